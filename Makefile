@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES := proto pkg/client pkg/matchfn functions services deploy
+MODULES := proto pkg/client pkg/matchfn functions services services/test/quality deploy
 TOOLS   := $(CURDIR)/bin/tools
 
 # Pinned tools, built from source by the Go toolchain.
@@ -33,6 +33,7 @@ bin/pair.wasm:
 functions: ## Build the ready-made match functions into bin/functions/
 	cd functions && go run matchmaker.dev/pkg/matchfn/pack -o ../bin/functions/duel.zip duel
 	cd functions && go run matchmaker.dev/pkg/matchfn/pack -o ../bin/functions/arena.zip arena
+	cd functions && go run matchmaker.dev/pkg/matchfn/pack -o ../bin/functions/rules.zip rules
 
 .PHONY: demo
 demo: build ## Watch 200 players get matched, and games fill up again, on real parts, in under a minute
@@ -44,8 +45,11 @@ dev: build ## Run everything on http://127.0.0.1:8080 for your own clients
 
 .PHONY: test
 test: redis compilers generators ## Run all tests, and fuzz a little
-	go test -race -p 3 -timeout 14m $(foreach m,$(filter-out deploy,$(MODULES)),./$(m)/...)
-	go test ./deploy/...
+	go test -race -p 2 -timeout 30m $(foreach m,proto pkg/client pkg/matchfn functions,./$(m)/...) \
+		$$(go list ./services/... | grep -v /services/test/)
+	go test -race -p 1 -timeout 30m $$(go list ./services/test/... | grep -v /e2e$$) # each starts systems of many processes
+	go test -timeout 30m ./services/test/e2e -args -race-dev
+	go test ./deploy/... ./services/test/quality/...
 	go test -count=1 -run '^TestPromisesAreKept$$' ./services/test/simulate -args -faults 10000
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5000x
 
@@ -68,6 +72,15 @@ fuzz: ## Fuzz every decoder of what comes from outside, for FUZZTIME (60s) each
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file) || exit 1; \
 		done; \
 	done
+
+CASES ?= 1000000
+SEED_OF_CASES = $(if $(SEED),-seed $(SEED))
+.PHONY: rules-cases
+rules-cases: ## Compare what the function rules finds with a reference in CASES (1000000) random pools, from a SEED, and fewer larger ones
+	go test -count=1 -v -timeout 24h -run '^TestShortcuts' ./functions/internal/search -args -cases $$(($(CASES) / 20)) $(SEED_OF_CASES)
+	go test -count=1 -v -timeout 24h -run '^TestSearchFinds' ./functions/internal/search -args -cases $(CASES) -tickets 10 $(SEED_OF_CASES)
+	go test -count=1 -v -timeout 24h -run '^TestSearchFinds' ./functions/internal/search -args -cases $$(($(CASES) / 100)) -least 11 -tickets 16 -parts 1000000 $(SEED_OF_CASES)
+	go test -count=1 -v -timeout 24h -run '^TestSearchFinds' ./functions/internal/search -args -cases $$(($(CASES) / 2000)) -least 17 -tickets 24 -parts 5000000 $(SEED_OF_CASES)
 
 .PHONY: contract
 contract: redis ## Test the contract of the API, on a system of its own or on URL=… (DATA=folder of a dev, else CONTRACT_…_TOKEN; PROJECT=…)
@@ -161,6 +174,11 @@ soak: redis build bin/bench ## Let players arrive for DURATION (1h), and tell wh
 neighbours: redis compilers build bin/neighbours ## Measure what one tenant can do to another: each attack held FOR (60s); ONLY=name,…
 	bin/neighbours --matchmaker bin/matchmaker --function bin/functions/duel.zip --json bin/neighbours.json \
 		$(if $(FOR),--for $(FOR)) $(if $(ONLY),--only $(ONLY))
+
+.PHONY: quality
+quality: ## Measure matches and waits of rules beside other matchmakers, in virtual time; WORLDS=…, SEEDS (30), LARGE=1
+	go run matchmaker.dev/services/test/quality --out bin/quality \
+		$(if $(WORLDS),--worlds $(WORLDS)) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(LARGE),--large)
 
 .PHONY: generate
 generate: $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Generate the code of the bus messages, and the lists of services in deploy/

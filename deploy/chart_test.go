@@ -29,7 +29,7 @@ import (
 )
 
 // need is what a service needs, see the catalog of the services.
-type need struct{ Routes, Issuers, HostingKeys, Modules, Hosting bool }
+type need struct{ Routes, Issuers, HostingKeys, Modules, Seats, Hosting bool }
 
 // needs is the chart's list of services. The catalog's tests compare it with the catalog.
 func needs(t *testing.T) map[string]need {
@@ -110,6 +110,7 @@ telemetry: {OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318"}
 metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}}
 agones: {enabled: true, namespaces: [fleets, fleets-eu]}
 hosting: {existingSecret: hosting, keysSecret: hosting-keys, serverKeysSecret: server-keys}
+seatKeysSecret: seat-keys
 priorityClassName: high
 serviceAccount: {annotations: {example.com/role: matchmaker}}
 `,
@@ -242,7 +243,7 @@ func pods(objects map[string]metav1.Object) map[string]corev1.PodTemplateSpec {
 func references(t *testing.T, objects map[string]metav1.Object) {
 	t.Helper()
 	outside := []string{"redis", "nats", "nats-user", "mm-users", "redis-tls", "nats-tls", "hosting", "hosting-keys",
-		"server-keys"}
+		"server-keys", "seat-keys"}
 	pods := pods(objects)
 	selected := func(what string, selector map[string]string) {
 		t.Helper()

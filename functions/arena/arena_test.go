@@ -19,6 +19,21 @@ func player(skill, wait float64) fake.Ticket {
 	return fake.Ticket{Wait: time.Duration(wait * float64(time.Second)), Attributes: map[string]float64{"skill": skill}}
 }
 
+// party returns a ticket of several players.
+func party(skill, wait float64, players int) fake.Ticket {
+	t := player(skill, wait)
+	t.Players = make([]fake.Player, players)
+	return t
+}
+
+// playersOf counts the players of tickets.
+func playersOf(tickets []fake.Ticket, numbers []uint32) (n int) {
+	for _, i := range numbers {
+		n += max(1, len(tickets[i].Players))
+	}
+	return n
+}
+
 // running returns a game with a number of open places.
 func running(skill, open float64) fake.Backfill {
 	b := fake.Backfill{Connection: "10.0.0.1:7777", Version: 1}
@@ -98,6 +113,20 @@ func TestArenaFillsAndOpensGames(t *testing.T) {
 		"games without the attribute": {"", tickets{player(0, 1), {Wait: time.Minute}, player(9, 2)}, games{running(nan, 2)},
 			`[1 2] 0 in 0 open=0; `},
 		"out of reach": {`{"widen":0}`, many[:1], games{running(101, 1)}, ""},
+		"parties stay together": {"", tickets{party(0, 0, 3), party(10, 0, 3), player(20, 0), player(30, 0)}, nil,
+			`[0 2] 80 {"places":4} new open=0 skill=10; [1 3] 80 {"places":4} new open=0 skill=20; `},
+		"a party that is a game": {"", tickets{player(0, 0), party(10, 0, 4)}, nil,
+			`[1] 100 {"places":4} new open=0 skill=10; `},
+		"a party beyond the game": {`{"timeout":30}`, tickets{party(0, 30, 5), party(9, 0, 2), party(9, 0, 2)},
+			games{running(0, 5)}, `[1 2] 91 in 0 open=1; [0] -1 PoolTimeout; `},
+		"early by players": {`{"least":2,"early":5}`, tickets{party(0, 5, 2)}, nil,
+			`[0] 150 {"places":4} new open=2 skill=0; `},
+		"the score is that of the players": {`{"players":3}`, tickets{party(0, 5, 2), player(0, 0)}, nil,
+			`[0 1] 133.33333333333334 {"places":3} new open=0 skill=0; `},
+		"too many for the places of a game": {"", tickets{party(0, 0, 3), player(10, 0), party(20, 0, 2), party(30, 0, 1)},
+			games{running(0, 2)}, `[1 3] 80 in 0 open=0; `},
+		"too many for a game without the attribute": {"", tickets{party(0, 3, 3), party(0, 2, 2), player(0, 1)},
+			games{running(nan, 2), running(nan, 3)}, `[1] 0 in 0 open=0; [0] 0 in 1 open=0; `},
 		"timeout": {`{"timeout":30}`, tickets{player(0, 30), player(9999, 29)}, nil,
 			"[0] -1 PoolTimeout; "},
 		"matched in time": {`{"timeout":30}`, tickets{player(0, 30)}, games{running(0, 1)},
@@ -121,6 +150,72 @@ func TestArenaFillsAndOpensGames(t *testing.T) {
 	}
 }
 
+// A place is refilled by the role of who has left, and nobody joins a game twice.
+func TestArenaFillsPlacesByRole(t *testing.T) {
+	const settings = `{"players":5,"roles":{"tank":{"value":1},"healer":{"value":2},"damage":{"value":3,"places":3}}}`
+	as := func(id string, role float64) fake.Player {
+		return fake.Player{ID: id, Attributes: map[string]float64{"role": role}}
+	}
+	waits := func(skill float64, players ...fake.Player) fake.Ticket {
+		one := player(skill, 0)
+		one.Players = players
+		return one
+	}
+	in := func(open float64, roster ...fake.RosterPlayer) fake.Backfill {
+		b := running(0, open)
+		b.Roster = roster
+		return b
+	}
+	tank, healer, damage := fake.RosterPlayer{ID: "t", Role: "tank"}, fake.RosterPlayer{ID: "h", Role: "healer"},
+		fake.RosterPlayer{ID: "d", Role: "damage"}
+	joined := fake.RosterPlayer{ID: "j", Attributes: map[string]float64{"role": 2}} // its server has named no role yet
+	one, two := waits(0, as("a", 1)), waits(1, as("b", 2))
+	three := waits(2, as("c", 3))
+	for name, c := range map[string]struct {
+		tickets []fake.Ticket
+		game    fake.Backfill
+		want    string
+	}{
+		"the healer left":          {[]fake.Ticket{one, two, three}, in(1, tank, damage, damage, damage), `[1] 99 in 0; `},
+		"tank and damage left":     {[]fake.Ticket{two, three, one}, in(2, healer, damage, damage), `[2 1] 99 in 0; `},
+		"nobody of the role waits": {[]fake.Ticket{two}, in(1, healer, damage, damage, damage), ``},
+		"the healer joined":        {[]fake.Ticket{two, one}, in(1, joined, damage, damage, damage), `[1] 100 in 0; `},
+		"a party of two roles": {[]fake.Ticket{waits(0, as("x", 1), as("y", 2)), one, waits(5, as("z", 1), as("w", 3))},
+			in(2, healer, damage, damage), `[1] 100 in 0; `},
+		"a party takes both places": {[]fake.Ticket{waits(5, as("z", 1), as("w", 3))}, in(2, healer, damage, damage),
+			`[0] 95 in 0; `},
+		"a player without a role": {[]fake.Ticket{waits(0, as("q", 7)), player(0, 0)}, in(1, healer), ``},
+		"who is there already":    {[]fake.Ticket{waits(0, as("h", 1)), waits(1, as("n", 1))}, in(1, healer), `[1] 99 in 0; `},
+		"fewer places than open":  {[]fake.Ticket{one, two}, in(3, tank, damage, damage, damage), `[1] 99 in 0; `},
+		"without a roster":        {[]fake.Ticket{two, waits(0, as("b2", 2))}, in(2), `[1 0] 99.5 in 0 open=0; `},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, keeps := range []bool{false, true} {
+				var proposals []fake.Proposal
+				var err error
+				if keeps {
+					crowd := fake.NewCrowd(arena, settings)
+					now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+					for _, one := range c.tickets {
+						crowd.Add(now, one)
+					}
+					crowd.Backfills = []fake.Backfill{c.game}
+					proposals, err = crowd.Run(now)
+				} else {
+					proposals, err = fake.Run(arena, fake.Request{Settings: settings, Tickets: c.tickets,
+						Backfills: []fake.Backfill{c.game}})
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := show(proposals); got != c.want {
+					t.Errorf("keeps %v: %q, want %q", keeps, got, c.want)
+				}
+			}
+		})
+	}
+}
+
 func TestArenaUsesOnlyItsPool(t *testing.T) {
 	proposals, err := fake.Run(arena, fake.Request{
 		Settings:      `{"pool":"ranked","players":1}`,
@@ -139,19 +234,23 @@ func TestArenaUsesOnlyItsPool(t *testing.T) {
 
 func TestBadSettingsFailTheRun(t *testing.T) {
 	for settings, want := range map[string]string{
-		`{"players":0}`:                `settings: "players" must be 1 to 1000`,
-		`{"players":1001}`:             `settings: "players" must be 1 to 1000`,
-		`{"least":5}`:                  `settings: "least" must be 1 to players`,
-		`{"least":0}`:                  `settings: "least" must be 1 to players`,
-		`{"early":-1}`:                 `settings: "early" must not be negative`,
-		`{"window":-1}`:                `settings: "window" must not be negative`,
-		`{"widen":-1}`:                 `settings: "widen" must not be negative`,
-		`{"timeout":-1}`:               `settings: "timeout" must not be negative`,
-		`{"window":50,"maxWindow":49}`: `settings: "maxWindow" must not be less than window`,
-		`{"attribute":""}`:             `settings: "attribute" must not be empty`,
-		`{"attribute":"open"}`:         `settings: "attribute" must not be open, which is how many players a game takes`,
+		`{"players":0}`:                               `settings: "players" must be 1 to 1000`,
+		`{"players":1001}`:                            `settings: "players" must be 1 to 1000`,
+		`{"least":5}`:                                 `settings: "least" must be 1 to players`,
+		`{"least":0}`:                                 `settings: "least" must be 1 to players`,
+		`{"early":-1}`:                                `settings: "early" must not be negative`,
+		`{"window":-1}`:                               `settings: "window" must not be negative`,
+		`{"widen":-1}`:                                `settings: "widen" must not be negative`,
+		`{"timeout":-1}`:                              `settings: "timeout" must not be negative`,
+		`{"window":50,"maxWindow":49}`:                `settings: "maxWindow" must not be less than window`,
+		`{"attribute":""}`:                            `settings: "attribute" must not be empty`,
+		`{"attribute":"open"}`:                        `settings: "attribute" must not be open, which is how many players a game takes`,
+		`{"roles":{"tank":{}},"players":1}`:           `settings: "roles.tank.value" must be the value of the players' attribute`,
+		`{"roles":{"tank":{"value":1,"places":0}}}`:   `settings: "roles.tank.places" must be 1 or more`,
+		`{"roles":{"tank":{"value":1,"places":3}}}`:   `settings: "roles" must have as many places as a game has players`,
+		`{"roles":{"a":{"value":1},"b":{"value":1}}}`: `settings: "roles.b.value" must not be that of a`,
 		`{"size":4}`: `settings: "size" is not a setting of this function, ` +
-			`which has attribute, pool, players, least, early, window, widen, maxWindow, timeout`,
+			`which has attribute, pool, players, least, early, window, widen, maxWindow, timeout, role, roles`,
 		`{"pool":"casual"}`: `the config has no pool "casual", only ranked`,
 	} {
 		_, err := fake.Run(arena, fake.Request{Settings: settings, Pools: map[string][]uint32{"ranked": {}}})
@@ -178,6 +277,9 @@ func TestRandomGamesKeepAllPromises(t *testing.T) {
 			tickets[i] = player(math.Round(r.NormFloat64()*300), float64(r.IntN(60)))
 			if r.IntN(20) == 0 {
 				tickets[i].Attributes = nil
+			}
+			if seed%2 == 0 && r.IntN(3) == 0 {
+				tickets[i].Players = make([]fake.Player, 1+r.IntN(4))
 			}
 		}
 		games := make([]fake.Backfill, r.IntN(10))
@@ -210,7 +312,7 @@ func TestRandomGamesKeepAllPromises(t *testing.T) {
 				matched[i] = true
 			}
 			if b := p.Extras.Backfill; !b.Create {
-				left[b.Number] -= float64(len(p.Tickets()))
+				left[b.Number] -= float64(playersOf(tickets, p.Tickets()))
 				if left[b.Number] < 0 || b.Attributes[0].Value != left[b.Number] {
 					t.Fatalf("seed %d: game %d of %v gets %v, and its attributes become %v",
 						seed, b.Number, games[b.Number].Attributes, p.Tickets(), b.Attributes)
@@ -222,8 +324,8 @@ func TestRandomGamesKeepAllPromises(t *testing.T) {
 				}
 				continue
 			}
-			if n := len(p.Tickets()); n > rules.players || n < rules.least {
-				t.Fatalf("seed %d: a game with %d tickets", seed, n)
+			if n := playersOf(tickets, p.Tickets()); n > rules.players || n < rules.least {
+				t.Fatalf("seed %d: a game with %d players", seed, n)
 			}
 			for _, i := range p.Tickets() {
 				for _, k := range p.Tickets() {
@@ -235,7 +337,9 @@ func TestRandomGamesKeepAllPromises(t *testing.T) {
 		}
 		for i := range tickets {
 			for k := range games {
-				if !matched[i] && left[k] > 0 && reach(uint32(i), games[k].Attributes["skill"]) {
+				size := max(1, len(tickets[i].Players))
+				fits := left[k] >= float64(size) && size <= rules.players
+				if !matched[i] && fits && reach(uint32(i), games[k].Attributes["skill"]) {
 					t.Fatalf("seed %d: ticket %d could be in game %d", seed, i, k)
 				}
 			}

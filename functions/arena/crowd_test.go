@@ -32,6 +32,7 @@ func TestArenaOfChangesOverlooksNobody(t *testing.T) {
 		type ticket struct {
 			skill   float64
 			created time.Time
+			players int
 		}
 		waiting := map[int]ticket{}
 		add := func(n int) {
@@ -45,7 +46,10 @@ func TestArenaOfChangesOverlooksNobody(t *testing.T) {
 				if !ok {
 					skill = math.NaN()
 				}
-				waiting[crowd.Add(now, p)] = ticket{skill, now.Add(-p.Wait)}
+				if seed%3 == 0 && r.IntN(4) == 0 {
+					p.Players = make([]fake.Player, 1+r.IntN(4))
+				}
+				waiting[crowd.Add(now, p)] = ticket{skill, now.Add(-p.Wait), max(1, len(p.Players))}
 			}
 		}
 		add(r.IntN(300))
@@ -81,6 +85,7 @@ func TestArenaOfChangesOverlooksNobody(t *testing.T) {
 			for _, p := range proposals {
 				games++
 				ids := p.Tickets()
+				players := 0
 				low, high, narrowest := math.Inf(1), math.Inf(-1), math.Inf(1)
 				for _, id := range ids {
 					one, ok := waiting[int(id)]
@@ -88,12 +93,17 @@ func TestArenaOfChangesOverlooksNobody(t *testing.T) {
 						t.Fatalf("seed %d, step %d: ticket %d waits not, or is proposed twice", seed, step, id)
 					}
 					seen = append(seen, id)
+					players += one.players
 					low, high = min(low, one.skill), max(high, one.skill)
 					narrowest = min(narrowest, rules.Window.After(now.Sub(one.created).Seconds()))
 				}
+				if b := p.Extras.Backfill; b != nil && !b.Create &&
+					b.Attributes[0].Value != crowd.Backfills[b.Number].Attributes["open"]-float64(players) {
+					t.Fatalf("seed %d, step %d: game %d gets %d players, then open is %v", seed, step, b.Number, players, b.Attributes)
+				}
 				if b := p.Extras.Backfill; b != nil && b.Create &&
-					(high-low > narrowest+1e-9 || len(ids) < rules.least || len(ids) > rules.players) {
-					t.Fatalf("seed %d, step %d: %d tickets, %v apart, with windows of %v", seed, step, len(ids), high-low, narrowest)
+					(high-low > narrowest+1e-9 || players < rules.least || players > rules.players) {
+					t.Fatalf("seed %d, step %d: %d players, %v apart, with windows of %v", seed, step, players, high-low, narrowest)
 				}
 				if r.IntN(3) == 0 {
 					continue // another config was faster

@@ -18,25 +18,36 @@ func main() {}
 type line struct {
 	tickets             []uint32
 	value, window, wait []float64
+	size                []uint32 // players; nil if each ticket has one
 }
 
 // group is a part of a line.
 type group struct {
 	tickets     []uint32
+	players     int
 	first, last float64 // values
-	// narrowest and sum are of the tickets' windows, wait is the longest.
+	// narrowest is the least of the tickets' windows, sum is that of the players' windows, wait is the longest.
 	narrowest, sum, wait float64
+	// places are where the tickets are, from the group's first place on; nil if they follow each other.
+	places []int
 }
 
 // open opens games for tickets that are close to each other.
 func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
 	var l line
-	l.tickets, l.value = waiting.Sorted(waiting.Unmatched(tickets, matched), r.Attribute(rules.Attribute))
+	sizes := waiting.Sizes(r)
+	l.tickets, l.value = waiting.Sorted(waiting.Unmatched(tickets, matched), rules.Values(r, sizes))
 	l.wait = matchfn.Gather(r.Wait(), l.tickets)
 	l.window = rules.Window.AfterEach(l.wait)
+	if sizes != nil {
+		l.size = make([]uint32, len(l.tickets))
+		for i, t := range l.tickets {
+			l.size[i] = sizes[t]
+		}
+	}
 	for i := 0; i < len(l.tickets); {
 		g := l.group(i, rules.players)
-		if !rules.opens(len(g.tickets), g.wait) {
+		if !rules.opens(g.players, g.wait) {
 			i++
 			continue
 		}
@@ -44,35 +55,96 @@ func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
 		for _, t := range g.tickets {
 			matched[t] = true
 		}
+		l.front(i, g.places)
 		i += len(g.tickets)
 	}
 }
 
-// group returns the longest group from a place in the line on whose tickets are all within each other's windows. It has
-// at most most tickets.
+// group returns the longest group from a place in the line on whose tickets are all within each other's windows. It
+// looks at most tickets, has at most most players, and passes over tickets with more players than there is room for.
 func (l *line) group(from, most int) group {
 	g := group{first: l.value[from], narrowest: math.Inf(1)}
-	end := from
-	for ; end < len(l.tickets) && end-from < most; end++ {
-		narrowest, value, wait := g.narrowest, l.value[end], l.wait[end]
-		if l.window[end] < narrowest { // min and max would be calls in WebAssembly
-			narrowest = l.window[end]
+	at := from
+	for ; at < len(l.tickets) && at-from < most && g.players < most; at++ {
+		size := 1
+		if l.size != nil {
+			if size = int(l.size[at]); g.passes(size, most, at-from) {
+				continue
+			}
+		}
+		narrowest, value, wait := g.narrowest, l.value[at], l.wait[at]
+		if l.window[at] < narrowest { // min and max would be calls in WebAssembly
+			narrowest = l.window[at]
 		}
 		if value-g.first > narrowest {
 			break
 		}
-		g.last, g.narrowest, g.sum = value, narrowest, g.sum+l.window[end]
+		g.last, g.narrowest, g.sum = value, narrowest, g.sum+l.window[at]*float64(size)
+		g.players += size
 		if wait > g.wait {
 			g.wait = wait
 		}
+		if g.places != nil {
+			g.places = append(g.places, at-from)
+		}
 	}
-	g.tickets = l.tickets[from:end]
+	if g.places == nil {
+		g.tickets = l.tickets[from:at]
+		return g
+	}
+	for _, place := range g.places {
+		g.tickets = append(g.tickets, l.tickets[from+place])
+	}
 	return g
+}
+
+// passes returns whether the group has no room for a ticket of so many players, and notes that its tickets do not
+// follow each other. at is how many places were looked at before.
+func (g *group) passes(players, most, at int) bool {
+	if g.players+players <= most {
+		return false
+	}
+	if g.places == nil {
+		g.places = make([]int, at, most)
+		for i := range g.places {
+			g.places[i] = i
+		}
+	}
+	return true
+}
+
+// front moves the places of a group, which begins at a place, before those that it passed over.
+func (l *line) front(from int, places []int) {
+	front(l.tickets[from:], places)
+	front(l.value[from:], places)
+	front(l.window[from:], places)
+	front(l.wait[from:], places)
+	if l.size != nil {
+		front(l.size[from:], places)
+	}
+}
+
+// front moves some elements of a list, whose places ascend, before all others.
+func front[T any](list []T, places []int) {
+	if len(places) == 0 {
+		return
+	}
+	var passed []T
+	next := 0
+	for i := range places[len(places)-1] + 1 {
+		if places[next] == i {
+			list[next] = list[i]
+			next++
+		} else {
+			passed = append(passed, list[i])
+		}
+	}
+	copy(list[next:], passed)
 }
 
 // propose proposes a game. Its backfill ticket says how many more players it takes.
 func propose(r *matchfn.Run, rules *rules, g *group, numbers []uint32) {
-	n := float64(len(numbers))
+	n := float64(g.players)
 	p := r.Propose(g.sum/n-(g.last-g.first), numbers...).
 		MatchProperties(append(strconv.AppendInt([]byte(`{"places":`), int64(rules.players), 10), '}'))
 	p.CreateBackfill().

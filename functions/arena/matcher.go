@@ -120,11 +120,12 @@ func (m *matcher) openAll(r *matchfn.Run) {
 		kept := left[:0:0]
 		for i := 0; i < len(left); {
 			g := m.group(left[i:])
-			if !m.rules.opens(len(g.tickets), g.wait) {
+			if !m.rules.opens(g.players, g.wait) {
 				kept = append(kept, left[i])
 				i++
 				continue
 			}
+			front(left[i:], g.places)
 			propose(r, &m.rules, &g, g.tickets)
 			for _, number := range g.tickets {
 				c.Lose(number)
@@ -168,7 +169,7 @@ func (m *matcher) openSome(r *matchfn.Run) {
 				line = append(line, p)
 				return len(line) < m.rules.players
 			})
-			if g := m.group(line); m.rules.opens(len(g.tickets), g.wait) {
+			if g := m.group(line); m.rules.opens(g.players, g.wait) {
 				propose(r, &m.rules, &g, g.tickets)
 				for _, number := range g.tickets {
 					c.Forget(number)
@@ -184,7 +185,10 @@ func (m *matcher) openSome(r *matchfn.Run) {
 // group returns the longest group from the first place of a line on, as line.group does.
 func (m *matcher) group(places []crowd.Place) group {
 	g := group{first: places[0].Value, narrowest: math.Inf(1)}
-	for _, p := range places[:min(len(places), m.rules.players)] {
+	for at, p := range places[:min(len(places), m.rules.players)] {
+		if g.passes(int(p.Size), m.rules.players, at) {
+			continue
+		}
 		wait := m.crowd.Wait(p.Created)
 		window := m.rules.Window.After(wait)
 		narrowest := g.narrowest
@@ -195,9 +199,16 @@ func (m *matcher) group(places []crowd.Place) group {
 			break
 		}
 		g.tickets = append(g.tickets, p.Number)
-		g.last, g.narrowest, g.sum = p.Value, narrowest, g.sum+window
+		g.last, g.narrowest, g.sum = p.Value, narrowest, g.sum+window*float64(p.Size)
+		g.players += int(p.Size)
+		if g.places != nil {
+			g.places = append(g.places, at)
+		}
 		if wait > g.wait {
 			g.wait = wait
+		}
+		if g.players == m.rules.players {
+			break
 		}
 	}
 	return g
@@ -208,14 +219,19 @@ func (m *matcher) group(places []crowd.Place) group {
 func (m *matcher) opens(places []crowd.Place) float64 {
 	at := math.Inf(1)
 	oldest, youngest := math.Inf(1), math.Inf(-1)
-	for i, p := range places[:min(len(places), m.rules.players)] {
+	n := 0
+	for _, p := range places[:min(len(places), m.rules.players)] {
+		if n+int(p.Size) > m.rules.players {
+			continue
+		}
+		n += int(p.Size)
 		if p.Created < oldest {
 			oldest = p.Created
 		}
 		if p.Created > youngest {
 			youngest = p.Created
 		}
-		fits, n := youngest+m.crowd.Reaches(p.Value-places[0].Value), i+1
+		fits := youngest + m.crowd.Reaches(p.Value-places[0].Value)
 		if n < m.rules.least {
 			continue
 		}

@@ -13,18 +13,19 @@ type rules struct {
 	early   float64
 }
 
-// opens returns whether a game of n tickets, of which one has waited so long, is opened.
+// opens returns whether a game of n players, of which one has waited so long, is opened.
 func (r *rules) opens(n int, wait float64) bool {
 	return n >= r.players || n >= r.least && wait >= r.early
 }
 
-// maxPlayers is the greatest number of tickets of a proposal.
+// maxPlayers is the greatest number of players of a game: no proposal has more tickets.
 const maxPlayers = 1000
 
 func parseRules(s *matchfn.Settings) (rules, error) {
-	s.Only("attribute", "pool", "players", "least", "early", "window", "widen", "maxWindow", "timeout")
+	s.Only("attribute", "pool", "players", "least", "early", "window", "widen", "maxWindow", "timeout", "role", "roles")
 	r := rules{Rules: waiting.ParseRules(s), players: s.Int("players", 4), early: s.Float("early", 0)}
 	r.least = s.Int("least", r.players)
+	r.Most = uint32(max(0, r.players))
 	if r.players < 1 || r.players > maxPlayers {
 		s.Fail("players", "must be 1 to 1000")
 	}
@@ -33,6 +34,13 @@ func parseRules(s *matchfn.Settings) (rules, error) {
 	}
 	if r.early < 0 {
 		s.Fail("early", "must not be negative")
+	}
+	places := 0
+	for _, role := range r.Roles {
+		places += role.Places
+	}
+	if len(r.Roles) > 0 && places != r.players {
+		s.Fail("roles", "must have as many places as a game has players")
 	}
 	return r, s.Err()
 }

@@ -35,7 +35,7 @@ func TestDuelOfChangesIsTheDuelOfAll(t *testing.T) {
 	settings := []string{
 		`{"window":5,"widen":1}`, `{"window":0,"widen":2,"maxWindow":40}`, `{"window":30,"widen":0}`,
 		`{"window":1,"widen":0.1,"timeout":50}`, `{"window":2,"widen":0.5,"maxWindow":9,"refill":true}`,
-		`{"window":0,"widen":0.003,"timeout":200}`,
+		`{"window":0,"widen":0.003,"timeout":200}`, `{"players":2,"window":5,"widen":1,"timeout":90}`,
 	}
 	found := 0
 	for seed := range uint64(240) {
@@ -51,6 +51,9 @@ func TestDuelOfChangesIsTheDuelOfAll(t *testing.T) {
 				ticket := player(r.NormFloat64()*1000, wait+float64(r.IntN(2))*float64(r.IntN(30)))
 				if r.IntN(30) == 0 {
 					ticket.Attributes = nil
+				}
+				if seed%2 == 0 && r.IntN(3) > 0 {
+					ticket.Players = make([]fake.Player, 1+r.IntN(3))
 				}
 				waiting = append(waiting, crowd.Add(now, ticket))
 			}

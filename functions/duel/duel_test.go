@@ -21,6 +21,13 @@ func player(skill, wait float64) fake.Ticket {
 	return fake.Ticket{Wait: time.Duration(wait * float64(time.Second)), Attributes: map[string]float64{"skill": skill}}
 }
 
+// party returns a ticket of several players.
+func party(skill, wait float64, players int) fake.Ticket {
+	t := player(skill, wait)
+	t.Players = make([]fake.Player, players)
+	return t
+}
+
 func TestDuelPairsTicketsWithinBothWindows(t *testing.T) {
 	type tickets = []fake.Ticket
 	for name, c := range map[string]struct {
@@ -52,6 +59,13 @@ func TestDuelPairsTicketsWithinBothWindows(t *testing.T) {
 		"a pool": {`{"pool":"ranked"}`, tickets{player(1, 0), player(1, 0), player(3, 0)},
 			map[string][]uint32{"ranked": {0, 2}},
 			"[0 2] 98 "},
+		"parties are for others":   {`{"players":1}`, tickets{party(0, 0, 2), player(9, 0), party(0, 0, 2), player(0, 0)}, nil, "[3 1] 91 "},
+		"a party against a player": {"", tickets{party(0, 0, 2), player(9, 0)}, nil, "[0 1] 91 "},
+		"party against party": {`{"players":2}`, tickets{party(0, 0, 2), player(9, 0), party(0, 0, 3), party(1, 0, 2)}, nil,
+			"[0 3] 99 "},
+		"nobody is of two": {`{"players":2}`, tickets{player(0, 0), player(9, 0)}, nil, ""},
+		"timeout of a party": {`{"players":1,"timeout":30}`, tickets{party(0, 30, 2), party(0, 30, 2)}, nil,
+			"[0] -1 PoolTimeout [1] -1 PoolTimeout "},
 		"timeout": {`{"timeout":30}`, tickets{player(0, 30), player(9999, 29.9), {Wait: time.Minute}}, nil,
 			"[0] -1 PoolTimeout [2] -1 PoolTimeout "},
 		"matched in time": {`{"timeout":30}`, tickets{player(0, 30), player(0, 30)}, nil, "[0 1] 400 "},
@@ -101,8 +115,31 @@ func TestRunningDuelsAreFilledFirst(t *testing.T) {
 	}
 }
 
+// The places of a duel, and those that are open, are players.
+func TestDuelOfPartiesCountsPlayers(t *testing.T) {
+	proposals, err := fake.Run(duel, fake.Request{
+		Settings: `{"refill":true,"widen":0}`,
+		Tickets:  []fake.Ticket{party(1000, 0, 2), party(1010, 0, 3), party(1012, 0, 2)},
+		Backfills: []fake.Backfill{
+			{Ticket: fake.Ticket{Attributes: map[string]float64{"open": 2, "skill": 1011}}},
+		},
+	})
+	if err != nil || len(proposals) != 2 {
+		t.Fatal(proposals, err)
+	}
+	filled, opened := proposals[0], proposals[1]
+	if !slices.Equal(filled.Tickets(), []uint32{2}) || filled.Extras.Backfill.Attributes[0].Value != 0 {
+		t.Errorf("filled: %+v, %+v", filled, filled.Extras.Backfill)
+	}
+	if !slices.Equal(opened.Tickets(), []uint32{0, 1}) || string(opened.Extras.MatchProperties) != `{"places":5}` {
+		t.Errorf("opened: %+v", opened)
+	}
+}
+
 func TestBadSettingsFailTheRun(t *testing.T) {
 	for settings, want := range map[string]string{
+		`{"players":0}`:                `settings: "players" must be 1 to 500`,
+		`{"players":501}`:              `settings: "players" must be 1 to 500`,
 		`{"window":-1}`:                `settings: "window" must not be negative`,
 		`{"widen":-0.1}`:               `settings: "widen" must not be negative`,
 		`{"window":50,"maxWindow":49}`: `settings: "maxWindow" must not be less than window`,
@@ -111,7 +148,7 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 		`{"attribute":""}`:             `settings: "attribute" must not be empty`,
 		`{"attribute":["a","b"]}`:      `settings: "attribute" must be a string, not an array`,
 		`{"windw":50}`: `settings: "windw" is not a setting of this function, ` +
-			`which has attribute, pool, window, widen, maxWindow, timeout, refill`,
+			`which has attribute, pool, players, window, widen, maxWindow, timeout, refill`,
 		`{"attribute":"open"}`: `settings: "attribute" must not be open, which is how many players a game takes`,
 		`{"pool":"casual"}`:    `the config has no pool "casual", only ranked`,
 	} {

@@ -1,4 +1,5 @@
-// Duel is a match function for one against one. It pairs tickets that are close in one numeric attribute. The allowed
+// Duel is a match function for one against one, or one party against another. It pairs tickets that are close in one
+// numeric attribute. The allowed
 // distance grows while they wait. Running duels that lost a player are filled before new ones begin. README.md
 // describes its settings.
 package main
@@ -6,6 +7,7 @@ package main
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"matchmaker.dev/functions/internal/backfill"
 	"matchmaker.dev/functions/internal/crowd"
@@ -66,20 +68,21 @@ func (m *matcher) once(r *matchfn.Run) error {
 		backfill.Fill(r, &m.rules.Rules, tickets, games, matched)
 		tickets = waiting.Unmatched(tickets, matched)
 	}
-	value := r.Attribute(m.rules.Attribute)
+	sizes := waiting.Sizes(r)
+	value := m.rules.Values(r, sizes)
 	l := newLine(&m.rules, tickets, value, r.Wait())
 	l.pair(func(score float64, a, b uint32) {
-		m.propose(r, score, a, b, value[a], value[b])
+		m.propose(r, score, a, b, value[a], value[b], waiting.Size(sizes, a)+waiting.Size(sizes, b))
 		matched[a], matched[b] = true, true
 	})
 	waiting.Expire(r, m.rules.Timeout, tickets, matched)
 	return nil
 }
 
-func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32, low, high float64) {
+func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32, low, high float64, players uint32) {
 	p := r.Propose(score, a, b)
 	if m.rules.refill {
-		p.MatchProperties([]byte(`{"places":2}`))
+		p.MatchProperties(append(strconv.AppendUint([]byte(`{"places":`), uint64(players), 10), '}'))
 		p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(m.rules.Attribute, (low+high)/2)
 	}
 }
@@ -202,7 +205,7 @@ func (m *matcher) pair(r *matchfn.Run, numbers []uint32) *line {
 	}
 	l := newLine(&m.rules, places, value, wait)
 	l.pair(func(score float64, a, b uint32) {
-		m.propose(r, score, numbers[a], numbers[b], value[a], value[b])
+		m.propose(r, score, numbers[a], numbers[b], value[a], value[b], c.Players(numbers[a])+c.Players(numbers[b]))
 		c.Lose(numbers[a])
 		c.Lose(numbers[b])
 	})

@@ -11,8 +11,19 @@ type rules struct {
 	refill bool
 }
 
+// maxPlayers is the greatest number of players of a side.
+const maxPlayers = 500
+
 func parseRules(s *matchfn.Settings) (rules, error) {
-	s.Only("attribute", "pool", "window", "widen", "maxWindow", "timeout", "refill")
+	s.Only("attribute", "pool", "players", "window", "widen", "maxWindow", "timeout", "refill")
 	r := rules{waiting.ParseRules(s), s.Bool("refill", false)}
+	players := s.Int("players", 0)
+	if players < 0 || players > maxPlayers || players == 0 && s.Has("players") {
+		s.Fail("players", "must be 1 to 500")
+	}
+	r.Least, r.Most = uint32(players), uint32(players)
+	if players == 0 {
+		r.Least, r.Most = 1, maxPlayers
+	}
 	return r, s.Err()
 }

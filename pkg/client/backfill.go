@@ -14,6 +14,18 @@ type BackfillRequest struct {
 	Properties map[string][]byte  `json:"properties,omitempty"` // opaque bytes for the match function
 	// Queue is that whose tickets may join; empty for the tickets without queues.
 	Queue string `json:"queue,omitempty"`
+	// Players are those in the game: none of them joins it again, and match functions see them. Nil says nothing, and an
+	// empty list that nobody is there.
+	Players []GamePlayer `json:"players,omitzero"`
+}
+
+// GamePlayer is a player in a running game.
+type GamePlayer struct {
+	ID   string `json:"id"`
+	Team string `json:"team,omitempty"`
+	Role string `json:"role,omitempty"`
+	// Attributes are finite numbers.
+	Attributes map[string]float64 `json:"attributes,omitempty"`
 }
 
 // BackfillTicket is a running game with room, as the service keeps it.
@@ -29,6 +41,9 @@ type BackfillTicket struct {
 	// Queue is that whose tickets may join; empty for the tickets without queues. UpdateBackfill does not change it to
 	// none.
 	Queue string `json:"queue,omitempty"`
+	// Players are those in the game, and those who joined since its server named them. UpdateBackfill replaces them, or
+	// leaves them as they are when they are nil.
+	Players []GamePlayer `json:"players,omitzero"`
 	// Assigned are tickets that have joined the game, in the answer to an approval: those that it assigned, and again
 	// those of the last seconds before it, so that the loss of an answer loses nobody.
 	Assigned []Ticket `json:"assignedTickets,omitempty"`

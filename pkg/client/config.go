@@ -16,9 +16,19 @@ type Config struct {
 	Pools map[string][]PoolFilter `json:"pools,omitempty"`
 	// Queue is that whose tickets are in the pools; empty for the tickets without queues.
 	Queue string `json:"queue,omitempty"`
+	// Acceptance asks the players of each match whether they accept it, before its server is asked for.
+	Acceptance *AcceptanceRule `json:"acceptance,omitempty"`
+	// Seats gives the players of its matches seat passes: see [Assignment].
+	Seats bool `json:"seats,omitempty"`
 	// Hosting is where game servers come from. Without it no server is asked for, and assignments are what the function
 	// proposes.
 	Hosting *Hosting `json:"hosting,omitempty"`
+}
+
+// AcceptanceRule says how players accept the matches of a config.
+type AcceptanceRule struct {
+	// Seconds is for how long they may, 1 to 120.
+	Seconds int `json:"seconds"`
 }
 
 // Matchmaking names the function and its settings.
@@ -38,7 +48,8 @@ type FunctionTarget struct {
 // PoolFilter holds for tickets whose attribute is at least Min and less than Max, or equal to both when they are the
 // same. A nil bound is no bound.
 type PoolFilter struct {
-	Attribute    string        `json:"attribute"`
+	Attribute    string        `json:"attribute,omitempty"`
+	Count        string        `json:"count,omitempty"` // "players": how many a ticket has, instead of an attribute
 	Min          *float64      `json:"min,omitempty"`
 	Max          *float64      `json:"max,omitempty"`
 	Segmentation *Segmentation `json:"segmentation,omitempty"`

@@ -160,7 +160,28 @@ func (f *Filler) merge(t *BackfillTicket) (changed bool) {
 			t.Properties[name], changed = value, true
 		}
 	}
+	if state.Players != nil && !samePlayers(state.Players, t.Players) {
+		t.Players, changed = state.Players, true
+	}
 	return changed
+}
+
+// samePlayers tells whether two games have the same players, in whatever order.
+func samePlayers(a, b []GamePlayer) bool {
+	if len(a) != len(b) || b == nil {
+		return false
+	}
+	of := make(map[string]GamePlayer, len(a))
+	for _, p := range a {
+		of[p.ID] = p
+	}
+	for _, p := range b {
+		q, there := of[p.ID]
+		if !there || q.Team != p.Team || q.Role != p.Role || !maps.Equal(q.Attributes, p.Attributes) {
+			return false
+		}
+	}
+	return true
 }
 
 // end deletes the backfill ticket.

@@ -16,10 +16,11 @@ import (
 
 // What a [TicketEvent] is about.
 const (
-	EventWaiting  = "waiting"  // the ticket waits, or waits again
-	EventMatched  = "matched"  // it is in a match, whose server is asked for or must approve
-	EventAssigned = "assigned" // it has its assignment
-	EventEnded    = "ended"    // it is gone
+	EventWaiting    = "waiting"    // the ticket waits, or waits again
+	EventMatched    = "matched"    // it is in a match, whose server is asked for or must approve
+	EventAcceptance = "acceptance" // its match asks its players whether they accept it
+	EventAssigned   = "assigned"   // it has its assignment
+	EventEnded      = "ended"      // it is gone
 )
 
 // TicketEvent is what [Client.Follow] tells of a ticket. It is how the ticket is then: of changes in quick succession
@@ -33,10 +34,16 @@ type TicketEvent struct {
 	Created        int64    `json:"created,omitempty"`
 	Queues         []string `json:"queues,omitempty"`
 	UnservedQueues []string `json:"unservedQueues,omitempty"`
+	// Estimate is told by EventWaiting, where it can be given.
+	Estimate *Estimate `json:"estimate,omitempty"`
+	// Acceptance is told by EventAcceptance, again when more players have accepted.
+	Acceptance *Acceptance `json:"acceptance,omitempty"`
 	// Assignment is told by EventAssigned.
 	Assignment *Assignment `json:"assignment,omitempty"`
-	// Reason of EventEnded: deleted, abandoned (it waited for too long), expired (its result was kept for its time), or
-	// gone where that is not known.
+	// Reason of EventEnded: deleted, abandoned (it waited for too long), unserved (no
+	// config serves any of its queues any more), declined (one of its players declined a match),
+	// silent (one did not answer whether it accepts a match), expired (its result was kept for its time), or gone where
+	// that is not known.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -68,7 +75,7 @@ func (e *EndedError) Unwrap() error { return e.err }
 // Follow tells of a ticket's events, by server-sent events, until it has an assignment, which may be an error: look at
 // Assignment.Error. tell may be nil. Follow comes back by itself when the connection breaks, the service asks for it or
 // the token was renewed. Where the service offers no stream, or has no room for one, it goes on as [Client.Wait], and
-// tells of the end alone.
+// tells of acceptances and the end alone.
 //
 // It ends early with ctx's error, with an [*EndedError] when the ticket ended, or with what a request fails with.
 func (c *Client) Follow(ctx context.Context, id string, tell func(TicketEvent)) (*Assignment, error) {
@@ -123,7 +130,11 @@ type follower struct {
 
 // wait is Follow by held requests.
 func (f *follower) wait(ctx context.Context) (*Assignment, error) {
-	t, err := f.Wait(ctx, f.id)
+	t, err := f.waitAnd(ctx, f.id, func(t *Ticket) {
+		if t.Acceptance != nil {
+			f.tell(TicketEvent{Kind: EventAcceptance, ID: t.ID, Created: t.Created, Queues: t.Queues, Acceptance: t.Acceptance})
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +217,7 @@ func (f *follower) handle(e sent) (assigned *Assignment, again bool, err error) 
 	switch e.event {
 	case "reconnect":
 		return nil, true, nil
-	case EventWaiting, EventMatched:
+	case EventWaiting, EventMatched, EventAcceptance:
 		f.tell(told)
 	case EventAssigned:
 		f.tell(told)

@@ -12,6 +12,8 @@ import (
 type ProjectSettings struct {
 	// Tickets says how many tickets a player may have, and whether they are listed.
 	Tickets *TicketRules `json:"tickets,omitempty"`
+	// Acceptance says what becomes of players who missed a match.
+	Acceptance *AcceptanceRules `json:"acceptance,omitempty"`
 	// Attributes says of names of tickets' attributes who sets them; everybody sets those without a rule.
 	Attributes map[string]AttributeRule `json:"attributes,omitempty"`
 }
@@ -22,6 +24,12 @@ type TicketRules struct {
 	PerPlayer *PerPlayer `json:"perPlayer,omitempty"`
 	// Listed: [Client.Tickets] lists them. With PerPlayer it does in any case.
 	Listed bool `json:"listed,omitempty"`
+	// EndsTold: a ticket that ends without a match has the reason as the Error of its Assignment, instead of status 404:
+	// abandoned, unserved, declined, silent, deleted (by another of its players) or replaced.
+	EndsTold bool `json:"endsTold,omitempty"`
+	// RefuseUnserved: a ticket with a queue that no config serves is refused with status 400, and one ends, as unserved,
+	// when no config serves any of its queues any more.
+	RefuseUnserved bool `json:"refuseUnserved,omitempty"`
 }
 
 // PerPlayer bounds the tickets of a player.
@@ -30,6 +38,19 @@ type PerPlayer struct {
 	Limit int `json:"limit"`
 	// WhenReached is refuse, which is the default, or replace.
 	WhenReached string `json:"whenReached,omitempty"`
+}
+
+// AcceptanceRules are rules for matches that ask their players.
+type AcceptanceRules struct {
+	// Pause is how long players pause who missed a match; nil if they do not.
+	Pause *Pause `json:"pause,omitempty"`
+}
+
+// Pause is how long a player who declined a match, or did not answer it, gets no ticket: Seconds the first time,
+// and twice as long each time, up to MaxSeconds.
+type Pause struct {
+	Seconds    int `json:"seconds"`
+	MaxSeconds int `json:"maxSeconds"`
 }
 
 // AttributeRule says who sets an attribute.

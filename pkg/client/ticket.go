@@ -55,6 +55,17 @@ type Ticket struct {
 	Queues []string `json:"queues,omitempty"`
 	// UnservedQueues are those of them that no config serves at present. It is empty once there is an outcome.
 	UnservedQueues []string `json:"unservedQueues,omitempty"`
+	// Acceptance is what the ticket's match asks its players; nil unless it does at present.
+	Acceptance *Acceptance `json:"acceptance,omitempty"`
+	// Estimate is for how much longer it is expected to wait; nil unless it was asked for and can be given.
+	Estimate *Estimate `json:"estimate,omitempty"`
+}
+
+// Estimate is for how much longer a ticket is expected to wait until it is in a match, from the time of the answer: of
+// five tickets, four wait for no less than Low milliseconds, and for no more than High.
+type Estimate struct {
+	Low  int64 `json:"low"`
+	High int64 `json:"high"`
 }
 
 // Assignment is what became of a ticket: a connection, or an error.
@@ -68,6 +79,10 @@ type Assignment struct {
 	Properties Object `json:"properties"`
 	// MatchProperties is a JSON object that every ticket of the match and the game server get, nil when there is none.
 	MatchProperties Object `json:"matchproperties"`
+	// Seats are seat passes by player: a player shows the pass to the game server, which checks it with [Seats]. With a
+	// player's token there is that player's alone. Nil unless the match's config wants seats. A pass is good for some
+	// minutes; another read of the ticket has a new one.
+	Seats map[string]string `json:"seats,omitempty"`
 }
 
 // Object is a JSON object of the match function's making, undecoded: read it with json.Unmarshal. It is nil when there
@@ -157,12 +172,16 @@ func (c *Client) Tickets(ctx context.Context, player string) ([]*Ticket, error) 
 // GetTicket reads a ticket. Its status is 404 when there is no such ticket, or the token is that of another player than
 // its owner and its players.
 func (c *Client) GetTicket(ctx context.Context, id string) (*Ticket, error) {
-	return c.getTicket(ctx, id, nil)
+	return c.getTicket(ctx, url.Values{"id": {id}}, nil)
 }
 
-func (c *Client) getTicket(ctx context.Context, id string, header http.Header) (*Ticket, error) {
-	r := &request{method: http.MethodGet, path: "v1/tickets", query: url.Values{"id": {id}}, header: header,
-		repeatable: true}
+// GetTicketWithEstimate reads a ticket, and for how much longer it is expected to wait.
+func (c *Client) GetTicketWithEstimate(ctx context.Context, id string) (*Ticket, error) {
+	return c.getTicket(ctx, url.Values{"id": {id}, "estimate": {"true"}}, nil)
+}
+
+func (c *Client) getTicket(ctx context.Context, query url.Values, header http.Header) (*Ticket, error) {
+	r := &request{method: http.MethodGet, path: "v1/tickets", query: query, header: header, repeatable: true}
 	t := new(Ticket)
 	if _, err := c.do(ctx, r, t); err != nil {
 		return nil, err

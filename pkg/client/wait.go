@@ -94,17 +94,23 @@ func ticketAt(location string) string {
 // Wait reads a ticket until it has an assignment, which may be an error: look at Assignment.Error. It ends early with
 // ctx's error, or with what a read fails with: status 404 means that the ticket was deleted or has expired.
 func (c *Client) Wait(ctx context.Context, id string) (*Ticket, error) {
+	return c.waitAnd(ctx, id, func(*Ticket) {})
+}
+
+// waitAnd waits, and tells of the ticket as it is meanwhile.
+func (c *Client) waitAnd(ctx context.Context, id string, tell func(*Ticket)) (*Ticket, error) {
 	prefer := preferWait(nil)
 	interval := firstPoll
 	for {
 		asked := c.retry.Now()
-		t, err := c.getTicket(ctx, id, prefer)
+		t, err := c.getTicket(ctx, url.Values{"id": {id}}, prefer)
 		if err != nil {
 			return nil, err
 		}
 		if t.Assignment != nil {
 			return t, nil
 		}
+		tell(t)
 		held := c.retry.Now().Sub(asked)
 		if held >= interval {
 			interval = firstPoll

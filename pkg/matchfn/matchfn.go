@@ -84,7 +84,8 @@ func Attributes(names ...string) Option {
 //
 //	matchfn.Register(match, matchfn.Attributes("skill"), matchfn.AttributesNamedBy("attribute", "teams.by"))
 //
-// A setting may be absent: name its default in [Attributes].
+// The member * is every member or element. A path that ends in @ means the names of the members of an object, as in
+// "values.@". A setting may be absent: name its default in [Attributes].
 func AttributesNamedBy(settings ...string) Option {
 	return func(m *block.Manifest) { m.EveryAttribute, m.AttributeSettings = false, settings }
 }

@@ -204,7 +204,9 @@ func (w *world) claimIn(project, match string, tickets ...string) *pb.Match {
 	w.t.Helper()
 	create := w.store.Creator(nil)
 	for _, id := range tickets {
-		if err := create.Create(w.t.Context(), project, &pb.Ticket{Id: id, Created: time.Now().UnixMilli()}); err != nil {
+		if err := create.Create(w.t.Context(), project, &pb.Ticket{
+			Id: id, Owner: "player-" + id, Created: time.Now().UnixMilli(),
+		}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -299,7 +301,8 @@ func TestAllTicketsOfAMatchGetTheServer(t *testing.T) {
 	}
 	r := <-asked
 	if r.Hosting.Fleet != "proposal's" || r.Hosting.Region != "r" || r.Hosting.Profile != "p" || len(r.Tickets()) != 2 ||
-		string(r.Properties) != `{"map":"dust"}` {
+		string(r.Properties) != `{"map":"dust"}` || len(r.Teams) != 1 ||
+		!slices.EqualFunc(r.Teams[0].Players, [][]string{{"player-a"}, {"player-b"}}, slices.Equal) {
 		t.Errorf("the provider was asked for %+v", r)
 	}
 }

@@ -88,7 +88,7 @@ func (s *service) serve(
 	lost := s.whileLeased(ctx, project, m.GetId(), l, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, begun.Search)
 		defer cancel()
-		o = s.find(ctx, project, m, f, begun.First)
+		o = s.find(ctx, project, m, f, begun)
 	})
 	switch {
 	case o.connection != "":
@@ -104,14 +104,14 @@ func (s *service) serve(
 }
 
 // find asks for a server with what only the provider needs to know.
-func (s *service) find(ctx context.Context, project string, m *pb.Match, f *fleet, first bool) outcome {
-	r, err := s.requestOf(project, m)
+func (s *service) find(ctx context.Context, project string, m *pb.Match, f *fleet, begun state.Allocation) outcome {
+	r, err := s.requestOf(project, m, begun.Players)
 	if err != nil {
 		// Another allocator may have the key. If none has, this is the reason.
 		err = provider.Fail(provider.Refused, "the hosting keys of the config cannot be decrypted").Because(err)
-		return outcome{err: err, mayHaveServer: !first}
+		return outcome{err: err, mayHaveServer: !begun.First}
 	}
-	r.First = first
+	r.First = begun.First
 	began := time.Now()
 	o := s.ask(ctx, &f.polls, r, func(err error) { s.refuse(ctx, project, m, err) })
 	s.recordAllocation(context.WithoutCancel(ctx), r.Ref, began, o)
@@ -178,15 +178,10 @@ func (s *service) end(ctx context.Context, project string, m *pb.Match, outcome 
 
 // resultsOf are the results of a match's tickets: one when all have the same.
 func resultsOf(ctx context.Context, m *pb.Match, tickets []string, o state.Outcome) []*pb.Assignment {
-	p := m.GetProposal()
-	if len(p.GetTicketProperties()) == 0 {
-		tickets = tickets[:min(1, len(tickets))]
-	}
-	results := make([]*pb.Assignment, len(tickets))
-	for i, id := range tickets {
-		results[i] = assignment.Of(p, id, o.Connection, o.Error)
-		if len(m.GetTraced()) > 0 {
-			results[i].Trace = telemetry.SpanRef(ctx)
+	results := assignment.All(m, tickets, o.Connection, o.Error)
+	if len(m.GetTraced()) > 0 {
+		for _, result := range results {
+			result.Trace = telemetry.SpanRef(ctx)
 		}
 	}
 	return results

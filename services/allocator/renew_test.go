@@ -19,6 +19,7 @@ import (
 	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -94,10 +95,10 @@ func openGate(t *testing.T) *gate {
 		status: provider.Allocated,
 	}
 	path := filepath.Join(t.TempDir(), "keys")
-	if _, err := token.Rotate(path, g.now()); err != nil {
+	if _, err := keyfile.Rotate(path, g.now()); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := token.OpenKeys(path, g.now, log)
+	keys, err := keyfile.Open(path, g.now, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestServersRenewTheirTokensWhileTheyLive(t *testing.T) {
 	// For days, long after the result of its match was forgotten.
 	for range 200 {
 		g.add(20 * time.Minute)
-		if _, err := g.store.Expire(t.Context(), project, 1000*time.Hour, 100); err != nil {
+		if _, err := g.store.Expire(t.Context(), project, 1000*time.Hour, time.Minute, 100); err != nil {
 			t.Fatal(err)
 		}
 		status, next, expires, detail := g.renew(project, text)

@@ -26,7 +26,8 @@ func (s *service) refOf(project, match, config string, h provider.Hosting, seale
 }
 
 // requestOf is the request for a match's server. A provider whose servers get no token does not have one signed.
-func (s *service) requestOf(project string, m *pb.Match) (*provider.Request, error) {
+// players are those of each ticket.
+func (s *service) requestOf(project string, m *pb.Match, players [][]string) (*provider.Request, error) {
 	ref, err := s.refOf(project, m.GetId(), m.GetConfig(), hostingOf(m), m.GetHosting())
 	if err != nil {
 		return nil, err
@@ -34,7 +35,9 @@ func (s *service) requestOf(project string, m *pb.Match) (*provider.Request, err
 	r := &provider.Request{Ref: ref, Config: m.GetConfig(), Backfill: m.GetBackfill()}
 	p := m.GetProposal()
 	for _, team := range p.GetTeams() {
-		r.Teams = append(r.Teams, provider.Team{Name: team.GetName(), Tickets: team.GetTickets()})
+		n := min(len(team.GetTickets()), len(players))
+		r.Teams = append(r.Teams, provider.Team{Name: team.GetName(), Tickets: team.GetTickets(), Players: players[:n]})
+		players = players[n:]
 	}
 	if r.Properties = p.GetMatchProperties(); len(r.Properties) == 0 {
 		r.Properties = p.GetAssignmentProperties()

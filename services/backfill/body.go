@@ -34,6 +34,9 @@ func approvalOf(a *state.Approval) approval {
 	out := approval{body: bodyOf(a.Backfill)}
 	for _, t := range slices.Concat(a.Assigned, a.Previous) {
 		joined := response.NewTicket(t)
+		if joined.Players == nil {
+			joined.Players = []response.Player{{ID: t.Body.GetOwner()}}
+		}
 		// They are for the player alone. What the server needs is in the match properties.
 		if joined.Assignment != nil {
 			joined.Assignment.Properties = response.ObjectOrNull(nil)
@@ -48,6 +51,8 @@ type contents struct {
 	Connection *string `json:"Connection"`
 	// Queue is left out where there is none. In a PUT it may be absent, to stay as it is.
 	Queue *string `json:"queue,omitempty"`
+	// Players are those in the game. It is left out, and may be absent in a PUT, as Queue is.
+	Players *[]fields.RosterPlayer `json:"players,omitzero"`
 	fields.Values
 }
 
@@ -78,7 +83,12 @@ func (in *contents) record(l fields.Limits) (*pb.Backfill, error) {
 			return nil, problem.New(problem.Invalid, "queue: %s", reason)
 		}
 	}
-	b.Queue = in.Queue
+	if in.Players != nil {
+		if err := fields.CheckRoster(*in.Players, l); err != nil {
+			return nil, err
+		}
+	}
+	b.Queue, b.Roster = in.Queue, fields.RosterRecord(in.Players)
 	b.AttributeNames, b.AttributeValues = in.Columns()
 	return b, nil
 }
@@ -91,6 +101,7 @@ func bodyOf(b *pb.Backfill) body {
 	if b.GetQueue() != "" {
 		out.Queue = b.Queue
 	}
+	out.Players = fields.RosterOf(b.GetRoster())
 	out.Attributes = fields.Attributes(b.GetAttributeNames(), b.GetAttributeValues())
 	out.Properties = b.GetProperties()
 	return out

@@ -40,6 +40,7 @@ var limits = settings.Default[definition.Limits]()
 // FuzzReplacement: whatever a server sends is refused as Invalid, or is stored and comes back as what it was.
 func FuzzReplacement(f *testing.F) {
 	f.Add([]byte(`{"Id":"x","Created":1,"RecordVersion":2,"Connection":"203.0.113.7:7777","attributes":{"seats":3},"properties":{"map":"aGFyYm91cg=="}}`))
+	f.Add([]byte(`{"players":[{"id":"ada","team":"red","role":"tank","attributes":{"a":1}},{"id":"b"}]}`))
 	f.Add([]byte(`{"connection":null,"ATTRIBUTES":{"a":1e-5},"properties":null}`))
 	f.Add([]byte(`{"Connection":"a b","attributes":{"created":1}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -23,6 +23,7 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
@@ -75,9 +76,9 @@ func startWith(t *testing.T, s Settings, change ...func(*Options, *web.Options))
 	trust := m.issuer.Trust()
 	trust.AnyProject = true
 	keys := filepath.Join(t.TempDir(), "server-keys.json")
-	_, err = token.Rotate(keys, time.Now())
+	_, err = keyfile.Rotate(keys, time.Now())
 	must(t, err)
-	opened, err := token.OpenKeys(keys, time.Now, log)
+	opened, err := keyfile.Open(keys, time.Now, log)
 	must(t, err)
 	m.servers = token.New(opened, time.Now, time.Hour)
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{trust, m.servers.Trust()}, Log: log})

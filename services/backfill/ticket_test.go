@@ -54,6 +54,7 @@ func TestApproval(t *testing.T) {
 	_, err := m.store.DeleteTicket(t.Context(), "demo", "bob", "")
 	must(t, err)
 	ada := `{"id":"ada","attributes":{"skill":1200},"properties":{"name":"YWRh"},"created":1900000000000,
+		"players":[{"id":"player-ada"}],
 		"assignment":{"connection":"10.0.0.1:7777","error":"","properties":null,"matchproperties":{"map":"harbour"}}}`
 	want := fmt.Sprintf(`{"Id":%q,"Created":1900000000000,"RecordVersion":1,"Connection":"10.0.0.1:7777","attributes":{"free":0},"properties":{},"assignedTickets":[%s]}`, id, ada)
 	m.post(t, base+"/"+id+"/approvals", "").same(t, 200, want)
@@ -301,6 +302,52 @@ func TestProjectOfTheToken(t *testing.T) {
 		every.delete(t, "/api/v2/backfill/"+id),
 	} {
 		r.problem(t, 400, "the token names no single project")
+	}
+}
+
+// Who is in the game is answered as it was sent, stays until a PUT names others, and has those who join.
+func TestPlayersOfABackfillTicket(t *testing.T) {
+	m := start(t)
+	const sent = `"players":[{"id":"ada","team":"red","role":"tank","attributes":{"skill":1200.5}},{"id":"bob"}]`
+	id := m.create(t, base, `{"Connection":"10.0.0.1:7777",`+sent+`}`)
+	at := base + "/" + id
+	expect := func(r reply, players string) {
+		t.Helper()
+		r.expect(t, 200)
+		if has := strings.Contains(r.body, players); !has || players == "" && strings.Contains(r.body, "players") {
+			t.Fatalf("got %s, want %s", r.body, players)
+		}
+	}
+	m.tickets(t, "eve")
+	m.propose(t, id, "eve")
+	expect(m.post(t, at+"/approvals", ""), strings.TrimSuffix(sent, "]")+`,{"id":"player-eve"}]`)
+	for _, step := range [][2]string{
+		{`{}`, strings.TrimSuffix(sent, "]") + `,{"id":"player-eve"}]`},
+		{`{` + sent + `}`, sent}, {`{"attributes":{"open":1}}`, sent}, {`{"players":null}`, sent},
+		{`{"players":[]}`, `"players":[]`}, {`{}`, `"players":[]`},
+	} {
+		expect(m.put(t, at, step[0]), step[1])
+		expect(m.post(t, at+"/approvals", ""), step[1])
+	}
+	long := strings.Repeat("x", 257)
+	many := `[{"id":"p0"}` + strings.Repeat(`,{"id":"p"}`, 1000) + `]`
+	for players, words := range map[string]string{
+		`[{}]`:                                              "players.0.id: up to 256 bytes",
+		`[{"id":"a"},{"id":""}]`:                            "players.1.id: up to 256 bytes",
+		`[{"id":"a\nb"}]`:                                   "players.0.id: up to 256 bytes",
+		`[{"id":"` + long + `"}]`:                           "players.0.id: up to 256 bytes",
+		`[{"id":"a"},{"id":"a"}]`:                           "players.1.id: the same player as players.0",
+		`[{"id":"a","team":"` + long + `"}]`:                "players.0.team: 257 bytes, at most 256",
+		`[{"id":"a","role":"` + long + `"}]`:                "players.0.role: 257 bytes, at most 256",
+		`[{"id":"a","role":1}]`:                             "role",
+		`[{"id":"a","properties":{}}]`:                      "properties",
+		`[{"id":"a","attributes":{"a":1,"b":2,"c":3}}]`:     "players.0.attributes: 3 of them, at most 2",
+		`[{"id":"a","attributes":{"created":1}}]`:           "players.0.attributes.created: the service sets",
+		`[{"id":"a","attributes":{"12345678901234567":1}}]`: "players.0.attributes.12345678901234567…: the name has 17 bytes",
+		`{}`: "players", `"ada"`: "players", many: "players: 1001 of them, at most 1000",
+	} {
+		m.put(t, at, `{"players":`+players+`}`).problem(t, 400, words)
+		m.post(t, base, `{"players":`+players+`}`).problem(t, 400, words)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestMessages(t *testing.T) {
 		{filtered(`{"attribute":"skill","min":10,"max":2.5}`), "pools.main[0]: max 2.5 is below min 10"},
 		{filtered(`{"attribute":"skill","min":"10"}`), "pools.main[0].min: a number is expected, got a string"},
 		{filtered(`{"attribute":"skill","mn":10}`),
-			"pools.main[0].mn: unknown member; known are attribute, min, max, segmentation"},
+			"pools.main[0].mn: unknown member; known are attribute, count, min, max, segmentation"},
 		{with(`,"pools":{"main":null}`), "pools.main: an array is expected, got null"},
 		{with(`,"hosting":{"Secret":"top\n"}`), "hosting.Secret: control characters are not allowed"},
 		{`{"matchmaking":{"targetFunction":{"name":"a b"}}}`, `matchmaking.targetFunction.name: "a b" is no function name: ` +

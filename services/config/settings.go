@@ -19,17 +19,30 @@ import (
 // settingsBody is the settings of a project as answers have them. What was not given is not there.
 type settingsBody struct {
 	Tickets    *ticketRules             `json:"tickets,omitzero"`
+	Acceptance *acceptanceRules         `json:"acceptance,omitzero"`
 	Attributes map[string]attributeRule `json:"attributes,omitzero"`
 }
 
 type ticketRules struct {
 	PerPlayer *perPlayer `json:"perPlayer,omitzero"`
 	Listed    bool       `json:"listed,omitzero"`
+	EndsTold  bool       `json:"endsTold,omitzero"`
+	// RefuseUnserved is for tickets in queues that no config serves.
+	RefuseUnserved bool `json:"refuseUnserved,omitzero"`
 }
 
 type perPlayer struct {
 	Limit       int64  `json:"limit"`
 	WhenReached string `json:"whenReached,omitzero"`
+}
+
+type acceptanceRules struct {
+	Pause *pauseRule `json:"pause,omitzero"`
+}
+
+type pauseRule struct {
+	Seconds    int64 `json:"seconds"`
+	MaxSeconds int64 `json:"maxSeconds"`
 }
 
 type attributeRule struct {
@@ -41,9 +54,16 @@ type attributeRule struct {
 func settingsOf(p *pb.ProjectSettings) settingsBody {
 	var b settingsBody
 	if t := p.GetTickets(); t != nil {
-		b.Tickets = &ticketRules{Listed: t.GetListed()}
+		b.Tickets = &ticketRules{Listed: t.GetListed(), EndsTold: t.GetEndsTold(),
+			RefuseUnserved: t.GetRefuseUnserved()}
 		if t.GetPlayerLimit() > 0 {
 			b.Tickets.PerPlayer = &perPlayer{Limit: t.GetPlayerLimit(), WhenReached: t.GetWhenReached()}
+		}
+	}
+	if a := p.GetAcceptance(); a != nil {
+		b.Acceptance = new(acceptanceRules)
+		if a.GetFirstPause() > 0 {
+			b.Acceptance.Pause = &pauseRule{Seconds: a.GetFirstPause() / 1000, MaxSeconds: a.GetLongestPause() / 1000}
 		}
 	}
 	if len(p.GetAttributes()) > 0 {

@@ -29,7 +29,9 @@ func (s *studio) settings(t *testing.T, header ...string) reply {
 	return s.do(t, http.MethodGet, "/settings", "", header...)
 }
 
-const believed = `{"tickets":{"perPlayer":{"limit":2,"whenReached":"replace"},"listed":true},"attributes":{"skill":{"setBy":"claim","claim":"game.skill"},"region":{"setBy":"service"},
+const believed = `{"tickets":{"perPlayer":{"limit":2,"whenReached":"replace"},"listed":true,"endsTold":true,"refuseUnserved":true},
+	"acceptance":{"pause":{"seconds":30,"maxSeconds":900}},
+	"attributes":{"skill":{"setBy":"claim","claim":"game.skill"},"region":{"setBy":"service"},
 	"mood":{"setBy":"client"}}}`
 
 func TestLifeOfSettings(t *testing.T) {
@@ -123,10 +125,20 @@ var refusedSettings = map[string]string{
 	`{"tickets":{"perPlayer":3}}`:             "wrongType tickets.perPlayer",
 	`{"tickets":{"limit":3}}`:                 "unknownMember tickets.limit",
 	`{"tickets":{"listed":1}}`:                "wrongType tickets.listed",
+	`{"tickets":{"endsTold":"yes"}}`:          "wrongType tickets.endsTold",
+	`{"tickets":{"refuseUnserved":1}}`:        "wrongType tickets.refuseUnserved",
 	`{"tickets":{"perPlayer":{"limit":0}}}`:   "badTicketRule tickets.perPlayer.limit",
 	`{"tickets":{"perPlayer":{"limit":17}}}`:  "badTicketRule tickets.perPlayer.limit",
 	`{"tickets":{"perPlayer":{"limit":1.5}}}`: "wrongType tickets.perPlayer.limit",
 	`{"tickets":{"perPlayer":{"limit":1,"whenReached":"end"}}}`: "badTicketRule tickets.perPlayer.whenReached",
+	`{"acceptance":{"pause":{}}}`:                               "badPause acceptance.pause.seconds",
+	`{"acceptance":{"pause":30}}`:                               "wrongType acceptance.pause",
+	`{"acceptance":{"seconds":30}}`:                             "unknownMember acceptance.seconds",
+	`{"acceptance":{"pause":{"seconds":30}}}`:                   "badPause acceptance.pause.maxSeconds",
+	`{"acceptance":{"pause":{"seconds":0,"maxSeconds":9}}}`:     "badPause acceptance.pause.seconds",
+	`{"acceptance":{"pause":{"seconds":1.5,"maxSeconds":9}}}`:   "wrongType acceptance.pause.seconds",
+	`{"acceptance":{"pause":{"seconds":9,"maxSeconds":8}}}`:     "badPause acceptance.pause.maxSeconds",
+	`{"acceptance":{"pause":{"seconds":1,"maxSeconds":86401}}}`: "badPause acceptance.pause.maxSeconds",
 	`{"tickets_":{}}`:   "unknownMember tickets_",
 	`{"attributes":[]}`: "wrongType attributes",
 	`{"attributes":{"a":{"setBy":"client"},"a":{"setBy":"client"}}}`:         "duplicateMember attributes.a",

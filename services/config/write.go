@@ -12,7 +12,13 @@ type body struct {
 	Matchmaking matchmaking         `json:"matchmaking"`
 	Pools       map[string][]filter `json:"pools,omitzero"`
 	Queue       string              `json:"queue,omitzero"`
+	Acceptance  *acceptance         `json:"acceptance,omitzero"`
+	Seats       bool                `json:"seats,omitzero"`
 	Hosting     *hosting            `json:"hosting,omitzero"`
+}
+
+type acceptance struct {
+	Seconds int64 `json:"seconds"`
 }
 
 type matchmaking struct {
@@ -27,7 +33,8 @@ type targetFunction struct {
 }
 
 type filter struct {
-	Attribute    string        `json:"attribute"`
+	Attribute    string        `json:"attribute,omitzero"`
+	Count        string        `json:"count,omitzero"`
 	Min          *float64      `json:"min,omitzero"`
 	Max          *float64      `json:"max,omitzero"`
 	Segmentation *segmentation `json:"segmentation,omitzero"`
@@ -55,7 +62,7 @@ func bodyOf(c *pb.Config, shown *pb.HostingKeys) body {
 		Name:           c.GetName(),
 		TargetFunction: targetFunction{Name: c.GetFunction(), Version: c.GetFunctionVersion()},
 		Config:         c.GetSettings(),
-	}, Queue: c.GetQueue()}
+	}, Queue: c.GetQueue(), Seats: c.GetSeats()}
 	if c.GetPoolsSet() {
 		b.Pools = make(map[string][]filter, len(c.GetPools()))
 	}
@@ -65,6 +72,9 @@ func bodyOf(c *pb.Config, shown *pb.HostingKeys) body {
 			filters = append(filters, filterOf(f))
 		}
 		b.Pools[name] = filters
+	}
+	if c.GetAcceptance() > 0 {
+		b.Acceptance = &acceptance{Seconds: c.GetAcceptance() / 1000}
 	}
 	if h := c.GetHosting(); h != nil {
 		b.Hosting = &hosting{
@@ -76,7 +86,7 @@ func bodyOf(c *pb.Config, shown *pb.HostingKeys) body {
 }
 
 func filterOf(f *pb.Filter) filter {
-	out := filter{Attribute: f.GetAttribute(), Min: f.Min, Max: f.Max}
+	out := filter{Attribute: f.GetAttribute(), Count: f.GetCount(), Min: f.Min, Max: f.Max}
 	if s := f.GetSegmentation(); s != nil {
 		out.Segmentation = &segmentation{
 			DistributionType: s.GetDistribution(), SegmentBehaviorType: s.GetBehavior(), Value: s.GetValue(), Stddev: s.Stddev,

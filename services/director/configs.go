@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -12,9 +13,43 @@ import (
 	"matchmaker.dev/services/director/schedule"
 )
 
-// reload reads the configs that changed. Runs of configs that were changed or deleted are given up: their claims would
-// be refused.
-func (l *leader) reload(ctx context.Context) {
+// Configs that were changed are read at once, but no more often than once each reloadEvery on average: a project that
+// changes its configs all the time waits for some of the changes, and its other configs go on meanwhile. Claims of a
+// config that was changed are refused until it was read.
+const (
+	reloadEvery = 50 * time.Millisecond
+	reloadSpare = 4
+)
+
+// reloads says when the configs are to be read.
+type reloads struct {
+	wanted bool
+	// paced is when all reads so far were to have begun, with reloadEvery between them.
+	paced time.Time
+}
+
+// at is when the configs may be read.
+func (r *reloads) at() time.Time { return r.paced.Add(-(reloadSpare - 1) * reloadEvery) }
+
+// begin tells whether the configs are to be read now.
+func (r *reloads) begin(now time.Time) bool {
+	if !r.wanted || now.Before(r.at()) {
+		return false
+	}
+	if r.paced.Before(now) {
+		r.paced = now
+	}
+	r.wanted, r.paced = false, r.paced.Add(reloadEvery)
+	return true
+}
+
+// reload reads the configs that changed, if it is time. Runs of configs that were changed or deleted are given up,
+// since their claims would be refused. Each change is charged to its config.
+func (l *leader) reload(ctx context.Context, now time.Time) {
+	if !l.reloads.begin(now) {
+		return
+	}
+	l.observed.CountRead(ctx)
 	known := make(map[string]int64, len(l.segments))
 	for id, segments := range l.segments {
 		known[id] = segments[0].config.GetRevision()
@@ -28,22 +63,37 @@ func (l *leader) reload(ctx context.Context) {
 		if revision, exists := revisions[id]; exists && revision == known[id] {
 			continue
 		} else if exists {
-			l.budget.Account(id).EndDebt()
+			l.budget.Account(id).EndDebt(now)
 		} else {
+			l.chargeChange(ctx, id, 0)
 			l.budget.Close(id)
 		}
 		for _, s := range segments {
-			s.stop(l.Now())
+			s.stop(now)
 		}
 		l.configBytes -= proto.Size(segments[0].config)
 		delete(l.segments, id)
 	}
 	for id, config := range changed {
 		if l.segments[id] == nil {
-			l.configBytes += proto.Size(config)
+			size := proto.Size(config)
+			l.configBytes += size
+			l.chargeChange(ctx, id, size)
 			l.segments[id] = l.newSegments(ctx, config, newPopulation(config.GetPools()), nil)
 		}
 	}
+	configs := make([]*pb.Config, 0, len(l.segments))
+	for _, segments := range l.segments {
+		configs = append(configs, segments[0].config)
+	}
+	l.estimator.use(configs)
+}
+
+// chargeChange charges the reading of a changed config to it.
+func (l *leader) chargeChange(ctx context.Context, config string, size int) {
+	cost := schedule.ChangeCost(size)
+	l.budget.Account(config).Charge(cost)
+	l.observed.RecordCost(ctx, schedule.Cost{Director: cost})
 }
 
 // knows tells whether these are the revisions of the configs that the leader has read.
@@ -74,8 +124,7 @@ func (l *leader) newSegments(ctx context.Context, config *pb.Config, population 
 			"config", config.GetId(), "segments", n, "most", l.Segments)
 		divided = []map[string]*pb.Pool{config.GetPools()}
 	}
-	timing, before := schedule.First(), (*observe.Segment)(nil)
-	timing.ChargeTo(l.budget.Account(config.GetId()))
+	timing, before := l.budget.Account(config.GetId()).First(), (*observe.Segment)(nil)
 	if old != nil {
 		timing, before = old.Next(), old.observed
 	}

@@ -96,6 +96,7 @@ func TestBestOfAllConfigsGetsTheTicket(t *testing.T) {
 	w.put(project, "better", nil)
 	patient := times()
 	patient.Window = patience // it ends when both have answered
+	patient.Cores = 0         // so that those are waited for that found nothing yet
 	w.director("a", patient)
 	for id, got := range w.results(tickets[1:]...) {
 		if got.GetConnection() != "better" {

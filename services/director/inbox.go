@@ -16,11 +16,12 @@ type inbox struct {
 	retire bool
 }
 
-// news are what came since the loop looked last.
+// news are what came since the loop looked last. touched is set if functions may see something else now. A change of a
+// config alone is not that: the config that changed runs anyway.
 type news struct {
-	poked, configs, functions, servers bool
-	position                           uint64
-	parts                              []part
+	poked, touched, configs, functions, servers, answered bool
+	position                                              uint64
+	parts                                                 []part
 }
 
 // part is a part of the answer to a run.
@@ -50,9 +51,12 @@ func (i *inbox) take() news {
 func (i *inbox) poke(p *pb.Poke) {
 	i.mu.Lock()
 	i.news.poked = true
+	i.news.touched = i.news.touched || !p.GetConfigs() || p.GetFunctions() || p.GetServers() || p.GetAnswered() ||
+		p.GetPosition() > 0
 	i.news.configs = i.news.configs || p.GetConfigs()
 	i.news.functions = i.news.functions || p.GetFunctions()
 	i.news.servers = i.news.servers || p.GetServers()
+	i.news.answered = i.news.answered || p.GetAnswered()
 	i.news.position = max(i.news.position, p.GetPosition())
 	i.mu.Unlock()
 	i.signal.Notify()

@@ -24,13 +24,15 @@ type leader struct {
 	outbox      *outbox
 	settler     *settler
 	maintenance *maintenance
+	estimator   *estimator
 
 	// budget is the processor time that the project may use.
 	budget *schedule.Budget
 	// segments are those of each config, by its id.
 	segments map[string][]*segment
 	// queues is how many tickets wait in each queue, as the last run saw them.
-	queues map[string]int64
+	queues  map[string]int64
+	reloads reloads
 	// configBytes is about what the configs take.
 	configBytes int
 	// position is the feed position that the next run must have seen.
@@ -65,7 +67,9 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 	return &leader{
 		scope: scope, runners: s.runners, outbox: outbox,
 		settler: &settler{scope: scope, outbox: outbox}, maintenance: &maintenance{scope: scope, outbox: outbox},
-		budget: schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, happened: notify.New(), stop: stop,
+		estimator: newEstimator(scope),
+		budget:    schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, happened: notify.New(),
+		stop: stop,
 	}
 }
 
@@ -75,6 +79,7 @@ func (l *leader) run(ctx context.Context) {
 	var publisher sync.WaitGroup
 	if l.Events {
 		publisher.Go(func() { l.publish(publishing) })
+		publisher.Go(func() { l.estimator.run(publishing) })
 	}
 	l.loop(ctx)
 	for s := range l.all() {
@@ -91,7 +96,7 @@ func (l *leader) run(ctx context.Context) {
 func (l *leader) publish(ctx context.Context) {
 	p := event.Publisher{
 		Store: l.Store, Bus: l.Bus, Log: l.log, Project: l.project, Wake: l.happened,
-		Removed: l.observed.RecordRemovedEvents,
+		Removed: l.observed.RecordRemovedEvents, Published: l.estimator.tell,
 	}
 	p.Run(ctx)
 }
@@ -103,8 +108,8 @@ func (l *leader) loop(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		l.receive(ctx)
 		now := l.Now()
+		l.receive(ctx, now)
 		l.endOverdue(ctx, now)
 		l.evaluate(ctx, now)
 		if errors.Is(l.claim(ctx), state.ErrLeaseLost) {
@@ -132,24 +137,30 @@ func (l *leader) loop(ctx context.Context) {
 }
 
 // receive handles the news of the inbox.
-func (l *leader) receive(ctx context.Context) {
+func (l *leader) receive(ctx context.Context, now time.Time) {
 	news := l.inbox.take()
 	l.position = max(l.position, news.position)
 	if news.configs {
-		l.reload(ctx)
+		l.reloads.wanted = true
 	}
+	l.reload(ctx, now)
 	if news.poked {
-		l.maintenance.changed()
 		l.happened.Notify()
+	}
+	if news.touched {
+		l.maintenance.changed()
+	}
+	if news.answered && !l.maintenance.unreachable {
+		l.maintenance.endAcceptances(ctx)
 	}
 	for s := range l.all() {
 		if news.functions {
-			s.EndRest()
+			s.EndRest(now)
 		}
 		if news.servers {
 			s.EndPause()
 		}
-		if news.poked {
+		if news.touched {
 			s.Touch()
 		}
 	}
@@ -190,7 +201,7 @@ func (l *leader) maintain(ctx context.Context, now time.Time) {
 	}
 	l.position = max(found.Position, found.expired)
 	if !l.knows(found.Revisions) { // a poke was lost
-		l.reload(ctx)
+		l.reloads.wanted = true
 	}
 	l.measure(ctx)
 }
@@ -246,12 +257,15 @@ func (l *leader) start(ctx context.Context) (wake time.Time) {
 // state is what the schedule is made for.
 func (l *leader) state() schedule.State[*segment] {
 	s := schedule.State[*segment]{
-		Times: l.times(), Segments: l.all(), Pending: l.settler.since(), Wake: l.maintenance.next,
-		Budget: l.budget,
+		Times: l.times(), Segments: l.all(), Pending: l.settler.since(), Took: l.settler.pending.took,
+		Wake: l.maintenance.next, Budget: l.budget,
 		Paused: l.maintenance.empty || l.maintenance.unreachable || !l.retired.IsZero(),
 	}
 	if end := l.retired.Add(l.Settings.Lease); !l.retired.IsZero() && end.Before(s.Wake) {
 		s.Wake = end
+	}
+	if at := l.reloads.at(); l.reloads.wanted && at.Before(s.Wake) {
+		s.Wake = at
 	}
 	if l.settler.claiming() && !l.maintenance.unreachable {
 		s.Wake = time.Time{}

@@ -14,6 +14,9 @@ const (
 	lookAgain = 250 * time.Millisecond
 )
 
+// longestGap is the longest time between two looks of which nothing is missed.
+const longestGap = 5 * time.Second
+
 // How many items are released one by one, or deleted, at a time. If there are more, the next look follows at once,
 // after what else the loop has to do.
 const (
@@ -29,10 +32,15 @@ type maintenance struct {
 
 	// next is when to look next.
 	next time.Time
+	// looked is when the last look began that found the state store there, and watching since when none failed, or was
+	// late by longestGap.
+	looked, watching time.Time
 	// unreachable: the state store did not answer, and no run makes sense until it does.
 	unreachable bool
 	// empty: no ticket waited at the last look, and nothing happened since. A function would have nothing to propose.
 	empty bool
+	// search is for tickets in queues that no config serves.
+	search search
 }
 
 // findings are what a look found.
@@ -51,6 +59,14 @@ func (m *maintenance) suspend() {
 // changed notes that something happened in the project.
 func (m *maintenance) changed() { m.empty = false }
 
+// watched is since how long the state store is known to be there.
+func (m *maintenance) watched() time.Duration {
+	if m.watching.IsZero() {
+		return 0
+	}
+	return m.Now().Sub(m.watching)
+}
+
 func (m *maintenance) lookNow()               { m.next = time.Time{} }
 func (m *maintenance) lookSoon(now time.Time) { m.next = now.Add(lookAgain) }
 
@@ -61,17 +77,23 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	}
 	var err error
 	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Ages{
-		Outbox: outboxAge, Waiting: m.Settings.Waiting, Silence: m.Settings.Silence,
+		Outbox: outboxAge, Waiting: m.Settings.Waiting, Silence: m.Settings.Silence, Unserved: m.Settings.Unserved,
 	})
 	if m.unreachable = !m.observed.Check(ctx, "reading the state", err); m.unreachable {
+		m.watching = time.Time{}
 		m.lookSoon(now)
 		return found, false
 	}
+	if m.watching.IsZero() || now.Sub(m.looked) > longestGap {
+		m.watching = now
+	}
+	m.looked = now
 	m.next, m.empty = now.Add(lookEvery), found.Waiting == 0
 	if found.Outbox {
 		m.outbox.resend(ctx)
 	}
 	if found.Claims {
+		m.endAcceptances(ctx)
 		m.releaseMatches(ctx)
 	}
 	if found.Backfills {
@@ -83,6 +105,7 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	if found.Tickets {
 		found.expired = m.expireTickets(ctx)
 	}
+	found.expired = max(found.expired, m.endUnserved(ctx, now, found.Unserved))
 	if found.Feed {
 		m.trimFeed(ctx, now)
 	}
@@ -125,15 +148,16 @@ func (m *maintenance) finishRelease(ctx context.Context, doing, what string, n i
 	}
 }
 
-// expireTickets deletes tickets that have waited for too long, and results and matches that have expired. It returns
-// the position of the feed behind that.
+// expireTickets ends tickets that have waited for too long, and deletes results and matches that have expired. It
+// returns the position of the feed behind that.
 func (m *maintenance) expireTickets(ctx context.Context) uint64 {
-	e, err := m.Store.Expire(ctx, m.project, m.Settings.Waiting, expireBatch)
+	e, err := m.Store.Expire(ctx, m.project, m.Settings.Waiting, m.Readable, expireBatch)
 	m.observed.Check(ctx, "deleting expired tickets", err)
 	m.finishBatch(ctx, "abandoned", e.Abandoned, e.More)
 	if e.Abandoned > 0 {
-		m.log.InfoContext(ctx, "abandoned tickets were deleted", "tickets", e.Abandoned, "waited", m.Settings.Waiting)
+		m.log.InfoContext(ctx, "abandoned tickets were ended", "tickets", e.Abandoned, "waited", m.Settings.Waiting)
 	}
+	m.Bus.NotifyResults(ctx, m.project, e.Told, nil) // requests that wait for them read the reason
 	return e.Position
 }
 

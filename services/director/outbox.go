@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 )
 
@@ -31,13 +32,20 @@ type outbox struct {
 	resending atomic.Bool
 }
 
-// start starts to send matches. cause is the span of their claim, if that is traced.
-func (o *outbox) start(ctx context.Context, cause []byte, matches []string) {
-	o.sends.Go(func() {
-		o.observed.TracePublish(ctx, cause, len(matches), func(ctx context.Context) bool {
-			return o.send(ctx, slices.Collect(slices.Chunk(matches, bus.MatchGroup)))
+// start starts to send matches, those that were claimed together at a time.
+func (o *outbox) start(ctx context.Context, matches []*pb.Match) {
+	claimed := map[string][]string{} // by the span of their claim, which is empty if that is not traced
+	for _, m := range matches {
+		span := string(m.GetTrace())
+		claimed[span] = append(claimed[span], m.GetId())
+	}
+	for span, ids := range claimed {
+		o.sends.Go(func() {
+			o.observed.TracePublish(ctx, []byte(span), len(ids), func(ctx context.Context) bool {
+				return o.send(ctx, slices.Collect(slices.Chunk(ids, bus.MatchGroup)))
+			})
 		})
-	})
+	}
 }
 
 // resend starts to send the matches that have been in the outbox for too long.

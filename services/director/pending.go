@@ -13,15 +13,16 @@ import (
 // pending are proposals that wait for an evaluation, by config. An evaluation takes some of each config's, its best
 // first: so a config with very many of them does not make the others wait.
 type pending struct {
-	// since is when the first of them came. It is zero if none waits.
+	// since is when the first of them came, and took how long the run took that made it. since is zero if none waits.
 	since   time.Time
+	took    time.Duration
 	configs map[string]*ranking
 }
 
-// add adds proposals of a config, the preferred one first.
-func (p *pending) add(now time.Time, config string, sorted []*proposal) {
+// add adds proposals of a config's run that took so long, the preferred one first.
+func (p *pending) add(now time.Time, took time.Duration, config string, sorted []*proposal) {
 	if len(p.configs) == 0 {
-		p.since = now
+		p.since, p.took = now, took
 	}
 	r := p.configs[config]
 	if r == nil {

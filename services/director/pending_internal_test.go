@@ -47,7 +47,7 @@ func TestEvaluationTakesAnEvenShareOfEachConfig(t *testing.T) {
 	} {
 		var p pending
 		for config, n := range test.pending {
-			p.add(time.Unix(1, 0), config, scored(config, n))
+			p.add(time.Unix(1, 0), 0, config, scored(config, n))
 		}
 		got := p.take(100)
 		for config, want := range test.taken {
@@ -69,7 +69,7 @@ func TestEvaluationTakesAnEvenShareOfEachConfig(t *testing.T) {
 func TestEvaluationTakesFromEachOfVeryManyConfigs(t *testing.T) {
 	var p pending
 	for i := range 300 {
-		p.add(time.Unix(1, 0), fmt.Sprint("config-", i), scored(fmt.Sprint("config-", i), 3))
+		p.add(time.Unix(1, 0), 0, fmt.Sprint("config-", i), scored(fmt.Sprint("config-", i), 3))
 	}
 	got := p.take(100)
 	for i := range 300 {
@@ -86,7 +86,7 @@ func TestEvaluationsTakeTheBestFirst(t *testing.T) {
 	for part := range slices.Chunk(slices.Clone(want), 700) {
 		part = slices.Clone(part)
 		evaluator.Sort(part)
-		p.add(time.Unix(1, 0), "a", part)
+		p.add(time.Unix(1, 0), 0, "a", part)
 	}
 	var got []*proposal
 	for !p.since.IsZero() {

@@ -46,7 +46,7 @@ func BenchmarkPrice(b *testing.B) {
 				}
 				var waiting pending
 				var taken matched
-				waiting.add(time.Time{}, "config", newProposals(from, part.GetProposals(), size, true))
+				waiting.add(time.Time{}, 0, "config", newProposals(from, part.GetProposals(), size, true))
 				for left := many; left > 0; {
 					e := newEvaluation(waiting.take(evaluateStep), &taken)
 					for _, p := range e.selected {

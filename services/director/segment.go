@@ -159,8 +159,7 @@ func (l *leader) endRun(ctx context.Context, s *segment, o schedule.Outcome, fai
 func (s *segment) stop(now time.Time) {
 	if s.run != nil {
 		s.run.Stop()
-		// The runner goes on with it.
-		s.End(schedule.OK, schedule.CostOf(nil, s.run.traffic, s.Lost(schedule.Late, now)).Sum(), now)
+		s.Abandon(schedule.CostOf(nil, s.run.traffic, s.Lost(schedule.Late, now)).Sum(), now)
 		s.run = nil
 	}
 	s.closeIfIdle()

@@ -18,8 +18,11 @@
 //	settle.go       settling: proposals become claims, claims become matches
 //	evaluation.go   which proposals are claimed; the rules are in services/internal/evaluator
 //	outbox.go       claimed matches go into the work queue
+//	acceptance.go   matches whose players accepted go on, others end
 //	maintenance.go  what a crash left behind, and what expires
 //	population.go   the numbers of tickets that segments depend on
+//	unserved.go     tickets in queues that no config serves any more
+//	estimator.go    how long tickets wait
 //	observe         metrics, spans, and log lines about runs
 //	event           events are published
 package director

@@ -22,6 +22,7 @@ type Settings struct {
 	BackfillFirst bool          `help:"Fill running games before new ones are opened, whatever the scores; without it the scores decide." negatable:"" default:"true" group:"backfill"`
 	Matches       int           `help:"Most matches of a project that wait for their servers; beyond it no tickets are claimed until some have one. 0 means no limit." default:"10000" name:"max-matches" group:"cycle"`
 	Waiting       time.Duration `help:"A ticket that has waited this long is taken for abandoned and deleted." default:"1h" name:"wait-limit" group:"tickets"`
+	Unserved      time.Duration `help:"Where a project refuses tickets in queues that no config serves: how long a queue may be without a config before the tickets that wait in it end." default:"20s" name:"unserved-grace" group:"tickets"`
 }
 
 // Validate names the flags that make no sense.
@@ -35,7 +36,7 @@ func (s *Settings) Validate() error {
 	}
 	return errors.Join(err, settings.Positive(map[string]time.Duration{
 		"min-interval": s.MinInterval, "max-interval": s.MaxInterval, "run-time": s.Run,
-		"lease": s.Lease, "claim": s.Claim, "wait-limit": s.Waiting,
+		"lease": s.Lease, "claim": s.Claim, "wait-limit": s.Waiting, "unserved-grace": s.Unserved,
 		"approval-time": s.Approval, "backfill-silence": s.Silence,
 	}))
 }

@@ -33,7 +33,7 @@ func (s *settler) add(now time.Time, from *segment, proposals []*proposal) {
 	for _, p := range proposals {
 		p.Origin.round = s.matched.round
 	}
-	s.pending.add(now, from.config.GetId(), proposals)
+	s.pending.add(now, now.Sub(from.Started()), from.config.GetId(), proposals)
 	from.Propose(len(proposals))
 }
 
@@ -163,7 +163,7 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 
 // handOn sends claimed matches to the allocators, and notifies those who wait for tickets that were assigned at once.
 func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
-	matches := map[string][]string{} // by the span of their claim
+	var matches []*pb.Match
 	var assigned []string
 	var results []*pb.Assignment
 	for _, c := range claims {
@@ -176,16 +176,16 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 			s.inbox.poke(&pb.Poke{})
 		case c.Match.GetProposal().GetFilling().GetBackfill() != "":
 			// Its server assigns the tickets when it approves. Until then other tickets may join as well.
+		case c.Match.GetAcceptance() > 0:
+			// Its players are asked first. Requests that wait for their tickets learn of it.
+			assigned, results = append(assigned, c.Tickets...), append(results, make([]*pb.Assignment, len(c.Tickets))...)
 		case c.Assignments == nil:
-			span := string(c.Match.GetTrace())
-			matches[span] = append(matches[span], c.Match.GetId())
+			matches = append(matches, c.Match)
 		default:
 			assigned, results = append(assigned, c.Tickets...), append(results, c.Assignments...)
 		}
 	}
-	for span, ids := range matches {
-		s.outbox.start(ctx, []byte(span), ids)
-	}
+	s.outbox.start(ctx, matches)
 	s.Bus.NotifyResults(ctx, s.project, assigned, results)
 }
 
@@ -197,7 +197,8 @@ const (
 	players = "players"
 )
 
-var errPlayers = errors.New("a match has a player twice: a runner of an earlier version does not look for that")
+var errPlayers = errors.New("a match has a player twice, or sends one to a running game that has the player: its " +
+	"function does not look who is in the game, or its runner is of an earlier version")
 
 var errHosting = errors.New("hosting has no servers for more matches, or allocators do not take them: the tickets " +
 	"wait until it has")
@@ -248,6 +249,7 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 			Created:  now.UnixMilli(),
 			Proposal: p.Proposal,
 			Hosting:  config.GetHosting(),
+			Seats:    config.GetSeats(),
 		},
 		Tickets: p.Tickets,
 	}
@@ -263,14 +265,14 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 		// An error concerns the tickets alone. A match without a server has no backfill ticket.
 		p.Filling = nil
 	}
-	if !hosted {
+	if config.GetAcceptance() > 0 && p.GetError() == "" && p.GetFilling().GetBackfill() == "" {
+		c.Match.Acceptance = config.GetAcceptance()
+	}
+	if !hosted && c.Match.GetAcceptance() == 0 {
+		results := assignment.All(c.Match, p.Tickets, p.GetConnection(), p.GetError())
 		c.Assignments = make([]*pb.Assignment, len(p.Tickets))
-		for i, id := range p.Tickets {
-			if i > 0 && len(p.GetTicketProperties()) == 0 {
-				c.Assignments[i] = c.Assignments[0] // the same for all
-				continue
-			}
-			c.Assignments[i] = assignment.Of(p.Proposal, id, p.GetConnection(), p.GetError())
+		for i := range c.Assignments {
+			c.Assignments[i] = results[min(i, len(results)-1)]
 		}
 	}
 	return c

@@ -160,7 +160,7 @@ func (s *service) join(c echo.Context, player string) error {
 	if id == "" {
 		return noCode()
 	}
-	p, err := s.change(ctx, project, id, func(p *pb.Party) (*pb.Party, error) {
+	p, err := s.change(ctx, project, id, by(player), func(p *pb.Party) (*pb.Party, error) {
 		switch {
 		case state.MemberOf(p, player) != nil:
 			return p, nil // the answer to an earlier request was lost
@@ -271,7 +271,7 @@ func (s *service) handOver(c echo.Context, player string) error {
 		case p.GetLeader() != player:
 			return nil, notLeader(p)
 		case state.MemberOf(p, in.Player) == nil:
-			return nil, problem.New(problem.Invalid, "player: %q is no member", in.Player)
+			return nil, problem.New(problem.NotFound, "player: %q is no member", in.Player)
 		}
 		p.Leader = in.Player
 		return p, nil
@@ -309,7 +309,7 @@ func (s *service) changeAsMember(
 	if err := s.hear(ctx, project, id, player); err != nil {
 		return nil, err
 	}
-	return s.change(ctx, project, id, func(p *pb.Party) (*pb.Party, error) {
+	return s.change(ctx, project, id, by(player), func(p *pb.Party) (*pb.Party, error) {
 		if state.MemberOf(p, player) == nil {
 			return nil, refused(id)
 		}
@@ -317,16 +317,24 @@ func (s *service) changeAsMember(
 	})
 }
 
-// change changes a party. When that makes its members others, it ends the search first: a ticket that waits has the
-// members of its party.
+// author is who changes a party.
+type author struct {
+	player  string   // "" is nobody in particular
+	decline []string // the players who decline, by the change, a match that asks the party
+}
+
+func by(player string) author { return author{player, []string{player}} }
+
+// change changes a party, for its author. When that makes its members others, it ends the search first: a ticket that
+// waits has the members of its party.
 func (s *service) change(
-	ctx context.Context, project, id string, change func(*pb.Party) (*pb.Party, error),
+	ctx context.Context, project, id string, a author, change func(*pb.Party) (*pb.Party, error),
 ) (*pb.Party, error) {
 	p, err := s.Store.ChangeParty(ctx, project, id, s.Settings.limits(), func(p *pb.Party) (*pb.Party, error) {
 		before := playersOf(p)
 		after, err := change(p)
 		if err == nil && !slices.Equal(before, playersOf(after)) {
-			err = s.endSearch(ctx, project, p)
+			err = s.endSearch(ctx, project, p, a)
 			if after != nil {
 				after.Search = nil
 			}

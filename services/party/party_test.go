@@ -289,7 +289,7 @@ func TestPartiesRefuse(t *testing.T) {
 		{"bob", "PUT", "/" + p.ID + "/search", `{}`, "leader", 403},
 		{"bob", "DELETE", "/" + p.ID + "/search", "", "leader", 403},
 		{"bob", "PUT", "/" + p.ID + "/members/ada", `{}`, "own", 403},
-		{"ada", "PUT", "/" + p.ID + "/leader", `{"player":"eve"}`, "eve", 400},
+		{"ada", "PUT", "/" + p.ID + "/leader", `{"player":"eve"}`, "eve", 404},
 		{"ada", "DELETE", "/" + p.ID + "/members/eve", "", "eve", 404},
 		{"ada", "PUT", "/" + p.ID + "/search", `{"attributes":{"x":"1"}}`, "attributes.x", 400},
 		{"ada", "PUT", "/" + p.ID + "/search", `{"queues":["a","a"]}`, "queues.1", 400},

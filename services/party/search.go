@@ -59,7 +59,7 @@ func (s *service) start(c echo.Context, player string) error {
 		}
 		next := proto.CloneOf(p)
 		next.Search = &pb.Search{Ticket: t.GetId(), Started: t.GetCreated()}
-		changed, position, ended, err := s.Store.StartSearch(ctx, project, next, t, settings)
+		changed, position, ended, err := s.Store.StartSearch(ctx, project, next, t, settings, s.Readable)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (s *service) stop(c echo.Context, player string) error {
 		if p.GetLeader() != player {
 			return nil, notLeader(p)
 		}
-		if err := s.endSearch(c.Request().Context(), c.Param("project"), p); err != nil {
+		if err := s.endSearch(c.Request().Context(), c.Param("project"), p, by(player)); err != nil {
 			return nil, err
 		}
 		p.Search = nil
@@ -155,16 +155,19 @@ func (s *service) stop(c echo.Context, player string) error {
 	})
 }
 
-// endSearch deletes the ticket of a party, unless it has a result.
-func (s *service) endSearch(ctx context.Context, project string, p *pb.Party) error {
-	waits, err := s.searches(ctx, project, p)
-	if err != nil || !waits {
-		return err
-	}
+// endSearch deletes the ticket of a party for an author, unless it has a result.
+func (s *service) endSearch(ctx context.Context, project string, p *pb.Party, a author) error {
 	ticket := p.GetSearch().GetTicket()
-	_, err = s.Store.DeleteTicket(ctx, project, ticket, "")
+	if ticket == "" {
+		return nil
+	}
+	_, declined, err := s.Store.Leave(ctx, project,
+		state.Leaving{Ticket: ticket, Keeps: true, By: a.player, Decline: a.decline, Readable: s.Readable})
 	if problem.KindOf(err) == problem.NotFound {
 		return nil
+	}
+	if declined {
+		s.Bus.Poke(ctx, project, &pb.Poke{Answered: true})
 	}
 	if err == nil {
 		s.Bus.NotifyAssigned(ctx, project, []string{ticket})

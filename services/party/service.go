@@ -15,6 +15,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
@@ -35,6 +36,8 @@ type Options struct {
 	Settings Settings
 	// Wait is the longest time that a request is held open.
 	Wait time.Duration
+	// Readable is how long the reason can be read why a ticket ended, where it is told.
+	Readable time.Duration
 	// Fields bound what a member, and the search, carry.
 	Fields fields.Limits
 	// Meter makes the instruments; the zero Meter measures nothing.
@@ -46,6 +49,7 @@ type Bus interface {
 	NotifyParty(ctx context.Context, project, party string)
 	OnParty(handle func(project, party string)) (bus.Subscription, error)
 	PokeTickets(ctx context.Context, project string, position uint64)
+	Poke(ctx context.Context, project string, p *pb.Poke)
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
 }
 

@@ -103,7 +103,7 @@ func (w *sweeper) sweep(ctx context.Context, project string) error {
 	}
 	w.mu.Unlock()
 	for _, one := range silent {
-		_, err := w.change(ctx, project, one.Party, func(p *pb.Party) (*pb.Party, error) {
+		_, err := w.change(ctx, project, one.Party, author{decline: one.Players}, func(p *pb.Party) (*pb.Party, error) {
 			return without(p, one.Players...), nil
 		})
 		if err != nil && problem.KindOf(err) != problem.NotFound {

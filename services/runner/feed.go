@@ -25,6 +25,8 @@ type feed struct {
 	position uint64
 	wanted   uint64        // the greatest position that a run asked for
 	moved    chan struct{} // closed when the position changes; nil when nobody waits
+	stale    bool          // the indexes are to be read anew: changes are ignored until Reset
+	again    func()        // makes follow begin anew; nil before it began
 }
 
 // newFeed makes empty indexes with columns for so many names of attributes each.
@@ -33,11 +35,38 @@ func newFeed(project string, names int, log *slog.Logger) *feed {
 		wake: notify.New()}
 }
 
+// follow calls a function that follows the feed, until ctx ends. needOwners makes it begin anew.
+func (f *feed) follow(ctx context.Context, reads func(context.Context)) {
+	for ctx.Err() == nil {
+		reading, cancel := context.WithCancel(ctx)
+		f.mu.Lock()
+		f.again = cancel
+		f.mu.Unlock()
+		reads(reading)
+		cancel()
+	}
+}
+
+// needOwners makes the index keep the ids of the tickets' owners, for functions that read the ids of players. If it
+// does not have them yet, it is read anew, and runs wait for it.
+func (f *feed) needOwners() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.index.KeepOwners() || f.again == nil {
+		return
+	}
+	f.stale, f.complete = true, false
+	f.again()
+}
+
 // size is about how many bytes the indexes take.
 func (f *feed) size() int64 { return f.index.Size() + f.backfills.Size() }
 
 // Reset empties the indexes. Runs wait until they are complete again.
 func (f *feed) Reset() {
+	f.mu.Lock()
+	f.stale = false
+	f.mu.Unlock()
 	f.setPosition(false, 0)
 	f.index.Reset()
 	f.backfills.Reset()
@@ -77,7 +106,7 @@ func (f *feed) applyBackfill(c *state.Change) {
 func (f *feed) setPosition(complete bool, position uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.complete, f.position = complete, position
+	f.complete, f.position = complete && !f.stale, position
 	if complete && position < f.wanted { // it was poked while the snapshot was read
 		f.wake.Notify()
 	}

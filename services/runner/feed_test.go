@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -80,4 +81,48 @@ func TestPokesAndRunsWakeTheFeedsReader(t *testing.T) {
 	if err := f.wait(ended, 5); err != nil || woken() {
 		t.Errorf("woken by a run that need not wait, or %v", err)
 	}
+}
+
+// An index without the ids of owners is read anew for a function that reads them, once, and runs wait for it. What the
+// reader that ends still brings does not count.
+func TestFeedIsReadAgainForTheIDsOfOwners(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFeed("p", 10, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		reads, hold, ended := 0, make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			f.follow(ctx, func(ctx context.Context) {
+				reads++
+				f.Reset()
+				f.Apply(nil, 5)
+				<-ctx.Done()
+				f.Apply(nil, 9)
+				<-hold
+			})
+		}()
+		synctest.Wait()
+		if err := f.wait(t.Context(), 5); err != nil {
+			t.Fatal(err)
+		}
+		f.needOwners()
+		synctest.Wait()
+		short, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		if err := f.wait(short, 5); err == nil {
+			t.Error("a run did not wait for the index")
+		}
+		hold <- struct{}{}
+		if err := f.wait(t.Context(), 5); err != nil {
+			t.Error(err)
+		}
+		f.needOwners()
+		synctest.Wait()
+		if reads != 2 {
+			t.Errorf("it was read %d times", reads)
+		}
+		cancel()
+		close(hold)
+		<-ended
+	})
 }

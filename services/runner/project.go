@@ -100,7 +100,9 @@ func (h *hostedProject) follow(life context.Context) {
 	f := newFeed(h.project, h.env.Settings.IndexNames, h.env.Log)
 	ctx, cancel := context.WithCancel(life)
 	h.feed, h.unfollow = f, cancel
-	h.goroutines.Go(func() { h.env.Store.Follow(ctx, h.project, f, f.wake.C()) })
+	h.goroutines.Go(func() {
+		f.follow(ctx, func(ctx context.Context) { h.env.Store.Follow(ctx, h.project, f, f.wake.C()) })
+	})
 }
 
 // poke is told of a position that the project's feed has reached.

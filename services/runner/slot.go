@@ -117,6 +117,9 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 		return nil, err
 	}
 	s.needs, s.told, s.keeping = invocation.NeedsOf(m.Manifest), map[string]bool{}, nil
+	if s.needs.PlayerIDs() {
+		s.f.feed.needOwners()
+	}
 	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.log.line)
 	if err == nil && m.Manifest.Changes {
 		s.keeping = invocation.NewKeeping(instance.Memory(), int(s.v.keepMost.Load()))

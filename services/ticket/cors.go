@@ -79,7 +79,7 @@ func (s *service) preflights(e *echo.Echo) {
 		}
 		return c.NoContent(http.StatusNoContent)
 	})
-	for _, path := range []string{web.Base + "/tickets", web.TicketEvents} {
+	for _, path := range []string{web.Base + "/tickets", web.Base + "/tickets/acceptance", web.TicketEvents} {
 		e.OPTIONS(path, answer)
 	}
 }

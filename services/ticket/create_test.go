@@ -50,7 +50,7 @@ type heldBody struct {
 	Attributes map[string]float64
 	Properties map[string][]byte
 	Created    int64
-	Assignment *struct{ Connection string }
+	Assignment *struct{ Connection, Error string }
 }
 
 // body waits for the body.

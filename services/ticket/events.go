@@ -77,7 +77,7 @@ func (w *waiters) follow(project, ticket string) *waiter {
 func (w *waiters) tell(project string, e *pb.Event) {
 	switch e.GetKind() {
 	case pb.Event_KIND_CLAIMED, pb.Event_KIND_PROPOSED, pb.Event_KIND_RELEASED, pb.Event_KIND_REJECTED,
-		pb.Event_KIND_CANCELLED, pb.Event_KIND_EXPIRED, pb.Event_KIND_UNSERVED:
+		pb.Event_KIND_CANCELLED, pb.Event_KIND_EXPIRED, pb.Event_KIND_UNSERVED, pb.Event_KIND_ACCEPTED:
 	default:
 		return
 	}
@@ -90,6 +90,12 @@ func (w *waiters) tell(project string, e *pb.Event) {
 					one.woken.Notify()
 				}
 			}
+		}
+		return
+	}
+	if e.GetKind() == pb.Event_KIND_ACCEPTED {
+		for one := range w.asked[e.GetMatch()] {
+			one.woken.Notify()
 		}
 		return
 	}
@@ -110,8 +116,8 @@ func (w *waiters) tell(project string, e *pb.Event) {
 func (w *waiter) reason() string {
 	e := w.end.Load()
 	switch {
-	case e.GetKind() == pb.Event_KIND_EXPIRED && e.GetReason() == "abandoned":
-		return "abandoned"
+	case e.GetKind() == pb.Event_KIND_EXPIRED && e.GetReason() != "read":
+		return e.GetReason() // abandoned, unserved, declined or silent
 	case e.GetKind() == pb.Event_KIND_EXPIRED:
 		return "expired"
 	case e != nil, w.notified.Load(): // who deletes a ticket notifies, and an expiry does not

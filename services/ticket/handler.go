@@ -48,8 +48,8 @@ func (s *service) create(c echo.Context) error {
 	store := func() (id string, err error) {
 		ctx, project := c.Request().Context(), c.Param("project")
 		err = s.rules.decide(ctx, project, func(settings *pb.ProjectSettings) (err error) {
-			asked := state.Creation{Ticket: body, Settings: settings.GetRevision(), Lists: state.ListsOf(settings), Key: key,
-				Request: request}
+			asked := state.Creation{Ticket: body, Settings: settings.GetRevision(), Lists: state.ListsOf(settings),
+				Ends: state.EndsOf(settings, s.Readable), Pauses: state.PausesOf(settings), Key: key, Request: request}
 			id, err = s.store(ctx, project, settings, auth.From(c), asked, in)
 			return err
 		})
@@ -97,30 +97,33 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	if err != nil {
 		return err
 	}
+	by := asker{body.GetOwner(), auth.From(c).Kind == auth.Service}
 	t := &state.Ticket{Body: body}
 	if made != id { // the request was sent before, so its ticket may have a result
 		waiter.leave()
 		id, waiter = made, s.waiters.join(project, made)
-		if t, err = s.Store.Ticket(ctx, project, id); problem.KindOf(err) == problem.NotFound {
+		if t, err = s.readAs(by, project, id)(ctx); problem.KindOf(err) == problem.NotFound {
 			return c.JSONBlob(http.StatusCreated, createResponse(id))
 		} else if err != nil {
 			return err
 		}
 	}
+	waiter.asker = by
 	header := c.Response().Header()
 	header.Set(echo.HeaderLocation, "tickets?id="+id) // beside this path, whatever path gateways have before it
 	header.Set(web.PreferenceApplied, web.AppliedWait(wait))
 	header.Set("X-Accel-Buffering", "no") // nginx would keep the headers back until the body comes
 	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	web.Begin(c, http.StatusCreated, s.Now())
-	t, err = waiter.await(ctx, t, wait, func(ctx context.Context) (*state.Ticket, error) {
-		return s.Store.Ticket(ctx, project, id)
-	})
+	t, err = waiter.await(ctx, t, wait, s.readAs(waiter.asker, project, id))
 	if err != nil && problem.KindOf(err) != problem.NotFound { // a ticket that was not found was deleted
 		s.Log.WarnContext(ctx, "a create that waits was answered early", "project", project, "error", err)
 	}
 	s.traceRead(ctx, project, t)
 	_ = s.addUnserved(ctx, project, t) // the status is sent; a GET tells it
+	if err := s.addSeats(project, waiter.asker, t); err != nil {
+		s.Log.WarnContext(ctx, "no seat passes for a create that waits", "project", project, "error", err)
+	}
 	text, err := response.AppendCreated(make([]byte, 0, usualAnswer), t)
 	if err != nil {
 		return err
@@ -133,11 +136,10 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 
 // reader is who reads a ticket.
 type reader struct {
-	// player is whose request it is, "" for a game service, which may read any ticket.
-	player string
-	anyone bool
-	id     string
-	read   func(context.Context) (*state.Ticket, error)
+	asker
+
+	id   string
+	read func(context.Context) (*state.Ticket, error)
 }
 
 // reader checks who reads which ticket.
@@ -157,14 +159,19 @@ func (s *service) reader(c echo.Context) (*reader, error) {
 	if err := s.reads.Allow(project, whose); err != nil {
 		return nil, err
 	}
-	return &reader{player, anyone, id, func(ctx context.Context) (*state.Ticket, error) {
+	by := asker{player, anyone}
+	return &reader{by, id, s.readAs(by, project, id)}, nil
+}
+
+// readAs reads a ticket for somebody. To others, and to those who deleted it, the ticket does not exist.
+func (s *service) readAs(by asker, project, id string) func(context.Context) (*state.Ticket, error) {
+	return func(ctx context.Context) (*state.Ticket, error) {
 		t, err := s.Store.Ticket(ctx, project, id)
-		if err == nil && !anyone && !isOf(t.Body, player) {
-			// To others the ticket does not exist.
+		if err == nil && (!by.anyone && !isOf(t.Body, by.player) || t.IsGoneFor(by.player, by.anyone)) {
 			return nil, problem.New(problem.NotFound, "ticket %q was not found", id)
 		}
 		return t, err
-	}}, nil
+	}
 }
 
 func (s *service) get(c echo.Context) error {
@@ -172,6 +179,10 @@ func (s *service) get(c echo.Context) error {
 		return s.list(c)
 	}
 	r, err := s.reader(c)
+	if err != nil {
+		return err
+	}
+	estimated, err := wantsEstimate(c)
 	if err != nil {
 		return err
 	}
@@ -186,7 +197,7 @@ func (s *service) get(c echo.Context) error {
 	}
 	if wait > 0 {
 		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
-		t, err = s.waiters.wait(c.Request().Context(), c.Param("project"), r.id, wait, r.read)
+		t, err = s.waiters.wait(c.Request().Context(), c.Param("project"), r.id, wait, r.asker, r.read)
 		if gone := c.Request().Context().Err(); gone != nil {
 			return gone // nobody reads the answer, and it is not counted as one
 		}
@@ -197,10 +208,16 @@ func (s *service) get(c echo.Context) error {
 		return err
 	}
 	s.traceRead(c.Request().Context(), c.Param("project"), t)
+	if estimated {
+		s.addEstimate(c.Request().Context(), c.Param("project"), t)
+	}
 	if !r.anyone {
 		t = shownTo(r.player, t)
 	}
 	if err := s.addUnserved(c.Request().Context(), c.Param("project"), t); err != nil {
+		return err
+	}
+	if err := s.addSeats(c.Param("project"), r.asker, t); err != nil {
 		return err
 	}
 	text, err := response.AppendTicket(make([]byte, 0, usualAnswer), t)
@@ -223,8 +240,13 @@ func (s *service) delete(c echo.Context) error {
 		return err
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
-	if _, err := s.Store.DeleteTicket(ctx, project, id, player); err != nil {
+	_, declined, err := s.Store.Leave(ctx, project, state.Leaving{Ticket: id, Player: player, By: player,
+		Service: auth.From(c).Kind == auth.Service, Readable: s.Readable, Decline: []string{player}})
+	if err != nil {
 		return err
+	}
+	if declined {
+		s.Bus.Poke(ctx, project, &pb.Poke{Answered: true})
 	}
 	s.Bus.NotifyAssigned(ctx, project, []string{id}) // requests that wait for it learn that it is gone
 	return c.NoContent(http.StatusOK)
@@ -253,8 +275,13 @@ func ticketID(c echo.Context) (string, error) {
 	switch {
 	case id == "":
 		return "", problem.New(problem.Invalid, "query parameter id: the ticket's identifier is missing")
-	case len(id) > 64 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case !isID(id):
 		return "", problem.New(problem.NotFound, "the ticket was not found: no ticket has an identifier like this")
 	}
 	return id, nil
+}
+
+// isID tells whether a text can be an identifier.
+func isID(id string) bool {
+	return len(id) <= 64 && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -50,8 +50,11 @@ func (s *service) list(c echo.Context) error {
 		return err
 	}
 	text := append(make([]byte, 0, usualAnswer), `{"tickets":[`...)
-	for i, t := range tickets {
-		if i > 0 {
+	for _, t := range tickets {
+		if t.IsGoneFor(player, anyone) {
+			continue
+		}
+		if text[len(text)-1] != '[' {
 			text = append(text, ',')
 		}
 		if !anyone {

@@ -115,3 +115,25 @@ func TestQueuesThatAreRefused(t *testing.T) {
 	r.createIn(t, `[`+strings.Join(names[:16], ",")+`]`)
 	r.createIn(t, `["`+strings.Repeat("ü", 32)+`"]`)
 }
+
+// Where the project wants it, a queue that no config serves is refused with those that there are, from the moment that
+// the setting is written.
+func TestQueueThatNobodyServesIsRefused(t *testing.T) {
+	r := start(t)
+	r.serve(t, "ranked", "ranked")
+	waiting := r.createIn(t, `["nobody"]`)
+	r.set(t, &pb.ProjectSettings{Tickets: &pb.TicketRules{RefuseUnserved: true}})
+	for _, url := range r.urls {
+		status, text, err := r.send(t.Context(), http.MethodPost, url, `{"queues":["ranked","nobody"]}`)
+		must(t, err)
+		want := `queues: no config of this project serves \"nobody\"; the queues that there are: \"ranked\"`
+		if status != http.StatusBadRequest || !strings.Contains(text, want) {
+			t.Errorf("got %d %s, want 400 with %s", status, text, want)
+		}
+	}
+	r.createIn(t, `["ranked"]`)
+	r.create(t)
+	if got := r.queues(t, waiting); !slices.Equal(got.UnservedQueues, []string{"nobody"}) {
+		t.Errorf("a ticket that waited before is %+v", got)
+	}
+}

@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/ticket/seat"
 )
 
 // Options are what the service needs.
@@ -31,10 +32,14 @@ type Options struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	Settings Settings
+	// Readable is how long the reason can be read why a ticket ended, where it is told.
+	Readable time.Duration
 	// Fields bound what a ticket carries.
 	Fields fields.Limits
 	// Reads is how often one player may GET, and as often DELETE, by this process.
 	Reads state.Rate
+	// Seats issues the seat passes of results; nil if there are no keys.
+	Seats *seat.Passes
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
@@ -45,6 +50,7 @@ type Options struct {
 type Bus interface {
 	OnResults(handle func(project string, a bus.Assigned)) (bus.Subscription, error)
 	PokeTickets(ctx context.Context, project string, position uint64)
+	Poke(ctx context.Context, project string, p *pb.Poke)
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
 	OnEvents(project string, handle func(*pb.Events)) (bus.Subscription, error)
 }
@@ -57,6 +63,10 @@ type service struct {
 	streams *streams
 	events  *events
 	rules   *rules
+	// estimates are asked for by GETs and streams.
+	estimates *estimates
+	// reminder is for those who forgot the keys of Seats.
+	reminder reminder
 	// reads and deletes are counted here and not in Redis: a GET costs one read of it, and is not to cost two.
 	reads, deletes *ratelimit.Local
 }
@@ -71,6 +81,8 @@ func New(o Options) app.Part {
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
 	s.rules = newRules(o.Store.Settings)
 	s.rules.observe(o.Meter)
+	s.estimates = newEstimates(o.Store.Waits, o.Now)
+	s.estimates.observe(o.Meter)
 	s.creator = o.Store.Creator(newPoker(o.Bus.PokeTickets).poke)
 	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}
 }
@@ -80,6 +92,7 @@ func (s *service) routes(e *echo.Echo) {
 	e.POST(web.Base+"/tickets", s.cors(callers(s.create)))
 	e.GET(web.Base+"/tickets", s.cors(callers(s.get)))
 	e.DELETE(web.Base+"/tickets", s.cors(callers(s.delete)))
+	e.POST(web.Base+"/tickets/acceptance", s.cors(callers(s.answer)))
 	e.GET(web.TicketEvents, s.cors(callers(s.follow)))
 	s.preflights(e)
 }

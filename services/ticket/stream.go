@@ -27,6 +27,7 @@ import (
 const (
 	eventWaiting   = "waiting"
 	eventMatched   = "matched"
+	eventAsked     = "acceptance"
 	eventAssigned  = "assigned"
 	eventEnded     = "ended"
 	eventReconnect = "reconnect"
@@ -78,6 +79,9 @@ type stream struct {
 	out     *http.ResponseController
 	answer  *echo.Response
 	project string
+	by      asker
+	// seated are the players who get seat passes, as far as they are known.
+	seated []string
 	// ticket has the id, the queues and the span alone.
 	ticket state.Ticket
 	read   func(context.Context) (*state.Ticket, error)
@@ -119,7 +123,7 @@ func (s *service) follow(c echo.Context) error {
 		return c.NoContent(http.StatusOK)
 	}
 	one := &stream{service: s, ctx: ctx, out: http.NewResponseController(c.Response()), answer: c.Response(),
-		project: project, read: r.read, known: known}
+		project: project, by: r.asker, read: r.read, known: known}
 	// The time in which a request must have arrived would end the stream. A writer without deadlines has none.
 	_ = one.out.SetReadDeadline(time.Time{})
 	end := one.run(c, t, waiter, auth.From(c).Expires)
@@ -139,6 +143,7 @@ func (s *stream) run(c echo.Context, t *state.Ticket, w *waiter, expires time.Ti
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
+		w.heed(t.Acceptance)
 		if err := s.tell(t); err != nil {
 			return s.endOf(err)
 		}
@@ -165,7 +170,7 @@ func (s *stream) run(c echo.Context, t *state.Ticket, w *waiter, expires time.Ti
 				return s.endOf(err)
 			}
 		}
-		if result := w.result.Load(); result != nil {
+		if result := w.result.Load(); result != nil && !s.mustRead(result) {
 			t = &state.Ticket{Body: s.ticket.Body, Assignment: result}
 			continue
 		}
@@ -174,6 +179,7 @@ func (s *stream) run(c echo.Context, t *state.Ticket, w *waiter, expires time.Ti
 		switch {
 		case err == nil:
 			t = next
+			w.notified.Store(false) // of a match that asks its players
 		case s.ctx.Err() != nil:
 			return endLeft
 		case problem.KindOf(err) == problem.NotFound:
@@ -183,21 +189,38 @@ func (s *stream) run(c echo.Context, t *state.Ticket, w *waiter, expires time.Ti
 	}
 }
 
+// mustRead tells whether a ticket must be read again for what is told of a result: the seat passes of all its players.
+func (s *stream) mustRead(result *pb.Assignment) bool {
+	return s.by.anyone && s.Seats != nil && result.GetMatch() != ""
+}
+
 // tell tells of a ticket, unless the client knows.
 func (s *stream) tell(t *state.Ticket) error {
 	kind := eventWaiting
 	switch {
 	case t.Assignment != nil:
 		kind = eventAssigned
+	case t.Acceptance != nil:
+		kind = eventAsked
 	case t.Matched:
 		kind = eventMatched
 	}
 	if s.ticket.Body == nil || t.Body != s.ticket.Body {
+		if !s.by.anyone || t.Assignment != nil {
+			s.seated = s.by.seated(t)
+		}
 		s.ticket.Body = &pb.Ticket{Id: t.Body.GetId(), Created: t.Body.GetCreated(), Queues: t.Body.GetQueues(),
 			Trace: t.Body.GetTrace()}
 	}
-	told := state.Ticket{Body: s.ticket.Body, Assignment: t.Assignment}
+	told := state.Ticket{Body: s.ticket.Body, Assignment: t.Assignment, Acceptance: t.Acceptance}
+	var err error
+	if told.Seats, err = s.seatsOf(s.project, s.seated, t); err != nil {
+		return err
+	}
 	id := kind
+	if kind == eventAsked {
+		id += "," + t.Acceptance.Match + "," + strconv.Itoa(t.Acceptance.Accepted)
+	}
 	if kind == eventWaiting && len(told.Body.GetQueues()) > 0 {
 		if err := s.addUnserved(s.ctx, s.project, &told); err != nil {
 			return nil //nolint:nilerr // it is told later
@@ -208,6 +231,10 @@ func (s *stream) tell(t *state.Ticket) error {
 	}
 	if id == s.known && kind != eventAssigned {
 		return nil
+	}
+	if kind == eventWaiting {
+		s.addEstimate(s.ctx, s.project, t)
+		told.Estimate = t.Estimate
 	}
 	text, err := response.AppendFollowed(begin(kind, id), &told)
 	if err != nil {

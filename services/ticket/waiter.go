@@ -20,6 +20,8 @@ type waiters struct {
 	mu sync.Mutex
 	// waiting has the last waiter of each ticket.
 	waiting map[string]*waiter
+	// asked has those whom answers of players to a match wake, by the match.
+	asked map[string]map[*waiter]bool
 }
 
 // waiter is one request that waits for a ticket.
@@ -33,12 +35,16 @@ type waiter struct {
 	follows  bool
 	end      atomic.Pointer[pb.Event]
 	notified atomic.Bool
+	// asker is who reads the ticket.
+	asker asker
+	// match is that whose answers wake it; "" for none.
+	match string
 	// next waits for the same ticket.
 	next *waiter
 }
 
 func newWaiters() *waiters {
-	return &waiters{stopped: make(chan struct{}), waiting: map[string]*waiter{}}
+	return &waiters{stopped: make(chan struct{}), waiting: map[string]*waiter{}, asked: map[string]map[*waiter]bool{}}
 }
 
 // stop ends all waits, and those that begin later. It is called once.
@@ -72,6 +78,7 @@ func (w *waiters) join(project, ticket string) *waiter {
 func (w *waiter) leave() {
 	w.all.mu.Lock()
 	defer w.all.mu.Unlock()
+	w.all.forget(w)
 	first := w.all.waiting[w.ticket]
 	switch {
 	case first != w:
@@ -89,11 +96,13 @@ func (w *waiter) leave() {
 // recheck is how often a waiter reads its ticket in case a notification was lost.
 const recheck = 5 * time.Second
 
-// wait reads a ticket until it has a result, the time is over, the waiters are stopped, or reading fails.
-func (w *waiters) wait(ctx context.Context, project, id string, wait time.Duration,
+// wait reads a ticket until it has a result, its match asks who reads it, the time is over, the waiters are stopped, or
+// reading fails.
+func (w *waiters) wait(ctx context.Context, project, id string, wait time.Duration, by asker,
 	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
 	// It joins before the read, so that no result is missed between the two.
 	one := w.join(project, id)
+	one.asker = by
 	defer one.leave()
 	t, err := read(ctx)
 	if err != nil {
@@ -110,7 +119,7 @@ func (w *waiters) wait(ctx context.Context, project, id string, wait time.Durati
 func (w *waiter) await(ctx context.Context, t *state.Ticket, wait time.Duration,
 	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
 	until := time.Now().Add(wait)
-	for t.Assignment == nil {
+	for t.Assignment == nil && !w.asker.isAsked(t) {
 		left := time.Until(until)
 		if left <= 0 {
 			break

@@ -76,6 +76,7 @@ export class Values {
 // Kind is the kind of a named section of a request.
 export const enum Kind {
   Attribute = 5, Property, Pool, BackfillConnection = 10, BackfillAttribute, BackfillProperty, BackfillPool,
+  PlayerID = 16, PlayerAttribute, PlayerProperty,
 }
 
 @final
@@ -92,8 +93,11 @@ export class Request {
   config: string = ""; // the config's settings, a JSON object; empty if there are none
   created: Column<f64> = new Column(0, 0); // Unix milliseconds
   wait: Column<f64> = new Column(0, 0); // seconds
+  players: u32; // how many the tickets have in all: see firstPlayer
+  playerHandles: Column<u64> = new Column(0, 0); // empty unless the manifest asks for them
   backfillCreated: Column<f64> = new Column(0, 0);
   backfillVersion: Column<i64> = new Column(0, 0);
+  private playerStarts: usize = 0;
   private sections: Section[] = [];
   private none: StaticArray<f64> = [];
 
@@ -108,6 +112,16 @@ export class Request {
   property(name: string): Values { return this.values(Kind.Property, name, this.tickets); }
   // pool returns ticket numbers, ascending, or null if the config does not have the pool.
   pool(name: string): Column<u32> | null { return this.numbers(Kind.Pool, name); }
+
+  // firstPlayer returns the number of a ticket's first player. Its last one is that before the first one of the next
+  // ticket: a ticket t has firstPlayer(t + 1) - firstPlayer(t) players.
+  firstPlayer(ticket: u32): u32 {
+    if (ticket > <u32>this.tickets) throw new RangeError("no ticket " + ticket.toString());
+    return this.playerStarts ? load<u32>(this.playerStarts + (<usize>ticket << 2)) : ticket;
+  }
+  playerID(): Values { return this.values(Kind.PlayerID, "", this.players); }
+  playerAttribute(name: string): Column<f64> { return this.column(Kind.PlayerAttribute, name, this.players); }
+  playerProperty(name: string): Values { return this.values(Kind.PlayerProperty, name, this.players); }
 
   // The same for backfill tickets. A connection is missing while the server is being allocated.
   backfillConnection(): Values { return this.values(Kind.BackfillConnection, "", this.backfills); }
@@ -172,6 +186,7 @@ export class Request {
     this.seed = load<u64>(start, 8);
     this.budget = load<u32>(start, 16);
     this.tickets = load<i32>(start, 20);
+    this.players = this.tickets;
     this.backfills = load<i32>(start, 24);
     if (meta.size < 40) return;
     this.leftOutAttributes = load<u32>(start, 32);
@@ -180,7 +195,7 @@ export class Request {
 
   // take stores a section if its length is right for its kind.
   private take(s: Section): bool {
-    const n = <u64>(<u32>this.tickets) * 8, m = <u64>(<u32>this.backfills) * 8;
+    const n = <u64>(<u32>this.tickets) * 8, m = <u64>(<u32>this.backfills) * 8, p = <u64>this.players * 8;
     switch (s.kind) {
       case 2: this.config = String.UTF8.decodeUnsafe(s.start, s.size); break;
       case 3: if (s.size != n) return false; this.created = new Column<f64>(s.start, this.tickets); break;
@@ -192,8 +207,23 @@ export class Request {
       case 11: if (s.size != m) return false; break;
       case 10: case 12: if (s.size < m) return false; break;
       case 7: case 13: if (s.size % 4 != 0) return false; break;
+      case 14: if (s.size != n / 2 + 4 || !this.takePlayers(s.start)) return false; break;
+      case 15: if (s.size != p) return false; this.playerHandles = new Column<u64>(s.start, this.players); break;
+      case 17: if (s.size != p) return false; break;
+      case 16: case 18: if (s.size < p) return false; break;
     }
     this.sections.push(s);
+    return true;
+  }
+
+  // takePlayers stores which players the tickets have, if every ticket has one.
+  private takePlayers(starts: usize): bool {
+    if (load<u32>(starts) != 0) return false;
+    for (let i = 0; i < this.sections.length; i++) if (this.sections[i].kind > 14 && this.sections[i].kind < 19) return false;
+    for (let i: usize = 0; i < <usize>this.tickets; i++)
+      if (load<u32>(starts + (i << 2), 4) <= load<u32>(starts + (i << 2))) return false;
+    this.playerStarts = starts;
+    this.players = load<u32>(starts + (<usize>this.tickets << 2));
     return true;
   }
 }

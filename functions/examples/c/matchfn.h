@@ -31,6 +31,10 @@ typedef struct {
 	uint32_t left_out_attributes, left_out_properties;
 	mm_text config; // the config's settings, a JSON object; absent if there are none
 	const double *created, *wait; // of the tickets: in Unix milliseconds; in seconds
+	// How many players the tickets have in all: see mm_first_player. The handles are NULL unless the manifest asks for them.
+	uint32_t players;
+	const uint32_t *player_starts;
+	const uint64_t *player_handles;
 	const double *backfill_created;
 	const int64_t *backfill_version;
 	const char *block;
@@ -39,7 +43,8 @@ typedef struct {
 } mm_request;
 
 // Sections of a request that have a name.
-enum { MM_ATTRIBUTE = 5, MM_PROPERTY, MM_POOL, MM_BACKFILL_CONNECTION = 10, MM_BACKFILL_ATTRIBUTE, MM_BACKFILL_PROPERTY, MM_BACKFILL_POOL };
+enum { MM_ATTRIBUTE = 5, MM_PROPERTY, MM_POOL, MM_BACKFILL_CONNECTION = 10, MM_BACKFILL_ATTRIBUTE, MM_BACKFILL_PROPERTY, MM_BACKFILL_POOL,
+	MM_PLAYER_ID = 16, MM_PLAYER_ATTRIBUTE, MM_PLAYER_PROPERTY };
 
 // The fields of a proposal, see mm_set.
 enum {
@@ -101,12 +106,24 @@ static inline const mm_section *mm_find(const mm_request *r, uint32_t kind, mm_t
 	return s;
 }
 
-// mm_column returns the column of an MM_ATTRIBUTE or MM_BACKFILL_ATTRIBUTE, with NaN for tickets without it. It is all
-// NaN if no ticket has it.
+// mm_rows returns how many tickets, players or backfill tickets the columns of a kind are of.
+static inline uint32_t mm_rows(const mm_request *r, uint32_t kind) {
+	if (kind >= MM_PLAYER_ID) return r->players;
+	return kind >= MM_BACKFILL_CONNECTION ? r->backfills : r->tickets;
+}
+
+// mm_first_player returns the number of a ticket's first player. Its last one is that before the first one of the next
+// ticket: a ticket t has mm_first_player(r, t + 1) - mm_first_player(r, t) players.
+static inline uint32_t mm_first_player(const mm_request *r, uint32_t ticket) {
+	return r->player_starts ? r->player_starts[ticket] : ticket;
+}
+
+// mm_column returns the column of an MM_ATTRIBUTE, MM_PLAYER_ATTRIBUTE or MM_BACKFILL_ATTRIBUTE, with NaN where it is
+// missing. It is all NaN if no ticket has it.
 static inline const double *mm_column(const mm_request *r, uint32_t kind, mm_text name) {
 	const mm_section *s = mm_find(r, kind, name);
 	if (s) return (const double *)(r->block + s->start);
-	uint32_t n = kind == MM_ATTRIBUTE ? r->tickets : r->backfills;
+	uint32_t n = mm_rows(r, kind);
 	double *none = mm_take(8ull * n);
 	for (uint32_t i = 0; i < n; i++) none[i] = __builtin_nan("");
 	return none;
@@ -115,11 +132,11 @@ static inline const double *mm_attribute(const mm_request *r, const char *name) 
 	return mm_column(r, MM_ATTRIBUTE, mm_string(name));
 }
 
-// mm_value returns the value of an MM_PROPERTY, an MM_BACKFILL_PROPERTY or (without a name) an MM_BACKFILL_CONNECTION
-// for ticket i.
+// mm_value returns the value of an MM_PROPERTY, an MM_PLAYER_PROPERTY, an MM_BACKFILL_PROPERTY or (without a name) an
+// MM_PLAYER_ID or MM_BACKFILL_CONNECTION for ticket or player i.
 static inline mm_text mm_value(const mm_request *r, uint32_t kind, mm_text name, uint32_t i) {
 	const mm_section *s = mm_find(r, kind, name);
-	uint32_t n = kind == MM_PROPERTY ? r->tickets : r->backfills;
+	uint32_t n = mm_rows(r, kind);
 	if (!s || i >= n) return (mm_text){0};
 	const uint32_t *span = (const uint32_t *)(r->block + s->start) + 2 * (uint64_t)i;
 	if (span[0] == UINT32_MAX || 8ull * n + span[0] + span[1] > s->size) return (mm_text){0};
@@ -145,6 +162,9 @@ static inline int mm_fits(const mm_request *r, const mm_section *s) {
 	case 8: case 9: case 11: return s->size == 8ull * r->backfills;
 	case 10: case 12: return s->size >= 8ull * r->backfills;
 	case 7: case 13: return s->size % 4 == 0;
+	case 14: return s->size == 4 * (r->tickets + 1ull);
+	case 15: case 17: return s->size == 8ull * r->players;
+	case 16: case 18: return s->size >= 8ull * r->players;
 	}
 	return 1; // unknown: from a later version of the format
 }
@@ -167,7 +187,7 @@ static inline const char *mm_read(mm_request *r, const char *block, uint32_t len
 			if (s->kind != 1 || s->size < 32) return "the request begins without its meta section";
 			const uint32_t *words = (const uint32_t *)data;
 			r->now = *(const int64_t *)data, r->seed = *(const uint64_t *)(data + 8);
-			r->budget = words[4], r->tickets = words[5], r->backfills = words[6];
+			r->budget = words[4], r->tickets = r->players = words[5], r->backfills = words[6];
 			if (s->size >= 40) r->left_out_attributes = words[8], r->left_out_properties = words[9];
 			continue;
 		}
@@ -178,6 +198,13 @@ static inline const char *mm_read(mm_request *r, const char *block, uint32_t len
 		if (s->kind == 4) r->wait = (const double *)data;
 		if (s->kind == 8) r->backfill_created = (const double *)data;
 		if (s->kind == 9) r->backfill_version = (const int64_t *)data;
+		if (s->kind == 14) {
+			r->player_starts = (const uint32_t *)data, r->players = r->player_starts[r->tickets];
+			if (r->player_starts[0] || has & 0x78000) return "the first player of the request is not the first one";
+			for (uint32_t i = 0; i < r->tickets; i++)
+				if (r->player_starts[i + 1] <= r->player_starts[i]) return "a ticket of the request has no player";
+		}
+		if (s->kind == 15) r->player_handles = (const uint64_t *)data;
 	}
 	if ((has & 0x18) != 0x18 || (r->backfills && (has & 0x700) != 0x700)) return "the request lacks a section";
 	return NULL;

@@ -35,6 +35,10 @@ pub struct Request<'a> {
     /// Of the tickets: in Unix milliseconds, and in seconds.
     pub created: &'a [f64],
     pub wait: &'a [f64],
+    /// How many players the tickets have in all: see `players_of`. The handles are empty unless the manifest asks for them.
+    pub players: usize,
+    pub player_handles: &'a [u64],
+    player_starts: &'a [u32],
     pub backfill_created: &'a [f64],
     pub backfill_version: &'a [i64],
     sections: Vec<Section<'a>>,
@@ -56,6 +60,9 @@ pub enum Kind {
     BackfillAttribute,
     BackfillProperty,
     BackfillPool,
+    PlayerId = 16,
+    PlayerAttribute,
+    PlayerProperty,
 }
 
 impl<'a> Request<'a> {
@@ -77,6 +84,27 @@ impl<'a> Request<'a> {
     /// Ticket numbers, ascending; None if the config does not have the pool.
     pub fn pool(&self, name: &str) -> Option<&'a [u32]> {
         self.numbers(Kind::Pool, name)
+    }
+
+    /// The numbers of a ticket's players.
+    pub fn players_of(&self, ticket: u32) -> std::ops::Range<u32> {
+        match self.player_starts {
+            [] => ticket..ticket + 1,
+            starts => starts[ticket as usize]..starts[ticket as usize + 1],
+        }
+    }
+
+    pub fn player_id(&self) -> Values<'a> {
+        self.values(Kind::PlayerId, "", self.players)
+    }
+
+    /// A number for each player, NaN if it is missing.
+    pub fn player_attribute(&self, name: &str) -> Cow<'a, [f64]> {
+        self.numbers(Kind::PlayerAttribute, name).map_or_else(|| vec![f64::NAN; self.players].into(), Cow::Borrowed)
+    }
+
+    pub fn player_property(&self, name: &str) -> Values<'a> {
+        self.values(Kind::PlayerProperty, name, self.players)
     }
 
     /// `ip:port` for each backfill ticket; missing while the server is being allocated.
@@ -148,6 +176,7 @@ impl<'a> Request<'a> {
         self.now = column::<i64>(data)[0];
         self.seed = column::<u64>(data)[1];
         (self.budget, self.tickets, self.backfills) = (words[0], words[1] as usize, words[2] as usize);
+        self.players = self.tickets;
         if words.len() >= 6 {
             (self.left_out_attributes, self.left_out_properties) = (words[4], words[5]);
         }
@@ -158,12 +187,16 @@ impl<'a> Request<'a> {
     fn take(&mut self, s: Section<'a>) -> Result<(), String> {
         // Lengths are compared as 64 bits: usize has 32 bits here.
         let (size, n, m) = (s.data.len() as u64, 8 * self.tickets as u64, 8 * self.backfills as u64);
+        let p = 8 * self.players as u64;
         let fits = match s.kind {
             3..=5 => size == n,
             6 => size >= n,
             8 | 9 | 11 => size == m,
             10 | 12 => size >= m,
             7 | 13 => size % 4 == 0,
+            14 => size == n / 2 + 4 && self.has_players(column(s.data)),
+            15 | 17 => size == p,
+            16 | 18 => size >= p,
             _ => true, // unknown: from a later version of the format
         };
         if !fits {
@@ -175,10 +208,20 @@ impl<'a> Request<'a> {
             4 => self.wait = column(s.data),
             8 => self.backfill_created = column(s.data),
             9 => self.backfill_version = column(s.data),
+            14 => {
+                self.player_starts = column(s.data);
+                self.players = self.player_starts[self.tickets] as usize;
+            }
+            15 => self.player_handles = column(s.data),
             _ => {}
         }
         self.sections.push(s);
         Ok(())
+    }
+
+    /// Whether every ticket has a player, and no column of players came before.
+    fn has_players(&self, starts: &[u32]) -> bool {
+        starts[0] == 0 && starts.windows(2).all(|w| w[0] < w[1]) && !self.sections.iter().any(|s| (15..=18).contains(&s.kind))
     }
 }
 

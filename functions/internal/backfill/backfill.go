@@ -14,18 +14,22 @@ import (
 )
 
 // Fill proposes to each game, the oldest first, the nearest tickets. To a game without the attribute it proposes the
-// tickets that have waited longest. The score of a proposal is the mean of what the tickets' windows exceed their
-// distance by. Fill marks its tickets as matched. Tickets and games must be ascending.
+// tickets that have waited longest. The score of a proposal is the mean, for each player, of what the tickets' windows
+// exceed their distance by. Fill marks its tickets as matched. Tickets and games must be ascending.
 func Fill(r *matchfn.Run, rules *waiting.Rules, tickets, games []uint32, matched []bool) {
-	FillFrom(r, rules, games, &column{r: r, rules: rules, tickets: tickets, matched: matched})
+	FillFrom(r, rules, games, &column{r: r, rules: rules, tickets: tickets, matched: matched, sizes: waiting.Sizes(r),
+		roles: rules.RolesOf(r)})
 }
 
 // Source is where FillFrom finds tickets.
 type Source interface {
-	// Nearest returns up to places tickets that are nearest to a value, within their windows, and their score.
-	Nearest(at float64, places int) (chosen []uint32, score float64)
-	// Longest returns up to places tickets that have waited longest.
-	Longest(places int) (chosen []uint32)
+	// Nearest returns the tickets that are nearest to a value, within their windows, and their score. They take the seats
+	// of a game: one that finds none is passed over.
+	Nearest(at float64, seats *waiting.Seats) (chosen []uint32, score float64)
+	// Longest is the same for the tickets that have waited longest.
+	Longest(seats *waiting.Seats) (chosen []uint32)
+	// Players returns how many players a ticket has.
+	Players(ticket uint32) uint32
 	// Forget removes a ticket that was chosen.
 	Forget(ticket uint32)
 }
@@ -34,24 +38,30 @@ type Source interface {
 func FillFrom(r *matchfn.Run, rules *waiting.Rules, games []uint32, from Source) {
 	open := r.BackfillAttribute(waiting.Open)
 	for _, game := range games {
-		places := int(min(open[game], math.MaxInt32)) // read only if there is one
 		if !(open[game] >= 1) {
 			continue
 		}
+		seats := rules.SeatsOf(r, game, int(min(open[game], math.MaxInt32)))
 		var chosen []uint32
 		score := 0.0
 		if at := r.BackfillAttribute(rules.Attribute)[game]; at != at { // NaN
-			chosen = from.Longest(places)
+			chosen = from.Longest(seats)
 		} else {
-			chosen, score = from.Nearest(at, places)
+			chosen, score = from.Nearest(at, seats)
 		}
 		if len(chosen) == 0 {
 			continue
 		}
+		players := uint32(0)
 		for _, t := range chosen {
+			players += from.Players(t)
 			from.Forget(t)
 		}
-		r.Propose(score, chosen...).UpdateBackfill(game).Attribute(waiting.Open, open[game]-float64(len(chosen)))
+		update := r.Propose(score, chosen...).UpdateBackfill(game)
+		if seats.ByRole() {
+			continue // the next run sees the game when its server approved, with those who joined
+		}
+		update.Attribute(waiting.Open, open[game]-float64(players))
 	}
 }
 
@@ -72,37 +82,44 @@ type column struct {
 	rules   *waiting.Rules
 	tickets []uint32
 	matched []bool
+	sizes   []uint32 // how many players each ticket has; nil if each has one
+	roles   []string // which roles they take; nil if that does not matter
 	line    *line    // nil until it is needed
 	queue   []uint32 // likewise
 }
 
+func (c *column) Players(ticket uint32) uint32 { return waiting.Size(c.sizes, ticket) }
+
 func (c *column) Forget(ticket uint32) { c.matched[ticket] = true }
 
-func (c *column) Longest(places int) (chosen []uint32) {
+func (c *column) Longest(seats *waiting.Seats) (chosen []uint32) {
+	seats.Begin()
 	if c.queue == nil {
 		c.queue = matchfn.SortPool(c.tickets, c.r.Created())
 	}
-	chosen, c.queue = longest(c.queue, c.matched, places)
-	return chosen
-}
-
-func (c *column) Nearest(at float64, places int) (chosen []uint32, score float64) {
-	if c.line == nil {
-		c.line = newLine(c.r, c.rules, c.tickets, c.matched)
-	}
-	return c.line.nearest(at, places)
-}
-
-// longest takes up to places tickets from the front of a queue, and returns them and the rest of the queue.
-func longest(queue []uint32, matched []bool, places int) (chosen, rest []uint32) {
-	for len(queue) > 0 && len(chosen) < places {
-		t := queue[0]
-		queue = queue[1:]
-		if !matched[t] {
+	var passed []uint32 // over, since they have too many players
+	for len(c.queue) > 0 && seats.Left() > 0 {
+		t := c.queue[0]
+		c.queue = c.queue[1:]
+		switch size := c.Players(t); {
+		case c.matched[t] || !c.rules.Takes(size):
+		case !seats.Take(t, size, waiting.RolesIn(c.roles, t)):
+			passed = append(passed, t)
+		default:
 			chosen = append(chosen, t)
 		}
 	}
-	return chosen, queue
+	if len(passed) > 0 {
+		c.queue = append(passed, c.queue...)
+	}
+	return chosen
+}
+
+func (c *column) Nearest(at float64, seats *waiting.Seats) (chosen []uint32, score float64) {
+	if c.line == nil {
+		c.line = newLine(c)
+	}
+	return c.line.nearest(at, seats)
 }
 
 // line has the tickets with the attribute, sorted by its value.
@@ -110,28 +127,31 @@ type line struct {
 	tickets         []uint32
 	values, windows []float64 // by place in the line
 	matched         []bool    // by ticket
+	sizes           []uint32  // likewise; nil if each has one player
+	roles           []string  // likewise; nil if they do not matter
 	// low finds tickets whose windows reach down to a value, high those whose windows reach up to it. high has the
 	// opposite order and the opposite sign of values.
 	low, high tree
 }
 
-func newLine(r *matchfn.Run, rules *waiting.Rules, tickets []uint32, matched []bool) *line {
-	l := &line{matched: matched}
-	l.tickets, l.values = waiting.Sorted(tickets, r.Attribute(rules.Attribute))
-	l.windows = rules.Window.AfterEach(matchfn.Gather(r.Wait(), l.tickets))
+func newLine(c *column) *line {
+	l := &line{matched: c.matched, sizes: c.sizes, roles: c.roles}
+	l.tickets, l.values = waiting.Sorted(c.tickets, c.rules.Values(c.r, c.sizes))
+	l.windows = c.rules.Window.AfterEach(matchfn.Gather(c.r.Wait(), l.tickets))
 	n := len(l.tickets)
 	l.low = newTree(n, func(i int) float64 { return l.values[i] - l.windows[i] })
 	l.high = newTree(n, func(i int) float64 { return -l.values[n-1-i] - l.windows[n-1-i] })
 	return l
 }
 
-// nearest returns the tickets nearest to a value, within their own windows, and the mean of what the windows exceed the
-// distances by.
-func (l *line) nearest(at float64, places int) (chosen []uint32, score float64) {
+// nearest returns the tickets nearest to a value, within their own windows, and the mean for each player of what the
+// windows exceed the distances by. A ticket that finds no seats is passed over.
+func (l *line) nearest(at float64, seats *waiting.Seats) (chosen []uint32, score float64) {
+	seats.Begin()
 	n := len(l.tickets)
 	above := sort.SearchFloat64s(l.values, at)
 	below := n - above // from the other end
-	for len(chosen) < places {
+	for seats.Left() > 0 {
 		above, below = l.low.first(above, at), l.high.first(below, -at)
 		lower, higher := math.Inf(1), math.Inf(1)
 		if below < n {
@@ -156,15 +176,19 @@ func (l *line) nearest(at float64, places int) (chosen []uint32, score float64) 
 		if gap > window {
 			continue // after rounding
 		}
+		size := waiting.Size(l.sizes, ticket)
+		if !l.matched[ticket] {
+			if !seats.Take(ticket, size, waiting.RolesIn(l.roles, ticket)) {
+				continue
+			}
+			chosen = append(chosen, ticket)
+			score += (window - gap) * float64(size)
+		}
 		l.low.drop(place)
 		l.high.drop(n - 1 - place)
-		if !l.matched[ticket] {
-			chosen = append(chosen, ticket)
-			score += window - gap
-		}
 	}
 	if len(chosen) > 0 {
-		score /= float64(len(chosen))
+		score /= float64(seats.Places - seats.Left())
 	}
 	return chosen, score
 }

@@ -21,11 +21,13 @@ var window = waiting.Window{Start: 5, Widen: 2, Most: 60}
 func filler() *matchfn.Function {
 	return matchfn.New(func(r *matchfn.Run) error {
 		tickets, games := waiting.InPool(r, "")
-		rules := waiting.Rules{Attribute: "skill", Window: window}
+		rules := waiting.Rules{Attribute: "skill", Window: window, Least: 1, Most: 9}
 		backfill.Fill(r, &rules, tickets, games, make([]bool, r.Tickets()))
 		return nil
-	})
+	}, matchfn.Players(), matchfn.BackfillPlayers())
 }
+
+func sizeOf(t fake.Ticket) int { return max(1, len(t.Players)) }
 
 // simpleFill does what Fill promises. It looks at every ticket for every place.
 func simpleFill(r fake.Request) (games []string) {
@@ -34,7 +36,8 @@ func simpleFill(r fake.Request) (games []string) {
 		at, placed := game.Attributes["skill"]
 		var chosen []uint32
 		excess := 0.0
-		for range int(game.Attributes["open"]) {
+		left, players := int(game.Attributes["open"]), 0
+		for left > 0 {
 			best, least := -1, math.Inf(1)
 			for i, t := range r.Tickets {
 				skill, has := t.Attributes["skill"]
@@ -42,7 +45,7 @@ func simpleFill(r fake.Request) (games []string) {
 				if placed {
 					gap = math.Abs(skill - at)
 				}
-				if !matched[i] && gap < least && (!placed || has && gap <= window.After(t.Wait.Seconds())) {
+				if !matched[i] && gap < least && sizeOf(t) <= left && (!placed || has && gap <= window.After(t.Wait.Seconds())) {
 					best, least = i, gap
 				}
 			}
@@ -51,13 +54,15 @@ func simpleFill(r fake.Request) (games []string) {
 			}
 			matched[best] = true
 			chosen = append(chosen, uint32(best))
+			size := sizeOf(r.Tickets[best])
+			left, players = left-size, players+size
 			if placed {
-				excess += window.After(r.Tickets[best].Wait.Seconds()) - least
+				excess += (window.After(r.Tickets[best].Wait.Seconds()) - least) * float64(size)
 			}
 		}
 		if len(chosen) > 0 {
 			slices.Sort(chosen)
-			games = append(games, fmt.Sprintf("%d %v %.6f", number, chosen, excess/float64(len(chosen))))
+			games = append(games, fmt.Sprintf("%d %v %.6f", number, chosen, excess/float64(players)))
 		}
 	}
 	return games
@@ -74,6 +79,9 @@ func TestFillProposesTheNearestTickets(t *testing.T) {
 			}
 			if r.IntN(10) == 0 {
 				ticket.Attributes = nil
+			}
+			if seed%2 == 0 && r.IntN(3) == 0 {
+				ticket.Players = make([]fake.Player, 1+r.IntN(4))
 			}
 			request.Tickets = append(request.Tickets, ticket)
 		}
@@ -94,7 +102,10 @@ func TestFillProposesTheNearestTickets(t *testing.T) {
 		var got []string
 		for _, p := range proposals {
 			b := p.Extras.Backfill
-			left := request.Backfills[b.Number].Attributes["open"] - float64(len(p.Tickets()))
+			left := request.Backfills[b.Number].Attributes["open"]
+			for _, i := range p.Tickets() {
+				left -= float64(sizeOf(request.Tickets[i]))
+			}
 			if b.Attributes[0] != (block.BackfillAttribute{Name: waiting.Open, Value: left}) {
 				t.Errorf("seed %d: the attributes of game %d become %v, want open %v", seed, b.Number, b.Attributes, left)
 			}

@@ -17,6 +17,7 @@ type Crowd struct {
 
 	rules   *waiting.Rules
 	tickets []Ticket // by number
+	roles   []string // of their players, by number; nil if they do not matter
 	size    int
 	late    Queue // by when tickets have waited for the timeout
 	now     float64
@@ -27,6 +28,7 @@ type Ticket struct {
 	Value, Created float64
 	// Next is when something may happen to the ticket next: see Queue.
 	Next float64
+	Size uint32 // players
 	Here bool
 }
 
@@ -53,10 +55,13 @@ func (c *Crowd) Wait(created float64) float64 {
 // Window is the window of a ticket.
 func (c *Crowd) Window(created float64) float64 { return c.rules.Window.After(c.Wait(created)) }
 
+// Players is how many players a ticket has.
+func (c *Crowd) Players(number uint32) uint32 { return c.tickets[number].Size }
+
 // Place is a ticket's place in the line.
 func (c *Crowd) Place(number uint32) Place {
 	t := &c.tickets[number]
-	return Place{Value: t.Value, Created: t.Created, Number: number}
+	return Place{Value: t.Value, Created: t.Created, Number: number, Size: t.Size}
 }
 
 // Take takes in the tickets of a run and forgets those that are gone. The new tickets are not in the line yet. It
@@ -69,14 +74,21 @@ func (c *Crowd) Take(r *matchfn.Run) (fresh, games []uint32) {
 	fresh, games = waiting.InPool(r, c.rules.Pool)
 	fresh = append([]uint32(nil), fresh...)
 	first := r.First()
-	value, created := r.Attribute(c.rules.Attribute), r.Created()
+	sizes := waiting.Sizes(r)
+	value, created := c.rules.Values(r, sizes), r.Created()
 	if n := int(first) + r.Tickets(); n > len(c.tickets) {
 		c.tickets = append(c.tickets, make([]Ticket, n-len(c.tickets))...)
+	}
+	if roles := c.rules.RolesOf(r); roles != nil {
+		c.roles = append(append(c.roles[:min(len(c.roles), int(first))], make([]string, max(0, int(first)-len(c.roles)))...),
+			roles...)
 	}
 	for i, at := range fresh {
 		number := first + at
 		fresh[i] = number
-		c.tickets[number] = Ticket{Value: value[at], Created: created[at], Next: math.Inf(1), Here: true}
+		c.tickets[number] = Ticket{
+			Value: value[at], Created: created[at], Next: math.Inf(1), Size: waiting.Size(sizes, at), Here: true,
+		}
 		if c.rules.Timeout > 0 {
 			c.late.Push(created[at]+1000*c.rules.Timeout-margin, number)
 		}
@@ -193,31 +205,45 @@ func (c *Crowd) Reaches(distance float64) float64 {
 	return after - margin - after*1e-9
 }
 
-// Nearest returns the tickets of the line that are nearest to a value, within their own windows, and the mean of what
-// the windows exceed the distances by.
-func (c *Crowd) Nearest(at float64, places int) (chosen []uint32, score float64) {
+// Nearest returns the tickets of the line that are nearest to a value, within their own windows, and the mean for each
+// player of what the windows exceed the distances by. They take seats of a game; a ticket that finds none is passed
+// over.
+func (c *Crowd) Nearest(at float64, seats *waiting.Seats) (chosen []uint32, score float64) {
+	places := seats.Places
 	if places <= 0 {
 		return nil, 0
 	}
-	below, above := c.reaching(at, places, true), c.reaching(at, places, false)
-	for len(chosen) < places && len(below)+len(above) > 0 {
-		var p Place
-		if len(above) == 0 || len(below) > 0 && at-below[0].Value <= above[0].Value-at {
-			p, below = below[0], below[1:]
-		} else {
-			p, above = above[0], above[1:]
+	for look := places; ; look *= 4 {
+		below, above := c.reaching(at, look, places, true), c.reaching(at, look, places, false)
+		all := len(below) < look && len(above) < look
+		sum := 0.0
+		chosen = chosen[:0]
+		seats.Begin()
+		for seats.Left() > 0 && len(below)+len(above) > 0 {
+			var p Place
+			if len(above) == 0 || len(below) > 0 && at-below[0].Value <= above[0].Value-at {
+				p, below = below[0], below[1:]
+			} else {
+				p, above = above[0], above[1:]
+			}
+			if !seats.Take(p.Number, p.Size, waiting.RolesIn(c.roles, p.Number)) {
+				continue
+			}
+			chosen = append(chosen, p.Number)
+			sum += (c.Window(p.Created) - math.Abs(p.Value-at)) * float64(p.Size)
 		}
-		chosen = append(chosen, p.Number)
-		score += c.Window(p.Created) - math.Abs(p.Value-at)
+		if seats.Left() == 0 || all {
+			if len(chosen) > 0 {
+				score = sum / float64(places-seats.Left())
+			}
+			return chosen, score
+		}
 	}
-	if len(chosen) > 0 {
-		score /= float64(len(chosen))
-	}
-	return chosen, score
 }
 
-// reaching returns up to n tickets on one side of a value whose windows reach it, the nearest first.
-func (c *Crowd) reaching(at float64, n int, down bool) (found []Place) {
+// reaching returns up to n tickets of up to most players on one side of a value whose windows reach it, the nearest
+// first.
+func (c *Crowd) reaching(at float64, n, most int, down bool) (found []Place) {
 	for i, end := c.Line.side(at, down); i != end; {
 		b := &c.Line.blocks[i]
 		places := b.places
@@ -225,7 +251,7 @@ func (c *Crowd) reaching(at float64, n int, down bool) (found []Place) {
 		if down {
 			if at-places[len(places)-1].Value <= widest {
 				for k := len(places) - 1; k >= 0; k-- {
-					if p := places[k]; p.Value < at && at-p.Value <= c.Window(p.Created) {
+					if p := places[k]; p.Value < at && at-p.Value <= c.Window(p.Created) && int(p.Size) <= most {
 						if found = append(found, p); len(found) == n {
 							return found
 						}
@@ -237,7 +263,7 @@ func (c *Crowd) reaching(at float64, n int, down bool) (found []Place) {
 		}
 		if places[0].Value-at <= widest {
 			for _, p := range places {
-				if p.Value >= at && p.Value-at <= c.Window(p.Created) {
+				if p.Value >= at && p.Value-at <= c.Window(p.Created) && int(p.Size) <= most {
 					if found = append(found, p); len(found) == n {
 						return found
 					}
@@ -261,8 +287,17 @@ func (l *Line) side(at float64, down bool) (first, end int) {
 	return first, -1
 }
 
-// Longest returns up to so many tickets that have waited longest, also those without the attribute.
-func (c *Crowd) Longest(places int) (chosen []uint32) {
-	all := c.All()
-	return all[:min(places, len(all))]
+// Longest returns the tickets that have waited longest, also those without the attribute, as far as they find seats.
+func (c *Crowd) Longest(seats *waiting.Seats) (chosen []uint32) {
+	seats.Begin()
+	for _, number := range c.All() {
+		if size := c.tickets[number].Size; c.rules.Takes(size) &&
+			seats.Take(number, size, waiting.RolesIn(c.roles, number)) {
+			chosen = append(chosen, number)
+		}
+		if seats.Left() == 0 {
+			break
+		}
+	}
+	return chosen
 }

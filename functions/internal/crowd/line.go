@@ -9,6 +9,7 @@ import (
 type Place struct {
 	Value, Created float64
 	Number         uint32
+	Size           uint32 // players
 }
 
 // before orders a line.

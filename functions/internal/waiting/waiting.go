@@ -14,7 +14,15 @@ type Rules struct {
 	Pool      string // "" for all pools
 	Window    Window
 	Timeout   float64 // in seconds, 0 for none
+	// Least and Most are how many players a ticket may have that is matched. The default is one.
+	Least, Most uint32
+	// Role is the attribute of players that says which of the Roles they take. Without Roles they do not matter.
+	Role  string
+	Roles []Role
 }
+
+// Takes returns whether a ticket of so many players is matched.
+func (r *Rules) Takes(players uint32) bool { return r.Least <= players && players <= r.Most }
 
 // DefaultAttribute is compared if the settings name no other.
 const DefaultAttribute = "skill"
@@ -23,6 +31,7 @@ const DefaultAttribute = "skill"
 func Declare() []matchfn.Option {
 	return []matchfn.Option{
 		matchfn.Attributes(DefaultAttribute, Open), matchfn.AttributesNamedBy("attribute"), matchfn.Properties(),
+		matchfn.Players(DefaultRole), matchfn.PlayerAttributesNamedBy("role"), matchfn.BackfillPlayers(),
 	}
 }
 
@@ -34,7 +43,7 @@ func ParseRules(s *matchfn.Settings) Rules {
 		Window: Window{
 			Start: s.Float("window", 100), Widen: s.Float("widen", 10), Most: s.Float("maxWindow", math.MaxFloat64),
 		},
-		Timeout: s.Float("timeout", 0),
+		Timeout: s.Float("timeout", 0), Least: 1, Most: 1, Role: s.String("role", DefaultRole), Roles: parseRoles(s),
 	}
 	if r.Attribute == "" {
 		s.Fail("attribute", "must not be empty")
@@ -88,6 +97,42 @@ func InPool(r *matchfn.Run, pool string) (tickets, games []uint32) {
 		return r.Pool(pool), r.BackfillPool(pool)
 	}
 	return all(r.Tickets()), all(r.Backfills())
+}
+
+// Sizes returns how many players each ticket has; nil if each has one.
+func Sizes(r *matchfn.Run) []uint32 {
+	players := r.Players()
+	if players.Alone() {
+		return nil
+	}
+	sizes := make([]uint32, r.Tickets())
+	for ticket := range sizes {
+		sizes[ticket] = uint32(players.Count(uint32(ticket)))
+	}
+	return sizes
+}
+
+// Size returns how many players a ticket has.
+func Size(sizes []uint32, ticket uint32) uint32 {
+	if sizes == nil {
+		return 1
+	}
+	return sizes[ticket]
+}
+
+// Values returns the column of the attribute, with NaN for tickets of more or fewer players than are matched.
+func (r *Rules) Values(run *matchfn.Run, sizes []uint32) []float64 {
+	values := run.Attribute(r.Attribute)
+	if sizes == nil && r.Takes(1) {
+		return values
+	}
+	values = append([]float64(nil), values...)
+	for ticket := range values {
+		if !r.Takes(Size(sizes, uint32(ticket))) {
+			values[ticket] = math.NaN()
+		}
+	}
+	return values
 }
 
 // all returns the numbers from 0 to n-1.

@@ -22,6 +22,12 @@ type requestDescription struct {
 	Columns   *columnsDescription `json:"tickets,omitempty"`
 	Backfills *columnsDescription `json:"backfills,omitempty"`
 
+	// Players is there if the request has a section about players.
+	Players *playersDescription `json:"players,omitempty"`
+
+	// Roster is there if the request has a section about players in games.
+	Roster *rosterDescription `json:"backfillPlayers,omitempty"`
+
 	LeftOutAttributes int `json:"leftOutAttributes,omitempty"`
 	LeftOutProperties int `json:"leftOutProperties,omitempty"`
 }
@@ -34,6 +40,27 @@ type columnsDescription struct {
 	Attributes []namedColumn[*float64] `json:"attributes,omitempty"`
 	Properties []namedColumn[[]byte]   `json:"properties,omitempty"`
 	Pools      []namedColumn[uint32]   `json:"pools,omitempty"`
+}
+
+// playersDescription is the players of all tickets. Starts has the first player of each ticket and then their number.
+type playersDescription struct {
+	Starts     []uint32                `json:"starts"`
+	Handles    []string                `json:"handles,omitempty"`
+	IDs        [][]byte                `json:"ids,omitempty"`
+	Attributes []namedColumn[*float64] `json:"attributes,omitempty"`
+	Properties []namedColumn[[]byte]   `json:"properties,omitempty"`
+}
+
+// rosterDescription is the players in all games. Starts has the first player of each and then their number. Barred are
+// pairs of a backfill ticket and a ticket.
+type rosterDescription struct {
+	Starts     []uint32                `json:"starts"`
+	Handles    []string                `json:"handles,omitempty"`
+	IDs        [][]byte                `json:"ids,omitempty"`
+	Teams      [][]byte                `json:"teams,omitempty"`
+	Roles      [][]byte                `json:"roles,omitempty"`
+	Attributes []namedColumn[*float64] `json:"attributes,omitempty"`
+	Barred     []uint32                `json:"barred,omitempty"`
 }
 
 type namedColumn[T any] struct {
@@ -60,6 +87,7 @@ func describeRequest(b []byte) requestDescription {
 		},
 		LeftOutAttributes: r.LeftOutAttributes, LeftOutProperties: r.LeftOutProperties,
 	}
+	d.Players, d.Roster = describePlayers(r), describeRoster(r)
 	if r.Backfills > 0 {
 		d.Backfills = &columnsDescription{
 			Count:      r.Backfills,
@@ -72,6 +100,42 @@ func describeRequest(b []byte) requestDescription {
 		for _, v := range r.BackfillVersion {
 			d.Backfills.Version = append(d.Backfills.Version, strconv.FormatInt(v, 10))
 		}
+	}
+	return d
+}
+
+func describePlayers(r *block.Request) *playersDescription {
+	ids, hasIDs := r.PlayerIDs()
+	d := &playersDescription{
+		Starts: r.PlayerStarts, IDs: present(ids),
+		Attributes: attributes(r.PlayerAttributes(), r.PlayerAttribute),
+		Properties: properties(r.PlayerProperties(), r.PlayerProperty),
+	}
+	for _, h := range r.PlayerHandles {
+		d.Handles = append(d.Handles, strconv.FormatUint(h, 10))
+	}
+	if len(d.Starts) == 0 && len(d.Handles) == 0 && !hasIDs && len(d.Attributes)+len(d.Properties) == 0 {
+		return nil
+	}
+	for ticket := len(d.Starts); ticket <= r.Tickets; ticket++ {
+		d.Starts = append(d.Starts, uint32(ticket)) // each has one
+	}
+	return d
+}
+
+func describeRoster(r *block.Request) *rosterDescription {
+	if r.BackfillPlayerStarts == nil {
+		return nil
+	}
+	ids, _ := r.BackfillPlayerIDs()
+	teams, _ := r.BackfillPlayerTeams()
+	roles, _ := r.BackfillPlayerRoles()
+	d := &rosterDescription{
+		Starts: r.BackfillPlayerStarts, IDs: present(ids), Teams: present(teams), Roles: present(roles),
+		Attributes: attributes(r.BackfillPlayerAttributes(), r.BackfillPlayerAttribute), Barred: r.BackfillBarred,
+	}
+	for _, h := range r.BackfillPlayerHandles {
+		d.Handles = append(d.Handles, strconv.FormatUint(h, 10))
 	}
 	return d
 }

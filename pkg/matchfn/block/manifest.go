@@ -30,6 +30,21 @@ type Manifest struct {
 	PropertySettings []string
 	// Changes is set if the function keeps the tickets of a run and works on what changed since: see [Base].
 	Changes bool
+	// Players is what the function reads of the tickets' players; nil if it reads nothing of them.
+	Players *PlayerManifest
+}
+
+// PlayerManifest says what a function reads of players, beside how many each ticket has.
+type PlayerManifest struct {
+	Attributes        []string
+	AttributeSettings []string
+	Properties        []string
+	PropertySettings  []string
+	Handles, IDs      bool
+	// IDSettings are the paths of settings. Ids travel too if one of them is there.
+	IDSettings []string
+	// Backfills is set if the function reads the players in running games, with these attributes, too.
+	Backfills bool
 }
 
 // ParseManifest reads the result of a module's mm_manifest. An empty text, for a module without that export, means all
@@ -47,6 +62,10 @@ func ParseManifest(json []byte) (Manifest, error) {
 	}
 	var err error
 	scan.Members(json, func(member string, raw []byte) bool {
+		if member == "players" {
+			m.Players, err = parsePlayers(raw)
+			return err == nil
+		}
 		var list *[]string
 		switch member {
 		case "attributes":
@@ -77,18 +96,66 @@ func ParseManifest(json []byte) (Manifest, error) {
 	return m, nil
 }
 
+// parsePlayers reads what a manifest says about players. Anything but an object says nothing.
+func parsePlayers(json []byte) (*PlayerManifest, error) {
+	if scan.KindOf(json) != scan.KindObject {
+		return nil, nil
+	}
+	p := &PlayerManifest{}
+	var err error
+	scan.Members(json, func(member string, raw []byte) bool {
+		for _, list := range p.lists() {
+			if list.member != member {
+				continue
+			}
+			if *list.names, err = manifestNames(raw); err != nil {
+				err = message.Errorf("manifest: players.%s %s", member, err)
+				return false
+			}
+		}
+		switch member {
+		case "handles":
+			p.Handles = string(raw) == "true"
+		case "ids":
+			p.IDs = string(raw) == "true"
+		case "backfills":
+			p.Backfills = string(raw) == "true"
+		}
+		return true
+	})
+	return p, err
+}
+
 // Check returns an error if the manifest has more names than a service accepts.
 func (m Manifest) Check() error {
-	for _, list := range []struct {
-		member, kind string
-		names        int
-	}{
-		{"attributes", "attributes", len(m.Attributes)}, {"attributeSettings", "settings", len(m.AttributeSettings)},
-		{"properties", "properties", len(m.Properties)}, {"propertySettings", "settings", len(m.PropertySettings)},
-	} {
-		if list.names > MaxNames {
-			return message.Errorf("manifest: %s names %d %s, at most %d are allowed: name those that the function reads",
-				list.member, list.names, list.kind, MaxNames)
+	lists := []manifestList{
+		{"attributes", "attributes", &m.Attributes}, {"attributeSettings", "settings", &m.AttributeSettings},
+		{"properties", "properties", &m.Properties}, {"propertySettings", "settings", &m.PropertySettings},
+	}
+	if err := checkLists("", lists); err != nil || m.Players == nil {
+		return err
+	}
+	return checkLists("players.", m.Players.lists())
+}
+
+type manifestList struct {
+	member, kind string
+	names        *[]string
+}
+
+func (p *PlayerManifest) lists() []manifestList {
+	return []manifestList{
+		{"attributes", "attributes", &p.Attributes}, {"attributeSettings", "settings", &p.AttributeSettings},
+		{"properties", "properties", &p.Properties}, {"propertySettings", "settings", &p.PropertySettings},
+		{"idSettings", "settings", &p.IDSettings},
+	}
+}
+
+func checkLists(of string, lists []manifestList) error {
+	for _, list := range lists {
+		if n := len(*list.names); n > MaxNames {
+			return message.Errorf("manifest: %s%s names %d %s, at most %d are allowed: name those that the function reads",
+				of, list.member, n, list.kind, MaxNames)
 		}
 	}
 	return nil
@@ -120,43 +187,75 @@ func manifestNames(raw []byte) ([]string, error) {
 
 // JSON returns the manifest as mm_manifest does.
 func (m Manifest) JSON() []byte {
-	out := []byte{'{'}
-	list := func(member string, names []string) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(scan.AppendString(out, member), ':', '[')
-		for i, name := range names {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = scan.AppendString(out, name)
-		}
-		out = append(out, ']')
-	}
+	var o object
 	if !m.EveryAttribute {
-		list("attributes", m.Attributes)
-		if len(m.AttributeSettings) > 0 {
-			list("attributeSettings", m.AttributeSettings)
-		}
+		o.list("attributes", m.Attributes, true)
+		o.list("attributeSettings", m.AttributeSettings, false)
 	}
 	if !m.EveryProperty {
-		list("properties", m.Properties)
-		if len(m.PropertySettings) > 0 {
-			list("propertySettings", m.PropertySettings)
-		}
+		o.list("properties", m.Properties, true)
+		o.list("propertySettings", m.PropertySettings, false)
 	}
-	if m.Changes {
-		if len(out) > 1 {
-			out = append(out, ',')
+	o.flag("changes", m.Changes)
+	if p := m.Players; p != nil {
+		var players object
+		for _, list := range p.lists() {
+			players.list(list.member, *list.names, false)
 		}
-		out = append(out, `"changes":true`...)
+		players.flag("handles", p.Handles)
+		players.flag("ids", p.IDs)
+		players.flag("backfills", p.Backfills)
+		o.member("players")
+		o.text = append(o.text, players.end()...)
 	}
-	return append(out, '}')
+	return o.end()
+}
+
+// object writes a JSON object.
+type object struct{ text []byte }
+
+func (o *object) member(name string) {
+	if len(o.text) == 0 {
+		o.text = append(o.text, '{')
+	} else {
+		o.text = append(o.text, ',')
+	}
+	o.text = append(scan.AppendString(o.text, name), ':')
+}
+
+// list writes a list of names, one without names only if always is set.
+func (o *object) list(member string, names []string, always bool) {
+	if len(names) == 0 && !always {
+		return
+	}
+	o.member(member)
+	o.text = append(o.text, '[')
+	for i, name := range names {
+		if i > 0 {
+			o.text = append(o.text, ',')
+		}
+		o.text = scan.AppendString(o.text, name)
+	}
+	o.text = append(o.text, ']')
+}
+
+func (o *object) flag(member string, set bool) {
+	if set {
+		o.member(member)
+		o.text = append(o.text, "true"...)
+	}
+}
+
+func (o *object) end() []byte {
+	if len(o.text) == 0 {
+		return []byte("{}")
+	}
+	return append(o.text, '}')
 }
 
 // Named returns the names that settings at some paths name, sorted and each once: a string, or the strings of a list.
-// Anything else names nothing. A path is names of members separated by dots, as in package matchfn.
+// Anything else names nothing. A path is names of members separated by dots, as in package matchfn; * is every member
+// or element, and a last @ the names of members.
 func Named(settings []byte, paths []string) []string {
 	if len(paths) == 0 || scan.Object(settings) != nil {
 		return nil
@@ -169,14 +268,26 @@ func Named(settings []byte, paths []string) []string {
 		return true
 	}
 	for _, path := range paths {
-		raw := scan.Find(settings, path)
-		add(raw)
-		if scan.KindOf(raw) == scan.KindArray {
-			scan.Elements(raw, add)
-		}
+		scan.Each(settings, path, func(raw []byte) {
+			add(raw)
+			if scan.KindOf(raw) == scan.KindArray {
+				scan.Elements(raw, add)
+			}
+		})
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// Has returns whether settings have a value at one of some paths, as Named takes them.
+func Has(settings []byte, paths []string) (has bool) {
+	if len(paths) == 0 || scan.Object(settings) != nil {
+		return false
+	}
+	for _, path := range paths {
+		scan.Each(settings, path, func([]byte) { has = true })
+	}
+	return has
 }
 
 // Strings returns the different strings of the settings at any depth, names of members included, in their order: at

@@ -96,12 +96,28 @@ func TestNamedFindsTheNamesThatSettingsHave(t *testing.T) {
 		{`{"attribute":7}`, "attribute", nil},
 		{`{"attribute":{"a":"b"}}`, "attribute", nil},
 		{`{"attribute":["a",["b"]]}`, "attribute", []string{"a"}},
+		{`{"values":{"mode":"string","best":{"from":"skill"},"mode":7}}`, "values.@", []string{"best", "mode"}},
+		{`{"values":{"mode":"string","best":{"from":"skill"}}}`, "values.*.from", []string{"skill"}},
+		{`{"values":[{"name":"a"},[],{"name":["b","c"]},{"name":null}]}`, "values.*.name", []string{"a", "b", "c"}},
+		{`{"values":["a"],"@":"b"}`, "values.@", nil},
+		{`{"values":"a"}`, "values.*", nil},
+		{`{"a":{"b":{"c":"d"}},"e":{"b":{"c":"f"}}}`, "*.*.c", []string{"d", "f"}},
 		{`{}`, "attribute", nil},
 		{``, "attribute", nil},
 		{`{"attribute":"a"`, "attribute", nil},
 	} {
 		if got := block.Named([]byte(c.settings), []string{c.path}); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %s names %q, want %q", c.settings, c.path, got, c.want)
+		}
+	}
+}
+
+func TestHasFindsASetting(t *testing.T) {
+	for settings, want := range map[string]bool{
+		`{"values":{"id":"string"}}`: true, `{"values":{"name":"string"}}`: false, `{"values":{"id":null}}`: false, ``: false,
+	} {
+		if got := block.Has([]byte(settings), []string{"avoid", "values.id"}); got != want {
+			t.Errorf("%s: %v", settings, got)
 		}
 	}
 }

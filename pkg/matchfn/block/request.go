@@ -31,8 +31,25 @@ type Request struct {
 	// Ended are the numbers of bases that are not needed any more.
 	Ended []uint32
 
+	// PlayerStarts has for each ticket the number of its first player, and then the number of all players. It is nil if
+	// every ticket has one player: see [Request.Players].
+	PlayerStarts []uint32
+	// PlayerHandles are the handles of the players, if the function declares that it reads them.
+	PlayerHandles []uint64
+
+	// BackfillPlayerStarts has for each backfill ticket the number of its first player, and then the number of all players
+	// in games. It is nil if none is known: see [Request.BackfillPlayers].
+	BackfillPlayerStarts []uint32
+	// BackfillPlayerHandles are the handles of the players in games, if the function declares that it reads handles.
+	BackfillPlayerHandles []uint64
+	// BackfillBarred are pairs of numbers, of a backfill ticket and of a ticket that must not join it, since one of its
+	// players is in the game. They ascend.
+	BackfillBarred []uint32
+
 	connections []byte
 	sections    []section
+	// playerColumns is set if there were columns of players.
+	playerColumns bool
 }
 
 // ParseRequest views a block as a request. It checks that every column has its length and lies within the block. It
@@ -93,7 +110,7 @@ func (r *Request) hasValidLength(s section) bool {
 	case kindBase:
 		return len(s.data) >= baseSize
 	}
-	return true
+	return r.hasValidPlayers(s) && r.hasValidRoster(s)
 }
 
 func (r *Request) setColumn(s section) {
@@ -116,6 +133,19 @@ func (r *Request) setColumn(s section) {
 		r.Gone = column[uint32](s.data)
 	case kindEnded:
 		r.Ended = column[uint32](s.data)
+	case kindPlayers:
+		r.PlayerStarts = column[uint32](s.data)
+	case kindPlayerHandle:
+		r.PlayerHandles = column[uint64](s.data)
+		r.playerColumns = true
+	case kindPlayerID, kindPlayerAttribute, kindPlayerProperty:
+		r.playerColumns = true
+	case kindBackfillPlayers:
+		r.BackfillPlayerStarts = column[uint32](s.data)
+	case kindBackfillPlayerHandle:
+		r.BackfillPlayerHandles = column[uint64](s.data)
+	case kindBackfillBarred:
+		r.BackfillBarred = column[uint32](s.data)
 	}
 }
 
@@ -237,7 +267,7 @@ func (r *Request) Check() error {
 	seen := map[entryKey]bool{}
 	for i, s := range r.sections {
 		key := entryKey{s.kind, string(s.name)}
-		if s.kind <= kindBackfillPool && seen[key] {
+		if s.kind <= kindPlayerProperty && seen[key] {
 			return message.Errorf("block: section %d, kind %d %q, is there twice", i, s.kind, s.name)
 		}
 		seen[key] = true
@@ -267,6 +297,20 @@ func (r *Request) check(s section) error {
 		return checkValues(s.data, r.Tickets)
 	case kindBackfillProperty, kindBackfillConnection:
 		return checkValues(s.data, r.Backfills)
+	case kindPlayers:
+		return checkPlayers(r.PlayerStarts)
+	case kindPlayerAttribute:
+		return checkColumn(column[float64](s.data), true)
+	case kindPlayerID, kindPlayerProperty:
+		return checkValues(s.data, r.Players())
+	case kindBackfillPlayers:
+		return checkRoster(r.BackfillPlayerStarts)
+	case kindBackfillPlayerAttribute:
+		return checkColumn(column[float64](s.data), true)
+	case kindBackfillPlayerID, kindBackfillPlayerTeam, kindBackfillPlayerRole:
+		return checkValues(s.data, r.BackfillPlayers())
+	case kindBackfillBarred:
+		return r.checkBarred()
 	}
 	return nil
 }

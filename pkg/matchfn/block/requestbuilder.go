@@ -47,7 +47,10 @@ type RequestBuilder struct {
 	created entry
 	wait    entry
 	columns []ValueColumn
-	err     error
+	players int // of all tickets
+	// backfillPlayers are the players in games.
+	backfillPlayers int
+	err             error
 }
 
 type entry struct {
@@ -82,6 +85,7 @@ func (b *RequestBuilder) StartIn(given []byte, m Meta) {
 		b.fail(message.Errorf("block: %d tickets, %d backfill tickets", m.Tickets, m.Backfills))
 		b.meta.Tickets, b.meta.Backfills = max(m.Tickets, 0), max(m.Backfills, 0)
 	}
+	b.players, b.backfillPlayers = b.meta.Tickets, 0
 	b.extend(headerSize)
 	meta := b.section(kindMeta, "", m.size())
 	le.PutUint64(meta, uint64(m.Now))

@@ -56,6 +56,56 @@ func refusedRequests() []vector {
 		{name: "request-refused-half-a-number", block: plain(raw{7, "all", []byte{0, 0}})},
 		{name: "request-refused-short-backfill-attribute", block: filled(raw{11, "missing", nil})},
 		{name: "request-refused-short-backfill-property", block: filled(raw{12, "map", words(nil, 0)})},
+		{name: "request-refused-short-players", block: plain(raw{14, "", words(nil, 0)})},
+		{name: "request-refused-first-player", block: plain(raw{14, "", words(nil, 1, 2)})},
+		{name: "request-refused-no-player", block: plain(raw{14, "", words(nil, 0, 0)})},
+		{
+			name:  "request-refused-short-player-attribute",
+			block: plain(raw{14, "", words(nil, 0, 2)}, raw{17, "role", numbers(1)}),
+		},
+		{
+			name:  "request-refused-players-after-attribute",
+			block: plain(raw{17, "role", numbers(1)}, raw{14, "", words(nil, 0, 2)}),
+		},
+		{name: "request-refused-short-player-handles", block: plain(raw{15, "", nil})},
+		{
+			name:  "request-refused-short-player-property",
+			block: plain(raw{14, "", words(nil, 0, 2)}, raw{18, "a", words(nil, 0, 0)}),
+		},
+		{name: "request-refused-short-player-ids", block: plain(raw{16, "", words(nil, 0)})},
+		{name: "request-refused-short-backfill-players", block: filled(raw{19, "", words(nil, 0)})},
+		{name: "request-refused-first-backfill-player", block: filled(raw{19, "", words(nil, 1, 2)})},
+		{name: "request-refused-backfill-players-descend", block: assemble("MMRQ", meta(1, 2), created, wait,
+			raw{8, "", numbers(1, 1)}, raw{9, "", numbers(1, 1)},
+			raw{10, "", words(nil, 0xffffffff, 0, 0xffffffff, 0)}, raw{19, "", words(nil, 0, 2, 1)})},
+		{
+			name:  "request-refused-short-backfill-player-teams",
+			block: filled(raw{19, "", words(nil, 0, 2)}, raw{22, "", words(nil, 0, 0)}),
+		},
+		{
+			name:  "request-refused-short-backfill-player-roles",
+			block: filled(raw{19, "", words(nil, 0, 2)}, raw{23, "", nil}),
+		},
+		{
+			name:  "request-refused-short-backfill-player-ids",
+			block: filled(raw{19, "", words(nil, 0, 2)}, raw{21, "", words(nil, 0, 0)}),
+		},
+		{
+			name:  "request-refused-short-backfill-player-handles",
+			block: filled(raw{19, "", words(nil, 0, 2)}, raw{20, "", numbers(1)}),
+		},
+		{
+			name:  "request-refused-short-backfill-player-attribute",
+			block: filled(raw{19, "", words(nil, 0, 2)}, raw{24, "role", numbers(1)}),
+		},
+		{
+			name:  "request-refused-backfill-players-after-teams",
+			block: filled(raw{22, "", nil}, raw{19, "", words(nil, 0, 0)}),
+		},
+		{name: "request-refused-half-a-barred", block: filled(raw{25, "", words(nil, 0)})},
+		{name: "request-refused-barred-of-no-game", block: filled(raw{25, "", words(nil, 1, 0)})},
+		{name: "request-refused-barred-without-ticket", block: filled(raw{25, "", words(nil, 0, 1)})},
+		{name: "request-refused-barred-twice", block: filled(raw{25, "", words(nil, 0, 0, 0, 0)})},
 		{name: "request-refused-half-a-backfill-number", block: filled(raw{13, "open", []byte{0, 0, 0, 0, 0}})},
 	}
 }

@@ -40,6 +40,9 @@ func vectors(t *testing.T) []vector {
 		{name: "request-empty", block: empty},
 		{name: "request-full", block: full},
 		{name: "request-extremes", block: extremeRequest(t)},
+		{name: "request-players", block: playersRequest(t)},
+		{name: "request-backfill-players", block: rosterRequest(t)},
+		{name: "request-players-alone", block: alonePlayersRequest(t)},
 		{
 			name: "request-later",
 			block: assemble("MMRQ", meta(1, 0, 5, 0, 0, 0, 7, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8), unknown(99, 5),

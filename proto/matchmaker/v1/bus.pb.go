@@ -33,7 +33,9 @@ type Poke struct {
 	// deleted is a config that was deleted: its runs end soon.
 	Deleted string `protobuf:"bytes,4,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	// servers is set if matches that were not claimed for want of servers may be claimed now.
-	Servers       bool `protobuf:"varint,5,opt,name=servers,proto3" json:"servers,omitempty"`
+	Servers bool `protobuf:"varint,5,opt,name=servers,proto3" json:"servers,omitempty"`
+	// answered is set if the players of a match accepted it, or one of them declined.
+	Answered      bool `protobuf:"varint,6,opt,name=answered,proto3" json:"answered,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -99,6 +101,13 @@ func (x *Poke) GetDeleted() string {
 func (x *Poke) GetServers() bool {
 	if x != nil {
 		return x.Servers
+	}
+	return false
+}
+
+func (x *Poke) GetAnswered() bool {
+	if x != nil {
+		return x.Answered
 	}
 	return false
 }
@@ -1120,13 +1129,14 @@ var File_matchmaker_v1_bus_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\n" +
-	"\x17matchmaker/v1/bus.proto\x12\rmatchmaker.v1\x1a\x1amatchmaker/v1/record.proto\"\x8e\x01\n" +
+	"\x17matchmaker/v1/bus.proto\x12\rmatchmaker.v1\x1a\x1amatchmaker/v1/record.proto\"\xaa\x01\n" +
 	"\x04Poke\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x18\n" +
 	"\aconfigs\x18\x02 \x01(\bR\aconfigs\x12\x1c\n" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
-	"\aservers\x18\x05 \x01(\bR\aservers\"\xb0\x04\n" +
+	"\aservers\x18\x05 \x01(\bR\aservers\x12\x1a\n" +
+	"\banswered\x18\x06 \x01(\bR\banswered\"\xb0\x04\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +

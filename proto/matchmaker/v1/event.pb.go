@@ -67,8 +67,14 @@ const (
 	// tries it any more. Look for it at the hosting system. reason is "expired".
 	Event_KIND_UNRETURNED Event_Kind = 14
 	// KIND_UNSERVED: no config serves the queue any more, since the config was deleted or changed. Tickets that name the
-	// queue wait on. It has no tickets.
+	// queue wait on, or end after a while where the project wants it so. It has no tickets.
 	Event_KIND_UNSERVED Event_Kind = 15
+	// KIND_ACCEPTED: player accepted the match. It has one ticket, that of the player. The acceptance of the match began
+	// with KIND_CLAIMED, which has acceptance.
+	Event_KIND_ACCEPTED Event_Kind = 16
+	// KIND_DECLINED: player declined the match, which ends the acceptance. It has one ticket. A ticket that is deleted
+	// meanwhile has KIND_CANCELLED instead.
+	Event_KIND_DECLINED Event_Kind = 17
 )
 
 // Enum value maps for Event_Kind.
@@ -90,6 +96,8 @@ var (
 		13: "KIND_FULL",
 		14: "KIND_UNRETURNED",
 		15: "KIND_UNSERVED",
+		16: "KIND_ACCEPTED",
+		17: "KIND_DECLINED",
 	}
 	Event_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -108,6 +116,8 @@ var (
 		"KIND_FULL":        13,
 		"KIND_UNRETURNED":  14,
 		"KIND_UNSERVED":    15,
+		"KIND_ACCEPTED":    16,
+		"KIND_DECLINED":    17,
 	}
 )
 
@@ -219,6 +229,9 @@ type Event struct {
 	//	KIND_RELEASED   left: a ticket of the match was cancelled before a server was requested
 	//	                deadline: the match was not begun, or not ended, in time
 	//	                allocation: the match got no server, and its config says that its tickets wait again
+	//	                declined: a player declined the match, or left before all accepted
+	//	                silent: not all players answered in time whether they accept the match
+	//	                lost: the state store lost that the players accepted the match, which had a server by then
 	//	KIND_FAILED     function: the match function returned the error
 	//	                fleet-empty: the fleet had no free server
 	//	                maximum-zero: the hosting maximum of the fleet is zero
@@ -230,7 +243,10 @@ type Event struct {
 	//	KIND_CANCELLED  waiting, claimed, resolved, proposed: the state of the ticket
 	//	                replaced: a newer ticket of one of its players ended it
 	//	KIND_EXPIRED    abandoned: the ticket had waited for too long
+	//	                unserved: no config serves any of its queues any more
 	//	                read: the time to read its result was over
+	//	                declined: one of its players declined the match
+	//	                silent: one of its players did not answer in time whether it accepts the match
 	//	KIND_REJECTED   replaced: the server changed the backfill ticket
 	//	                deleted: the server deleted the backfill ticket
 	//	                lapsed: the ticket was not approved in time
@@ -252,10 +268,14 @@ type Event struct {
 	// detail says why there was no server with KIND_FAILED and KIND_FULL, for the studio's people; players do not get it.
 	Detail string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
 	// player says with KIND_CANCELLED which of the ticket's players deleted it: their number in the ticket, from 1. It is 0
-	// if the owner did, or the service for the owner.
+	// if the owner did, or the service for the owner. With KIND_ACCEPTED and KIND_DECLINED it says which of them answered; it
+	// is 0 if the owner is the only player.
 	Player uint32 `protobuf:"varint,13,opt,name=player,proto3" json:"player,omitempty"`
 	// queue that KIND_UNSERVED is about.
-	Queue         string `protobuf:"bytes,14,opt,name=queue,proto3" json:"queue,omitempty"`
+	Queue string `protobuf:"bytes,14,opt,name=queue,proto3" json:"queue,omitempty"`
+	// acceptance is with KIND_CLAIMED for how many milliseconds the players may accept the match. No server is requested
+	// before each of them did. It is 0 if they are not asked.
+	Acceptance    int64 `protobuf:"varint,15,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -388,6 +408,13 @@ func (x *Event) GetQueue() string {
 	return ""
 }
 
+func (x *Event) GetAcceptance() int64 {
+	if x != nil {
+		return x.Acceptance
+	}
+	return 0
+}
+
 // Bookmark is a place in a project's history.
 type Bookmark struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -450,7 +477,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xa3\x05\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xe9\x05\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -466,7 +493,10 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\bbackfill\x18\v \x01(\tR\bbackfill\x12\x16\n" +
 	"\x06detail\x18\f \x01(\tR\x06detail\x12\x16\n" +
 	"\x06player\x18\r \x01(\rR\x06player\x12\x14\n" +
-	"\x05queue\x18\x0e \x01(\tR\x05queue\"\xb0\x02\n" +
+	"\x05queue\x18\x0e \x01(\tR\x05queue\x12\x1e\n" +
+	"\n" +
+	"acceptance\x18\x0f \x01(\x03R\n" +
+	"acceptance\"\xd6\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -484,7 +514,9 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\rKIND_REJECTED\x10\f\x12\r\n" +
 	"\tKIND_FULL\x10\r\x12\x13\n" +
 	"\x0fKIND_UNRETURNED\x10\x0e\x12\x11\n" +
-	"\rKIND_UNSERVED\x10\x0f\"<\n" +
+	"\rKIND_UNSERVED\x10\x0f\x12\x11\n" +
+	"\rKIND_ACCEPTED\x10\x10\x12\x11\n" +
+	"\rKIND_DECLINED\x10\x11\"<\n" +
 	"\bBookmark\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x14\n" +
 	"\x05check\x18\x02 \x01(\x04R\x05checkB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"

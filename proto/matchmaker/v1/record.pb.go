@@ -220,7 +220,11 @@ type Assignment struct {
 	// trace is the span that wrote it; absent if no ticket of the match is sampled.
 	Trace []byte `protobuf:"bytes,6,opt,name=trace,proto3" json:"trace,omitempty"`
 	// outcome names what is stored for all results of a match: it has properties or match_properties.
-	Outcome       string `protobuf:"bytes,7,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	Outcome string `protobuf:"bytes,7,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	// match in which its players have seats, if they get seat passes; else empty. backfill is the backfill ticket of the
+	// running game that they join; empty if the game is a new one.
+	Match         string `protobuf:"bytes,8,opt,name=match,proto3" json:"match,omitempty"`
+	Backfill      string `protobuf:"bytes,9,opt,name=backfill,proto3" json:"backfill,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -304,6 +308,20 @@ func (x *Assignment) GetOutcome() string {
 	return ""
 }
 
+func (x *Assignment) GetMatch() string {
+	if x != nil {
+		return x.Match
+	}
+	return ""
+}
+
+func (x *Assignment) GetBackfill() string {
+	if x != nil {
+		return x.Backfill
+	}
+	return ""
+}
+
 // Traced is a ticket's span, to which later spans are linked.
 type Traced struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -357,14 +375,16 @@ func (x *Traced) GetTrace() []byte {
 	return nil
 }
 
-// Filter selects tickets by one attribute: min <= value < max, or min <= value <= max if both are equal. An absent
-// bound is open.
+// Filter selects tickets by one attribute, or by how many players they have: min <= value < max, or min <= value <= max
+// if both are equal. An absent bound is open.
 type Filter struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Attribute     string                 `protobuf:"bytes,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
-	Min           *float64               `protobuf:"fixed64,2,opt,name=min,proto3,oneof" json:"min,omitempty"`
-	Max           *float64               `protobuf:"fixed64,3,opt,name=max,proto3,oneof" json:"max,omitempty"`
-	Segmentation  *Segmentation          `protobuf:"bytes,4,opt,name=segmentation,proto3" json:"segmentation,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Attribute    string                 `protobuf:"bytes,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
+	Min          *float64               `protobuf:"fixed64,2,opt,name=min,proto3,oneof" json:"min,omitempty"`
+	Max          *float64               `protobuf:"fixed64,3,opt,name=max,proto3,oneof" json:"max,omitempty"`
+	Segmentation *Segmentation          `protobuf:"bytes,4,opt,name=segmentation,proto3" json:"segmentation,omitempty"`
+	// count is what is counted of a ticket instead of an attribute: "players", or empty.
+	Count         string `protobuf:"bytes,5,opt,name=count,proto3" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -425,6 +445,13 @@ func (x *Filter) GetSegmentation() *Segmentation {
 		return x.Segmentation
 	}
 	return nil
+}
+
+func (x *Filter) GetCount() string {
+	if x != nil {
+		return x.Count
+	}
+	return ""
 }
 
 // Segmentation divides a filter into disjoint filters.
@@ -682,7 +709,11 @@ type Config struct {
 	// pools_set distinguishes empty "pools" from absent ones.
 	PoolsSet bool `protobuf:"varint,9,opt,name=pools_set,json=poolsSet,proto3" json:"pools_set,omitempty"`
 	// queue whose tickets its pools select; empty for the tickets without queues.
-	Queue         string `protobuf:"bytes,10,opt,name=queue,proto3" json:"queue,omitempty"`
+	Queue string `protobuf:"bytes,10,opt,name=queue,proto3" json:"queue,omitempty"`
+	// acceptance is for how many milliseconds the players of its matches may accept; 0 if they are not asked.
+	Acceptance int64 `protobuf:"varint,11,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
+	// seats is set if the players of its matches get seat passes.
+	Seats         bool `protobuf:"varint,12,opt,name=seats,proto3" json:"seats,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -785,6 +816,20 @@ func (x *Config) GetQueue() string {
 		return x.Queue
 	}
 	return ""
+}
+
+func (x *Config) GetAcceptance() int64 {
+	if x != nil {
+		return x.Acceptance
+	}
+	return 0
+}
+
+func (x *Config) GetSeats() bool {
+	if x != nil {
+		return x.Seats
+	}
+	return false
 }
 
 // Function is a match function: the state that runners reconcile to.
@@ -1417,8 +1462,12 @@ type Match struct {
 	// backfill is the id of the backfill ticket that was created with the match; empty if there is none.
 	Backfill string `protobuf:"bytes,7,opt,name=backfill,proto3" json:"backfill,omitempty"`
 	// trace is the span that claimed it, and traced are its sampled tickets, at most 128; absent if no ticket is sampled.
-	Trace         []byte    `protobuf:"bytes,8,opt,name=trace,proto3" json:"trace,omitempty"`
-	Traced        []*Traced `protobuf:"bytes,9,rep,name=traced,proto3" json:"traced,omitempty"`
+	Trace  []byte    `protobuf:"bytes,8,opt,name=trace,proto3" json:"trace,omitempty"`
+	Traced []*Traced `protobuf:"bytes,9,rep,name=traced,proto3" json:"traced,omitempty"`
+	// acceptance is for how many milliseconds its players may accept it; 0 if they are not asked.
+	Acceptance int64 `protobuf:"varint,10,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
+	// seats is set if its players get seat passes.
+	Seats         bool `protobuf:"varint,11,opt,name=seats,proto3" json:"seats,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1514,6 +1563,20 @@ func (x *Match) GetTraced() []*Traced {
 		return x.Traced
 	}
 	return nil
+}
+
+func (x *Match) GetAcceptance() int64 {
+	if x != nil {
+		return x.Acceptance
+	}
+	return 0
+}
+
+func (x *Match) GetSeats() bool {
+	if x != nil {
+		return x.Seats
+	}
+	return false
 }
 
 // GameServer is the record of an assigned match's server. It is stored as long as the server renews its token.
@@ -1614,7 +1677,10 @@ type Backfill struct {
 	Match string `protobuf:"bytes,9,opt,name=match,proto3" json:"match,omitempty"`
 	// queue whose tickets it wants; empty for the tickets without queues. It is stored beside the rest. In a replacement it
 	// is absent to stay as it is.
-	Queue         *string `protobuf:"bytes,10,opt,name=queue,proto3,oneof" json:"queue,omitempty"`
+	Queue *string `protobuf:"bytes,10,opt,name=queue,proto3,oneof" json:"queue,omitempty"`
+	// roster is who is in the game: those whom its server named last, and those who joined since. It is stored beside the
+	// rest. It is absent if the server never said it, and in a replacement to stay as it is.
+	Roster        *Roster `protobuf:"bytes,11,opt,name=roster,proto3" json:"roster,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1719,6 +1785,137 @@ func (x *Backfill) GetQueue() string {
 	return ""
 }
 
+func (x *Backfill) GetRoster() *Roster {
+	if x != nil {
+		return x.Roster
+	}
+	return nil
+}
+
+// Roster is who is in a running game.
+type Roster struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Players       []*RosterPlayer        `protobuf:"bytes,1,rep,name=players,proto3" json:"players,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Roster) Reset() {
+	*x = Roster{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Roster) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Roster) ProtoMessage() {}
+
+func (x *Roster) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Roster.ProtoReflect.Descriptor instead.
+func (*Roster) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Roster) GetPlayers() []*RosterPlayer {
+	if x != nil {
+		return x.Players
+	}
+	return nil
+}
+
+// RosterPlayer is a player in a running game. What it has in common with Player has the same numbers: scripts copy it
+// from a ticket that joins.
+type RosterPlayer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// attribute_names are sorted; attribute_names[i] has the value attribute_values[i].
+	AttributeNames  []string  `protobuf:"bytes,2,rep,name=attribute_names,json=attributeNames,proto3" json:"attribute_names,omitempty"`
+	AttributeValues []float64 `protobuf:"fixed64,3,rep,packed,name=attribute_values,json=attributeValues,proto3" json:"attribute_values,omitempty"`
+	Team            string    `protobuf:"bytes,5,opt,name=team,proto3" json:"team,omitempty"`
+	Role            string    `protobuf:"bytes,6,opt,name=role,proto3" json:"role,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *RosterPlayer) Reset() {
+	*x = RosterPlayer{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RosterPlayer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RosterPlayer) ProtoMessage() {}
+
+func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RosterPlayer.ProtoReflect.Descriptor instead.
+func (*RosterPlayer) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *RosterPlayer) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *RosterPlayer) GetAttributeNames() []string {
+	if x != nil {
+		return x.AttributeNames
+	}
+	return nil
+}
+
+func (x *RosterPlayer) GetAttributeValues() []float64 {
+	if x != nil {
+		return x.AttributeValues
+	}
+	return nil
+}
+
+func (x *RosterPlayer) GetTeam() string {
+	if x != nil {
+		return x.Team
+	}
+	return ""
+}
+
+func (x *RosterPlayer) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
 // ProjectSettings are what a project asks of the service. What is absent has its default.
 type ProjectSettings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1732,14 +1929,16 @@ type ProjectSettings struct {
 	// attributes are the names that not everybody may set, in the order of the names.
 	Attributes []*AttributeRule `protobuf:"bytes,4,rep,name=attributes,proto3" json:"attributes,omitempty"`
 	// tickets says how many tickets players may have; absent when nothing is said.
-	Tickets       *TicketRules `protobuf:"bytes,5,opt,name=tickets,proto3" json:"tickets,omitempty"`
+	Tickets *TicketRules `protobuf:"bytes,5,opt,name=tickets,proto3" json:"tickets,omitempty"`
+	// acceptance says how long players pause who missed a match; absent when nothing is said.
+	Acceptance    *AcceptanceRules `protobuf:"bytes,7,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ProjectSettings) Reset() {
 	*x = ProjectSettings{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1751,7 +1950,7 @@ func (x *ProjectSettings) String() string {
 func (*ProjectSettings) ProtoMessage() {}
 
 func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1764,7 +1963,7 @@ func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProjectSettings.ProtoReflect.Descriptor instead.
 func (*ProjectSettings) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ProjectSettings) GetRevision() int64 {
@@ -1802,6 +2001,67 @@ func (x *ProjectSettings) GetTickets() *TicketRules {
 	return nil
 }
 
+func (x *ProjectSettings) GetAcceptance() *AcceptanceRules {
+	if x != nil {
+		return x.Acceptance
+	}
+	return nil
+}
+
+// AcceptanceRules say how long players pause before their next ticket who declined a match or did not answer it.
+type AcceptanceRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// first_pause and longest_pause are in milliseconds, 0 for none: each pause is twice as long as the one before.
+	FirstPause    int64 `protobuf:"varint,1,opt,name=first_pause,json=firstPause,proto3" json:"first_pause,omitempty"`
+	LongestPause  int64 `protobuf:"varint,2,opt,name=longest_pause,json=longestPause,proto3" json:"longest_pause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AcceptanceRules) Reset() {
+	*x = AcceptanceRules{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AcceptanceRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AcceptanceRules) ProtoMessage() {}
+
+func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AcceptanceRules.ProtoReflect.Descriptor instead.
+func (*AcceptanceRules) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *AcceptanceRules) GetFirstPause() int64 {
+	if x != nil {
+		return x.FirstPause
+	}
+	return 0
+}
+
+func (x *AcceptanceRules) GetLongestPause() int64 {
+	if x != nil {
+		return x.LongestPause
+	}
+	return 0
+}
+
 // TicketRules say how many tickets a player may have, and whether they are listed.
 type TicketRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1810,14 +2070,19 @@ type TicketRules struct {
 	// when_reached is refuse or replace; empty if nothing is said, which means refuse.
 	WhenReached string `protobuf:"bytes,2,opt,name=when_reached,json=whenReached,proto3" json:"when_reached,omitempty"`
 	// listed: each player's tickets are listed. With a limit they are in any case.
-	Listed        bool `protobuf:"varint,3,opt,name=listed,proto3" json:"listed,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Listed bool `protobuf:"varint,3,opt,name=listed,proto3" json:"listed,omitempty"`
+	// ends_told: a ticket that ends without a match has the reason as its result.
+	EndsTold bool `protobuf:"varint,4,opt,name=ends_told,json=endsTold,proto3" json:"ends_told,omitempty"`
+	// refuse_unserved: a ticket that names a queue that no config serves is refused, and one that waits where no config
+	// serves any of its queues any more ends.
+	RefuseUnserved bool `protobuf:"varint,5,opt,name=refuse_unserved,json=refuseUnserved,proto3" json:"refuse_unserved,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *TicketRules) Reset() {
 	*x = TicketRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1829,7 +2094,7 @@ func (x *TicketRules) String() string {
 func (*TicketRules) ProtoMessage() {}
 
 func (x *TicketRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1842,7 +2107,7 @@ func (x *TicketRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
 func (*TicketRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TicketRules) GetPlayerLimit() int64 {
@@ -1866,6 +2131,20 @@ func (x *TicketRules) GetListed() bool {
 	return false
 }
 
+func (x *TicketRules) GetEndsTold() bool {
+	if x != nil {
+		return x.EndsTold
+	}
+	return false
+}
+
+func (x *TicketRules) GetRefuseUnserved() bool {
+	if x != nil {
+		return x.RefuseUnserved
+	}
+	return false
+}
+
 // AttributeRule says who sets an attribute of tickets.
 type AttributeRule struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -1880,7 +2159,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1892,7 +2171,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1905,7 +2184,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -1927,6 +2206,201 @@ func (x *AttributeRule) GetClaim() string {
 		return x.Claim
 	}
 	return ""
+}
+
+// Waits is what is known of how long the tickets of a project waited lately (package estimate).
+type Waits struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// at is up to when.
+	At int64 `protobuf:"varint,1,opt,name=at,proto3" json:"at,omitempty"`
+	// configs have an id, a revision, a queue and pools: classes are those of their pools.
+	Configs       []*Config    `protobuf:"bytes,2,rep,name=configs,proto3" json:"configs,omitempty"`
+	Classes       []*WaitClass `protobuf:"bytes,3,rep,name=classes,proto3" json:"classes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Waits) Reset() {
+	*x = Waits{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Waits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Waits) ProtoMessage() {}
+
+func (x *Waits) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Waits.ProtoReflect.Descriptor instead.
+func (*Waits) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *Waits) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *Waits) GetConfigs() []*Config {
+	if x != nil {
+		return x.Configs
+	}
+	return nil
+}
+
+func (x *Waits) GetClasses() []*WaitClass {
+	if x != nil {
+		return x.Classes
+	}
+	return nil
+}
+
+// WaitClass is what is known of the tickets that the same pools have.
+type WaitClass struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Class uint64                 `protobuf:"fixed64,1,opt,name=class,proto3" json:"class,omitempty"`
+	Seen  []*WaitEvidence        `protobuf:"bytes,2,rep,name=seen,proto3" json:"seen,omitempty"`
+	// reached and matched are how forecasts turned out, by their parts.
+	Reached       []float32 `protobuf:"fixed32,3,rep,packed,name=reached,proto3" json:"reached,omitempty"`
+	Matched       []float32 `protobuf:"fixed32,4,rep,packed,name=matched,proto3" json:"matched,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WaitClass) Reset() {
+	*x = WaitClass{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WaitClass) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WaitClass) ProtoMessage() {}
+
+func (x *WaitClass) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
+func (*WaitClass) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *WaitClass) GetClass() uint64 {
+	if x != nil {
+		return x.Class
+	}
+	return 0
+}
+
+func (x *WaitClass) GetSeen() []*WaitEvidence {
+	if x != nil {
+		return x.Seen
+	}
+	return nil
+}
+
+func (x *WaitClass) GetReached() []float32 {
+	if x != nil {
+		return x.Reached
+	}
+	return nil
+}
+
+func (x *WaitClass) GetMatched() []float32 {
+	if x != nil {
+		return x.Matched
+	}
+	return nil
+}
+
+// WaitEvidence is for how many seconds tickets waited at each age, and how many were matched then. Zeros at the end are
+// left out.
+type WaitEvidence struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Waited        []float32              `protobuf:"fixed32,1,rep,packed,name=waited,proto3" json:"waited,omitempty"`
+	Matched       []float32              `protobuf:"fixed32,2,rep,packed,name=matched,proto3" json:"matched,omitempty"`
+	Squares       float32                `protobuf:"fixed32,3,opt,name=squares,proto3" json:"squares,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WaitEvidence) Reset() {
+	*x = WaitEvidence{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WaitEvidence) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WaitEvidence) ProtoMessage() {}
+
+func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
+func (*WaitEvidence) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *WaitEvidence) GetWaited() []float32 {
+	if x != nil {
+		return x.Waited
+	}
+	return nil
+}
+
+func (x *WaitEvidence) GetMatched() []float32 {
+	if x != nil {
+		return x.Matched
+	}
+	return nil
+}
+
+func (x *WaitEvidence) GetSquares() float32 {
+	if x != nil {
+		return x.Squares
+	}
+	return 0
 }
 
 var File_matchmaker_v1_record_proto protoreflect.FileDescriptor
@@ -1958,7 +2432,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"properties\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xd5\x01\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\x87\x02\n" +
 	"\n" +
 	"Assignment\x12\x1e\n" +
 	"\n" +
@@ -1971,15 +2445,18 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x10match_properties\x18\x04 \x01(\fR\x0fmatchProperties\x12\x16\n" +
 	"\x06detail\x18\x05 \x01(\tR\x06detail\x12\x14\n" +
 	"\x05trace\x18\x06 \x01(\fR\x05trace\x12\x18\n" +
-	"\aoutcome\x18\a \x01(\tR\aoutcome\"6\n" +
+	"\aoutcome\x18\a \x01(\tR\aoutcome\x12\x14\n" +
+	"\x05match\x18\b \x01(\tR\x05match\x12\x1a\n" +
+	"\bbackfill\x18\t \x01(\tR\bbackfill\"6\n" +
 	"\x06Traced\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x14\n" +
-	"\x05trace\x18\x02 \x01(\fR\x05trace\"\xa5\x01\n" +
+	"\x05trace\x18\x02 \x01(\fR\x05trace\"\xbb\x01\n" +
 	"\x06Filter\x12\x1c\n" +
 	"\tattribute\x18\x01 \x01(\tR\tattribute\x12\x15\n" +
 	"\x03min\x18\x02 \x01(\x01H\x00R\x03min\x88\x01\x01\x12\x15\n" +
 	"\x03max\x18\x03 \x01(\x01H\x01R\x03max\x88\x01\x01\x12?\n" +
-	"\fsegmentation\x18\x04 \x01(\v2\x1b.matchmaker.v1.SegmentationR\fsegmentationB\x06\n" +
+	"\fsegmentation\x18\x04 \x01(\v2\x1b.matchmaker.v1.SegmentationR\fsegmentation\x12\x14\n" +
+	"\x05count\x18\x05 \x01(\tR\x05countB\x06\n" +
 	"\x04_minB\x06\n" +
 	"\x04_max\"\x8c\x01\n" +
 	"\fSegmentation\x12\"\n" +
@@ -1997,7 +2474,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x13on_allocation_error\x18\x06 \x01(\tR\x11onAllocationError\"=\n" +
 	"\vHostingKeys\x12\x16\n" +
 	"\x06access\x18\x01 \x01(\tR\x06access\x12\x16\n" +
-	"\x06secret\x18\x02 \x01(\tR\x06secret\"\x97\x03\n" +
+	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xcd\x03\n" +
 	"\x06Config\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x12\n" +
@@ -2009,7 +2486,11 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\ahosting\x18\b \x01(\v2\x16.matchmaker.v1.HostingR\ahosting\x12\x1b\n" +
 	"\tpools_set\x18\t \x01(\bR\bpoolsSet\x12\x14\n" +
 	"\x05queue\x18\n" +
-	" \x01(\tR\x05queue\x1aM\n" +
+	" \x01(\tR\x05queue\x12\x1e\n" +
+	"\n" +
+	"acceptance\x18\v \x01(\x03R\n" +
+	"acceptance\x12\x14\n" +
+	"\x05seats\x18\f \x01(\bR\x05seats\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
@@ -2077,7 +2558,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"generation\x18\x02 \x01(\x03R\n" +
 	"generation\x123\n" +
-	"\bcontents\x18\x03 \x01(\v2\x17.matchmaker.v1.BackfillR\bcontents\"\xad\x02\n" +
+	"\bcontents\x18\x03 \x01(\v2\x17.matchmaker.v1.BackfillR\bcontents\"\xe3\x02\n" +
 	"\x05Match\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06config\x18\x02 \x01(\tR\x06config\x12\x1a\n" +
@@ -2087,14 +2568,19 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\ahosting\x18\x06 \x01(\v2\x16.matchmaker.v1.HostingR\ahosting\x12\x1a\n" +
 	"\bbackfill\x18\a \x01(\tR\bbackfill\x12\x14\n" +
 	"\x05trace\x18\b \x01(\fR\x05trace\x12-\n" +
-	"\x06traced\x18\t \x03(\v2\x15.matchmaker.v1.TracedR\x06traced\"\xa8\x01\n" +
+	"\x06traced\x18\t \x03(\v2\x15.matchmaker.v1.TracedR\x06traced\x12\x1e\n" +
+	"\n" +
+	"acceptance\x18\n" +
+	" \x01(\x03R\n" +
+	"acceptance\x12\x14\n" +
+	"\x05seats\x18\v \x01(\bR\x05seats\"\xa8\x01\n" +
 	"\n" +
 	"GameServer\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\tR\x06config\x120\n" +
 	"\ahosting\x18\x02 \x01(\v2\x16.matchmaker.v1.HostingR\ahosting\x12\x16\n" +
 	"\x06region\x18\x03 \x01(\tR\x06region\x12\x1a\n" +
 	"\bbackfill\x18\x04 \x01(\tR\bbackfill\x12\x1c\n" +
-	"\tallocated\x18\x05 \x01(\x03R\tallocated\"\xa5\x03\n" +
+	"\tallocated\x18\x05 \x01(\x03R\tallocated\"\xd4\x03\n" +
 	"\bBackfill\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\acreated\x18\x02 \x01(\x03R\acreated\x12\x18\n" +
@@ -2112,11 +2598,20 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"generation\x12\x14\n" +
 	"\x05match\x18\t \x01(\tR\x05match\x12\x19\n" +
 	"\x05queue\x18\n" +
-	" \x01(\tH\x00R\x05queue\x88\x01\x01\x1a=\n" +
+	" \x01(\tH\x00R\x05queue\x88\x01\x01\x12-\n" +
+	"\x06roster\x18\v \x01(\v2\x15.matchmaker.v1.RosterR\x06roster\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01B\b\n" +
-	"\x06_queue\"\xda\x01\n" +
+	"\x06_queue\"?\n" +
+	"\x06Roster\x125\n" +
+	"\aplayers\x18\x01 \x03(\v2\x1b.matchmaker.v1.RosterPlayerR\aplayers\"\xa0\x01\n" +
+	"\fRosterPlayer\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
+	"\x0fattribute_names\x18\x02 \x03(\tR\x0eattributeNames\x12)\n" +
+	"\x10attribute_values\x18\x03 \x03(\x01R\x0fattributeValues\x12\x12\n" +
+	"\x04team\x18\x05 \x01(\tR\x04team\x12\x12\n" +
+	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\x9a\x02\n" +
 	"\x0fProjectSettings\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x03R\achanged\x12\x1d\n" +
@@ -2125,15 +2620,37 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"attributes\x18\x04 \x03(\v2\x1c.matchmaker.v1.AttributeRuleR\n" +
 	"attributes\x124\n" +
-	"\atickets\x18\x05 \x01(\v2\x1a.matchmaker.v1.TicketRulesR\atickets\"k\n" +
+	"\atickets\x18\x05 \x01(\v2\x1a.matchmaker.v1.TicketRulesR\atickets\x12>\n" +
+	"\n" +
+	"acceptance\x18\a \x01(\v2\x1e.matchmaker.v1.AcceptanceRulesR\n" +
+	"acceptance\"W\n" +
+	"\x0fAcceptanceRules\x12\x1f\n" +
+	"\vfirst_pause\x18\x01 \x01(\x03R\n" +
+	"firstPause\x12#\n" +
+	"\rlongest_pause\x18\x02 \x01(\x03R\flongestPause\"\xb1\x01\n" +
 	"\vTicketRules\x12!\n" +
 	"\fplayer_limit\x18\x01 \x01(\x03R\vplayerLimit\x12!\n" +
 	"\fwhen_reached\x18\x02 \x01(\tR\vwhenReached\x12\x16\n" +
-	"\x06listed\x18\x03 \x01(\bR\x06listed\"Z\n" +
+	"\x06listed\x18\x03 \x01(\bR\x06listed\x12\x1b\n" +
+	"\tends_told\x18\x04 \x01(\bR\bendsTold\x12'\n" +
+	"\x0frefuse_unserved\x18\x05 \x01(\bR\x0erefuseUnserved\"Z\n" +
 	"\rAttributeRule\x12\x1c\n" +
 	"\tattribute\x18\x01 \x01(\tR\tattribute\x12\x15\n" +
 	"\x06set_by\x18\x02 \x01(\tR\x05setBy\x12\x14\n" +
-	"\x05claim\x18\x03 \x01(\tR\x05claimB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
+	"\x05claim\x18\x03 \x01(\tR\x05claim\"|\n" +
+	"\x05Waits\x12\x0e\n" +
+	"\x02at\x18\x01 \x01(\x03R\x02at\x12/\n" +
+	"\aconfigs\x18\x02 \x03(\v2\x15.matchmaker.v1.ConfigR\aconfigs\x122\n" +
+	"\aclasses\x18\x03 \x03(\v2\x18.matchmaker.v1.WaitClassR\aclasses\"\x86\x01\n" +
+	"\tWaitClass\x12\x14\n" +
+	"\x05class\x18\x01 \x01(\x06R\x05class\x12/\n" +
+	"\x04seen\x18\x02 \x03(\v2\x1b.matchmaker.v1.WaitEvidenceR\x04seen\x12\x18\n" +
+	"\areached\x18\x03 \x03(\x02R\areached\x12\x18\n" +
+	"\amatched\x18\x04 \x03(\x02R\amatched\"Z\n" +
+	"\fWaitEvidence\x12\x16\n" +
+	"\x06waited\x18\x01 \x03(\x02R\x06waited\x12\x18\n" +
+	"\amatched\x18\x02 \x03(\x02R\amatched\x12\x18\n" +
+	"\asquares\x18\x03 \x01(\x02R\asquaresB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
 
 var (
 	file_matchmaker_v1_record_proto_rawDescOnce sync.Once
@@ -2147,7 +2664,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),          // 0: matchmaker.v1.Ticket
 	(*Player)(nil),          // 1: matchmaker.v1.Player
@@ -2169,27 +2686,33 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Match)(nil),           // 17: matchmaker.v1.Match
 	(*GameServer)(nil),      // 18: matchmaker.v1.GameServer
 	(*Backfill)(nil),        // 19: matchmaker.v1.Backfill
-	(*ProjectSettings)(nil), // 20: matchmaker.v1.ProjectSettings
-	(*TicketRules)(nil),     // 21: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),   // 22: matchmaker.v1.AttributeRule
-	nil,                     // 23: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                     // 24: matchmaker.v1.Player.PropertiesEntry
-	nil,                     // 25: matchmaker.v1.Config.PoolsEntry
-	nil,                     // 26: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                     // 27: matchmaker.v1.Backfill.PropertiesEntry
+	(*Roster)(nil),          // 20: matchmaker.v1.Roster
+	(*RosterPlayer)(nil),    // 21: matchmaker.v1.RosterPlayer
+	(*ProjectSettings)(nil), // 22: matchmaker.v1.ProjectSettings
+	(*AcceptanceRules)(nil), // 23: matchmaker.v1.AcceptanceRules
+	(*TicketRules)(nil),     // 24: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),   // 25: matchmaker.v1.AttributeRule
+	(*Waits)(nil),           // 26: matchmaker.v1.Waits
+	(*WaitClass)(nil),       // 27: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),    // 28: matchmaker.v1.WaitEvidence
+	nil,                     // 29: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                     // 30: matchmaker.v1.Player.PropertiesEntry
+	nil,                     // 31: matchmaker.v1.Config.PoolsEntry
+	nil,                     // 32: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                     // 33: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	23, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	29, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	24, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	30, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	25, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	31, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	12, // 7: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
 	11, // 8: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
 	13, // 9: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	26, // 10: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	32, // 10: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	14, // 11: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	16, // 12: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
 	19, // 13: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
@@ -2197,15 +2720,21 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	7,  // 15: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
 	3,  // 16: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
 	7,  // 17: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	27, // 18: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	22, // 19: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	21, // 20: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
-	6,  // 21: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	33, // 18: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	20, // 19: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
+	21, // 20: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
+	25, // 21: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	24, // 22: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	23, // 23: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
+	9,  // 24: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	27, // 25: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	28, // 26: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	6,  // 27: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -2222,7 +2751,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

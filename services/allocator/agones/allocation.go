@@ -108,7 +108,11 @@ func (p *Provider) allocationOf(r *provider.Request) (*allocation, error) {
 		}
 		required[one.label] = one.value
 	}
-	payload, err := r.Payload()
+	most := maxPayload
+	if p.options.Density != nil {
+		most = maxShared
+	}
+	payload, err := r.PayloadWithin(most)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +142,9 @@ func (p *Provider) allocationOf(r *provider.Request) (*allocation, error) {
 
 // maxPayload leaves room for other annotations: Kubernetes allows 256 KiB for all of an object.
 const maxPayload = 192 << 10
+
+// maxShared is the most bytes of a payload with players where a server takes several matches.
+const maxShared = 8 << 10
 
 // mark adds a match's labels and data to its server.
 func (p *Provider) mark(a *allocation, r *provider.Request, payload string) {

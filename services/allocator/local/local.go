@@ -145,7 +145,7 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 // startCommand is the command that starts the match's server. A process that gets an invalid command ends with all its
 // servers, so input from outside is checked here.
 func (f *Fleet) startCommand(id string, r *provider.Request) ([]byte, error) {
-	payload, err := r.Payload()
+	payload, err := r.PayloadWithin(gameserver.MaxCommand - 4<<10) // the rest is for the other members
 	if err != nil {
 		return nil, err
 	}

@@ -71,12 +71,15 @@ type allocation struct {
 	Detail     string `json:"detail"`
 }
 
+// maxPayload is the most bytes of a payload with players. A gateway before a manager may limit the size of requests.
+const maxPayload = 256 << 10
+
 // maxConnection is the most bytes of a connection: a DNS name and a port, and some more.
 const maxConnection = 300
 
 // Allocate asks the manager for a server. The manager knows the allocation when it is asked again.
 func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
-	payload, err := r.Payload()
+	payload, err := r.PayloadWithin(maxPayload)
 	if err != nil {
 		return provider.Result{}, err
 	}

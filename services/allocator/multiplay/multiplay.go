@@ -65,7 +65,7 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 	query := url.Values{"regionid": {region}, "profileid": {r.Hosting.Profile}, "uuid": {r.Allocation()}}
 	var payload []byte
 	if !p.options.NoPayload {
-		if payload, err = r.Payload(); err != nil {
+		if payload, err = r.PayloadWithin(maxPayload); err != nil {
 			return provider.Result{}, err
 		}
 		if len(payload) > maxPayload {

@@ -1,6 +1,10 @@
 package provider
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+	"slices"
+)
 
 // Payload is the match as its game server sees it: the same JSON object with every hosting system. The provider decides
 // how the server gets it: as an annotation, in the body of an allocation, in a line on its standard input.
@@ -19,9 +23,13 @@ type Payload struct {
 	Token string `json:"token,omitempty"`
 }
 
-// Payload is the request as its server sees it. It makes the server's token. It holds that in clear, and goes to the
-// hosting system only.
-func (r *Request) Payload() ([]byte, error) {
+// Payload is PayloadWithin without a limit.
+func (r *Request) Payload() ([]byte, error) { return r.PayloadWithin(math.MaxInt) }
+
+// PayloadWithin is the request as its server sees it. It makes the server's token. It holds that in clear, and goes to
+// the hosting system only. It has no players if it would take more bytes than most with them. Without them it may still
+// take more: the caller checks it.
+func (r *Request) PayloadWithin(most int) ([]byte, error) {
 	if len(r.Properties) > 0 && !json.Valid(r.Properties) {
 		return nil, Fail(Refused, "match properties are not JSON")
 	}
@@ -31,8 +39,17 @@ func (r *Request) Payload() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return json.Marshal(Payload{
+	p := Payload{
 		Allocation: r.Allocation(), Project: r.Project, Match: r.Match, Config: r.Config, Teams: r.Teams,
 		Properties: r.Properties, Backfill: r.Backfill, Token: string(r.Token),
-	})
+	}
+	text, err := json.Marshal(p)
+	if err != nil || len(text) <= most {
+		return text, err
+	}
+	p.Teams = slices.Clone(r.Teams)
+	for i := range p.Teams {
+		p.Teams[i].Players = nil
+	}
+	return json.Marshal(p)
 }

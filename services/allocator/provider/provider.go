@@ -98,6 +98,8 @@ type Request struct {
 type Team struct {
 	Name    string   `json:"name"`
 	Tickets []string `json:"tickets"`
+	// Players are the ids of the players of each ticket, in the order of Tickets. A ticket that has left has none.
+	Players [][]string `json:"players,omitempty"`
 }
 
 // Tickets is the ids of the tickets whose players the server should accept, team by team.

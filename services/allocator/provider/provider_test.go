@@ -54,7 +54,9 @@ func TestSecretsStaySecret(t *testing.T) {
 }
 
 func TestTickets(t *testing.T) {
-	r := Request{Teams: []Team{{"red", []string{"a", "b"}}, {"empty", nil}, {"blue", []string{"c"}}}}
+	r := Request{Teams: []Team{
+		{Name: "red", Tickets: []string{"a", "b"}}, {Name: "empty"}, {Name: "blue", Tickets: []string{"c"}},
+	}}
 	if diff := cmp.Diff([]string{"a", "b", "c"}, r.Tickets()); diff != "" {
 		t.Error(diff)
 	}
@@ -101,12 +103,23 @@ func TestError(t *testing.T) {
 
 func TestPayload(t *testing.T) {
 	r := Request{Ref: Ref{Project: "p", Match: "m", Hosting: Hosting{Access: "hunter1", Secret: "hunter2"}}, Config: "c",
-		Teams: []Team{{"red", []string{"a"}}}, Properties: []byte(`{"map": 1}`), Backfill: "b", Token: "t"}
+		Teams: []Team{{"red", []string{"a", "b"}, [][]string{{"ada"}, {"bob", "cy"}}}}, Properties: []byte(`{"map": 1}`),
+		Backfill: "b", Token: "t"}
 	text, err := r.Payload()
 	want := `{"allocation":"` + r.Allocation() + `","project":"p","match":"m","config":"c",` +
-		`"teams":[{"name":"red","tickets":["a"]}],"matchProperties":{"map":1},"backfillTicket":"b","token":"t"}`
+		`"teams":[{"name":"red","tickets":["a","b"],"players":[["ada"],["bob","cy"]]}],` +
+		`"matchProperties":{"map":1},"backfillTicket":"b","token":"t"}`
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v, want %s", text, err, want)
+	}
+	if text, err = r.PayloadWithin(len(want)); err != nil || string(text) != want {
+		t.Errorf("%s, %v, want %s", text, err, want)
+	}
+	without := strings.Replace(want, `,"players":[["ada"],["bob","cy"]]`, "", 1)
+	for _, most := range []int{len(want) - 1, len(without), 0} {
+		if text, err = r.PayloadWithin(most); err != nil || string(text) != without || r.Teams[0].Players == nil {
+			t.Errorf("within %d: %s, %v, want %s", most, text, err, without)
+		}
 	}
 	r.Properties = []byte("{")
 	if _, err := r.Payload(); ReasonOf(err) != Refused {

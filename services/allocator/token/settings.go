@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/settings"
 )
 
@@ -16,8 +17,8 @@ type Settings struct {
 
 // Validate names the flags that make no sense.
 func (s *Settings) Validate() error {
-	if s.Time > MostTime {
-		return fmt.Errorf("--server-token-time: at most %s: keys are published no longer", MostTime)
+	if s.Time > keyfile.MostTime {
+		return fmt.Errorf("--server-token-time: at most %s: keys are published no longer", keyfile.MostTime)
 	}
 	return settings.Positive(map[string]time.Duration{"server-token-time": s.Time, "server-token-limit": s.Limit})
 }

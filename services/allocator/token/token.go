@@ -9,15 +9,13 @@ package token
 import (
 	"crypto/rand"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"github.com/lestrrat-go/jwx/v3/jwa"
-	"github.com/lestrrat-go/jwx/v3/jws"
 	"github.com/lestrrat-go/jwx/v3/jwt"
 
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/keyfile"
 )
 
 // Audience is the aud of the tokens.
@@ -28,13 +26,13 @@ const Path = "/.well-known/server-keys.json"
 
 // Issuer issues tokens.
 type Issuer struct {
-	keys *Keys
+	keys *keyfile.Keys
 	now  func() time.Time
 	ttl  time.Duration
 }
 
 // New returns an issuer whose tokens are valid for ttl.
-func New(keys *Keys, now func() time.Time, ttl time.Duration) *Issuer {
+func New(keys *keyfile.Keys, now func() time.Time, ttl time.Duration) *Issuer {
 	return &Issuer{keys: keys, now: now, ttl: ttl}
 }
 
@@ -64,16 +62,10 @@ func (i *Issuer) Mint(s Server) (signed string, expires time.Time, err error) {
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("server token: %w", err)
 	}
-	id, private := i.keys.Signing()
-	headers := jws.NewHeaders()
-	if err := headers.Set(jws.KeyIDKey, id); err != nil {
+	if signed, err = i.keys.Sign(token); err != nil {
 		return "", time.Time{}, fmt.Errorf("server token: %w", err)
 	}
-	text, err := jwt.Sign(token, jwt.WithKey(jwa.EdDSA(), private, jws.WithProtectedHeaders(headers)))
-	if err != nil {
-		return "", time.Time{}, fmt.Errorf("server token: %w", err)
-	}
-	return string(text), expires, nil
+	return signed, expires, nil
 }
 
 // TTL is how long a token is valid.
@@ -88,14 +80,5 @@ func (i *Issuer) Trust() auth.Issuer {
 	}
 }
 
-// Routes serves the public keys. A verifier may cache them for a minute; it asks again for an unknown key.
-func (i *Issuer) Routes(e *echo.Echo) {
-	e.GET(Path, func(c echo.Context) error {
-		text, err := i.keys.Public()
-		if err != nil {
-			return err
-		}
-		c.Response().Header().Set(echo.HeaderCacheControl, "public, max-age=60")
-		return c.Blob(http.StatusOK, "application/jwk-set+json", text)
-	})
-}
+// Routes serves the public keys.
+func (i *Issuer) Routes(e *echo.Echo) { i.keys.Serve(e, Path) }

@@ -16,6 +16,7 @@ import (
 
 	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
@@ -44,7 +45,7 @@ func (c *clock) add(d time.Duration) {
 
 func rotate(t *testing.T, path string, now time.Time) time.Time {
 	t.Helper()
-	from, err := token.Rotate(path, now)
+	from, err := keyfile.Rotate(path, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func rotate(t *testing.T, path string, now time.Time) time.Time {
 // replica is an allocator's issuer on a file that others have too.
 func replica(t *testing.T, path string, c *clock) *token.Issuer {
 	t.Helper()
-	keys, err := token.OpenKeys(path, c.now, quiet)
+	keys, err := keyfile.Open(path, c.now, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,7 @@ func TestPublicKeysHoldNothingPrivate(t *testing.T) {
 	c, path := newClock(), filepath.Join(t.TempDir(), "keys.json")
 	rotate(t, path, c.now())
 	from := rotate(t, path, c.now())
-	if !from.Equal(c.now().Add(token.Lead)) {
+	if !from.Equal(c.now().Add(keyfile.Lead)) {
 		t.Errorf("a second key signs from %s on", from)
 	}
 	res, err := http.Get(serve(t, replica(t, path, c)))
@@ -220,7 +221,7 @@ func TestPublicKeysHoldNothingPrivate(t *testing.T) {
 
 func TestKeysThatAreNone(t *testing.T) {
 	c, path := newClock(), filepath.Join(t.TempDir(), "keys.json")
-	if _, err := token.OpenKeys(path, c.now, quiet); err == nil {
+	if _, err := keyfile.Open(path, c.now, quiet); err == nil {
 		t.Error("no file, no error")
 	}
 	const (
@@ -241,8 +242,8 @@ func TestKeysThatAreNone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, err := range []error{
-			func() error { _, err := token.OpenKeys(path, c.now, quiet); return err }(),
-			func() error { _, err := token.Rotate(path, c.now()); return err }(),
+			func() error { _, err := keyfile.Open(path, c.now, quiet); return err }(),
+			func() error { _, err := keyfile.Rotate(path, c.now()); return err }(),
 		} {
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter") ||
 				strings.Contains(err.Error(), "nWGx") {

@@ -27,6 +27,7 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/openapi"
 	"matchmaker.dev/services/internal/problem"
@@ -39,6 +40,7 @@ import (
 	"matchmaker.dev/services/registry"
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
+	"matchmaker.dev/services/ticket/seat"
 )
 
 // builder makes the parts of a process out of its settings and connections.
@@ -110,7 +112,10 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 	}); err != nil {
 		return err
 	}
-	b.closing(func(context.Context) error { return b.store.Close() })
+	b.closing(func(context.Context) error {
+		_ = b.store.Close() // a server that has ended a connection before is no failure of this process
+		return nil
+	})
 	if err := b.checkSchema(ctx); err != nil {
 		return err
 	}
@@ -131,7 +136,7 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 
 	issuers := how.issuers
 	if set.Tokens.Keys != "" {
-		keys, err := token.OpenKeys(set.Tokens.Keys, b.store.Now, log)
+		keys, err := keyfile.Open(set.Tokens.Keys, b.store.Now, log)
 		if err != nil {
 			return fmt.Errorf("--server-keys: %w", err)
 		}
@@ -246,9 +251,19 @@ func (b *builder) close(ctx context.Context) error {
 }
 
 func (b *builder) ticket() error {
+	var seats *seat.Passes
+	if b.settings.Seats.Keys != "" {
+		keys, err := keyfile.Open(b.settings.Seats.Keys, b.store.Now, b.log)
+		if err != nil {
+			return fmt.Errorf("--seat-keys: %w", err)
+		}
+		seats = seat.New(keys, b.store.Now, b.settings.Seats.Time)
+		b.add(app.Part{Name: "seat passes", Routes: seats.Routes})
+	}
 	b.add(ticket.New(ticket.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
-		Settings: b.settings.Ticket, Fields: b.settings.fields(), Reads: b.settings.Rates.Reads(),
+		Settings: b.settings.Ticket, Readable: b.settings.Results.Readable, Fields: b.settings.fields(),
+		Reads: b.settings.Rates.Reads(), Seats: seats,
 		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"),
 	}))
 	return nil
@@ -257,7 +272,8 @@ func (b *builder) ticket() error {
 func (b *builder) party() error {
 	b.add(party.New(party.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
-		Settings: b.settings.Party, Wait: b.settings.Ticket.Wait, Fields: b.settings.fields(), Meter: b.telemetry.Meter,
+		Settings: b.settings.Party, Wait: b.settings.Ticket.Wait, Readable: b.settings.Results.Readable,
+		Fields: b.settings.fields(), Meter: b.telemetry.Meter,
 	}))
 	return nil
 }

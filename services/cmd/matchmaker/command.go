@@ -80,10 +80,10 @@ func services() []service {
 			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Backfill, &s.Results}
 		}},
 		{catalog.Ticket, (*builder).ticket, func(s *settings) kong.Plugins {
-			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket}
+			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Seats, &s.Results}
 		}},
 		{catalog.Party, (*builder).party, func(s *settings) kong.Plugins {
-			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Party}
+			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Party, &s.Results}
 		}},
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
@@ -122,7 +121,11 @@ func (c *devCmd) keys() error {
 			return err
 		}},
 		{&c.settings.Tokens.Keys, "server-keys.json", func(path string) error {
-			_, err := token.Rotate(path, time.Now())
+			_, err := keyfile.Rotate(path, time.Now())
+			return err
+		}},
+		{&c.settings.Seats.Keys, "seat-keys.json", func(path string) error {
+			_, err := keyfile.Rotate(path, time.Now())
 			return err
 		}},
 	} {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"matchmaker.dev/services/allocator/token"
+	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
@@ -17,7 +17,8 @@ import (
 // keysCmd makes and changes the keys that the services share.
 type keysCmd struct {
 	Hosting keysHostingCmd `cmd:"" help:"Put a new key first into the file of --hosting-keys, which is made when there is none."`
-	Server  keysServerCmd  `cmd:"" help:"Add a new key to the file of --server-keys, which is made when there is none."`
+	Server  keysSigningCmd `cmd:"" help:"Add a new key to the file of --server-keys, which is made when there is none."`
+	Seat    keysSigningCmd `cmd:"" help:"Add a new key to the file of --seat-keys, which is made when there is none."`
 	Reseal  keysResealCmd  `cmd:"" help:"Encrypt the hosting keys of all configs again that are encrypted with an older key."`
 }
 
@@ -39,18 +40,19 @@ func (c *keysHostingCmd) Run(s streams) error {
 	return nil
 }
 
-type keysServerCmd struct {
+// keysSigningCmd adds a key that signs tokens.
+type keysSigningCmd struct {
 	File string `arg:"" type:"path" help:"The file. It is a secret."`
 }
 
-func (keysServerCmd) Help() string {
+func (keysSigningCmd) Help() string {
 	return `A new key is published before it signs, and an old one after it signed, so that nobody is refused meanwhile.
-Give the file to all allocators within that time; they notice it by themselves. Keys that are not needed any more are
-taken out by the way.`
+Give the file to all processes that use it within that time; they notice it by themselves. Keys that are not needed any
+more are taken out by the way.`
 }
 
-func (c *keysServerCmd) Run(s streams) error {
-	from, err := token.Rotate(c.File, time.Now())
+func (c *keysSigningCmd) Run(s streams) error {
+	from, err := keyfile.Rotate(c.File, time.Now())
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ import (
 	"matchmaker.dev/services/registry"
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
+	"matchmaker.dev/services/ticket/seat"
 )
 
 // groups are the headings of the help.
@@ -64,6 +65,7 @@ type settings struct {
 	Issuers   auth.Settings
 	Fields    fields.Limits
 	Ticket    ticket.Settings
+	Seats     seat.Settings
 	Director  director.Settings
 	Sandbox   sandbox.Settings
 	Runner    runner.Settings

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"os"
 	"time"
 
 	"matchmaker.dev/pkg/client"
@@ -19,6 +22,24 @@ type game struct {
 	Connection string `placeholder:"IP:PORT" help:"The game server's address."`
 	fieldFlags
 	Queue string `placeholder:"NAME" help:"Queue whose tickets may join; default: tickets without queues, and for an update the queue as it is."`
+	// Players are those of an update, too: without them it leaves those that are there.
+	Players string `placeholder:"FILE" type:"existingfile" help:"JSON file with the players in the game: a list of objects with id, team, role and attributes. Default for an update: as they are."`
+}
+
+// players are those of the file; nil if there is none.
+func (g *game) players() (players []client.GamePlayer, err error) {
+	if g.Players == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(g.Players)
+	if err == nil {
+		players = []client.GamePlayer{}
+		err = json.Unmarshal(text, &players)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--players: %w", err)
+	}
+	return players, nil
 }
 
 type backfillCreate struct{ game }
@@ -39,8 +60,12 @@ func (c backfillCreate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	id, err := api.CreateBackfill(ctx,
-		client.BackfillRequest{Connection: c.Connection, Attributes: attributes, Properties: properties, Queue: c.Queue})
+	players, err := c.players()
+	if err != nil {
+		return err
+	}
+	id, err := api.CreateBackfill(ctx, client.BackfillRequest{Connection: c.Connection, Attributes: attributes,
+		Properties: properties, Queue: c.Queue, Players: players})
 	if err != nil {
 		return err
 	}
@@ -74,8 +99,21 @@ func (c backfillApprove) Run(ctx context.Context, s *session, api serverAPI) err
 	g.add("connection", b.Connection)
 	g.addFields(b.Attributes, b.Properties)
 	g.add("queue", b.Queue)
+	for _, p := range b.Players {
+		line := p.ID
+		for _, of := range []struct{ name, value string }{{"team", p.Team}, {"role", p.Role}} {
+			if of.value != "" {
+				line += " " + of.name + "=" + of.value
+			}
+		}
+		g.add("player", playerLine(client.Player{ID: line, Attributes: p.Attributes}))
+	}
 	for _, t := range b.Assigned {
-		g.add("joined", t.ID)
+		line := t.ID
+		for _, p := range t.Players {
+			line += " " + p.ID
+		}
+		g.add("joined", line)
 	}
 	return s.show(b, g)
 }
@@ -101,8 +139,12 @@ func (c backfillUpdate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	players, err := c.players()
+	if err != nil {
+		return err
+	}
 	b := client.BackfillTicket{ID: c.ID, Connection: c.Connection, Attributes: attributes, Properties: properties,
-		Queue: c.Queue}
+		Queue: c.Queue, Players: players}
 	if err := api.UpdateBackfill(ctx, b); err != nil {
 		return err
 	}

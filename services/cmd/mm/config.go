@@ -168,6 +168,9 @@ func aboutConfig(id string, c *client.StoredConfig) grid {
 		g.add("function", target.Name)
 	}
 	g.add("settings", compactJSON(c.Matchmaking.Config))
+	if c.Seats {
+		g.add("seats", "players get seat passes")
+	}
 	if c.Hosting != nil {
 		g.add("fleet", c.Hosting.FleetID)
 		g.add("profile", c.Hosting.Profile)

@@ -32,9 +32,11 @@ type service struct {
 	owners    map[string]string // ticket → player
 	body      map[string]any    // of the last ticket
 	backfills map[string]map[string]any
-	players   []any    // of tickets
-	settings  []string // all that were put
-	reads     int      // of tickets and functions
+	players   []any // of tickets
+	// acceptance of tickets; nil if their match does not ask
+	acceptance map[string]any
+	settings   []string // all that were put
+	reads      int      // of tickets and functions
 
 	untrusted bool // it refuses every token
 	// holds says that a create is answered when its ticket has its result.
@@ -57,6 +59,7 @@ func newService(t *testing.T) *service {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+base+"/tickets", s.require(s.createTicket, "player", "service"))
 	mux.HandleFunc("GET "+base+"/tickets", s.require(s.getTicket, "player", "service"))
+	mux.HandleFunc("POST "+base+"/tickets/acceptance", s.require(s.answerMatch, "player", "service"))
 	mux.HandleFunc("DELETE "+base+"/tickets", s.require(s.deleteTicket, "player", "service"))
 	mux.HandleFunc("PUT "+base+"/configs/{id}", s.require(s.putConfig, "developer"))
 	mux.HandleFunc("GET "+base+"/configs/{id}", s.require(s.getConfig, "developer"))
@@ -191,7 +194,17 @@ func (s *service) ticket(id string) map[string]any {
 	if s.players != nil {
 		t["players"] = s.players
 	}
+	if s.acceptance != nil {
+		t["acceptance"] = s.acceptance
+	}
 	return t
+}
+
+func (s *service) answerMatch(w http.ResponseWriter, r *http.Request) {
+	s.body = map[string]any{}
+	_ = json.NewDecoder(r.Body).Decode(&s.body)
+	s.body["by"] = r.Header.Get("X-On-Behalf-Of")
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (s *service) deleteTicket(w http.ResponseWriter, r *http.Request) {

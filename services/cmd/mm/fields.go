@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -8,12 +9,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"matchmaker.dev/pkg/client"
 )
 
 // fieldFlags are the attributes and properties of a ticket or backfill ticket.
 type fieldFlags struct {
 	Attribute []attribute `sep:"none" placeholder:"NAME=NUMBER" help:"Number that pools filter by. May be repeated."`
 	Property  []property  `sep:"none" placeholder:"NAME=TEXT|@FILE" help:"Bytes for the match function. May be repeated."`
+	Value     []value     `sep:"none" placeholder:"NAME=VALUE" help:"Property that rules read: a JSON number, string, list of strings or object of numbers, or else text. May be repeated."`
 }
 
 func (f fieldFlags) read() (attributes map[string]float64, properties map[string][]byte, err error) {
@@ -31,6 +35,12 @@ func (f fieldFlags) read() (attributes map[string]float64, properties map[string
 		if properties[p.name], err = p.bytes(); err != nil {
 			return nil, nil, fmt.Errorf("--property %s: %w", p.name, err)
 		}
+	}
+	for _, v := range f.Value {
+		if _, ok := properties[v.name]; ok {
+			return nil, nil, usageError(fmt.Sprintf("--value %s is given twice, or is a --property", v.name))
+		}
+		properties[v.name] = v.text
 	}
 	return attributes, properties, nil
 }
@@ -76,6 +86,27 @@ func (p *property) UnmarshalText(text []byte) error {
 	}
 	p.name, p.value = name, value
 	return nil
+}
+
+// value is NAME=VALUE.
+type value struct {
+	name string
+	text []byte
+}
+
+// UnmarshalText is called by the parser.
+func (v *value) UnmarshalText(text []byte) error {
+	name, of, ok := strings.Cut(string(text), "=")
+	if !ok || name == "" {
+		return fmt.Errorf("%q is not NAME=VALUE, such as roles='[\"tank\"]'", text)
+	}
+	var is any
+	if json.Unmarshal([]byte(of), &is) != nil {
+		is = of
+	}
+	properties, err := client.Values{name: is}.Properties()
+	v.name, v.text = name, properties[name]
+	return err
 }
 
 func (p property) bytes() ([]byte, error) {

@@ -181,8 +181,8 @@ func TestFunctionTestNamesTheCauseOfAFailure(t *testing.T) {
 				more...)...)
 	}
 	try("fail").expect(1, "", "log: asked for fail\nmm: the function failed: as told\n")
-	try("hang", "--deadline",
-		"80ms").expect(1, "", "log: asked for hang\nmm: the function failed: deadline: the run took longer than 80ms\n")
+	try("hang", "--deadline", "2s").expect(
+		1, "", "log: asked for hang\nmm: the function failed: deadline: the run took longer than 2s\n")
 	got := try("panic", "-o", "json")
 	got.expect(1, "", "log: panic: as told\n")
 	if !strings.Contains(got.err, "mm: the function failed: trap: panic: as told (unreachable)\nmm: .runtime.") ||

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,11 +12,13 @@ import (
 )
 
 type ticketCommands struct {
-	Create ticketCreate `cmd:"" help:"Ask for a match."`
-	Get    ticketGet    `cmd:"" help:"Print a ticket."`
-	Watch  ticketWatch  `cmd:"" help:"Print what happens to a ticket."`
-	List   ticketList   `cmd:"" help:"List a player's tickets."`
-	Delete ticketDelete `cmd:"" help:"Stop asking for a match."`
+	Create  ticketCreate  `cmd:"" help:"Ask for a match."`
+	Get     ticketGet     `cmd:"" help:"Print a ticket."`
+	Watch   ticketWatch   `cmd:"" help:"Print what happens to a ticket."`
+	List    ticketList    `cmd:"" help:"List a player's tickets."`
+	Accept  ticketAccept  `cmd:"" help:"Accept the match that asks the players of a ticket."`
+	Decline ticketDecline `cmd:"" help:"Decline the match that asks the players of a ticket."`
+	Delete  ticketDelete  `cmd:"" help:"Stop asking for a match."`
 }
 
 const errNoPlayer = usageError("--player is required, unless --token is a player's")
@@ -37,6 +41,7 @@ Examples:
     mm ticket create --player player-1 --attribute skill=1200 --wait
     mm ticket create --player player-1 --attribute skill=1200 --property loadout=@loadout.bin
     mm ticket create --for ada,skill=1200 --for bob,skill=900 --wait
+    mm ticket create --player player-1 --value mode=ranked --value 'roles=["tank"]' --value 'latency={"eu": 30}'
     mm ticket create --player player-1 --claim game.skill=1200
     mm ticket create --player player-1 --queue ranked --queue casual`
 }
@@ -107,7 +112,7 @@ func (c ticketGet) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if !c.Wait {
-		t, err := api.GetTicket(ctx, c.ID)
+		t, err := api.GetTicketWithEstimate(ctx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -201,8 +206,21 @@ func (s *session) showTicket(t *client.Ticket) error {
 		}
 		g.add("queue", queue+state)
 	}
+	if a := t.Acceptance; a != nil {
+		g.add("state", "to be accepted")
+		g.add("match", a.Match)
+		g.add("accepted", fmt.Sprintf("%d of %d players", a.Accepted, a.Players))
+		g.add("time left", (time.Duration(a.Remaining) * time.Millisecond).String())
+		for _, player := range a.Unanswered {
+			g.add("unanswered", player)
+		}
+		return s.show(t, g)
+	}
 	if t.Assignment == nil {
 		g.add("state", "waiting")
+		if t.Estimate != nil {
+			g.add("expected", expected(t.Estimate))
+		}
 		return s.show(t, g)
 	}
 	if t.Assignment.Connection == "" && t.Assignment.Error == "" {
@@ -212,5 +230,15 @@ func (s *session) showTicket(t *client.Ticket) error {
 	g.add("error", t.Assignment.Error)
 	g.add("properties", compactJSON(t.Assignment.Properties))
 	g.add("match properties", compactJSON(t.Assignment.MatchProperties))
+	for _, player := range slices.Sorted(maps.Keys(t.Assignment.Seats)) {
+		g.add("seat pass", player+" "+t.Assignment.Seats[player])
+	}
 	return s.show(t, g)
+}
+
+// expected says for how much longer a ticket is expected to wait.
+func expected(e *client.Estimate) string {
+	low := (time.Duration(e.Low) * time.Millisecond).Round(time.Second)
+	high := (time.Duration(e.High) * time.Millisecond).Round(time.Second)
+	return fmt.Sprintf("a match in %v to %v", low, max(high, time.Second))
 }

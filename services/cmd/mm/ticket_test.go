@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -53,6 +54,30 @@ func TestTicketCreateSendsAttributesAndProperties(t *testing.T) {
 		expect(1, "", "mm: --property k: open")
 }
 
+func TestTicketAnswersItsMatch(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	shell.on(service, "ticket", "create", "--player", "p").expect(0, "ticket  t-1\n", "")
+	shell.on(service, "ticket", "accept", "t-1", "--player", "p").expect(1, "", "no match asks")
+	service.acceptance = map[string]any{"match": "m-1", "remaining": 1500, "players": 10, "accepted": 3,
+		"unanswered": []any{"p"}}
+	shell.on(service, "ticket", "get", "t-1").expect(0, "3 of 10 players", "")
+	for _, c := range []struct {
+		args []string
+		out  string
+		want map[string]any
+	}{
+		{[]string{"accept", "t-1", "--player", "p"}, "accepted  m-1\n",
+			map[string]any{"match": "m-1", "accept": true, "by": "p"}},
+		{[]string{"decline", "t-1", "--match", "m-2"}, "declined  m-2\n",
+			map[string]any{"match": "m-2", "accept": false, "by": ""}},
+	} {
+		shell.on(service, append([]string{"ticket"}, c.args...)...).expect(0, c.out, "")
+		if !reflect.DeepEqual(service.body, c.want) {
+			t.Errorf("sent %v, want %v", service.body, c.want)
+		}
+	}
+}
+
 func TestTicketCreateSendsPlayers(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	shell.on(service, "ticket", "create", "--for", "ada,skill=1200,role=2", "--for", "bob").expect(0, "ticket  t-1\n", "")
@@ -73,7 +98,24 @@ func TestTicketCreateSendsPlayers(t *testing.T) {
 	if !reflect.DeepEqual(service.body, want) || service.owners["t-1"] != "zoe" {
 		t.Errorf("sent %v for %v", service.body, service.owners)
 	}
+	if err := os.WriteFile(file, []byte(`[{"id":"ada","values":{"roles":["tank"]}}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	service.body = nil
+	shell.on(service, "ticket", "create", "--players", file, "--value", "mode=ranked", "--value", `latency={"eu":30}`).
+		expect(0, "ticket  t-1\n", "")
+	text := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	want = map[string]any{
+		"properties": map[string]any{"mode": text(`"ranked"`), "latency": text(`{"eu":30}`)},
+		"players":    []any{map[string]any{"id": "ada", "properties": map[string]any{"roles": text(`["tank"]`)}}},
+	}
+	if !reflect.DeepEqual(service.body, want) {
+		t.Errorf("sent %v, want %v", service.body, want)
+	}
 	for message, args := range map[string][]string{
+		"is not NAME=VALUE": {"--value", "mode"},
+		"value mode: is bool, and not a string, a number": {"--value", "mode=true"},
+		"--value mode is given twice, or is a --property": {"--player", "a", "--value", "mode=a", "--property", "mode=b"},
 		"is not PLAYER":          {"--for", ",skill=1"},
 		"NAME=NUMBER":            {"--for", "ada,skill"},
 		"skill is given twice":   {"--for", "ada,skill=1,skill=2"},

@@ -14,7 +14,7 @@ import (
 // playerFlags are the players of a ticket.
 type playerFlags struct {
 	For     []listedPlayer `sep:"none" placeholder:"PLAYER[,NAME=NUMBER…]" xor:"players" help:"A player whom the ticket is for, and numbers of this player. May be repeated. Without it, the owner is the only player."`
-	Players string         `placeholder:"FILE" xor:"players" type:"existingfile" help:"JSON file with the players, as the API takes them, for players with properties."`
+	Players string         `placeholder:"FILE" xor:"players" type:"existingfile" help:"JSON file with the players, as the API takes them, for players with properties. A member values has what rules read, as it is."`
 }
 
 // players are those of the flags, nil when there are none.
@@ -26,13 +26,42 @@ func (f playerFlags) players() (players []client.Player, err error) {
 		return players, nil
 	}
 	text, err := os.ReadFile(f.Players)
+	var file []playerInFile
 	if err == nil {
-		err = json.Unmarshal(text, &players)
+		err = json.Unmarshal(text, &file)
+	}
+	for i := 0; i < len(file) && err == nil; i++ {
+		players = append(players, file[i].Player)
+		err = file[i].add(&players[i])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--players: %w", err)
 	}
 	return players, nil
+}
+
+// playerInFile is a player as the API takes it, whose values may be given as they are instead of properties.
+type playerInFile struct {
+	client.Player
+	Values client.Values `json:"values"`
+}
+
+// add adds the values to the properties of a player.
+func (f playerInFile) add(p *client.Player) error {
+	properties, err := f.Values.Properties()
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.ID, err)
+	}
+	for name, value := range properties {
+		if _, twice := p.Properties[name]; twice {
+			return fmt.Errorf("%s: %s is among the properties and the values", p.ID, name)
+		}
+		if p.Properties == nil {
+			p.Properties = map[string][]byte{}
+		}
+		p.Properties[name] = value
+	}
+	return nil
 }
 
 // listedPlayer is PLAYER[,NAME=NUMBER…].

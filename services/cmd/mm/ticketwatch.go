@@ -59,6 +59,12 @@ func (s *session) showEvent(e client.TicketEvent) error {
 	for _, queue := range e.UnservedQueues {
 		words = append(words, "nobody serves "+queue)
 	}
+	if e.Estimate != nil {
+		words = append(words, expected(e.Estimate))
+	}
+	if a := e.Acceptance; a != nil {
+		words = append(words, fmt.Sprintf("match %s  %d of %d players accepted", a.Match, a.Accepted, a.Players))
+	}
 	if e.Reason != "" {
 		words = append(words, e.Reason)
 	}

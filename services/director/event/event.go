@@ -48,6 +48,9 @@ type Publisher struct {
 	Wake notify.Signal
 	// Removed is told how many messages of the project's events went because it had more than its share; may be nil.
 	Removed func(ctx context.Context, messages uint64)
+	// Published is told what was published, in order, and until when nothing more had happened: the zero time if more had.
+	// It must not wait; may be nil.
+	Published func(entries []state.HistoryEntry, until time.Time)
 }
 
 // Run publishes until ctx ends.
@@ -78,6 +81,7 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 		return err
 	}
 	for wait := minPause; ; {
+		until := p.Store.Now()
 		entries, err := p.Store.History(ctx, p.Project, at, batch)
 		if err != nil {
 			return err
@@ -98,7 +102,14 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 			}
 			wait = minPause
 		}
-		if len(entries) == batch {
+		more := len(entries) >= batch
+		if more {
+			until = time.Time{}
+		}
+		if p.Published != nil {
+			p.Published(entries, until)
+		}
+		if more {
 			continue
 		}
 		caughtUp()

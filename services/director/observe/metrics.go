@@ -28,6 +28,7 @@ type metrics struct {
 	repaired           metric.Int64Counter
 	repairs            map[string]metric.MeasurementOption
 	removed            metric.Int64Counter
+	reads              metric.Int64Counter
 }
 
 func newMetrics(m telemetry.Meter) *metrics {
@@ -70,11 +71,15 @@ func newMetrics(m telemetry.Meter) *metrics {
 		repaired: m.Counter("matchmaker.repaired", "{item}",
 			"What a crash or an absence left behind: overdue (matches whose allocation did not begin or end in time), "+
 				"outbox (matches sent again), lapsed (proposals that no server approved), "+
-				"silent (backfill tickets of silent servers), abandoned (tickets that waited for too long)."),
+				"silent (backfill tickets of silent servers), abandoned (tickets that waited for too long), "+
+				"unserved (tickets in queues that no config serves any more)."),
 		removed: m.Counter("matchmaker.events.removed", "{message}",
 			"Messages of events that were removed before their age, because the project had more than its share of the room "+
 				"(--event-bytes)."),
-		repairs: telemetry.LabelsByValue(nil, "what", "overdue", "outbox", "lapsed", "silent", "abandoned"),
+		reads: m.Counter("matchmaker.configs.reads", "{read}",
+			"Reads of the configs of a project. Changes that come faster than they may be read are read together."),
+		repairs: telemetry.LabelsByValue(nil, "what", "overdue", "outbox", "lapsed", "silent", "abandoned",
+			"unserved"),
 	}
 	telemetry.StartAtZero(x.repaired, x.repairs)
 	return x

@@ -53,6 +53,7 @@ func (o *Observer) Project(name string, epoch uint64, log *slog.Logger) *Project
 	work := telemetry.LabelsByValue(o.metrics.projects.Of(name), "kind", "function", "runner", "director", "bus")
 	project := telemetry.WithLabels(o.metrics.projects.Of(name))
 	telemetry.StartAtZero(o.metrics.removed, map[string]metric.MeasurementOption{"": project})
+	telemetry.StartAtZero(o.metrics.reads, map[string]metric.MeasurementOption{"": project})
 	return &Project{ErrorLog: NewErrorLog(log), Observer: o, name: name, epoch: epoch, work: work, project: project}
 }
 
@@ -60,6 +61,9 @@ func (o *Observer) Project(name string, epoch uint64, log *slog.Logger) *Project
 func (p *Project) RecordRemovedEvents(ctx context.Context, messages uint64) {
 	p.metrics.removed.Add(ctx, int64(messages), p.project)
 }
+
+// CountRead counts a read of the project's configs.
+func (p *Project) CountRead(ctx context.Context) { p.metrics.reads.Add(ctx, 1, p.project) }
 
 // Segment begins the record of a segment. old is the record of a segment that it replaces, or nil.
 func (p *Project) Segment(config *pb.Config, pools map[string]*pb.Pool, old *Segment) *Segment {

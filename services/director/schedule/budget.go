@@ -37,7 +37,12 @@ type Budget struct {
 	fruitless time.Duration // the level of the bucket of all fruitless configs
 	at        time.Time
 	accounts  map[string]*Account
+	// closed are the accounts of deleted configs until nothing would be gained by forgetting them.
+	closed map[string]*Account
 }
+
+// maxClosed is how many accounts of deleted configs are remembered.
+const maxClosed = 1024
 
 // Account is what a config may use of its project's budget.
 type Account struct {
@@ -46,29 +51,60 @@ type Account struct {
 	estimate  time.Duration
 	found     time.Time // when something of the config was claimed
 	fruitless bool
+	forgiven  time.Time // when its debt was forgiven last
+	// paced is that of the segment that ran last: a config that is put again goes on where it was.
+	paced time.Time
 }
 
 // NewBudget returns a full budget of so many cores; 0 means no limit.
 func NewBudget(cores float64) *Budget {
-	b := &Budget{cores: cores, accounts: map[string]*Account{}}
+	b := &Budget{cores: cores, accounts: map[string]*Account{}, closed: map[string]*Account{}}
 	b.level, b.fruitless = b.scale(burst), b.scale(burst)/fruitlessPart
 	return b
 }
 
 // Account returns the account of a config. A new one shares the debt that the project has, up to a limit: nobody gets
-// out of debt by making another config.
+// out of debt by making another config, nor by deleting one and making it again.
 func (b *Budget) Account(config string) *Account {
 	a := b.accounts[config]
-	if a == nil {
-		a = &Account{budget: b, estimate: firstEstimate}
-		b.accounts[config] = a
-		a.level = min(b.full(), max(b.level, -b.scale(burst)))
+	if a != nil {
+		return a
 	}
+	if a = b.closed[config]; a != nil {
+		delete(b.closed, config)
+		b.accounts[config] = a
+		return a
+	}
+	a = &Account{budget: b, estimate: firstEstimate}
+	b.accounts[config] = a
+	a.level = min(b.full(), max(b.level, -b.scale(burst)))
 	return a
 }
 
-// Close forgets the account of a config. What it used stays charged to the project.
-func (b *Budget) Close(config string) { delete(b.accounts, config) }
+// Close closes the account of a config, which was deleted. It is remembered until it is as good as a new one. What it
+// used stays charged to the project.
+func (b *Budget) Close(config string) {
+	a := b.accounts[config]
+	if a == nil {
+		return
+	}
+	delete(b.accounts, config)
+	if len(b.closed) >= maxClosed {
+		b.forget()
+	}
+	b.closed[config] = a
+}
+
+// forget forgets the closed account that owes least.
+func (b *Budget) forget() {
+	least := ""
+	for config, a := range b.closed {
+		if least == "" || a.level > b.closed[least].level {
+			least = config
+		}
+	}
+	delete(b.closed, least)
+}
 
 // Level is how much work the project has left; below zero it is in debt.
 func (b *Budget) Level() time.Duration { return b.level }
@@ -92,12 +128,26 @@ func (a *Account) Found(now time.Time) {
 	}
 }
 
-// EndDebt forgives most of what the config used: it may be another one now.
-func (a *Account) EndDebt() {
-	if a != nil {
-		a.level = max(a.level, -a.budget.scale(burst))
+// EndDebt forgives most of what the config used: it may be another one now. It does so once within maxDebt: who changes
+// a config all the time pays for all of it.
+func (a *Account) EndDebt(now time.Time) {
+	if a == nil || now.Sub(a.forgiven) < maxDebt {
+		return
+	}
+	if least := -a.budget.scale(burst); a.level < least {
+		a.level, a.forgiven = least, now
 	}
 }
+
+// pace notes the pace of a segment's runs.
+func (a *Account) pace(at time.Time) {
+	if a != nil {
+		a.paced = later(a.paced, at)
+	}
+}
+
+// isFruitless tells whether nothing of the config was claimed for long.
+func (a *Account) isFruitless() bool { return a != nil && a.fruitless }
 
 // scale is a time of the budget's cores.
 func (b *Budget) scale(d time.Duration) time.Duration { return time.Duration(float64(d) * b.cores) }
@@ -115,6 +165,12 @@ func (b *Budget) refill(now time.Time) {
 	for _, a := range b.accounts {
 		a.level = min(full, a.level+share/a.part())
 		a.fruitless = now.Sub(a.found) >= fruitlessAfter
+	}
+	for config, a := range b.closed {
+		a.level += share / a.part()
+		if a.level >= full && !a.paced.After(now) {
+			delete(b.closed, config)
+		}
 	}
 }
 

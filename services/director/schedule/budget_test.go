@@ -20,9 +20,7 @@ type load struct {
 }
 
 func newLoad(b *Budget, config string, runCost, every time.Duration) *load {
-	l := &load{Segment: First(), runCost: runCost, every: every}
-	l.ChargeTo(b.Account(config))
-	return l
+	return &load{Segment: b.Account(config).First(), runCost: runCost, every: every}
 }
 
 // simulate lets loads run for a time, in steps of a millisecond. Each run takes as long as it costs.
@@ -181,17 +179,90 @@ func TestDebtIsNeitherEscapedNorEndless(t *testing.T) {
 	if other := b.Account("other"); other.allows() || other.level < -burst {
 		t.Errorf("a new config begins with %v", other.level)
 	}
-	a.EndDebt()
+	a.EndDebt(epoch)
 	if a.allows() || a.allowsAt(epoch).After(epoch.Add(5*time.Second)) {
 		t.Errorf("a config that was changed may run at %v", a.allowsAt(epoch))
 	}
-	b.Close("a")
-	if b.Account("a").allows() {
-		t.Error("a config that was deleted and made again is out of debt")
+	a.Charge(10 * time.Second)
+	owes := a.level
+	a.EndDebt(after(1000))
+	if a.level != owes {
+		t.Errorf("a config that is changed all the time owes %v, want %v", -a.level, -owes)
 	}
+	b.Close("a")
+	if again := b.Account("a"); again.level != owes || len(b.closed) > 0 {
+		t.Errorf("a config that was deleted and made again owes %v, want %v", -again.level, -owes)
+	}
+	b.Close("a")
 	b.refill(epoch.Add(2 * maxDebt))
+	if len(b.closed) > 0 {
+		t.Error("a config that was deleted is remembered when it owes nothing any more")
+	}
 	if !b.Account("a").allows() || b.Level() != burst {
 		t.Errorf("the project has %v when it was quiet for long", b.Level())
+	}
+}
+
+// The accounts of deleted configs have a bound; those that owe most are kept.
+func TestFewDeletedConfigsAreRemembered(t *testing.T) {
+	b := NewBudget(1)
+	for i := range 2 * maxClosed {
+		name := fmt.Sprint(i)
+		b.Account(name).Charge(time.Duration(i) * time.Millisecond)
+		b.Close(name)
+	}
+	if len(b.closed) > maxClosed || b.closed[fmt.Sprint(2*maxClosed-1)] == nil || b.closed["0"] != nil {
+		t.Errorf("%d deleted configs are remembered, at most %d should be", len(b.closed), maxClosed)
+	}
+}
+
+// Who changes a config without end, or deletes it and makes it again, gets no more runs than one who lets it be.
+func TestChurnGainsNothing(t *testing.T) {
+	const lasts = 10 * time.Second
+	for _, churn := range []string{"none", "put", "delete and put"} {
+		b := NewBudget(1)
+		s, runs := b.Account("a").First(), 0
+		for ms := range int(lasts.Milliseconds()) {
+			now := after(ms)
+			if s.running && now.Sub(s.started) >= 20*time.Millisecond {
+				s.End(OK, 20*time.Millisecond, now)
+			}
+			if churn != "none" && ms%5 == 0 {
+				if s.running {
+					s.Abandon(0, now)
+				}
+				b.Account("a").EndDebt(now)
+				if churn == "delete and put" {
+					b.Close("a")
+				}
+				s = b.Account("a").First()
+			}
+			s.Touch()
+			starts, _ := State[*Segment]{Times: times, Segments: slices.Values([]*Segment{&s}), Wake: after(1e6), Budget: b}.
+				Next(now)
+			for _, s := range starts {
+				s.Start(now)
+				runs++
+			}
+		}
+		if most := int(lasts/times.MinInterval) + spared; runs > most {
+			t.Errorf("%s: %d runs in %v, want at most %d", churn, runs, lasts, most)
+		}
+	}
+}
+
+// Its runner goes on with a run that is given up.
+func TestRunThatIsGivenUpCostsWhatWasExpected(t *testing.T) {
+	b := NewBudget(1)
+	s := b.Account("a").First()
+	state := State[*Segment]{Times: times, Segments: slices.Values([]*Segment{&s}), Wake: after(1e6), Budget: b}
+	if starts, _ := state.Next(epoch); len(starts) != 1 {
+		t.Fatal("the run does not start")
+	}
+	s.Start(epoch)
+	s.Abandon(time.Microsecond, after(1))
+	if cost := burst - b.Level(); cost < firstEstimate {
+		t.Errorf("it cost %v, want %v", cost, firstEstimate)
 	}
 }
 
@@ -213,7 +284,7 @@ func TestRunsAreChargedWhenTheyStart(t *testing.T) {
 }
 
 func TestFailingRunsRestLongerAndLonger(t *testing.T) {
-	s, now := First(), epoch
+	s, now := first(), epoch
 	for i, want := range []time.Duration{0, 0, 250, 500, 1000, 2000, 4000, 5000, 5000, 5000} {
 		s.paced = now.Add(spared * times.MinInterval) // it ran all the time
 		s.Start(now)
@@ -225,7 +296,7 @@ func TestFailingRunsRestLongerAndLonger(t *testing.T) {
 		}
 		now = s.due(times)
 	}
-	s.EndRest()
+	s.EndRest(now)
 	if due := s.due(times); due.After(now) {
 		t.Error("the segment still rests when the function is another one")
 	}
@@ -273,7 +344,7 @@ func TestCostOf(t *testing.T) {
 }
 
 func TestSegmentTriesAgainWhenThereMayBeRoom(t *testing.T) {
-	s := First()
+	s := first()
 	s.Start(epoch)
 	s.End(OK, 0, epoch)
 	s.Rest(epoch)

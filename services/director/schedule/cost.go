@@ -22,7 +22,12 @@ const (
 	mentionCost  = 200 * time.Nanosecond
 	// ClaimCost is that of a claim, of which most is Redis' own.
 	ClaimCost = 20 * time.Microsecond
+	// changeCost is that of a config which is read because it changed, or was deleted.
+	changeCost = 100 * time.Microsecond
 )
+
+// ChangeCost is what a change of a config of so many bytes costs the director.
+func ChangeCost(size int) time.Duration { return changeCost + time.Duration(size)*byteCost }
 
 // Cost is what a run is charged for, by who did the work.
 type Cost struct{ Runner, Function, Director, Bus time.Duration }

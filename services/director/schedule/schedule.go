@@ -30,8 +30,10 @@ type State[S Scheduled] struct {
 	Segments iter.Seq[S]
 	// Paused keeps new runs from starting.
 	Paused bool
-	// Pending is when the first of the proposals arrived that wait for an evaluation; zero if none waits.
+	// Pending is when the first of the proposals arrived that wait for an evaluation; zero if none waits. Took is how long
+	// the run took that made it.
 	Pending time.Time
+	Took    time.Duration
 	// Wake is when the project has something else to do.
 	Wake time.Time
 	// Budget is that of the segments' accounts; nil if they have none.
@@ -76,6 +78,7 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 		}
 		segment.reserved = segment.account.reserve()
 		segment.paced = later(segment.paced, now).Add(s.MinInterval)
+		segment.account.pace(segment.paced)
 		starts = append(starts, one)
 		wake = earlier(wake, segment.takeBy(now))
 	}
@@ -83,13 +86,20 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 }
 
 // EvaluateAt is when the pending proposals are evaluated: when they have waited for the window, or earlier if no run
-// that started within it can add to them.
+// that started within it can add to them. For runs of fruitless configs they wait no longer than their own run took:
+// one that started with it and is as fast is compared with it, but many configs that find nothing hold up nobody.
 func (s State[S]) EvaluateAt() time.Time {
 	var at time.Time
 	for one := range s.Segments {
-		if segment := one.schedule(); segment.running {
-			at = later(at, segment.started.Add(s.Window))
+		segment := one.schedule()
+		if !segment.running {
+			continue
 		}
+		until := segment.started.Add(s.Window)
+		if segment.account.isFruitless() {
+			until = earlier(until, s.Pending.Add(s.Took))
+		}
+		at = later(at, until)
 	}
 	return earlier(at, s.Pending.Add(s.Window))
 }

@@ -13,12 +13,15 @@ var (
 	epoch = time.Unix(1_700_000_000, 0)
 )
 
+// first returns the schedule of a new segment that nobody pays for.
+func first() Segment { return Segment{dirty: true} }
+
 // after is a moment of these tests.
 func after(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
 
 // paced is a segment that ran each 10 ms, last at a moment.
 func paced(ms int) Segment {
-	s := First()
+	s := first()
 	s.paced = after(ms + 10*spared)
 	s.Start(after(ms))
 	return s
@@ -45,7 +48,7 @@ func running(ms int, changes ...func(*Segment)) Segment {
 
 // Something happens each millisecond, and runs take none.
 func TestFewRunsFollowEachOtherAtOnce(t *testing.T) {
-	s := First()
+	s := first()
 	segments := slices.Values([]*Segment{&s})
 	var starts []int
 	for ms := range 1100 {
@@ -82,9 +85,9 @@ func TestNext(t *testing.T) {
 		wake     int
 	}{
 		"nothing to do": {now: 100, wake: 1100},
-		"a new segment": {segments: []Segment{First()}, starts: []int{0}, wake: 250},
+		"a new segment": {segments: []Segment{first()}, starts: []int{0}, wake: 250},
 		"all that are due": {
-			now: 10, segments: []Segment{First(), started(0), started(0, touch)}, starts: []int{0, 2}, wake: 260,
+			now: 10, segments: []Segment{first(), started(0), started(0, touch)}, starts: []int{0, 2}, wake: 260,
 		},
 		"nothing happened":    {now: 100, segments: []Segment{started(0)}, wake: 1000},
 		"a second has passed": {now: 1000, segments: []Segment{started(0)}, starts: []int{0}, wake: 1250},
@@ -109,14 +112,14 @@ func TestNext(t *testing.T) {
 			starts: []int{0}, wake: 350,
 		},
 		"runs are paused": {
-			now: 100, state: State[*Segment]{Paused: true}, segments: []Segment{First(), running(0)}, wake: 250,
+			now: 100, state: State[*Segment]{Paused: true}, segments: []Segment{first(), running(0)}, wake: 250,
 		},
 		"no runner hosts the function": {
 			now: 100, segments: []Segment{running(0, func(s *Segment) { s.End(Absent, 0, after(100)) })}, wake: 350,
 		},
 		"a runner came that may host the function": {
 			now:      100,
-			segments: []Segment{running(0, func(s *Segment) { s.End(Absent, 0, after(100)); s.EndRest() })},
+			segments: []Segment{running(0, func(s *Segment) { s.End(Absent, 0, after(100)); s.EndRest(after(100)) })},
 			starts:   []int{0}, wake: 350,
 		},
 		"the bus did not take the run": {
@@ -158,6 +161,7 @@ func TestNext(t *testing.T) {
 }
 
 func TestEvaluateAt(t *testing.T) {
+	vain := func(s *Segment) { s.account = &Account{fruitless: true} }
 	for name, test := range map[string]struct {
 		pending  int
 		segments []Segment
@@ -167,12 +171,21 @@ func TestEvaluateAt(t *testing.T) {
 		"a run that started before can add to them": {pending: 50, segments: []Segment{running(40), running(45)}, at: 65},
 		"they have waited for the window":           {pending: 50, segments: []Segment{running(60)}, at: 70},
 		"runs are older than the window":            {pending: 50, segments: []Segment{running(10)}, at: 30},
+		"a fruitless config is as fast":             {pending: 50, segments: []Segment{running(48, vain)}, at: 53},
+		"many fruitless configs run": {
+			pending: 50, segments: []Segment{running(48, vain), running(50, vain), running(52, vain)}, at: 53,
+		},
+		"others are waited for as well": {
+			pending: 50, segments: []Segment{running(48, vain), running(40)}, at: 60,
+		},
+		"a fruitless config runs for longer than the window": {pending: 50, segments: []Segment{running(20, vain)}, at: 40},
 	} {
 		var segments []*Segment
 		for i := range test.segments {
 			segments = append(segments, &test.segments[i])
 		}
-		state := State[*Segment]{Times: times, Segments: slices.Values(segments), Pending: after(test.pending)}
+		state := State[*Segment]{Times: times, Segments: slices.Values(segments), Pending: after(test.pending),
+			Took: 3 * time.Millisecond}
 		at := state.EvaluateAt()
 		if test.at < 0 && !at.IsZero() || test.at >= 0 && !at.Equal(after(test.at)) {
 			t.Errorf("%s: at %v, want %d ms", name, at, test.at)
@@ -204,7 +217,7 @@ func TestOverdue(t *testing.T) {
 }
 
 func TestTimeToTakeARunGrowsUntilOneIsTaken(t *testing.T) {
-	now, s := epoch, First()
+	now, s := epoch, first()
 	for i, want := range []time.Duration{250, 500, 1000, 2000, 2000} {
 		s.Start(now)
 		if got := s.deadline.Sub(now); got != want*time.Millisecond {

@@ -78,8 +78,9 @@ type Segment struct {
 	untaken int
 }
 
-// First returns the schedule of a new segment, which is due at once.
-func First() Segment { return Segment{dirty: true} }
+// First returns the schedule of a new segment of the account's config. It is due at once, unless the config was
+// changed, or deleted and made again, so often that its runs have to wait for their pace.
+func (a *Account) First() Segment { return Segment{dirty: true, account: a, paced: a.paced} }
 
 // Next returns the schedule of a segment that replaces this one and others like it.
 func (s *Segment) Next() Segment {
@@ -88,9 +89,6 @@ func (s *Segment) Next() Segment {
 		failures: s.failures,
 	}
 }
-
-// ChargeTo makes an account pay for the runs.
-func (s *Segment) ChargeTo(a *Account) { s.account = a }
 
 // Account pays for the runs.
 func (s *Segment) Account() *Account { return s.account }
@@ -109,9 +107,9 @@ func (s *Segment) Touch() { s.dirty = true }
 
 // EndRest lets a segment run that rests because no runner hosted its function, or because its runs failed: the function
 // may be another one now.
-func (s *Segment) EndRest() {
+func (s *Segment) EndRest(now time.Time) {
 	s.notBefore, s.failures, s.cost = time.Time{}, 0, 0
-	s.account.EndDebt()
+	s.account.EndDebt(now)
 }
 
 // Rest lets the next run start a little later, also if nothing happens.
@@ -173,6 +171,10 @@ func (s *Segment) Propose(n int) { s.unsettled += n }
 
 // Settle notes that n of a run's proposals are settled.
 func (s *Segment) Settle(n int) { s.unsettled -= n }
+
+// Abandon notes that nobody waits for the run any more. The runner goes on with it, so it costs no less than what was
+// reserved for it.
+func (s *Segment) Abandon(cost time.Duration, now time.Time) { s.End(OK, max(cost, s.reserved), now) }
 
 // Lost is for how long a runner has worked on a run that it does not answer any more. What that cost is not known.
 func (s *Segment) Lost(outcome Outcome, now time.Time) time.Duration {

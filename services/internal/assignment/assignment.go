@@ -23,6 +23,23 @@ func Of(p *pb.Proposal, ticket, connection, failure string) *pb.Assignment {
 	return a
 }
 
+// All are the results of a match's tickets: one when all have the same. They name the match if its players get seat
+// passes.
+func All(m *pb.Match, tickets []string, connection, failure string) []*pb.Assignment {
+	p := m.GetProposal()
+	if len(p.GetTicketProperties()) == 0 {
+		tickets = tickets[:min(1, len(tickets))]
+	}
+	results := make([]*pb.Assignment, len(tickets))
+	for i, id := range tickets {
+		results[i] = Of(p, id, connection, failure)
+		if m.GetSeats() && failure == "" {
+			results[i].Match, results[i].Backfill = m.GetId(), p.GetFilling().GetBackfill()
+		}
+	}
+	return results
+}
+
 // Waited is how long tickets waited for their results, in seconds. Three services record it, with the labels project,
 // config and result, which is connection or error.
 func Waited(m telemetry.Meter) metric.Float64Histogram {

@@ -42,3 +42,27 @@ func TestOf(t *testing.T) {
 		}
 	}
 }
+
+// Results of a match with seats say in which match and which running game, unless there is no game.
+func TestResultsNameTheMatchOfSeats(t *testing.T) {
+	properties := map[string][]byte{"t": []byte(`{"own":1}`)}
+	for name, test := range map[string]struct {
+		match   *pb.Match
+		failure string
+		want    *pb.Assignment
+	}{
+		"without seats": {&pb.Match{Id: "m"}, "", &pb.Assignment{Connection: "c"}},
+		"a new game":    {&pb.Match{Id: "m", Seats: true, Backfill: "b"}, "", &pb.Assignment{Connection: "c", Match: "m"}},
+		"a running game": {
+			&pb.Match{Id: "m", Seats: true, Proposal: &pb.Proposal{Filling: &pb.Filling{Backfill: "b"},
+				TicketProperties: properties}}, "",
+			&pb.Assignment{Connection: "c", Match: "m", Backfill: "b", Properties: properties["t"]},
+		},
+		"an error": {&pb.Match{Id: "m", Seats: true}, "why", &pb.Assignment{Connection: "c", Error: "why"}},
+	} {
+		got := assignment.All(test.match, []string{"t"}, "c", test.failure)
+		if diff := cmp.Diff([]*pb.Assignment{test.want}, got, protocmp.Transform()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

@@ -31,6 +31,8 @@ type Service struct {
 	HostingKeys bool
 	// Modules is true when it compiles or runs match functions. It caches their modules in a folder.
 	Modules bool
+	// Seats is true when it signs seat passes.
+	Seats bool
 	// Hosting is true when it calls hosting systems and issues the tokens of game servers.
 	Hosting bool
 }
@@ -58,8 +60,9 @@ const (
 func Services() []Service {
 	return []Service{
 		{
-			Name: Ticket, Help: "Run the Tickets API.", Port: 8081, Issuers: true,
-			Routes: []Route{{Path: base + "/tickets(/events)?"}},
+			Name: Ticket, Help: "Run the Tickets API.", Port: 8081, Issuers: true, Seats: true,
+			// Game servers read the public keys of seat passes.
+			Routes: []Route{{Path: base + "/tickets(/events)?"}, {Path: `/\.well-known/seat-keys\.json`}},
 		},
 		{
 			Name: Config, Help: "Run the Configs API.", Port: 8082, Issuers: true, HostingKeys: true,

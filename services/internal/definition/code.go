@@ -22,9 +22,11 @@ const (
 	BadSegmentation    = "badSegmentation"    // one that cannot be followed
 	TooManyPools       = "tooManyPools"
 	TooManyFilters     = "tooManyFilters"
+	BadAcceptance      = "badAcceptance"   // no time, or one that is too short or too long
 	BadQueue           = "badQueue"        // too long, or with spaces or control characters
 	TooManySegments    = "tooManySegments" // all segmentations together
 
+	BadPause              = "badPause"              // of the project's settings: a bad pause of players who missed a match
 	BadTicketRule         = "badTicketRule"         // of the project's settings: a bad limit of tickets
 	BadAttributeRule      = "badAttributeRule"      // of the project's settings: a bad name, setter or claim
 	TooManyAttributeRules = "tooManyAttributeRules" // of the project's settings

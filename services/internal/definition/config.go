@@ -33,6 +33,8 @@ func (r *Reader) Config() (*pb.Config, *HostingKeys) {
 		Member{"matchmaking", func(at Path) { r.matchmaking(at, c) }},
 		Member{"pools", func(at Path) { c.Pools, c.PoolsSet = r.Pools(at), true }},
 		Member{"queue", func(at Path) { c.Queue = r.Queue(at) }},
+		Member{"acceptance", func(at Path) { c.Acceptance = r.acceptance(at) }},
+		Member{"seats", func(at Path) { c.Seats, _ = r.Bool(at) }},
 		Member{"hosting", func(at Path) { c.Hosting, keys = r.hosting(at) }},
 	)
 	if ok && !given["matchmaking"] {
@@ -51,6 +53,24 @@ func (r *Reader) Queue(at Path) string {
 		r.Add(BadQueue, at, "%s", reason)
 	}
 	return name
+}
+
+// longestAcceptance is for how many seconds players may accept a match at most.
+const longestAcceptance = 120
+
+// acceptance reads for how many milliseconds the players of a match may accept it.
+func (r *Reader) acceptance(at Path) (millis int64) {
+	given, ok := r.Object(at, Member{"seconds", func(at Path) {
+		n, ok := r.Integer(at)
+		if ok && (n < 1 || n > longestAcceptance) {
+			r.Add(BadAcceptance, at, "a whole number from 1 to %d is expected", longestAcceptance)
+		}
+		millis = n * 1000
+	}})
+	if ok && !given["seconds"] {
+		r.Add(BadAcceptance, at.Member("seconds"), "required, for how long the players of a match may accept it")
+	}
+	return millis
 }
 
 func (r *Reader) matchmaking(at Path, c *pb.Config) {

@@ -56,12 +56,19 @@ func (r *Reader) filter(at Path) *pb.Filter {
 	f := new(pb.Filter)
 	given, ok := r.Object(at,
 		Member{"attribute", func(at Path) { f.Attribute = r.attribute(at) }},
+		Member{"count", func(at Path) { f.Count = r.counted(at) }},
 		Member{"min", func(at Path) { f.Min = r.bound(at) }},
 		Member{"max", func(at Path) { f.Max = r.bound(at) }},
 		Member{"segmentation", func(at Path) { f.Segmentation = r.segmentation(at) }},
 	)
-	if ok && !given["attribute"] {
+	switch {
+	case ok && !given["attribute"] && !given["count"]:
 		r.Add(BadFilterAttribute, at.Member("attribute"), "required, the name of the attribute to query")
+	case given["attribute"] && given["count"]:
+		r.Add(BadFilterAttribute, at.Member("count"), "cannot be used with attribute: make it a filter of its own")
+	case given["count"] && given["segmentation"]:
+		r.Add(BadSegmentation, at.Member("segmentation"), "cannot be used with count")
+		f.Segmentation = nil
 	}
 	if f.Min != nil && f.Max != nil && f.GetMax() < f.GetMin() {
 		r.Add(BadFilterRange, at, "max %v is below min %v", f.GetMax(), f.GetMin())
@@ -85,6 +92,15 @@ func (r *Reader) attribute(at Path) string {
 		r.Add(BadFilterAttribute, at, "%d bytes, at most %d are allowed", len(name), r.limits.Name)
 	}
 	return name
+}
+
+// counted reads what a filter counts.
+func (r *Reader) counted(at Path) string {
+	what, ok := r.Text(at)
+	if ok && what != pool.CountPlayers {
+		r.Add(BadFilterAttribute, at, "%s cannot be counted, only %s", quote(what), pool.CountPlayers)
+	}
+	return what
 }
 
 func (r *Reader) bound(at Path) *float64 {

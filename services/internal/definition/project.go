@@ -37,9 +37,44 @@ func (r *Reader) ProjectSettings() *pb.ProjectSettings {
 	p := new(pb.ProjectSettings)
 	r.Object("",
 		Member{"tickets", func(at Path) { p.Tickets = r.ticketRules(at) }},
+		Member{"acceptance", func(at Path) { p.Acceptance = r.acceptanceRules(at) }},
 		Member{"attributes", func(at Path) { p.Attributes = r.attributeRules(at) }},
 	)
 	return p
+}
+
+// longestPause is for how many seconds a player may pause who missed a match.
+const longestPause = 24 * 60 * 60
+
+func (r *Reader) acceptanceRules(at Path) *pb.AcceptanceRules {
+	rules := new(pb.AcceptanceRules)
+	seconds := func(to *int64) func(Path) {
+		return func(at Path) {
+			n, ok := r.Integer(at)
+			if ok && (n < 1 || n > longestPause) {
+				r.Add(BadPause, at, "a whole number from 1 to %d is expected", longestPause)
+			}
+			*to = n * 1000
+		}
+	}
+	r.Object(at,
+		Member{"pause", func(at Path) {
+			given, ok := r.Object(at,
+				Member{"seconds", seconds(&rules.FirstPause)},
+				Member{"maxSeconds", seconds(&rules.LongestPause)},
+			)
+			for _, name := range []string{"seconds", "maxSeconds"} {
+				if ok && !given[name] {
+					r.Add(BadPause, at.Member(name), "required: how long a player pauses who missed a match, the first time "+
+						"(seconds) and at most (maxSeconds)")
+				}
+			}
+			if given["seconds"] && given["maxSeconds"] && rules.LongestPause < rules.FirstPause {
+				r.Add(BadPause, at.Member("maxSeconds"), "must not be less than seconds")
+			}
+		}},
+	)
+	return rules
 }
 
 func (r *Reader) ticketRules(at Path) *pb.TicketRules {
@@ -67,6 +102,8 @@ func (r *Reader) ticketRules(at Path) *pb.TicketRules {
 			}
 		}},
 		Member{"listed", func(at Path) { rules.Listed, _ = r.Bool(at) }},
+		Member{"endsTold", func(at Path) { rules.EndsTold, _ = r.Bool(at) }},
+		Member{"refuseUnserved", func(at Path) { rules.RefuseUnserved, _ = r.Bool(at) }},
 	)
 	return rules
 }

@@ -27,19 +27,29 @@ func CheckPlayers(players []Player, l Limits) error {
 	first := make(map[string]int, len(players))
 	for i := range players {
 		p := &players[i]
-		at := fmt.Sprintf("players.%d.", i)
-		if !auth.IsPlayer(p.ID) {
-			return problem.New(problem.Invalid, "%sid: up to 256 bytes of printable UTF-8 are expected", at)
+		at, err := checkID(p.ID, i, first)
+		if err != nil {
+			return err
 		}
-		if before, twice := first[p.ID]; twice {
-			return problem.New(problem.Invalid, "%sid: the same player as players.%d", at, before)
-		}
-		first[p.ID] = i
 		if err := p.check(at, l); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkID checks the id of the i-th player of a list, and that none before has it: first says where each id is. It
+// returns what the names of the player's members begin with.
+func checkID(id string, i int, first map[string]int) (at string, err error) {
+	at = fmt.Sprintf("players.%d.", i)
+	if !auth.IsPlayer(id) {
+		return at, problem.New(problem.Invalid, "%sid: up to 256 bytes of printable UTF-8 are expected", at)
+	}
+	if before, twice := first[id]; twice {
+		return at, problem.New(problem.Invalid, "%sid: the same player as players.%d", at, before)
+	}
+	first[id] = i
+	return at, nil
 }
 
 // PlayerRecords are players as they are stored.

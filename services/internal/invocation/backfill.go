@@ -27,6 +27,7 @@ type backfills struct {
 	selection pool.Selection
 	list      []*pb.Backfill
 	columns   columns
+	roster    roster
 }
 
 // choose selects the backfill tickets of pools.
@@ -39,17 +40,19 @@ func (b *backfills) choose(v pool.View, of func(id string) *pb.Backfill, pools m
 }
 
 // add adds the backfill tickets to the size of a request.
-func (b *backfills) add(size *block.RequestSize, pools map[string]*pb.Pool) {
+func (b *backfills) add(size *block.RequestSize, pools map[string]*pb.Pool, p *playerNeeds) {
 	connections := 0
 	for _, backfill := range b.list {
 		connections += len(backfill.GetConnection())
 	}
 	size.Backfills(len(b.list), connections)
+	b.roster.add(size, p, len(b.list))
 	b.columns.add(size, &b.selection, pools)
 }
 
-// writeBackfills writes the part of the request that is about backfill tickets, which v has.
-func (e *encoder) writeBackfills(v pool.View) {
+// writeBackfills writes the part of the request that is about backfill tickets, which v has. tickets is the index of
+// the tickets.
+func (e *encoder) writeBackfills(v, tickets pool.View) {
 	out, list, s := &e.request, e.backfills.list, &e.backfills.selection
 	if len(list) == 0 {
 		return
@@ -64,6 +67,7 @@ func (e *encoder) writeBackfills(v pool.View) {
 		return []byte(connection), connection != ""
 	})
 	e.backfills.columns.writeAttributes(v, s, &e.work, out.BackfillAttribute)
+	e.backfills.roster.write(tickets, e.players.needs, &e.work, out)
 }
 
 // filling is what a proposal does with a backfill ticket, nil when it has none. size is about how many bytes it takes.

@@ -24,6 +24,7 @@ type Needs struct {
 	attributes, properties       []string // in order, each once
 	// settings that name more of them
 	attributeSettings, propertySettings []string
+	players                             *playerNeeds
 }
 
 // NeedsOf is the needs that a manifest declares.
@@ -31,6 +32,7 @@ func NeedsOf(m sandbox.Manifest) Needs {
 	return Needs{
 		allAttributes: m.EveryAttribute(), attributes: distinct(m.Attributes), attributeSettings: m.AttributeSettings,
 		allProperties: m.EveryProperty(), properties: distinct(m.Properties), propertySettings: m.PropertySettings,
+		players: playerNeedsOf(m.Players),
 	}
 }
 
@@ -48,7 +50,9 @@ func (n *Needs) of(r *pb.RunRequest) (names, error) {
 	for _, pools := range []map[string]*pb.Pool{r.GetPools(), r.GetCensus()} {
 		for _, p := range pools {
 			for _, f := range p.GetFilters() {
-				is.filters = append(is.filters, f.GetAttribute())
+				if f.GetCount() == "" {
+					is.filters = append(is.filters, f.GetAttribute())
+				}
 			}
 		}
 	}

@@ -28,6 +28,7 @@ type Invoker struct {
 	reader    block.AnswerReader
 	parts     parts
 	columns   columns // of the tickets
+	players   players // of the tickets
 	kept      int     // about how many bytes all of this has, see Release
 }
 

@@ -174,7 +174,7 @@ func (e *encoder) choose(v pool.View) {
 		}
 	}
 	v.Select(e.run.Request.GetPools(), s)
-	e.keeps = b != nil && !s.Hides() && e.run.Keeping.admit(b, s.N())
+	e.keeps = b != nil && e.run.Keeping.admit(b, s.N())
 }
 
 // addBase adds what writeBase writes.

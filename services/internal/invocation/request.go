@@ -57,6 +57,9 @@ func (e *encoder) encode(life context.Context) ([]byte, error) {
 	if e.names, err = e.needs.of(r); err != nil {
 		return nil, err
 	}
+	if err = e.players.name(e.needs.players, r.GetSettings()); err != nil {
+		return nil, err
+	}
 	e.pin(e.names.filters, e.names.attributes)
 	e.buffer = e.instance.Buffer()
 	for range reservations {
@@ -136,9 +139,16 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 		e.left = LeftOut{}
 		e.columns.choose(v, s, e.needs, e.names, &e.work, &e.left)
 		e.columns.measure(s, &e.work)
+		e.players.measure(v, s, &e.work)
 		if b != nil {
 			e.backfills.columns.choose(*b, &e.backfills.selection, e.needs, e.names, &e.work, &e.left)
 			e.backfills.columns.measure(&e.backfills.selection, &e.work)
+			e.backfills.roster.choose(e.backfills.list, &e.players, &e.work)
+			var kept *pool.Kept
+			if e.goes {
+				kept = &e.base.kept
+			}
+			e.backfills.roster.bar(v, s, kept)
 		}
 	}
 	e.size = 0
@@ -164,7 +174,7 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 	e.request.StartIn(e.buffer, meta)
 	e.writeTickets(v)
 	if b != nil {
-		e.writeBackfills(*b)
+		e.writeBackfills(*b, v)
 	}
 }
 
@@ -186,9 +196,10 @@ func (e *encoder) sizeOf(meta block.Meta) *block.RequestSize {
 	var size block.RequestSize
 	size.Meta(meta, len(r.GetSettings()))
 	e.columns.add(&size, &e.selection, r.GetPools())
+	e.players.add(&size, e.selection.N())
 	e.addBase(&size)
 	if len(e.backfills.list) > 0 {
-		e.backfills.add(&size, r.GetPools())
+		e.backfills.add(&size, r.GetPools(), e.players.needs)
 	}
 	return &size
 }
@@ -201,9 +212,13 @@ func (e *encoder) check(size *block.RequestSize) error {
 	if size.Bytes() <= most {
 		return nil
 	}
-	return FunctionError{fmt.Errorf("the request would have %d MiB: %d columns × %d tickets; it may have %d MiB, since "+
+	with := ""
+	if n := e.players.are.N; n > e.selection.N() {
+		with = fmt.Sprintf(" with %d players", n)
+	}
+	return FunctionError{fmt.Errorf("the request would have %d MiB: %d columns × %d tickets%s; it may have %d MiB, since "+
 		"the function may use %d: declare fewer attributes or properties, or narrow the pools",
-		(size.Bytes()+mib-1)/mib, size.Columns(), e.selection.N()+len(e.backfills.list), most/mib, memory/mib)}
+		(size.Bytes()+mib-1)/mib, size.Columns(), e.selection.N()+len(e.backfills.list), with, most/mib, memory/mib)}
 }
 
 func (e *encoder) writeTickets(v pool.View) {
@@ -217,12 +232,14 @@ func (e *encoder) writeTickets(v pool.View) {
 	copy(b.Created(), e.created)
 	e.writeBase(v)
 	e.columns.writeAttributes(v, s, &e.work, b.Attribute)
+	e.players.write(v, s, &e.work, b)
 }
 
 // writeRest writes what needs no view. Changes of tickets need not wait for it, nor the runs of other configs for them.
 func (e *encoder) writeRest() {
 	b, pools := &e.request, e.run.Request.GetPools()
 	e.columns.writeRest(&e.selection, &e.work, pools, b.Properties, b.Pool)
+	e.players.writeRest(&e.selection, &e.work, b)
 	if len(e.backfills.list) > 0 {
 		e.backfills.columns.writeRest(&e.backfills.selection, &e.work, pools, b.BackfillProperties, b.BackfillPool)
 	}

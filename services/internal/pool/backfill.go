@@ -15,6 +15,8 @@ type Backfills struct {
 	mu    sync.RWMutex
 	index *Index
 	by    map[string]*pb.Backfill
+	// rosters is how many bytes the players in the games take.
+	rosters int64
 }
 
 // NewBackfills returns an empty index.
@@ -22,7 +24,9 @@ func NewBackfills() *Backfills { return NewBackfillsSized(DefaultNames) }
 
 // NewBackfillsSized returns an empty index with columns for so many names of attributes.
 func NewBackfillsSized(names int) *Backfills {
-	return &Backfills{index: NewSized(names), by: map[string]*pb.Backfill{}}
+	index := NewSized(names)
+	index.uncounted = true
+	return &Backfills{index: index, by: map[string]*pb.Backfill{}}
 }
 
 // Use is Index.Use.
@@ -33,7 +37,7 @@ func (b *Backfills) Reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.index.Reset()
-	b.by = map[string]*pb.Backfill{}
+	b.by, b.rosters = map[string]*pb.Backfill{}, 0
 }
 
 // Put adds a backfill ticket, or replaces it. It must not be changed afterwards.
@@ -54,6 +58,7 @@ func (b *Backfills) Put(one *pb.Backfill) error {
 	if err := b.index.Put(one.GetId(), raw); err != nil {
 		return err
 	}
+	b.rosters += rosterSize(one) - rosterSize(b.by[one.GetId()])
 	b.by[one.GetId()] = one
 	return nil
 }
@@ -62,6 +67,7 @@ func (b *Backfills) Put(one *pb.Backfill) error {
 func (b *Backfills) Drop(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.rosters -= rosterSize(b.by[id])
 	delete(b.by, id)
 	return b.index.Drop(id)
 }
@@ -83,5 +89,16 @@ func (b *Backfills) ViewFor(w *Work, f func(v View, of func(id string) *pb.Backf
 	b.index.ViewFor(w, func(v View) { f(v, func(id string) *pb.Backfill { return b.by[id] }) })
 }
 
-// Size is about how many bytes the backfill tickets take. Each is kept twice: as a record, and in the index.
-func (b *Backfills) Size() int64 { return 2 * b.index.Size() }
+// Size is about how many bytes the backfill tickets take. Each is kept twice: as a record, and in the index. Players in
+// games are in the record alone.
+func (b *Backfills) Size() int64 {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return 2*b.index.Size() + b.rosters
+}
+
+// rosterSize is about how many bytes the players in a game take.
+func rosterSize(one *pb.Backfill) int64 {
+	const perPlayer = 160 // the record of a player, and its place in a list
+	return int64(proto.Size(one.GetRoster()) + perPlayer*len(one.GetRoster().GetPlayers()))
+}

@@ -20,7 +20,11 @@ const (
 	fieldPlayers    = 8
 	fieldQueues     = 9
 
-	fieldPlayerID = 1 // of pb.Player
+	// Of pb.Player.
+	fieldPlayerID         = 1
+	fieldPlayerNames      = 2
+	fieldPlayerValues     = 3
+	fieldPlayerProperties = 4
 )
 
 // Property is an opaque value that a ticket's creator attached to it.
@@ -31,8 +35,8 @@ type Property struct{ Name, Value string }
 type body struct {
 	created int64
 	owner   []byte
-	// players are the ids of the players, none if the owner is the only one.
-	players    [][]byte
+	// players are none if the owner is the only one.
+	players    []playerBody
 	names      [][]byte
 	values     []float64
 	properties [][]byte
@@ -40,6 +44,10 @@ type body struct {
 	queues     [][]byte
 	// interned are names of properties, so that tickets share them.
 	interned map[string]string
+	// lists are names of players' attributes, so that players share them; latest is the one that was needed last.
+	lists  map[string]*nameList
+	latest *nameList
+	key    []byte
 }
 
 // maxInterned is how many names of properties are shared. When players invent more of them it begins anew.
@@ -95,18 +103,10 @@ func (b *body) field(number protowire.Number, kind protowire.Type, raw []byte) e
 	case number == fieldNames && kind == protowire.BytesType:
 		v, _ := protowire.ConsumeBytes(raw)
 		b.names = append(b.names, v)
-	case number == fieldValues && kind == protowire.Fixed64Type:
-		v, _ := protowire.ConsumeFixed64(raw)
-		b.values = append(b.values, math.Float64frombits(v))
-	case number == fieldValues && kind == protowire.BytesType:
-		packed, _ := protowire.ConsumeBytes(raw)
-		for len(packed) > 0 {
-			v, n := protowire.ConsumeFixed64(packed)
-			if n < 0 {
-				return protowire.ParseError(n)
-			}
-			b.values = append(b.values, math.Float64frombits(v))
-			packed = packed[n:]
+	case number == fieldValues:
+		var err error
+		if b.values, err = appendValues(b.values, kind, raw); err != nil {
+			return err
 		}
 	case number == fieldProperties && kind == protowire.BytesType:
 		v, _ := protowire.ConsumeBytes(raw)
@@ -115,11 +115,7 @@ func (b *body) field(number protowire.Number, kind protowire.Type, raw []byte) e
 		b.owner, _ = protowire.ConsumeBytes(raw)
 	case number == fieldPlayers && kind == protowire.BytesType:
 		v, _ := protowire.ConsumeBytes(raw)
-		id, err := playerID(v)
-		if err != nil {
-			return err
-		}
-		b.players = append(b.players, id)
+		return b.player(v)
 	case number == fieldTrace && kind == protowire.BytesType:
 		b.trace, _ = protowire.ConsumeBytes(raw)
 	case number == fieldQueues && kind == protowire.BytesType:
@@ -129,32 +125,75 @@ func (b *body) field(number protowire.Number, kind protowire.Type, raw []byte) e
 	return nil
 }
 
-// playerID reads the id of a marshalled pb.Player.
-func playerID(raw []byte) (id []byte, err error) {
+// appendValues appends the values of a field of doubles, packed or not.
+func appendValues(values []float64, kind protowire.Type, raw []byte) ([]float64, error) {
+	switch kind {
+	case protowire.Fixed64Type:
+		v, _ := protowire.ConsumeFixed64(raw)
+		values = append(values, math.Float64frombits(v))
+	case protowire.BytesType:
+		packed, _ := protowire.ConsumeBytes(raw)
+		for len(packed) > 0 {
+			v, n := protowire.ConsumeFixed64(packed)
+			if n < 0 {
+				return nil, protowire.ParseError(n)
+			}
+			values = append(values, math.Float64frombits(v))
+			packed = packed[n:]
+		}
+	}
+	return values, nil
+}
+
+// player reads a marshalled pb.Player.
+func (b *body) player(raw []byte) error {
+	b.players = slices.Grow(b.players, 1)[:len(b.players)+1]
+	p := &b.players[len(b.players)-1]
+	*p = playerBody{names: p.names[:0], values: p.values[:0], properties: p.properties[:0]}
 	for len(raw) > 0 {
 		number, kind, n := protowire.ConsumeTag(raw)
 		if n < 0 {
-			return nil, protowire.ParseError(n)
+			return protowire.ParseError(n)
 		}
 		raw = raw[n:]
 		if n = protowire.ConsumeFieldValue(number, kind, raw); n < 0 {
-			return nil, protowire.ParseError(n)
+			return protowire.ParseError(n)
 		}
-		if number == fieldPlayerID && kind == protowire.BytesType {
-			id, _ = protowire.ConsumeBytes(raw)
-		}
+		value := raw[:n]
 		raw = raw[n:]
+		if number == fieldPlayerValues {
+			var err error
+			if p.values, err = appendValues(p.values, kind, value); err != nil {
+				return err
+			}
+		}
+		if kind != protowire.BytesType {
+			continue
+		}
+		switch v, _ := protowire.ConsumeBytes(value); number {
+		case fieldPlayerID:
+			p.id = v
+		case fieldPlayerNames:
+			p.names = append(p.names, v)
+		case fieldPlayerProperties:
+			p.properties = append(p.properties, v)
+		}
 	}
-	return id, nil
+	if len(p.names) != len(p.values) {
+		return fmt.Errorf("%d attribute names and %d values of a player", len(p.names), len(p.values))
+	}
+	return nil
 }
 
 // propertyList copies the properties out of the decoded bytes, ordered by name.
-func (b *body) propertyList() ([]Property, error) {
-	if len(b.properties) == 0 {
+func (b *body) propertyList() ([]Property, error) { return b.listProperties(b.properties) }
+
+func (b *body) listProperties(properties [][]byte) ([]Property, error) {
+	if len(properties) == 0 {
 		return nil, nil
 	}
-	list := make([]Property, 0, len(b.properties))
-	for _, raw := range b.properties {
+	list := make([]Property, 0, len(properties))
+	for _, raw := range properties {
 		p, err := b.property(raw)
 		if err != nil {
 			return nil, fmt.Errorf("ticket body: property: %w", err)

@@ -26,12 +26,12 @@ func (ix *Index) compact() {
 		slots[to].slot = uint32(to)
 		moved[at] = uint32(to)
 	}
-	crowd := cap(ix.slots) > 4*len(slots)+slackSlots
+	crowd := ix.most > 4*len(slots)+slackSlots
 	ix.movePlayers(live, crowd)
 	if crowd {
+		ix.most = len(slots)
 		ix.tickets = maps.Collect(maps.All(ix.tickets)) // a Go map does not shrink
 		ix.traced = maps.Collect(maps.All(ix.traced))
-		ix.players.groups = maps.Collect(maps.All(ix.players.groups))
 		ix.sorter = sorter{}
 	}
 	ix.slots = slots
@@ -51,11 +51,17 @@ func (ix *Index) compact() {
 	ix.queues.move(ix.slots)
 	ix.created.pick(live, words)
 	for _, c := range ix.columns {
-		if c.dense {
-			c.pick(live, words)
-		} else {
-			c.move(moved)
-		}
+		c.follow(live, words, moved)
+	}
+	ix.sizes.follow(live, words, moved)
+}
+
+// follow follows tickets to their new slots: the n-th of live is the old slot of the ticket in slot n.
+func (c *column) follow(live []uint32, words int, moved []uint32) {
+	if c.dense {
+		c.pick(live, words)
+	} else {
+		c.move(moved)
 	}
 }
 

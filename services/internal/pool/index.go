@@ -46,11 +46,18 @@ type Index struct {
 	// ticketBytes is about how many bytes the tickets take beside their columns.
 	ticketBytes int
 	swept       int64 // when pins were removed last, in Unix seconds
+	most        int   // tickets since the maps were made
 	// traced are the spans of the tickets that are sampled.
 	traced map[*ticket]string
 	// queues are those that tickets wait in.
 	queues  queues
 	players players
+	// groups is how many tickets have a group. owners is set if the ids of owners are kept.
+	groups int
+	owners bool
+	// sizes has how many players the tickets of several have. uncounted is set for backfill tickets, which have none.
+	sizes     *column
+	uncounted bool
 
 	body   body
 	uses   []*column
@@ -66,9 +73,9 @@ type ticket struct {
 	rest       string // values without a column: see rest.go
 	queues     *queueList
 	slot       uint32
-	// player is the only player, 0 if there is none. If grouped is set, Index.players has them.
-	grouped bool
-	player  uint64
+	// player is the only player, 0 if there is none. If there is a group, that has the players.
+	player uint64
+	group  *group
 }
 
 // columnList is the columns in which some tickets have values. It is not changed while a ticket has it.
@@ -94,7 +101,7 @@ func (ix *Index) reset() {
 	ix.columns = map[string]*column{}
 	ix.dense = nil
 	ix.spilled, ix.spills, ix.recent, ix.last = nil, 0, [len(ix.recent)]*columnList{}, 0
-	ix.ticketBytes = 0
+	ix.most, ix.ticketBytes, ix.groups, ix.sizes = 0, 0, 0, &column{}
 	ix.traced = nil
 	ix.queues = queues{}
 	ix.players = players{seed: maphash.MakeSeed(), of: map[uint64]uint32{}}
@@ -132,14 +139,20 @@ func (ix *Index) Put(id string, raw []byte) error {
 	if err != nil {
 		return err
 	}
+	group, err := ix.groupOf(&ix.body)
+	if err != nil {
+		return err
+	}
 	ix.drop(id)
-	t := &ticket{id: id, properties: properties, slot: ix.grow()}
+	t := &ticket{id: id, properties: properties, slot: ix.grow(), group: group}
 	ix.slots[t.slot] = t
 	ix.present.add(t.slot)
 	ix.created.put(t.slot, stamp(ix.body.created, id))
 	ix.putValues(t)
 	ix.tickets[id] = t
+	ix.most = max(ix.most, len(ix.tickets))
 	ix.join(t)
+	ix.size(t)
 	ix.ticketBytes += t.bytes()
 	ix.changes++
 	if len(ix.body.queues) > 0 {
@@ -279,6 +292,7 @@ func (ix *Index) drop(id string) bool {
 	}
 	delete(ix.tickets, id)
 	ix.leave(t)
+	ix.unsize(t)
 	if len(ix.traced) > 0 {
 		delete(ix.traced, t)
 	}
@@ -304,6 +318,11 @@ func (ix *Index) drop(id string) bool {
 // forget removes a column that no ticket uses.
 func (ix *Index) forget(c *column) {
 	delete(ix.columns, c.name)
+	ix.sparsen(c)
+}
+
+// sparsen removes a column from the dense ones.
+func (ix *Index) sparsen(c *column) {
 	if i := slices.Index(ix.dense, c); i >= 0 {
 		ix.dense = slices.Delete(ix.dense, i, i+1)
 	}

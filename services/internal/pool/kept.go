@@ -25,10 +25,13 @@ type Kept struct {
 	pools   []keptPool
 	// proposed are the slots of tickets that were proposed. Those that still wait later were not matched.
 	proposed []uint32
+	// hidden are tickets of the pools that share a player with one that waits. They are looked at again in each run.
+	hidden []hiddenSlot
 
 	// What Advance found, until Commit.
-	seen int
-	gone []uint32
+	seen   int
+	gone   []uint32
+	shared []uint32 // numbers of tickets that share a player with others that wait
 }
 
 // keptPool is a pool of tickets that are kept.
@@ -39,10 +42,9 @@ type keptPool struct {
 	byAge []uint32
 }
 
-// Keep makes k of a selection that was made in this view, and hides no tickets: k would not notice when they are to be
-// shown.
+// Keep makes k of a selection that was made in this view.
 func (v View) Keep(s *Selection, k *Kept) {
-	*k = Kept{index: v.ix, moves: v.ix.moves, looked: len(v.ix.slots)}
+	*k = Kept{index: v.ix, moves: v.ix.moves, looked: len(v.ix.slots), hidden: slices.Clone(s.hidden)}
 	for i, p := range s.pools {
 		k.pools = append(k.pools, keptPool{name: p.name, members: slices.Clone(s.set(i))})
 	}
@@ -51,7 +53,8 @@ func (v View) Keep(s *Selection, k *Kept) {
 
 // renumber gives the tickets the numbers that they have in a selection of all that wait.
 func (k *Kept) renumber(v View, s *Selection) {
-	k.all = Selection{tickets: slices.Clone(s.tickets), slots: slices.Clone(s.slots), traced: map[uint32]string{}}
+	k.all = Selection{tickets: slices.Clone(s.tickets), slots: slices.Clone(s.slots), shared: slices.Clone(s.shared),
+		traced: map[uint32]string{}}
 	for number, trace := range s.traced {
 		k.all.traced[number] = trace
 	}
@@ -89,9 +92,18 @@ func (v View) Advance(pools map[string]*pb.Pool, s *Selection, k *Kept) bool {
 			}
 		}
 	}
-	v.finish(s)
-	if len(s.alike) > 0 {
-		return false // players of new tickets may have tickets that are kept
+	for _, h := range k.hidden { // who hid them may be gone
+		switch {
+		case !v.ix.present.has(h.slot):
+		case h.pool < 0:
+			s.union.add(h.slot)
+		default:
+			s.set(h.pool).add(h.slot)
+		}
+	}
+	v.finish(s, k)
+	if s.overtakes {
+		return false // a ticket that is kept has to be hidden
 	}
 	v.work.Count(len(k.waiting))
 	k.gone = k.gone[:0]
@@ -101,6 +113,12 @@ func (v View) Advance(pools map[string]*pb.Pool, s *Selection, k *Kept) bool {
 		}
 	}
 	slices.Sort(k.gone)
+	k.shared = k.shared[:0]
+	for w, word := range v.ix.players.shared[:min(len(v.ix.players.shared), len(k.waiting))] {
+		for word &= k.waiting[w]; word != 0; word &= word - 1 {
+			k.shared = append(k.shared, k.numbers[w*wordSlots+bits.TrailingZeros64(word)])
+		}
+	}
 	return true
 }
 
@@ -128,6 +146,7 @@ func (k *Kept) Commit(s *Selection, created []float64) {
 		}
 	}
 	k.gone, k.proposed, k.looked = k.gone[:0], k.proposed[:0], k.seen
+	k.hidden = append(k.hidden[:0], s.hidden...)
 
 	first := uint32(len(k.all.tickets))
 	k.all.tickets = append(k.all.tickets, s.tickets...)
@@ -143,12 +162,31 @@ func (k *Kept) Commit(s *Selection, created []float64) {
 		k.waiting.add(slot)
 	}
 	k.live += s.N()
+	k.noteShared(s, first)
 	for i := range k.pools {
 		p := &k.pools[i]
 		p.members = p.members.grown(len(s.union))
 		for _, number := range s.Pool(p.name) {
 			p.members.add(s.slots[number])
 			k.age(p, first+number)
+		}
+	}
+}
+
+// noteShared notes which tickets share a player with others that wait. Those of s begin with a number.
+func (k *Kept) noteShared(s *Selection, first uint32) {
+	k.all.shared = k.all.shared[:0]
+	if len(k.shared) == 0 && !s.AnyShared() {
+		return
+	}
+	k.all.shared = resize(k.all.shared, (len(k.all.tickets)+wordSlots-1)/wordSlots)
+	clear(k.all.shared)
+	for _, number := range k.shared {
+		k.all.shared.add(number)
+	}
+	for i := range uint32(s.N()) {
+		if s.Shared(i) {
+			k.all.shared.add(first + i)
 		}
 	}
 }
@@ -217,7 +255,7 @@ func (v View) Again(s *Selection, k *Kept) bool {
 			set[w] = word & k.waiting[w]
 		}
 	}
-	v.finish(s)
+	v.finish(s, nil)
 	k.renumber(v, s)
 	return true
 }

@@ -54,7 +54,12 @@ func isIn(t *pb.Ticket, queue string) bool {
 
 func (m model) members(queue string, p *pb.Pool) (ids []string) {
 	for id, t := range m {
-		leaves := func(f *pb.Filter) bool { return !selects(f, valueOf(t, f.Attribute)) }
+		leaves := func(f *pb.Filter) bool {
+			if f.Count != "" {
+				return !selects(f, float64(max(1, len(t.Players))))
+			}
+			return !selects(f, valueOf(t, f.Attribute))
+		}
 		if isIn(t, queue) && !slices.ContainsFunc(p.Filters, leaves) {
 			ids = append(ids, id)
 		}
@@ -77,6 +82,9 @@ var (
 	tickets = rapid.Custom(func(t *rapid.T) *pb.Ticket {
 		ticket := &pb.Ticket{Id: ids.Draw(t, "id"), Created: times.Draw(t, "created")}
 		ticket.Owner = "owner of " + ticket.Id
+		for k := range rapid.IntRange(-4, 3).Draw(t, "players") {
+			ticket.Players = append(ticket.Players, &pb.Player{Id: fmt.Sprint(ticket.Id, "/", k)})
+		}
 		for range rapid.IntRange(0, 5).Draw(t, "attributes") {
 			ticket.AttributeNames = append(ticket.AttributeNames, attributes.Draw(t, "name"))
 			ticket.AttributeValues = append(ticket.AttributeValues, values.Draw(t, "value"))
@@ -90,6 +98,9 @@ var (
 	bounds = rapid.OneOf(values, rapid.SampledFrom([]float64{now, now + 1, now + 2.5, now + 4, now + 5}))
 	filter = rapid.Custom(func(t *rapid.T) *pb.Filter {
 		f := &pb.Filter{Attribute: attributes.Draw(t, "attribute")}
+		if rapid.IntRange(0, 5).Draw(t, "counts") == 0 {
+			f.Attribute, f.Count = "", pool.CountPlayers
+		}
 		if rapid.Bool().Draw(t, "has min") {
 			f.Min = proto.Float64(bounds.Draw(t, "min"))
 		}

@@ -14,8 +14,6 @@ type players struct {
 	seed maphash.Seed
 	// of has for each player the slot of the only ticket, or several and how many there are.
 	of map[uint64]uint32
-	// groups has the players of tickets that have more than one.
-	groups map[*ticket][]uint64
 	// shared has a bit for each ticket with a player who has another one, and for some with a player who had; nil when
 	// there is none.
 	shared bitset
@@ -24,27 +22,31 @@ type players struct {
 // several is set in the number of a player's tickets, to tell it from a slot.
 const several = 1 << 31
 
+// groupOf returns the group of a decoded ticket, nil if it needs none.
+func (ix *Index) groupOf(b *body) (*group, error) {
+	if len(b.players) > 0 {
+		return b.newGroup(ix.players.seed)
+	}
+	if ix.owners && len(b.owner) > 0 {
+		handle := maphash.Bytes(ix.players.seed, b.owner)
+		return &group{members: []member{{handle: handle, id: string(b.owner)}}, implied: true}, nil
+	}
+	return nil, nil
+}
+
 // join notes the players of a new ticket.
 func (ix *Index) join(t *ticket) {
-	p := &ix.players
-	if len(ix.body.players) == 0 {
+	if t.group == nil {
 		if len(ix.body.owner) > 0 {
-			t.player = maphash.Bytes(p.seed, ix.body.owner)
+			t.player = maphash.Bytes(ix.players.seed, ix.body.owner)
 			ix.addPlayer(t, t.player)
 		}
 		return
 	}
-	group := make([]uint64, 0, len(ix.body.players))
-	for _, id := range ix.body.players {
-		group = append(group, maphash.Bytes(p.seed, id))
-	}
-	if p.groups == nil {
-		p.groups = map[*ticket][]uint64{}
-	}
-	t.grouped = true
-	p.groups[t] = group
-	for _, player := range group {
-		ix.addPlayer(t, player)
+	ix.groups++
+	t.group.count(ix)
+	for i := range t.group.members {
+		ix.addPlayer(t, t.group.members[i].handle)
 	}
 }
 
@@ -74,30 +76,31 @@ func (ix *Index) share(slot uint32) {
 // leave forgets the players of a ticket.
 func (ix *Index) leave(t *ticket) {
 	p := &ix.players
-	ix.eachPlayer(t, func(player uint64) {
+	t.eachPlayer(func(player uint64) {
 		if n := p.of[player]; n <= several+1 {
 			delete(p.of, player)
 		} else {
 			p.of[player] = n - 1
 		}
 	})
-	if t.grouped {
-		delete(p.groups, t)
+	if t.group != nil {
+		ix.groups--
+		t.group.discount(ix)
 	}
 	if p.shared != nil {
 		p.shared.remove(t.slot)
 	}
 }
 
-func (ix *Index) eachPlayer(t *ticket, f func(player uint64)) {
-	if !t.grouped {
+func (t *ticket) eachPlayer(f func(player uint64)) {
+	if t.group == nil {
 		if t.player != 0 {
 			f(t.player)
 		}
 		return
 	}
-	for _, player := range ix.players.groups[t] {
-		f(player)
+	for i := range t.group.members {
+		f(t.group.members[i].handle)
 	}
 }
 
@@ -123,7 +126,7 @@ func (ix *Index) movePlayers(live []uint32, fresh bool) {
 		if uint32(to) == at {
 			continue
 		}
-		ix.eachPlayer(ix.slots[at], func(player uint64) {
+		ix.slots[at].eachPlayer(func(player uint64) {
 			if p.of[player] < several {
 				p.of[player] = uint32(to)
 			}
@@ -132,9 +135,16 @@ func (ix *Index) movePlayers(live []uint32, fresh bool) {
 	p.shared = shared
 }
 
-// onlyOldest leaves of the tickets in the union those out that share a player with an older one that stays.
-func (v View) onlyOldest(s *Selection) {
-	s.alike, s.hides = s.alike[:0], false
+// hiddenSlot is the slot of a ticket that is hidden, and one of its pools; -1 where there are none.
+type hiddenSlot struct {
+	slot uint32
+	pool int
+}
+
+// onlyOldest leaves of the tickets in the union those out that share a player with an older one that stays. k has
+// further ones that stay, unless it is nil.
+func (v View) onlyOldest(s *Selection, k *Kept) {
+	s.alike, s.hidden, s.overtakes = s.alike[:0], s.hidden[:0], false
 	shared := v.ix.players.shared
 	for w := range shared {
 		shared := shared[w] & s.union[w]
@@ -147,29 +157,58 @@ func (v View) onlyOldest(s *Selection) {
 	}
 	v.work.Count(len(s.alike))
 	s.sorter.sort(s.alike, v.ix.created.keys, v.ix.slots)
-	seen := make(map[uint64]struct{}, len(s.alike))
+	seen := v.keptPlayers(k, len(s.alike)) // by when their tickets were created
 	kept := s.alike[:0]
 	for i, slot := range s.alike {
 		if i%lateStep == 0 && v.work.Late() {
 			break
 		}
-		t, twice := v.ix.slots[slot], false
-		v.ix.eachPlayer(t, func(player uint64) {
-			_, has := seen[player]
-			twice = twice || has
+		t, stamp := v.ix.slots[slot], v.ix.created.keys[slot]
+		older, younger := false, false
+		t.eachPlayer(func(player uint64) {
+			at, has := seen[player]
+			older, younger = older || has && at <= stamp, younger || has && at > stamp
 		})
-		if twice {
-			s.hides = true
-			s.union.remove(slot)
-			for i := range s.pools {
-				s.set(i).remove(slot)
-			}
+		if older {
+			s.hide(slot)
 			continue
 		}
-		v.ix.eachPlayer(t, func(player uint64) { seen[player] = struct{}{} })
+		s.overtakes = s.overtakes || younger
+		t.eachPlayer(func(player uint64) { seen[player] = stamp })
 		kept = append(kept, slot)
 	}
 	s.alike = kept
+}
+
+// keptPlayers has the stamps of the tickets that are kept and share players, by player.
+func (v View) keptPlayers(k *Kept, more int) map[uint64]uint64 {
+	seen := make(map[uint64]uint64, more)
+	if k == nil {
+		return seen
+	}
+	for w, word := range v.ix.players.shared[:min(len(v.ix.players.shared), len(k.waiting))] {
+		word &= k.waiting[w] & v.ix.present[w]
+		for ; word != 0; word &= word - 1 {
+			slot := w*wordSlots + bits.TrailingZeros64(word)
+			v.work.Count(1)
+			v.ix.slots[slot].eachPlayer(func(player uint64) { seen[player] = v.ix.created.keys[slot] })
+		}
+	}
+	return seen
+}
+
+// hide leaves a ticket out.
+func (s *Selection) hide(slot uint32) {
+	s.union.remove(slot)
+	if len(s.pools) == 0 {
+		s.hidden = append(s.hidden, hiddenSlot{slot, -1})
+	}
+	for i := range s.pools {
+		if s.set(i).has(slot) {
+			s.hidden = append(s.hidden, hiddenSlot{slot, i})
+			s.set(i).remove(slot)
+		}
+	}
 }
 
 // noteShared notes the numbers of the tickets that share a player with others that wait.
@@ -184,9 +223,6 @@ func (s *Selection) noteShared() {
 		s.shared.add(s.numbers[slot])
 	}
 }
-
-// Hides tells whether tickets of the pools were left out, because their players have older ones in them.
-func (s *Selection) Hides() bool { return s.hides }
 
 // AnyShared tells whether a player of one of the tickets may have others that wait, which the selection does not have.
 func (s *Selection) AnyShared() bool { return len(s.shared) > 0 }

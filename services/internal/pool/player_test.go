@@ -120,59 +120,105 @@ func TestSelectionHasNoPlayerTwice(t *testing.T) {
 	}
 }
 
-// A selection that goes on does not add a second ticket of a player whose first is kept.
-func TestKeptSelectionEndsWhenAPlayerComesAgain(t *testing.T) {
-	ix := pool.New()
-	put := func(id, owner string, created int64) {
-		t.Helper()
-		raw, err := proto.Marshal(&pb.Ticket{Id: id, Owner: owner, Created: created})
-		if err != nil {
-			t.Fatal(err)
+// A selection that goes on has, in every run, the tickets that a new one would have: a second ticket of a player is
+// hidden, and comes when the first one is gone, whatever comes, leaves, is proposed, or comes back at its old age.
+func TestKeptSelectionRemembersWhatIsHidden(t *testing.T) {
+	goesOn, hides, overtaken := 0, 0, 0
+	for seed := range uint64(40) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		name := func() string { return fmt.Sprint("player-", random.IntN(40+int(seed)*20)) }
+		pools := []map[string]*pb.Pool{nil, {"a": {Filters: []*pb.Filter{below("skill", 0.7)}}, "b": {
+			Filters: []*pb.Filter{{Attribute: "skill", Min: new(0.4), Max: new(1.0)}}}}}[seed%2]
+		ix, created := pool.New(), int64(0)
+		var ids []string
+		var s, fresh pool.Selection
+		var k pool.Kept
+		begun := false
+		for step := range 400 {
+			for range random.IntN(4) {
+				created++
+				one := &pb.Ticket{Id: fmt.Sprint("t", created), Created: 10 * created, Owner: name(),
+					AttributeNames: []string{"skill"}, AttributeValues: []float64{random.Float64()}}
+				if random.IntN(10) == 0 {
+					one.Created = 1 + random.Int64N(10*created) // it waits again
+				}
+				if random.IntN(4) == 0 {
+					one.Players = []*pb.Player{{Id: name()}, {Id: "with " + name()}}
+				}
+				raw, err := proto.Marshal(one)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := ix.Put(one.Id, raw); err != nil {
+					t.Fatal(err)
+				}
+				ids = append(ids, one.Id)
+			}
+			for range random.IntN(4) {
+				if i := random.IntN(1 + len(ids)); i < len(ids) {
+					ix.Drop(ids[i])
+					ids = slices.Delete(ids, i, i+1)
+				}
+			}
+			var made []float64
+			ix.View(func(v pool.View) {
+				v.Select(pools, &fresh)
+				if begun && v.Advance(pools, &s, &k) {
+					goesOn++
+					made = make([]float64, s.N())
+					v.Column(&s, pool.Created, made)
+					return
+				}
+				if begun {
+					overtaken++
+				}
+				v.Select(pools, &s)
+				v.Keep(&s, &k)
+			})
+			begun = true
+			if made != nil {
+				k.Commit(&s, made)
+			}
+			if fresh.Hides() {
+				hides++
+			}
+			compareKept(t, &k, &fresh, pools, fmt.Sprint("seed ", seed, ", step ", step))
+			for number := range uint32(k.All().N()) {
+				if random.IntN(30) == 0 {
+					k.Propose(number)
+				}
+			}
 		}
-		if err := ix.Put(id, raw); err != nil {
-			t.Fatal(err)
+	}
+	if goesOn < 10_000 || hides < 3_000 || overtaken > goesOn/4 {
+		t.Errorf("%d runs went on, %d hid tickets, %d began anew", goesOn, hides, overtaken)
+	}
+}
+
+// compareKept fails unless the tickets that are kept are those of a fresh selection.
+func compareKept(t *testing.T, k *pool.Kept, fresh *pool.Selection, pools map[string]*pb.Pool, when string) {
+	t.Helper()
+	got := k.Waiting()
+	var want []string
+	shared := map[string]bool{}
+	for i := range fresh.N() {
+		want = append(want, fresh.ID(i))
+		shared[fresh.ID(i)] = fresh.Shared(uint32(i))
+	}
+	slices.Sort(want)
+	ids := slices.Sorted(maps.Values(got))
+	if !slices.Equal(ids, want) {
+		t.Fatalf("%s: %d are kept, want %d:\n%v\n%v", when, len(ids), len(want), ids, want)
+	}
+	for number, id := range got {
+		if shared[id] && !k.All().Shared(number) {
+			t.Fatalf("%s: ticket %s shares a player, and is not said to", when, id)
 		}
 	}
-	var s pool.Selection
-	var k pool.Kept
-	keep := func() bool {
-		ix.View(func(v pool.View) {
-			v.Select(nil, &s)
-			v.Keep(&s, &k)
-		})
-		return !s.Hides()
-	}
-	advance := func() (goesOn bool) {
-		ix.View(func(v pool.View) { goesOn = v.Advance(nil, &s, &k) })
-		if goesOn {
-			k.Commit(&s, make([]float64, s.N()))
+	for name := range pools {
+		if n, _ := k.Count(name); n != len(fresh.Pool(name)) {
+			t.Fatalf("%s: pool %s has %d, want %d", when, name, n, len(fresh.Pool(name)))
 		}
-		return goesOn
-	}
-	put("a1", "ada", 1)
-	put("b1", "bob", 2)
-	if !keep() {
-		t.Error("two players hide a ticket")
-	}
-	put("c1", "carl", 3)
-	if !advance() || s.N() != 1 || s.ID(0) != "c1" {
-		t.Errorf("%d tickets are new", s.N())
-	}
-	put("a2", "ada", 4)
-	if advance() {
-		t.Errorf("%d tickets are new, and one is that of a player who is kept", s.N())
-	}
-	if keep() {
-		t.Error("a second ticket of ada is not hidden")
-	}
-	ix.Drop("a1")
-	if !keep() || s.N() != 3 {
-		t.Errorf("%d tickets, hidden: %v", s.N(), s.Hides())
-	}
-	put("d1", "dora", 5)
-	put("d2", "dora", 6)
-	if advance() {
-		t.Error("both tickets of dora are new")
 	}
 }
 

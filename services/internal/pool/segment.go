@@ -164,7 +164,9 @@ func (c *cut) filters() []*pb.Filter {
 }
 
 func (c *cut) segment(low, high float64) *pb.Filter {
-	return &pb.Filter{Attribute: c.filter.GetAttribute(), Min: proto.Float64(low), Max: proto.Float64(high)}
+	return &pb.Filter{
+		Attribute: c.filter.GetAttribute(), Count: c.filter.GetCount(), Min: proto.Float64(low), Max: proto.Float64(high),
+	}
 }
 
 // bound is the value below which a share of the distribution lies. It computes from the middle and in halves, because

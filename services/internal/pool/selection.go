@@ -29,7 +29,10 @@ type Selection struct {
 	// alike are the slots of tickets that share a player with others that wait, and shared are their numbers.
 	alike  []uint32
 	shared bitset
-	hides  bool
+	// hidden are those of them that are left out. overtakes is set if a ticket is older than one that is kept and has one
+	// of its players.
+	hidden    []hiddenSlot
+	overtakes bool
 
 	sorter sorter
 }
@@ -47,7 +50,7 @@ type poolList struct {
 // one that is.
 func (v View) Select(pools map[string]*pb.Pool, s *Selection) {
 	v.match(pools, s, 0)
-	v.finish(s)
+	v.finish(s, nil)
 }
 
 // match fills the sets of a selection with those tickets of the pools whose slots are from one on.
@@ -76,14 +79,14 @@ func (s *Selection) set(i int) bitset {
 	return s.sets[i*words:][:words]
 }
 
-// finish numbers the tickets of the sets.
-func (v View) finish(s *Selection) {
+// finish numbers the tickets of the sets, without those that share a player with an older one, also of k.
+func (v View) finish(s *Selection, k *Kept) {
 	for i := range s.pools {
 		for w, word := range s.set(i) {
 			s.union[w] |= word
 		}
 	}
-	v.onlyOldest(s)
+	v.onlyOldest(s, k)
 	v.number(s)
 	s.noteShared()
 	for i := range s.pools {
@@ -101,6 +104,10 @@ func (v View) fill(set bitset, p *pb.Pool, from int) {
 	}
 	v.work.Count(len(set) - first)
 	for _, f := range p.GetFilters() {
+		if f.GetCount() != "" {
+			v.keepCount(set, first, f)
+			continue
+		}
 		c, in := v.find(f)
 		if c == nil || v.work.Late() {
 			clear(set[first:])

@@ -11,7 +11,7 @@ const (
 
 // bytes is about how many bytes a ticket takes beside its columns.
 func (t *ticket) bytes() int {
-	n := ticketOverhead + roundUp(len(t.id)) + roundUp(len(t.rest))
+	n := ticketOverhead + roundUp(len(t.id)) + roundUp(len(t.rest)) + t.group.bytes()
 	for _, p := range t.properties {
 		n += propertyOverhead + roundUp(len(p.Value)) // tickets share the names
 	}
@@ -28,11 +28,15 @@ func (ix *Index) Size() int64 {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
 	n := ix.ticketBytes + 8*(cap(ix.created.keys)+cap(ix.slots)-len(ix.slots)+cap(ix.present)+cap(ix.spilled))
+	n += 8*cap(ix.sizes.keys) + 4*cap(ix.sizes.slots)
 	for _, c := range ix.columns {
 		n += columnOverhead + roundUp(len(c.name)) + 8*cap(c.keys) + 4*cap(c.slots)
 	}
 	for name := range ix.body.interned {
 		n += propertyOverhead + roundUp(len(name))
+	}
+	for key := range ix.body.lists {
+		n += listOverhead + roundUp(len(key))
 	}
 	return int64(n + ix.queues.bytes())
 }

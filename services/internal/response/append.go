@@ -2,6 +2,7 @@ package response
 
 import (
 	"encoding/base64"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -31,15 +32,18 @@ func AppendFollowed(to []byte, t *state.Ticket) ([]byte, error) {
 		return to, err
 	}
 	if t.Assignment != nil {
-		to, err = appendAssignment(append(to, `,"assignment":`...), t.Assignment)
+		to, err = appendAssignment(append(to, `,"assignment":`...), t)
 		return append(to, '}'), err
 	}
 	to = strconv.AppendInt(append(to, `,"created":`...), t.Body.GetCreated(), 10)
 	if to, err = appendNames(to, `,"queues":[`, t.Body.GetQueues()); err != nil {
 		return to, err
 	}
-	to, err = appendNames(to, `,"unservedQueues":[`, t.Unserved)
-	return append(to, '}'), err
+	if to, err = appendNames(to, `,"unservedQueues":[`, t.Unserved); err != nil {
+		return to, err
+	}
+	to, err = appendAcceptance(to, t.Acceptance)
+	return append(appendEstimate(to, t.Estimate), '}'), err
 }
 
 func appendMembers(to []byte, t *state.Ticket) ([]byte, error) {
@@ -56,7 +60,7 @@ func appendMembers(to []byte, t *state.Ticket) ([]byte, error) {
 		return to, err
 	}
 	to = strconv.AppendInt(append(to, `,"created":`...), t.Body.GetCreated(), 10)
-	if to, err = appendAssignment(append(to, `,"assignment":`...), t.Assignment); err != nil {
+	if to, err = appendAssignment(append(to, `,"assignment":`...), t); err != nil {
 		return to, err
 	}
 	if to, err = appendPlayers(to, t.Body.GetPlayers()); err != nil {
@@ -65,7 +69,37 @@ func appendMembers(to []byte, t *state.Ticket) ([]byte, error) {
 	if to, err = appendNames(to, `,"queues":[`, t.Body.GetQueues()); err != nil {
 		return to, err
 	}
-	return appendNames(to, `,"unservedQueues":[`, t.Unserved)
+	if to, err = appendNames(to, `,"unservedQueues":[`, t.Unserved); err != nil {
+		return to, err
+	}
+	to, err = appendAcceptance(to, t.Acceptance)
+	return appendEstimate(to, t.Estimate), err
+}
+
+// appendEstimate appends the member estimate, if there is one.
+func appendEstimate(to []byte, e *state.Estimate) []byte {
+	if e == nil {
+		return to
+	}
+	to = strconv.AppendInt(append(to, `,"estimate":{"low":`...), e.Low.Milliseconds(), 10)
+	to = strconv.AppendInt(append(to, `,"high":`...), e.High.Milliseconds(), 10)
+	return append(to, '}')
+}
+
+// appendAcceptance appends the member acceptance, if there is one.
+func appendAcceptance(to []byte, a *state.Acceptance) ([]byte, error) {
+	if a == nil {
+		return to, nil
+	}
+	to, err := jsontext.AppendQuote(append(to, `,"acceptance":{"match":`...), a.Match)
+	if err != nil {
+		return to, err
+	}
+	to = strconv.AppendInt(append(to, `,"remaining":`...), a.Left.Milliseconds(), 10)
+	to = strconv.AppendInt(append(to, `,"players":`...), int64(a.Players), 10)
+	to = strconv.AppendInt(append(to, `,"accepted":`...), int64(a.Accepted), 10)
+	to, err = appendList(append(to, `,"unanswered":[`...), a.Open)
+	return append(to, '}'), err
 }
 
 // appendPlayers appends the member players, if there are any. They have attributes and properties if they have some.
@@ -130,7 +164,11 @@ func appendNames(to []byte, member string, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return to, nil
 	}
-	to = append(to, member...)
+	return appendList(append(to, member...), names)
+}
+
+// appendList appends names behind the bracket of a list, and its end.
+func appendList(to []byte, names []string) ([]byte, error) {
 	var err error
 	for i, name := range names {
 		if i > 0 {
@@ -143,7 +181,8 @@ func appendNames(to []byte, member string, names []string) ([]byte, error) {
 	return append(to, ']'), nil
 }
 
-func appendAssignment(to []byte, a *pb.Assignment) ([]byte, error) {
+func appendAssignment(to []byte, t *state.Ticket) ([]byte, error) {
+	a := t.Assignment
 	if a == nil {
 		return append(to, `null`...), nil
 	}
@@ -158,7 +197,27 @@ func appendAssignment(to []byte, a *pb.Assignment) ([]byte, error) {
 		return to, err
 	}
 	to, err = jsontext.AppendFormat(append(to, `,"matchproperties":`...), ObjectOrNull(a.GetMatchProperties()))
+	if err == nil {
+		to, err = appendSeats(to, t.Seats)
+	}
 	return append(to, '}'), err
+}
+
+// appendSeats appends the member seats, if there are any.
+func appendSeats(to []byte, seats map[string]string) (_ []byte, err error) {
+	if len(seats) == 0 {
+		return to, nil
+	}
+	to = append(to, `,"seats":{`...)
+	for i, player := range slices.Sorted(maps.Keys(seats)) {
+		if to, err = appendName(to, i, player); err != nil {
+			return to, err
+		}
+		if to, err = jsontext.AppendQuote(to, seats[player]); err != nil {
+			return to, err
+		}
+	}
+	return append(to, '}'), nil
 }
 
 // appendName appends the name of the i-th member of an object.

@@ -3,6 +3,7 @@ package response_test
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -47,6 +48,12 @@ func TestAppendTicketIsWhatReflectionMakes(t *testing.T) {
 	})
 }
 
+func TestAppendSeatsIsWhatReflectionMakes(t *testing.T) {
+	check(t, &state.Ticket{Body: &pb.Ticket{Id: "t"}, Assignment: &pb.Assignment{Connection: "a:1", Match: "m"},
+		Seats: map[string]string{"bob": "eyJ.b", "<ada> \"é\"": "eyJ.a"}})
+	check(t, &state.Ticket{Body: &pb.Ticket{Id: "t"}, Assignment: &pb.Assignment{Match: "m"}})
+}
+
 func TestAppendPlayersIsWhatReflectionMakes(t *testing.T) {
 	check(t, &state.Ticket{Body: &pb.Ticket{Id: "t", Players: []*pb.Player{
 		{Id: "ada"},
@@ -54,6 +61,18 @@ func TestAppendPlayersIsWhatReflectionMakes(t *testing.T) {
 			Properties: map[string][]byte{"z": nil, "a": []byte("bytes")}},
 		{Id: "c", Properties: map[string][]byte{"empty": {}}},
 	}}})
+}
+
+func TestAppendAcceptanceIsWhatReflectionMakes(t *testing.T) {
+	for _, open := range [][]string{nil, {"ada"}, {"<b> \"ö\"", "bob"}} {
+		check(t, &state.Ticket{Body: &pb.Ticket{Id: "t", Queues: []string{"ranked"}}, Matched: true,
+			Acceptance: &state.Acceptance{Match: "m \"1\"", Left: 1500 * time.Millisecond, Players: 10, Accepted: 3,
+				Open: open}})
+	}
+}
+
+func TestAppendEstimateIsWhatReflectionMakes(t *testing.T) {
+	check(t, &state.Ticket{Body: &pb.Ticket{Id: "t"}, Estimate: &state.Estimate{Low: 0, High: 1500 * time.Millisecond}})
 }
 
 func FuzzAppendTicket(f *testing.F) {

@@ -21,6 +21,28 @@ type Ticket struct {
 	// Queues are left out for a ticket without queues, and Unserved if all are served or the ticket has a result.
 	Queues   []string `json:"queues,omitempty"`
 	Unserved []string `json:"unservedQueues,omitempty"`
+	// Acceptance is left out unless the ticket's match asks its players.
+	Acceptance *Acceptance `json:"acceptance,omitempty"`
+	// Estimate is left out where none was asked for, or none can be given.
+	Estimate *Estimate `json:"estimate,omitempty"`
+}
+
+// Estimate is for how many more milliseconds four of five tickets wait that are like this one.
+type Estimate struct {
+	Low  int64 `json:"low"`
+	High int64 `json:"high"`
+}
+
+// Acceptance is what a match asks the players of a ticket.
+type Acceptance struct {
+	Match string `json:"match"`
+	// Remaining is for how many milliseconds they may answer.
+	Remaining int64 `json:"remaining"`
+	// Players are asked in all tickets of the match, and Accepted of them accepted so far.
+	Players  int `json:"players"`
+	Accepted int `json:"accepted"`
+	// Unanswered are the players of this ticket who did not answer.
+	Unanswered []string `json:"unanswered"`
 }
 
 // Player is one of the players of a ticket.
@@ -36,6 +58,8 @@ type Assignment struct {
 	Error           string          `json:"error"`
 	Properties      json.RawMessage `json:"properties"`
 	MatchProperties json.RawMessage `json:"matchproperties"`
+	// Seats are left out unless the match has seat passes.
+	Seats map[string]string `json:"seats,omitempty"`
 }
 
 // NewTicket is a ticket as it is answered.
@@ -54,12 +78,20 @@ func NewTicket(t *state.Ticket) Ticket {
 			Properties: p.GetProperties(),
 		})
 	}
+	if a := t.Acceptance; a != nil {
+		r.Acceptance = &Acceptance{Match: a.Match, Remaining: a.Left.Milliseconds(), Players: a.Players,
+			Accepted: a.Accepted, Unanswered: a.Open}
+	}
+	if e := t.Estimate; e != nil {
+		r.Estimate = &Estimate{Low: e.Low.Milliseconds(), High: e.High.Milliseconds()}
+	}
 	if a := t.Assignment; a != nil {
 		r.Assignment = &Assignment{
 			Connection:      a.GetConnection(),
 			Error:           a.GetError(),
 			Properties:      ObjectOrNull(a.GetProperties()),
 			MatchProperties: ObjectOrNull(a.GetMatchProperties()),
+			Seats:           t.Seats,
 		}
 	}
 	return r

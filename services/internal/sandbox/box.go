@@ -45,6 +45,7 @@ type Box struct {
 	now         func() time.Time
 
 	lanes   *lanes
+	starts  *lanes
 	refused refusals
 	loaders sync.WaitGroup
 
@@ -106,8 +107,9 @@ func New(o Options) (*Box, error) {
 		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null,
 		fileRules: rules, newMemory: newSharedMemory,
 		cacheLimits: keep, now: o.Now,
-		lanes: newLanes(quickPlaces, o.Now), refused: refusals{now: o.Now, known: map[string]refused{}},
-		quit: make(chan struct{}), pruneEnded: make(chan struct{}),
+		lanes: newLanes(quickPlaces, o.Now), starts: newLanes(startPlaces(), o.Now),
+		refused: refusals{now: o.Now, known: map[string]refused{}},
+		quit:    make(chan struct{}), pruneEnded: make(chan struct{}),
 		cached: map[string]*cacheEntry{}, loadings: map[string]*loading{}, processes: map[*process]bool{},
 	}
 	go b.pruneRegularly()
@@ -161,7 +163,15 @@ func (b *Box) removeProcess(p *process) {
 // calls Start or Run. Name is for this process's own log. The error is an *Error, or of the kind Unavailable when the
 // process could not be created. After an error the caller should release the module and open it again, which repairs
 // damaged files.
+//
+// A few instances start at a time, fairly by owner, see enterStart: the time that a start may take begins when its turn
+// comes.
 func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line string)) (*Instance, error) {
+	started, err := b.enterStart(ctx, m.owner)
+	if err != nil {
+		return nil, err
+	}
+	defer started()
 	i, _, _, err := b.start(ctx, m.Hash, name, b.limits.Start, log)
 	if err != nil {
 		b.markSuspect(m.Hash, err)
@@ -189,7 +199,7 @@ func (b *Box) start(
 		if h, body, err = p.receive(readyFrame, nil); err != nil {
 			return err
 		}
-		manifest, err = parseManifest(body)
+		manifest, err = ParseManifest(body)
 		return err
 	})
 	if err != nil {

@@ -67,7 +67,7 @@ func (g *guest) manifest() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := parseManifest(b); err != nil {
+	if _, err := ParseManifest(b); err != nil {
 		return nil, failure(Invalid, "%v", err)
 	}
 	return b, nil

@@ -1,5 +1,7 @@
 package sandbox
 
+import "context"
+
 // MainWithout is Main with one of its walls missing.
 func MainWithout(wall string) int {
 	w := allWalls()
@@ -32,3 +34,16 @@ func Shorten(module []byte) { shortenJumps(module) }
 
 // KeptAnswer is how many bytes of memory for answers the instance keeps.
 func (i *Instance) KeptAnswer() int { return cap(i.answer) }
+
+// TakeTurn waits until an instance may start, and keeps its turn until the function that it returns is called.
+func (b *Box) TakeTurn(ctx context.Context) (func(), error) {
+	t, err := b.starts.enter(ctx, &b.starts.quick, map[string]bool{"": true}, 0)
+	return func() { b.starts.leave(t) }, err
+}
+
+// HasTurn returns whether an instance may start at once.
+func (b *Box) HasTurn() bool {
+	b.starts.mu.Lock()
+	defer b.starts.mu.Unlock()
+	return len(b.starts.quick.running) < b.starts.quick.places
+}

@@ -193,6 +193,35 @@ func TestRunEndsWithContext(t *testing.T) {
 	<-i.Done()
 }
 
+// An instance needs a turn to start, and holds none afterwards.
+func TestStartTakesATurn(t *testing.T) {
+	b := newBox(t, sandbox.Limits{})
+	mod := load(t, b, reactor(echo()).bytes())
+	for range 2 * runtime.GOMAXPROCS(0) {
+		i, err := b.Start(t.Context(), mod, "one of many", func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer i.Close()
+	}
+	for b.HasTurn() {
+		left, err := b.TakeTurn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer left()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	i, err := b.Start(ctx, mod, "one too many", func(string) {})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Start without a turn = %v", err)
+	}
+	if err == nil {
+		i.Close()
+	}
+}
+
 func TestCloseDuringRun(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
 	m := reactor(cat(write(16, 8), loop(nil)), printing())

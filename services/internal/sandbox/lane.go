@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -85,6 +86,32 @@ func (l *lanes) join(owners map[string]bool, owner string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	owners[owner] = true
+}
+
+// startTurn is how long a start holds its place. An instance of a Go module takes 0.2 s on a slow machine. One that
+// takes longer goes on without a place, so that modules that are slow on purpose are in nobody's way.
+const startTurn = time.Second
+
+// startPlaces is how many instances start at a time: starting computes, so more of them only take longer, each of them.
+func startPlaces() int { return max(2, runtime.GOMAXPROCS(0)) }
+
+// enterStart waits until an instance of an owner may start. Otherwise all functions of a runner that came back would
+// start at once, none within its time, and again and again. The owner who had the least time lately is next. started
+// must be called when the instance has started or failed.
+func (b *Box) enterStart(ctx context.Context, owner string) (started func(), err error) {
+	t, err := b.starts.enter(ctx, &b.starts.quick, map[string]bool{owner: true}, 0)
+	if err != nil {
+		return nil, err
+	}
+	leave := sync.OnceFunc(func() {
+		b.starts.charge(owner, t, 0)
+		b.starts.leave(t)
+	})
+	late := time.AfterFunc(startTurn, leave)
+	return func() {
+		late.Stop()
+		leave()
+	}, nil
 }
 
 // charge adds what a turn took to what its owner had: its processor time, or the time that it held its place, which is

@@ -180,10 +180,56 @@ func TestWhoStopsWaitingLeavesNoTurn(t *testing.T) {
 	})
 }
 
+// When many instances are to start at once, few do at a time. Those of who started least are next, and one that takes
+// long gives up its place.
+func TestInstancesStartInTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := fakeBox()
+		began := time.Now()
+		var mu sync.Mutex
+		var order []string
+		start := func(owner string, takes time.Duration) {
+			started, err := b.enterStart(t.Context(), owner)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			order = append(order, fmt.Sprintf("%v %s", time.Since(began), owner))
+			mu.Unlock()
+			pass(takes)
+			started()
+		}
+		for range 2 {
+			go start("slow", 5*time.Second)
+			synctest.Wait()
+		}
+		for range 3 {
+			go start("many", 500*time.Millisecond)
+			synctest.Wait()
+		}
+		go start("slow", 0)
+		synctest.Wait()
+		go start("one", 0)
+		synctest.Wait()
+		pass(10 * time.Second)
+		synctest.Wait()    // also so that what they wrote may be read
+		slices.Sort(order) // who starts at the same time is told in any order
+		want := []string{"0s slow", "0s slow", "1.5s many", "1.5s slow", "1s many", "1s many", "1s one"}
+		if !slices.Equal(order, want) {
+			t.Errorf("started: %q, want %q", order, want)
+		}
+		if len(b.starts.quick.running)+len(b.starts.quick.waiting) > 0 {
+			t.Error("turns are left")
+		}
+	})
+}
+
 // fakeBox is a Box without folder and processes.
 func fakeBox() *Box {
 	return &Box{
-		lanes: newLanes(1, time.Now), now: time.Now, loadings: map[string]*loading{}, cached: map[string]*cacheEntry{},
+		lanes: newLanes(1, time.Now), starts: newLanes(2, time.Now), now: time.Now,
+		loadings: map[string]*loading{}, cached: map[string]*cacheEntry{},
 		cacheLimits: CacheLimits{Held: gib}, limits: DefaultLimits(),
 		refused: refusals{now: time.Now, known: map[string]refused{}},
 	}

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
@@ -89,6 +91,7 @@ func child(t testing.TB) string {
 // newBox makes a Box in a fresh folder that ends with the test.
 func newBox(t testing.TB, l sandbox.Limits) *sandbox.Box {
 	t.Helper()
+	l.Run, l.Start = cmp.Or(l.Run, time.Minute), cmp.Or(l.Start, time.Minute) // a loaded machine takes long
 	return boxOf(t, sandbox.Options{Dir: t.TempDir(), Limits: l, Binary: child(t)})
 }
 

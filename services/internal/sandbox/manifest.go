@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,34 @@ type Manifest struct {
 	PropertySettings  []string `json:"propertySettings,omitempty"`
 	// Changes is whether the function keeps the tickets of a run and works on what changed since.
 	Changes flag `json:"changes,omitempty"`
+	// Players is what the function reads of the tickets' players; nil if it reads nothing of them.
+	Players *Players `json:"players,omitempty"`
+}
+
+// Players is what a function reads of players, beside how many each ticket has.
+type Players struct {
+	Attributes        []string `json:"attributes,omitempty"`
+	Properties        []string `json:"properties,omitempty"`
+	AttributeSettings []string `json:"attributeSettings,omitempty"`
+	PropertySettings  []string `json:"propertySettings,omitempty"`
+	// Handles and IDs are whether it reads numbers and names that tell players apart.
+	Handles flag `json:"handles,omitempty"`
+	IDs     flag `json:"ids,omitempty"`
+	// IDSettings are settings with which it reads the names.
+	IDSettings []string `json:"idSettings,omitempty"`
+	// Backfills is whether it reads the players in running games, too.
+	Backfills flag `json:"backfills,omitempty"`
+
+	ignored bool // it is no object
+}
+
+// UnmarshalJSON ignores what is no object, as every such member was before this one existed.
+func (p *Players) UnmarshalJSON(b []byte) error {
+	type plain Players
+	if p.ignored = !bytes.HasPrefix(b, []byte("{")); p.ignored {
+		return nil
+	}
+	return json.Unmarshal(b, (*plain)(p))
 }
 
 // flag is a member that is set only by true. Anything else was ignored before the member existed, and is ignored still.
@@ -59,17 +88,25 @@ type manifestList struct {
 }
 
 func (m *Manifest) lists() []manifestList {
-	return []manifestList{
+	lists := []manifestList{
 		{"attributes", m.Attributes}, {"attributeSettings", m.AttributeSettings},
 		{"properties", m.Properties}, {"propertySettings", m.PropertySettings},
 	}
+	if p := m.Players; p != nil {
+		lists = append(lists, []manifestList{
+			{"players.attributes", p.Attributes}, {"players.attributeSettings", p.AttributeSettings},
+			{"players.properties", p.Properties}, {"players.propertySettings", p.PropertySettings},
+			{"players.idSettings", p.IDSettings},
+		}...)
+	}
+	return lists
 }
 
 // maxManifest is the longest manifest in bytes: enough for some thousand names.
 const maxManifest = 64 * kib
 
-// parseManifest reads what mm_manifest returned. It ignores unknown members, which later versions may have.
-func parseManifest(b []byte) (Manifest, error) {
+// ParseManifest reads what mm_manifest returned. It ignores unknown members, which later versions may have.
+func ParseManifest(b []byte) (Manifest, error) {
 	var m Manifest
 	err := json.Unmarshal(b, &m)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -80,6 +117,9 @@ func parseManifest(b []byte) (Manifest, error) {
 	}
 	if err != nil {
 		return Manifest{}, fmt.Errorf("mm_manifest returned no JSON: %w", err)
+	}
+	if m.Players != nil && m.Players.ignored {
+		m.Players = nil
 	}
 	for _, list := range m.lists() {
 		for i, name := range list.names {

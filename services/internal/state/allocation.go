@@ -30,6 +30,8 @@ type Allocation struct {
 	First bool
 	// Search is after which time the search for a server ends.
 	Search time.Duration
+	// Players are the ids of the players of each ticket, in the order of TicketsOf. A ticket that has left has none.
+	Players [][]string
 	// Wait is how long another holder's lease still lasts, with the status MatchLeased.
 	Wait time.Duration
 	// Position is the feed's position after tickets were released, else 0.
@@ -68,7 +70,7 @@ func (s *Store) BeginAllocations(ctx context.Context, project string, matches []
 	all := make([]Allocation, 0, len(matches))
 	replies, err := s.runAllShared(ctx, project, calls)
 	for i, reply := range replies {
-		r, err := listOf(reply, 1+4*sizes[i])
+		r, err := listOf(reply, 1+5*sizes[i])
 		if err != nil {
 			return all, err
 		}
@@ -76,7 +78,7 @@ func (s *Store) BeginAllocations(ctx context.Context, project string, matches []
 		if err != nil {
 			return all, err
 		}
-		for values := range slices.Chunk(r[1:], 4) {
+		for values := range slices.Chunk(r[1:], 5) {
 			b, err := allocationOf(values)
 			if err != nil {
 				return all, err
@@ -117,7 +119,7 @@ func droppedEvent(m *pb.Match) *pb.Event {
 	return dropped
 }
 
-// allocationOf reads what a script says of the lease of a match: status, number, first and time left.
+// allocationOf reads what a script says of the lease of a match: status, number, first, time left and players.
 func allocationOf(values []any) (b Allocation, err error) {
 	status, _ := values[0].(string)
 	number, err := positionOf(values[1])
@@ -128,7 +130,7 @@ func allocationOf(values []any) (b Allocation, err error) {
 	case MatchLeased:
 		b.Wait = time.Duration(number) * time.Millisecond
 	case MatchActive:
-		if values, err = listOf(values, 4); err != nil {
+		if values, err = listOf(values, 5); err != nil {
 			return b, err
 		}
 		left, err := positionOf(values[3])
@@ -136,6 +138,10 @@ func allocationOf(values []any) (b Allocation, err error) {
 			return b, err
 		}
 		b.First, b.Search = values[2] == int64(1), time.Duration(left)*time.Millisecond
+		names, _ := values[4].(string)
+		for ticket := range strings.SplitSeq(names, "\t") {
+			b.Players = append(b.Players, strings.FieldsFunc(ticket, func(c rune) bool { return c == '\n' }))
+		}
 	default:
 		b.Position = number
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -57,6 +58,7 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 		create(t, s, "a", "b")
 		c := claim(revision, "m", "a", "b")
 		mustClaim(t, s, terms, c)
+		owners := [][]string{{"owner-of-a"}, {"owner-of-b"}}
 		begin := func(holder string, after time.Duration, want state.Allocation) {
 			t.Helper()
 			got, err := s.At(epoch0.Add(after)).BeginAllocation(t.Context(), project, c.Match,
@@ -75,10 +77,10 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 		}
 		// The next holder has what is left of the first one's time.
 		active := func(left time.Duration) state.Allocation {
-			return state.Allocation{Status: state.MatchActive, Search: left}
+			return state.Allocation{Status: state.MatchActive, Search: left, Players: owners}
 		}
 		renew("one", 0, false) // nobody has begun
-		begin("one", 0, state.Allocation{Status: state.MatchActive, First: true, Search: 59 * time.Second})
+		begin("one", 0, state.Allocation{Status: state.MatchActive, First: true, Search: 59 * time.Second, Players: owners})
 		begin("two", 4*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 6 * time.Second})
 		renew("two", 5*time.Second, false)
 		renew("one", 10*time.Second, true)
@@ -98,6 +100,42 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 		}
 		renew("one", 65*time.Second, false)
 		begin("two", 70*time.Second, state.Allocation{Status: state.MatchReleased})
+	})
+}
+
+// Who allocates a server learns who plays, also after a ticket left.
+func TestLeaseNamesThePlayers(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		for n, withBackfill := range []bool{false, true} {
+			for i, tickets := range []*pb.Ticket{
+				group(fmt.Sprint("party", n), 0, "bob", "cy é \"x\""), group(fmt.Sprint("one", n), 1),
+				group(fmt.Sprint("leaves", n), 2, "eve"),
+			} {
+				must(t, s.At(at(i)).Creator(nil).Create(t.Context(), project, tickets))
+			}
+			c := claim(revision, fmt.Sprint("m", n), fmt.Sprint("leaves", n), fmt.Sprint("party", n), fmt.Sprint("one", n))
+			if withBackfill {
+				c.Match.Backfill = "game"
+				c.Match.Proposal.Filling = &pb.Filling{Contents: game("game", 1)}
+			}
+			mustClaim(t, s, terms, c)
+			for lease, want := range [][][]string{
+				{{"eve"}, {"bob", "cy é \"x\""}, {"owner-of-one" + strconv.Itoa(n)}},
+				{{}, {"bob", "cy é \"x\""}, {"owner-of-one" + strconv.Itoa(n)}},
+			} {
+				begun, err := s.BeginAllocation(t.Context(), project, c.Match, tenSecondLease("one", time.Minute))
+				must(t, err)
+				if diff := cmp.Diff(want, begun.Players); diff != "" || begun.Status != state.MatchActive {
+					t.Errorf("backfill %v: %s, %s", withBackfill, begun.Status, diff)
+				}
+				must(t, s.ReleaseMatchLease(t.Context(), project, c.Match.GetId(), "one"))
+				if lease == 0 {
+					must(t, second(s.DeleteTicket(t.Context(), project, fmt.Sprint("leaves", n), "")))
+				}
+			}
+		}
 	})
 }
 
@@ -154,7 +192,7 @@ func TestUnusedServerIsDeallocated(t *testing.T) {
 		}, true, nil},
 		"a server after the match was forgotten": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			must(t, third(s.Assign(t.Context(), project, m, state.Outcome{Holder: "one", Error: "E"}, results)))
-			must(t, second(s.Expire(t.Context(), project, time.Hour, 10)))
+			must(t, second(s.Expire(t.Context(), project, time.Hour, time.Minute, 10)))
 			status, assigned, err := s.Assign(t.Context(), project, m, state.Outcome{Holder: "one",
 				Connection: "x:1"}, results)
 			if err != nil || status != state.MatchForgotten || len(assigned) > 0 {
@@ -178,7 +216,7 @@ func TestUnusedServerIsDeallocated(t *testing.T) {
 					return
 				}
 				// Expiry does not forget the match.
-				must(t, second(s.At(epoch0.Add(100*time.Hour)).Expire(t.Context(), project, 200*time.Hour, 10)))
+				must(t, second(s.At(epoch0.Add(100*time.Hour)).Expire(t.Context(), project, 200*time.Hour, time.Minute, 10)))
 				wantDeallocations(t, s, epoch0.Add(-time.Millisecond))
 				wantDeallocations(t, s, epoch0, "m")
 				// A caller may die. Later calls return the match again, after longer and longer delays.
@@ -269,7 +307,7 @@ func TestDeallocationIsGivenUp(t *testing.T) {
 		if last := lines[len(lines)-1]; last != "unreturned expired m" {
 			t.Errorf("the last event is %q", last)
 		}
-		must(t, second(s.At(epoch0.Add(100*time.Hour)).Expire(t.Context(), project, time.Hour, 10)))
+		must(t, second(s.At(epoch0.Add(100*time.Hour)).Expire(t.Context(), project, time.Hour, time.Minute, 10)))
 		if left, err := s.Leftovers(t.Context(), project); err != nil || len(left) > 0 {
 			t.Errorf("left are %v, %v", left, err)
 		}
@@ -345,7 +383,7 @@ func TestGameServerIsStoredUntilItsExpiry(t *testing.T) {
 		must(t, third(s.Assign(t.Context(), project, c.Match, end, map[string]*pb.Assignment{"a": {}})))
 		expire := func(after time.Duration) {
 			t.Helper()
-			must(t, second(s.At(epoch0.Add(after)).Expire(t.Context(), project, 200*time.Hour, 10)))
+			must(t, second(s.At(epoch0.Add(after)).Expire(t.Context(), project, 200*time.Hour, time.Minute, 10)))
 		}
 		// The server is stored for longer than the result, and calls extend the time.
 		expire(time.Hour - time.Millisecond)

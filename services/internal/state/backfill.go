@@ -25,6 +25,10 @@ func (s *Store) CreateBackfill(
 	if err != nil {
 		return 0, err
 	}
+	roster, names, err := rosterFields(b.GetRoster())
+	if err != nil {
+		return 0, err
+	}
 	// Directors must find the project even if it has no config, since they delete the tickets of silent servers.
 	if err := s.addProject(ctx, project); err != nil {
 		return 0, err
@@ -36,7 +40,9 @@ func (s *Store) CreateBackfill(
 		"connection", b.GetConnection(),
 		"match_id", b.GetMatch(),
 		"body", body,
-		"queue", queueField(b.GetQueue())))
+		"queue", queueField(b.GetQueue()),
+		"roster", roster,
+		"roster_names", names))
 	if err != nil {
 		return 0, err
 	}
@@ -62,15 +68,19 @@ func (s *Store) CreateBackfill(
 	return position, nil
 }
 
-// ReplaceBackfill replaces what a server says in its backfill ticket, whose queue stays if b has none. It sets b's new
-// version, created and queue, and the allocated connection if b has none. The tickets that were proposed to it wait
-// again. It returns the feed's position after the change. Errors: NotFound when there is no such backfill ticket, or
-// when it does not belong to the match that b names; when it is larger than before, Limited when those of the project
-// are too large together and Unavailable when Redis is short of memory.
+// ReplaceBackfill replaces what a server says in its backfill ticket, whose queue and roster stay if b has none. It
+// sets b's new version, created, queue and roster, and the allocated connection if b has none. The tickets that were
+// proposed to it wait again. It returns the feed's position after the change. Errors: NotFound when there is no such
+// backfill ticket, or when it does not belong to the match that b names; when it is larger than before, Limited when
+// those of the project are too large together and Unavailable when Redis is short of memory.
 func (s *Store) ReplaceBackfill(
 	ctx context.Context, project string, b *pb.Backfill,
 ) (position uint64, err error) {
 	body, err := backfillBody(b)
+	if err != nil {
+		return 0, err
+	}
+	roster, names, err := rosterFields(b.GetRoster())
 	if err != nil {
 		return 0, err
 	}
@@ -88,6 +98,8 @@ func (s *Store) ReplaceBackfill(
 			"match_id", b.GetMatch(),
 			"body", body,
 			"new_queue", queue,
+			"roster", roster,
+			"roster_names", names,
 			"rejected_event", s.encodeEvent(rejectedEvent(id, "replaced")))
 		c.tickets(k, proposed)
 		return s.run(ctx, c)
@@ -101,13 +113,16 @@ func (s *Store) ReplaceBackfill(
 	case "short":
 		return 0, shortOfMemory(nil)
 	}
-	if r[0] != "ok" || len(r) < 6 {
+	if r[0] != "ok" || len(r) < 7 {
 		return 0, noBackfill(id)
 	}
 	b.Version, _ = r[2].(int64)
 	b.Created, _ = r[3].(int64)
 	b.Connection, _ = r[4].(string)
 	if b.Queue, err = parseQueueField(r[5]); err != nil {
+		return 0, err
+	}
+	if b.Roster, err = parseRosterField(r[6]); err != nil {
 		return 0, err
 	}
 	return positionOf(r[1])
@@ -189,8 +204,8 @@ func (c *Change) DecodeBackfill() (*pb.Backfill, error) {
 	return b, nil
 }
 
-// describe makes the body of a change from a backfill ticket's fields v, g, c, a, d, m, n, b, h and q, as describe in
-// script/include/backfill.lua does; "" when functions do not see the ticket.
+// describe makes the body of a change from a backfill ticket's fields v, g, c, a, d, m, n, b, h, q and y, as describe
+// in script/include/backfill.lua does; "" when functions do not see the ticket.
 func describe(fields []any) string {
 	text := func(i int) string {
 		value, _ := fields[i].(string)
@@ -208,7 +223,7 @@ func describe(fields []any) string {
 		body = text(6)
 	}
 	return strings.Join([]string{text(0), text(1), text(2), strconv.Itoa(len(connection)), connection}, " ") + " " + body +
-		text(9)
+		text(9) + text(10)
 }
 
 // backfillBody marshals the part of a backfill ticket that functions may change. It is stored as one value.
@@ -220,6 +235,32 @@ func backfillBody(b *pb.Backfill) ([]byte, error) {
 		return nil, problem.Wrap(problem.Invalid, err, "the backfill ticket holds text that is not UTF-8")
 	}
 	return body, nil
+}
+
+// rosterFields are the encoded field roster of a backfill ticket's record, and the ids of its players, for scripts.
+// Both are empty if there is no roster.
+func rosterFields(roster *pb.Roster) (field []byte, names string, err error) {
+	if roster == nil {
+		return nil, "", nil
+	}
+	if field, err = proto.Marshal(&pb.Backfill{Roster: roster}); err != nil {
+		return nil, "", problem.Wrap(problem.Invalid, err, "players: text that is not UTF-8")
+	}
+	ids := make([]string, len(roster.GetPlayers()))
+	for i, p := range roster.GetPlayers() {
+		ids[i] = p.GetId()
+	}
+	return field, strings.Join(ids, "\n"), nil
+}
+
+// parseRosterField is the inverse of rosterFields.
+func parseRosterField(field any) (*pb.Roster, error) {
+	text, _ := field.(string)
+	b := new(pb.Backfill)
+	if err := proto.Unmarshal([]byte(text), b); err != nil {
+		return nil, corrupt("roster of a backfill ticket", err)
+	}
+	return b.Roster, nil
 }
 
 func (s *Store) backfillsTooLarge() error {

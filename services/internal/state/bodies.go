@@ -13,14 +13,14 @@ const (
 	tripTickets = 8
 )
 
-// readTickets reads the fields b, s and a of tickets.
+// readTickets reads the fields b, s, a and x of tickets.
 func (s *Store) readTickets(ctx context.Context, k keys, ids []string) ([][]any, error) {
 	sizes, err := s.sizesOf(ctx, k, ids)
 	if err != nil {
 		return nil, err
 	}
 	all := make([][]any, 0, len(ids))
-	err = readHashes(ctx, s.redis, ids, k.ticket, []string{"b", "s", "a"}, sizes, tripBytes,
+	err = readHashes(ctx, s.redis, ids, k.ticket, []string{"b", "s", "a", "x"}, sizes, tripBytes,
 		func(_ int, read []*redis.SliceCmd) error {
 			for _, row := range read {
 				all = append(all, row.Val())

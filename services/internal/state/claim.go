@@ -25,9 +25,9 @@ type Claim struct {
 	Match *pb.Match
 	// Tickets are the match's tickets.
 	Tickets []string
-	// Assignments is nil when a server is to be allocated. Otherwise it has the result of each ticket, which is written at
-	// once. Results of tickets that are proposed to a backfill ticket are written when its server approves: those without
-	// a connection get the server's.
+	// Assignments is nil when a server is to be allocated, or the players are asked first. Otherwise it has the result of
+	// each ticket, which is written at once. Results of tickets that are proposed to a backfill ticket are written when
+	// its server approves: those without a connection get the server's.
 	Assignments []*pb.Assignment
 	// Refusal is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or deleted,
 	// "full" when the project has too many claimed matches, or when its backfill tickets, the tickets that are proposed
@@ -40,7 +40,7 @@ type Claim struct {
 // event returns the event of a successful claim.
 func (c *Claim) event(epoch uint64) *pb.Event {
 	e := matchEvent(c.Match, pb.Event_KIND_CLAIMED)
-	e.Epoch = epoch
+	e.Epoch, e.Acceptance = epoch, c.Match.GetAcceptance()
 	if c.Assignments != nil {
 		e.Kind = pb.Event_KIND_ASSIGNED
 		if failure := c.Match.GetProposal().GetError(); failure != "" {
@@ -181,7 +181,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		var body []byte
 		var target string
 		if claim.Assignments == nil {
-			target = targetName(claim.Match)
+			target = neededTarget(claim.Match)
 			var err error
 			if body, err = proto.Marshal(claim.Match); err != nil {
 				return call{}, corrupt("match", err)
@@ -206,7 +206,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		}
 		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets),
 			strings.Join(claim.Tickets, " "), s.encodeEvent(claim.event(terms.Epoch)), body, target,
-			size, shared.body, comparing(m.GetProposal()), len(bodies))
+			acceptanceOf(m), size, shared.body, comparing(m.GetProposal()), len(bodies))
 		for _, assignment := range bodies {
 			c.args = append(c.args, assignment)
 		}
@@ -300,7 +300,8 @@ func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (cal
 		"backfill_body", contents,
 		"queue", queueField(m.GetProposal().GetFilling().GetContents().GetQueue()),
 		"compare", comparing(m.GetProposal()),
-		"event", s.encodeEvent(event))
+		"event", s.encodeEvent(event),
+		"acceptance", acceptanceOf(m))
 	c.tickets(k, claim.Tickets)
 	return c, nil
 }

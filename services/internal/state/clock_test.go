@@ -159,7 +159,7 @@ func TestDirectorWithAWrongClockDeletesNothing(t *testing.T) {
 		if err != nil || due.Tickets || due.Backfills {
 			t.Errorf("ahead by %s: due is %+v, %v", ahead, due, err)
 		}
-		e, err := wrong.Expire(t.Context(), project, time.Hour, 100)
+		e, err := wrong.Expire(t.Context(), project, time.Hour, time.Minute, 100)
 		if err != nil || e.Abandoned != 0 {
 			t.Errorf("ahead by %s: %+v, %v", ahead, e, err)
 		}
@@ -171,7 +171,7 @@ func TestDirectorWithAWrongClockDeletesNothing(t *testing.T) {
 	// Even if a director did not know what Redis's clock says: the scripts do.
 	lost := open(61*time.Minute, state.Limits{})
 	lost.Unmeasure()
-	if e, err := lost.Expire(t.Context(), project, time.Hour, 100); err != nil || e.Abandoned != 0 {
+	if e, err := lost.Expire(t.Context(), project, time.Hour, time.Minute, 100); err != nil || e.Abandoned != 0 {
 		t.Errorf("unmeasured: %+v, %v", e, err)
 	}
 }
@@ -260,8 +260,8 @@ func TestOnlyTheHolderAssigns(t *testing.T) {
 		due(1000, others)
 		finish(1000)
 		due(5000)
-		must(t, second(s.At(at(5000)).Expire(t.Context(), project, time.Hour, 10)))
-		must(t, second(s.At(at(13).Add(2*day)).Expire(t.Context(), project, 100*day, 10)))
+		must(t, second(s.At(at(5000)).Expire(t.Context(), project, time.Hour, time.Minute, 10)))
+		must(t, second(s.At(at(13).Add(2*day)).Expire(t.Context(), project, 100*day, time.Minute, 10)))
 		if left, err := s.Leftovers(t.Context(), project); err != nil || len(left) != 0 {
 			t.Errorf("left behind: %v, %v", left, err)
 		}
@@ -284,7 +284,7 @@ func TestRedisClockJumps(t *testing.T) {
 
 				// Nothing is deleted early: e waits for almost as long as it may, and the game's server called lately.
 				young := s.At(at(59*60 + 59).Add(jump))
-				if e, err := young.Expire(t.Context(), project, time.Hour, 10); err != nil || e.Abandoned != 0 {
+				if e, err := young.Expire(t.Context(), project, time.Hour, time.Minute, 10); err != nil || e.Abandoned != 0 {
 					t.Errorf("%+v, %v", e, err)
 				}
 				called := s.At(at(59).Add(jump))

@@ -61,8 +61,12 @@ type creation struct {
 	// settings is the revision of the settings that it was decided by.
 	settings int64
 	// party is set when it is the search of a party, which is written with it.
-	party partyWrite
-	lists Lists
+	party  partyWrite
+	lists  Lists
+	ends   Ends
+	pauses Pauses
+	// queues has the ticket's queues with spaces between.
+	queues string
 	// key and request are the digests of an Idempotency-Key and of its request; "" for none.
 	key, request string
 	// older are tickets of its players that the script wants to look at, as ids of pairs: a ticket, and the match that
@@ -81,7 +85,7 @@ type answer struct {
 func newCreation(asked Creation, body []byte) *creation {
 	t := asked.Ticket
 	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, settings: asked.Settings, lists: asked.Lists,
-		done: make(chan answer, 1)}
+		ends: asked.Ends, pauses: asked.Pauses, queues: strings.Join(t.GetQueues(), " "), done: make(chan answer, 1)}
 	if asked.Key != "" {
 		// A key is its player's own. What is kept of it and of the request are digests, so that no key is too long to keep.
 		key, request := sha256.Sum256([]byte(t.GetOwner()+"\n"+asked.Key)), sha256.Sum256(asked.Request)
@@ -105,6 +109,10 @@ type Creation struct {
 	Settings int64
 	// Lists is what these settings say of the tickets of players.
 	Lists Lists
+	// Ends is what they say of the ends of tickets.
+	Ends Ends
+	// Pauses is what they say of players who missed a match.
+	Pauses Pauses
 	// Key is an Idempotency-Key, "" for none, and Request what was asked with it.
 	Key     string
 	Request []byte
@@ -127,6 +135,23 @@ func ListsOf(settings *pb.ProjectSettings) Lists {
 		Listed: t.GetListed() || t.GetPlayerLimit() > 0, Limit: int(t.GetPlayerLimit()),
 		Replace: t.GetWhenReached() == "replace",
 	}
+}
+
+// Ends says how tickets end.
+type Ends struct {
+	// Told: a ticket that ends without a match has the reason as its result.
+	Told bool
+	// Readable is for how long the results are that a create writes: those of tickets that the new one replaces.
+	Readable time.Duration
+	// Unserved: a ticket with a queue that no config serves is refused, and one ends when no config serves any of its
+	// queues any more.
+	Unserved bool
+}
+
+// EndsOf is what a project's settings say of the ends of tickets. Results are readable for as long.
+func EndsOf(settings *pb.ProjectSettings, readable time.Duration) Ends {
+	t := settings.GetTickets()
+	return Ends{Told: t.GetEndsTold(), Readable: readable, Unserved: t.GetRefuseUnserved()}
 }
 
 // Created says what became of a Creation.
@@ -158,8 +183,8 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 // CreateAs stores a ticket, whose id, owner and created are set. Redis's clock says since when it waits; created is
 // what functions and players are told. Errors: Limited when too many tickets of the project wait or have results, or
 // when the project or the player creates too often; Invalid when the system has too many projects, and this is none
-// of them; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx ends first, the ticket may or may
-// not be stored: read it by its id.
+// of them, or a queue must be served and is not; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx
+// ends first, the ticket may or may not be stored: read it by its id.
 func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) (Created, error) {
 	if err := c.store.HasMemory(ctx, project); err != nil {
 		return Created{}, err
@@ -240,7 +265,7 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 			case "again":
 				result.ID = v.value
 			default:
-				result.err = c.store.refusal(v)
+				result.err = c.store.refusal(ctx, project, one, v)
 			}
 		}
 		one.done <- result
@@ -312,6 +337,10 @@ func (s *Store) create(
 		"listing", lists.Listed,
 		"player_limit", lists.Limit,
 		"when_reached", lists.whenReached(),
+		"ends_told", flag(batch[0].ends.Told),
+		"told_time", batch[0].ends.Readable.Milliseconds(),
+		"longest_pause", batch[0].pauses.Longest.Milliseconds(),
+		"refuse_unserved", flag(batch[0].ends.Unserved),
 		"key_period", keyPeriod,
 		"key_limit", s.limits.Keys,
 		"count", len(batch),
@@ -321,6 +350,11 @@ func (s *Store) create(
 	for _, one := range batch {
 		c.keys = append(c.keys, k.ticket(one.id))
 		c.args = append(c.args, one.id, one.owner, one.body, one.players)
+	}
+	if batch[0].ends.Unserved {
+		for _, one := range batch {
+			c.args = append(c.args, one.queues)
+		}
 	}
 	if keyPeriod > 0 {
 		for _, one := range batch {
@@ -379,8 +413,13 @@ func (l Lists) whenReached() string {
 }
 
 // refusal is the error of a verdict.
-func (s *Store) refusal(v verdict) error {
+func (s *Store) refusal(ctx context.Context, project string, c *creation, v verdict) error {
+	if strings.HasPrefix(v.reason, pausedMark) {
+		return c.paused(v)
+	}
 	switch v.reason {
+	case "unserved":
+		return s.unservedError(ctx, project, strings.Fields(v.value))
 	case "player":
 		return s.limits.Player().LimitError("player", v.after,
 			"this player creates tickets too often: %v a second are allowed, %d at once",

@@ -34,6 +34,14 @@ func targetName(m *pb.Match) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
+// neededTarget is the same, and "" for a match that needs no server.
+func neededTarget(m *pb.Match) string {
+	if m.GetHosting() == nil {
+		return ""
+	}
+	return targetName(m)
+}
+
 // RefuseServer notes that hosting has no server for a match now: no other match of its target is claimed, but for one
 // at a time, until hosting gives one again. reason and detail are for an event. It is false when no event was due.
 func (s *Store) RefuseServer(

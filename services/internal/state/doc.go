@@ -16,9 +16,12 @@
 //	                   b [BODY], c [CREATED], o [OWNER]
 //	                   m [RESERVED_BY]: the match while claimed, the backfill ticket while proposed
 //	                   p [PLAYERS]: their ids with newlines between, if the owner is not the only one
+//	                   q [ASKED]: the match that asks its players whether they accept
+//	                   e [TELLS]: 1 if its end is told; x [ENDED_BY], once it is told: who deleted it
 //	                   a [ASSIGNMENT], once resolved: it may name an outcome for what it has in common with others
 //	waiting    zset    waiting tickets by creation
-//	resolved   zset    resolved tickets by the end of their readability; the tickets of one script are one member
+//	resolved   zset    resolved tickets by the end of their readability; the tickets of one script are one member, with
+//	                   '-' before those whose end without a match is told
 //	large      hash    sizes of bodies over 1 KiB by ticket, until the ticket is deleted; of outcomes by 'o:' and their
 //	                   match; total: their sum
 //	rates      hash    when each bucket of a rate limit is full again, in microseconds;
@@ -31,12 +34,19 @@
 //	keys:0, keys:1 (keys_0, keys_1)
 //	           hash    by the digest of an Idempotency-Key: the digest of its request and the ticket; the two take turns,
 //	                   and each ends when its turn comes again
+//	pauses:0, pauses:1 (pauses_0, pauses_1)
+//	           hash    by player: until when its pause lasts, in milliseconds, and how many there were. They take turns,
+//	                   see include/pause.lua
 //
 // Matches (claim.go, allocation.go, match.go):
 //
-//	m:<match>  hash    s [STATE]: c claimed, a allocating, d assigned, x released, which means ended without a server
+//	m:<match>  hash    s [STATE]: o offered, q accepted, n declined, c claimed, a allocating, d assigned, x released,
+//	                   which means ended without a server. The first three only if its players are asked.
 //	                   b [BODY], until the match has ended and its server needs no deallocation
-//	                   e [DEADLINE] of the allocation, h [HOLDER] and u [LEASE_EXPIRES], while allocating
+//	                   q [ASKED]: how many players are asked; g [AGREED]: how many accepted; p: [ANSWER] and a player:
+//	                   1 [YES] or 0 [NO]
+//	                   e [DEADLINE] of the acceptance or the allocation
+//	                   h [HOLDER] and u [LEASE_EXPIRES], while allocating
 //	                   v [SERVER], once assigned
 //	                   n [TRIES] of the deallocation, i [FIRST_TRY] of it, z [CONFIRM]: deallocate twice,
 //	                   y [ANNOUNCED]: an event told of it
@@ -66,6 +76,9 @@
 //	                   h [HIDDEN] from functions: l when proposals lapsed, p when proposed tickets need approval first
 //	                   r [BUCKET] of the rate limit of approvals
 //	                   q [QUEUE]: the encoded field of its record
+//	                   y [ROSTER]: the same of who is in the game; p [PLAYERS]: their ids, with newlines between
+//	                   e [PROMISED]: the same of the players of the proposed tickets
+//	                   j [LATELY]: who joined lately, each on a line after the time
 //	bp:<backfill> (proposals)
 //	           hash    assignments of the proposed tickets, without the connection
 //	bj:<backfill> (joined)
@@ -111,10 +124,16 @@
 //	settings   hash    r [REVISION]: revision of the project's settings; b [BODY]: revision, time and settings
 //	                   n [CHANGES]: how many there were; and each number below SETTINGS: b after a change
 //	queues     hash    c: [SERVES] and a config: the queue that it serves; q: [SERVERS] and a queue: how many configs do
+//	unserved   zset    queues that a config served and none does any more, by since when; the last NOTED ones. Nothing
+//	                   else proves that their tickets wait in vain.
 //	functions  hash
 //	unused     zset    modules that no function names, by when they were announced or became unused; 0 while one is
 //	                   being removed. Nothing else proves that a module may be removed.
 //	lease      hash    owner, epoch and expires: the director that leads the project
+//
+// Estimates (waits.go):
+//
+//	waits      string  what is known of how long tickets wait, for half a day
 //
 // Three keys are of no project: mm:schema, the version of what is stored (schema.go); the set mm:projects; and the hash
 // mm:directors with the expiry of each director's heartbeat and the number of projects that it leads.

@@ -17,6 +17,8 @@ type Ages struct {
 	// A match is overdue when it was claimed for longer than Outbox and is not in the work queue. A ticket is abandoned
 	// when it waits for longer than Waiting, a backfill ticket when its server has not called for longer than Silence.
 	Outbox, Waiting, Silence time.Duration
+	// The tickets of a queue that no config has served for longer than Unserved may wait in vain.
+	Unserved time.Duration
 }
 
 // DueWork is what is due in a project.
@@ -32,6 +34,8 @@ type DueWork struct {
 	Outbox, Claims, Backfills, Tickets bool
 	// Games is true when the project has backfill tickets, or some are counted.
 	Games bool
+	// Unserved is of how many queues tickets may wait in vain.
+	Unserved int64
 	// Feed is true when the feed may have entries that nobody needs any more.
 	Feed bool
 }
@@ -51,7 +55,7 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 		for set, latest := range map[string]time.Time{
 			k.outbox(): now.Add(-after.Outbox), k.claims(): now, k.proposed(): now,
 			k.backfills(): now.Add(-withSlack(after.Silence)), k.waiting(): now.Add(-withSlack(after.Waiting)),
-			k.resolved(): now, k.ended(): now,
+			k.resolved(): now, k.ended(): now, k.unserved(): now.Add(-withSlack(after.Unserved)),
 		} {
 			counts[set] = p.ZCount(ctx, set, "-inf", strconv.FormatInt(millis(latest), 10))
 		}
@@ -78,7 +82,7 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 		Waiting: waiting.Val(), Revisions: make(map[string]int64, len(revisions.Val())),
 		Outbox: some(k.outbox()), Claims: some(k.claims()), Backfills: some(k.proposed(), k.backfills()),
 		Games:   games.Val() > 0,
-		Tickets: some(k.waiting(), k.resolved(), k.ended()),
+		Tickets: some(k.waiting(), k.resolved(), k.ended()), Unserved: counts[k.unserved()].Val(),
 	}
 	if text := position.Val(); text != "" {
 		if d.Position, err = strconv.ParseUint(text, 10, 64); err != nil {

@@ -24,7 +24,8 @@ func (e *Ending) result(i int) *pb.Assignment { return e.Results[min(i, len(e.Re
 // Ended tells what became of an Ending. Assigned are the tickets that still existed, and the tickets that were proposed
 // to the match's backfill ticket meanwhile: they get the connection as well. Any status but MatchActive means that
 // nothing was written: the match had ended before, or, with MatchLeased, another holder has the lease. A server that no
-// ticket uses is to be deallocated then.
+// ticket uses is to be deallocated then. A match whose players are still asked, since Redis lost that they accepted,
+// ends so too, and its tickets wait again.
 type Ended struct {
 	Status   MatchStatus
 	Assigned []string
@@ -82,10 +83,26 @@ func (s *Store) EndMatches(ctx context.Context, project string, endings []Ending
 					e.Assigned, e.Results = append(e.Assigned, id), append(e.Results, of.result(j))
 				}
 			}
+			if e.Status == matchAsked {
+				if e, err = s.endAsked(ctx, project, of); err != nil {
+					return ended, err
+				}
+			}
 			ended = append(ended, e)
 		}
 	}
 	return ended, err
+}
+
+// matchAsked is the status of a match with a server whose players are still asked: Redis lost that they accepted.
+const matchAsked MatchStatus = "asked"
+
+// endAsked ends such a match: its server is deallocated, and its tickets wait again.
+func (s *Store) endAsked(ctx context.Context, project string, e *Ending) (Ended, error) {
+	mayHaveServer := true
+	_, _, err := s.releaseMatch(ctx, project, e.Match, release{reason: "lost", holder: e.Holder,
+		mayHaveServer: &mayHaveServer})
+	return Ended{Status: MatchReleased}, err
 }
 
 // room is the status of a match that was assigned, when matches that had to wait may be claimed now.
@@ -148,7 +165,7 @@ func (s *Store) endCall(k keys, all []ending) call {
 			c.keys = append(c.keys, k.ticket(id))
 		}
 		c.args = append(c.args, m.GetId(), a.Holder, len(a.Tickets), strings.Join(a.Tickets, " "), a.event, a.Connection,
-			a.body, flag(a.MayHaveServer), a.server, a.KeepServer.Milliseconds(), targetName(m), a.answer(), a.outcome.body,
+			a.body, flag(a.MayHaveServer), a.server, a.KeepServer.Milliseconds(), neededTarget(m), a.answer(), a.outcome.body,
 			len(a.results))
 		for _, result := range a.results {
 			c.args = append(c.args, result)
@@ -215,6 +232,8 @@ func (s *Store) endWithBackfill(ctx context.Context, project string, e Ending) (
 	switch verdict, _ := r[0].(string); verdict {
 	case "again":
 		return ended, busyBackfill(backfill)
+	case string(matchAsked):
+		return s.endAsked(ctx, project, &e)
 	case room:
 		ended.Status, ended.Room = MatchActive, true
 	default:

@@ -11,23 +11,26 @@ import (
 
 // Expired counts what Expire deleted.
 type Expired struct {
-	// Abandoned counts tickets that waited too long, Read those whose results became unreadable, and Matches those that
-	// ended long ago.
+	// Abandoned counts tickets that waited too long; Told are those of them whose end is told. Read counts those whose
+	// results became unreadable, and Matches those that ended long ago.
 	Abandoned, Read, Matches int
+	Told                     []string
 	// More is true when there may be more of them.
 	More bool
 	// Position is the feed's position when waiting tickets were deleted, else 0.
 	Position uint64
 }
 
-// Expire deletes up to about limit tickets each that have waited for longer than waiting and withSlack, or whose
-// result became unreadable, and forgets as many matches that ended long ago.
-func (s *Store) Expire(ctx context.Context, project string, waiting time.Duration, limit int) (e Expired, err error) {
+// Expire ends up to about limit tickets each that have waited for longer than waiting and withSlack, or whose result
+// became unreadable, and forgets as many matches that ended long ago. Ends that are told can be read for as long.
+func (s *Store) Expire(
+	ctx context.Context, project string, waiting, readable time.Duration, limit int,
+) (e Expired, err error) {
 	k, now := keysOf(project), millis(s.Now())
 	expired := func(reason string) []byte {
 		return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: reason})
 	}
-	if e.Abandoned, e.Position, err = s.expireWaiting(ctx, k, waiting, limit, expired("abandoned")); err != nil {
+	if err = s.expireWaiting(ctx, k, waiting, readable, limit, &e); err != nil {
 		return e, err
 	}
 	if e.Matches, err = s.expireMatches(ctx, k, now, limit); err != nil {
@@ -80,32 +83,46 @@ func (s *Store) releaseLarge(ctx context.Context, k keys) error {
 	return err
 }
 
-// expireWaiting deletes tickets that were created long ago and still wait.
+// expireWaiting ends tickets that were created long ago and still wait.
 func (s *Store) expireWaiting(
-	ctx context.Context, k keys, patience time.Duration, limit int, event []byte,
-) (n int, position uint64, err error) {
+	ctx context.Context, k keys, patience, readable time.Duration, limit int, e *Expired,
+) error {
 	tickets, err := s.due(ctx, k.waiting(), millis(s.Now().Add(-withSlack(patience))), limit)
 	if err != nil || len(tickets) == 0 {
-		return 0, 0, err
+		return err
 	}
 	c := s.call(expireWaitingScript, k, ids{},
 		"patience", patience.Milliseconds(),
-		"event", event)
+		"told_time", readable.Milliseconds(),
+		"reason", "abandoned",
+		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: "abandoned"}))
 	c.tickets(k, tickets)
 	reply, err := s.run(ctx, c)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
+	e.Abandoned, e.Position, e.Told, err = parseEnds(reply)
+	return err
+}
+
+// parseEnds reads the reply of a script that ended tickets: how many, the feed's position, and those whose end is told.
+func parseEnds(reply any) (ended int, position uint64, told []string, err error) {
 	r, err := listOf(reply, 2)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
 	}
-	deleted, err := positionOf(r[0])
+	n, err := positionOf(r[0])
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
 	}
-	position, err = positionOf(r[1])
-	return int(deleted), position, err
+	if position, err = positionOf(r[1]); err != nil {
+		return 0, 0, nil, err
+	}
+	for _, id := range r[2:] {
+		text, _ := id.(string)
+		told = append(told, text)
+	}
+	return int(n), position, told, nil
 }
 
 // expireMatches deletes matches that ended long ago.

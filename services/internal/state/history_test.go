@@ -88,7 +88,7 @@ func TestHistoryHasAllEventsOfATicket(t *testing.T) {
 			Readable: time.Hour}, map[string]*pb.Assignment{"c": {}, "d": {}})))
 		must(t, second(s.DeleteTicket(t.Context(), project, "d", "")))
 		must(t, second(s.DeleteTicket(t.Context(), project, "h", "")))
-		must(t, second(s.At(at(60)).Expire(t.Context(), project, 0, 10)))
+		must(t, second(s.At(at(60)).Expire(t.Context(), project, 0, time.Minute, 10)))
 		must(t, s.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: "served",
 			Tickets: []string{"x", "y"}}))
 

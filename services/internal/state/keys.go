@@ -46,11 +46,14 @@ func (k keys) configNames() string         { return string(k) + "confignames" }
 func (k keys) settings() string            { return string(k) + "settings" }
 func (k keys) queues() string              { return string(k) + "queues" }
 func (k keys) byPlayer() string            { return string(k) + "byplayer" }
-func (k keys) idempotency(n string) string { return string(k) + "keys:" + n } // 0 and 1
+func (k keys) idempotency(n string) string { return string(k) + "keys:" + n }   // 0 and 1
+func (k keys) pauses(n string) string      { return string(k) + "pauses:" + n } // 0 and 1
 func (k keys) functions() string           { return string(k) + "functions" }
 func (k keys) unused() string              { return string(k) + "unused" }
 func (k keys) lease() string               { return string(k) + "lease" }
 func (k keys) rates() string               { return string(k) + "rates" }
+func (k keys) unserved() string            { return string(k) + "unserved" }
+func (k keys) waits() string               { return string(k) + "waits" }
 func (k keys) party(id string) string      { return string(k) + "pa:" + id }
 func (k keys) parties() string             { return string(k) + "parties" }
 func (k keys) partyPlayers() string        { return string(k) + "partyplayers" }
@@ -87,6 +90,7 @@ var keyNames = map[string]keyName{
 	"party_sweeps": {"partysweeps", noID},
 	"config_names": {"confignames", noID}, "players_0": {"players:0", noID}, "players_1": {"players:1", noID},
 	"keys_0": {"keys:0", noID}, "keys_1": {"keys:1", noID}, "by_player": {"byplayer", noID},
+	"pauses_0": {"pauses:0", noID}, "pauses_1": {"pauses:1", noID},
 }
 
 func keyNamed(name string) keyName {

@@ -117,7 +117,7 @@ func TestBytesOfLargeTicketsDoNotDrift(t *testing.T) {
 		// All tickets end: those that wait by the waiting limit, the others when their results were readable.
 		end := epoch0.Add(time.Hour)
 		for more := true; more; {
-			e, err := s.At(end).Expire(t.Context(), project, 0, 100)
+			e, err := s.At(end).Expire(t.Context(), project, 0, time.Minute, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestBytesOfTicketsThatOthersDeletedAreFound(t *testing.T) {
 			}
 		}
 		for range 1000 {
-			if _, err := s.Expire(t.Context(), project, time.Hour, 100); err != nil {
+			if _, err := s.Expire(t.Context(), project, time.Hour, time.Minute, 100); err != nil {
 				t.Fatal(err)
 			}
 			if used := large(t, s); used > 2<<10 && used < 4<<10 {

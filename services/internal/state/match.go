@@ -61,19 +61,25 @@ func (o *Outcome) answer() string { return flag(o.Connection != "" || o.Never) }
 
 // Match reads a claimed match. Errors: NotFound when it was assigned, or ended long ago.
 func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error) {
-	fields, err := s.readShared(ctx, project, keysOf(project).match(id), "b")
+	m, _, err := s.matchOf(ctx, project, id)
+	return m, err
+}
+
+// matchOf reads a claimed match, and tells whether its players are asked whether they accept it.
+func (s *Store) matchOf(ctx context.Context, project, id string) (m *pb.Match, asked bool, err error) {
+	fields, err := s.readShared(ctx, project, keysOf(project).match(id), "b", "s")
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	body, ok := fields[0].(string)
 	if !ok {
-		return nil, problem.New(problem.NotFound, "match %q was not found", id)
+		return nil, false, problem.New(problem.NotFound, "match %q was not found", id)
 	}
-	m := new(pb.Match)
+	m = new(pb.Match)
 	if err := proto.Unmarshal([]byte(body), m); err != nil {
-		return nil, corrupt("match", err)
+		return nil, false, corrupt("match", err)
 	}
-	return m, nil
+	return m, isAsking(fields[1]), nil
 }
 
 // ReleaseOverdueMatches makes the tickets of up to limit matches whose claim deadline has passed wait
@@ -87,9 +93,9 @@ func (s *Store) ReleaseOverdueMatches(
 		return nil, 0, err
 	}
 	for _, id := range due {
-		m, err := s.Match(ctx, project, id)
-		if problem.KindOf(err) == problem.NotFound {
-			continue // it was assigned meanwhile
+		m, asked, err := s.matchOf(ctx, project, id)
+		if problem.KindOf(err) == problem.NotFound || asked {
+			continue // it was assigned meanwhile, or is one of EndAcceptances
 		}
 		if err != nil {
 			return released, position, err

@@ -234,7 +234,7 @@ func TestFullRedisUnlocksItself(t *testing.T) {
 	}
 	must("replace a function", putFunction(t, s, "duel", 2))
 	must("rate", s.Allow(ctx, project, "configs", state.Rate{PerSecond: 1, Burst: 10}))
-	expired, err := s.At(at(4000)).Expire(ctx, project, time.Hour, 100)
+	expired, err := s.At(at(4000)).Expire(ctx, project, time.Hour, time.Minute, 100)
 	if err != nil || expired.Abandoned == 0 {
 		t.Errorf("expire: %+v, %v", expired, err)
 	}

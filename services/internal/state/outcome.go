@@ -62,6 +62,7 @@ func (o outcome) refer(a *pb.Assignment) *pb.Assignment {
 	own := &pb.Assignment{
 		Connection: a.GetConnection(), Error: a.GetError(), Trace: a.GetTrace(), Outcome: o.id,
 		Properties: a.GetProperties(), MatchProperties: a.GetMatchProperties(),
+		Match: a.GetMatch(), Backfill: a.GetBackfill(),
 	}
 	if bytes.Equal(own.GetProperties(), o.shared.GetProperties()) {
 		own.Properties = nil

@@ -125,7 +125,7 @@ func TestOutcomesAreStoredOnce(t *testing.T) {
 		// All results but those of the last end, then the outcomes, then the last's.
 		for _, step := range []struct{ seconds, outcomes, results int }{{61, 4, 50}, {122, 1, 50}, {711, 0, 0}} {
 			for more := true; more; {
-				e, err := s.At(at(step.seconds)).Expire(t.Context(), project, time.Hour, 100)
+				e, err := s.At(at(step.seconds)).Expire(t.Context(), project, time.Hour, time.Minute, 100)
 				must(t, err)
 				more = e.More
 			}
@@ -244,7 +244,7 @@ func TestOutcomesThatOthersEndedAreFound(t *testing.T) {
 		mustClaim(t, s, terms, gone, kept)
 		must(t, s.DropMatch(t.Context(), project, "gone"))
 		for range 1000 {
-			must(t, second(s.Expire(t.Context(), project, time.Hour, 100)))
+			must(t, second(s.Expire(t.Context(), project, time.Hour, time.Minute, 100)))
 			if used := large(t, s); used < int64(2*len(forAll)) {
 				break
 			}

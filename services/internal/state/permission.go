@@ -56,21 +56,23 @@ func permissions() map[string]rights {
 	events := slices.Concat(feedKeys(), historyKeys())
 	return map[string]rights{
 		catalog.Ticket: {
-			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript},
-			calls:   "hget hmget hkeys",
-			reads:   []string{every.outcome(anyID), every.queues()},
+			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript},
+			calls:   "get hget hmget hkeys",
+			reads:   []string{every.outcome(anyID), every.waits()},
 			writes:  events,
-			// Scripts check whether the settings have changed since the ticket was decided, and whether a server was asked for.
-			consults: []string{every.settings(), every.match(anyID)},
+			// Scripts check whether the settings have changed since the ticket was decided, and which queues are served.
+			consults: []string{every.settings(), every.queues()},
+			// Matches and claims have what players say to a match that asks them.
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
-				every.large(), every.results(), every.party(anyID), every.byPlayer(), every.idempotency(anyID)}),
+				every.resolved(), every.large(), every.results(), every.party(anyID), every.byPlayer(), every.idempotency(anyID),
+				every.match(anyID), every.claims(), every.pauses(anyID)}),
 		},
 		catalog.Config: {
 			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, settingsPutScript, rateAllowScript},
 			calls:   "hget hgetall" + before,
 			writes:  historyKeys(),
 			changes: []string{global.projects(), every.configs(), every.revisions(), every.revision(), every.configNames(),
-				every.settings(), every.queues(), every.rates(), every.historySeq(), every.streams()},
+				every.settings(), every.queues(), every.unserved(), every.rates(), every.historySeq(), every.streams()},
 		},
 		catalog.Registry: {
 			scripts: []lazyScript{projectAddScript, functionPutScript, moduleNoteScript, moduleTakeScript, rateAllowScript,
@@ -88,19 +90,22 @@ func permissions() map[string]rights {
 		catalog.Director: {
 			scripts: []lazyScript{
 				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchClaimBackfillScript, matchReleaseScript,
+				acceptanceEndScript, matchAssignScript,
 				proposalCreateScript, proposalExpireScript, backfillDeleteScript, backfillRecountScript,
-				expireWaitingScript, expireResultsScript, expireMatchesScript, ticketReleaseScript, historyPublishedScript,
-				expireOutcomesScript, feedTrimScript, projectListScript,
+				expireWaitingScript, expireUnservedScript, expireResultsScript, expireMatchesScript, ticketReleaseScript,
+				historyPublishedScript,
+				expireOutcomesScript, feedTrimScript, projectListScript, waitsPutScript,
 			},
-			calls: "smembers scan get mget hget hgetall hmget zadd zcard zcount zrange zrem zrandmember xrange hrandfield " +
-				"exists" + before,
+			calls: "smembers scan zscan zremrangebyscore get mget hget hgetall hmget hstrlen zadd zcard zcount zrange zrem " +
+				"zrandmember xrange hrandfield exists" + before,
 			// It looks for projects by the keys that exist.
-			reads:  []string{every.configs(), every.functions(), every.unused()},
+			reads:  []string{every.configs(), every.functions(), every.unused(), every.settings()},
 			writes: feedKeys(),
 			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
-				every.large(), every.byPlayer(), every.lease(), every.published(), global.projects(), global.directors()}),
-			// Scripts check whether the config has changed since the match was made.
-			consults: []string{every.revisions()},
+				every.large(), every.byPlayer(), every.lease(), every.published(), every.waits(), every.pauses(anyID),
+				every.unserved(), global.projects(), global.directors()}),
+			// Scripts check whether the config has changed since the match was made, and which queues are served.
+			consults: []string{every.revisions(), every.queues()},
 		},
 		catalog.Allocator: {
 			scripts: []lazyScript{allocationBeginScript, allocationBeginBackfillScript, allocationLeaseScript,
@@ -115,13 +120,14 @@ func permissions() map[string]rights {
 		catalog.Party: {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
 				ticketCreateScript, ticketDeleteScript},
-			calls:  "smembers hget hmget exists",
+			calls:  "smembers hget hmget hkeys exists",
 			reads:  []string{every.outcome(anyID)},
 			writes: events,
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
-				every.large(), every.results(), every.party(anyID), every.parties(), every.partyPlayers(), every.partyCodes(),
-				every.partySweeps(), every.byPlayer(), every.idempotency(anyID)}),
-			consults: []string{every.settings(), every.match(anyID)},
+				every.resolved(), every.large(), every.results(), every.party(anyID), every.parties(), every.partyPlayers(),
+				every.partyCodes(), every.partySweeps(), every.byPlayer(), every.idempotency(anyID), every.match(anyID),
+				every.claims(), every.pauses(anyID)}),
+			consults: []string{every.settings(), every.queues()},
 		},
 		catalog.Backfill: {
 			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, proposalApproveScript,

@@ -71,6 +71,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		nobody = ""
 		change = "ticket director allocator backfill party"
 		match  = "director allocator"
+		answer = "ticket director allocator party"
 		fill   = "director allocator backfill"
 	)
 	operator := startWithUsers(t)(account.Operator)
@@ -93,7 +94,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 	for _, test := range []struct{ key, readers, writers string }{
 		{"mm:{p}:t:1", "ticket runner director allocator backfill party", change},
 		{"mm:{p}:waiting", "ticket runner director allocator backfill party", change},
-		{"mm:{p}:resolved", fill, fill},
+		{"mm:{p}:resolved", fill + " ticket party", fill + " ticket party"},
 		{"mm:{p}:results", change, change},
 		{"mm:{p}:feed", "runner", change},
 		{"mm:{p}:feedname", "runner backfill", "runner"},
@@ -104,8 +105,8 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:published", "director", "director"},
 		{"mm:{p}:o:1", "ticket director allocator backfill party", fill},
 		{"mm:{p}:outcomes", fill, fill},
-		{"mm:{p}:m:1", "ticket director allocator party", match},
-		{"mm:{p}:claims", match, match},
+		{"mm:{p}:m:1", answer, answer},
+		{"mm:{p}:claims", answer, answer},
 		{"mm:{p}:outbox", match, match},
 		{"mm:{p}:ended", match, match},
 		{"mm:{p}:returns", match, match},
@@ -116,8 +117,11 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:revisions", "config director", "config"},
 		{"mm:{p}:revision", "config", "config"},
 		{"mm:{p}:confignames", "config", "config"},
-		{"mm:{p}:settings", "ticket config party", "config"},
-		{"mm:{p}:queues", "ticket config", "config"},
+		{"mm:{p}:settings", "ticket config director party", "config"},
+		{"mm:{p}:pauses:0", "ticket director party", "ticket director party"},
+		{"mm:{p}:queues", "ticket config director party", "config"},
+		{"mm:{p}:unserved", "config director", "config director"},
+		{"mm:{p}:waits", "ticket director", "director"},
 		{"mm:{p}:byplayer", "ticket director party", "ticket director party"},
 		{"mm:{p}:keys:0", "ticket party", "ticket party"},
 		{"mm:{p}:functions", "registry runner director backfill", "registry"},

@@ -112,7 +112,7 @@ func TestPlayerHasNoMoreTicketsThanAllowed(t *testing.T) {
 		m.made("a4", ada)
 		// Lists end with the tickets.
 		later := s.At(at(3600))
-		_, err = later.Expire(t.Context(), project, time.Minute, 100)
+		_, err = later.Expire(t.Context(), project, time.Minute, time.Minute, 100)
 		must(t, err)
 		m.listed("ada")
 		m.listed("bob")

@@ -56,7 +56,6 @@ func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, er
 		"results_limit", s.limits.TicketMemory<<20,
 		"match_id", m.GetId(),
 		"outcome_body", shared.body,
-		"compare", comparing(m.GetProposal()),
 		"event", s.encodeEvent(event))
 	return c, c.assignments(k, claim.Tickets, shared.referAll(claim.Assignments))
 }

@@ -32,8 +32,8 @@ var (
 		fields: []string{"s", "b"}, key: keys.ticket, sizes: keys.large, unlisted: largeSize + 64, change: ticketChange,
 	}
 	backfillRows = rowKind{
-		fields: []string{"v", "g", "c", "a", "d", "m", "n", "b", "h", "q"}, key: keys.backfill, sizes: keys.backfillSizes,
-		unlisted: rowBytes, change: backfillChange,
+		fields: []string{"v", "g", "c", "a", "d", "m", "n", "b", "h", "q", "y"}, key: keys.backfill,
+		sizes: keys.backfillSizes, unlisted: rowBytes, change: backfillChange,
 	}
 )
 

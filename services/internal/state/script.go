@@ -24,14 +24,15 @@ var sources embed.FS
 // Every script, by the name of its file. Each is loaded when it is first used: all of them take 20 ms, and each
 // instance of a function is a process of this binary.
 var (
-	ticketCreateScript  = lazy("ticket_create")
-	ticketDeleteScript  = lazy("ticket_delete")
-	ticketAssignScript  = lazy("ticket_assign")
-	ticketReleaseScript = lazy("ticket_release")
-	expireWaitingScript = lazy("expire_waiting")
-	expireResultsScript = lazy("expire_results")
-	expireMatchesScript = lazy("expire_matches")
-	feedTrimScript      = lazy("feed_trim")
+	ticketCreateScript   = lazy("ticket_create")
+	ticketDeleteScript   = lazy("ticket_delete")
+	ticketAssignScript   = lazy("ticket_assign")
+	ticketReleaseScript  = lazy("ticket_release")
+	expireWaitingScript  = lazy("expire_waiting")
+	expireUnservedScript = lazy("expire_unserved")
+	expireResultsScript  = lazy("expire_results")
+	expireMatchesScript  = lazy("expire_matches")
+	feedTrimScript       = lazy("feed_trim")
 
 	expireOutcomesScript = lazy("expire_outcomes")
 
@@ -45,6 +46,8 @@ var (
 	allocationBeginBackfillScript = lazy("allocation_begin_backfill")
 	allocationLeaseScript         = lazy("allocation_lease")
 	hostingRefuseScript           = lazy("hosting_refuse")
+	acceptanceAnswerScript        = lazy("acceptance_answer")
+	acceptanceEndScript           = lazy("acceptance_end")
 	deallocationClaimScript       = lazy("deallocation_claim")
 	deallocationFinishScript      = lazy("deallocation_finish")
 
@@ -73,6 +76,7 @@ var (
 	partyHearScript         = lazy("party_hear")
 	partySweepScript        = lazy("party_sweep")
 	partySilentScript       = lazy("party_silent")
+	waitsPutScript          = lazy("waits_put")
 	rateAllowScript         = lazy("rate_allow")
 	rateChargeScript        = lazy("rate_charge")
 )

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -25,9 +26,10 @@ var errOtherParty = errors.New("the party was changed")
 // StartSearch creates the ticket of a party's search, and writes the party with it, whose revision is the one that was
 // read. settings are the project's settings by which it was decided. changed is true when the party or the project has
 // other ones by now: nothing was done then. ended are the tickets that the search replaced. Errors: as of
-// Creator.CreateAs, but that the party may be too large (Invalid).
+// Creator.CreateAs, but that the party may be too large (Invalid). Results are readable for as long.
 func (s *Store) StartSearch(
 	ctx context.Context, project string, p *pb.Party, t *pb.Ticket, settings *pb.ProjectSettings,
+	readable time.Duration,
 ) (changed bool, position uint64, ended []string, err error) {
 	if err := s.HasMemory(ctx, project); err != nil {
 		return false, 0, nil, err
@@ -41,7 +43,8 @@ func (s *Store) StartSearch(
 	if err != nil {
 		return false, 0, nil, problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
 	}
-	one := newCreation(Creation{Ticket: t, Settings: settings.GetRevision(), Lists: ListsOf(settings)}, body)
+	one := newCreation(Creation{Ticket: t, Settings: settings.GetRevision(), Lists: ListsOf(settings),
+		Ends: EndsOf(settings, readable), Pauses: PausesOf(settings)}, body)
 	one.party = partyWrite{id: p.GetId(), read: strconv.FormatInt(read, 10), revision: p.GetRevision()}
 	if one.party.body, err = partyBody(p); err != nil {
 		return false, 0, nil, err
@@ -58,7 +61,7 @@ func (s *Store) StartSearch(
 		case v.reason == "ended":
 			return false, position, strings.Fields(v.value), nil
 		case v.reason != "older":
-			return false, position, nil, s.refusal(v)
+			return false, position, nil, s.refusal(ctx, project, one, v)
 		}
 		if err := s.lookAt(ctx, project, one, strings.Fields(v.value)); err != nil {
 			return false, 0, nil, err

@@ -557,7 +557,8 @@ func TestAssignedMatchIsStoredUntilItsExpiry(t *testing.T) {
 			t.Fatal(status, err)
 		}
 		// Results and the match are deleted after their expiry.
-		if e, err := s.At(at(60)).Expire(t.Context(), project, time.Hour, 10); err != nil || e.Read != 2 || e.Matches != 1 {
+		e, err := s.At(at(60)).Expire(t.Context(), project, time.Hour, time.Minute, 10)
+		if err != nil || e.Read != 2 || e.Matches != 1 {
 			t.Fatal(e, err)
 		}
 		if status, _, err := take(t.Context(), s, c.Match, epoch0, at(10)); err != nil ||
@@ -706,7 +707,7 @@ func TestExpiry(t *testing.T) {
 		mustClaim(t, s, terms, direct(revision, "m", "x", "a", "b"))
 		m := follow(t, s)
 		m.sees(t, "c", "d")
-		e, err := s.At(at(60).Add(-time.Millisecond)).Expire(t.Context(), project, 28900*time.Millisecond, 10)
+		e, err := s.At(at(60).Add(-time.Millisecond)).Expire(t.Context(), project, 28900*time.Millisecond, time.Minute, 10)
 		if err != nil || e.Abandoned != 1 || e.Read != 0 || e.Position == 0 {
 			t.Fatal(e, err)
 		}
@@ -719,7 +720,7 @@ func TestExpiry(t *testing.T) {
 		if _, err := s.DeleteTicket(t.Context(), project, "b", ""); err != nil {
 			t.Fatal(err)
 		}
-		if e, err = s.At(at(60)).Expire(t.Context(), project, time.Hour, 10); err != nil || e.Read != 1 {
+		if e, err = s.At(at(60)).Expire(t.Context(), project, time.Hour, time.Minute, 10); err != nil || e.Read != 1 {
 			t.Fatal("want one expired result:", e, err)
 		}
 		_, err = s.Ticket(t.Context(), project, "a")

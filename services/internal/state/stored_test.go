@@ -240,7 +240,7 @@ func goOn(t *testing.T, s *state.Store) {
 	_, _, err = late.DeleteSilentBackfills(ctx, project, time.Minute, 10)
 	must(t, err)
 	for range 3 {
-		must(t, second(late.Expire(ctx, project, time.Hour, 100)))
+		must(t, second(late.Expire(ctx, project, time.Hour, time.Minute, 100)))
 	}
 	strays, err := s.Strays(ctx, project)
 	if err != nil || len(strays) != 0 {

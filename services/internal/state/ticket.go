@@ -24,13 +24,26 @@ type Ticket struct {
 	Assignment *pb.Assignment
 	// Matched: it has no assignment yet, and belongs to a match or is proposed to a running game.
 	Matched bool
+	// Acceptance is what its match asks its players; nil unless it does.
+	Acceptance *Acceptance
+	// Ended: it ended without a match, and its Assignment says why.
+	Ended bool
+	// endedBy are those who deleted it, as include/ended.lua says.
+	endedBy string
 	// Unserved are those of its queues that no config serves, if somebody looked.
 	Unserved []string
+	// Estimate is for how much longer it is expected to wait; nil if that is not known, or nobody asked.
+	Estimate *Estimate
+	// Seats are the seat passes of its players, by their ids, as far as somebody made them. They are not stored.
+	Seats map[string]string
 }
+
+// Estimate is a range of a time to wait: four of five tickets wait for no less and no longer.
+type Estimate struct{ Low, High time.Duration }
 
 // Ticket reads a ticket. Errors: NotFound.
 func (s *Store) Ticket(ctx context.Context, project, id string) (*Ticket, error) {
-	fields, err := s.readShared(ctx, project, keysOf(project).ticket(id), "b", "s", "a")
+	fields, err := s.readShared(ctx, project, keysOf(project).ticket(id), "b", "s", "a", "q", "x")
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +57,22 @@ func (s *Store) Ticket(ctx context.Context, project, id string) (*Ticket, error)
 	if found, err := s.resolve(ctx, project, t.Assignment); err != nil || !found {
 		return nil, cmp.Or(err, noTicket(id))
 	}
-	return t, nil
+	t.endedBy, t.Ended = fields[4].(string)
+	if match, asked := fields[3].(string); asked && t.Matched {
+		t.Acceptance, err = s.acceptance(ctx, project, match, t.Body)
+	}
+	return t, err
+}
+
+// IsGoneFor tells whether a ticket does not exist any more for a player, or for service tokens, who deleted it. Others
+// can read that it was deleted.
+func (t *Ticket) IsGoneFor(player string, service bool) bool {
+	for one := range strings.SplitSeq(t.endedBy, "\n") {
+		if service && strings.HasPrefix(one, "s") || one != "" && one[1:] == player {
+			return true
+		}
+	}
+	return false
 }
 
 // TicketsOf reads the listed tickets of a player, the newest first.
@@ -104,7 +132,7 @@ func (s *Store) ticketsWithResults(ctx context.Context, k keys, ids []string) ([
 		if err != nil {
 			return nil, err
 		}
-		if t != nil && t.Assignment != nil {
+		if t != nil && t.Assignment != nil && row[3] == nil { // not one that ended without a match
 			tickets = append(tickets, t)
 		}
 	}
@@ -113,30 +141,74 @@ func (s *Store) ticketsWithResults(ctx context.Context, k keys, ids []string) ([
 
 // DeleteTicket deletes a ticket whose owner, or one of whose players, is player, or any when player is "". It returns
 // the feed's position after the change, 0 when the ticket did not wait. Errors: NotFound.
-func (s *Store) DeleteTicket(
-	ctx context.Context, project, id, player string,
-) (position uint64, err error) {
+func (s *Store) DeleteTicket(ctx context.Context, project, id, player string) (position uint64, err error) {
+	position, _, err = s.Leave(ctx, project, Leaving{Ticket: id, Player: player, By: player, Decline: []string{player}})
+	return position, err
+}
+
+// Leaving is how a ticket is deleted.
+type Leaving struct {
+	Ticket string
+	// Player must be its owner or one of its players; "" deletes any ticket.
+	Player string
+	// Keeps: a ticket that has a result stays, and is not found.
+	Keeps bool
+	// By is the player who deletes it, "" for nobody in particular; Service tells that a service token does. If the end of
+	// the ticket is told, others can read it for the time Readable.
+	By       string
+	Service  bool
+	Readable time.Duration
+	// Decline are the players who decline the ticket's match by that, if it asks them: see Pauses.
+	Decline []string
+}
+
+// Leave does the same, and tells whether that ended the acceptance of the ticket's match: EndAcceptances does the rest.
+func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position uint64, declined bool, err error) {
 	cancelled := func(state string) []byte {
 		return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: state})
 	}
-	reply, err := s.runShared(ctx, project, s.call(ticketDeleteScript, keysOf(project), ids{ofTicket: id},
-		"id", id,
-		"player", player,
-		"waiting_event", cancelled("waiting"),
-		"claimed_event", cancelled("claimed"),
-		"resolved_event", cancelled("resolved"),
-		"proposed_event", cancelled("proposed")))
-	if err != nil {
-		return 0, err
+	var match string
+	var pauses Pauses
+	for range maxAttempts {
+		reply, err := s.runShared(ctx, project, s.call(ticketDeleteScript, keysOf(project),
+			ids{ofTicket: l.Ticket, ofMatch: match},
+			"id", l.Ticket,
+			"match_id", match,
+			"player", l.Player,
+			"keeps", flag(l.Keeps),
+			"leaver", l.By,
+			"by_service", flag(l.Service),
+			"told_time", l.Readable.Milliseconds(),
+			"waiting_event", cancelled("waiting"),
+			"claimed_event", cancelled("claimed"),
+			"resolved_event", cancelled("resolved"),
+			"proposed_event", cancelled("proposed"),
+			"first_pause", pauses.First.Milliseconds(),
+			"longest_pause", pauses.Longest.Milliseconds(),
+			"pause_limit", PausedPlayers,
+			"missing", strings.Join(l.Decline, "\n")))
+		if err != nil {
+			return 0, false, err
+		}
+		r, err := listOf(reply, 2)
+		if err != nil {
+			return 0, false, err
+		}
+		if r[0] == "again" {
+			match, _ = r[1].(string)
+			if pauses, err = s.pausesOf(ctx, project); err != nil {
+				return 0, false, err
+			}
+			continue
+		}
+		if r[0] == "" {
+			return 0, false, noTicket(l.Ticket)
+		}
+		position, err = positionOf(r[1])
+		return position, len(r) > 2, err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return 0, err
-	}
-	if r[0] == "" {
-		return 0, noTicket(id)
-	}
-	return positionOf(r[1])
+	return 0, false, &problem.Error{Kind: problem.Unavailable, RetryAfter: answerDelay,
+		Detail: "the ticket changes too fast, try again"}
 }
 
 // AssignWaiting assigns waiting tickets, all or none, to a running game. The results stay readable for as

@@ -205,7 +205,7 @@ func (m *model) release() {
 // expire deletes tickets that have waited for a minute, and results after their expiry.
 func (m *model) expire() {
 	m.now = m.now.Add(3 * time.Second)
-	_, err := m.store.At(m.now).Expire(m.t.Context(), project, 30*time.Second, 3)
+	_, err := m.store.At(m.now).Expire(m.t.Context(), project, 30*time.Second, time.Minute, 3)
 	m.must(err)
 	for id := range m.owner {
 		_, err := m.store.Ticket(m.t.Context(), project, id)

@@ -42,7 +42,7 @@ var rules = []string{
 	"max-projects", "max-functions", "upload", "max-machine-code", "max-modules", "max-modules-total",
 	"max-module-disk", "max-queues", "queue-length", "streams",
 	"parties", "party-joins", "max-party-members", "party-size",
-	"max-keys", "tickets.perPlayer",
+	"max-keys", "tickets.perPlayer", "acceptance.pause",
 }
 
 func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {

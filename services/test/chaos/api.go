@@ -43,6 +43,11 @@ func (a api) GetTicket(ctx context.Context, id string) (*client.Ticket, error) {
 	return a.any().GetTicket(ctx, id)
 }
 
+// AnswerMatch accepts or declines a match.
+func (a api) AnswerMatch(ctx context.Context, said client.MatchAnswer) error {
+	return a.any().AnswerMatch(ctx, said)
+}
+
 // DeleteTicket deletes a ticket.
 func (a api) DeleteTicket(ctx context.Context, id, owner string) error {
 	return a.any().DeleteTicket(ctx, id, owner)

@@ -173,6 +173,7 @@ func record(
 	started := false
 	journal, err := history.Begin(filepath.Join(dir, "journal.jsonl"), history.Terms{
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: o.Patience, Approval: approvalTime,
+		Silence: silenceTime,
 		Enemies: []string{enemyConfig}, Directors: []string{"director-1", "director-2"}, Stores: storeNames(o.State),
 	})
 	if err != nil {

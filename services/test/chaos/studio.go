@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,9 @@ const enemyConfig = "enemy"
 // functionOf is the function of a config.
 func functionOf(config string) string { return config + "-function" }
 
+// changed are the configs that come and go.
+var changed = []string{string(lane.Hosted), string(lane.Free), string(lane.Games), string(lane.Asked)}
+
 // misbehaviours are what the enemy does.
 var misbehaviours = []string{"spin", "panic", "eat", "twice", "shout"}
 
@@ -52,7 +56,7 @@ func newStudio(s *system, project string, journal *history.Journal, random *rand
 
 // open uploads the functions and puts the configs.
 func (s *studio) open(ctx context.Context) error {
-	for _, config := range []string{string(lane.Hosted), string(lane.Free), string(lane.Games), enemyConfig} {
+	for _, config := range append(slices.Clone(changed), enemyConfig) {
 		if err := s.upload(ctx, functionOf(config), s.made.editions[0]); err != nil {
 			return err
 		}
@@ -66,7 +70,7 @@ func (s *studio) open(ctx context.Context) error {
 // work changes a config or function now and then until ctx ends.
 func (s *studio) work(ctx, after context.Context, pace time.Duration) error {
 	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(pace))) {
-		config := string([]lane.Lane{lane.Hosted, lane.Free, lane.Games}[s.random.IntN(3)])
+		config := changed[s.random.IntN(len(changed))]
 		var err error
 		switch s.random.IntN(10) {
 		case 0, 1, 2, 3:
@@ -90,7 +94,7 @@ func (s *studio) work(ctx, after context.Context, pace time.Duration) error {
 
 // close puts all configs again. A request without an answer may have taken effect after one that was sent later.
 func (s *studio) close(ctx context.Context) error {
-	for _, config := range []string{string(lane.Hosted), string(lane.Free), string(lane.Games)} {
+	for _, config := range changed {
 		if err := s.put(ctx, config); err != nil {
 			return err
 		}
@@ -101,8 +105,8 @@ func (s *studio) close(ctx context.Context) error {
 // config makes a config, with a new generation of settings.
 func (s *studio) config(name string) client.Config {
 	s.generation++
-	settings := history.Settings{Config: name, Generation: s.generation, Hosted: name == string(lane.Hosted),
-		Fills: name == string(lane.Games)}
+	settings := history.Settings{Config: name, Generation: s.generation, Fills: name == string(lane.Games),
+		Hosted: name == string(lane.Hosted) || name == string(lane.Asked)}
 	pool := name
 	if name == enemyConfig {
 		settings.How, pool = misbehaviours[s.random.IntN(len(misbehaviours))], string(lane.Prey)
@@ -113,6 +117,9 @@ func (s *studio) config(name string) client.Config {
 		Matchmaking: client.Matchmaking{Name: name, TargetFunction: &client.FunctionTarget{Name: functionOf(name),
 			Version: "1"}, Config: text},
 		Pools: map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
+	}
+	if name == string(lane.Asked) {
+		c.Acceptance = &client.AcceptanceRule{Seconds: 3}
 	}
 	if settings.Hosted {
 		c.Hosting = &client.Hosting{Profile: "duel", FleetID: "chaos"}

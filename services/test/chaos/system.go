@@ -55,7 +55,8 @@ const (
 	claimTime    = 4 * time.Second
 	hostTime     = 6 * time.Second
 	leaseTime    = 2 * time.Second
-	approvalTime = 3 * time.Second // games speak every half second
+	silenceTime  = 10 * time.Second // of members of parties
+	approvalTime = 3 * time.Second  // games speak every half second
 )
 
 // replicas names the processes of a service.
@@ -217,6 +218,8 @@ func (s *system) service(ctx context.Context, service catalog.Service, name stri
 	switch service.Name {
 	case catalog.Backfill:
 		arguments = append(arguments, "--readable", "10h")
+	case catalog.Party:
+		arguments = append(arguments, "--party-silence", silenceTime.String(), "--party-join-rate", "0")
 	case catalog.Director:
 		arguments = append(arguments, "--lease", leaseTime.String(), "--claim", claimTime.String(), "--run-time", "2s",
 			"--readable", "10h", "--wait-limit", "10h", "--approval-time", approvalTime.String(),

@@ -34,6 +34,7 @@ const changePace = time.Second
 // lanes has each lane as often as players choose it: more would not find a place in the running games.
 var lanes = []lane.Lane{
 	lane.Hosted, lane.Hosted, lane.Hosted, lane.Hosted, lane.Free, lane.Free, lane.Free, lane.Both, lane.Both, lane.Games,
+	lane.Asked,
 }
 
 // newWorkload creates the projects with their configs and functions.
@@ -52,10 +53,14 @@ func newWorkload(ctx context.Context, o options, s *system, journal *history.Jou
 		if err != nil {
 			return nil, err
 		}
+		parties, err := s.api(project, "party", playerClaims)
+		if err != nil {
+			return nil, err
+		}
 		c := player.New(player.Options{
 			Project: project, Tickets: tickets, Journal: journal, Random: random(), Large: o.Large, AtOnce: true,
-			Lanes: lanes,
-			Pace:  time.Duration(float64(o.Projects) / o.Rate * float64(time.Second)),
+			Lanes: lanes, Parties: parties.any, Silence: silenceTime,
+			Pace: time.Duration(float64(o.Projects) / o.Rate * float64(time.Second)),
 		})
 		st, err := newStudio(s, project, journal, random())
 		if err != nil {

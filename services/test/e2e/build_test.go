@@ -17,7 +17,7 @@ import (
 // artefacts are the files that are tested, built from the sources.
 type artefacts struct {
 	dir            string // of all of them
-	matchmaker, mm string // binaries, with the race detector when the tests have it
+	matchmaker, mm string // binaries, with the race detector if dev is to have it
 	plain          string // matchmaker without the race detector
 	// newest is a binary whose rights all processes have, when matchmaker is of an older version; "" otherwise.
 	newest      string
@@ -45,7 +45,7 @@ func build(t *testing.T) *artefacts {
 		arena:      filepath.Join(dir, "arena.zip"),
 	}
 	command := []string{"build", "-ldflags=-s -w", "-o", dir}
-	if raceEnabled() {
+	if *raceDev || raceEnabled() {
 		command = append(command, "-race")
 		child, err := sandboxtest.Build(dir)
 		if err != nil {

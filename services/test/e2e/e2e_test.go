@@ -5,10 +5,14 @@ import (
 	"testing"
 )
 
-var raceServices = flag.Bool("race-services", false, "services have the race detector as well, if the tests have it")
+var (
+	raceDev = flag.Bool("race-dev", false,
+		"dev has the race detector, though the tests have not: they carry what the services say to each other")
+	raceServices = flag.Bool("race-services", false, "services have the race detector as well, if dev has it")
+)
 
-// Test builds the programs once and tests the system in both forms. Of these, dev has the race detector: all services
-// are in its process. It makes separate processes three times as slow.
+// Test builds the programs once and tests the system in both forms. Of these, dev has the race detector if the tests
+// have it or it is asked for: all services are in its process. It makes separate processes three times as slow.
 func Test(t *testing.T) {
 	made := build(t)
 	t.Run("dev", func(t *testing.T) { dev(t, made) })
@@ -56,7 +60,10 @@ func play(t *testing.T, s *system) {
 		"filled":          fillGame,
 		"refilled":        refillGame,
 		"queues":          queues,
+		"seats":           seats,
 		"stream":          stream,
+		"acceptance":      acceptance,
+		"first-day":       firstDay,
 		"queued-game":     queuedGame,
 	}
 	t.Run("scenario", func(t *testing.T) {

@@ -72,6 +72,30 @@ func (p *project) upload(t *testing.T, function, archive string) {
 	if err := p.developer(t).PutFunction(within(t), function, "", file); err != nil {
 		t.Fatal(err)
 	}
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	p.s.uploads = append(p.s.uploads, upload{p, function})
+}
+
+// upload is a function that was uploaded.
+type upload struct {
+	p        *project
+	function string
+}
+
+// retire deletes all functions. Tests that restart runners would start the instances of all scenarios otherwise, which
+// takes all processors of a small machine for long.
+func (s *system) retire(t *testing.T) {
+	t.Helper()
+	s.mu.Lock()
+	uploads := s.uploads
+	s.uploads = nil
+	s.mu.Unlock() // the balancer needs it
+	for _, u := range uploads {
+		if err := u.p.developer(t).DeleteFunction(within(t), u.function); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // rules describe a config.
@@ -81,6 +105,7 @@ type rules struct {
 	// side is the value that the attribute "side" of the pool's tickets has; any when it is 0.
 	side    float64
 	hosting bool
+	seats   bool
 }
 
 // put puts a config.
@@ -96,6 +121,7 @@ func (p *project) put(t *testing.T, id string, r rules) {
 	if r.side != 0 {
 		c.Pools = map[string][]client.PoolFilter{"side": {{Attribute: "side", Min: &r.side, Max: &r.side}}}
 	}
+	c.Seats = r.seats
 	if r.hosting {
 		c.Hosting = &client.Hosting{Profile: "profile", FleetID: "fleet"}
 	}

@@ -56,6 +56,23 @@ func queues(t *testing.T, p *project) {
 	p.serve(t, "casual", "ranked")
 	expect(eve, "casual")
 	together(t, eve, enter("frank", "ranked"))
+
+	// From now on a queue must be served.
+	rules := client.ProjectSettings{Tickets: &client.TicketRules{EndsTold: true, RefuseUnserved: true}}
+	if _, err := p.developer(t).PutSettings(within(t), rules, ""); err != nil {
+		t.Fatal(err)
+	}
+	refused := &ticket{p: p, player: "refused"}
+	_, err := refused.api(t).CreateTicket(within(t), client.TicketRequest{Queues: []string{"nobody"}})
+	if client.Status(err) != http.StatusBadRequest || !strings.Contains(err.Error(), `the queues that there are: "ranked"`) {
+		t.Errorf("a ticket in a queue that nobody serves: %v", err)
+	}
+	stranded := enter("stranded", "ranked")
+	p.serve(t, "casual", "casual")
+	if a := stranded.result(t); a.Error != "unserved" {
+		t.Errorf("a ticket whose queue nobody serves any more gets %+v", a)
+	}
+	other.mustWait(t) // it was created before
 }
 
 // stream: a client that follows its ticket is told of the match, and why a ticket ended.

@@ -78,6 +78,9 @@ type event struct {
 func (b *buffer) last(message, project string) (last event, found bool) {
 	for line := range strings.Lines(b.all()) {
 		var e event
+		if !strings.Contains(line, message) || !strings.Contains(line, project) {
+			continue // most lines: to decode them all takes long
+		}
 		if json.Unmarshal([]byte(line), &e) == nil && e.Message == message && (project == "" || e.Project == project) {
 			last, found = e, true
 		}

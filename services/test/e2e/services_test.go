@@ -17,6 +17,7 @@ import (
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/test/contract"
 	installed "matchmaker.dev/services/test/launch"
@@ -54,8 +55,8 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	collector := httptest.NewServer(&s.traces)
 	t.Cleanup(collector.Close)
 	// The queue is large enough to keep all spans on a slow machine.
-	s.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "OTEL_BSP_SCHEDULE_DELAY=100",
-		"OTEL_BSP_MAX_QUEUE_SIZE=100000"}
+	s.env = append(s.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_BSP_SCHEDULE_DELAY=100",
+		"OTEL_BSP_MAX_QUEUE_SIZE=100000")
 	if s.settings != "" {
 		s.env = append(s.env, "MATCHMAKER_CONFIG="+s.settings)
 	}
@@ -74,9 +75,14 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 		t.Fatal(err)
 	}
 	serverKeys := filepath.Join(dir, "server-keys.json")
-	if _, err := token.Rotate(serverKeys, time.Now()); err != nil {
+	if _, err := keyfile.Rotate(serverKeys, time.Now()); err != nil {
 		t.Fatal(err)
 	}
+	seatKeys := filepath.Join(dir, "seat-keys.json")
+	if _, err := keyfile.Rotate(seatKeys, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "MATCHMAKER_SEAT_KEYS="+seatKeys) // no flag: the version before has none
 	all, err := installed.Services(t.Context(), made.matchmaker)
 	if err != nil {
 		t.Fatal(err)
@@ -129,6 +135,7 @@ func services(t *testing.T, made *artefacts) {
 	t.Run("contract", func(t *testing.T) { runContract(t, s) })
 	t.Run("traced", func(t *testing.T) { traceTickets(t, s.project(t)) })
 	t.Run("metrics", func(t *testing.T) { checkMetrics(t, s) })
+	s.retire(t)
 	t.Run("director-killed", func(t *testing.T) { directorKilled(t, s.project(t)) })
 	t.Run("director-frozen", func(t *testing.T) { directorFrozen(t, s.project(t)) })
 	t.Run("runner-killed", func(t *testing.T) { runnerKilled(t, s.project(t)) })
@@ -136,6 +143,7 @@ func services(t *testing.T, made *artefacts) {
 	t.Run("nats-away", func(t *testing.T) { natsAway(t, s.project(t)) })
 	t.Run("redis-away", func(t *testing.T) { redisAway(t, s.project(t)) })
 	t.Run("redis-full", func(t *testing.T) { redisFull(t, s.project(t)) })
+	s.retire(t)
 	t.Run("rolling", func(t *testing.T) { rolling(t, s.project(t)) })
 	t.Run("list-lost", func(t *testing.T) { listLost(t, s.project(t)) })
 	t.Run("removed", func(t *testing.T) { remove(t, s.project(t)) })

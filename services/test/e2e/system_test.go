@@ -49,7 +49,8 @@ type system struct {
 
 	mu       sync.Mutex
 	replicas map[string]*replica // the latest of each name
-	ended    []*replica          // those that were replaced
+	uploads  []upload
+	ended    []*replica // those that were replaced
 }
 
 // newSystem makes a system without processes. They end with the test.
@@ -63,6 +64,8 @@ func newSystem(t *testing.T, made *artefacts, keys string) *system {
 		made: made, keys: keys, tokens: tokens,
 		http:     &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second}},
 		commands: map[string][]string{}, replicas: map[string]*replica{},
+		// No argument: the version before does not know it.
+		env: []string{"MATCHMAKER_UNSERVED_GRACE=1s"},
 	}
 	t.Cleanup(func() { s.end(t) })
 	return s

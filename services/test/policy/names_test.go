@@ -37,7 +37,10 @@ var allowed = map[string][]string{
 	"fault":    {"services/allocator", "services/test"}, // that tests inject
 	"payload":  {"services/allocator", "services/test"}, // that a hosting system gives to a game server
 	"resource": {"services/allocator/agones", "services/internal/sandbox", "services/internal/telemetry", "services/test"},
-	"seat":     {"pkg/matchfn", "services/test/contract"}, // of players in a game
+	// That of a player in a game.
+	"seat": {"pkg", "functions", "deploy", "services/ticket", "services/director", "services/config",
+		"services/internal/assignment", "services/internal/catalog", "services/internal/definition",
+		"services/internal/response", "services/internal/state", "services/cmd", "services/test"},
 }
 
 // participles say neither what a function does nor what it returns.

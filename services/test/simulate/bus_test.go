@@ -119,6 +119,7 @@ const (
 	assigned   = "assigned"
 	heartbeats = "heartbeat"
 	published  = "event"
+	parties    = "party"
 )
 
 // Ready is that of a bus that is connected.
@@ -166,6 +167,23 @@ func (p port) OnResults(handle func(project string, a bus.Assigned)) (bus.Subscr
 		m := new(pb.Assigned)
 		if proto.Unmarshal(message, m) == nil {
 			handle(project, bus.Assigned{Message: m})
+		}
+	}), nil
+}
+
+// NotifyParty wakes those who wait for changes of a party.
+func (p port) NotifyParty(_ context.Context, project, party string) {
+	if !p.process.dead() {
+		_ = p.publish(parties, project, &pb.PartyChanged{Party: party}) // it can be marshalled
+	}
+}
+
+// OnParty hears which parties changed.
+func (p port) OnParty(handle func(project, party string)) (bus.Subscription, error) {
+	return p.subscribe(p.process, parties, func(project string, message []byte, _ func([]byte, string)) {
+		m := new(pb.PartyChanged)
+		if proto.Unmarshal(message, m) == nil {
+			handle(project, m.GetParty())
 		}
 	}), nil
 }

@@ -38,6 +38,7 @@ type clients struct {
 // lanes has each lane as often as players choose it.
 var lanes = []lane.Lane{
 	lane.Hosted, lane.Hosted, lane.Hosted, lane.Hosted, lane.Free, lane.Free, lane.Both, lane.Both, lane.Games, lane.Games,
+	lane.Asked, lane.Asked,
 }
 
 // newClients makes the clients and puts the configs.
@@ -53,6 +54,10 @@ func newClients(ctx context.Context, w *world) (*clients, error) {
 		if err != nil {
 			return nil, err
 		}
+		parties, err := w.api(project, "party", issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: "matchmaking"})
+		if err != nil {
+			return nil, err
+		}
 		configs, err := w.api(project, "config", issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"})
 		if err != nil {
 			return nil, err
@@ -63,7 +68,7 @@ func newClients(ctx context.Context, w *world) (*clients, error) {
 		}
 		c.crowds = append(c.crowds, player.New(player.Options{
 			Project: project, Tickets: tickets, Journal: w.journal, Random: random(), Pace: arrivalPace, Large: 0.02,
-			Lanes: lanes, AtOnce: true,
+			Lanes: lanes, AtOnce: true, Parties: func() *client.Client { return parties }, Silence: silenceTime,
 			As: func(ctx context.Context, name string) context.Context { return as(ctx, "%s", name) },
 		}))
 		c.studios = append(c.studios, &studio{project: project, configs: configs, journal: w.journal, random: random()})

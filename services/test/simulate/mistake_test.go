@@ -49,8 +49,8 @@ func TestMistakesAreFound(t *testing.T) {
 
 // What a test prints about a broken promise.
 var (
-	brokenPromise = regexp.MustCompile(`_test\.go:\d+: promise (\d):`)
-	brokenLine    = regexp.MustCompile(`promise \d: .*`)
+	brokenPromise = regexp.MustCompile(`_test\.go:\d+: promise (\d+):`)
+	brokenLine    = regexp.MustCompile(`promise \d+: .*`)
 )
 
 // tail is the end of a text.

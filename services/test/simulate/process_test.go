@@ -22,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/party"
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
 )
@@ -33,6 +34,7 @@ const (
 	hostTime     = 6 * time.Second
 	callTime     = 3 * time.Second
 	approvalTime = 3 * time.Second
+	silenceTime  = 10 * time.Second
 	readable     = 10 * time.Minute
 )
 
@@ -170,6 +172,13 @@ func (w *world) part(role string, p *process, store *state.Store) (app.Part, err
 	case "ticket":
 		return ticket.New(ticket.Options{
 			Store: store, Bus: b, Verifier: w.verifier, Log: log, Now: now, Settings: settings.Default[ticket.Settings](),
+			Fields: bounds,
+		}), nil
+	case "party":
+		s := settings.Default[party.Settings]()
+		s.Silence, s.JoinRate, s.Rate = silenceTime, 0, 0
+		return party.New(party.Options{
+			Store: store, Bus: b, Verifier: w.verifier, Log: log, Now: now, Settings: s, Wait: 20 * time.Second,
 			Fields: bounds,
 		}), nil
 	case "backfill":

@@ -31,7 +31,7 @@ type studio struct {
 const enemyConfig = "enemy"
 
 // configs are those of each project.
-var configs = []string{string(lane.Hosted), string(lane.Free), string(lane.Games), enemyConfig}
+var configs = []string{string(lane.Hosted), string(lane.Free), string(lane.Games), string(lane.Asked), enemyConfig}
 
 // functionOf is the function of a config.
 func functionOf(config string) string { return config + "-function" }
@@ -52,7 +52,7 @@ func (s *studio) open(ctx context.Context) error {
 // work changes a config now and then until ctx ends.
 func (s *studio) work(ctx, after context.Context) error {
 	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(changePace))) {
-		config := configs[s.random.IntN(3)]
+		config := configs[s.random.IntN(4)]
 		var err error
 		switch s.random.IntN(5) {
 		case 0, 1:
@@ -74,7 +74,7 @@ func (s *studio) work(ctx, after context.Context) error {
 
 // close puts all configs again. A request without an answer may have taken effect after one that was sent later.
 func (s *studio) close(ctx context.Context) error {
-	for _, config := range configs[:3] {
+	for _, config := range configs[:4] {
 		if err := s.put(ctx, config); err != nil {
 			return err
 		}
@@ -86,7 +86,8 @@ func (s *studio) close(ctx context.Context) error {
 func (s *studio) config(name string) client.Config {
 	s.generation++
 	made := history.Settings{
-		Config: name, Generation: s.generation, Hosted: name == string(lane.Hosted), Fills: name == string(lane.Games),
+		Config: name, Generation: s.generation, Fills: name == string(lane.Games),
+		Hosted: name == string(lane.Hosted) || name == string(lane.Asked),
 	}
 	pool := name
 	if name == enemyConfig {
@@ -99,6 +100,9 @@ func (s *studio) config(name string) client.Config {
 			Name: name, TargetFunction: &client.FunctionTarget{Name: functionOf(name), Version: "1"}, Config: text,
 		},
 		Pools: map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
+	}
+	if name == string(lane.Asked) {
+		c.Acceptance = &client.AcceptanceRule{Seconds: 3}
 	}
 	if made.Hosted {
 		c.Hosting = &client.Hosting{Profile: "duel", FleetID: "simulated"}

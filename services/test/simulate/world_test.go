@@ -54,8 +54,8 @@ type Outcome struct {
 var (
 	projects = []string{"game-1", "game-2"}
 	replicas = []string{
-		"allocator-1", "allocator-2", "backfill-1", "config-1", "director-1", "director-2", "runner-1", "runner-2",
-		"ticket-1", "ticket-2",
+		"allocator-1", "allocator-2", "backfill-1", "config-1", "director-1", "director-2", "party-1", "party-2",
+		"runner-1", "runner-2", "ticket-1", "ticket-2",
 	}
 )
 
@@ -118,7 +118,8 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	}
 	w.journal, err = history.Begin(filepath.Join(o.Dir, "journal.jsonl"), history.Terms{
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + hostTime/2 + ackWait, Recovery: recovery,
-		Approval: approvalTime, Enemies: []string{enemyConfig}, Directors: []string{"director-1", "director-2"},
+		Approval: approvalTime, Silence: silenceTime, Enemies: []string{enemyConfig},
+		Directors: []string{"director-1", "director-2"},
 	})
 	if err != nil {
 		return nil, err

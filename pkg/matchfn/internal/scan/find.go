@@ -48,3 +48,34 @@ func child(raw []byte, step string) []byte {
 	}
 	return found
 }
+
+// Each calls found with every value of a valid JSON value at a path. In a path, * is every member of an object or
+// element of an array. A path that ends in @ means the names of the members of an object, as JSON strings.
+func Each(raw []byte, path string, found func(raw []byte)) {
+	step, rest, more := strings.Cut(path, ".")
+	next := func(raw []byte) bool {
+		if more {
+			Each(raw, rest, found)
+		} else {
+			found(raw)
+		}
+		return true
+	}
+	switch kind := KindOf(raw); {
+	case step == "@" && !more:
+		if kind == KindObject {
+			Members(raw, func(name string, _ []byte) bool {
+				found(AppendString(nil, name))
+				return true
+			})
+		}
+	case step != "*":
+		if raw = child(raw, step); raw != nil && KindOf(raw) != KindNull {
+			next(raw)
+		}
+	case kind == KindObject:
+		Members(raw, func(_ string, raw []byte) bool { return next(raw) })
+	case kind == KindArray:
+		Elements(raw, next)
+	}
+}

@@ -57,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		{"releasing what was never held", releasesNothing},
 		{"a context that has ended", cancelled},
 		{"the server gets its payload", tellsPayload},
+		{"a match of more players than a payload takes", leavesOutPlayers},
 		{"an allocation whose answer was lost", losesAllocation},
 		{"a release whose answer was lost", losesRelease},
 		{"an empty fleet", empties},

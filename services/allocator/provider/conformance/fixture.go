@@ -12,8 +12,11 @@ func (f Fixture) request(project, match string) *provider.Request {
 		Ref:    provider.Ref{Project: project, Match: match, Hosting: f.Hosting},
 		Config: "config",
 		Teams: []provider.Team{
-			{Name: "red", Tickets: []string{match + "-ticket-1"}},
-			{Name: "blue", Tickets: []string{match + "-ticket-2"}},
+			{Name: "red", Tickets: []string{match + "-ticket-1"}, Players: [][]string{{"ada"}}},
+			{
+				Name: "blue", Tickets: []string{match + "-ticket-2", match + "-ticket-3"},
+				Players: [][]string{{"bob", "cy \u00e9 \"x\""}, {}},
+			},
 		},
 		Properties: []byte(`{"map":"harbour"}`),
 		Backfill:   match + "-backfill",

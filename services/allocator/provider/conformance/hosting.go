@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,27 +12,56 @@ import (
 )
 
 func tellsPayload(t *testing.T, f Fixture) {
-	if f.PayloadOf == nil {
-		t.Skip("the servers of the hosting system get no payload, or it cannot be read")
-	}
 	r, other := f.request("p", "m"), f.request("p", "other")
-	f.allocate(t, r)
-	f.allocate(t, other)
-	text, ok := f.PayloadOf(r.Ref)
-	if !ok {
-		t.Fatal("the server has no payload")
+	got := f.payloadAfter(t, r, other)
+	if diff := cmp.Diff(payload(r), got); diff != "" {
+		t.Errorf("the payload differs (-want +got):\n%s", diff)
 	}
-	var got provider.Payload
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatalf("the payload is %s: %v", text, err)
+}
+
+// A match is not refused for its players: its server is told of all of them, or of none.
+func leavesOutPlayers(t *testing.T, f Fixture) {
+	r := f.request("p", "m")
+	for i := range 1000 {
+		id := fmt.Sprintf("%d-%s", i, strings.Repeat("x", 200))
+		r.Teams[1].Players[1] = append(r.Teams[1].Players[1], id)
 	}
-	want := provider.Payload{
+	got := f.payloadAfter(t, r)
+	if got.Teams[0].Players == nil {
+		for i := range r.Teams {
+			r.Teams[i].Players = nil
+		}
+	}
+	if diff := cmp.Diff(payload(r), got); diff != "" {
+		t.Errorf("the payload differs (-want +got):\n%s", diff)
+	}
+}
+
+// payload is what the server of a request is told.
+func payload(r *provider.Request) provider.Payload {
+	return provider.Payload{
 		Allocation: r.Allocation(), Project: r.Project, Match: r.Match, Config: r.Config, Teams: r.Teams,
 		Properties: r.Properties, Backfill: r.Backfill, Token: string(r.Token),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the payload differs (-want +got):\n%s", diff)
+}
+
+// payloadAfter is what the server of the first request is told, after servers were allocated for all.
+func (f Fixture) payloadAfter(t *testing.T, requests ...*provider.Request) (got provider.Payload) {
+	t.Helper()
+	for _, r := range requests {
+		f.allocate(t, r)
 	}
+	if f.PayloadOf == nil {
+		t.Skip("the servers of the hosting system get no payload, or it cannot be read")
+	}
+	text, ok := f.PayloadOf(requests[0].Ref)
+	if !ok {
+		t.Fatal("the server has no payload")
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatalf("the payload is no JSON: %v", err)
+	}
+	return got
 }
 
 func losesAllocation(t *testing.T, f Fixture) {

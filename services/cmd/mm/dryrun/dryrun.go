@@ -59,6 +59,7 @@ type Result struct {
 // *sandbox.Error. Any other error is the function's.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	d := &dryRun{Options: o, index: pool.New(), backfills: pool.NewBackfills()}
+	d.index.KeepOwners()
 	if err := d.fillIndex(); err != nil {
 		return nil, err
 	}

@@ -21,14 +21,16 @@ const (
 	badName     = "badName"
 	badVersion  = "badVersion"
 	badProperty = "badProperty"
+	badPlayer   = "badPlayer"
 )
 
 // ReadTickets reads an array of tickets. The text must be valid JSON:
 //
 //	[{"id": "a", "attributes": {"skill": 1200}, "properties": {"party": "cmVk"}, "queues": ["ranked"], "wait": 12.5}, …]
 //
-// Each member is optional. The default id is the ticket's position, from 1. Properties are in Base64. "wait" is the
-// number of seconds that the ticket has waited at the time now. "created", in Unix milliseconds, may be used instead.
+// "players" is a list of {"id": "ada", "attributes": {…}, "properties": {…}}. Each member is optional. The default id
+// is the ticket's position, from 1. Properties are in Base64. "wait" is the number of seconds that the ticket has
+// waited at the time now. "created", in Unix milliseconds, may be used instead.
 // The error is a *definition.FieldErrors whose messages begin with the place, as in [3].attributes.skill.
 func ReadTickets(text json.RawMessage, now time.Time) ([]*pb.Ticket, error) {
 	r := newReader(text, now)
@@ -84,7 +86,9 @@ func (r *reader) backfill(at definition.Path, id string) *pb.Backfill {
 func (r *reader) ticket(at definition.Path, id string, extra ...definition.Member) *pb.Ticket {
 	t := &pb.Ticket{Id: id, Created: r.now.UnixMilli()}
 	if len(extra) == 0 { // a backfill ticket has one queue
-		extra = append(extra, definition.Member{Name: "queues", Read: func(at definition.Path) { r.queues(at, t) }})
+		extra = append(extra,
+			definition.Member{Name: "queues", Read: func(at definition.Path) { r.queues(at, t) }},
+			definition.Member{Name: "players", Read: func(at definition.Path) { r.players(at, t) }})
 	}
 	given, ok := r.Object(at, append([]definition.Member{
 		{Name: "id", Read: func(at definition.Path) {
@@ -137,6 +141,27 @@ func (r *reader) attributes(at definition.Path, t *pb.Ticket) {
 		}
 	})
 	setAttributes(t, values)
+}
+
+// players reads the players of a ticket, as POST /tickets takes them.
+func (r *reader) players(at definition.Path, t *pb.Ticket) {
+	first := map[string]definition.Path{}
+	r.Array(at, func(at definition.Path) {
+		one := new(pb.Ticket) // a player has attributes and properties as a ticket has
+		given, ok := r.Object(at,
+			definition.Member{Name: "id", Read: func(at definition.Path) { one.Id, _ = r.Text(at) }},
+			definition.Member{Name: "attributes", Read: func(at definition.Path) { r.attributes(at, one) }},
+			definition.Member{Name: "properties", Read: func(at definition.Path) { r.properties(at, one) }},
+		)
+		if other, twice := first[one.GetId()]; twice {
+			r.Add(badPlayer, at.Member("id"), "the same player as %s", other)
+		} else if ok && (!given["id"] || one.GetId() == "") {
+			r.Add(badPlayer, at.Member("id"), "required, and not empty")
+		}
+		first[one.GetId()] = at
+		t.Players = append(t.Players, &pb.Player{Id: one.GetId(), AttributeNames: one.GetAttributeNames(),
+			AttributeValues: one.GetAttributeValues(), Properties: one.GetProperties()})
+	})
 }
 
 // setAttributes sets a ticket's attributes in the order of their names, as the service does.

@@ -19,7 +19,7 @@ func TestReadTickets(t *testing.T) {
 	got, err := dryrun.ReadTickets([]byte(`[
 		{"id": "a", "attributes": {"skill": 12.5, "level": -1}, "properties": {"party": "cmVk"}, "wait": 1.5},
 		{"created": 1000},
-		{}
+		{"players": [{"id": "ada", "attributes": {"role": 1}, "properties": {"badge": "cmVk"}}, {"id": "bob"}]}
 	]`), noon)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,8 @@ func TestReadTickets(t *testing.T) {
 			Properties:      map[string][]byte{"party": []byte("red")},
 		},
 		{Id: "2", Created: 1000},
-		{Id: "3", Created: at},
+		{Id: "3", Created: at, Players: []*pb.Player{{Id: "ada", AttributeNames: []string{"role"},
+			AttributeValues: []float64{1}, Properties: map[string][]byte{"badge": []byte("red")}}, {Id: "bob"}}},
 	}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)
@@ -58,11 +59,14 @@ func TestReadTicketsNamesAllFieldErrors(t *testing.T) {
 		`[{"created": -1}]`:          `[0].created: -1 is below 0: Unix milliseconds are expected`,
 		`[{"created": 99999999999999}]`: `[0].created: ` +
 			`99999999999999 is in the future: Unix milliseconds are expected`,
-		`[{"wait": 1, "created": 1}]`:    `[0].created: cannot be used with wait`,
-		`[{"id": ""}]`:                   `[0].id: empty`,
-		`[{"id": "a"}, {}, {"id": "a"}]`: `[2].id: "a" is the id of [0] too`,
-		`[{"id": "2"}, {}]`:              `[1].id: "2" is the id of [0] too`,
-		`[{"skill": 1}]`:                 `[0].skill: unknown member; known are id, attributes, properties, wait, created, queues`,
+		`[{"wait": 1, "created": 1}]`:               `[0].created: cannot be used with wait`,
+		`[{"id": ""}]`:                              `[0].id: empty`,
+		`[{"id": "a"}, {}, {"id": "a"}]`:            `[2].id: "a" is the id of [0] too`,
+		`[{"id": "2"}, {}]`:                         `[1].id: "2" is the id of [0] too`,
+		`[{"skill": 1}]`:                            `[0].skill: unknown member; known are id, attributes, properties, wait, created, queues, players`,
+		`[{"players": [{"id": "a"}, {"id": "a"}]}]`: `[0].players[1].id: the same player as [0].players[0]`,
+		`[{"players": [{}]}]`:                       `[0].players[0].id: required, and not empty`,
+		`[{"players": [{"id": "a", "x": 1}]}]`:      `[0].players[0].x: unknown member; known are id, attributes, properties`,
 		`[{"wait": "1"}, {"id": 1}, {"id": ""}]`: `[0].wait: a number is expected, got a string; ` +
 			`[1].id: a string is expected, got a number; [2].id: empty`,
 	} {

@@ -109,7 +109,7 @@ func TestDocumentsStartEveryService(t *testing.T) {
 			t.Errorf("%s: %q does not listen on port %d", s.Name, line, s.Port)
 		}
 		for flag, needed := range map[string]bool{"--issuers": s.Issuers, "--hosting-keys": s.HostingKeys,
-			"--server-keys": s.Hosting} {
+			"--server-keys": s.Hosting, "--seat-keys": s.Seats} {
 			if strings.Contains(line, flag) != needed {
 				t.Errorf("%s: %q has %s: %v, want %v", s.Name, line, flag, !needed, needed)
 			}

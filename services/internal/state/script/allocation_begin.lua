@@ -7,11 +7,11 @@
 -- ARGV: duration (of the leases), search_time (until the search for a server ends), claim_time (until the tickets wait
 --       again) (all three in milliseconds), match_count, then for each match: id, holder, number of tickets, their ids
 --       with spaces between, event, dropped event, target ('' = none)
--- Result: feed position (0 unless tickets wait again), then for each match four values:
+-- Result: feed position (0 unless tickets wait again), then for each match five values:
 --         'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, counted from the
---         first lease;
---         'busy', for how many milliseconds another holder still has the lease, 0, 0;
---         or 'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', 0, 0, 0
+--         first lease, and the ids of the players: newlines between those of a ticket, tabs between the tickets;
+--         'busy', for how many milliseconds another holder still has the lease, 0, 0, '';
+--         or 'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', 0, 0, 0, ''
 local now, k, a = millis(), first_key, first_arg
 local events, moved, begun_ids, deadlines, dropped, changes, scores, ends, result = {}, 0, {}, {}, {}, {}, {}, {}, {0}
 for _ = 1, tonumber(match_count) do
@@ -20,17 +20,17 @@ for _ = 1, tonumber(match_count) do
   local refusal, begun, taken_over, first_deadline = refuse_lease(m, duration, now)
   local n = #result
   if refusal then
-    result[n + 1], result[n + 2], result[n + 3], result[n + 4] = refusal, begun, 0, 0
+    result[n + 1], result[n + 2], result[n + 3], result[n + 4], result[n + 5] = refusal, begun, 0, 0, ''
   else
-    local ids, times, missing, j = {}, {}, false, 0
+    local ids, times, names, missing, j = {}, {}, {}, false, 0
     for ticket in string.gmatch(tickets, '[^ ]+') do
       j = j + 1
-      local claimed, created = is_claimed(KEYS[k + j], id)
+      local claimed, created, its_players = is_claimed(KEYS[k + j], id)
       if claimed then
         ids[#ids + 1] = ticket
-        times[j] = created
+        times[j], names[j] = created, its_players
       else
-        missing = true
+        missing, names[j] = true, ''
       end
     end
     moved = moved + #ids
@@ -48,7 +48,7 @@ for _ = 1, tonumber(match_count) do
       release({OUTCOME .. id})
       redis.call('DEL', m.key)
       dropped[#dropped + 1] = id
-      result[n + 1], result[n + 2], result[n + 3], result[n + 4] = 'dropped', 0, 0, 0
+      result[n + 1], result[n + 2], result[n + 3], result[n + 4], result[n + 5] = 'dropped', 0, 0, 0, ''
     else
       begun_ids[#begun_ids + 1] = id
       local first, left = take_lease(m, begun, taken_over, first_deadline, duration, search_time, now)
@@ -57,6 +57,7 @@ for _ = 1, tonumber(match_count) do
         deadlines[#deadlines + 1] = id
       end
       result[n + 1], result[n + 2], result[n + 3], result[n + 4] = 'ok', 0, first, left
+      result[n + 5] = table.concat(names, '\t')
     end
   end
   k, a = k + 1 + count, a + 7

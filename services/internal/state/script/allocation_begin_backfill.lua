@@ -8,7 +8,7 @@
 --       duration (of the lease), search_time (until the search for a server ends), claim_time (until the tickets wait
 --       again) (all three in milliseconds), target ('' = none), then id…
 -- Result: 'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, counted from the
---         first lease;
+--         first lease, and the ids of the players: newlines between those of a ticket, tabs between the tickets;
 --         'busy', for how many milliseconds another holder still has the lease;
 --         'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', feed position (0 unless dropped);
 --         or 'again', the ids of the proposed tickets
@@ -17,9 +17,10 @@ local refusal, begun, taken_over, first_deadline = refuse_lease(m, duration, now
 if refusal then
   return {refusal, begun}
 end
-local changes, ids, times, scores, count = {}, {}, {}, {}, tonumber(ticket_count)
+local changes, ids, times, names, scores, count = {}, {}, {}, {}, {}, tonumber(ticket_count)
 for _, ticket, id in each_ticket(1, count) do
-  local claimed, created = is_claimed(ticket, match_id)
+  local claimed, created, its_players = is_claimed(ticket, match_id)
+  names[#names + 1] = claimed and its_players or ''
   if claimed then
     ids[#ids + 1] = id
     times[#ids] = created
@@ -62,4 +63,4 @@ local first, left = take_lease(m, begun, taken_over, first_deadline, duration, s
 if first == 1 then
   redis.call('ZADD', claims, now + claim_time, match_id)
 end
-return {'ok', 0, first, left}
+return {'ok', 0, first, left, table.concat(names, '\t')}

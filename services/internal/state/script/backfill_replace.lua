@@ -5,13 +5,15 @@
 -- KEYS: waiting, backfills, proposed, backfill, proposals, then ticket…
 -- ARGV: bytes_limit (of all backfill tickets, 0 = none), may_grow (0 = Redis is short of memory), backfill_id,
 --       connection ('' = none), match_id (that it must belong to, '' = any), body, new_queue ('' = as it is, '-' =
---       none), rejected_event, then id…
--- Result: 'ok', feed position, version, created, connection, queue; 'none'; 'full' (the limit of bytes is
+--       none), roster (encoded, '' = as it is), roster_names (of its players, with newlines between), rejected_event,
+--       then id…
+-- Result: 'ok', feed position, version, created, connection, queue, roster; 'none'; 'full' (the limit of bytes is
 --         reached); 'short' (of memory); or 'again', the ids of the proposed tickets
 if not is_accessible() then
   return {'none'}
 end
-local size = size_of(body, '', connection, redis.call('HGET', backfill, ALLOCATED))
+local players_size = roster ~= '' and #roster + #roster_names or roster_size(backfill)
+local size = size_of(body, '', connection, redis.call('HGET', backfill, ALLOCATED), players_size)
 if not has_room(size) then
   return {'full'}
 end
@@ -33,12 +35,16 @@ if new_queue == '-' then
 elseif new_queue ~= '' then
   redis.call('HSET', backfill, QUEUE, new_queue)
 end
+if roster ~= '' then
+  redis.call('HSET', backfill, ROSTER, roster, PLAYERS, roster_names)
+end
 redis.call('ZADD', backfills, millis(), backfill_id)
 local version = redis.call('HINCRBY', backfill, VERSION, 1)
 describe(changes)
 if rejected > 0 then
   append_history(events, rejected)
 end
-local created, named, allocated, queue =
-  unpack(redis.call('HMGET', backfill, CREATED, CONNECTION, ALLOCATED, QUEUE))
-return {'ok', append_feed(changes), version, tonumber(created), named or allocated or '', queue or ''}
+local created, named, allocated, queue, its_roster =
+  unpack(redis.call('HMGET', backfill, CREATED, CONNECTION, ALLOCATED, QUEUE, ROSTER))
+return {'ok', append_feed(changes), version, tonumber(created), named or allocated or '', queue or '',
+  its_roster or ''}

@@ -1,7 +1,7 @@
 -- Deletes a config. From then on no match of it is claimed. A request for another spelling of its name deletes nothing.
 -- Full: runs
--- Uses: change, queue
--- KEYS: configs, revisions, config_names, queues
+-- Uses: time, change, queue
+-- KEYS: configs, revisions, config_names, queues, unserved
 -- ARGV: id, name (see config_put.lua), lower_id (what was kept as the name before), expected (revision: '' = any),
 --       unserved_event
 -- Result: {1, id} when it existed, {0, id} when not, {0, other} when another spelling exists, {-1, revision} when its

@@ -5,8 +5,8 @@
 -- filters, segments and bytes. A config of an older version has none, or that of another revision: the caller counts
 -- it.
 -- Full: runs
--- Uses: change, queue
--- KEYS: configs, revisions, revision, config_names, queues
+-- Uses: time, change, queue
+-- KEYS: configs, revisions, revision, config_names, queues, unserved
 -- ARGV: id, name (the id in lower case and normal form), body, expected (revision: '' = any, '0' = none yet),
 --       may_create (0 = Redis is short of memory), filters, segments (of the config), max_configs, max_filters,
 --       max_segments, max_bytes (of all; 0 = no limit), queue ('' = none), unserved_event, then for each config that
@@ -71,7 +71,7 @@ local served = redis.call('HGET', queues, SERVES .. id) or ''
 if served ~= queue then
   if queue ~= '' then
     redis.call('HSET', queues, SERVES .. id, queue)
-    redis.call('HINCRBY', queues, SERVERS .. queue, 1)
+    join_queue(queue)
   else
     redis.call('HDEL', queues, SERVES .. id)
   end

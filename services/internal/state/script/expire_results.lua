@@ -2,9 +2,9 @@
 -- Full: runs
 -- Uses: time, change, large, listed
 -- KEYS: resolved, then the tickets of all members
--- ARGV: event, then the members: ids with spaces between
+-- ARGV: event, then the members: ids with spaces between, and '-' before those whose end was told (include/ended.lua)
 -- Result: number deleted; tickets that were deleted before do not count
-local now, ids, k, lists = millis(), {}, first_key, has_lists()
+local now, ids, k, lists, ended = millis(), {}, first_key, has_lists(), {}
 for a = first_arg, #ARGV do
   local member = ARGV[a]
   local expiry = redis.call('ZSCORE', resolved, member)
@@ -18,7 +18,8 @@ for a = first_arg, #ARGV do
       end
     end
     if due and redis.call('DEL', ticket) == 1 then
-      ids[#ids + 1] = id
+      local list = string.sub(member, 1, 2) == '- ' and ended or ids
+      list[#list + 1] = id
     end
     k = k + 1
   end
@@ -30,4 +31,5 @@ if #ids > 0 then
   release(ids)
   append_history({event, table.concat(ids, ' ')}, #ids)
 end
-return #ids
+release(ended)
+return #ids + #ended

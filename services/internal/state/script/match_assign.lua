@@ -11,7 +11,8 @@
 --       outcome ('' = none), number of assignments (1 for all tickets, or one for each), assignments
 -- Result: for each match two values: 'ok', or 'room' when matches that had to wait may be claimed now, and '1' for each
 --         ticket that was assigned or '0'. When the match had ended before, nothing is written: 'done' (it was
---         assigned), 'busy' (another holder has the lease), 'released' or 'gone' (it is not known any more), and ''
+--         assigned), 'busy' (another holder has the lease), 'asked' (its players are still asked, and it is to be
+--         released with its server), 'released' or 'gone' (it is not known any more), and ''
 local now, k, a = millis(), first_key, first_arg
 local expiry = now + readable
 local all, count, ended_ids, keep, events, ends, result = {}, 0, {}, {}, {}, {}, {}

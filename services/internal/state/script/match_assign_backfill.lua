@@ -2,7 +2,7 @@
 -- backfill ticket gets the connection, and so do the tickets that are proposed to it. Without a connection, or without
 -- any ticket that uses it, the backfill ticket is deleted, and the proposed tickets wait again.
 -- Full: runs
--- Uses: time, change, large, backfill, proposal, credit, allocation
+-- Uses: time, change, large, backfill, proposal, roster, credit, allocation
 -- KEYS: claims, outbox, resolved, match, waiting, backfill, proposals, joined, proposed, backfills, outcome,
 --       then ticket… (those of the match, then those that are proposed to the backfill ticket)
 -- ARGV: match_id, holder (that must have the lease), readable (for how many milliseconds the results are), event,
@@ -14,8 +14,9 @@
 --       joined_outcomes (that the results of the proposed tickets name, with spaces between), then id, assignment…
 -- Result: 'ok', or 'room' when matches that had to wait may be claimed now, then for each ticket 1 when it was
 --         assigned, else 0. When the match had ended before, nothing is written: 'done' (it was assigned), 'busy'
---         (another holder has the lease), 'released' or 'gone' (it is not known any more); or 'again', then id and
---         assignment of each proposed ticket
+--         (another holder has the lease), 'asked' (its players are still asked, and it is to be released with its
+--         server), 'released' or 'gone' (it is not known any more); or 'again', then id and assignment of each proposed
+--         ticket
 local now = millis()
 local expiry = now + readable
 
@@ -64,16 +65,18 @@ if not has_backfill then
   append_history(events, #ids)
   return result
 end
-local joined_ids = {}
+local joined_ids, joined_keys = {}, {}
 for i, ticket, id, assignment in each_ticket(count + 1) do
   result[i + 1] = 0
   if connection ~= '' and is_proposed(ticket) then
     resolve(ticket, assignment)
     redis.call('ZADD', joined, '+inf', id) -- its server learns of it when it approves
     joined_ids[#joined_ids + 1] = id
+    joined_keys[#joined_keys + 1] = ticket
     result[i + 1] = 1
   end
 end
+note_joined(joined_keys, now)
 keep_results(joined_ids, #joined_ids, now, readable)
 extend_outcomes(joined_outcomes, expiry)
 local changes, moved = {}, #ids + #joined_ids

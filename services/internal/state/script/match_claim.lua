@@ -1,15 +1,16 @@
 -- Claims the tickets of a batch of matches, each match all or nothing, for the director that holds the lease. A match
--- without hosting is assigned at once.
+-- without hosting is assigned at once, unless its players are asked first.
 -- Full: runs
--- Uses: time, change, large, credit, player
+-- Uses: time, change, large, credit, player, acceptance
 -- KEYS: waiting, claims, outbox, resolved, lease, revisions, then for each match: its key, that of its outcome, and the
 --       keys of its tickets
 -- ARGV: epoch, claim_time (until the tickets wait again), readable (for how long the results are) (both in
 --       milliseconds), max_matches (that may be claimed, 0 = no limit), bytes_limit (of all large tickets and
---       outcomes, 0 = none), match_count, then for each match: id, config, revision, number of tickets, their ids with
---       spaces between, event, body ('' = assign at once), target, outcome size, outcome ('' = none, or it is written
---       later), compare ('' = its tickets have no player in common), number of assignments (1 for all tickets, or one
---       for each), assignments
+--       outcomes, 0 = none), match_count, then for each match: id, config, revision, number of tickets, their ids
+--       with spaces between, event, body ('' = assign at once), target ('' = it needs no server), acceptance (for how
+--       many milliseconds its players may accept, '' = they are not asked), outcome size, outcome ('' = none, or it
+--       is written later), compare ('' = its tickets have no player in common), number of assignments (1 for all
+--       tickets, or one for each), assignments
 -- Result: feed position (0 when no match was claimed), then for each match 'ok', 'config' (changed or deleted), 'full'
 --         (too many are claimed, or the outcomes are too large), 'hosting' (it has no servers for more matches),
 --         'players' (one of them is in two of its tickets) or the id of a ticket that does not wait
@@ -25,8 +26,8 @@ local k, a = first_key, first_arg
 local room = tonumber(max_matches) > 0 and max_matches - redis.call('ZCARD', claims) or math.huge
 local added = 0
 for i = 1, tonumber(match_count) do
-  local id, config, revision, count, tickets, event, body, target, size, outcome, compare, assignments = unpack(
-    ARGV, a, a + 11)
+  local id, config, revision, count, tickets, event, body, target, acceptance, size, outcome, compare, assignments =
+    unpack(ARGV, a, a + 12)
   size = tonumber(size)
   if current[config] == nil then
     current[config] = redis.call('HGET', revisions, config)
@@ -35,7 +36,7 @@ for i = 1, tonumber(match_count) do
     result[i + 1] = 'config'
   elseif body ~= '' and room <= 0 or size > 0 and not has_space(added + size, bytes_limit) then
     result[i + 1] = 'full'
-  elseif body ~= '' and not has_server(target, targets, now) then
+  elseif target ~= '' and not has_server(target, targets, now) then
     result[i + 1] = 'hosting'
   elseif compare ~= '' and has_player_twice(k + 2, k + 1 + count) then
     result[i + 1] = 'players'
@@ -45,7 +46,8 @@ for i = 1, tonumber(match_count) do
     end
     added = added + size
     local match = {number = i, key = k, id = id, tickets = tickets, ids = {}, event = event, body = body,
-      target = target, size = size, outcome = outcome, before_assignments = a + 11, assignments = tonumber(assignments)}
+      target = target, acceptance = acceptance, size = size, outcome = outcome, before_assignments = a + 12,
+      assignments = tonumber(assignments)}
     for ticket_id in string.gmatch(tickets, '[^ ]+') do
       all[#all + 1] = ticket_id
       table.insert(match.ids, ticket_id)
@@ -53,7 +55,7 @@ for i = 1, tonumber(match_count) do
     matches[#matches + 1] = match
     result[i + 1] = 'ok'
   end
-  k, a = k + 2 + count, a + 12 + assignments
+  k, a = k + 2 + count, a + 13 + assignments
 end
 
 -- ticket_key returns the key of the j-th ticket of a match.
@@ -96,7 +98,14 @@ end
 local events, assigned, claimed, sent, taken, count, resulted = {}, {}, {}, {}, {}, 0, 0
 for _, match in ipairs(matches) do
   if result[match.number + 1] == 'ok' then
-    if match.body ~= '' then
+    if match.acceptance ~= '' then
+      offer(KEYS[match.key], match.id, match.body, match.key + 2, match.key + 1 + #match.ids, match.acceptance, now)
+      if match.target ~= '' then
+        targets[match.target].offered = true
+      end
+      claimed[#claimed + 1] = now + match.acceptance
+      claimed[#claimed + 1] = match.id
+    elseif match.body ~= '' then
       for j = 1, #match.ids do
         redis.call('HSET', ticket_key(match, j), STATE, CLAIMED, RESERVED_BY, match.id)
       end
@@ -127,6 +136,8 @@ for _, match in ipairs(matches) do
 end
 if #claimed > 0 then
   redis.call('ZADD', claims, unpack(claimed))
+end
+if #sent > 0 then
   redis.call('ZADD', outbox, unpack(sent))
 end
 for name, t in pairs(targets) do

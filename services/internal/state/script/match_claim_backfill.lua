@@ -1,13 +1,13 @@
 -- Claims the tickets of a match, all or nothing, for the director that holds the lease, and creates the backfill ticket
 -- of its server, which is still to be allocated.
 -- Full: runs
--- Uses: time, change, large, backfill, credit, player
+-- Uses: time, change, large, backfill, credit, player, acceptance
 -- KEYS: waiting, claims, outbox, lease, revisions, match, backfills, backfill, then ticket…
 -- ARGV: epoch, claim_time (in milliseconds until the tickets wait again), max_matches (that may be claimed, 0 = no
 --       limit), target, max_backfills, bytes_limit (of all backfill tickets, 0 = none), results_limit (bytes of all
---       large tickets and outcomes, 0 = none), outcome_size (0 = none), config, revision, match_id, body, backfill_id,
---       backfill_body, queue (encoded, '' = none), compare ('' = its tickets have no player in common), event,
---       then id…
+--       large tickets and outcomes, 0 = none), outcome_size (0 = none), config, revision, match_id, body,
+--       backfill_id, backfill_body, queue (encoded, '' = none), compare ('' = its tickets have no player in common),
+--       event, acceptance (for how many milliseconds its players may accept, '' = they are not asked), then id…
 -- Result: 'ok', 'config' (changed or deleted), 'full' (too many matches are claimed, or the backfill tickets are too
 --         many or too large, or the outcomes), 'hosting' (it has no servers for more matches), 'players' (one of
 --         them is in two of its tickets) or the id of a ticket that does not wait; feed position (0 unless 'ok')
@@ -41,7 +41,9 @@ if not has_space(tonumber(outcome_size), results_limit) then
 end
 local changes, ids = {}, {}
 for _, ticket, id in each_ticket() do
-  redis.call('HSET', ticket, STATE, CLAIMED, RESERVED_BY, match_id)
+  if acceptance == '' then
+    redis.call('HSET', ticket, STATE, CLAIMED, RESERVED_BY, match_id)
+  end
   redis.call('ZREM', waiting, id)
   ids[#ids + 1] = id
   changes[#changes + 1] = '-' .. id
@@ -50,11 +52,17 @@ end
 if outcome_size ~= '0' then
   count_outcome(match_id, outcome_size)
 end
-targets[target].claimed = 1
+if acceptance == '' then
+  targets[target].claimed = 1
+  redis.call('HSET', match, BODY, body, STATE, CLAIMED)
+  redis.call('ZADD', claims, now + claim_time, match_id)
+  redis.call('ZADD', outbox, now, match_id)
+else
+  targets[target].offered = true
+  offer(match, match_id, body, first_key, #KEYS, acceptance, now)
+  redis.call('ZADD', claims, now + acceptance, match_id)
+end
 note_claims(target, targets[target], now)
-redis.call('HSET', match, BODY, body, STATE, CLAIMED)
-redis.call('ZADD', claims, now + claim_time, match_id)
-redis.call('ZADD', outbox, now, match_id)
 redis.call('HSET', backfill, VERSION, 1, CREATED, now, BELONGS_TO, match_id, BODY, backfill_body,
   ALLOCATING_FOR, match_id)
 if queue ~= '' then

@@ -1,7 +1,7 @@
 -- Assigns the tickets that are proposed to a backfill ticket, for its server. Those that were proposed too long ago
 -- wait again instead.
 -- Full: runs
--- Uses: time, change, rate, large, backfill, proposal
+-- Uses: time, change, rate, large, backfill, proposal, roster
 -- KEYS: waiting, resolved, backfills, proposed, backfill, proposals, joined, then ticket…
 -- ARGV: backfill_id, readable (for how many milliseconds the results are), repeat_time (for how many milliseconds
 --       joined tickets are reported again), interval, burst (of the server's bucket in microseconds, interval 0 = no
@@ -39,7 +39,7 @@ local previous = redis.call('ZRANGE', joined, 0, -1)
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', joined, '+inf', '+inf')) do
   redis.call('ZADD', joined, now, id) -- it is reported for the first time
 end
-local changes, events, moved, sent, assigned, ids = {}, {}, 0, 0, {}, {}
+local changes, events, moved, sent, assigned, ids, keys = {}, {}, 0, 0, {}, {}, {}
 local changed = hidden == LAPSED
 if ready and generation == current then
   changed = true
@@ -51,6 +51,7 @@ if ready and generation == current then
         redis.call('HDEL', ticket, RESERVED_BY)
         redis.call('ZADD', joined, now, id)
         ids[#ids + 1] = id
+        keys[#keys + 1] = ticket
         assigned[#assigned + 1] = id
         local ticket_body = sent < REPLY and redis.call('HGET', ticket, BODY) or ''
         sent = sent + #ticket_body
@@ -58,6 +59,7 @@ if ready and generation == current then
       end
     end
   end
+  note_joined(keys, now)
   keep_results(ids, #ids, now, readable)
   extend_outcomes(outcome_ids, now + readable)
   if #ids > 0 then
@@ -79,9 +81,9 @@ if changed then
   position = append_feed(changes)
 end
 -- The server learns nothing of tickets that are still proposed, nor of what was made of the body for their sake.
-local version, new_generation, created, body, queue =
-  unpack(redis.call('HMGET', backfill, VERSION, GENERATION, CREATED, BODY, QUEUE))
-body = body .. (queue or '')
+local version, new_generation, created, body, queue, roster =
+  unpack(redis.call('HMGET', backfill, VERSION, GENERATION, CREATED, BODY, QUEUE, ROSTER))
+body = body .. (queue or '') .. (roster or '')
 local result = {'ok', position, tonumber(version), tonumber(new_generation), tonumber(created), connection, body, #ids}
 for _, list in ipairs({assigned, previous}) do
   for _, value in ipairs(list) do

@@ -3,24 +3,29 @@
 -- written with it.
 --
 -- Behind the count tickets that are to be created come older_count pairs of keys: an older ticket of one of their
--- players, and the match that claimed it. Behind their arguments come, where key_period is not 0, the digest of the key
--- and of the request of each ticket ('' = none), and then the ids of each pair ('' = no match).
+-- players, and the match that claimed it. Behind their arguments come, where refuse_unserved is '1', the queues of each
+-- ticket with spaces between, where key_period is not 0, the digest of the key and of the request of each ticket ('' =
+-- none), and then the ids of each pair ('' = no match).
 -- Full: refused
--- Uses: time, change, rate, large
--- KEYS: waiting, settings, party, rates, players_0, players_1, keys_0, keys_1, by_player, then ticket…
+-- Uses: time, change, rate, large, ended, acceptance, pause
+-- KEYS: waiting, resolved, claims, settings, party, rates, players_0, players_1, keys_0, keys_1, by_player, queues,
+--       then ticket…
 -- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
 --       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit
 --       (of all large bodies, 0 = none), settings_revision (of the settings that the caller decided by), party_read
 --       (the party's revision that the caller read, '' = no party), party_revision, party_body (of the party with
 --       its search), event, replaced_event, listing (1 = list the tickets of each player), player_limit (how many a
---       player may have without a result, 0 = any), when_reached (refuse or replace), key_period (for how many
---       microseconds keys are remembered at least, 0 = there are none), key_limit (how many, 0 = any), count,
---       older_count, then id, owner, body, its_players ('' = the owner)…
+--       player may have without a result, 0 = any), when_reached (refuse or replace), ends_told ('1' = those of the
+--       tickets are), told_time (for how many milliseconds an end is), longest_pause (in milliseconds, 0 = players do
+--       not pause who missed a match), refuse_unserved ('1' = tickets in queues that no config serves are refused),
+--       key_period (for how many microseconds keys are remembered at least, 0 = there are none), key_limit (how many, 0
+--       = any), count, older_count, then id, owner, body, its_players ('' = the owner)…
 -- Result: feed position (0 when none was created), then for each ticket that was not created: its number from 0,
---         'waiting', 'results', 'player', 'project', 'bytes' or 'keys', and how many microseconds to wait (0 =
---         unknown); or 'again' and a ticket that its key created, 'other' and such a ticket of another request,
---         'taken' and the ticket that its player has, 'older' and tickets that must be among the older ones, with
---         spaces between;
+--         'waiting', 'results', 'player', 'project', 'bytes' or 'keys', or 'paused ' and which of its players pauses
+--         (from 1), and how many microseconds to wait (0 = unknown); or 'again' and a ticket that its key created,
+--         'other' and such a ticket of another request, 'taken' and the ticket that its player has, 'unserved' and
+--         those of its queues that no config serves, or 'older' and tickets that must be among the older ones, both
+--         with spaces between;
 --         and for each ticket that was created: its number, 'ended' and the tickets that it replaced, if any;
 --         {-1} when the project has other settings, {-2} when the party is another one by now: then nothing was created
 if (redis.call('HGET', settings, REVISION) or '0') ~= settings_revision then
@@ -115,7 +120,7 @@ end
 -- Where tickets are listed, make_room says why a ticket may not be created for its players, or ends older ones and
 -- returns them; enlist lists one that was created.
 local make_room, enlist, lists, unsaved = nil, nil, {}, {}
-local changes, scores, ids, result, ended = {}, {}, {}, {0}, {}
+local changes, scores, ids, result, ended, told, deleted = {}, {}, {}, {0}, {}, {}, {}
 if listing == '1' then
   player_limit = tonumber(player_limit)
   local older = {}
@@ -142,13 +147,20 @@ if listing == '1' then
   end
   local function look(one)
     if one.state == nil then
-      local fields = redis.call('HMGET', one.ticket, STATE, RESERVED_BY, OWNER, PLAYERS)
-      one.state, one.by, one.owner, one.players = unpack(fields)
+      local fields = redis.call('HMGET', one.ticket, STATE, RESERVED_BY, OWNER, PLAYERS, TELLS)
+      one.state, one.by, one.owner, one.players, one.told = unpack(fields)
     end
   end
   -- A claimed ticket can be ended until its match's server is asked for.
   local function can_end(one)
-    return one.state ~= CLAIMED or one.by == one.match and redis.call('HGET', one.match_key, STATE) == CLAIMED
+    if one.state ~= CLAIMED then
+      return true
+    elseif one.by ~= one.match then
+      return false
+    end
+    local state = redis.call('HGET', one.match_key, STATE)
+    -- Where players pause who declined, they do not decline in this way.
+    return state == CLAIMED or longest_pause == '0' and (state == OFFERED or state == ACCEPTED or state == DECLINED)
   end
   make_room = function(names)
     if player_limit == 0 then
@@ -198,15 +210,18 @@ if listing == '1' then
   enlist = function(id, names, ends)
     for _, gone in ipairs(ends) do
       local one = older[gone]
-      redis.call('DEL', one.ticket)
+      end_ticket(one.ticket, gone, one.told, 'replaced', told, deleted)
       if one.state == WAITING then
         redis.call('ZREM', waiting, gone)
         changes[#changes + 1] = '-' .. gone
         changes[#changes + 1] = ''
       end
-      one.state = false
+      if one.state == CLAIMED then
+        disagree(one.match_key, one.match)
+      end
+      one.state = one.told and RESOLVED
       ended[#ended + 1] = gone
-      for name in string.gmatch(one.players or one.owner, '[^\n]+') do
+      for name in string.gmatch(not one.told and (one.players or one.owner) or '', '[^\n]+') do
         without(list_of(name), gone)
         unsaved[name] = true
       end
@@ -227,6 +242,25 @@ if listing == '1' then
       end
     end
   end
+end
+
+-- unserved_of is which of some queues no config serves. What it costs to find that out, and to say so, is charged to
+-- the player.
+local serves, before_queues = {}, #ARGV - 2 * older_count - count
+if key_period > 0 then
+  before_queues = before_queues - 2 * count
+end
+local function unserved_of(names)
+  local found = {}
+  for name in string.gmatch(names, '[^ ]+') do
+    if serves[name] == nil then
+      serves[name] = redis.call('HEXISTS', queues, SERVERS .. name) == 1
+    end
+    if not serves[name] then
+      found[#found + 1] = name
+    end
+  end
+  return table.concat(found, ' ')
 end
 
 local used, sizes, charged = nil, {}, false
@@ -266,6 +300,29 @@ for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
       limit = 'player'
     end
   end
+  if not limit and longest_pause ~= '0' then
+    local number = 0
+    for name in string.gmatch(names == '' and owner or names, '[^\n]+') do
+      number = number + 1
+      local left = 1000 * (pause_of(name, created) - created)
+      if left > wait then
+        limit, wait = 'paused ' .. number, left
+      end
+    end
+  end
+  local queued = ''
+  if refuse_unserved == '1' then
+    queued = ARGV[before_queues + i]
+  end
+  if queued ~= '' and not limit then
+    local missing = unserved_of(queued)
+    if missing ~= '' then
+      limit, wait = 'unserved', missing
+      if player_interval > 0 then
+        full[owner], changed[owner], charged = math.max(now, full[owner]) + player_interval, true, true
+      end
+    end
+  end
   if make_room and not limit then
     if names == '' then
       names = owner
@@ -296,6 +353,12 @@ for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
       redis.call('HSET', ticket, STATE, WAITING, CREATED, created, OWNER, owner, BODY, body)
     else
       redis.call('HSET', ticket, STATE, WAITING, CREATED, created, OWNER, owner, BODY, body, PLAYERS, its_players)
+    end
+    if ends_told == '1' then
+      redis.call('HSET', ticket, TELLS, 1)
+    end
+    if queued ~= '' then
+      redis.call('HSET', ticket, QUEUES, queued)
     end
     scores[#scores + 1] = created
     scores[#scores + 1] = id
@@ -347,7 +410,8 @@ if #ids > 0 then
     redis.call('HSET', party, BODY, party_body, VERSION, party_revision)
   end
   if #ended > 0 then
-    release(ended)
+    release(deleted)
+    keep_ends(told, created)
     append_history({event, table.concat(ids, ' '), replaced_event, table.concat(ended, ' ')}, #ids + #ended)
   else
     append_history({event, table.concat(ids, ' ')}, #ids)

@@ -47,6 +47,12 @@ func answers(m *model, p *Promise, _ *Sums) {
 	for _, c := range m.h.Calls {
 		check(c.Status, c.Op, c.From, c.Error)
 	}
+	for _, s := range m.h.Steps {
+		if s.Status == 403 { // who leads may have changed
+			s.Status = 409
+		}
+		check(s.Status, s.Op, s.From, s.Error)
+	}
 	for _, c := range m.h.Changes {
 		check(c.Status, c.Op, c.From, c.Error)
 	}

@@ -113,6 +113,10 @@ func checks() []check {
 			serversAreUsed},
 		{8, "A proposal for a backfill ticket counts only against the version that its function saw.", backfills},
 		{9, "A function that misbehaves hurts only the configs that use it.", enemies},
+		{10, "No server is asked for before each player accepted a match that asks them; who accepted waits again when " +
+			"others did not.", matchesAreAccepted},
+		{11, "A player is in one party; a search is one ticket with its members, who were ready, and ends before one of " +
+			"them leaves; the oldest member follows a leader.", partiesHold},
 		{0, "The event log is complete, in order, and says what the players saw.", eventLog},
 		{0, "No answer is an internal error.", answers},
 	}

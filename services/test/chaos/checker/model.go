@@ -52,7 +52,9 @@ type match struct {
 	tickets []string
 	// begun is the first event of its allocation, ended the one that ended the match.
 	begun, ended *history.Event
-	hostings     []*history.Hosting
+	// answers are those of its tickets' players, by their numbers, if it asks them.
+	answers  map[string]map[int64]history.Kind
+	hostings []*history.Hosting
 }
 
 func build(h *history.History) *model {

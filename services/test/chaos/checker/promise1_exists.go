@@ -1,11 +1,20 @@
 package checker
 
-import "matchmaker.dev/services/test/chaos/history"
+import (
+	"slices"
+
+	"matchmaker.dev/services/test/chaos/history"
+)
+
+// cancelled tells whether the event log says that the ticket was deleted.
+func (t *ticket) cancelled() bool {
+	return slices.ContainsFunc(t.events, func(e *history.Event) bool { return e.Kind == history.Cancelled })
+}
 
 // exists checks promise 1: a ticket answers 404 only after its player asked to delete it, and is known after the
 // faults.
 func exists(m *model, p *Promise, s *Sums) {
-	var answers, deleted, after, undone, large int
+	var answers, deleted, declined, after, undone, large int
 	for _, t := range m.ticketsByID() {
 		if t.made.Bytes > 0 {
 			large++
@@ -29,6 +38,10 @@ func exists(m *model, p *Promise, s *Sums) {
 			}
 			if from, sent := t.deleteSent(skip); sent && from <= c.To {
 				deleted++
+			} else if t.unaccepted() {
+				declined++
+			} else if t.made.Party != "" && t.cancelled() { // promise 11 says when a party's search ends
+				deleted++
 			} else if m.lost(t.project, t.made.Span) {
 				undone++
 			} else if !lost {
@@ -50,6 +63,7 @@ func exists(m *model, p *Promise, s *Sums) {
 	p.count("of these, with large properties", large)
 	p.count("answers about them", answers)
 	p.count("answers 404 for deleted tickets", deleted)
+	p.count("answers 404 for tickets whose players did not accept", declined)
 	p.count("answers 404 for tickets whose creation was lost in a failover", undone)
 	p.count("tickets known after the faults", after)
 }

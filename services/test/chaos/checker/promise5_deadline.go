@@ -23,7 +23,7 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 		if one.ended.Kind == history.Released {
 			reasons[one.ended.Reason]++
 		}
-		limit := m.h.Terms.Claim + m.h.Terms.Recovery
+		limit := m.h.Terms.Claim + m.h.Terms.Recovery + time.Duration(one.first.Acceptance)*time.Millisecond
 		if one.begun != nil {
 			limit += m.h.Terms.Allocation
 		}

@@ -119,7 +119,15 @@ func (r *progress) step(e *history.Event) {
 		if r.isShakenMatch(e.Match) {
 			break
 		}
-		r.due[e.Match] = &due{at: e.Time + r.h.Terms.Claim.Milliseconds(), match: e.Match}
+		r.due[e.Match] = &due{at: e.Time + cmp.Or(e.Acceptance, r.h.Terms.Claim.Milliseconds()), match: e.Match}
+	case history.Accepted: // by the last of them, it has the time of every claim
+		if d := r.due[e.Match]; d != nil {
+			d.at = max(d.at, e.Time+r.h.Terms.Claim.Milliseconds())
+		}
+	case history.Declined:
+		if d := r.due[e.Match]; d != nil {
+			d.at = e.Time
+		}
 	case history.Allocating:
 		if d := r.due[e.Match]; d != nil {
 			d.at = e.Time + r.h.Terms.Allocation.Milliseconds()

@@ -105,7 +105,13 @@ func (r *replay) step(e *history.Event) {
 		r.released(e)
 	case history.Cancelled:
 		r.cancelled(e)
+	case history.Accepted, history.Declined:
+		r.answered(e)
 	case history.Expired:
+		if e.Reason == "declined" || e.Reason == "silent" {
+			r.unaccepted(e)
+			break
+		}
 		for _, id := range e.Tickets {
 			r.fail(1, e, "ticket %s expired, in a run that is too short for that", id)
 			r.status[id] = &status{state: deleted}
@@ -190,6 +196,7 @@ func (r *replay) allocating(e *history.Event) {
 		return // the allocation began again
 	}
 	one.begun = e
+	r.checkAccepted(e, one)
 	for _, id := range one.tickets {
 		if s := r.status[id]; s == nil || s.state != claimed || s.match != one {
 			r.fail(3, e, "asks for a server though ticket %s had left", id)
@@ -218,6 +225,9 @@ func (r *replay) resolved(e *history.Event) {
 		one.ended = e
 		return
 	}
+	if one.begun == nil {
+		r.checkAccepted(e, one)
+	}
 	if !r.endMatch(e, one) {
 		return
 	}
@@ -239,6 +249,9 @@ func (r *replay) released(e *history.Event) {
 		return
 	}
 	for _, id := range e.Tickets {
+		if r.answer(one, id) == history.Declined && e.Reason == "declined" {
+			r.fail(10, e, "ticket %s waits again, whose player declined", id)
+		}
 		r.status[id] = &status{state: waiting}
 	}
 }

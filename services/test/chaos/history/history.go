@@ -34,6 +34,7 @@ type Span struct {
 type History struct {
 	Terms    Terms
 	Calls    []Call
+	Steps    []Step
 	Changes  []Change
 	Rounds   []Round
 	Hostings []Hosting
@@ -58,6 +59,8 @@ type Terms struct {
 	Stores    []string `json:"stores"`
 	// Approval is how long proposals for a backfill ticket wait for its server's approval.
 	Approval time.Duration `json:"approval"`
+	// Silence is for how long a member of a party may be silent.
+	Silence time.Duration `json:"silence"`
 	// Enemies are the configs whose functions misbehave.
 	Enemies []string `json:"enemies"`
 }
@@ -72,6 +75,18 @@ const (
 	Delete Op = "delete"
 	Put    Op = "put"
 	Upload Op = "upload"
+	// Accept and Decline are what players say to a match that asks them.
+	Accept  Op = "accept"
+	Decline Op = "decline"
+	// Join, Leave, Kick, HandOver, Update, Search, Stop and Disband are what members of parties do.
+	Join     Op = "join"
+	Leave    Op = "leave"
+	Kick     Op = "kick"
+	HandOver Op = "hand over"
+	Update   Op = "update"
+	Search   Op = "search"
+	Stop     Op = "stop"
+	Disband  Op = "disband"
 	// Approve approves the tickets that are proposed for a backfill ticket.
 	Approve Op = "approve"
 	// Allocate and Release are operations of the hosting system.
@@ -92,6 +107,11 @@ type Call struct {
 	Configs []string `json:"configs,omitempty"`
 	// Ticket is "" when a create has no answer.
 	Ticket string `json:"ticket,omitempty"`
+	// Party and Players are those of a create that is the search of a party. Its From is when the ticket was created.
+	Party   string   `json:"party,omitempty"`
+	Players []string `json:"players,omitempty"`
+	// Match is that which a player accepts or declines.
+	Match string `json:"match,omitempty"`
 	// Status of the answer; 0 when there was none. The request may have been carried out all the same.
 	Status int `json:"status"`
 	// Error is the text of an answer that was no success.
@@ -99,6 +119,27 @@ type Call struct {
 	// Created and Assignment are of a GET that was answered 200; Assignment is nil while the ticket waits.
 	Created    int64       `json:"created,omitempty"`
 	Assignment *Assignment `json:"assignment,omitempty"`
+}
+
+// Step is a request of a member of a party, and its answer.
+type Step struct {
+	Span
+	Op      Op     `json:"op"`
+	Project string `json:"project"`
+	Player  string `json:"player"`
+	// Party is "" if the request names none and has no answer.
+	Party string `json:"party,omitempty"`
+	// Other is the member who is kicked, or is to lead.
+	Other string `json:"other,omitempty"`
+	// Revision is 0 if the answer has no party. The others are what it says of that revision: Members are the oldest
+	// first, Unready are those who are not ready, and Ticket is that of the search, "" if there is none.
+	Revision int64    `json:"revision,omitempty"`
+	Leader   string   `json:"leader,omitempty"`
+	Members  []string `json:"members,omitempty"`
+	Unready  []string `json:"unready,omitempty"`
+	Ticket   string   `json:"ticket,omitempty"`
+	Status   int      `json:"status"`
+	Error    string   `json:"error,omitempty"`
 }
 
 // Assignment is the result that a player got.
@@ -203,6 +244,10 @@ type Event struct {
 	Error    string   `json:"error,omitempty"`
 	// Backfill is the backfill ticket that the tickets are proposed to, or joined.
 	Backfill string `json:"backfill,omitempty"`
+	// Acceptance is for how many milliseconds the players of a claimed match may accept it; 0 if they are not asked.
+	Acceptance int64 `json:"acceptance,omitempty"`
+	// Player is who accepted or declined: a number from 1 among the players of the ticket, 0 if the owner is the only one.
+	Player int64 `json:"player,omitempty"`
 }
 
 // Kind of an event.
@@ -223,6 +268,8 @@ const (
 	Rejected   Kind = "rejected"
 	Gap        Kind = "gap"
 	Full       Kind = "full"
+	Accepted   Kind = "accepted"
+	Declined   Kind = "declined"
 )
 
 // Fault is a fault that was injected.

@@ -14,6 +14,7 @@ import (
 type entry struct {
 	Terms   *Terms   `json:"terms,omitempty"`
 	Call    *Call    `json:"call,omitempty"`
+	Step    *Step    `json:"step,omitempty"`
 	Change  *Change  `json:"change,omitempty"`
 	Round   *Round   `json:"round,omitempty"`
 	Hosting *Hosting `json:"hosting,omitempty"`
@@ -45,6 +46,9 @@ func Begin(path string, t Terms) (*Journal, error) {
 
 // Call notes a player's request.
 func (j *Journal) Call(c Call) { j.note(entry{Call: &c}) }
+
+// Step notes a request about a party.
+func (j *Journal) Step(s Step) { j.note(entry{Step: &s}) }
 
 // Change notes a studio's request.
 func (j *Journal) Change(c Change) { j.note(entry{Change: &c}) }
@@ -105,6 +109,8 @@ func (h *History) add(e entry) {
 		h.Terms = *e.Terms
 	case e.Call != nil:
 		h.Calls = append(h.Calls, *e.Call)
+	case e.Step != nil:
+		h.Steps = append(h.Steps, *e.Step)
 	case e.Change != nil:
 		h.Changes = append(h.Changes, *e.Change)
 	case e.Round != nil:

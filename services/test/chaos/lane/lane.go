@@ -4,13 +4,15 @@ package lane
 // Lane is the kind of a player's ticket. Those of a config have its id.
 type Lane string
 
-// The lanes. Tickets of Both are in the pools of two configs. Tickets of Games join running games. No config matches
+// The lanes. Tickets of Both are in the pools of two configs. Tickets of Games join running games. The
+// players of Asked are asked whether they accept their match. No config matches
 // Prey, which is for the function that misbehaves.
 const (
 	Hosted Lane = "hosted"
 	Free   Lane = "free"
 	Both   Lane = "both"
 	Games  Lane = "games"
+	Asked  Lane = "asked"
 	Prey   Lane = "prey"
 )
 
@@ -24,6 +26,20 @@ func (l Lane) Attributes(number int64) map[string]float64 {
 		a[string(l)] = 1
 	}
 	return a
+}
+
+// Of is the lane of a ticket with these attributes.
+func Of(attributes map[string]float64) Lane {
+	has := func(l Lane) bool { return attributes[string(l)] > 0 }
+	if has(Hosted) && has(Free) {
+		return Both
+	}
+	for _, l := range []Lane{Hosted, Free, Games, Asked} {
+		if has(l) {
+			return l
+		}
+	}
+	return Prey
 }
 
 // Pairs are the configs that match a ticket with any other of theirs.

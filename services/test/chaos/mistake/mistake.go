@@ -104,6 +104,38 @@ func All() []Mistake {
 			Name: "double", Promise: 9,
 			Says:  "A proposal is accepted though a ticket is in its match twice.",
 			edits: []edit{{"pkg/matchfn/block/answerreader.go", "if seen[t] == mark {", "if false {"}}},
+		{
+			Name: "unasked", Promise: 10,
+			Says:  "A match goes on when the first of its players has accepted.",
+			edits: []edit{{scripts + "acceptance_answer.lua", "#changed) < tonumber(asked) then", "#changed) < 1 then"}}},
+		{
+			Name: "willing", Promise: 10,
+			Says: "Who accepted ends with those who were silent.",
+			edits: []edit{{scripts + "acceptance_end.lua", "elseif not answer and silent and is_known then",
+				"elseif silent and is_known then"}}},
+		{
+			Name: "pardoned", Promise: 10, Alone: true,
+			Says:  "Who declined waits again.",
+			edits: []edit{{scripts + "acceptance_end.lua", "reason = 'declined'", "reason = nil"}}},
+		{
+			Name: "twofold", Promise: 11, Alone: true,
+			Says: "A player may be in several parties.",
+			edits: []edit{{scripts + "party_put.lua", "if redis.call('HEXISTS', party_players, ARGV[n]) == 1 then",
+				"if false then"}}},
+		{
+			Name: "youngest", Promise: 11, Alone: true,
+			Says: "The youngest member follows a leader.",
+			edits: []edit{{"services/party/party.go", "p.GetMembers()[0].GetPlayer()",
+				"p.GetMembers()[len(p.GetMembers())-1].GetPlayer()"}}},
+		{
+			Name: "straggler", Promise: 11,
+			Says: "A search goes on when a member leaves.",
+			edits: []edit{{"services/party/party.go", "!slices.Equal(before, playersOf(after)) {",
+				"len(before) < len(playersOf(after)) {"}}},
+		{
+			Name: "unready", Promise: 11, Alone: true,
+			Says:  "A search begins though a member is not ready.",
+			edits: []edit{{"services/party/search.go", "if !m.GetReady() {", "if false {"}}},
 	}
 }
 

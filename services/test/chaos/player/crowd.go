@@ -20,10 +20,15 @@ type Crowd struct {
 	// waiting counts the players who wait for a match, by lane, without stand-ins.
 	waiting map[lane.Lane]int
 	all     []*player
+	// searches are those of parties that friends have seen, by their tickets. codes are of their parties.
+	searches map[string]*player
+	codes    []partyCode
 }
 
 // New makes a crowd without players.
-func New(o Options) *Crowd { return &Crowd{Options: o, waiting: map[lane.Lane]int{}} }
+func New(o Options) *Crowd {
+	return &Crowd{Options: o, waiting: map[lane.Lane]int{}, searches: map[string]*player{}}
+}
 
 // join makes a player.
 func (c *Crowd) join(l lane.Lane) *player {
@@ -38,6 +43,9 @@ func (c *Crowd) join(l lane.Lane) *player {
 
 // Arrive lets players come until ctx ends. They stop when lives ends.
 func (c *Crowd) Arrive(ctx, lives context.Context) {
+	if c.Parties != nil {
+		c.befriend(ctx)
+	}
 	for wait.For(ctx, time.Duration((0.2+1.6*c.Random.Float64())*float64(c.Pace))) == nil {
 		l := c.Lanes[c.Random.IntN(len(c.Lanes))]
 		if c.Random.IntN(50) == 0 {
@@ -71,7 +79,7 @@ func (c *Crowd) count(l lane.Lane, n int) {
 func (c *Crowd) unmatched() (in []lane.Lane, all int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, l := range []lane.Lane{lane.Hosted, lane.Free, lane.Both, lane.Games} {
+	for _, l := range []lane.Lane{lane.Hosted, lane.Free, lane.Both, lane.Games, lane.Asked} {
 		if c.waiting[l] > 0 {
 			in, all = append(in, l), all+c.waiting[l]
 		}

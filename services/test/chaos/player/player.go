@@ -34,6 +34,7 @@ type API interface {
 	CreateAndWait(ctx context.Context, r client.TicketRequest, created func(id string)) (*client.Ticket, error)
 	GetTicket(ctx context.Context, id string) (*client.Ticket, error)
 	DeleteTicket(ctx context.Context, id, player string) error
+	AnswerMatch(ctx context.Context, a client.MatchAnswer) error
 }
 
 // Options are those of a crowd.
@@ -50,6 +51,10 @@ type Options struct {
 	Large float64
 	// AtOnce is whether a third of those who stay create their ticket and wait in one request.
 	AtOnce bool
+	// Parties returns a client of the Parties API for the next request; nil if nobody plays in parties. Silence is for how
+	// long members may be silent; 0 if nobody tries that.
+	Parties func() *client.Client
+	Silence time.Duration
 	// As names who makes the requests of a context; may be nil.
 	As func(ctx context.Context, player string) context.Context
 }
@@ -63,6 +68,10 @@ type player struct {
 	// bytes is how large the properties are.
 	bytes int
 	id    string
+	// answered are the matches about which the player has decided whether to accept them.
+	answered map[string]bool
+	// willing: it accepts every match.
+	willing bool
 }
 
 // leaveTimes are the times after which players leave.
@@ -74,7 +83,7 @@ var leaveTimes = []time.Duration{
 // play does what a player does.
 func (p *player) play(ctx context.Context) {
 	leaves, after := p.random.IntN(4) == 0, leaveTimes[p.random.IntN(len(leaveTimes))]
-	if !leaves && p.lane != lane.Prey && p.AtOnce && p.random.IntN(3) == 0 {
+	if !leaves && p.lane != lane.Prey && p.lane != lane.Asked && p.AtOnce && p.random.IntN(3) == 0 {
 		p.playAtOnce(ctx)
 		return
 	}
@@ -113,7 +122,7 @@ func (p *player) settle(ctx context.Context, matched bool) {
 
 // playAtOnce creates a ticket and waits for its match in one request, and further ones when that fails.
 func (p *player) playAtOnce(ctx context.Context) {
-	once, cancel := p.limit(context.WithoutCancel(withHold(ctx)))
+	once, cancel := p.limit(context.WithoutCancel(withHold(ctx)), p.name())
 	defer cancel()
 	created := p.creation()
 	t, err := p.Tickets.CreateAndWait(once, p.request(), func(id string) {
@@ -136,6 +145,7 @@ func (p *player) playAtOnce(ctx context.Context) {
 
 // standIn waits only so that another player is matched.
 func (p *player) standIn(ctx context.Context) {
+	p.willing = true
 	if !p.create(ctx) {
 		return
 	}
@@ -146,10 +156,10 @@ func (p *player) standIn(ctx context.Context) {
 
 func (p *player) name() string { return fmt.Sprintf("player-%d", p.number) }
 
-// limit is the context of one request.
-func (p *player) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	if p.As != nil {
-		ctx = p.As(ctx, p.name())
+// limit is the context of one request of a player.
+func (c *Crowd) limit(ctx context.Context, name string) (context.Context, context.CancelFunc) {
+	if c.As != nil {
+		ctx = c.As(ctx, name)
 	}
 	return context.WithTimeout(ctx, requestTime)
 }
@@ -164,7 +174,7 @@ func (p *player) request() client.TicketRequest {
 }
 
 func (p *player) create(ctx context.Context) bool {
-	ctx, cancel := p.limit(context.WithoutCancel(ctx))
+	ctx, cancel := p.limit(context.WithoutCancel(ctx), p.name())
 	defer cancel()
 	c := p.creation()
 	id, err := p.Tickets.CreateTicket(ctx, p.request())
@@ -192,13 +202,19 @@ func (p *player) journalCreate(c *history.Call, id string, err error) {
 
 // get reads the ticket once.
 func (p *player) get(ctx context.Context) history.Call {
-	ctx, cancel := p.limit(ctx)
+	c, _ := p.read(ctx)
+	return c
+}
+
+// read reads the ticket once. t is nil if that failed.
+func (p *player) read(ctx context.Context) (c history.Call, t *client.Ticket) {
+	ctx, cancel := p.limit(ctx, p.name())
 	defer cancel()
-	c := history.Call{Op: history.Get, Project: p.Project, Number: p.number, Ticket: p.id}
+	c = history.Call{Op: history.Get, Project: p.Project, Number: p.number, Ticket: p.id}
 	c.From = history.Now()
 	t, err := p.Tickets.GetTicket(ctx, p.id)
 	p.journalRead(&c, t, err)
-	return c
+	return c, t
 }
 
 // journalRead ends a read of the ticket.
@@ -219,7 +235,11 @@ func (p *player) journalRead(c *history.Call, t *client.Ticket, err error) {
 // await reads the ticket until it has a result. It returns false when ctx ends or the ticket is gone before.
 func (p *player) await(ctx context.Context) bool {
 	for ctx.Err() == nil {
-		c := p.get(withHold(ctx))
+		c, t := p.read(withHold(ctx))
+		asking := ""
+		if t != nil && t.Acceptance != nil {
+			asking = t.Acceptance.Match
+		}
 		switch {
 		case c.Assignment != nil:
 			return true
@@ -227,9 +247,49 @@ func (p *player) await(ctx context.Context) bool {
 			return false
 		case c.Status != http.StatusOK:
 			_ = wait.For(ctx, retryPause)
+		case asking != "" && !p.answered[asking]:
+			p.answer(ctx, asking)
+		case asking != "": // a player who is silent
+			_ = wait.For(ctx, retryPause)
 		}
 	}
 	return false
+}
+
+// answer accepts or declines a match, or is silent. It repeats the request until it is answered.
+func (p *player) answer(ctx context.Context, match string) {
+	if p.answered == nil {
+		p.answered = map[string]bool{}
+	}
+	p.answered[match] = true
+	mood := p.random.IntN(10)
+	if mood == 0 && !p.willing {
+		return
+	}
+	accept := mood > 1 || p.willing
+	_ = wait.For(ctx, time.Duration(p.random.IntN(300))*time.Millisecond)
+	p.say(ctx, match, p.name(), accept)
+}
+
+// say accepts or declines a match for a player of the ticket. It repeats the request until it is answered.
+func (p *player) say(ctx context.Context, match, name string, accept bool) {
+	for ctx.Err() == nil {
+		c := history.Call{Op: history.Accept, Project: p.Project, Number: p.number, Ticket: p.id, Match: match}
+		if !accept {
+			c.Op = history.Decline
+		}
+		one, cancel := p.limit(ctx, name)
+		c.From = history.Now()
+		err := p.Tickets.AnswerMatch(one, client.MatchAnswer{Ticket: p.id, Match: match, Accept: accept, Player: name})
+		c.To = history.Now()
+		cancel()
+		c.Status, c.Error = Answer(err, http.StatusNoContent)
+		p.Journal.Call(c)
+		if c.Status > 0 && c.Status < 500 && c.Status != http.StatusTooManyRequests {
+			return
+		}
+		_ = wait.For(ctx, retryPause)
+	}
 }
 
 // delete deletes the ticket. It repeats the request until it is answered.
@@ -238,7 +298,7 @@ func (p *player) delete(ctx context.Context) {
 	defer cancel()
 	for ctx.Err() == nil {
 		c := history.Call{Op: history.Delete, Project: p.Project, Number: p.number, Ticket: p.id}
-		one, cancel := p.limit(ctx)
+		one, cancel := p.limit(ctx, p.name())
 		c.From = history.Now()
 		err := p.Tickets.DeleteTicket(one, p.id, p.name())
 		c.To = history.Now()

@@ -15,6 +15,8 @@ local function refuse_lease(m, duration, now)
     return 'done', 0
   elseif state == RELEASED then
     return 'released', 0
+  elseif state ~= CLAIMED and state ~= ALLOCATING then
+    return 'gone', 0 -- its players are still asked: Redis lost that they accepted
   end
   local begun = state == ALLOCATING
   local taken_over = begun and current and current ~= m.holder
@@ -63,13 +65,16 @@ local function refuse_end(m, now)
   elseif state == ALLOCATING and current and current ~= m.holder then
     -- The other holder's server is the match's. This one is deallocated with the match's end, since it is contested.
     return 'busy'
-  elseif state ~= ALLOCATING and state ~= CLAIMED then
+  elseif (state == OFFERED or state == DECLINED) and m.body ~= '' then
+    return 'asked' -- Redis lost that its players accepted: its server goes, and its tickets wait again
+  elseif state ~= ALLOCATING and state ~= CLAIMED and state ~= ACCEPTED then
     -- It ended without a server. A server that comes too late is not for its tickets.
     if m.body ~= '' then
       deallocate(m, now)
     end
     return state and 'released' or 'gone'
   end
+  m.was_accepted = state == ACCEPTED
   return nil, contested
 end
 
@@ -81,6 +86,9 @@ local function end_match(m, used, contested, expiry, memory, now)
   if m.body ~= '' and not used then
     deallocate(m, now)
     return nil
+  end
+  if m.was_accepted then
+    redis.call('DEL', m.key) -- what its players said
   end
   local store = used and m.server ~= ''
   if store then

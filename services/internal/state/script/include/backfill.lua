@@ -20,8 +20,17 @@ local function keep_size(id, size)
 end
 
 -- size_of adds up what counts of a backfill ticket.
-local function size_of(body, proposed_body, connection, allocated)
-  return #(body or '') + #(proposed_body or '') + #(connection or '') + #(allocated or '')
+local function size_of(body, proposed_body, connection, allocated, roster_size)
+  return #(body or '') + #(proposed_body or '') + #(connection or '') + #(allocated or '') + (roster_size or 0)
+end
+
+-- roster_size is how many bytes its players take.
+local function roster_size(key)
+  local size = 0
+  for _, value in ipairs({ROSTER, PLAYERS, PROMISED, LATELY}) do
+    size = size + redis.call('HSTRLEN', key, value)
+  end
+  return size
 end
 
 -- has_room tells whether the backfill ticket may take this many bytes. One that does not grow always may.
@@ -54,17 +63,17 @@ end
 -- players could not be sent anywhere.
 local function describe(changes)
   local generation = redis.call('HINCRBY', backfill, GENERATION, 1)
-  local version, created, connection, allocated, allocating, proposed_body, body, hidden, queue =
+  local version, created, connection, allocated, allocating, proposed_body, body, hidden, queue, roster =
     unpack(redis.call('HMGET', backfill, VERSION, CREATED, CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY, BODY,
-      HIDDEN, QUEUE))
-  keep_size(backfill_id, size_of(body, proposed_body, connection, allocated))
+      HIDDEN, QUEUE, ROSTER))
+  keep_size(backfill_id, size_of(body, proposed_body, connection, allocated, roster_size(backfill)))
   connection = connection or allocated or ''
   if hidden or (connection == '' and not allocating) then
     changes[#changes + 1] = '/' .. backfill_id
     changes[#changes + 1] = ''
     return
   end
-  body = (proposed_body or body) .. (queue or '')
+  body = (proposed_body or body) .. (queue or '') .. (roster or '')
   if #connection + #body > NAMED then
     changes[#changes + 1] = '%' .. backfill_id
     changes[#changes + 1] = ''

@@ -90,7 +90,7 @@ end
 -- requeue makes a ticket wait again that was created then, and adds that to changes. wait_again must follow.
 local function requeue(ticket, id, created, changes, scores)
   redis.call('HSET', ticket, STATE, WAITING)
-  redis.call('HDEL', ticket, RESERVED_BY)
+  redis.call('HDEL', ticket, RESERVED_BY, ASKED)
   scores[#scores + 1] = created
   scores[#scores + 1] = id
   show(changes, id, ticket, redis.call('HSTRLEN', ticket, BODY))
@@ -133,8 +133,10 @@ local function kept_results(now)
   return count
 end
 
--- is_claimed tells whether a ticket is claimed by a match, and when it was created.
+-- is_claimed tells whether a ticket is claimed by a match, when it was created, and the ids of its players, with
+-- newlines between.
 local function is_claimed(ticket, by)
-  local state, reserved_by, created = unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY, CREATED))
-  return state == CLAIMED and reserved_by == by, created
+  local state, reserved_by, created, owner, its_players =
+    unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY, CREATED, OWNER, PLAYERS))
+  return state == CLAIMED and reserved_by == by, created, its_players or owner or ''
 end

@@ -88,9 +88,9 @@ end
 local function note_claims(name, t, now)
   if t.claimed > 0 then
     redis.call('HINCRBY', credit, OPEN .. name, t.claimed)
-    if t.retry then
-      redis.call('HSET', credit, DUE .. name, t.due)
-    end
+  end
+  if t.retry and (t.claimed > 0 or t.offered) then
+    redis.call('HSET', credit, DUE .. name, t.due)
   end
   if t.refused and not t.unknown then
     if t.waited ~= '1' then
@@ -101,6 +101,19 @@ local function note_claims(name, t, now)
     end
   elseif t.waited then
     redis.call('HDEL', credit, WAITED .. name)
+  end
+end
+
+-- open_match counts a match whose players were asked before, and accepted. It goes on also when the target is closed.
+local function open_match(name)
+  redis.call('HINCRBY', credit, OPEN .. name, 1)
+end
+
+-- reopen_target lets another match try a target that is closed, since the one that was to try it ended before.
+local function reopen_target(name, now)
+  local due = redis.call('HGET', credit, DUE .. name)
+  if due and tonumber(due) > now then
+    redis.call('HSET', credit, DUE .. name, now)
   end
 end
 

@@ -4,6 +4,9 @@
 local WAITING, CLAIMED, PROPOSED, RESOLVED = 'w', 'c', 'p', 'r'
 -- States of a match besides CLAIMED. RELEASED: it ended without a server.
 local ALLOCATING, ASSIGNED, RELEASED = 'a', 'd', 'x'
+-- States of a match before CLAIMED, if its players are asked. OFFERED: they are being asked. ACCEPTED: all of them
+-- accepted. DECLINED: one declined or left.
+local OFFERED, ACCEPTED, DECLINED = 'o', 'q', 'n'
 -- Why functions are not shown a backfill ticket: its proposals lapsed, or its proposed tickets must be approved first.
 local LAPSED, APPROVAL = 'l', 'p'
 
@@ -12,6 +15,11 @@ local STATE, BODY, CREATED = 's', 'b', 'c'
 -- Fields of a ticket. RESERVED_BY: the match that claimed it, or the backfill ticket that it is proposed to.
 -- And PLAYERS: their ids with newlines between, if the owner is not the only one.
 local OWNER, ASSIGNMENT, RESERVED_BY, PLAYERS = 'o', 'a', 'm', 'p'
+-- Two more. TELLS: its end is told. ENDED_BY: its end is told now, and who deleted it, see include/ended.lua.
+local TELLS, ENDED_BY = 'e', 'x'
+-- And ASKED: the match that asks its players whether they accept. Of a match it is how many players that asks, AGREED
+-- is how many of them accepted, and ANSWER, before a player, what that one said: YES or NO.
+local ASKED, AGREED, ANSWER, YES, NO = 'q', 'g', 'p:', '1', '0'
 -- Fields of a match. CONFIRM: its server is to be deallocated once more. ANNOUNCED: events told of the deallocation.
 -- Two more. CONTESTED: the lease passed to another holder, so the match may have two servers. USED: the connection of
 -- the one that its tickets use; the others are to be deallocated.
@@ -36,9 +44,20 @@ local VERSION, GENERATION, BELONGS_TO, BUCKET, HIDDEN = 'v', 'g', 'o', 'r', 'h'
 local CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY = 'a', 'd', 'm', 'n'
 -- And QUEUE: the encoded field of its record, so that it can be put behind a body. Functions do not change it.
 local QUEUE = 'q'
+-- And ROSTER: who is in the game, the same way. PLAYERS: their ids with newlines between; both are absent if its server
+-- never said it. PROMISED: the players of the proposed tickets, so. LATELY: those who joined a little while ago, each
+-- after the time and a space.
+local ROSTER, PROMISED, LATELY = 'y', 'e', 'j'
+-- How many bytes the names of a game's players may take, those of proposed tickets included: a thousand of the longest.
+-- From how many bytes on the roster has no more attributes of players who join. For how many milliseconds they are in
+-- the game, whatever its server says: it may not have learned of them.
+local ROSTER_NAMES, ROSTER_BYTES, UNHEARD = 262144, 131072, 20000
 -- Fields of what is known of queues, each before a name. SERVES: the queue of a config. SERVERS: how many configs serve
 -- a queue.
 local SERVES, SERVERS = 'c:', 'q:'
+-- And of a ticket that ends when no config serves its queues any more, QUEUES: their names with spaces between. How
+-- many queues are noted that are not served any more.
+local QUEUES, NOTED = 'u', 256
 
 -- Fields of the settings of a project. Each number below SETTINGS has the settings after a change, in turn.
 local REVISION, CHANGES, SETTINGS = 'r', 'n', 32

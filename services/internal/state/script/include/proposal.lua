@@ -43,7 +43,7 @@ local function reject(first, changes, events, event)
   wait_again(scores)
   redis.call('DEL', proposals)
   redis.call('ZREM', proposed, backfill_id)
-  redis.call('HDEL', backfill, PROPOSED_BODY)
+  redis.call('HDEL', backfill, PROPOSED_BODY, PROMISED)
   if #ids > 0 then
     events[#events + 1] = event
     events[#events + 1] = table.concat(ids, ' ')

@@ -61,14 +61,17 @@ static void pool(mm_pool p) {
 	end();
 }
 
-static void columns(const mm_request *r, const char *attribute, const char *property, const char *of, uint32_t first, uint32_t n) {
+static void columns(const mm_request *r, const char *attribute, const char *property, uint32_t first, uint32_t n) {
 	const mm_section *s = NULL;
 	while ((s = mm_next(r, first, s))) named(attribute, mm_name(r, s)), numbers(mm_column(r, first, mm_name(r, s)), n);
 	named(attribute, mm_string("nobody's")), numbers(mm_column(r, first, mm_string("nobody's")), n);
 	while ((s = mm_next(r, first + 1, s))) named(property, mm_name(r, s)), values(r, first + 1, mm_name(r, s), n);
 	named(property, mm_string("nobody's")), values(r, first + 1, mm_string("nobody's"), n);
-	while ((s = mm_next(r, first + 2, s))) named(of, mm_name(r, s)), pool(mm_numbers(r, first + 2, mm_name(r, s)));
-	named(of, mm_string("nobody's")), pool(mm_numbers(r, first + 2, mm_string("nobody's")));
+}
+
+static void pools(const mm_request *r, const char *of, uint32_t kind) {
+	for (const mm_section *s = NULL; (s = mm_next(r, kind, s));) named(of, mm_name(r, s)), pool(mm_numbers(r, kind, mm_name(r, s)));
+	named(of, mm_string("nobody's")), pool(mm_numbers(r, kind, mm_string("nobody's")));
 }
 
 static void describe(const mm_request *r) {
@@ -80,7 +83,8 @@ static void describe(const mm_request *r) {
 	integer("tickets", r->tickets);
 	begin("created"), numbers(r->created, r->tickets);
 	begin("wait"), numbers(r->wait, r->tickets);
-	columns(r, "attribute", "property", "pool", MM_ATTRIBUTE, r->tickets);
+	columns(r, "attribute", "property", MM_ATTRIBUTE, r->tickets);
+	pools(r, "pool", MM_POOL);
 	for (const mm_section *s = NULL; (s = mm_next(r, MM_ATTRIBUTE, s));) {
 		named("order", mm_name(r, s));
 		pool((mm_pool){mm_sort_by(mm_column(r, MM_ATTRIBUTE, mm_name(r, s)), r->tickets), r->tickets});
@@ -91,7 +95,17 @@ static void describe(const mm_request *r) {
 	for (uint32_t i = 0; i < r->backfills; i++) bits(r->backfill_version[i]);
 	end();
 	begin("backfill connection"), values(r, MM_BACKFILL_CONNECTION, (mm_text){0}, r->backfills);
-	columns(r, "backfill attribute", "backfill property", "backfill pool", MM_BACKFILL_ATTRIBUTE, r->backfills);
+	columns(r, "backfill attribute", "backfill property", MM_BACKFILL_ATTRIBUTE, r->backfills);
+	pools(r, "backfill pool", MM_BACKFILL_POOL);
+	begin("player starts");
+	for (uint32_t i = 0; i <= r->tickets; i++) bits(mm_first_player(r, i));
+	end();
+	begin("player handles");
+	for (uint32_t i = 0; r->player_handles && i < r->players; i++) bits(r->player_handles[i]);
+	end();
+	begin("player ids"), values(r, MM_PLAYER_ID, (mm_text){0}, r->players);
+	columns(r, "player attribute", "player property", MM_PLAYER_ATTRIBUTE, r->players);
+	named("player pool", mm_string("nobody's")), end(); // there are none
 }
 
 enum { PROPOSE = 32, TEAM, FAIL, CRASH };

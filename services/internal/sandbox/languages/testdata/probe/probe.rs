@@ -75,6 +75,17 @@ fn describe(r: &Request) {
     for name in names(Kind::BackfillPool) {
         pool(&format!("backfill pool {name}"), r.backfill_pool(name));
     }
+    let starts = (0..r.tickets as u32).map(|t| r.players_of(t).start as u64);
+    integers("player starts", starts.chain([r.players as u64]));
+    integers("player handles", r.player_handles.iter().copied());
+    values("player ids", r.player_id(), r.players);
+    for name in names(Kind::PlayerAttribute) {
+        numbers(&format!("player attribute {name}"), &r.player_attribute(name));
+    }
+    for name in names(Kind::PlayerProperty) {
+        values(&format!("player property {name}"), r.player_property(name), r.players);
+    }
+    pool("player pool nobody's", None);
 }
 
 const FIELDS: [Field; 14] = [

@@ -72,6 +72,16 @@ function describe(r: Request): void {
   for (let i = 0; i < names.length; i++) values("backfill property " + names[i], r.backfillProperty(names[i]), r.backfills);
   names = r.names(Kind.BackfillPool).concat(["nobody's"]);
   for (let i = 0; i < names.length; i++) numbers("backfill pool " + names[i], r.backfillPool(names[i]));
+  let starts = "player starts";
+  for (let i = 0; i <= r.tickets; i++) starts += " " + hex(16, r.firstPlayer(i));
+  log(starts);
+  numbers("player handles", r.playerHandles);
+  values("player ids", r.playerID(), r.players);
+  names = r.names(Kind.PlayerAttribute).concat(["nobody's"]);
+  for (let i = 0; i < names.length; i++) numbers("player attribute " + names[i], r.playerAttribute(names[i]));
+  names = r.names(Kind.PlayerProperty).concat(["nobody's"]);
+  for (let i = 0; i < names.length; i++) values("player property " + names[i], r.playerProperty(names[i]), r.players);
+  log("player pool nobody's");
 }
 
 function play(script: Uint8Array, a: Answer): string | null {

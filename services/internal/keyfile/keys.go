@@ -1,4 +1,4 @@
-package token
+package keyfile
 
 import (
 	"crypto/ed25519"
@@ -7,14 +7,17 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/labstack/echo/v4"
+	"github.com/lestrrat-go/jwx/v3/jwa"
 	"github.com/lestrrat-go/jwx/v3/jwk"
-
-	"matchmaker.dev/services/internal/keyfile"
+	"github.com/lestrrat-go/jwx/v3/jws"
+	"github.com/lestrrat-go/jwx/v3/jwt"
 )
 
 const (
@@ -31,8 +34,8 @@ const (
 	Keep = MostTime + time.Hour
 )
 
-// Keys is the private keys of an installation: a JSON Web Key Set in a file that all allocators share. They read it
-// again while they run, so that keys can be rotated without a restart.
+// Keys is private keys of an installation that sign tokens: a JSON Web Key Set in a file that all processes share which
+// sign with them. They read it again while they run, so that keys can be rotated without a restart.
 type Keys struct {
 	path string
 	now  func() time.Time
@@ -59,8 +62,8 @@ type fileVersion struct {
 	size    int64
 }
 
-// OpenKeys reads the keys of a file that Rotate made.
-func OpenKeys(path string, now func() time.Time, log *slog.Logger) (*Keys, error) {
+// Open reads the keys of a file that Rotate made.
+func Open(path string, now func() time.Time, log *slog.Logger) (*Keys, error) {
 	k := &Keys{path: path, now: now, log: log}
 	k.checked = now()
 	if err := k.reload(); err != nil {
@@ -94,7 +97,7 @@ func (k *Keys) latest() []signer {
 	if now := k.now(); now.Sub(k.checked) >= reloadEvery {
 		k.checked = now
 		if err := k.reload(); err != nil {
-			k.log.Warn("the keys of server tokens cannot be read again, the old ones stay in use", "file", k.path, "error", err)
+			k.log.Warn("keys that sign tokens cannot be read again, the old ones stay in use", "file", k.path, "error", err)
 		}
 	}
 	return k.signers
@@ -111,11 +114,28 @@ func current(signers []signer, now time.Time) int {
 	return at
 }
 
-// Signing is the key that signs now, and its id.
-func (k *Keys) Signing() (id string, private ed25519.PrivateKey) {
+// Sign signs a token with the key that signs now.
+func (k *Keys) Sign(t jwt.Token) (string, error) {
 	signers := k.latest()
 	s := signers[current(signers, k.now())]
-	return s.id, s.raw
+	headers := jws.NewHeaders()
+	if err := headers.Set(jws.KeyIDKey, s.id); err != nil {
+		return "", err
+	}
+	text, err := jwt.Sign(t, jwt.WithKey(jwa.EdDSA(), s.raw, jws.WithProtectedHeaders(headers)))
+	return string(text), err
+}
+
+// Serve serves the public keys at a path. Who reads them may keep them for a minute, and asks again for an unknown key.
+func (k *Keys) Serve(e *echo.Echo, path string) {
+	e.GET(path, func(c echo.Context) error {
+		text, err := k.Public()
+		if err != nil {
+			return err
+		}
+		c.Response().Header().Set(echo.HeaderCacheControl, "public, max-age=60")
+		return c.Blob(http.StatusOK, "application/jwk-set+json", text)
+	})
 }
 
 // Public is the public halves of all keys as a JSON Web Key Set. It includes keys that no longer sign, and those that
@@ -125,11 +145,7 @@ func (k *Keys) Public() ([]byte, error) {
 	for _, s := range k.latest() {
 		private = append(private, s.private)
 	}
-	text, err := keyfile.Public(private...)
-	if err != nil {
-		return nil, fmt.Errorf("server tokens: %w", err)
-	}
-	return text, nil
+	return Public(private...)
 }
 
 // readKeys reads a file's keys, in the order in which they sign. Its errors do not quote the file.
@@ -194,11 +210,11 @@ func Rotate(path string, now time.Time) (from time.Time, err error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	return from, keyfile.Replace(path, text, 0o600)
+	return from, Replace(path, text, 0o600)
 }
 
 func generate(from time.Time) (jwk.Key, error) {
-	key, err := keyfile.Generate()
+	key, err := Generate()
 	if err != nil {
 		return nil, err
 	}

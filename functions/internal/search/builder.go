@@ -1,0 +1,478 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// builder makes one match around an anchor, and then another.
+type builder struct {
+	*search
+	anchor     uint32
+	candidates []uint32
+	near       []uint32 // what near found, to be used again
+	arranged   *arrangement
+	teams      [][]uint32 // tickets
+	players    []int      // of each team
+	counts     [][1 << fewRoles]uint16
+	total      int
+	chosen     []uint32
+	mask       uint64
+	// low and high are the spans of what was chosen, of each guard with spans; bounds the guards' bounds.
+	low, high, bounds []float64
+	steps, used       int
+	open              []int // players of the candidates from each on
+	available         []int // players who take each role
+	// later is, for the candidates from each on, how many players take each role; takers is how many of the chosen do.
+	later, takers []int
+	left          []int // players who take each role, of all tickets in the line
+	newest        float64
+	orders        [][]int // scratch of emptiest, by depth
+	saved         []float64
+	// ages are those of a whole match: oldest, newest, mean, the anchor's.
+	ages [4]float64
+	// region is that of a whole match that is allowed, price what it costs.
+	region int
+	price  float64
+	match  Match
+	trials int // how many other matches may be looked at yet
+	// simple is set if all guards are spreads in the match whose bounds do not depend on what joins.
+	simple bool
+	// distant is beyond which distance to the anchor no ticket can be in a match with it.
+	distant float64
+	reached []uint64 // of each ticket, the regions that it reaches, if it is a candidate or the anchor
+	flow    flow
+	free    []uint32 // memory for matches
+
+	// Scratch.
+	undo            [][2]place
+	byNumber        []uint32
+	regionOrder     []int
+	regionCosts     []float64
+	numbersOf, list []float64
+	one             [1][]uint32
+}
+
+func newBuilder(s *search) *builder {
+	n := len(s.guards)
+	simple := true
+	for i := range s.guards {
+		g := &s.guards[i]
+		simple = simple && g.near != nil && g.scope == rules.InMatch && g.bound.Clock != rules.Newest
+	}
+	return &builder{
+		simple: simple,
+		search: s, low: make([]float64, n), high: make([]float64, n), bounds: make([]float64, n),
+		available: make([]int, len(s.roles.names)), left: make([]int, len(s.roles.names)),
+		reached: make([]uint64, len(s.masks)),
+	}
+}
+
+// begin begins with an anchor, which is in no team yet.
+func (b *builder) begin(anchor uint32) {
+	b.anchor, b.chosen, b.newest, b.mask = anchor, b.chosen[:0], b.pool.age[anchor], ^uint64(0)
+	for i := range b.guards {
+		b.low[i], b.high[i] = math.Inf(1), math.Inf(-1)
+		if g := &b.guards[i]; g.near != nil {
+			b.bounds[i] = b.loosest(g.bound)
+		}
+	}
+	b.approach()
+}
+
+// add chooses a ticket.
+func (b *builder) add(t uint32) {
+	b.chosen = append(b.chosen, t)
+	for i := range b.guards {
+		if near := b.guards[i].near; near != nil {
+			b.low[i], b.high[i] = lesser(b.low[i], near.low[t]), greater(b.high[i], near.high[t])
+		}
+	}
+}
+
+// look counts what candidates there are. If near found them, it is known which regions they reach.
+func (b *builder) look(candidates []uint32, known bool) {
+	b.candidates = candidates
+	b.open = append(b.open[:0], make([]int, len(candidates)+1)...)
+	n := len(b.available)
+	b.later = append(b.later[:0], make([]int, n*(len(candidates)+1))...)
+	for i := range b.available {
+		b.available[i] = 0
+	}
+	for j := len(candidates) - 1; j >= 0; j-- {
+		b.open[j] = b.open[j+1] + b.pool.size(candidates[j])
+		b.count(candidates[j], b.available, 1)
+		copy(b.later[n*j:n*(j+1)], b.available)
+	}
+	b.count(b.anchor, b.available, 1)
+	if b.masks != nil && !known {
+		for _, t := range candidates {
+			b.reached[t] = b.reach(t)
+		}
+		b.reached[b.anchor] = b.reach(b.anchor)
+	}
+}
+
+// count adds the players of a ticket, each as by, for each role that they take: 1, or -1 to undo it.
+func (b *builder) count(t uint32, takers []int, by int) {
+	if b.roles.takes == nil {
+		return
+	}
+	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
+		takes := b.roles.takes[p]
+		for i := range takers {
+			if i >= 64 || takes&(1<<i) != 0 {
+				takers[i] += by
+			}
+		}
+	}
+}
+
+// hopeless returns whether the candidates from one on are too few for what the match lacks.
+func (b *builder) hopeless(from int) bool {
+	if b.total+b.open[from] < b.arranged.fewest {
+		return true
+	}
+	n := len(b.takers)
+	for i, need := range b.arranged.needs {
+		if b.takers[i]+b.later[n*from+i] < need {
+			return true
+		}
+	}
+	return false
+}
+
+// enough returns whether there are players for an arrangement.
+func (b *builder) enough(a *arrangement) bool {
+	if b.open[0]+b.pool.size(b.anchor) < a.fewest {
+		return false
+	}
+	for i, n := range a.needs {
+		if b.available[i] < n {
+			return false
+		}
+	}
+	return true
+}
+
+// arrange begins a match with so many teams.
+func (b *builder) arrange(a *arrangement) {
+	b.arranged, b.total = a, 0
+	n := len(a.shapes)
+	for len(b.teams) < n {
+		b.teams = append(b.teams, nil)
+	}
+	b.teams = b.teams[:n]
+	for i := range b.teams {
+		b.teams[i] = b.teams[i][:0]
+	}
+	b.players = append(b.players[:0], make([]int, n)...)
+	b.takers = append(b.takers[:0], make([]int, len(b.available))...)
+	b.counts = append(b.counts[:0], make([][1 << fewRoles]uint16, n)...)
+}
+
+// loosest returns the greatest number that a bound can have in any match with this anchor and what was chosen so far.
+// It is infinite for one that may be off.
+func (b *builder) loosest(bound *rules.Bound) float64 {
+	if bound.Clock == rules.Anchor || bound.Clock == rules.Oldest && b.rules.Priority == "" {
+		n, on := bound.At(b.pool.age[b.anchor])
+		if !on {
+			return math.Inf(1)
+		}
+		return n
+	}
+	from, to := b.youngest, b.pool.age[b.anchor]
+	if b.rules.Priority != "" {
+		to = math.Inf(1)
+	}
+	if bound.Clock == rules.Newest {
+		to = b.newest
+	}
+	_, n, off := bound.Over(from, to)
+	if off {
+		return math.Inf(1)
+	}
+	return n
+}
+
+// beside returns whether a ticket may be in a match with the anchor, as far as they alone say.
+func (b *builder) beside(t uint32) bool {
+	if b.masks != nil {
+		b.reached[t] = b.reach(t)
+		if b.reached[t]&b.mask == 0 {
+			return false
+		}
+	}
+	newest := b.newest
+	b.newest = lesser(newest, b.pool.age[t])
+	fits := b.fit(t, nil)
+	b.newest = newest
+	return fits
+}
+
+// fit returns whether a ticket may join what was chosen, as the guards say. team is the tickets of the team that it
+// would join.
+func (b *builder) fit(t uint32, team []uint32) bool {
+	if b.simple {
+		return b.inSpans(t)
+	}
+	for i := range b.guards {
+		g := &b.guards[i]
+		b.work--
+		if g.near == nil {
+			if !b.fits(g.need, t, b.chosen, team) {
+				return false
+			}
+			continue
+		}
+		bound := b.bounds[i]
+		if g.bound.Clock == rules.Newest {
+			bound = b.loosest(g.bound)
+		}
+		low, high := b.low[i], b.high[i]
+		if g.scope == rules.BesideAnchor {
+			low, high = g.near.low[b.anchor], g.near.high[b.anchor]
+		}
+		if greater(high, g.near.high[t])-lesser(low, g.near.low[t]) > bound {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *builder) fits(need rules.Condition, t uint32, others, team []uint32) bool {
+	within := func(s rules.Scope) []uint32 {
+		switch s.Of {
+		case rules.InTeam:
+			return team
+		case rules.InMatch:
+			return others
+		case rules.BesideAnchor:
+			return []uint32{b.anchor}
+		}
+		return nil
+	}
+	switch c := need.(type) {
+	case *rules.Spread:
+		return b.spreads(c, t, within(c.Scope))
+	case *rules.Same:
+		if c.Different {
+			return b.different(b.column(c.Value), t, within(c.Scope))
+		}
+		for _, o := range within(c.Scope) {
+			if !b.alike(b.column(c.Value), t, o) {
+				return false
+			}
+		}
+		return b.alike(b.column(c.Value), t, t)
+	case *rules.Share:
+		n, some := b.inCommon(b.column(c.Value), append(slices.Clone(within(c.Scope)), t))
+		least, _, off := c.Min.Over(b.youngest, math.Inf(1))
+		return off || !some || float64(n) >= least
+	case *rules.Holders:
+		n := b.holders(c, within(c.Scope)) + b.holders(c, []uint32{t})
+		return float64(n) <= b.loosest(c.Count.Max)
+	case *rules.Avoid:
+		return b.avoids(c, append(slices.Clone(within(c.Scope)), t))
+	}
+	return true
+}
+
+// spreads says whether a ticket is within a spread.
+func (b *builder) spreads(c *rules.Spread, t uint32, others []uint32) bool {
+	column := b.column(c.Value)
+	own := c.Max.Clock == rules.Own
+	most := 0.0
+	if !own {
+		most = b.loosest(c.Max)
+	}
+	least, greatest := span(b.pool, column, t)
+	for i := -1; i < len(others); i++ {
+		o := t
+		if i >= 0 {
+			o = others[i]
+		}
+		low, high := span(b.pool, column, o)
+		if low > high || least > greatest {
+			continue
+		}
+		limit := most
+		if own {
+			limit = math.Inf(1)
+			for _, age := range []float64{b.pool.age[t], b.pool.age[o]} {
+				if n, on := c.Max.At(age); on && n < limit {
+					limit = n
+				}
+			}
+		}
+		if high-least > limit || greatest-low > limit {
+			return false
+		}
+	}
+	return true
+}
+
+// span returns the least and the greatest number of a ticket's players. Without any, the least is the greater.
+func span(p *pool, c *column, t uint32) (least, greatest float64) {
+	least, greatest = math.Inf(1), math.Inf(-1)
+	for player := p.first[t]; player < p.first[t+1]; player++ {
+		v := c.numbers[player]
+		if v < least {
+			least = v
+		}
+		if v > greatest {
+			greatest = v
+		}
+	}
+	return least, greatest
+}
+
+// lesser and greater are min and max, which are slow in WebAssembly.
+func lesser(a, b float64) float64 {
+	if a < b {
+		return a
+	}
+	return b
+}
+
+func greater(a, b float64) float64 {
+	if a > b {
+		return a
+	}
+	return b
+}
+
+// grow places the anchor and then candidates, until the match is whole.
+func (b *builder) grow() bool { return b.place(b.anchor, 0) }
+
+// place tries a ticket in each team, and goes on from there with the candidates from one on.
+func (b *builder) place(t uint32, next int) bool {
+	size := b.pool.size(t)
+	if b.total+size > b.most {
+		return false
+	}
+	newest, mask, before := b.newest, b.mask, len(b.saved)
+	if b.masks != nil {
+		if b.mask &= b.reached[t]; b.mask == 0 {
+			b.mask = mask
+			b.used++
+			return false
+		}
+	}
+	b.newest = lesser(newest, b.pool.age[t])
+	b.saved = append(append(b.saved, b.low...), b.high...)
+	found := false
+	for _, i := range b.emptiest() {
+		if b.players[i]+size > b.arranged.limits[i] || b.twin(i) {
+			continue
+		}
+		b.used++
+		b.work--
+		if b.used > b.steps || b.work <= 0 {
+			break
+		}
+		if found = b.placeIn(i, t, size, next, before); found {
+			break
+		}
+	}
+	b.newest, b.mask, b.saved = newest, mask, b.saved[:before]
+	return found
+}
+
+// placeIn is place for one team. Where the spans were saved is before.
+func (b *builder) placeIn(team int, t uint32, size, next, before int) (found bool) {
+	fits := b.fit(t, b.teams[team])
+	if !fits {
+		return false
+	}
+	b.teams[team] = append(b.teams[team], t)
+	b.players[team] += size
+	b.total += size
+	if b.join(team, t) {
+		b.add(t)
+		b.count(t, b.takers, 1)
+		if found = b.more(next); !found {
+			b.count(t, b.takers, -1)
+			b.chosen = b.chosen[:len(b.chosen)-1]
+			n := len(b.low)
+			copy(b.low, b.saved[before:before+n])
+			copy(b.high, b.saved[before+n:before+2*n])
+		}
+	}
+	b.leave(team, t)
+	if !found {
+		b.total -= size
+		b.players[team] -= size
+		b.teams[team] = b.teams[team][:len(b.teams[team])-1]
+	}
+	return found
+}
+
+// emptiest returns the teams, those with the fewest players first.
+func (b *builder) emptiest() []int {
+	depth := len(b.chosen)
+	for len(b.orders) <= depth {
+		b.orders = append(b.orders, nil)
+	}
+	order := b.orders[depth][:0]
+	for i := range b.teams {
+		order = append(order, i)
+		for j := i; j > 0 && b.players[order[j]] < b.players[order[j-1]]; j-- {
+			order[j], order[j-1] = order[j-1], order[j]
+		}
+	}
+	b.orders[depth] = order
+	return order
+}
+
+// twin returns whether a team is as empty as the one before it, of the same shape.
+func (b *builder) twin(i int) bool {
+	return !b.ordered && i > 0 && len(b.teams[i]) == 0 && len(b.teams[i-1]) == 0 &&
+		b.arranged.shapes[i] == b.arranged.shapes[i-1]
+}
+
+// room returns whether a team may have room for a ticket, for its players and for their roles.
+func (b *builder) room(t uint32) bool {
+	first, end := b.pool.first[t], b.pool.first[t+1]
+	size := int(end - first)
+	if b.total+size > b.most {
+		return false
+	}
+	for i, limit := range b.arranged.limits {
+		if b.players[i]+size > limit {
+			continue
+		}
+		r := &b.roles.shapes[b.arranged.shapes[i]]
+		if r.most == nil || size > 1 {
+			return true
+		}
+		takes, counts, full := int(r.takes[first]), &b.counts[i], false
+		for set, most := range r.most {
+			if set&takes == takes && counts[set] >= most {
+				full = true
+				break
+			}
+		}
+		if !full {
+			return true
+		}
+	}
+	return false
+}
+
+// more adds candidates from one on. When no more can be added, the match may be whole: full matches are found first.
+func (b *builder) more(from int) bool {
+	if b.total < b.most {
+		for j := from; j < len(b.candidates); j++ {
+			if b.used > b.steps || b.work <= 0 || b.hopeless(j) {
+				break
+			}
+			if b.room(b.candidates[j]) && b.place(b.candidates[j], j+1) {
+				return true
+			}
+		}
+	}
+	return b.total >= b.arranged.fewest && b.whole()
+}

@@ -1,0 +1,290 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// guard is a rule that is closed under removal: what a part of a match violates, the match violates.
+type guard struct {
+	need rules.Condition
+	// near is set for a spread that is looked at by the span of each ticket.
+	near  *spans
+	scope rules.Of
+	bound *rules.Bound
+}
+
+// quick is how a rule is looked at in a whole match, if there is a quicker way than to look at all players.
+type quick struct {
+	guard int // a guard with spans, or -1
+	limit *reachLimit
+}
+
+// spans are the least and the greatest number of each ticket. Without any, the least is the greater.
+type spans struct{ low, high []float64 }
+
+// findGuards takes the rules apart: keys, guards, and others, which are looked at in whole matches only.
+func (s *search) findGuards() {
+	s.keys = make([]uint32, s.pool.tickets())
+	known := map[string]*spans{}
+	s.quick = make([]quick, len(s.all))
+	for i, rule := range s.all {
+		s.quick[i].guard = -1
+		if rule.Active != nil {
+			continue
+		}
+		g := guard{need: rule.Need}
+		switch c := rule.Need.(type) {
+		case *rules.Same:
+			if s.key(c) {
+				continue
+			}
+			g.scope = c.Scope.Of
+		case *rules.Spread:
+			g.scope, g.bound = c.Scope.Of, c.Max
+			if c.Max.Clock != rules.Own && (g.scope == rules.InMatch || g.scope == rules.BesideAnchor) {
+				if known[c.Value] == nil {
+					known[c.Value] = s.spansOf(c.Value)
+				}
+				g.near = known[c.Value]
+				s.quick[i].guard = len(s.guards)
+			}
+		case *rules.Share:
+			g.scope = c.Scope.Of
+		case *rules.Holders:
+			if c.Count.Max == nil {
+				continue
+			}
+			g.scope = c.Scope.Of
+		case *rules.Avoid:
+			g.scope = c.Scope.Of
+		default:
+			continue
+		}
+		if g.scope != rules.InTeams {
+			s.guards = append(s.guards, g)
+		}
+	}
+}
+
+func (s *search) spansOf(value string) *spans {
+	n := s.pool.tickets()
+	of := &spans{make([]float64, n), make([]float64, n)}
+	c := s.column(value)
+	for t := range n {
+		of.low[t], of.high[t] = span(s.pool, c, uint32(t))
+	}
+	return of
+}
+
+// key tells tickets apart by what must be the same in every match. It returns false for what does not tell.
+func (s *search) key(c *rules.Same) bool {
+	column := s.column(c.Value)
+	if c.Different || c.Scope.Of == rules.InTeam || c.Scope.Of == rules.InTeams || column.value.Missing == rules.Any {
+		return false
+	}
+	numbers := map[[2]uint64]uint32{}
+	for t := range s.keys {
+		if s.taken[t] {
+			continue
+		}
+		first, end := s.pool.first[t], s.pool.first[t+1]
+		for p := first + 1; p < end; p++ {
+			if !equal(column, first, p) {
+				s.taken[t] = true // no match can have a ticket whose players differ
+			}
+		}
+		var of uint64
+		if column.texts != nil {
+			of = uint64(column.texts[first])
+		} else {
+			of = math.Float64bits(column.numbers[first] + 0)
+		}
+		pair := [2]uint64{uint64(s.keys[t]), of}
+		key, known := numbers[pair]
+		if !known {
+			key = uint32(len(numbers))
+			numbers[pair] = key
+		}
+		s.keys[t] = key
+	}
+	return true
+}
+
+// findMain finds the value by which tickets are near: that of the first spread, or else of the first gap, of the order,
+// or of the preferences.
+func (s *search) findMain() {
+	var name, gap string
+	for _, rule := range s.all {
+		switch c := rule.Need.(type) {
+		case *rules.Spread:
+			name = cmp.Or(name, c.Value)
+		case *rules.Gap:
+			gap = cmp.Or(gap, c.Value)
+		}
+	}
+	name = cmp.Or(name, gap)
+	for _, o := range s.rules.Order {
+		if o.Near && o.Key == "" && o.KeyOf == "" {
+			name = cmp.Or(name, o.Value)
+		}
+	}
+	for _, p := range s.rules.Prefer {
+		name = cmp.Or(name, s.numberIn(p.Amount))
+	}
+	s.values = make([]float64, s.pool.tickets())
+	if s.main = s.column(name); s.main == nil || s.main.numbers == nil {
+		for t := range s.values {
+			s.values[t] = -s.pool.age[t] // the oldest first
+		}
+		s.main = nil
+		return
+	}
+	for t := range s.values {
+		sum, n := 0.0, 0.0
+		for p := s.pool.first[t]; p < s.pool.first[t+1]; p++ {
+			if v := s.main.numbers[p]; v == v {
+				sum, n = sum+v, n+1
+			}
+		}
+		if n > 0 {
+			s.values[t] = sum / n
+		}
+	}
+}
+
+// numberIn returns the first number of players that an expression is about, or nothing.
+func (s *search) numberIn(e rules.Expression) string {
+	switch e := e.(type) {
+	case *rules.StatOf:
+		if c := s.column(e.Value); c != nil && c.numbers != nil {
+			return e.Value
+		}
+	case *rules.Reduce:
+		return s.numberIn(e.Of)
+	case *rules.Abs:
+		return s.numberIn(e.Of)
+	case *rules.Arithmetic:
+		return cmp.Or(s.numberIn(e.Left), s.numberIn(e.Right))
+	}
+	return ""
+}
+
+// aboutLatency returns whether an expression or a condition may depend on the region.
+func aboutLatency(p rules.Preference) bool {
+	var in func(e rules.Expression) bool
+	in = func(e rules.Expression) bool {
+		switch e := e.(type) {
+		case *rules.LatencyOf:
+			return true
+		case *rules.Reduce:
+			return in(e.Of)
+		case *rules.Abs:
+			return in(e.Of)
+		case *rules.Arithmetic:
+			return in(e.Left) || in(e.Right)
+		}
+		return false
+	}
+	if p.Need != nil {
+		_, premade := p.Need.(*rules.Premade)
+		return !premade
+	}
+	return in(p.Amount)
+}
+
+// ever returns the greatest that a bound can ever be, as a number of players or teams.
+func ever(b *rules.Bound) int {
+	_, n, off := b.Over(0, math.Inf(1))
+	if off || n > rules.MaxPlayers {
+		return rules.MaxPlayers
+	}
+	return int(n)
+}
+
+// arrangement is how many teams of each shape a match has.
+type arrangement struct {
+	shapes []int // of each team
+	limits []int // players of each team, at most
+	fewest int   // players of the match, at least
+	needs  []int // players of each role, at least
+}
+
+// arrange lists the numbers of teams, the most teams first.
+func (s *search) arrange() {
+	var one []int
+	var next func(shape int)
+	next = func(shape int) {
+		if len(s.arrangements) >= arrangements || len(one) > rules.MaxTeams {
+			return
+		}
+		if shape == len(s.rules.Teams) {
+			if len(one) > 0 {
+				s.arrangements = append(s.arrangements, s.arrangement(slices.Clone(one)))
+			}
+			return
+		}
+		copies := s.rules.Teams[shape].Copies
+		before := len(one)
+		for n := ever(copies.Max); n >= atLeast(copies.Min); n-- {
+			one = one[:before]
+			for range n {
+				one = append(one, shape)
+			}
+			next(shape + 1)
+		}
+		one = one[:before]
+	}
+	next(0)
+	for _, t := range s.rules.Teams {
+		s.most += ever(t.Size.Max) * ever(t.Copies.Max)
+	}
+	if s.rules.Players.Max != nil {
+		s.most = min(s.most, ever(s.rules.Players.Max))
+	}
+	s.most = min(s.most, rules.MaxPlayers)
+}
+
+// atLeast returns the least that a bound can ever be, as a number of players or teams.
+func atLeast(b *rules.Bound) int {
+	least, _, off := b.Over(0, math.Inf(1))
+	if off || least < 0 || math.IsInf(least, 1) {
+		return 0
+	}
+	return int(math.Ceil(least))
+}
+
+func (s *search) arrangement(shapes []int) *arrangement {
+	a := &arrangement{shapes: shapes, needs: make([]int, len(s.roles.names))}
+	for _, i := range shapes {
+		team := &s.rules.Teams[i]
+		a.limits = append(a.limits, ever(team.Size.Max))
+		size := atLeast(team.Size.Min)
+		a.fewest += size
+		for j, role := range team.Roles {
+			// A role is needed as often as it says, and for those of a whole team who cannot have another one.
+			others := 0
+			for k, other := range team.Roles {
+				if k != j {
+					others += atMost(other.Count.Max)
+				}
+			}
+			a.needs[s.roles.shapes[i].global[j]] += max(atLeast(role.Count.Min), size-others)
+		}
+	}
+	if s.rules.Players.Min != nil {
+		a.fewest = max(a.fewest, atLeast(s.rules.Players.Min))
+	}
+	return a
+}
+
+// atMost is ever for a bound that may be missing.
+func atMost(b *rules.Bound) int {
+	if b == nil {
+		return rules.MaxPlayers
+	}
+	return max(0, ever(b))
+}

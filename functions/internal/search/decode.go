@@ -1,0 +1,451 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/document"
+)
+
+// decoder reads what is known of the players of tickets: the source's own players, the list of objects that a ticket
+// may have, and the ticket's own values, in this order. What the rules do not name is skipped.
+type decoder struct {
+	pool   *pool
+	source Source
+	party  Party // nil if the source has no players
+	of     []origins
+	raw    [][]byte // the values in a list: for each player, those of all columns
+	text   []byte
+	at     int
+}
+
+// origins is where the values of a column are from.
+type origins struct {
+	numbers, own []float64 // of tickets, of players
+	values, mine Values    // of tickets, of players
+	ids          bool
+}
+
+func newDecoder(p *pool, source Source) *decoder {
+	d := &decoder{pool: p, source: source, of: make([]origins, len(p.columns))}
+	d.party, _ = source.(Party)
+	for i, c := range p.columns {
+		o := &d.of[i]
+		if c.value.Kind == rules.Number && slices.Contains(p.rules.Numbers, c.value.From) {
+			o.numbers = source.Number(c.value.From)
+		}
+		if d.party == nil {
+			continue
+		}
+		if c.value.Kind == rules.Number {
+			o.own = d.party.PlayerNumber(c.value.From)
+		}
+		o.mine, o.values = d.party.PlayerValue(c.value.From), d.party.TicketValue(c.value.From)
+		o.ids = c.value.From == id && c.value.Kind == rules.String
+	}
+	return d
+}
+
+// id is the name of the value that is the id of a player if nothing else is.
+const id = "id"
+
+// ticket appends the players of a ticket to the columns. A ticket is no good whose list is none, or has another number
+// of players than the ticket has.
+func (d *decoder) ticket(t int) (players uint32, good bool) {
+	first, own := uint32(0), uint32(1)
+	if d.party != nil {
+		var end uint32
+		first, end = d.party.PlayersOf(t)
+		own = end - first
+	}
+	d.raw = d.raw[:0]
+	text, listed := d.source.Players(t)
+	players, good = own, true
+	if listed {
+		if players, good = d.list(text); own > 1 && players != own {
+			good = false
+		}
+	}
+	if !good || players == 0 || players > rules.MaxPlayers {
+		for i := range d.pool.columns {
+			d.pool.columns[i].absent()
+		}
+		return 1, false
+	}
+	for i := range d.pool.columns {
+		c, o := &d.pool.columns[i], &d.of[i]
+		for p := range players {
+			c.absent()
+			if players == own && d.party != nil && d.readSource(c, o, first+p) {
+				continue
+			}
+			if listed {
+				if raw := d.raw[int(p)*len(d.of)+i]; raw != nil && d.decode(c, raw) {
+					continue
+				}
+			}
+			if o.ids && players == own {
+				if name := d.party.PlayerID(first + p); name != "" {
+					c.texts[len(c.texts)-1] = d.pool.names.number([]byte(name))
+					continue
+				}
+			}
+			if o.numbers != nil && o.numbers[t] == o.numbers[t] {
+				c.numbers[len(c.numbers)-1] = o.numbers[t]
+				continue
+			}
+			if o.values != nil {
+				if raw, ok := o.values(uint32(t)); ok {
+					d.decode(c, raw)
+				}
+			}
+		}
+	}
+	return players, true
+}
+
+// readSource reads what the source knows of the last player.
+func (d *decoder) readSource(c *column, o *origins, player uint32) bool {
+	if o.own != nil && o.own[player] == o.own[player] {
+		c.numbers[len(c.numbers)-1] = o.own[player]
+		return true
+	}
+	if o.mine != nil {
+		if raw, ok := o.mine(player); ok {
+			return d.decode(c, raw)
+		}
+	}
+	return false
+}
+
+// decode reads a value of the last player. One that is not of the column's kind counts as missing.
+func (d *decoder) decode(c *column, raw []byte) bool {
+	d.text, d.at = raw, 0
+	d.space()
+	if !d.value(c) || !d.end() {
+		c.empty()
+		return false
+	}
+	return true
+}
+
+// list finds the values of a list of players.
+func (d *decoder) list(text []byte) (players uint32, good bool) {
+	d.text, d.at = text, 0
+	if !d.skip('[') {
+		return 0, false
+	}
+	if d.skip(']') {
+		return 0, d.end()
+	}
+	for {
+		if !d.player() {
+			return players, false
+		}
+		if players++; players > rules.MaxPlayers {
+			return players, false
+		}
+		if d.skip(',') {
+			continue
+		}
+		return players, d.skip(']') && d.end()
+	}
+}
+
+func (d *decoder) end() bool {
+	d.space()
+	return d.at == len(d.text)
+}
+
+func (d *decoder) space() {
+	for d.at < len(d.text) {
+		if c := d.text[d.at]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return
+		}
+		d.at++
+	}
+}
+
+// skip skips a character if it is next.
+func (d *decoder) skip(c byte) bool {
+	d.space()
+	if d.at < len(d.text) && d.text[d.at] == c {
+		d.at++
+		return true
+	}
+	return false
+}
+
+// absent appends a player without a value.
+func (c *column) absent() {
+	switch c.value.Kind {
+	case rules.Number:
+		c.numbers = append(c.numbers, math.NaN())
+	case rules.String:
+		c.texts = append(c.texts, 0)
+	default:
+		c.starts, c.has = append(c.starts, uint32(len(c.items))), append(c.has, false)
+	}
+}
+
+// empty takes the last player's value away.
+func (c *column) empty() {
+	switch c.value.Kind {
+	case rules.Number:
+		c.numbers[len(c.numbers)-1] = math.NaN()
+	case rules.String:
+		c.texts[len(c.texts)-1] = 0
+	default:
+		p := len(c.has) - 1
+		c.begin()
+		c.starts[p+1], c.has[p] = c.starts[p], false
+	}
+}
+
+func (d *decoder) player() bool {
+	if !d.skip('{') {
+		return false
+	}
+	columns := d.pool.columns
+	first := len(d.raw)
+	for range columns {
+		d.raw = append(d.raw, nil)
+	}
+	if d.skip('}') {
+		return true
+	}
+	for {
+		d.space()
+		name, ok := d.quoted()
+		if !ok || !d.skip(':') {
+			return false
+		}
+		d.space()
+		start := d.at
+		if !d.other(0) {
+			return false
+		}
+		for i := range columns {
+			if columns[i].value.From == string(name) {
+				d.raw[first+i] = d.text[start:d.at]
+			}
+		}
+		if d.skip(',') {
+			continue
+		}
+		return d.skip('}')
+	}
+}
+
+// value reads a value of the last player, if it is of the column's kind.
+func (d *decoder) value(c *column) bool {
+	if d.at >= len(d.text) {
+		return false
+	}
+	next := d.text[d.at]
+	switch {
+	case c.value.Kind == rules.Number && (next == '-' || next >= '0' && next <= '9'):
+		n, ok := d.number()
+		c.numbers[len(c.numbers)-1] = n
+		return ok
+	case c.value.Kind == rules.String && next == '"':
+		text, ok := d.quoted()
+		if ok {
+			c.texts[len(c.texts)-1] = d.pool.names.number(text)
+		}
+		return ok
+	case c.value.Kind == rules.Set && next == '[':
+		return d.set(c)
+	case c.value.Kind == rules.Map && next == '{':
+		return d.numbers(c)
+	}
+	return false
+}
+
+// begin empties the list of the last player, of whom a text may say the same twice.
+func (c *column) begin() (start int) {
+	p := len(c.has) - 1
+	c.items = c.items[:c.starts[p]]
+	if c.amounts != nil {
+		c.amounts = c.amounts[:c.starts[p]]
+	}
+	c.has[p] = true
+	return int(c.starts[p])
+}
+
+func (d *decoder) set(c *column) bool {
+	start := c.begin()
+	d.at++
+	if !d.skip(']') {
+		for {
+			d.space()
+			text, ok := d.quoted()
+			if !ok {
+				return false
+			}
+			c.items = append(c.items, d.pool.names.number(text))
+			if d.skip(',') {
+				continue
+			}
+			if !d.skip(']') {
+				return false
+			}
+			break
+		}
+	}
+	slices.Sort(c.items[start:])
+	c.items = c.items[:start+len(slices.Compact(c.items[start:]))]
+	c.starts[len(c.starts)-1] = uint32(len(c.items))
+	return true
+}
+
+func (d *decoder) numbers(c *column) bool {
+	start := c.begin()
+	d.at++
+	if !d.skip('}') {
+		for {
+			d.space()
+			text, ok := d.quoted()
+			if !ok || !d.skip(':') {
+				return false
+			}
+			d.space()
+			number, ok := d.number()
+			if !ok {
+				return false
+			}
+			c.insert(start, d.pool.names.number(text), number)
+			if d.skip(',') {
+				continue
+			}
+			if !d.skip('}') {
+				return false
+			}
+			break
+		}
+	}
+	c.starts[len(c.starts)-1] = uint32(len(c.items))
+	return true
+}
+
+// insert puts a name and its number at its place. The last of the same name counts.
+func (c *column) insert(start int, name uint32, number float64) {
+	place, found := slices.BinarySearch(c.items[start:], name)
+	if place += start; found {
+		c.amounts[place] = number
+		return
+	}
+	c.items = slices.Insert(c.items, place, name)
+	c.amounts = slices.Insert(c.amounts, place, number)
+}
+
+// number reads a finite number.
+func (d *decoder) number() (float64, bool) {
+	start := d.at
+	whole, digits := 0.0, 0
+	for d.at < len(d.text) {
+		c := d.text[d.at]
+		if c >= '0' && c <= '9' {
+			whole, digits = whole*10+float64(c-'0'), digits+1
+		} else if c != '-' && c != '+' && c != '.' && c != 'e' && c != 'E' {
+			break
+		}
+		d.at++
+	}
+	if digits == d.at-start && digits > 0 && digits < 15 {
+		return whole, true
+	}
+	n, err := strconv.ParseFloat(string(d.text[start:d.at]), 64)
+	return n, err == nil && !math.IsInf(n, 0)
+}
+
+// quoted reads a string. One without escapes is a part of the text.
+func (d *decoder) quoted() ([]byte, bool) {
+	if d.at >= len(d.text) || d.text[d.at] != '"' {
+		return nil, false
+	}
+	plain := true // ASCII
+	for i := d.at + 1; i < len(d.text); i++ {
+		switch c := d.text[i]; {
+		case c == '"':
+			text := d.text[d.at+1 : i]
+			d.at = i + 1
+			return text, plain || utf8.Valid(text)
+		case c >= utf8.RuneSelf:
+			plain = false
+		case c == '\\':
+			return d.escaped()
+		case c < ' ':
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// escaped reads a string with escapes.
+func (d *decoder) escaped() ([]byte, bool) {
+	for i := d.at + 1; i < len(d.text); i++ {
+		switch d.text[i] {
+		case '\\':
+			i++
+		case '"':
+			n, err := document.Parse(d.text[d.at : i+1])
+			if err != nil {
+				return nil, false
+			}
+			d.at = i + 1
+			return []byte(n.Text), true
+		}
+	}
+	return nil, false
+}
+
+// other skips a value.
+func (d *decoder) other(depth int) bool {
+	if depth > document.MaxDepth || d.at >= len(d.text) {
+		return false
+	}
+	switch c := d.text[d.at]; c {
+	case '"':
+		_, ok := d.quoted()
+		return ok
+	case '[', '{':
+		return d.container(c == '{', depth)
+	}
+	start := d.at
+	for d.at < len(d.text) && (d.text[d.at] >= 'a' && d.text[d.at] <= 'z' || d.text[d.at] >= '0' && d.text[d.at] <= '9' ||
+		d.text[d.at] == '-' || d.text[d.at] == '+' || d.text[d.at] == '.' || d.text[d.at] == 'E') {
+		d.at++
+	}
+	return d.at > start
+}
+
+func (d *decoder) container(object bool, depth int) bool {
+	end := byte(']')
+	if object {
+		end = '}'
+	}
+	d.at++
+	if d.skip(end) {
+		return true
+	}
+	for {
+		d.space()
+		if object {
+			if _, ok := d.quoted(); !ok || !d.skip(':') {
+				return false
+			}
+			d.space()
+		}
+		if !d.other(depth + 1) {
+			return false
+		}
+		if d.skip(',') {
+			continue
+		}
+		return d.skip(end)
+	}
+}

@@ -1,0 +1,217 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// rounds bounds how often the best exchange is made.
+const rounds = 12
+
+// cost is what the preferences say of the match.
+func (b *builder) cost(region int) (cost float64) {
+	for _, p := range b.rules.Prefer {
+		if p.Need != nil {
+			if !b.holds(p.Need, region) {
+				cost += p.Weight
+			}
+			continue
+		}
+		b.list = b.list[:0]
+		if most, some := reduce(rules.StatMax, b.numbers(p.Amount, region)); some {
+			cost += p.Weight * most / p.Scale
+		}
+	}
+	return cost
+}
+
+// excess is how far the gaps between teams are above what the rules allow.
+func (b *builder) excess() (sum float64) {
+	for _, rule := range b.all {
+		if c, ok := rule.Need.(*rules.Gap); ok {
+			if most, on := b.at(c.Max); on {
+				sum += math.Max(0, b.gap(c)-most)
+			}
+		}
+	}
+	return sum
+}
+
+// repair exchanges tickets between teams until no gap is too great, and looks again.
+func (b *builder) repair() bool {
+	excess := b.excess()
+	if excess <= 0 || math.IsInf(excess, 1) {
+		return false
+	}
+	before := excess
+	undo := b.undo[:0]
+	for range rounds {
+		best, pair := excess, [2]place{}
+		b.pairs(func(x, y place) {
+			b.swap(x, y)
+			if e := b.excess(); e < best {
+				best, pair = e, [2]place{x, y}
+			}
+			b.swap(x, y)
+		})
+		if best >= excess {
+			break
+		}
+		b.swap(pair[0], pair[1])
+		undo = append(undo, pair)
+		if excess = best; excess <= 0 {
+			break
+		}
+	}
+	b.undo = undo
+	if excess < before && b.accept() {
+		return true
+	}
+	for i := len(undo) - 1; i >= 0; i-- {
+		b.swap(undo[i][0], undo[i][1])
+	}
+	return false
+}
+
+// improve changes an allowed match while that makes it cheaper: it exchanges tickets between teams, and takes other
+// candidates instead of chosen ones.
+func (b *builder) improve() {
+	if len(b.rules.Prefer) == 0 {
+		return
+	}
+	b.trials = b.allowance()
+	for range rounds {
+		better := b.exchange()
+		if b.replace() {
+			better = true
+		}
+		if !better {
+			return
+		}
+	}
+}
+
+// allowance is how many other matches are looked at to make one cheaper. All anchors have an even share of a part of
+// the work.
+func (b *builder) allowance() int {
+	anchors := max(1, b.anchorsLeft)
+	return max(8, min(trials, b.work/(4*anchors*max(1, b.total))))
+}
+
+// trials bounds the allowance.
+const trials = 600
+
+// exchange makes the best exchange of two tickets of a match, if it makes the match cheaper.
+func (b *builder) exchange() bool {
+	price, region := b.price, b.region
+	best, bestRegion, pair := price, region, [2]place{}
+	b.pairs(func(x, y place) {
+		if b.trials--; b.trials < 0 {
+			return
+		}
+		b.swap(x, y)
+		if b.cheaper(best) {
+			best, bestRegion, pair = b.price, b.region, [2]place{x, y}
+		}
+		b.swap(x, y)
+	})
+	b.price, b.region = best, bestRegion
+	if best >= price {
+		return false
+	}
+	b.swap(pair[0], pair[1])
+	return true
+}
+
+// cheaper returns whether the match is allowed and costs less.
+func (b *builder) cheaper(than float64) bool {
+	return (b.byRegion || b.cost(b.region)+b.width() < than) && b.accept() && b.price < than
+}
+
+// replace takes the candidate instead of a ticket that makes the match cheapest, if one makes it cheaper.
+func (b *builder) replace() bool {
+	price, region, mask := b.price, b.region, b.mask
+	best, bestRegion := price-worth, region
+	var at place
+	other := -1
+	for i, team := range b.teams {
+		for j, t := range team {
+			if t == b.anchor {
+				continue
+			}
+			for k, c := range b.candidates {
+				if b.work <= 0 || b.trials <= 0 {
+					break
+				}
+				if b.pool.size(c) != b.pool.size(t) || slices.Contains(b.chosen, c) {
+					continue
+				}
+				b.trials--
+				b.work -= b.total
+				b.put(place{i, j}, t, c)
+				if b.mask != 0 && b.sized() && b.cheaper(best) {
+					best, bestRegion, at, other = b.price, b.region, place{i, j}, k
+				}
+				b.put(place{i, j}, c, t)
+			}
+		}
+	}
+	b.mask = mask
+	if other < 0 {
+		b.price, b.region = price, region
+		return false
+	}
+	b.price, b.region = best, bestRegion
+	b.put(at, b.teams[at.team][at.at], b.candidates[other])
+	return true
+}
+
+// worth is how much cheaper a match must become by another candidate, who is then missing in a later match.
+const worth = 0.25
+
+// put puts a ticket in the place of another one.
+func (b *builder) put(at place, was, t uint32) {
+	b.teams[at.team][at.at] = t
+	b.chosen[slices.Index(b.chosen, was)] = t
+	for i := range b.guards {
+		if near := b.guards[i].near; near != nil {
+			low, high := math.Inf(1), math.Inf(-1)
+			for _, t := range b.chosen {
+				low, high = lesser(low, near.low[t]), greater(high, near.high[t])
+			}
+			b.low[i], b.high[i] = low, high
+		}
+	}
+	if b.masks != nil {
+		b.mask = ^uint64(0)
+		for _, t := range b.chosen {
+			b.mask &= b.reached[t]
+		}
+	}
+	b.clock()
+}
+
+// place is a ticket's place in a team.
+type place struct{ team, at int }
+
+func (b *builder) swap(x, y place) {
+	b.teams[x.team][x.at], b.teams[y.team][y.at] = b.teams[y.team][y.at], b.teams[x.team][x.at]
+}
+
+// pairs calls try for all pairs of tickets of as many players in different teams.
+func (b *builder) pairs(try func(x, y place)) {
+	for i := range b.teams {
+		for j := range b.teams[:i] {
+			for m, t := range b.teams[i] {
+				for n, o := range b.teams[j] {
+					if b.work > 0 && b.pool.size(t) == b.pool.size(o) {
+						b.work -= b.total
+						try(place{i, m}, place{j, n})
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,306 @@
+// Package search finds the matches that a rule set allows among many tickets.
+//
+// It goes from anchor to anchor, the oldest first, and tries the tickets that are nearest to it, one after the other,
+// in each team. Rules that are closed under removal say at once that a ticket does not fit; all others are looked at in
+// whole matches, whose teams are balanced by exchange. Where few tickets are left, it tries everything.
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// Source is where tickets come from.
+type Source interface {
+	// Ages are the seconds that each ticket has waited.
+	Ages() []float64
+	// Number is a number of each ticket, NaN for those without.
+	Number(name string) []float64
+	// Players is what a ticket says of its players, as docs/rules.md describes it, and whether it says anything.
+	Players(ticket int) ([]byte, bool)
+}
+
+// Party is a Source whose tickets have players that do not depend on what the ticket says of them. Columns are nil
+// where no player or no ticket has any.
+type Party interface {
+	Source
+	// PlayersOf returns the players of a ticket: from first to before end, at least one.
+	PlayersOf(ticket int) (first, end uint32)
+	// PlayerNumber is a number of each player, NaN for those without.
+	PlayerNumber(name string) []float64
+	// PlayerValue and TicketValue are values as JSON.
+	PlayerValue(name string) Values
+	TicketValue(name string) Values
+	// PlayerID is the id of a player, or empty.
+	PlayerID(player uint32) string
+}
+
+// Values is a column of values.
+type Values func(number uint32) ([]byte, bool)
+
+// MaxRegions is how many regions are told apart: those that most players have.
+const MaxRegions = 64
+
+// pool is the tickets in columns. Values are those after parties are merged.
+type pool struct {
+	rules *rules.Rules
+	age   []float64
+	first []uint32 // player of each ticket; the players of ticket t are first[t] to first[t+1]-1
+	// columns are those of rules.Values.
+	columns []column
+	names   interner
+	regions []uint32 // names, by number of region
+	refused []bool
+}
+
+// column is a value of all players. Its kind says which fields it has.
+type column struct {
+	value   *rules.Value
+	must    bool      // whether a ticket without is in no match
+	numbers []float64 // NaN for missing
+	texts   []uint32  // 0 for missing
+	// lists are ends in items, for sets and maps: the list of player p begins at starts[p]. It is in ascending order.
+	starts  []uint32
+	items   []uint32
+	amounts []float64 // of maps
+	has     []bool
+}
+
+func (p *pool) tickets() int { return len(p.age) }
+
+func (p *pool) size(t uint32) int { return int(p.first[t+1] - p.first[t]) }
+
+// set returns the elements of a player, a string as a set of one.
+func (c *column) set(player uint32) ([]uint32, bool) {
+	if c.texts != nil {
+		if c.texts[player] == 0 {
+			return nil, false
+		}
+		return c.texts[player : player+1], true
+	}
+	return c.items[c.starts[player]:c.starts[player+1]], c.has[player]
+}
+
+// amount returns a number of a player's map, or NaN.
+func (c *column) amount(player, name uint32) float64 {
+	for i := c.starts[player]; i < c.starts[player+1]; i++ {
+		if c.items[i] == name {
+			return c.amounts[i]
+		}
+	}
+	return math.NaN()
+}
+
+// counts returns whether a player's value counts, whose ticket has this first player.
+func (c *column) counts(player, first uint32) bool { return !c.value.Once || player == first }
+
+// missing returns whether a player has no value.
+func (c *column) missing(player uint32) bool {
+	switch c.value.Kind {
+	case rules.Number:
+		return c.numbers[player] != c.numbers[player]
+	case rules.String:
+		return c.texts[player] == 0
+	}
+	return !c.has[player]
+}
+
+// interner gives texts numbers from 1.
+type interner struct {
+	numbers map[string]uint32
+	texts   []string
+	// recent is the number that came after each one the last time: most players name the same in the same order.
+	recent []uint32
+	last   uint32
+}
+
+func (n *interner) number(text []byte) uint32 {
+	if len(n.recent) > 0 {
+		if next := n.recent[n.last]; next != 0 && n.texts[next] == string(text) {
+			n.last = next
+			return next
+		}
+	}
+	number := n.find(text)
+	n.recent[n.last] = number
+	n.last = number
+	return number
+}
+
+// find is number, without what is remembered.
+func (n *interner) find(text []byte) uint32 {
+	if number, ok := n.numbers[string(text)]; ok {
+		return number
+	}
+	if n.numbers == nil {
+		n.numbers, n.texts, n.recent = map[string]uint32{}, []string{""}, []uint32{0}
+	}
+	number := uint32(len(n.texts))
+	n.texts, n.recent = append(n.texts, string(text)), append(n.recent, 0)
+	n.numbers[n.texts[number]] = number
+	return number
+}
+
+// read reads all tickets. Each ticket that the rules can never take is refused.
+func read(r *rules.Rules, source Source) *pool {
+	p := newPool(r)
+	p.add(source)
+	p.age = source.Ages()
+	return p
+}
+
+func newPool(r *rules.Rules) *pool {
+	p := &pool{rules: r, first: make([]uint32, 1), columns: make([]column, len(r.Values))}
+	used := rules.Used(r)
+	for i := range r.Values {
+		v := &r.Values[i]
+		p.columns[i] = column{value: v, must: used[v.Name] && v.Missing == rules.Reject}
+		if v.Kind == rules.Set || v.Kind == rules.Map {
+			p.columns[i].starts = make([]uint32, 1)
+		}
+	}
+	return p
+}
+
+// add appends the tickets of a source.
+func (p *pool) add(source Source) {
+	d := newDecoder(p, source)
+	tickets := len(source.Ages())
+	p.first, p.refused = slices.Grow(p.first, tickets), slices.Grow(p.refused, tickets)
+	for i := range p.columns {
+		p.columns[i].grow(tickets)
+	}
+	for t := range tickets {
+		from := p.first[len(p.first)-1]
+		players, good := d.ticket(t)
+		to := from + players
+		p.first = append(p.first, to)
+		refused := !good
+		for i := range p.columns {
+			c := &p.columns[i]
+			c.complete(from, to, &p.names)
+			for player := from; c.must && player < to; player++ {
+				refused = refused || c.missing(player)
+			}
+		}
+		p.refused = append(p.refused, refused)
+	}
+}
+
+// grow makes room for as many players.
+func (c *column) grow(n int) {
+	switch c.value.Kind {
+	case rules.Number:
+		c.numbers = slices.Grow(c.numbers, n)
+	case rules.String:
+		c.texts = slices.Grow(c.texts, n)
+	default:
+		c.starts, c.has, c.items = slices.Grow(c.starts, n), slices.Grow(c.has, n), slices.Grow(c.items, n)
+	}
+}
+
+// complete gives players without a value the default, and merges the values of a party.
+func (c *column) complete(from, to uint32, names *interner) {
+	v := c.value
+	if v.Missing == rules.UseDefault {
+		c.defaults(from, to, names)
+	}
+	if v.Party != rules.Each && to-from > 1 {
+		c.merge(from, to)
+	}
+}
+
+func (c *column) defaults(from, to uint32, names *interner) {
+	any := false
+	for p := from; p < to; p++ {
+		if !c.missing(p) {
+			continue
+		}
+		any = true
+		switch c.value.Kind {
+		case rules.Number:
+			c.numbers[p] = c.value.Default.Number
+		case rules.String:
+			c.texts[p] = names.number([]byte(c.value.Default.String))
+		}
+	}
+	if !any || c.starts == nil {
+		return
+	}
+	c.rewrite(from, to, func(p uint32) ([]uint32, []float64, bool) {
+		if c.has[p] {
+			return c.items[c.starts[p]:c.starts[p+1]], c.part(p), true
+		}
+		var items []uint32
+		var amounts []float64
+		for _, s := range c.value.Default.Set {
+			items = append(items, names.number([]byte(s)))
+		}
+		slices.Sort(items)
+		if c.value.Kind == rules.Map {
+			for name := range c.value.Default.Map {
+				items = append(items, names.number([]byte(name)))
+			}
+			slices.Sort(items)
+			for _, item := range items {
+				amounts = append(amounts, c.value.Default.Map[names.texts[item]])
+			}
+		}
+		return items, amounts, true
+	})
+}
+
+// part is the numbers of a player's map.
+func (c *column) part(p uint32) []float64 {
+	if c.amounts == nil {
+		return nil
+	}
+	return c.amounts[c.starts[p]:c.starts[p+1]]
+}
+
+// rewrite replaces the lists of the last players.
+func (c *column) rewrite(from, to uint32, of func(p uint32) ([]uint32, []float64, bool)) {
+	var items []uint32
+	var amounts []float64
+	ends := make([]uint32, 0, to-from)
+	has := make([]bool, 0, to-from)
+	for p := from; p < to; p++ {
+		one, numbers, some := of(p)
+		items, amounts = append(items, one...), append(amounts, numbers...)
+		ends, has = append(ends, c.starts[from]+uint32(len(items))), append(has, some)
+	}
+	c.items = append(c.items[:c.starts[from]], items...)
+	if c.value.Kind == rules.Map {
+		c.amounts = append(c.amounts[:c.starts[from]], amounts...)
+	}
+	copy(c.starts[from+1:], ends)
+	copy(c.has[from:], has)
+}
+
+// findRegions numbers the regions that most players have.
+func (p *pool) findRegions() {
+	p.regions = nil
+	for i := range p.columns {
+		c := &p.columns[i]
+		if c.value.Name != p.rules.RegionValue {
+			continue
+		}
+		counts := make([]int, len(p.names.texts)+1)
+		for _, item := range c.items {
+			if counts[item] == 0 && p.names.texts[item] != "" {
+				p.regions = append(p.regions, item)
+			}
+			counts[item]++
+		}
+		slices.SortFunc(p.regions, func(a, b uint32) int {
+			return cmp.Or(counts[b]-counts[a], strings.Compare(p.names.texts[a], p.names.texts[b]))
+		})
+		if len(p.regions) > MaxRegions {
+			p.regions = p.regions[:MaxRegions]
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package search
+
+import "matchmaker.dev/pkg/matchfn/rules"
+
+// fewRoles is how many roles of a shape are looked at in all combinations.
+const fewRoles = 5
+
+// roleTable is which roles players take.
+type roleTable struct {
+	names  []uint32 // of all shapes
+	shapes []shapeRoles
+	takes  []uint64 // of each player: the roles by number in names. Roles from the 64th on are not told apart
+}
+
+// shapeRoles is the roles of a shape.
+type shapeRoles struct {
+	global []int // of each role: its number in the table
+	// most is how many players there may be whose roles are all in a set of roles. A team can have its roles if that holds
+	// for every set (Hall's theorem). It is nil for too many roles.
+	most []uint16
+	// takes is which roles of the shape a player takes, if there is most.
+	takes []uint8
+}
+
+func (s *search) findRoles() {
+	s.roles.shapes = make([]shapeRoles, len(s.rules.Teams))
+	numbers := map[string]int{}
+	for i, team := range s.rules.Teams {
+		for _, role := range team.Roles {
+			n, known := numbers[role.Name]
+			if !known {
+				n = len(numbers)
+				numbers[role.Name] = n
+				s.roles.names = append(s.roles.names, s.pool.names.number([]byte(role.Name)))
+			}
+			s.roles.shapes[i].global = append(s.roles.shapes[i].global, n)
+		}
+	}
+	column := s.column(s.rules.RoleValue)
+	if column == nil || len(s.roles.names) == 0 {
+		return
+	}
+	players := s.pool.first[s.pool.tickets()]
+	s.roles.takes = make([]uint64, players)
+	for p := range players {
+		s.roles.takes[p] = rolesOf(column, s.roles.names, p)
+	}
+	for i, team := range s.rules.Teams {
+		s.roles.shapes[i].find(&s.roles, team)
+	}
+}
+
+// rolesOf returns the roles that a player takes, all of them without a set.
+func rolesOf(c *column, names []uint32, p uint32) (mask uint64) {
+	set, some := c.set(p)
+	if !some {
+		return ^uint64(0)
+	}
+	for _, element := range set {
+		for i, name := range names {
+			if name == element {
+				mask |= 1 << i
+			}
+		}
+	}
+	return mask
+}
+
+func (r *shapeRoles) find(t *roleTable, team rules.Team) {
+	if len(team.Roles) == 0 || len(team.Roles) > fewRoles || len(t.names) > 64 {
+		return
+	}
+	r.most = make([]uint16, 1<<len(team.Roles))
+	for set := range r.most {
+		sum := 0
+		for i, role := range team.Roles {
+			if set&(1<<i) != 0 {
+				sum += atMost(role.Count.Max)
+			}
+		}
+		r.most[set] = uint16(min(sum, rules.MaxPlayers))
+	}
+	r.takes = make([]uint8, len(t.takes))
+	for p, mask := range t.takes {
+		for i, n := range r.global {
+			if mask&(1<<n) != 0 {
+				r.takes[p] |= 1 << i
+			}
+		}
+	}
+}
+
+// join counts the players of a ticket in a team, and returns whether the team can have its roles. Leave takes them
+// away.
+func (b *builder) join(team int, t uint32) bool {
+	r := &b.roles.shapes[b.arranged.shapes[team]]
+	if r.most == nil {
+		return len(r.global) == 0 || b.rolesFit(team)
+	}
+	fits := true
+	counts := &b.counts[team]
+	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
+		takes := int(r.takes[p])
+		for set := range r.most {
+			if set&takes == takes {
+				counts[set]++
+				fits = fits && counts[set] <= r.most[set]
+			}
+		}
+	}
+	return fits
+}
+
+func (b *builder) leave(team int, t uint32) {
+	r := &b.roles.shapes[b.arranged.shapes[team]]
+	if r.most == nil {
+		return
+	}
+	counts := &b.counts[team]
+	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
+		takes := int(r.takes[p])
+		for set := range r.most {
+			if set&takes == takes {
+				counts[set]--
+			}
+		}
+	}
+}

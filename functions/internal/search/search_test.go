@@ -1,0 +1,208 @@
+package search_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"matchmaker.dev/functions/internal/search"
+	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/judge"
+)
+
+var (
+	cases   = flag.Int("cases", 400, "how many random cases the search is compared with the reference in")
+	seed    = flag.Uint64("seed", 1, "the seed of the first random case")
+	least   = flag.Int("least", 1, "the fewest tickets of a random case")
+	most    = flag.Int("tickets", 10, "the most tickets of a random case")
+	parts   = flag.Int("parts", 300_000, "how many parts of matches the reference tries in a case, at most")
+	failing = flag.String("failing", "", "the folder for a case that fails; a temporary one by default")
+)
+
+// tickets is a pool as a source of columns.
+type tickets []judge.Ticket
+
+func (t tickets) Ages() (ages []float64) {
+	for _, one := range t {
+		ages = append(ages, one.Age)
+	}
+	return ages
+}
+
+func (t tickets) Number(string) []float64 {
+	numbers := make([]float64, len(t))
+	for i := range numbers {
+		numbers[i] = math.NaN()
+	}
+	return numbers
+}
+
+func (t tickets) Players(i int) ([]byte, bool) {
+	text, err := json.Marshal(t[i].Players)
+	return text, err == nil
+}
+
+// judged is a match as the judge takes it.
+func judged(m search.Match) judge.Match {
+	j := judge.Match{Region: m.Region}
+	for _, team := range m.Teams {
+		one := judge.Team{Shape: team.Shape, Roles: team.Roles}
+		for _, t := range team.Tickets {
+			one.Tickets = append(one.Tickets, int(t))
+		}
+		j.Teams = append(j.Teams, one)
+	}
+	return j
+}
+
+const plenty = 50_000_000
+
+// result is what was found in a pool.
+type result struct {
+	matches int
+	told    bool   // whether the reference could say what is left
+	wrong   string // what is wrong with it, if anything is
+}
+
+// search searches a pool, and looks at what is found.
+func searched(r *rules.Rules, pool []judge.Ticket) result {
+	found := search.Search(r, tickets(pool), plenty)
+	left := map[int]bool{}
+	for i := range pool {
+		left[i] = true
+	}
+	for i, m := range found {
+		if err := judge.Check(r, pool, judged(m)); err != nil {
+			return result{wrong: fmt.Sprintf("match %d is %+v: %v", i, m, err)}
+		}
+		for _, team := range m.Teams {
+			for _, t := range team.Tickets {
+				if !left[int(t)] {
+					return result{wrong: fmt.Sprintf("ticket %d is in two matches", t)}
+				}
+				delete(left, int(t))
+			}
+		}
+	}
+	var rest []judge.Ticket
+	for i, t := range pool {
+		if left[i] {
+			rest = append(rest, t)
+		}
+	}
+	m, ok, told := judge.Find(r, rest, *parts)
+	if ok {
+		return result{len(found), told, fmt.Sprintf(
+			"%d matches were found, and of the %d tickets that are left %+v is one", len(found), len(rest), m)}
+	}
+	return result{len(found), told, ""}
+}
+
+// The search finds a match if there is one, leaves over nothing that could be a match, and finds only what the rules
+// allow.
+func TestSearchFindsWhatTheReferenceFinds(t *testing.T) {
+	matches, none, unknown := 0, 0, 0
+	for i := range *cases {
+		random := rand.New(rand.NewPCG(*seed+uint64(i), 0))
+		text := world{random}.rules()
+		r, err := rules.Parse(text)
+		if err != nil {
+			continue // a rule set that nothing can match
+		}
+		pool := world{random}.pool(*least + random.IntN(*most-*least+1))
+		got := searched(r, pool)
+		switch {
+		case got.matches > 0:
+			matches++
+		case got.told:
+			none++
+		}
+		if !got.told {
+			unknown++
+		}
+		if got.wrong == "" {
+			continue
+		}
+		pool = shrink(pool, func(p []judge.Ticket) bool { return searched(r, p).wrong != "" })
+		file := keep(t, text, pool)
+		t.Fatalf("seed %d: %s\n%s\nthe case is in %s", *seed+uint64(i), searched(r, pool).wrong, text, file)
+	}
+	t.Logf("%d pools with a match, %d without; in %d the reference could not say whether there is another",
+		matches, none, unknown)
+	if *cases >= 200 && (matches < *cases/20 || none < *cases/50) {
+		t.Errorf("the cases say little: %d pools with a match, %d without", matches, none)
+	}
+}
+
+// shrink removes tickets as long as a case fails.
+func shrink(pool []judge.Ticket, fails func([]judge.Ticket) bool) []judge.Ticket {
+	for i := 0; i < len(pool); {
+		less := append(append([]judge.Ticket{}, pool[:i]...), pool[i+1:]...)
+		if fails(less) {
+			pool = less
+		} else {
+			i++
+		}
+	}
+	return pool
+}
+
+// keep writes a case to files that mm function test reads: --config config.json --tickets tickets.json.
+func keep(t *testing.T, text []byte, pool []judge.Ticket) string {
+	dir := *failing
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "rules"); err != nil {
+			t.Fatal(err)
+		}
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var list []map[string]any
+	for i, one := range pool {
+		players, _ := json.Marshal(one.Players)
+		list = append(list, map[string]any{
+			"id": fmt.Sprint(i), "wait": one.Age, "properties": map[string][]byte{"players": players},
+		})
+	}
+	for name, content := range map[string]any{
+		"config.json": map[string]any{"matchmaking": map[string]any{
+			"name": "case", "targetFunction": map[string]any{"name": "rules", "version": "1"}, "config": json.RawMessage(text),
+		}},
+		"tickets.json": list,
+	} {
+		text, err := json.MarshalIndent(content, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// The reference finds with its shortcuts what it finds without.
+func TestShortcutsOfTheReferenceLoseNothing(t *testing.T) {
+	for i := range *cases {
+		random := rand.New(rand.NewPCG(*seed+uint64(i), 1))
+		text := world{random}.rules()
+		r, err := rules.Parse(text)
+		if err != nil {
+			continue
+		}
+		pool := world{random}.pool(1 + random.IntN(min(*most, 6)))
+		m, found := judge.Any(r, pool)
+		if _, plain := judge.Plain(r, pool); found != plain {
+			t.Fatalf("seed %d: a match is found: %v, without shortcuts: %v\n%s", *seed+uint64(i), found, plain, text)
+		}
+		if err := judge.Check(r, pool, m); found && err != nil {
+			t.Fatalf("seed %d: the reference finds %+v: %v\n%s", *seed+uint64(i), m, err, text)
+		}
+	}
+}

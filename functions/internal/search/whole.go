@@ -1,0 +1,283 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// whole returns whether the teams are a match that the rules allow, if need be after tickets were exchanged, and keeps
+// it.
+func (b *builder) whole() bool {
+	b.work -= 4 * b.total
+	b.used++
+	b.clock()
+	if !b.sized() || !b.accept() && !b.repair() {
+		return false
+	}
+	b.improve()
+	b.keep()
+	return true
+}
+
+// clock computes the ages of the match, by clock.
+func (b *builder) clock() {
+	oldest, newest, sum := math.Inf(-1), math.Inf(1), 0.0
+	b.byNumber = append(b.byNumber[:0], b.chosen...)
+	slices.Sort(b.byNumber)
+	for _, t := range b.byNumber {
+		age := b.pool.age[t]
+		oldest, newest, sum = math.Max(oldest, age), math.Min(newest, age), sum+age
+	}
+	b.ages = [4]float64{oldest, newest, sum / float64(len(b.chosen)), b.pool.age[b.anchor]}
+}
+
+// at is the number of a bound in the match.
+func (b *builder) at(bound *rules.Bound) (float64, bool) {
+	if bound == nil {
+		return 0, false
+	}
+	age := b.ages[0]
+	switch bound.Clock {
+	case rules.Newest:
+		age = b.ages[1]
+	case rules.Mean:
+		age = b.ages[2]
+	case rules.Anchor:
+		age = b.ages[3]
+	}
+	return bound.At(age)
+}
+
+func (b *builder) within(n float64, r rules.Range) bool {
+	if least, on := b.at(r.Min); on && n < least {
+		return false
+	}
+	greatest, on := b.at(r.Max)
+	return !on || n <= greatest
+}
+
+// sized returns whether the teams are as many and as large as they must be.
+func (b *builder) sized() bool {
+	for i, shape := range b.arranged.shapes {
+		if !b.within(float64(b.players[i]), b.rules.Teams[shape].Size) {
+			return false
+		}
+	}
+	for i := range b.rules.Teams {
+		n := 0
+		for _, shape := range b.arranged.shapes {
+			if shape == i {
+				n++
+			}
+		}
+		if !b.within(float64(n), b.rules.Teams[i].Copies) {
+			return false
+		}
+	}
+	return b.within(float64(b.total), b.rules.Players)
+}
+
+// accept returns whether the rules allow the match as it is, and says in which region and at which price.
+func (b *builder) accept() bool {
+	for i := range b.teams {
+		if !b.assign(i) {
+			return false
+		}
+	}
+	region, ok := b.allowed()
+	if !ok {
+		return false
+	}
+	b.region, b.price = region, 0
+	if len(b.rules.Prefer) > 0 {
+		b.price = b.cost(region) + b.width()
+	}
+	return true
+}
+
+// width is how far the tickets are from each other, as a part of what is allowed. So it never decides alone.
+func (b *builder) width() float64 {
+	if b.distant <= 0 || math.IsInf(b.distant, 1) {
+		return 0
+	}
+	least, greatest := math.Inf(1), math.Inf(-1)
+	for _, t := range b.chosen {
+		least, greatest = math.Min(least, b.values[t]), math.Max(greatest, b.values[t])
+	}
+	return (greatest - least) / b.distant
+}
+
+// keep makes a match of the teams.
+func (b *builder) keep() {
+	m := Match{Age: b.pool.age[b.anchor], Cost: b.cost(b.region), Teams: make([]Team, len(b.teams))}
+	if b.region >= 0 {
+		m.Region = b.pool.names.texts[b.pool.regions[b.region]]
+	}
+	tickets := b.slab(len(b.chosen))
+	for i, team := range b.teams {
+		n := copy(tickets, team)
+		of := Team{Shape: b.arranged.shapes[i], Tickets: tickets[:n:n]}
+		tickets = tickets[n:]
+		if shape := &b.rules.Teams[of.Shape]; len(shape.Roles) > 0 && b.assign(i) {
+			of.Players = make([]int, n)
+			for j, t := range team {
+				of.Players[j] = b.pool.size(t)
+			}
+			of.Roles = make([]string, len(b.flow.given))
+			for j, role := range b.flow.given {
+				of.Roles[j] = shape.Roles[role].Name
+			}
+		}
+		m.Teams[i] = of
+	}
+	b.match = m
+}
+
+// slab returns memory for some tickets.
+func (b *builder) slab(n int) []uint32 {
+	if len(b.free) < n {
+		b.free = make([]uint32, max(n, 1<<12))
+	}
+	of := b.free[:n:n]
+	b.free = b.free[n:]
+	return of
+}
+
+// allowed returns the best region in which all rules hold, -1 for rules without regions.
+func (b *builder) allowed() (int, bool) {
+	if b.masks == nil || !b.placed() {
+		return -1, b.allHold(-1)
+	}
+	for _, region := range b.byLatency() {
+		if b.allHold(region) {
+			return region, true
+		}
+	}
+	return 0, false
+}
+
+func (b *builder) allHold(region int) bool {
+	for i := range b.all {
+		rule := &b.all[i]
+		if rule.Active != nil {
+			if n, on := b.at(rule.Active); !on || n == 0 {
+				continue
+			}
+		}
+		b.work--
+		switch quick := &b.quick[i]; {
+		case quick.guard >= 0:
+			if !b.spanned(&b.guards[quick.guard], quick.guard) {
+				return false
+			}
+		case quick.limit != nil:
+			if !b.reachable(quick.limit, region) {
+				return false
+			}
+		case !b.holds(rule.Need, region):
+			return false
+		}
+	}
+	return true
+}
+
+// spanned returns whether the match is within a spread whose spans are known.
+func (b *builder) spanned(g *guard, i int) bool {
+	most, on := b.at(g.bound)
+	if !on {
+		return true
+	}
+	if g.scope != rules.BesideAnchor {
+		return !(b.high[i]-b.low[i] > most) // without numbers it is less than any bound
+	}
+	low, high := g.near.low[b.anchor], g.near.high[b.anchor]
+	for _, t := range b.chosen {
+		if math.Max(high, g.near.high[t])-math.Min(low, g.near.low[t]) > most {
+			return false
+		}
+	}
+	return true
+}
+
+// reachable returns whether all reach a region within a limit.
+func (b *builder) reachable(l *reachLimit, region int) bool {
+	if region < 0 {
+		return true // nobody has latencies
+	}
+	most, over := b.atMost(l.need.Max), b.atMost(l.need.Over)
+	regions := len(b.pool.regions)
+	for _, t := range b.chosen {
+		if l.need.Max != nil && l.need.Max.Clock == rules.Own {
+			most = own(l.need.Max, b.pool.age[t])
+		}
+		if l.need.Over != nil && l.need.Over.Clock == rules.Own {
+			over = own(l.need.Over, b.pool.age[t])
+		}
+		at := int(t)*regions + region
+		if !(l.worst[at] <= most) || l.above != nil && !(l.above[at] <= over) {
+			return false
+		}
+	}
+	return true
+}
+
+// atMost is a bound in the match, infinite if it is off.
+func (b *builder) atMost(bound *rules.Bound) float64 {
+	if n, on := b.at(bound); on {
+		return n
+	}
+	return math.Inf(1)
+}
+
+// placed returns whether a player of the match has latencies. A match of others has no region.
+func (b *builder) placed() bool {
+	for _, t := range b.chosen {
+		if b.here[t] {
+			return true
+		}
+	}
+	return false
+}
+
+// byLatency returns the regions that all know, the best first.
+func (b *builder) byLatency() []int {
+	order, costs := b.regionOrder[:0], b.regionCosts[:0]
+	column := b.column(b.rules.RegionValue)
+	regions := len(b.pool.regions)
+	for i, name := range b.pool.regions {
+		if b.mask&(1<<i) == 0 {
+			continue
+		}
+		cost := 0.0
+		if b.rules.Choose == rules.ByMean {
+			cost = b.meanLatency(column, name)
+		} else {
+			for _, t := range b.chosen {
+				if n := b.latency[int(t)*regions+i]; n > cost {
+					cost = n
+				}
+			}
+		}
+		order, costs = append(order, i), append(costs, cost)
+		for at := len(order) - 1; at > 0 && costs[at-1] > cost; at-- {
+			order[at-1], order[at], costs[at-1], costs[at] = order[at], order[at-1], costs[at], costs[at-1]
+		}
+	}
+	b.regionOrder, b.regionCosts = order, costs
+	return order
+}
+
+// meanLatency is the mean latency of those who have any, 0 without.
+func (b *builder) meanLatency(column *column, name uint32) float64 {
+	sum, n := 0.0, 0.0
+	for _, t := range b.chosen {
+		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
+			if v := column.amount(p, name); v == v {
+				sum, n = sum+v, n+1
+			}
+		}
+	}
+	return sum / math.Max(n, 1)
+}

@@ -1,0 +1,163 @@
+package waiting
+
+import (
+	"math"
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn"
+)
+
+// Role is a role that players of a game take.
+type Role struct {
+	Name string
+	// Value is what the attribute of a player with this role is.
+	Value float64
+	// Places is how many players of a game have it.
+	Places int
+}
+
+// DefaultRole is the attribute of players that says which role they take, if the settings name no other.
+const DefaultRole = "role"
+
+// maxRoles is how many roles a game has. A role is one byte in Roles.
+const maxRoles = 64
+
+// noRole is the byte of a player whose role is none of the game's.
+const noRole = 0xff
+
+// parseRoles reads the setting roles.
+func parseRoles(s *matchfn.Settings) (roles []Role) {
+	names := s.Names("roles")
+	if len(names) > maxRoles {
+		s.Fail("roles", "must be at most 64")
+		return nil
+	}
+	for _, name := range names {
+		at := "roles." + name
+		role := Role{Name: name, Value: s.Float(at+".value", math.NaN()), Places: s.Int(at+".places", 1)}
+		if role.Value != role.Value {
+			s.Fail(at+".value", "must be the value of the players' attribute")
+		}
+		if role.Places < 1 {
+			s.Fail(at+".places", "must be 1 or more")
+		}
+		for _, other := range roles {
+			if other.Value == role.Value {
+				s.Fail(at+".value", "must not be that of "+other.Name)
+			}
+		}
+		roles = append(roles, role)
+	}
+	return roles
+}
+
+// RolesOf returns for each ticket of the run which roles its players take, a byte for each; nil if roles do not matter.
+func (r *Rules) RolesOf(run *matchfn.Run) []string {
+	if len(r.Roles) == 0 {
+		return nil
+	}
+	players := run.Players()
+	values := players.Attribute(r.Role)
+	all := make([]byte, len(values))
+	for i, value := range values {
+		all[i] = r.roleOf("", value)
+	}
+	roles, text := make([]string, run.Tickets()), string(all)
+	for ticket := range roles {
+		first, end := players.Of(uint32(ticket))
+		roles[ticket] = text[first:end]
+	}
+	return roles
+}
+
+// RolesIn returns the roles of a ticket in the list of RolesOf.
+func RolesIn(roles []string, ticket uint32) string {
+	if roles == nil {
+		return ""
+	}
+	return roles[ticket]
+}
+
+// roleOf is the role of a player by its name, or else by the value of the attribute.
+func (r *Rules) roleOf(name string, value float64) byte {
+	for i := range r.Roles {
+		if role := &r.Roles[i]; role.Name == name || name == "" && role.Value == value {
+			return byte(i)
+		}
+	}
+	return noRole
+}
+
+// Seats is the places of a running game that are free.
+type Seats struct {
+	// Places is how many there are.
+	Places int
+	free   []int // by role; nil if roles do not matter
+	barred []uint32
+
+	left     int
+	leftFree []int
+}
+
+// SeatsOf returns the free places of a game that takes so many players. If its server says who is in it, and there are
+// roles, those that nobody has are free.
+func (r *Rules) SeatsOf(run *matchfn.Run, game uint32, open int) *Seats {
+	roster := run.BackfillPlayers()
+	first, end := roster.Of(game)
+	s := &Seats{Places: open, barred: roster.Barred(game)}
+	if first == end || len(r.Roles) == 0 {
+		return s
+	}
+	values := roster.Attribute(r.Role)
+	places := 0
+	for _, role := range r.Roles {
+		s.free, places = append(s.free, role.Places), places+role.Places
+	}
+	for p := first; p < end; p++ {
+		if role := r.roleOf(roster.Role(p), values[p]); role != noRole {
+			s.free[role]--
+		}
+	}
+	if left := places - int(end-first); left < s.Places {
+		s.Places = max(0, left)
+	}
+	return s
+}
+
+// ByRole returns whether the places differ by role.
+func (s *Seats) ByRole() bool { return s.free != nil }
+
+// Begin makes all places free again, for another choice.
+func (s *Seats) Begin() {
+	s.left = s.Places
+	s.leftFree = append(s.leftFree[:0], s.free...)
+}
+
+// Left is how many places are left.
+func (s *Seats) Left() int { return s.left }
+
+// Take takes places for the players of a ticket, and returns whether there are any for all of them. roles are those of
+// RolesOf.
+func (s *Seats) Take(ticket, size uint32, roles string) bool {
+	if int(size) > s.left || len(s.barred) > 0 && slices.Contains(s.barred, ticket) {
+		return false
+	}
+	if s.free != nil {
+		for i := range len(roles) {
+			role := roles[i]
+			if role != noRole {
+				s.leftFree[role]--
+			}
+			if role == noRole || s.leftFree[role] < 0 {
+				for ; i >= 0; i-- {
+					if roles[i] != noRole {
+						s.leftFree[roles[i]]++
+					}
+				}
+				return false
+			}
+		}
+	}
+	s.left -= int(size)
+	return true
+}

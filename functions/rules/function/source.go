@@ -1,0 +1,91 @@
+package function
+
+import (
+	"math"
+	"slices"
+
+	"matchmaker.dev/functions/internal/search"
+	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/block"
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// players is the property with what a ticket says of its players.
+const players = "players"
+
+// values are the settings that name values, in our language and in others, as far as names can be found in them.
+var values = []string{
+	"values.@", "values.*.from", "numbers", "roles", "regions.from",
+	"flexmatch.playerAttributes.*.name",
+	"playfab.*.*.Attribute.Path", "playfab.*.*.*.Attribute.Path",
+	"accelbyte.matching_rule.*.attribute", "accelbyte.matchingRules.*.attribute",
+}
+
+// Options are what the function's manifest says: it reads what the settings name, and what rules mean that name
+// nothing.
+func Options() []matchfn.Option {
+	return []matchfn.Option{
+		matchfn.Attributes(), matchfn.AttributesNamedBy("numbers"),
+		matchfn.Properties(players, "roles", "latency"), matchfn.PropertiesNamedBy(values...),
+		matchfn.Players(), matchfn.PlayerAttributesNamedBy(values...),
+		matchfn.PlayerProperties("roles", "latency"), matchfn.PlayerPropertiesNamedBy(values...),
+		matchfn.PlayerIDsWith("values.id", "values.*.id"),
+	}
+}
+
+// source is the tickets of a run.
+type source struct {
+	run                             *matchfn.Run
+	rules                           *rules.Rules
+	party                           matchfn.RunPlayers
+	players                         matchfn.Property
+	attributes, properties, numbers []string // that travel
+}
+
+func newSource(r *matchfn.Run, rules *rules.Rules) source {
+	s := source{run: r, rules: rules, party: r.Players(), players: r.Property(players)}
+	s.numbers = block.Named(r.Config(), []string{"numbers"})
+	s.attributes = block.Named(r.Config(), values)
+	s.properties = append(s.attributes, "roles", "latency")
+	return s
+}
+
+func (s source) Ages() []float64                   { return s.run.Wait() }
+func (s source) Players(ticket int) ([]byte, bool) { return s.players.Of(uint32(ticket)) }
+
+func (s source) PlayersOf(ticket int) (first, end uint32) { return s.party.Of(uint32(ticket)) }
+func (s source) PlayerID(player uint32) string            { return s.party.ID(player) }
+
+// Number is an attribute of tickets, if the settings name it. Rule sets of other languages do not: their players' own
+// values count.
+func (s source) Number(name string) []float64 {
+	if slices.Contains(s.numbers, name) {
+		return s.run.Attribute(name)
+	}
+	missing := make([]float64, s.run.Tickets())
+	for t := range missing {
+		missing[t] = math.NaN()
+	}
+	return missing
+}
+
+func (s source) PlayerNumber(name string) []float64 {
+	if !slices.Contains(s.attributes, name) {
+		return nil
+	}
+	return s.party.Attribute(name)
+}
+
+func (s source) PlayerValue(name string) search.Values {
+	if !slices.Contains(s.properties, name) {
+		return nil
+	}
+	return s.party.Property(name).Of
+}
+
+func (s source) TicketValue(name string) search.Values {
+	if !slices.Contains(s.properties, name) || name == players {
+		return nil
+	}
+	return s.run.Property(name).Of
+}

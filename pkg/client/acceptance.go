@@ -1,0 +1,49 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// Acceptance is what a match asks the players of a ticket: whether they accept it. It has no server before all did.
+type Acceptance struct {
+	// Match is the match that asks.
+	Match string `json:"match"`
+	// Remaining is for how many milliseconds the players may answer.
+	Remaining int64 `json:"remaining"`
+	// Players are asked, in all tickets of the match, and Accepted of them accepted so far.
+	Players  int `json:"players"`
+	Accepted int `json:"accepted"`
+	// Unanswered are the players of this ticket who did not answer.
+	Unanswered []string `json:"unanswered"`
+}
+
+// MatchAnswer is what players of a ticket say to the match that asks them.
+type MatchAnswer struct {
+	// Ticket is theirs, and Match that of its [Acceptance].
+	Ticket string `json:"-"`
+	Match  string `json:"match"`
+	Accept bool   `json:"accept"`
+	// Player is who answers. It may be empty with a player's token.
+	Player string `json:"-"`
+	// Players are those for whom a game service answers when Player is empty. None means all of the ticket.
+	Players []string `json:"players,omitempty"`
+}
+
+// AnswerMatch accepts or declines a match. The first decline ends it: the ticket of who declined ends, the others wait
+// again. The same answer may be given again. The status is 404 when there is no such ticket, and 409 when the match
+// does not ask its players any more.
+func (c *Client) AnswerMatch(ctx context.Context, a MatchAnswer) error {
+	body, err := encode(a)
+	if err != nil {
+		return err
+	}
+	header, err := onBehalfOf(a.Player)
+	if err != nil {
+		return err
+	}
+	_, err = c.do(ctx, &request{method: http.MethodPost, path: "v1/tickets/acceptance",
+		query: url.Values{"id": {a.Ticket}}, header: header, body: body, repeatable: true}, nil)
+	return err
+}

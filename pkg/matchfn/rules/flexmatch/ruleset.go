@@ -1,0 +1,286 @@
+// Package flexmatch reads rule sets of Amazon GameLift FlexMatch, ruleLanguageVersion 1.0.
+package flexmatch
+
+import (
+	"fmt"
+
+	"matchmaker.dev/pkg/matchfn/rules/document"
+	"matchmaker.dev/pkg/matchfn/rules/lenient"
+)
+
+// Limits of a rule set.
+const (
+	maxAttributes = 64
+	maxTeams      = 100 // definitions, and copies of all
+	maxPlayers    = 1000
+	maxRules      = 100
+	maxExpansions = 200
+	maxSteps      = 64
+	maxSeconds    = 24 * 60 * 60
+	maxDefaults   = 100 // elements of a list or map
+	maxTogether   = 16  // measurements of a rule
+)
+
+// RuleSet is a file.
+type RuleSet struct {
+	Name       string
+	Attributes []Attribute
+	Algorithm  Algorithm
+	Teams      []Team
+	// Rules are those of the file in its order, with their expansions.
+	Rules []*Rule
+}
+
+// Attribute is a player attribute.
+type Attribute struct {
+	Name string
+	Type string // number, string, string_list or string_number_map
+	// Default is of the type; nil if there is none.
+	Default any // float64, string, []string or map[string]float64
+	At      *document.Node
+}
+
+// Algorithm says how matches are looked for.
+type Algorithm struct {
+	Strategy, Batching, Balanced, ExpansionAge, Backfill string
+	SortBy                                               []string
+	// At is nil if the file has no algorithm.
+	At *document.Node
+}
+
+// Team is a team, or Quantity equal ones.
+type Team struct {
+	Name     string
+	Min, Max Param
+	Quantity int
+	At       *document.Node
+}
+
+// Param is a number that expansions change.
+type Param struct {
+	Value float64
+	Steps []Step
+	// At is nil if the rule does not have it.
+	At *document.Node
+}
+
+// Set reports whether the rule has it.
+func (p *Param) Set() bool { return p.At != nil }
+
+// Step is the value of a number from a time on.
+type Step struct {
+	Seconds int
+	Value   float64
+}
+
+// Rule is a rule of any type. It has the members of its type.
+type Rule struct {
+	Name, Type, Description string
+	At                      *document.Node
+
+	Measurements []*Expr
+	Operation    string
+	Reference    *Reference
+	// Aggregation is what a party is replaced by.
+	Aggregation string
+
+	MinDistance, MaxDistance, MinCount, MaxCount, MaxLatency Param
+
+	DistanceReference string // of latency: min or avg
+	Attribute         string // of batchDistance and the sorts
+	Direction, MapKey string
+	Statement         *Statement
+	// Part is set when a compound rule names this one: it is not asked for by itself.
+	Part bool
+}
+
+// Reference is what measurements are compared with: an expression, a text, texts, or a number.
+type Reference struct {
+	Expr   *Expr
+	Text   string
+	Texts  []string
+	Number *Param
+	At     *document.Node
+}
+
+// Parse reads a rule set. It may be in a member RuleSetBody, as an object or a text, as the API, its command line and
+// CloudFormation have it.
+func Parse(node *document.Node) (*RuleSet, error) {
+	node, err := unwrap(node)
+	if err != nil {
+		return nil, err
+	}
+	return parse(node)
+}
+
+func unwrap(node *document.Node) (*document.Node, error) {
+	for _, name := range []string{"RuleSet", "Properties", "RuleSetBody", "Fn::Sub"} {
+		if inner := node.Get(name); inner != nil {
+			node = inner
+		}
+	}
+	if node.Kind != document.String {
+		return node, nil
+	}
+	inner, err := lenient.Parse([]byte(node.Text))
+	if err != nil {
+		return nil, node.Errorf("in the text: %v", err)
+	}
+	return inner, nil
+}
+
+func parse(node *document.Node) (*RuleSet, error) {
+	r := &reader{names: map[string]*Rule{}}
+	r.scope = scope{teams: map[string]int{}, attributes: map[string]string{}}
+	o := r.Object(node)
+	set := &RuleSet{Name: o.Text("", "name")}
+	if version := o.Get("ruleLanguageVersion"); version == nil {
+		r.Fail(node, "%q is missing: this is no rule set of FlexMatch", "ruleLanguageVersion")
+	} else if version.Text != "1.0" {
+		r.Fail(version, "must be \"1.0\", not %q", version.Text)
+	}
+	for _, n := range o.List(maxAttributes, "playerAttributes") {
+		set.Attributes = append(set.Attributes, r.attribute(n))
+	}
+	set.Algorithm = r.algorithm(o.Get("algorithm"))
+	players, copies := 0.0, 0
+	for _, n := range o.List(maxTeams, "teams") {
+		team := r.team(n)
+		players += team.Max.Value * float64(team.Quantity)
+		copies += team.Quantity
+		set.Teams = append(set.Teams, team)
+	}
+	switch {
+	case len(set.Teams) == 0:
+		r.Fail(node, "%q is missing: a match needs at least one team", "teams")
+	case copies > maxTeams || players > maxPlayers:
+		r.Fail(node, "the teams are %d with up to %v players, and at most %d with %d are allowed",
+			copies, players, maxTeams, maxPlayers)
+	}
+	for _, n := range o.List(maxRules, "rules") {
+		if rule := r.rule(n); r.Err() == nil {
+			set.Rules = append(set.Rules, rule)
+		}
+	}
+	for _, n := range o.List(maxExpansions, "expansions") {
+		r.expansion(n, set)
+	}
+	o.Done()
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return set, nil
+}
+
+type reader struct {
+	lenient.Reader
+	scope scope
+	names map[string]*Rule
+}
+
+func (r *reader) attribute(n *document.Node) Attribute {
+	o := r.Object(n)
+	a := Attribute{Name: o.Name("name"), At: n}
+	a.Type = o.Word("type", "", "number", "string", "string_list", "string_number_map")
+	if _, twice := r.scope.attributes[a.Name]; twice {
+		r.Fail(n, "there is another player attribute %q", a.Name)
+	}
+	r.scope.attributes[a.Name] = a.Type
+	if value := o.Get("default"); value != nil {
+		a.Default = r.value(value, a.Type)
+	}
+	o.Done("description")
+	return a
+}
+
+// value reads a default of a type.
+func (r *reader) value(n *document.Node, kind string) any {
+	switch kind {
+	case "number":
+		return r.Number(n)
+	case "string":
+		return r.Text(n)
+	case "string_list":
+		if n.Kind != document.List || len(n.Elements) > maxDefaults {
+			r.Fail(n, "a list of at most %d strings is expected", maxDefaults)
+			return nil
+		}
+		return r.Texts(n.Elements)
+	}
+	if n.Kind != document.Object || len(n.Members) > maxDefaults {
+		r.Fail(n, "an object of at most %d numbers is expected", maxDefaults)
+		return nil
+	}
+	m := map[string]float64{}
+	for _, member := range n.Members {
+		m[member.Name] = r.Number(member.Node)
+	}
+	return m
+}
+
+func (r *reader) algorithm(n *document.Node) Algorithm {
+	a := Algorithm{Strategy: "exhaustiveSearch", ExpansionAge: "newest", Backfill: "normal", At: n}
+	if n == nil {
+		return a
+	}
+	o := r.Object(n)
+	a.Strategy = o.Word("strategy", a.Strategy, "exhaustiveSearch", "balanced")
+	if a.Strategy == "balanced" {
+		a.Batching = o.Word("batchingPreference", "largestPopulation", "largestPopulation", "fastestRegion")
+	} else {
+		a.Batching = o.Word("batchingPreference", "random", "random", "sorted")
+	}
+	a.ExpansionAge = o.Word("expansionAgeSelection", a.ExpansionAge, "newest", "oldest")
+	a.Backfill = o.Word("backfillPriority", a.Backfill, "normal", "high", "low")
+	if at := o.Get("balancedAttribute"); at != nil {
+		a.Balanced = r.attributeOf(at, "number")
+	} else if a.Strategy == "balanced" {
+		r.Fail(n, "%q is missing: the strategy balanced needs it", "balancedAttribute")
+	}
+	for _, at := range o.List(maxAttributes, "sortByAttributes") {
+		a.SortBy = append(a.SortBy, r.attributeOf(at, ""))
+	}
+	if a.Batching == "sorted" && len(a.SortBy) == 0 {
+		r.Fail(n, "%q is missing: the batching preference sorted needs it", "sortByAttributes")
+	}
+	o.Done()
+	return a
+}
+
+// attributeOf reads the name of a player attribute, of a type if one is given.
+func (r *reader) attributeOf(n *document.Node, kind string) string {
+	name := r.Text(n)
+	switch found, ok := r.scope.attributes[name]; {
+	case !ok:
+		r.Fail(n, "there is no player attribute %q, only %s", name, list(r.scope.attributes))
+	case kind != "" && found != kind:
+		r.Fail(n, "the player attribute %q is a %s, and a %s is expected", name, found, kind)
+	}
+	return name
+}
+
+func (r *reader) team(n *document.Node) Team {
+	o := r.Object(n)
+	t := Team{Name: o.Name("name"), At: n}
+	t.Min = Param{Value: float64(o.Whole("minPlayers", -1, 0, maxPlayers)), At: n}
+	t.Max = Param{Value: float64(o.Whole("maxPlayers", 0, 1, maxPlayers)), At: n}
+	t.Quantity = o.Whole("quantity", 1, 1, maxTeams)
+	if t.Min.Value > t.Max.Value {
+		r.Fail(n, "minPlayers is more than maxPlayers")
+	}
+	if _, twice := r.scope.teams[t.Name]; twice {
+		r.Fail(n, "there is another team %q", t.Name)
+	}
+	r.scope.teams[t.Name] = t.Quantity
+	if t.Quantity > 1 {
+		for i := range t.Quantity {
+			name := fmt.Sprintf("%s_%d", t.Name, i+1)
+			if _, twice := r.scope.teams[name]; twice {
+				r.Fail(n, "there is another team %q", name)
+			}
+			r.scope.teams[name] = 1
+		}
+	}
+	o.Done("description")
+	return t
+}

@@ -1,0 +1,170 @@
+package judge
+
+import (
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// values is what the players of a pool have, by the name of the value and by ticket.
+type values struct {
+	rules *rules.Rules
+	pool  []Ticket
+	known map[string][][]any
+	used  map[string]bool
+}
+
+// of returns the value of each player of a ticket, nil for those without.
+func (v *values) of(name string, ticket int) []any {
+	all := v.known[name]
+	if all == nil {
+		all = make([][]any, len(v.pool))
+		if v.known == nil {
+			v.known = map[string][][]any{}
+		}
+		v.known[name] = all
+	}
+	if all[ticket] == nil {
+		all[ticket] = valuesOf(*v.rules.ValueOf(name), v.pool[ticket])
+	}
+	return all[ticket]
+}
+
+// lacks returns a value that a ticket lacks and must have.
+func (v *values) lacks(ticket int) string {
+	if v.used == nil {
+		v.used = rules.Used(v.rules)
+	}
+	for _, value := range v.rules.Values {
+		if !v.used[value.Name] || value.Missing != rules.Reject {
+			continue
+		}
+		for _, has := range v.of(value.Name, ticket) {
+			if has == nil {
+				return value.Name
+			}
+		}
+	}
+	return ""
+}
+
+// valuesOf returns the value of each player of a ticket, nil for those without.
+func valuesOf(v rules.Value, t Ticket) []any {
+	values := make([]any, len(t.Players))
+	for i, p := range t.Players {
+		values[i] = typed(v, p[v.From])
+	}
+	if v.Party == rules.Each {
+		return values
+	}
+	merged := merge(v, values)
+	for i := range values {
+		values[i] = merged
+	}
+	return values
+}
+
+// typed is a player's value if it is of the kind that the rules say, else its default, if any.
+func typed(v rules.Value, raw any) any {
+	switch raw := raw.(type) {
+	case float64:
+		if v.Kind == rules.Number {
+			return raw
+		}
+	case string:
+		if v.Kind == rules.String {
+			return raw
+		}
+	case []string:
+		if v.Kind == rules.Set {
+			return raw
+		}
+	case map[string]float64:
+		if v.Kind == rules.Map {
+			return raw
+		}
+	}
+	if v.Missing != rules.UseDefault {
+		return nil
+	}
+	switch v.Kind {
+	case rules.Number:
+		return v.Default.Number
+	case rules.String:
+		return v.Default.String
+	case rules.Set:
+		return v.Default.Set
+	}
+	return v.Default.Map
+}
+
+func merge(v rules.Value, values []any) any {
+	var numbers []float64
+	var sets [][]string
+	var maps []map[string]float64
+	for _, value := range values {
+		switch value := value.(type) {
+		case float64:
+			numbers = append(numbers, value)
+		case []string:
+			sets = append(sets, value)
+		case map[string]float64:
+			maps = append(maps, value)
+		}
+	}
+	switch {
+	case len(numbers) > 0:
+		return mergeNumbers(v.Party, numbers)
+	case len(sets) > 0:
+		return mergeSets(v.Party, sets)
+	case len(maps) > 0:
+		merged := map[string]float64{}
+		for name := range maps[0] {
+			var of []float64
+			for _, m := range maps {
+				if n, ok := m[name]; ok {
+					of = append(of, n)
+				}
+			}
+			if len(of) == len(maps) {
+				merged[name] = mergeNumbers(v.Party, of)
+			}
+		}
+		return merged
+	}
+	return nil
+}
+
+func mergeNumbers(how rules.Merge, numbers []float64) float64 {
+	stat := map[rules.Merge]rules.Stat{
+		rules.Average: rules.StatAverage, rules.Least: rules.StatMin, rules.Greatest: rules.StatMax, rules.Sum: rules.StatSum,
+	}[how]
+	return reduce(stat, numbers)[0]
+}
+
+func mergeSets(how rules.Merge, sets [][]string) []string {
+	merged := slices.Clone(sets[0])
+	for _, set := range sets[1:] {
+		if how == rules.Union {
+			merged = append(merged, set...)
+		} else {
+			merged = slices.DeleteFunc(merged, func(s string) bool { return !slices.Contains(set, s) })
+		}
+	}
+	slices.Sort(merged)
+	return slices.Compact(merged)
+}
+
+// setOf is a set, or a string as a set of one.
+func setOf(value any) []string {
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case []string:
+		return value
+	}
+	return nil
+}
+
+// common is how many different elements two sets have in common.
+func common(a, b []string) []string { return mergeSets(rules.Intersection, [][]string{a, b}) }

@@ -1,0 +1,287 @@
+// Package lenient takes the members out of JSON objects as real rule files write them: numbers in strings, a single
+// value where a list is expected, members that are null, and names whose first letter is large or small. What it does
+// not know it refuses, with the place: a misspelt limit must not vanish.
+package lenient
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"matchmaker.dev/pkg/matchfn/rules/document"
+)
+
+// MaxBytes, MaxNodes bound a file before the work on it begins.
+const (
+	MaxBytes = 256 << 10
+	MaxNodes = 20000
+)
+
+// Parse reads a file, which may have a byte order mark, comments and trailing commas.
+func Parse(text []byte) (*document.Node, error) {
+	if len(text) > MaxBytes {
+		return nil, fmt.Errorf("the text has %d bytes, and at most %d are allowed", len(text), MaxBytes)
+	}
+	// Each value but the first follows one of these, in a string or not.
+	nodes := 1
+	for _, c := range text {
+		if c == ',' || c == '[' || c == '{' {
+			nodes++
+		}
+	}
+	if nodes > MaxNodes {
+		return nil, fmt.Errorf("the text has up to %d values, and at most %d are allowed", nodes, MaxNodes)
+	}
+	return document.Parse([]byte(strings.TrimPrefix(string(text), "\ufeff")), document.Relaxed())
+}
+
+// Reader remembers the first error of all objects that are read with it.
+type Reader struct {
+	// Fold makes the first letter of names large or small, as it pleases.
+	Fold bool
+	err  error
+}
+
+// Err returns the first error.
+func (r *Reader) Err() error { return r.err }
+
+// Fail notes an error at a place, if it is the first. The place may be nil.
+func (r *Reader) Fail(at *document.Node, format string, args ...any) {
+	switch {
+	case r.err != nil:
+	case at == nil:
+		r.err = fmt.Errorf(format, args...)
+	default:
+		r.err = at.Errorf(format, args...)
+	}
+}
+
+// Object reads an object. It is never nil.
+func (r *Reader) Object(n *document.Node) *Object {
+	o := &Object{reader: r, Node: n}
+	if n == nil {
+		r.Fail(nil, "an object is missing")
+		return o
+	}
+	if n.Kind != document.Object {
+		r.Fail(n, "an object is expected, not %s", n.Kind)
+		return o
+	}
+	o.taken = make([]bool, len(n.Members))
+	return o
+}
+
+// Object is an object whose members are taken one by one.
+type Object struct {
+	Node   *document.Node
+	reader *Reader
+	taken  []bool
+}
+
+// Get takes a member by one of its names. It returns nil if there is none, or if it is null. Two members for the same
+// names are an error.
+func (o *Object) Get(names ...string) *document.Node {
+	var found *document.Node
+	for i := range o.taken {
+		m := o.Node.Members[i]
+		if o.taken[i] || !o.named(m.Name, names) {
+			continue
+		}
+		o.taken[i] = true
+		if found != nil {
+			o.reader.Fail(m.Node, "it says the same as %s, which is here too", found.Path)
+		}
+		found = m.Node
+	}
+	if found == nil || found.Kind == document.Null {
+		return nil
+	}
+	return found
+}
+
+func (o *Object) named(name string, names []string) bool {
+	for _, n := range names {
+		if n == name || o.reader.Fold && len(n) == len(name) && n[1:] == name[1:] && strings.EqualFold(n[:1], name[:1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Need is like Get, and a missing member is an error.
+func (o *Object) Need(names ...string) *document.Node {
+	n := o.Get(names...)
+	if n == nil {
+		o.reader.Fail(o.Node, "%q is missing", names[0])
+	}
+	return n
+}
+
+// Text takes a string. It is the fallback if there is none.
+func (o *Object) Text(fallback string, names ...string) string {
+	n := o.Get(names...)
+	if n == nil {
+		return fallback
+	}
+	return o.reader.Text(n)
+}
+
+// Text reads a string.
+func (r *Reader) Text(n *document.Node) string {
+	if n != nil && n.Kind != document.String {
+		r.Fail(n, "a string is expected, not %s", n.Kind)
+	}
+	if n == nil {
+		return ""
+	}
+	return n.Text
+}
+
+// Name takes a string that must not be missing, empty or longer than 128 bytes.
+func (o *Object) Name(names ...string) string {
+	n := o.Need(names...)
+	if n == nil {
+		return ""
+	}
+	name := o.reader.Text(n)
+	if name == "" || len(name) > 128 {
+		o.reader.Fail(n, "must have 1 to 128 bytes")
+	}
+	return name
+}
+
+// Word takes one of some words. It is the fallback if there is none; an empty fallback makes it necessary.
+func (o *Object) Word(name, fallback string, words ...string) string {
+	n := o.Get(name)
+	if n == nil {
+		if fallback == "" {
+			o.reader.Fail(o.Node, "%q is missing: it is one of %s", name, strings.Join(words, ", "))
+		}
+		return fallback
+	}
+	text := o.reader.Text(n)
+	for _, w := range words {
+		if w == text || o.reader.Fold && strings.EqualFold(w, text) {
+			return w
+		}
+	}
+	o.reader.Fail(n, "must be one of %s, not %q", strings.Join(words, ", "), text)
+	return fallback
+}
+
+// Bool takes true or false, which may be in a string.
+func (o *Object) Bool(fallback bool, names ...string) bool {
+	n := o.Get(names...)
+	switch {
+	case n == nil:
+		return fallback
+	case n.Kind == document.Bool:
+		return n.True
+	case n.Kind == document.String && (n.Text == "true" || n.Text == "false"):
+		return n.Text == "true"
+	}
+	o.reader.Fail(n, "true or false is expected, not %s", n.Kind)
+	return fallback
+}
+
+// Number takes a number if there is one.
+func (o *Object) Number(names ...string) *float64 {
+	n := o.Get(names...)
+	if n == nil {
+		return nil
+	}
+	v := o.reader.Number(n)
+	return &v
+}
+
+var errNumber = errors.New("no number")
+
+// ParseNumber reads a number in a string.
+func ParseNumber(text string) (float64, error) {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.Trim(text, "0123456789.eE+-") != "" {
+		return 0, errNumber
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(v, 0) {
+		return 0, errNumber
+	}
+	return v, nil
+}
+
+// Number reads a number, which may be in a string.
+func (r *Reader) Number(n *document.Node) float64 {
+	if n == nil {
+		return 0
+	}
+	if n.Kind == document.Number {
+		return n.Number
+	}
+	if n.Kind == document.String {
+		if v, err := ParseNumber(n.Text); err == nil {
+			return v
+		}
+		r.Fail(n, "a number is expected, not %q", n.Text)
+		return 0
+	}
+	r.Fail(n, "a number is expected, not %s", n.Kind)
+	return 0
+}
+
+// Whole takes a whole number from low to high. It is the fallback if there is none; one below low makes it necessary.
+func (o *Object) Whole(name string, fallback, low, high int) int {
+	n := o.Get(name)
+	if n == nil {
+		if fallback < low {
+			o.reader.Fail(o.Node, "%q is missing", name)
+		}
+		return fallback
+	}
+	return o.reader.Whole(n, low, high)
+}
+
+// Whole reads a whole number from low to high.
+func (r *Reader) Whole(n *document.Node, low, high int) int {
+	v := r.Number(n)
+	if v != math.Trunc(v) || v < float64(low) || v > float64(high) {
+		r.Fail(n, "must be a whole number from %d to %d", low, high)
+		return low
+	}
+	return int(v)
+}
+
+// List takes a list of at most most elements. A single value that is no list is a list of one.
+func (o *Object) List(most int, names ...string) []*document.Node {
+	n := o.Get(names...)
+	if n == nil {
+		return nil
+	}
+	if n.Kind != document.List {
+		return []*document.Node{n}
+	}
+	if len(n.Elements) > most {
+		o.reader.Fail(n, "has %d elements, and at most %d are allowed", len(n.Elements), most)
+		return nil
+	}
+	return n.Elements
+}
+
+// Texts reads strings.
+func (r *Reader) Texts(nodes []*document.Node) []string {
+	texts := make([]string, len(nodes))
+	for i, n := range nodes {
+		texts[i] = r.Text(n)
+	}
+	return texts
+}
+
+// Done refuses the members that were not taken. Those that are named are known, and left out.
+func (o *Object) Done(ignored ...string) {
+	for i := range o.taken {
+		if m := o.Node.Members[i]; !o.taken[i] && !o.named(m.Name, ignored) {
+			o.reader.Fail(m.Node, "%q is not known here", m.Name)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+// Package origin reads rule sets in any of the languages: our own, and those of other matchmakers.
+package origin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/accelbyte"
+	"matchmaker.dev/pkg/matchfn/rules/document"
+	"matchmaker.dev/pkg/matchfn/rules/flexmatch"
+	"matchmaker.dev/pkg/matchfn/rules/lenient"
+	"matchmaker.dev/pkg/matchfn/rules/playfab"
+	"matchmaker.dev/pkg/matchfn/rules/translation"
+	"matchmaker.dev/pkg/matchfn/rules/unity"
+)
+
+// The languages of other matchmakers.
+const (
+	FlexMatch = "flexmatch"
+	Unity     = "unity"
+	PlayFab   = "playfab"
+	AccelByte = "accelbyte"
+)
+
+// Languages returns the names of the languages.
+func Languages() []string { return []string{FlexMatch, Unity, PlayFab, AccelByte} }
+
+// Import translates a file. The pool is which of Unity's pools is taken; without it, the default.
+func Import(language string, text []byte, pool string) (*translation.Translation, error) {
+	if pool != "" && language != Unity {
+		return nil, fmt.Errorf("only files of %s have pools", Unity)
+	}
+	if !slices.Contains(Languages(), language) {
+		return nil, fmt.Errorf("there is no language %q, only %s", language, strings.Join(Languages(), ", "))
+	}
+	parse := lenient.Parse
+	if language == PlayFab {
+		parse = playfab.ParseMember
+	}
+	n, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return translate(language, n, pool)
+}
+
+// Read reads the settings of a config: a rule set in our language, or an object with one member, which is named after
+// another language and is a rule set of it, as an object or as the text of a file. A rule that our rules do not say is
+// an error.
+func Read(settings []byte) (*rules.Rules, error) {
+	n, err := document.Parse(settings)
+	if err != nil {
+		return nil, err
+	}
+	language := ""
+	for _, name := range Languages() {
+		if n.Get(name) != nil {
+			language = name
+		}
+	}
+	if language == "" {
+		return rules.Read(n)
+	}
+	pool := ""
+	for _, m := range n.Members {
+		switch {
+		case m.Name == language:
+		case m.Name == "pool" && language == Unity && m.Kind == document.String:
+			pool = m.Text
+		default:
+			return nil, m.Errorf("there is no such member beside %q", language)
+		}
+	}
+	t, err := within(language, n.Get(language), settings, pool)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", language, err)
+	}
+	if err := t.Refused(); err != nil {
+		return nil, fmt.Errorf("%s: %w", language, err)
+	}
+	return t.Rules, nil
+}
+
+// within translates the original in the settings. Places of an object are those in the settings, places of a text those
+// in the text.
+func within(language string, n *document.Node, settings []byte, pool string) (*translation.Translation, error) {
+	if n.Kind == document.String {
+		return Import(language, []byte(n.Text), pool)
+	}
+	if len(settings) > lenient.MaxBytes {
+		return nil, fmt.Errorf("the text has %d bytes, and at most %d are allowed", len(settings), lenient.MaxBytes)
+	}
+	return translate(language, n, pool)
+}
+
+func translate(language string, n *document.Node, pool string) (*translation.Translation, error) {
+	switch language {
+	case FlexMatch:
+		set, err := flexmatch.Parse(n)
+		if err != nil {
+			return nil, err
+		}
+		return flexmatch.Translate(set)
+	case Unity:
+		queue, err := unity.Parse(n)
+		if err != nil {
+			return nil, err
+		}
+		return unity.Translate(queue, pool)
+	case PlayFab:
+		queue, err := playfab.Parse(n)
+		if err != nil {
+			return nil, err
+		}
+		return playfab.Translate(queue)
+	}
+	set, err := accelbyte.Parse(n)
+	if err != nil {
+		return nil, err
+	}
+	return accelbyte.Translate(set)
+}

@@ -1,0 +1,160 @@
+// Package rules is what a matchmaker's rule set says, whichever language it was written in: which values players have,
+// how they form teams, what must hold in a match, and what makes one match better than another. [Parse] reads our own
+// language, docs/rules.md describes it.
+//
+// A match has teams. Each is a copy of one of the [Rules.Teams] and has tickets, whose players stay together. Each
+// player of a team with roles has one of them. If the rules have regions, a match has one region.
+package rules
+
+// Rules is a rule set.
+type Rules struct {
+	Name, Description string
+	// Numbers are the attributes of tickets that are values of their players. A player's own value goes before.
+	Numbers []string
+	Values  []Value
+	Teams   []Team
+	// Players bounds the players of the whole match.
+	Players Range
+	// RoleValue names the value with the roles that a player takes: a string or a set.
+	RoleValue string
+	// RegionValue names the value with a player's latencies, by region. If it is not empty, a match has one region that
+	// every player has who has the value.
+	RegionValue string
+	// Choose says which of the regions that the rules allow a match gets.
+	Choose Choose
+	// Priority names a value, or is empty. The anchor of a match is the ticket with the greatest priority; of these, and
+	// of those without, the oldest.
+	Priority string
+	// Rules must all hold.
+	Rules []Rule
+	// Prefer says which of the matches that the rules allow is better.
+	Prefer []Preference
+	// Order is the order in which tickets are tried beside an anchor, the first order first.
+	Order []Order
+}
+
+// Rule is a condition with a name.
+type Rule struct {
+	Name string
+	// Active is nil for a rule that always holds. Otherwise it holds while the bound is neither off nor 0.
+	Active *Bound
+	Need   Condition
+}
+
+// Kind is the kind of a value.
+type Kind string
+
+// The kinds of values. A map has numbers by name, such as the latency by region.
+const (
+	Number Kind = "number"
+	String Kind = "string"
+	Set    Kind = "set"
+	Map    Kind = "map"
+)
+
+// Merge says how the values of a party's players become one value, which all of them have then.
+type Merge string
+
+// How values are merged. A merged map has the names that all of its maps have; each of them is merged as a number.
+const (
+	Each         Merge = "each" // not at all
+	Average      Merge = "avg"
+	Least        Merge = "min"
+	Greatest     Merge = "max"
+	Sum          Merge = "sum"
+	Union        Merge = "union"
+	Intersection Merge = "intersection"
+)
+
+// Missing says what becomes of players without a value. A party whose values are merged has it if one of them has it.
+type Missing string
+
+const (
+	// Reject means that no match has the ticket.
+	Reject Missing = "reject"
+	// Any means that conditions do not look at the player.
+	Any Missing = "any"
+	// UseDefault means that the player has the default.
+	UseDefault Missing = "default"
+)
+
+// Value describes a value that conditions name.
+type Value struct {
+	Name string
+	Kind Kind
+	// From is the name under which players have it. Two values may have the same.
+	From  string
+	Party Merge
+	// Once is set if a merged value counts once for its party, and not for each of its players.
+	Once    bool
+	Missing Missing
+	Default Datum
+}
+
+// Datum is a value of a player. The kind says which field counts.
+type Datum struct {
+	Number float64
+	String string
+	Set    []string
+	Map    map[string]float64
+}
+
+// Team is the shape of teams.
+type Team struct {
+	Name string
+	// Copies is how many teams of this shape a match has, Size how many players each of them has. Both ends are set.
+	Copies, Size Range
+	// Roles are nil if its players have no roles.
+	Roles []Role
+}
+
+// Role is a role in a team. Each of its ends may be nil.
+type Role struct {
+	Name  string
+	Count Range
+}
+
+// Range has a least and a greatest number. Nil is no bound.
+type Range struct{ Min, Max *Bound }
+
+// Choose is how the region of a match is chosen.
+type Choose string
+
+// The region with the least of these latencies over its players.
+const (
+	ByWorst Choose = "worst"
+	ByMean  Choose = "mean"
+)
+
+// Preference is a part of what a match costs. The match with the least cost is the best.
+type Preference struct {
+	Name string
+	// Weight is the cost of an amount of Scale, or of a condition that does not hold. Both are greater than 0.
+	Weight, Scale float64
+	// Amount is what costs, with its sign: its greatest number counts, and without one nothing. Need is a condition that
+	// should hold. One of them is set.
+	Amount Expression
+	Need   Condition
+}
+
+// Order is an order in which tickets are tried beside an anchor.
+type Order struct {
+	Value string
+	// Key names a number of a map; KeyOf takes the name with the least or the greatest number of the anchor instead.
+	Key   string
+	KeyOf Merge
+	// Near orders by the distance to the anchor's number. Otherwise the number itself is the order.
+	Near bool
+	// Descending puts the greatest first.
+	Descending bool
+}
+
+// ValueOf returns the value of a name, or nil.
+func (r *Rules) ValueOf(name string) *Value {
+	for i := range r.Values {
+		if r.Values[i].Name == name {
+			return &r.Values[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package rules_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// Each file of testdata is a rule set. What Write writes is the same one.
+func TestWrittenRulesAreReadAsTheSame(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := rules.Parse(text)
+		if err != nil {
+			t.Fatal(file, err)
+		}
+		written := rules.Write(first)
+		second, err := rules.Parse(written)
+		if err != nil {
+			t.Fatal(file, err, string(written))
+		}
+		if !reflect.DeepEqual(first, second) {
+			t.Errorf("%s is another rule set after it was written:\n%s\n%+v\n%+v", file, written, first, second)
+		}
+		for _, line := range strings.Split(string(written), "\n") {
+			if len(line) > 160 {
+				t.Errorf("%s is written with a line of %d bytes", file, len(line))
+			}
+		}
+	}
+}
+
+// The rules of a game of five against five, with roles and regions, are short.
+func TestFiveAgainstFiveIsShort(t *testing.T) {
+	text, err := os.ReadFile("testdata/five.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(strings.TrimSpace(string(text)), "\n") + 1; n > 20 {
+		t.Errorf("it has %d lines", n)
+	}
+}
+
+func TestErrorsNameThePlace(t *testing.T) {
+	const teams = `"teams": [{"name": "red", "size": 2}]`
+	for text, want := range map[string]string{
+		``:                         `line 1, column 1: the text ends where a value is expected`,
+		"{\n  \"teams\": [}":       `line 2, column 13: teams[0]: '}' is found where a value is expected`,
+		`[]`:                       `must be an object, not a list`,
+		`{}`:                       `has no teams`,
+		`{"teams": []}`:            `teams: a match needs a team`,
+		`{"teams": [{"size": 2}]}`: `teams[0]: a team needs a name`,
+		`{"teams": [{"name": "a", "size": 2, "name": "b"}]}`:                                                            `teams[0]: there are two members "name"`,
+		`{"teams": [{"name": "a", "size": 2, "color": 1}]}`:                                                             `teams[0].color: there is no such member here, only name,`,
+		`{"teams": [{"name": "a", "size": {"min": 3, "max": 2}}]}`:                                                      `teams[0].size: min is greater than max`,
+		`{"teams": [{"name": "a", "size": 2.5}]}`:                                                                       `teams[0].size: must be a whole number`,
+		`{"teams": [{"name": "a", "size": 2, "roles": {"tank": 3}}]}`:                                                   `teams[0].roles: need 3 players`,
+		`{"teams": [{"name": "a", "size": 2, "roles": {"tank": {"max": 1}}}]}`:                                          `take at most 1 players`,
+		`{"teams": [{"name": "a", "size": 2}], "players": 3}`:                                                           `players: the teams have 2 to 2 players`,
+		`{` + teams + `, "rules": [{"spread": "skill", "max": 10}]}`:                                                    `rules[0].spread: there is no value "skill"`,
+		`{` + teams + `, "numbers": ["a"], "rules": [{"spread": "a"}]}`:                                                 `rules[0]: has no max`,
+		`{` + teams + `, "numbers": ["a"], "rules": [{"same": "a", "max": 1}]}`:                                         `rules[0].max: there is no such member`,
+		`{` + teams + `, "numbers": ["a"], "rules": [{"share": "a"}]}`:                                                  `rules[0].share: the value "a" must be a set here`,
+		`{` + teams + `, "numbers": ["a"], "rules": [{"spread": "a", "max": {"start": 1, "steps": [[9, 2], [3, 4]]}}]}`: `max.steps[1]: must be after`,
+		`{` + teams + `, "numbers": ["a"], "rules": [{"spread": "a", "max": {"start": 1, "grow": 1}}]}`:                 `grows without an end`,
+		`{` + teams + `, "numbers": ["a"], "rules": [{"gap": "a", "max": {"start": 1, "clock": "each"}}]}`:              `max.clock: must be one of oldest,`,
+		`{` + teams + `, "numbers": ["a"], "rules": [{"compare": [{"avg": "a"}, "~", 1]}]}`:                             `compare[1]: must be one of <`,
+		`{` + teams + `, "numbers": ["a"], "rules": [{"compare": [{"avg": "b"}, "<", 1]}]}`:                             `rules[0].compare[0]: there is no value "b"`,
+		`{` + teams + `, "rules": [{"holders": "r", "of": "x"}]}`:                                                       `rules[0]: has no count`,
+		`{` + teams + `, "rules": [{"latency": "p", "max": 5}]}`:                                                        `only if the rules have regions`,
+	} {
+		_, err := rules.Parse([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, and should have %s", text, err, want)
+		}
+	}
+}

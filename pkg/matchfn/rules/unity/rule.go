@@ -1,0 +1,210 @@
+package unity
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/document"
+	t "matchmaker.dev/pkg/matchfn/rules/translation"
+)
+
+// rule translates a rule of the match, or of the teams of a shape.
+func (x *translator) rule(rule *Rule, scope rules.Scope) {
+	active, never := rule.active()
+	if never {
+		x.Say(rule.At, rule.Name, t.Exact, "it is never enabled, so it is left out")
+		return
+	}
+	mark := x.Mark()
+	need, why, err := x.need(rule, scope)
+	if err == nil && rule.Not {
+		if need, err = negate(need); err == nil && scope.Of != rules.InMatch {
+			err = errors.New("not is only for rules of the match: for several teams it would say that one breaks the rule")
+		}
+	}
+	if err != nil {
+		x.Reset(mark)
+		x.Say(rule.At, rule.Name, t.Refused, "%v", err)
+		return
+	}
+	x.Rule(rule.Name, active, need)
+	x.Say(rule.At, rule.Name, t.Exact, "%s", why)
+}
+
+// negate returns the condition that another does not hold. The bounds of latencies would become others.
+func negate(need rules.Condition) (rules.Condition, error) {
+	if _, ok := need.(*rules.Latency); ok {
+		return nil, errors.New("not is not for latencies: write GreaterThan")
+	}
+	return &rules.Not{Of: need}, nil
+}
+
+// active is when the rule counts: nil for always.
+func (rule *Rule) active() (active *rules.Bound, never bool) {
+	b := &rules.Bound{Clock: rules.Oldest}
+	if rule.Enabled {
+		b.Start = 1
+	}
+	ever := rule.Enabled
+	for _, r := range sorted(rule.Relaxations) {
+		switch r.Type {
+		case "RuleControl.Enable":
+			b.Step(r.After, 1)
+			b.Clock, ever = clocks[r.Age], true
+		case "RuleControl.Disable":
+			b.Step(r.After, 0)
+			b.Clock = clocks[r.Age]
+		}
+	}
+	if !ever {
+		return nil, true
+	}
+	if len(b.Steps) == 0 && b.Start == 1 {
+		return nil, false
+	}
+	return b, len(b.Steps) == 0
+}
+
+// bound is a number that relaxations replace.
+func (rule *Rule) bound(start *document.Node) (*rules.Bound, error) {
+	v, ok := number(start)
+	if !ok {
+		return nil, errors.New("reference is not a number")
+	}
+	b := &rules.Bound{Clock: rules.Oldest, Start: v}
+	for _, r := range sorted(rule.Relaxations) {
+		if r.Type != "ReferenceControl.Replace" {
+			continue
+		}
+		if v, ok = number(r.Value); !ok {
+			return nil, errors.New("a relaxation's value is not a number")
+		}
+		b.Clock = clocks[r.Age]
+		b.Step(r.After, v)
+	}
+	return b, nil
+}
+
+// replaced returns whether relaxations replace the reference.
+func (rule *Rule) replaced() bool {
+	return slices.ContainsFunc(rule.Relaxations, func(r Relaxation) bool { return r.Type == "ReferenceControl.Replace" })
+}
+
+var operators = map[string]rules.Operator{
+	"LessThan": rules.Less, "LessThanEqual": rules.LessEqual,
+	"GreaterThan": rules.Greater, "GreaterThanEqual": rules.GreaterEqual,
+}
+
+func (x *translator) need(rule *Rule, scope rules.Scope) (rules.Condition, string, error) {
+	if rule.Type == "DoubleDifference" {
+		return nil, "", errors.New("nobody has said what DoubleDifference means")
+	}
+	if rule.Source == latency {
+		return x.latency(rule, scope)
+	}
+	value, why, err := x.value(rule)
+	if err != nil {
+		return nil, "", err
+	}
+	switch rule.Type {
+	case "Difference":
+		most, err := rule.bound(rule.Reference)
+		return &rules.Spread{Value: value, Max: most, Scope: scope}, why, err
+	case "Equality":
+		need, err := x.equality(rule, value, scope)
+		return need, why, err
+	case "InList":
+		need, err := x.among(rule, value, scope)
+		return need, why, err
+	case "Intersection":
+		least := rule.Reference
+		if _, ok := number(least); !ok && rule.Overlap != nil && least == nil {
+			least = &document.Node{Kind: document.Number, Number: *rule.Overlap}
+		} else if rule.Overlap != nil && *rule.Overlap != 0 && least != nil {
+			return nil, "", errors.New("it has both a reference and an overlap")
+		}
+		common, err := rule.bound(least)
+		return &rules.Share{Value: value, Min: common, Scope: scope}, why, err
+	}
+	limit, err := rule.bound(rule.Reference)
+	return &rules.Compare{
+		Left: &rules.StatOf{Stat: rules.StatEach, Value: value, Scope: scope}, Op: operators[rule.Type],
+		Right: &rules.Literal{Bound: limit},
+	}, why, err
+}
+
+// latency is about the region of the match.
+func (x *translator) latency(rule *Rule, scope rules.Scope) (rules.Condition, string, error) {
+	const why = "tickets bring the latencies as a map by region"
+	if scope.Of != rules.InMatch {
+		return nil, "", errors.New("the players of the match are in one region, so that a team has no limit of its own")
+	}
+	limit, err := rule.bound(rule.Reference)
+	if err != nil {
+		return nil, "", err
+	}
+	value := x.Regions(LatencyValue, rules.Each)
+	all := &rules.LatencyOf{Value: value}
+	switch rule.Type {
+	case "LessThanEqual":
+		return &rules.Latency{Value: value, Max: limit, From: rules.Least}, why, nil
+	case "LessThan", "GreaterThan", "GreaterThanEqual":
+		return &rules.Compare{Left: all, Op: operators[rule.Type], Right: &rules.Literal{Bound: limit}}, why, nil
+	case "Difference":
+		return &rules.Compare{
+			Left: &rules.Arithmetic{Op: '-', Left: &rules.Reduce{Stat: rules.StatMax, Of: all},
+				Right: &rules.Reduce{Stat: rules.StatMin, Of: all}},
+			Op: rules.LessEqual, Right: &rules.Literal{Bound: limit},
+		}, why, nil
+	}
+	return nil, "", fmt.Errorf("latencies have no rule of the type %s", rule.Type)
+}
+
+func (x *translator) equality(rule *Rule, value string, scope rules.Scope) (rules.Condition, error) {
+	n := rule.Reference
+	switch {
+	case n == nil:
+		if kind := x.Rules.ValueOf(value).Kind; kind == rules.Set {
+			return nil, errors.New("another rule takes its source as a list")
+		}
+		return &rules.Same{Value: value, Scope: scope}, nil
+	case n.Kind == document.Number && x.Rules.ValueOf(value).Kind == rules.Number:
+		limit, err := rule.bound(n)
+		return &rules.Compare{
+			Left: &rules.StatOf{Stat: rules.StatEach, Value: value, Scope: scope}, Op: rules.Equal,
+			Right: &rules.Literal{Bound: limit},
+		}, err
+	case n.Kind == document.String && x.Rules.ValueOf(value).Kind == rules.String:
+		if rule.replaced() {
+			return nil, errors.New("a text cannot be replaced with time")
+		}
+		return &rules.Overlap{Value: value, With: []string{n.Text}, Count: rules.Exactly(1), Scope: scope}, nil
+	}
+	return nil, fmt.Errorf("its reference is %s, and the source has values of the kind %s", n.Kind,
+		x.Rules.ValueOf(value).Kind)
+}
+
+// among says that each value is in a list.
+func (x *translator) among(rule *Rule, value string, scope rules.Scope) (rules.Condition, error) {
+	if rule.Reference == nil || rule.Reference.Kind != document.List {
+		return nil, errors.New("reference is not a list")
+	}
+	if rule.replaced() {
+		return nil, errors.New("a list cannot be replaced with time")
+	}
+	if x.Rules.ValueOf(value).Kind != rules.String {
+		return nil, errors.New("only strings are looked for in a list")
+	}
+	need := &rules.Overlap{Value: value, Count: rules.Exactly(1), Scope: scope}
+	for _, e := range rule.Reference.Elements {
+		if e.Kind != document.String {
+			return nil, errors.New("only strings are looked for in a list")
+		}
+		if !slices.Contains(need.With, e.Text) {
+			need.With = append(need.With, e.Text)
+		}
+	}
+	return need, nil
+}

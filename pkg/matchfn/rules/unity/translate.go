@@ -1,0 +1,180 @@
+package unity
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/document"
+	t "matchmaker.dev/pkg/matchfn/rules/translation"
+)
+
+// LatencyValue names the latencies by region.
+const LatencyValue = "latency"
+
+var clocks = map[string]rules.Clock{"Youngest": rules.Newest, "Oldest": rules.Oldest, "Average": rules.Mean}
+
+// Translate makes our rules of a pool, by its name. Without a name it is the default pool, or the first.
+func Translate(q *Queue, pool string) (*t.Translation, error) {
+	var p *Pool
+	var names []string
+	for _, one := range q.Pools {
+		names = append(names, one.Name)
+		if p == nil && (pool == "" || pool == one.Name) {
+			p = one
+		}
+	}
+	if p == nil {
+		return nil, fmt.Errorf("the queue has no pool %q, only %s", pool, strings.Join(names, ", "))
+	}
+	x := &translator{Builder: t.New(p.Name), kinds: map[string]rules.Kind{}, defaults: map[string]*document.Node{}}
+	x.infer(p)
+	x.around(q, p, names)
+	for _, team := range p.Teams {
+		x.Rules.Teams = append(x.Rules.Teams, rules.Team{
+			Name: team.Name, Copies: between(team.Count), Size: between(team.Players),
+		})
+		x.Say(team.At, team.Name, t.Exact, "")
+	}
+	for _, rule := range p.Rules {
+		x.rule(rule, rules.Scope{Of: rules.InMatch})
+	}
+	for _, team := range p.Teams {
+		for _, rule := range team.Rules {
+			x.rule(rule, rules.Scope{Of: rules.InTeams, Teams: []string{team.Name}})
+		}
+	}
+	return x.Done()
+}
+
+type translator struct {
+	*t.Builder
+	kinds    map[string]rules.Kind // of sources
+	defaults map[string]*document.Node
+}
+
+// around tells what the queue says besides.
+func (x *translator) around(q *Queue, p *Pool, names []string) {
+	if q.MaxTicket > 0 {
+		x.Rule("ticket size", nil, &rules.Compare{
+			Left:  &rules.StatOf{Stat: rules.StatParty, Scope: rules.Scope{Of: rules.InMatch}},
+			Op:    rules.LessEqual,
+			Right: &rules.Literal{Bound: rules.Fixed(float64(q.MaxTicket))},
+		})
+		x.Say(q.At, "maxPlayersPerTicket", t.Exact, "larger tickets wait; Unity refuses them")
+	}
+	if len(names) > 1 {
+		x.Say(q.At, "", t.Note, "this is the pool %q; each pool is a config of its own: %s", p.Name,
+			strings.Join(names, ", "))
+	}
+	for _, f := range p.Filters {
+		x.Say(p.At, f.Attribute, t.Note, "the filter %s %s %q is for the pools of the config", f.Attribute, f.Operator,
+			f.Value)
+	}
+	if p.Variants > 0 {
+		x.Say(p.At, "variants", t.Note, "variants are not imported: each is a config of its own")
+	}
+	if p.Timeout > 0 {
+		x.Say(p.At, "timeoutSeconds", t.Note, "how long tickets wait is a setting of the service")
+	}
+	if p.Backfill {
+		x.Say(p.At, "backfillEnabled", t.Note, "running games are filled through backfill tickets")
+	}
+}
+
+func between(s Range) rules.Range {
+	least := &rules.Bound{Clock: rules.Oldest, Start: float64(s.Min)}
+	for _, r := range sorted(s.Relaxations) {
+		least.Clock = clocks[r.Age]
+		v, _ := number(r.Value)
+		least.Step(r.After, v)
+	}
+	return rules.Range{Min: least, Max: rules.Fixed(float64(s.Max))}
+}
+
+func sorted(all []Relaxation) []Relaxation {
+	all = slices.Clone(all)
+	sort.SliceStable(all, func(i, j int) bool { return all[i].After < all[j].After })
+	return all
+}
+
+// infer finds the kind of each source by the rules that use it. What is only compared for equality is a string, unless
+// its reference or its default is a number.
+func (x *translator) infer(p *Pool) {
+	all := slices.Clone(p.Rules)
+	for _, team := range p.Teams {
+		all = append(all, team.Rules...)
+	}
+	for _, rule := range all {
+		if rule.Default != nil {
+			x.defaults[rule.Source] = rule.Default
+		}
+		switch rule.Type {
+		case "Intersection":
+			x.kinds[rule.Source] = rules.Set
+		case "Equality", "InList":
+			if x.kinds[rule.Source] == "" {
+				x.kinds[rule.Source] = rules.String
+			}
+			n := rule.Reference
+			if n != nil && n.Kind == document.List && len(n.Elements) > 0 {
+				n = n.Elements[0]
+			}
+			if n == nil {
+				n = rule.Default
+			}
+			if n != nil && n.Kind == document.Number {
+				x.kinds[rule.Source] = rules.Number
+			}
+		default:
+			x.kinds[rule.Source] = rules.Number
+		}
+	}
+}
+
+const (
+	custom  = "Players.CustomData."
+	save    = "Players.ExternalData.CloudSave."
+	leader  = "Players.ExternalData.Leaderboard"
+	latency = "Players.QosResults.Latency"
+)
+
+// value returns the value of a source, and what to say about it.
+func (x *translator) value(rule *Rule) (name, why string, err error) {
+	v := rules.Value{Party: rules.Each, Missing: rules.Reject, Kind: x.kinds[rule.Source]}
+	switch {
+	case strings.HasPrefix(rule.Source, custom):
+		v.From = strings.TrimPrefix(rule.Source, custom)
+	case strings.HasPrefix(rule.Source, save):
+		v.From, why = strings.TrimPrefix(rule.Source, save), "tickets bring the value, it is not read from Cloud Save"
+	case strings.HasPrefix(rule.Source, leader):
+		v.From = strings.TrimPrefix(strings.TrimPrefix(rule.Source, leader), ".")
+		why = "tickets bring the value, it is not read from a leaderboard"
+	default:
+		return "", "", fmt.Errorf("there is no value for the source %q", rule.Source)
+	}
+	if v.From == "" {
+		return "", "", fmt.Errorf("the source %q names no value", rule.Source)
+	}
+	if d := x.defaults[rule.Source]; d != nil {
+		n, isNumber := number(d)
+		switch {
+		case v.Kind == rules.Number && isNumber:
+			v.Missing, v.Default.Number = rules.UseDefault, n
+		case v.Kind == rules.String && d.Kind == document.String && d.Text != "":
+			v.Missing, v.Default.String = rules.UseDefault, d.Text
+		default:
+			return "", "", fmt.Errorf("the default of %q is %s, and a %s is expected", rule.Source, d.Kind, v.Kind)
+		}
+	}
+	return x.Value(v), why, nil
+}
+
+func number(n *document.Node) (float64, bool) {
+	if n == nil || n.Kind != document.Number {
+		return 0, false
+	}
+	return n.Number, true
+}

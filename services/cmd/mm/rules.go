@@ -1,0 +1,5 @@
+package main
+
+type rulesCommands struct {
+	Import rulesImport `cmd:"" help:"Translate a rule set of another matchmaker."`
+}

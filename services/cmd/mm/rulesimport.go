@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/lenient"
+	"matchmaker.dev/pkg/matchfn/rules/origin"
+	"matchmaker.dev/pkg/matchfn/rules/translation"
+)
+
+type rulesImport struct {
+	Language string `arg:"" enum:"flexmatch,unity,playfab,accelbyte" help:"The file's language: flexmatch, unity, playfab or accelbyte."`
+	File     string `arg:"" help:"The file, - for standard input."`
+	Pool     string `help:"The pool of Unity's queue; without it, the default pool."`
+	Partly   bool   `help:"Print the rules although some of the file's are refused."`
+}
+
+func (rulesImport) Help() string {
+	return `The rules are printed in our language. Standard error gets a verdict on each rule of the file:
+
+    exact     both allow the same matches
+    stricter  ours refuse some matches that the original allows
+    looser    ours allow some matches that the original refuses
+    refused   ours do not say it; nothing is printed then, unless --partly is given
+    note      about what is no rule, such as hosting
+
+Examples:
+
+    mm rules import flexmatch ruleset.json > rules.json
+    mm rules import unity queue.mmq --pool ranked --output json`
+}
+
+// imported is what the command prints as JSON.
+type imported struct {
+	Rules    rawJSON            `json:"rules,omitempty"`
+	Verdicts []translation.Line `json:"verdicts"`
+}
+
+type rawJSON []byte
+
+// MarshalJSON returns the text itself.
+func (r rawJSON) MarshalJSON() ([]byte, error) { return r, nil }
+
+// Run prints the translation.
+func (c rulesImport) Run(s *session) error {
+	text, err := c.read(s)
+	if err != nil {
+		return err
+	}
+	t, err := origin.Import(c.Language, text, c.Pool)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	refused := 0
+	for _, l := range t.Lines {
+		if l.Verdict == translation.Refused {
+			refused++
+		}
+	}
+	result := imported{Verdicts: t.Lines}
+	if refused == 0 || c.Partly {
+		result.Rules = rules.Write(t.Rules)
+	}
+	if s.Output == "json" {
+		err = s.printJSON(result, "  ")
+	} else {
+		for _, l := range t.Lines {
+			s.note("%s", l)
+		}
+		_, err = s.out.Write(result.Rules)
+	}
+	if err == nil && refused > 0 && !c.Partly {
+		err = errors.New("rules of the file are refused: --partly prints the others")
+	}
+	return err
+}
+
+// read reads no more than a file may have.
+func (c rulesImport) read(s *session) ([]byte, error) {
+	in := s.in
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, lenient.MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.File, err)
+	}
+	return text, nil
+}

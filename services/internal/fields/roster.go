@@ -1,0 +1,78 @@
+package fields
+
+import (
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+)
+
+// RosterPlayer is a player in a running game, as its server names them.
+type RosterPlayer struct {
+	ID   string `json:"id"`
+	Team string `json:"team,omitempty"`
+	Role string `json:"role,omitempty"`
+	// Attributes are left out if there are none.
+	Attributes map[string]float64 `json:"attributes,omitempty"`
+}
+
+// longestRole is the length in bytes of the name of a team or a role: that of a team in a function's answer.
+const longestRole = 256
+
+// CheckRoster is an Invalid error that names the member when the players of a game are outside the limits, or one of
+// them is named twice. There may be none.
+func CheckRoster(players []RosterPlayer, l Limits) error {
+	if n := len(players); n > mostPlayers {
+		return problem.New(problem.Invalid, "players: %d of them, at most %d are allowed", n, mostPlayers).
+			Exceeds("game-players")
+	}
+	first := make(map[string]int, len(players))
+	for i := range players {
+		p := &players[i]
+		at, err := checkID(p.ID, i, first)
+		if err != nil {
+			return err
+		}
+		for _, name := range []struct{ member, text string }{{"team", p.Team}, {"role", p.Role}} {
+			if len(name.text) > longestRole {
+				return problem.New(problem.Invalid, "%s%s: %d bytes, at most %d are allowed", at, name.member, len(name.text),
+					longestRole)
+			}
+		}
+		values := Values{Attributes: p.Attributes}
+		if err := values.check(at, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RosterRecord is players of a game as they are stored; nil if it is not known who they are.
+func RosterRecord(players *[]RosterPlayer) *pb.Roster {
+	if players == nil {
+		return nil
+	}
+	roster := &pb.Roster{}
+	for i := range *players {
+		p := &(*players)[i]
+		one := &pb.RosterPlayer{Id: p.ID, Team: p.Team, Role: p.Role}
+		values := Values{Attributes: p.Attributes}
+		one.AttributeNames, one.AttributeValues = values.Columns()
+		roster.Players = append(roster.Players, one)
+	}
+	return roster
+}
+
+// RosterOf is the inverse of RosterRecord.
+func RosterOf(roster *pb.Roster) *[]RosterPlayer {
+	if roster == nil {
+		return nil
+	}
+	players := make([]RosterPlayer, 0, len(roster.GetPlayers()))
+	for _, p := range roster.GetPlayers() {
+		one := RosterPlayer{ID: p.GetId(), Team: p.GetTeam(), Role: p.GetRole()}
+		if len(p.GetAttributeNames()) > 0 {
+			one.Attributes = Attributes(p.GetAttributeNames(), p.GetAttributeValues())
+		}
+		players = append(players, one)
+	}
+	return &players
+}

@@ -1,0 +1,317 @@
+package pool
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"math"
+	"unsafe"
+)
+
+// group is the players of a ticket. It does not change, so that a selection may read it without a lock. Tickets that
+// name no players have none: their owner is the only player.
+type group struct {
+	members []member
+	// implied is set for the owner of a ticket that names no players, where the index keeps the ids of owners.
+	implied bool
+}
+
+// member is one player of a ticket.
+type member struct {
+	handle     uint64
+	id         string
+	names      *nameList // of values
+	values     []float64
+	properties []Property
+}
+
+// nameList is the names of some players' attributes. Players share lists: most have the same attributes as others.
+type nameList struct {
+	names []string
+	uses  int // players of the index; only for changes
+}
+
+// bytes is about how many bytes a list takes.
+func (l *nameList) bytes() int {
+	n := listOverhead
+	for _, name := range l.names {
+		n += propertyOverhead/2 + roundUp(len(name))
+	}
+	return n
+}
+
+// count counts the lists of names of a group that came.
+func (g *group) count(ix *Index) {
+	for i := range g.members {
+		if l := g.members[i].names; l != nil {
+			if l.uses++; l.uses == 1 {
+				ix.ticketBytes += l.bytes()
+			}
+		}
+	}
+}
+
+// discount is the opposite of count.
+func (g *group) discount(ix *Index) {
+	for i := range g.members {
+		if l := g.members[i].names; l != nil {
+			if l.uses--; l.uses == 0 {
+				ix.ticketBytes -= l.bytes()
+			}
+		}
+	}
+}
+
+// playerBody is a decoded pb.Player.
+type playerBody struct {
+	id         []byte
+	names      [][]byte
+	values     []float64
+	properties [][]byte
+}
+
+// newGroup makes the group of the decoded players.
+func (b *body) newGroup(seed maphash.Seed) (*group, error) {
+	ids, values := 0, 0
+	for i := range b.players {
+		ids, values = ids+len(b.players[i].id), values+len(b.players[i].values)
+	}
+	g := &group{members: make([]member, len(b.players))}
+	text, numbers := make([]byte, 0, ids), make([]float64, 0, values)
+	for i := range b.players {
+		text = append(text, b.players[i].id...)
+	}
+	all := string(text)
+	for i := range b.players {
+		p, m := &b.players[i], &g.members[i]
+		m.handle = maphash.Bytes(seed, p.id)
+		m.id, all = all[:len(p.id)], all[len(p.id):]
+		numbers = append(numbers, p.values...)
+		m.values, numbers = numbers[:len(p.values):len(p.values)], numbers[len(p.values):]
+		m.names = b.nameList(p.names)
+		var err error
+		if m.properties, err = b.listProperties(p.properties); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// nameList returns the list of these names, nil if there is none.
+func (b *body) nameList(names [][]byte) *nameList {
+	if len(names) == 0 {
+		return nil
+	}
+	if l := b.latest; l != nil && len(l.names) == len(names) {
+		same := true
+		for i, name := range l.names {
+			same = same && name == string(names[i])
+		}
+		if same {
+			return l
+		}
+	}
+	b.key = b.key[:0]
+	for _, name := range names {
+		b.key = append(binary.AppendUvarint(b.key, uint64(len(name))), name...)
+	}
+	l := b.lists[string(b.key)]
+	if l == nil {
+		if len(b.lists) >= maxLists || len(b.key) > maxListKey || b.lists == nil {
+			b.lists = map[string]*nameList{}
+		}
+		l = &nameList{}
+		for _, name := range names {
+			l.names = append(l.names, b.intern(name))
+		}
+		b.lists[string(b.key)] = l
+	}
+	b.latest = l
+	return l
+}
+
+// maxLists is how many lists of names are known to be shared, and maxListKey how long their names are together. When
+// players invent more of them it begins anew.
+const (
+	maxLists   = 256
+	maxListKey = 4096
+)
+
+// About how many bytes a group, a player and a list of names take for things besides their contents.
+const (
+	groupOverhead  = int(unsafe.Sizeof(group{}))
+	memberOverhead = int(unsafe.Sizeof(member{})) + playerEntry
+	playerEntry    = 24 // in the map of players, with its spare room
+)
+
+// bytes is about how many bytes a group takes, without the names of attributes, which players share.
+func (g *group) bytes() int {
+	if g == nil {
+		return 0
+	}
+	n, ids, values := groupOverhead, 0, 0
+	for i := range g.members {
+		m := &g.members[i]
+		n += memberOverhead
+		ids, values = ids+len(m.id), values+len(m.values)
+		for _, p := range m.properties {
+			n += propertyOverhead + roundUp(len(p.Value))
+		}
+	}
+	return n + roundUp(ids) + roundUp(8*values)
+}
+
+// Players says which players the tickets of a selection have.
+type Players struct {
+	// N is how many there are. They are numbered from 0, in the order of their tickets.
+	N int
+	// Several is set if a ticket has more than one, and Named if a ticket names its players.
+	Several, Named bool
+	// IDs is how many bytes their ids have in all.
+	IDs int
+}
+
+// Players counts the players of a selection's tickets.
+func (v View) Players(s *Selection) (p Players) {
+	p.N = s.N()
+	if v.ix.groups == 0 {
+		return p
+	}
+	for i, t := range s.tickets {
+		if i%lateStep == 0 && v.work.Late() {
+			return p
+		}
+		g := t.group
+		if g == nil {
+			continue
+		}
+		p.N += len(g.members) - 1
+		p.Several = p.Several || len(g.members) > 1
+		p.Named = p.Named || !g.implied
+		for k := range g.members {
+			p.IDs += len(g.members[k].id)
+		}
+	}
+	v.work.Count(len(s.tickets))
+	return p
+}
+
+// Starts writes the number of each ticket's first player, and then how many players there are.
+func (s *Selection) Starts(w *Work, dst []uint32) {
+	w.Count(len(s.tickets))
+	next := uint32(0)
+	for i, t := range s.tickets {
+		if i%lateStep == 0 && w.Late() {
+			return
+		}
+		dst[i] = next
+		if t.group == nil {
+			next++
+		} else {
+			next += uint32(len(t.group.members))
+		}
+	}
+	dst[len(s.tickets)] = next
+}
+
+// Handles writes the handles of the players. In an index, until it is reset, a player always has the same handle, and
+// no two have the same, but for a chance of one in billions.
+func (v View) Handles(s *Selection, dst []uint64) {
+	v.work.Count(len(dst))
+	at := 0
+	for i, t := range s.tickets {
+		switch {
+		case i%lateStep == 0 && v.work.Late():
+			return
+		case t.group != nil:
+			for k := range t.group.members {
+				dst[at] = t.group.members[k].handle
+				at++
+			}
+			continue
+		case t.player != 0:
+			dst[at] = t.player
+		default: // nobody owns it
+			dst[at] = maphash.String(v.ix.players.seed, t.id)
+		}
+		at++
+	}
+}
+
+// Handle is the handle of a player with this id.
+func (v View) Handle(id string) uint64 { return maphash.String(v.ix.players.seed, id) }
+
+// EachPlayer calls f with the number and the id of every player whose id the index keeps.
+func (s *Selection) EachPlayer(w *Work, f func(player int, id string)) {
+	s.eachMember(w, func(player int, m *member) { f(player, m.id) })
+}
+
+func (s *Selection) eachMember(w *Work, f func(player int, m *member)) {
+	at := 0
+	for i, t := range s.tickets {
+		if i%lateStep == 0 && w.Late() {
+			return
+		}
+		if t.group == nil {
+			at++
+			continue
+		}
+		w.Count(len(t.group.members))
+		for k := range t.group.members {
+			f(at, &t.group.members[k])
+			at++
+		}
+	}
+}
+
+// EachPlayerProperty calls f with each property of every player.
+func (s *Selection) EachPlayerProperty(w *Work, f func(player int, p Property)) {
+	s.eachMember(w, func(player int, m *member) {
+		for _, p := range m.properties {
+			f(player, p)
+		}
+	})
+}
+
+// PlayerColumns writes the values of attributes of players: NaN for players without one. The columns are as long as
+// there are players. It takes time in proportion to the attributes that players have.
+func (s *Selection) PlayerColumns(w *Work, names []string, columns [][]float64) {
+	nan, column := math.NaN(), make(map[string]int, len(names))
+	for c, name := range names {
+		if w.Late() {
+			return
+		}
+		w.Count(len(columns[c]))
+		for i := range columns[c] {
+			columns[c][i] = nan
+		}
+		column[name] = c + 1
+	}
+	var latest *nameList
+	var places []int // of the latest list's names in columns, from 1 on
+	s.eachMember(w, func(player int, m *member) {
+		if m.names == nil {
+			return
+		}
+		if m.names != latest {
+			latest, places = m.names, places[:0]
+			for _, name := range latest.names {
+				places = append(places, column[name])
+			}
+		}
+		for i, v := range m.values {
+			if at := places[i]; at > 0 && v == v {
+				columns[at-1][player] = v
+			}
+		}
+	})
+}
+
+// KeepOwners makes the index keep the ids of owners, who are the players of tickets that name none. It returns false if
+// it keeps them already. It does not have those of the tickets that came before: reset it, and put them again.
+func (ix *Index) KeepOwners() (changed bool) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	changed = !ix.owners
+	ix.owners = true
+	return changed
+}

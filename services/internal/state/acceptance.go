@@ -1,0 +1,252 @@
+package state
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+)
+
+// Acceptance is what a match asks the players of its tickets before it goes on.
+type Acceptance struct {
+	Match string
+	// Left is for how long they may still answer, and is zero when they may not.
+	Left time.Duration
+	// Players are asked, in all tickets of the match, and Accepted of them accepted so far.
+	Players, Accepted int
+	// Answered are the players of the ticket who accepted, and Open those who did not answer.
+	Answered, Open []string
+}
+
+// Answer is what players of a ticket say to the match that asks them.
+type Answer struct {
+	Ticket, Match string
+	Accept        bool
+	// Players are some of the ticket; none means all of them.
+	Players []string
+}
+
+// AnswerMatch takes an answer, and tells whether it ended the acceptance: all players accepted, or the first declined.
+// EndAcceptances does the rest. The same answer may be given again. Errors: NotFound when there is no such ticket;
+// Conflict when the match does not ask its players, or no longer; Invalid when a player is not one of the ticket's.
+func (s *Store) AnswerMatch(ctx context.Context, project string, a Answer) (over bool, err error) {
+	event := &pb.Event{Kind: pb.Event_KIND_DECLINED, Match: a.Match}
+	if a.Accept {
+		event.Kind = pb.Event_KIND_ACCEPTED
+	}
+	c := s.call(acceptanceAnswerScript, keysOf(project), ids{ofTicket: a.Ticket, ofMatch: a.Match},
+		"match_id", a.Match,
+		"id", a.Ticket,
+		"answer", flag(a.Accept),
+		"event", s.encodeEvent(event))
+	for _, player := range a.Players {
+		c.args = append(c.args, player)
+	}
+	reply, err := s.runShared(ctx, project, c)
+	if err != nil {
+		return false, err
+	}
+	r, err := listOf(reply, 2)
+	if err != nil {
+		return false, err
+	}
+	switch r[0] {
+	case "ok":
+		return r[1] == int64(1), nil
+	case "gone":
+		return false, noTicket(a.Ticket)
+	case "stranger":
+		n, _ := r[1].(int64)
+		return false, problem.New(problem.Invalid, "players.%d: not a player of this ticket", n-1)
+	case "other":
+		return false, problem.New(problem.Conflict, "match: the ticket does not belong to the match %q, or no longer",
+			a.Match)
+	}
+	return false, problem.New(problem.Conflict, "match: its acceptance is over")
+}
+
+// acceptance reads what a match asks the players of a ticket; nil when it does not ask them, or no longer.
+func (s *Store) acceptance(ctx context.Context, project, match string, t *pb.Ticket) (*Acceptance, error) {
+	names := PlayersOf(t)
+	wanted := append(make([]string, 0, 4+len(names)), "s", "e", "q", "g")
+	for _, name := range names {
+		wanted = append(wanted, "p:"+name)
+	}
+	fields, err := s.readShared(ctx, project, keysOf(project).match(match), wanted...)
+	if err != nil || fields[0] != "o" {
+		return nil, err
+	}
+	number := func(i int) int64 {
+		text, _ := fields[i].(string)
+		n, _ := strconv.ParseInt(text, 10, 64)
+		return n
+	}
+	a := &Acceptance{Match: match, Players: int(number(2)), Accepted: int(number(3)),
+		Left: max(0, time.UnixMilli(number(1)).Sub(s.Now()))}
+	for i, name := range names {
+		if fields[4+i] == nil {
+			a.Open = append(a.Open, name)
+		} else {
+			a.Answered = append(a.Answered, name)
+		}
+	}
+	return a, nil
+}
+
+// PlayersOf lists the players of a ticket: its owner, unless it names others.
+func PlayersOf(t *pb.Ticket) []string {
+	if len(t.GetPlayers()) == 0 {
+		return []string{t.GetOwner()}
+	}
+	names := make([]string, len(t.GetPlayers()))
+	for i, p := range t.GetPlayers() {
+		names[i] = p.GetId()
+	}
+	return names
+}
+
+// isAsking tells whether a match in this state asks its players, or did and the director does not know yet.
+func isAsking(state any) bool { return state == "o" || state == "q" || state == "n" }
+
+// acceptanceOf is for how many milliseconds the players of a match may accept it, as scripts get it.
+func acceptanceOf(m *pb.Match) string {
+	if m.GetAcceptance() <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(m.GetAcceptance(), 10)
+}
+
+// Acceptances are those that EndAcceptances ended.
+type Acceptances struct {
+	// Accepted are matches that go on. They are in the outbox, but for those without hosting, which have to be ended.
+	Accepted []*pb.Match
+	// Failed are matches that ended, and Ended their tickets that did so too. The others wait again.
+	Failed []*pb.Match
+	Ended  []string
+	// Position is the feed's position when tickets wait again, else 0.
+	Position uint64
+	// More is true when there may be more.
+	More bool
+}
+
+// AcceptanceTerms say how acceptances end.
+type AcceptanceTerms struct {
+	// Claim is for how long a match that goes on waits for an allocator.
+	Claim time.Duration
+	// Readable is for how long the ends of tickets are, where they are told.
+	Readable time.Duration
+	// Watched is since how long the caller has found the state store there. Who did not answer a match that was made
+	// before is not known to be silent: the answer may have found no store. Its ticket waits again.
+	Watched time.Duration
+	// Limit is how many end at a time.
+	Limit int
+}
+
+// EndAcceptances ends acceptances: those of matches that all players accepted, or one declined, and those whose time is
+// over. After an error it returns what it ended before.
+func (s *Store) EndAcceptances(
+	ctx context.Context, project string, terms AcceptanceTerms,
+) (ended Acceptances, err error) {
+	k := keysOf(project)
+	due, err := s.due(ctx, k.claims(), millis(s.Now()), terms.Limit)
+	if err != nil || len(due) == 0 {
+		return ended, err
+	}
+	matches, err := s.asking(ctx, k, due)
+	if err != nil {
+		return ended, err
+	}
+	ended.More = len(due) == terms.Limit && len(matches) > 0
+	var pauses Pauses
+	if len(matches) > 0 {
+		if pauses, err = s.pausesOf(ctx, project); err != nil {
+			return ended, err
+		}
+	}
+	for _, m := range matches {
+		if err := s.endAcceptance(ctx, project, m, terms, pauses, &ended); err != nil {
+			return ended, err
+		}
+	}
+	return ended, nil
+}
+
+// asking reads those of the matches that ask their players.
+func (s *Store) asking(ctx context.Context, k keys, matches []string) (all []*pb.Match, err error) {
+	cmds := make([]*redis.SliceCmd, len(matches))
+	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, id := range matches {
+			cmds[i] = p.HMGet(ctx, k.match(id), "s", "b")
+		}
+		return nil
+	}); err != nil {
+		return nil, unavailable(err)
+	}
+	for _, cmd := range cmds {
+		fields := cmd.Val()
+		if body, is := fields[1].(string); is && isAsking(fields[0]) {
+			m := new(pb.Match)
+			if err := proto.Unmarshal([]byte(body), m); err != nil {
+				return nil, corrupt("match", err)
+			}
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+func (s *Store) endAcceptance(
+	ctx context.Context, project string, m *pb.Match, terms AcceptanceTerms, pauses Pauses, ended *Acceptances,
+) error {
+	k, id, backfill, tickets := keysOf(project), m.GetId(), m.GetBackfill(), TicketsOf(m.GetProposal())
+	reply, err := s.withProposed(func(proposed []string) (any, error) {
+		c := s.call(acceptanceEndScript, k, ids{ofMatch: id, ofBackfill: backfill},
+			"match_id", id,
+			"told_time", terms.Readable.Milliseconds(),
+			"claim_time", terms.Claim.Milliseconds(),
+			"acceptance", acceptanceOf(m),
+			"watched", terms.Watched.Milliseconds(),
+			"target", neededTarget(m),
+			"event", s.encodeEvent(matchEvent(m, pb.Event_KIND_RELEASED)),
+			"ended_event", s.encodeEvent(matchEvent(m, pb.Event_KIND_EXPIRED)),
+			"backfill_id", backfill,
+			"rejected_event", s.encodeEvent(rejectedEvent(backfill, "unallocated")),
+			"first_pause", pauses.First.Milliseconds(),
+			"longest_pause", pauses.Longest.Milliseconds(),
+			"pause_limit", PausedPlayers,
+			"ticket_count", len(tickets))
+		c.tickets(k, tickets)
+		c.tickets(k, proposed)
+		return s.run(ctx, c)
+	})
+	if err != nil {
+		return err
+	}
+	r, err := listOf(reply, 2)
+	if err != nil {
+		return err
+	}
+	switch r[0] {
+	case "accepted":
+		ended.Accepted = append(ended.Accepted, m)
+	case "ended":
+		position, err := positionOf(r[1])
+		if err != nil {
+			return err
+		}
+		ended.Failed, ended.Position = append(ended.Failed, m), max(ended.Position, position)
+		if r, err = listOf(reply, 3); err != nil {
+			return err
+		}
+		tickets, _ := r[2].(string)
+		ended.Ended = slices.Concat(ended.Ended, strings.Fields(tickets))
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package state
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+)
+
+// Pauses says how long players pause before their next ticket who declined a match, or did not answer it.
+type Pauses struct {
+	// First is the first pause; 0 if nobody pauses. Each pause is twice as long as the one before, and at most Longest.
+	// Who has missed no match for Longest since the last pause begins anew.
+	First, Longest time.Duration
+}
+
+// PausesOf is what a project's settings say.
+func PausesOf(settings *pb.ProjectSettings) Pauses {
+	a := settings.GetAcceptance()
+	return Pauses{
+		First:   time.Duration(a.GetFirstPause()) * time.Millisecond,
+		Longest: time.Duration(a.GetLongestPause()) * time.Millisecond,
+	}
+}
+
+// PausedPlayers is how many players of a project may pause in each of the two turns that are kept: with names of 256
+// bytes they take about 50 MB.
+const PausedPlayers = 1 << 16
+
+// pausesOf reads what a project's settings say.
+func (s *Store) pausesOf(ctx context.Context, project string) (Pauses, error) {
+	settings, err := s.Settings(ctx, project)
+	return PausesOf(settings), err
+}
+
+// paused is the error of a verdict that a player pauses: "paused" and its number from 1.
+func (c *creation) paused(v verdict) error {
+	name := c.owner
+	if n, err := strconv.Atoi(strings.TrimPrefix(v.reason, pausedMark)); err == nil && c.players != "" {
+		if names := strings.Split(c.players, "\n"); n >= 1 && n <= len(names) {
+			name = names[n-1]
+		}
+	}
+	e := problem.New(problem.Limited, "player %q declined a match or did not answer it, and may search again in %v", name,
+		v.after.Round(time.Second)+time.Second).Exceeds("acceptance.pause")
+	e.RetryAfter = v.after
+	return e
+}
+
+// pausedMark is how such a verdict begins.
+const pausedMark = "paused "

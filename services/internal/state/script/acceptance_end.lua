@@ -1,0 +1,131 @@
+-- Ends the acceptance of a match. When all players accepted, the match goes on: one that needs a server is in the
+-- outbox from now on. Otherwise the match ends. Its tickets whose players declined end, and when the time is
+-- over also those whose players did not answer. All others wait again at their old age. Nobody is taken for silent who
+-- may have found no Redis: then those who did not answer wait again, too. The backfill ticket that was created with the
+-- match is deleted, and the tickets that were proposed to that wait again too.
+-- Full: runs
+-- Uses: time, change, large, listed, ended, backfill, proposal, credit, pause
+-- KEYS: waiting, resolved, claims, outbox, match, backfill, proposals, joined, proposed, backfills,
+--       then ticket… (those of the match, then those that are proposed to the backfill ticket)
+-- ARGV: match_id, told_time (for how long an end is told), claim_time (until the tickets wait again), acceptance (for
+--       how long its players could accept), watched (since when the caller has found Redis there) (all four in
+--       milliseconds), target ('' = it needs no server), event (when it ends), ended_event (of tickets that end) (both
+--       without their reason), backfill_id ('' = none), rejected_event, first_pause, longest_pause (in milliseconds,
+--       0 = players do not pause who declined or were silent), pause_limit, ticket_count (of the match), then id…
+-- Result: 'accepted', 0; 'ended', feed position (0 when no ticket waits again), and the tickets that ended with spaces
+--         between; 'other', 0 when the players may still answer or were not asked; or 'again' and the ids of the
+--         proposed tickets
+local now, due = millis(), redis.call('ZSCORE', claims, match_id)
+local state = redis.call('HGET', match, STATE)
+if not due or tonumber(due) > now or state ~= OFFERED and state ~= ACCEPTED and state ~= DECLINED then
+  return {'other', 0}
+end
+local count = tonumber(ticket_count)
+if state == ACCEPTED then
+  if target == '' then
+    return {'accepted', 0} -- its results are written in one step, with its end
+  end
+  local known, fields = {ASKED, AGREED, DEADLINE}, redis.call('HKEYS', match)
+  for _, field in ipairs(fields) do
+    if string.sub(field, 1, #ANSWER) == ANSWER then
+      known[#known + 1] = field
+    end
+    if #known == 1000 then
+      redis.call('HDEL', match, unpack(known))
+      known = {}
+    end
+  end
+  if #known > 0 then
+    redis.call('HDEL', match, unpack(known))
+  end
+  for _, ticket in each_ticket(1, count) do
+    redis.call('HDEL', ticket, ASKED)
+  end
+  redis.call('HSET', match, STATE, CLAIMED)
+  redis.call('ZADD', claims, now + claim_time, match_id)
+  redis.call('ZADD', outbox, now, match_id)
+  open_match(target)
+  return {'accepted', 0}
+end
+
+local has_backfill = backfill_id ~= '' and redis.call('EXISTS', backfill) == 1
+if has_backfill and not are_proposed(count + 1) then
+  return again()
+end
+local silent, said = state == OFFERED, {}
+local is_known = now - watched <= tonumber(redis.call('HGET', match, DEADLINE)) - acceptance
+local answers = redis.call('HGETALL', match)
+for i = 1, #answers, 2 do
+  said[answers[i]] = answers[i + 1]
+end
+-- fate tells why a ticket ends, nil when it waits again. missed are the players because of whom tickets end.
+local missed = {}
+local function fate(names)
+  local reason
+  for name in string.gmatch(names, '[^\n]+') do
+    local answer = said[ANSWER .. name]
+    if answer == NO then
+      reason = 'declined'
+      missed[#missed + 1] = name
+    elseif not answer and silent and is_known then
+      reason = reason or 'silent'
+      missed[#missed + 1] = name
+    end
+  end
+  return reason
+end
+local changes, ids, scores, ended, gone, lists = {}, {}, {}, {declined = {}, silent = {}}, {}, has_lists()
+local told, deleted = {}, {}
+for _, ticket, id in each_ticket(1, count) do
+  local ticket_state, reserved_by, created, owner, its_players, is_told =
+    unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY, CREATED, OWNER, PLAYERS, TELLS))
+  if ticket_state == CLAIMED and reserved_by == match_id then
+    local reason = fate(its_players or owner)
+    if reason then
+      end_ticket(ticket, id, is_told, reason, told, deleted)
+      if lists and not is_told then
+        unlist(id, owner, its_players)
+      end
+      table.insert(ended[reason], id)
+      gone[#gone + 1] = id
+    else
+      requeue(ticket, id, created, changes, scores)
+      ids[#ids + 1] = id
+    end
+  end
+end
+wait_again(scores)
+pause(missed, now)
+redis.call('ZREM', claims, match_id)
+redis.call('DEL', match)
+-- The target may have been closed for everybody but this match.
+if target ~= '' then
+  reopen_target(target, now)
+end
+-- because adds field 8 of pb.Event.
+local function because(encoded, reason)
+  return encoded .. 'B' .. string.char(#reason) .. reason
+end
+local events = {}
+for _, reason in ipairs({'declined', 'silent'}) do
+  if #ended[reason] > 0 then
+    events[#events + 1] = because(ended_event, reason)
+    events[#events + 1] = table.concat(ended[reason], ' ')
+  end
+end
+events[#events + 1] = because(event, silent and 'silent' or 'declined')
+events[#events + 1] = table.concat(ids, ' ')
+local moved = #ids + #gone
+deleted[#deleted + 1] = OUTCOME .. match_id
+release(deleted)
+keep_ends(told, now)
+if has_backfill then
+  moved = moved + reject(count + 1, changes, events, rejected_event)
+  forget(changes)
+end
+append_history(events, moved)
+local position = 0
+if #changes > 0 then
+  position = append_feed(changes)
+end
+return {'ended', position, table.concat(gone, ' ')}

@@ -1,0 +1,31 @@
+-- Functions of scripts that ask the players of a match whether they accept it. Until the acceptance ends, the match is
+-- among claims by the time until which they may answer, and by 0 when all accepted, or one declined or left.
+-- Reads: claims
+
+-- names_of returns the players of a ticket, with newlines between.
+local function names_of(ticket)
+  local owner, its_players = unpack(redis.call('HMGET', ticket, OWNER, PLAYERS))
+  return its_players or owner or ''
+end
+
+-- offer claims tickets, whose keys are these of KEYS, for a match that asks their players.
+local function offer(match_key, id, body, from, to, time, now)
+  local asked = 0
+  for i = from, to do
+    redis.call('HSET', KEYS[i], STATE, CLAIMED, RESERVED_BY, id, ASKED, id)
+    local _, newlines = string.gsub(names_of(KEYS[i]), '\n', '\n')
+    asked = asked + newlines + 1
+  end
+  redis.call('HSET', match_key, BODY, body, STATE, OFFERED, ASKED, asked, DEADLINE, now + time)
+end
+
+-- disagree ends the acceptance of a match, since somebody declined or left. It tells whether it did.
+local function disagree(match_key, id)
+  local state = redis.call('HGET', match_key, STATE)
+  if state ~= OFFERED and state ~= ACCEPTED then
+    return false
+  end
+  redis.call('HSET', match_key, STATE, DECLINED)
+  redis.call('ZADD', claims, 'XX', 0, id)
+  return true
+end

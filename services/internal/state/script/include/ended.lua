@@ -1,0 +1,54 @@
+-- Functions of scripts that end tickets without a match.
+-- Reads: told_time
+--
+-- A ticket with TELLS has the reason of its end as its result, for as long as results are readable. ENDED_BY has those
+-- who deleted it: to them it is gone. It has an element for each, with newlines between: 's' when a service token did,
+-- 'p' when the player's own did, and the player. Events told of its end, so they do not tell of what follows.
+
+-- tell_end makes the reason, of less than 128 bytes, the result of a ticket. keep_ends must follow.
+local function tell_end(ticket, reason, by)
+  redis.call('HSET', ticket, STATE, RESOLVED, ASSIGNMENT, '\18' .. string.char(#reason) .. reason, ENDED_BY, by)
+  redis.call('HDEL', ticket, RESERVED_BY, ASKED)
+end
+
+-- keep_ends notes until when the ends of tickets can be read. The mark tells expire_results.lua that these are ends.
+local function keep_ends(ids, now)
+  if #ids > 0 then
+    keep_results({'-', unpack(ids)}, #ids, now, tonumber(told_time))
+  end
+end
+
+-- end_ticket ends a ticket with a reason: told has the ids of those whose end is told, deleted of the others.
+local function end_ticket(ticket, id, is_told, reason, told, deleted)
+  if is_told then
+    tell_end(ticket, reason, '')
+    told[#told + 1] = id
+  else
+    redis.call('DEL', ticket)
+    deleted[#deleted + 1] = id
+  end
+end
+
+-- is_gone_for tells whether a ticket is gone for a player, or a service token.
+local function is_gone_for(player, by_service, ended_by)
+  for kind, name in string.gmatch(ended_by, '([ps])([^\n]*)') do
+    if name == player or kind == 's' and by_service == '1' then
+      return true
+    end
+  end
+  return false
+end
+
+-- is_for_others tells whether a ticket has an owner, or a player, who did not delete it.
+local function is_for_others(owner, its_players, ended_by)
+  local left = {}
+  for name in string.gmatch(ended_by, '[ps]([^\n]*)') do
+    left[name] = true
+  end
+  for name in string.gmatch(owner .. '\n' .. (its_players or ''), '[^\n]+') do
+    if not left[name] then
+      return true
+    end
+  end
+  return false
+end

@@ -1,0 +1,147 @@
+-- Functions of scripts that let players into running games.
+-- Reads: backfill
+
+-- names_of returns the players of a ticket, with newlines between.
+local function names_of(key)
+  local owner, its_players = unpack(redis.call('HMGET', key, OWNER, PLAYERS))
+  return its_players or owner or ''
+end
+
+-- roster_refuses returns why the tickets whose keys these are must not be proposed to the backfill ticket: 'players' if
+-- one of theirs is in the game, or twice among those that are proposed to it, and 'full' if they are too many. Without
+-- a reason it returns nil, and the names of all that are proposed then.
+local function roster_refuses(from, to, now)
+  local there, promised, lately = unpack(redis.call('HMGET', backfill, PLAYERS, PROMISED, LATELY))
+  local seen = {}
+  for name in string.gmatch((there or '') .. '\n' .. (promised or ''), '[^\n]+') do
+    seen[name] = true
+  end
+  for time, name in string.gmatch(lately or '', '(%d+) ([^\n]+)') do
+    if tonumber(time) > now - UNHEARD then
+      seen[name] = true
+    end
+  end
+  local names = {promised or nil}
+  for i = from, to do
+    names[#names + 1] = names_of(KEYS[i])
+    for name in string.gmatch(names[#names], '[^\n]+') do
+      if seen[name] then
+        return 'players'
+      end
+      seen[name] = true
+    end
+  end
+  names = table.concat(names, '\n')
+  if #names + #(there or '') > ROSTER_NAMES then
+    return 'full'
+  end
+  return nil, names
+end
+
+-- fields_of iterates over the fields of a message: the number of each, where it begins and ends, and where its value
+-- begins if that is bytes.
+local function fields_of(text, at, last)
+  local function varint()
+    local value, scale = 0, 1
+    while true do
+      local byte = string.byte(text, at)
+      at = at + 1
+      value = value + byte % 128 * scale
+      if byte < 128 then
+        return value
+      end
+      scale = scale * 128
+    end
+  end
+  return function()
+    if at > last then
+      return nil
+    end
+    local begin = at
+    local tag = varint()
+    local kind, value = tag % 8, at
+    if kind == 0 then
+      varint()
+    elseif kind == 1 then
+      at = at + 8
+    elseif kind == 5 then
+      at = at + 4
+    else
+      local length = varint()
+      value = at
+      at = at + length
+    end
+    return math.floor(tag / 8), begin, at - 1, value
+  end
+end
+
+-- bytes_field encodes a field of bytes, whose number is less than 16.
+local function bytes_field(number, value)
+  local length, digits = #value, {string.char(number * 8 + 2)}
+  while length > 127 do
+    digits[#digits + 1] = string.char(length % 128 + 128)
+    length = math.floor(length / 128)
+  end
+  digits[#digits + 1] = string.char(length)
+  return table.concat(digits) .. value
+end
+
+-- ids_of returns players as the roster has them, without attributes.
+local function ids_of(names)
+  local entries = {}
+  for name in string.gmatch(names, '[^\n]+') do
+    entries[#entries + 1] = bytes_field(11, bytes_field(1, bytes_field(1, name)))
+  end
+  return table.concat(entries)
+end
+
+-- entries_of returns the players of a ticket as the roster has them: their ids and attributes.
+local function entries_of(key, names)
+  local entries, text = {}, redis.call('HGET', key, BODY) or ''
+  for number, _, last, value in fields_of(text, 1, #text) do
+    if number == 8 then -- a Player
+      local kept = {}
+      for inner, begin, finish in fields_of(text, value, last) do
+        if inner <= 3 then
+          kept[#kept + 1] = string.sub(text, begin, finish)
+        end
+      end
+      entries[#entries + 1] = bytes_field(11, bytes_field(1, table.concat(kept)))
+    end
+  end
+  return #entries > 0 and table.concat(entries) or ids_of(names)
+end
+
+-- note_joined adds the players of tickets that join to those in the game, if its server says who they are.
+local function note_joined(keys, now)
+  if #keys == 0 then
+    return
+  end
+  local there, roster, lately = unpack(redis.call('HMGET', backfill, PLAYERS, ROSTER, LATELY))
+  if not there then
+    return
+  end
+  local names, added, size, recent = {}, {roster}, #roster, {}
+  for line in string.gmatch(lately or '', '[^\n]+') do
+    if tonumber(string.match(line, '%d+')) > now - UNHEARD then
+      recent[#recent + 1] = line
+    end
+  end
+  if there ~= '' then
+    names[1] = there
+  end
+  for _, key in ipairs(keys) do
+    local joining = names_of(key)
+    names[#names + 1] = joining
+    added[#added + 1] = size < ROSTER_BYTES and entries_of(key, joining) or ids_of(joining)
+    size = size + #added[#added]
+    for name in string.gmatch(joining, '[^\n]+') do
+      recent[#recent + 1] = string.format('%.0f ', now) .. name
+    end
+  end
+  lately = table.concat(recent, '\n')
+  if #lately > ROSTER_NAMES then
+    lately = string.match(string.sub(lately, -ROSTER_NAMES), '\n(.*)') or ''
+  end
+  redis.call('HSET', backfill, PLAYERS, table.concat(names, '\n'), ROSTER, table.concat(added), LATELY, lately)
+end

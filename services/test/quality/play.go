@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot/plotter"
+
+	"matchmaker.dev/services/test/quality/engine"
+	"matchmaker.dev/services/test/quality/report"
+	"matchmaker.dev/services/test/quality/trial"
+	"matchmaker.dev/services/test/quality/world"
+)
+
+// all does jobs, some at a time, until one fails or the context ends.
+func all(ctx context.Context, workers, jobs int, do func(job int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			for job := range next {
+				if err := do(job); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for job := range jobs {
+		select {
+		case next <- job:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// play plays a world with all engines.
+func play(ctx context.Context, o *options, w world.World, seeds int, output io.Writer) (*report.Results, error) {
+	begin := time.Now()
+	r := &report.Results{World: w, Engines: engine.All(&w.Game), Bounds: make([]trial.Bound, seeds)}
+	r.Runs = map[engine.Name][]*trial.Measures{}
+	for _, name := range r.Engines {
+		r.Runs[name] = make([]*trial.Measures, seeds)
+	}
+	var mutex sync.Mutex
+	done := 0
+	err := all(ctx, o.workers, seeds, func(seed int) error {
+		tickets := w.Tickets(uint64(seed + 1))
+		r.Bounds[seed] = trial.Hindsight(&w, tickets)
+		for _, name := range r.Engines {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			m, err := trial.Play(&w, tickets, name, uint64(seed+1))
+			if err != nil {
+				return fmt.Errorf("world %s, seed %d, engine %s: %w", w.Name, seed+1, name, err)
+			}
+			mutex.Lock()
+			r.Runs[name][seed] = m
+			mutex.Unlock()
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		done++
+		_, err := fmt.Fprintf(output, "%s: %d of %d seeds, %d players each, after %s\n", w.Name, done, seeds,
+			r.Runs[r.Engines[0]][seed].Players, time.Since(begin).Round(time.Second))
+		return err
+	})
+	return r, err
+}
+
+// strictness is by how much the bounds of skill are multiplied along a curve.
+var strictness = []float64{0.25, 0.5, 1, 2, 4}
+
+// draw draws the curves of a world.
+func draw(ctx context.Context, o *options, w world.World, seeds int, output io.Writer) error {
+	if seeds == 0 {
+		return nil
+	}
+	var names []engine.Name
+	for _, name := range engine.All(&w.Game) {
+		if name == engine.On(world.Own) || name == engine.Literal(name.Rules()) || name.Rules() == world.Own {
+			names = append(names, name)
+		}
+	}
+	waits, spreads := make([][]float64, len(names)*len(strictness)), make([][]float64, len(names)*len(strictness))
+	var mutex sync.Mutex
+	begin := time.Now()
+	err := all(ctx, o.workers, seeds*len(strictness), func(job int) error {
+		seed, point := job/len(strictness), job%len(strictness)
+		scaled := w
+		scaled.Game = w.Game.Scaled(strictness[point])
+		tickets := w.Tickets(uint64(seed + 1))
+		for i, name := range names {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			m, err := trial.Play(&scaled, tickets, name, uint64(seed+1))
+			if err != nil {
+				return fmt.Errorf("curves of %s, seed %d, engine %s: %w", w.Name, seed+1, name, err)
+			}
+			if m.Matches == 0 {
+				continue
+			}
+			mutex.Lock()
+			at := i*len(strictness) + point
+			waits[at], spreads[at] = append(waits[at], m.Waits.At(0.9)), append(spreads[at], m.Spread.Mean())
+			mutex.Unlock()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var curves []report.Curve
+	for i, name := range names {
+		c := report.Curve{Engine: name}
+		for point := range strictness {
+			at := i*len(strictness) + point
+			if len(waits[at]) > 0 {
+				c.Points = append(c.Points, plotter.XY{X: stat.Mean(spreads[at], nil), Y: stat.Mean(waits[at], nil)})
+			}
+		}
+		curves = append(curves, c)
+	}
+	_, _ = fmt.Fprintf(output, "%s: curves after %s\n\n", w.Name, time.Since(begin).Round(time.Second))
+	return report.Draw(filepath.Join(o.out, w.Name+".svg"), w.Name, curves)
+}

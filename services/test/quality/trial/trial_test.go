@@ -1,0 +1,118 @@
+package trial_test
+
+import (
+	"testing"
+
+	"matchmaker.dev/services/test/quality/engine"
+	"matchmaker.dev/services/test/quality/trial"
+	"matchmaker.dev/services/test/quality/world"
+)
+
+// small returns a world that takes a second, with its players.
+func small(t *testing.T, name string) (world.World, []world.Ticket) {
+	t.Helper()
+	w, ok := world.Find(name)
+	if !ok {
+		t.Fatal("there is no world", name)
+	}
+	w.Before, w.Measure = 60, 240
+	return w, w.Tickets(1)
+}
+
+func play(t *testing.T, w world.World, tickets []world.Ticket, name engine.Name) *trial.Measures {
+	t.Helper()
+	m, err := trial.Play(&w, tickets, name, 1)
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	if m.Matches < 10 {
+		t.Fatalf("%s made %d matches: this world shows nothing", name, m.Matches)
+	}
+	return m
+}
+
+// The function makes only matches that the rules allow, and is not worse than the literal reading of the same file in
+// all that counts at once.
+func TestRulesAgainstLiteralReadings(t *testing.T) {
+	for _, name := range []string{"evening", "parties", "roles"} {
+		w, tickets := small(t, name)
+		for _, l := range engine.Pairs(&w.Game) {
+			t.Run(name+"/"+string(l), func(t *testing.T) {
+				ours, theirs := play(t, w, tickets, engine.On(l)), play(t, w, tickets, engine.Literal(l))
+				if ours.Violations > 0 {
+					t.Errorf("%d of %d matches are against the rules: %v", ours.Violations, ours.Matches, ours.First)
+				}
+				if theirs.Violations > 0 {
+					t.Errorf("the literal reading is wrong: %d of %d matches are against the rules: %v", theirs.Violations,
+						theirs.Matches, theirs.First)
+				}
+				if ours.Players != theirs.Players {
+					t.Errorf("%d players were measured, and %d", ours.Players, theirs.Players)
+				}
+				if theirs.Waits.At(0.9) < ours.Waits.At(0.9) && theirs.Spread.Mean() < ours.Spread.Mean() &&
+					theirs.Gap.Mean() < ours.Gap.Mean() && theirs.Abandoned < ours.Abandoned {
+					t.Errorf("wait p90 %.1f and %.1f, spread %.0f and %.0f, gap %.1f and %.1f, left %d and %d: worse in all",
+						ours.Waits.At(0.9), theirs.Waits.At(0.9), ours.Spread.Mean(), theirs.Spread.Mean(),
+						ours.Gap.Mean(), theirs.Gap.Mean(), ours.Abandoned, theirs.Abandoned)
+				}
+			})
+		}
+	}
+}
+
+// No other engine is better than the function on its own file in all that counts at once, and no engine that keeps
+// to the rules has less wait or fewer who leave than hindsight.
+func TestRulesAgainstAll(t *testing.T) {
+	for _, name := range []string{"evening", "parties", "roles"} {
+		w, tickets := small(t, name)
+		ours := play(t, w, tickets, engine.On(world.Own))
+		if ours.Violations > 0 {
+			t.Errorf("%s: %d of %d matches are against the rules: %v", name, ours.Violations, ours.Matches, ours.First)
+		}
+		bound := trial.Hindsight(&w, tickets)
+		for _, other := range engine.All(&w.Game)[1:] {
+			theirs := play(t, w, tickets, other)
+			if theirs.Waits.At(0.9) < ours.Waits.At(0.9) && theirs.Spread.Mean() < ours.Spread.Mean() &&
+				theirs.Gap.Mean() < ours.Gap.Mean() && theirs.Abandoned < ours.Abandoned {
+				t.Errorf("%s: %s is better in all", name, other)
+			}
+			if theirs.Violations > 0 {
+				continue
+			}
+			if theirs.Waits.Mean() < bound.Wait ||
+				float64(theirs.Abandoned)/float64(theirs.Players) < bound.Abandoned {
+				t.Errorf("%s: %s is better than %+v, which is the best", name, other, bound)
+			}
+		}
+	}
+}
+
+// Every measured player is matched or leaves, in each part of the measures.
+func TestPlayersAreCountedOnce(t *testing.T) {
+	w, tickets := small(t, "roles")
+	m := play(t, w, tickets, engine.OpenMatch)
+	want := 0
+	for i := range tickets {
+		if tickets[i].Measured {
+			want += len(tickets[i].Players)
+		}
+	}
+	parts := map[string]int{"all": len(m.Waits)}
+	for _, g := range m.Deciles {
+		parts["deciles"] += len(g.Waits)
+	}
+	for _, g := range m.Regions {
+		parts["regions"] += len(g.Waits)
+	}
+	for _, g := range m.Parties {
+		parts["parties"] += len(g.Waits)
+	}
+	for part, n := range parts {
+		if n != want {
+			t.Errorf("%s: %d players, not %d", part, n, want)
+		}
+	}
+	if m.Violations == 0 || m.First == nil {
+		t.Error("an engine without rules made no match against them: the judge says nothing")
+	}
+}

@@ -1,0 +1,195 @@
+// Package world generates players who come to play: their skill, parties, roles, pings, and how long they wait before
+// they leave. A world and a seed give the same players again. The numbers are calibrated on published figures, which
+// docs/quality.md names.
+package world
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+)
+
+// Player is a player of a ticket.
+type Player struct {
+	Skill float64
+	Role  int              // of Game.Roles; 0 without roles
+	Ping  [Regions]float64 // in ms
+}
+
+// Ticket is a party that comes, or a player alone.
+type Ticket struct {
+	// Arrives and Leaves are seconds since the world began. A ticket that is not matched leaves.
+	Arrives, Leaves float64
+	Players         []Player
+	// Home is the region with the least ping.
+	Home int
+	// Measured tickets count. Those before have no crowd yet, those after are there for the ones before.
+	Measured bool
+}
+
+// Age is how long a ticket has waited, to the millisecond.
+func Age(now float64, t *Ticket) float64 { return math.Round(1000*(now-t.Arrives)) / 1000 }
+
+// Skill is the mean of the players' skill.
+func (t *Ticket) Skill() float64 {
+	sum := 0.0
+	for _, p := range t.Players {
+		sum += p.Skill
+	}
+	return sum / float64(len(t.Players))
+}
+
+// World is who comes to play what.
+type World struct {
+	Name, About string
+	Game        Game
+	// Rate is the players a second at the peak of the day, of all cities, and Hour the time of day in UTC at which the
+	// world begins. In a steady world it is always so many.
+	Rate, Hour float64
+	Steady     bool
+	// Measure is the seconds in which tickets that come are measured, Before those before. Others come after, until the
+	// last of the measured ones is matched or has left.
+	Before, Measure float64
+	// Every is the seconds between runs of the match function.
+	Every float64
+	// Cities are where players live: their positions in the list of all.
+	Cities []int
+	// Large worlds are not played unless asked for.
+	Large bool
+}
+
+// after is how long others come after the measured ones.
+func (w *World) after() float64 {
+	if w.Large {
+		return 120
+	}
+	return MaxPatience
+}
+
+// Of patience, in seconds: a Weibull distribution in which 40 in 100 have left after a minute, and a bound.
+const (
+	patienceScale, patienceShape = 146.8, 0.75
+	MaxPatience                  = 900.0
+)
+
+// Of skill: 1500 is the median, and 96 in 100 are below 2200.
+const (
+	meanSkill, deviation    = 1500.0, 400.0
+	leastSkill, mostSkill   = 400.0, 3000.0
+	withinParty             = 120.0
+	lastMile, lastMileSigma = 12.0, 0.6
+	msPerKm                 = 0.0135
+)
+
+// Tickets generates the tickets of a world in the order of their arrival.
+func (w *World) Tickets(seed uint64) []Ticket {
+	r := rand.New(rand.NewPCG(seed, 0x7a1e)) //nolint:gosec // the same seed gives the same players
+	sizes := w.Game.parties()
+	mean := 0.0
+	for i, share := range sizes {
+		mean += share * float64(i+1)
+	}
+	// Tickets come as a Poisson process at the greatest rate, which is thinned by the hour of each city.
+	var tickets []Ticket
+	peak := w.Rate / mean
+	end := w.Before + w.Measure
+	for at := r.ExpFloat64() / peak; at < end+w.after(); at += r.ExpFloat64() / peak {
+		city := pick(r, w.Cities)
+		if !w.Steady && r.Float64() > day(w.Hour+at/3600+city.offset) {
+			continue
+		}
+		t := w.ticket(r, city, 1+choose(r, sizes))
+		t.Arrives = math.Round(1000*at) / 1000
+		t.Leaves = at + math.Min(MaxPatience, patienceScale*math.Pow(r.ExpFloat64(), 1/patienceShape))
+		t.Measured = at >= w.Before && at < end
+		tickets = append(tickets, t)
+	}
+	return tickets
+}
+
+func (w *World) ticket(r *rand.Rand, c *city, players int) Ticket {
+	t := Ticket{Players: make([]Player, players)}
+	leader := truncated(r, meanSkill, deviation)
+	left := make([]int, len(w.Game.Roles))
+	for i, role := range w.Game.Roles {
+		left[i] = role.Count
+	}
+	for i := range t.Players {
+		p := &t.Players[i]
+		if p.Skill = leader; i > 0 {
+			p.Skill = truncated(r, leader, withinParty)
+		}
+		p.Role = w.Game.role(r, left)
+		mile := lastMile * math.Exp(lastMileSigma*r.NormFloat64())
+		for region := range Regions {
+			km := distance(c.lat, c.long, regions[region].lat, regions[region].long)
+			p.Ping[region] = math.Round(math.Min(400, (mile+msPerKm*km)*(1+0.05*math.Abs(r.NormFloat64()))))
+		}
+	}
+	for region := range Regions {
+		if t.worst(region) < t.worst(t.Home) {
+			t.Home = region
+		}
+	}
+	return t
+}
+
+func (t *Ticket) worst(region int) (most float64) {
+	for _, p := range t.Players {
+		most = math.Max(most, p.Ping[region])
+	}
+	return most
+}
+
+// truncated is a whole number of a normal distribution.
+func truncated(r *rand.Rand, mean, deviation float64) float64 {
+	for {
+		if v := math.Round(mean + deviation*r.NormFloat64()); v >= leastSkill && v <= mostSkill {
+			return v
+		}
+	}
+}
+
+// choose draws from shares, whose sum is 1.
+func choose(r *rand.Rand, shares []float64) int {
+	at := r.Float64()
+	for i, share := range shares {
+		if at -= share; at < 0 {
+			return i
+		}
+	}
+	return len(shares) - 1
+}
+
+// day is how many players there are at a local hour, as a part of the peak: they rise evenly from four in the morning
+// until seven in the evening, stay for three hours, and go before midnight's end.
+func day(hour float64) float64 {
+	const least = 0.15
+	hour = math.Mod(hour+48, 24)
+	switch {
+	case hour < 4:
+		return least + (1-least)*math.Max(0, (2-hour)/4)
+	case hour < 19:
+		return least + (1-least)*(hour-4)/15
+	case hour < 22:
+		return 1
+	}
+	return 1 - (1-least)*(hour-22)/4
+}
+
+// Decile is in which tenth of all players a skill is, from 0.
+func Decile(skill float64) int {
+	z := (skill - meanSkill) / deviation
+	return min(9, int(10*0.5*math.Erfc(-z/math.Sqrt2)))
+}
+
+// RegionNames are the names of the regions.
+func RegionNames() (names []string) {
+	for _, r := range regions {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+// text is a number as JSON has it.
+func text(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -1,0 +1,164 @@
+package ticket
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"go.opentelemetry.io/otel/attribute"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/estimate"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/web"
+)
+
+const (
+	// estimatesAge is how old what is remembered of a project may be; directors write it every five seconds.
+	estimatesAge = 2 * time.Second
+	// estimatesMemory is about how many bytes the estimates of all projects take at most. decoded is how many bytes each
+	// byte of a record takes.
+	estimatesMemory = 32 << 20
+	decoded         = 6
+)
+
+// estimates remembers how long the tickets of projects wait. Nothing is read for a project whose players do not ask.
+type estimates struct {
+	read func(ctx context.Context, project string) (*pb.Waits, error)
+	now  func() time.Time // of this process
+
+	mu    sync.Mutex
+	known map[string]*projectEstimates
+	size  int
+}
+
+// projectEstimates are those of one project. Others of it are used while newer ones are read.
+type projectEstimates struct {
+	mu   sync.Mutex
+	of   *estimate.Estimates // nil until they were read
+	next time.Time           // when to read them again
+	size int                 // under the lock of estimates
+}
+
+func newEstimates(read func(context.Context, string) (*pb.Waits, error), now func() time.Time) *estimates {
+	return &estimates{read: read, now: now, known: map[string]*projectEstimates{}}
+}
+
+// estimate is for how much longer a ticket that waits is expected to wait; nil where that is not known. now is by
+// Redis's clock.
+func (e *estimates) estimate(
+	ctx context.Context, project string, t *pb.Ticket, now time.Time,
+) (*state.Estimate, error) {
+	one := e.project(project)
+	one.mu.Lock()
+	due := !e.now().Before(one.next)
+	if due {
+		one.next = e.now().Add(estimatesAge)
+	}
+	one.mu.Unlock()
+	if due {
+		waits, err := e.read(telemetry.Detach(ctx), project)
+		if err != nil {
+			return nil, err
+		}
+		made := estimate.NewEstimates(waits)
+		one.mu.Lock()
+		one.of = made
+		one.mu.Unlock()
+		e.keep(project, one, len(project)+256+decoded*proto.Size(waits))
+	}
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if one.of == nil {
+		return nil, nil
+	}
+	if r, ok := one.of.Of(t, now); ok {
+		return &state.Estimate{Low: r.Low, High: r.High}, nil
+	}
+	return nil, nil
+}
+
+func (e *estimates) project(project string) *projectEstimates {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	one := e.known[project]
+	if one == nil {
+		one = &projectEstimates{size: 256 + len(project)}
+		e.known[project] = one
+		e.size += one.size
+	}
+	return one
+}
+
+// keep counts what a project's estimates take. Beyond the limit those of any others are forgotten, and read again when
+// they are asked for.
+func (e *estimates) keep(project string, one *projectEstimates, size int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.known[project] != one {
+		return // it was forgotten meanwhile
+	}
+	e.size += size - one.size
+	one.size = size
+	for other, its := range e.known {
+		if e.size <= estimatesMemory {
+			return
+		}
+		if other != project {
+			delete(e.known, other)
+			e.size -= its.size
+		}
+	}
+}
+
+// usage is about how many bytes are remembered.
+func (e *estimates) usage() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.size
+}
+
+// observe makes the instrument of what is remembered.
+func (e *estimates) observe(m telemetry.Meter) {
+	m.ObservableGauge("matchmaker.estimates.size", "By",
+		"About how many bytes the projects' estimates of waits take that this process remembers, and the most.",
+		func(_ context.Context, observe telemetry.Observe) {
+			observe(float64(e.usage()), attribute.String("kind", "used"))
+			observe(estimatesMemory, attribute.String("kind", "limit"))
+		})
+}
+
+// addEstimate notes on a ticket that waits for how much longer it is expected to. Its body must be whole. Without an
+// answer of the state store there is no estimate.
+func (s *service) addEstimate(ctx context.Context, project string, t *state.Ticket) {
+	if t == nil || t.Assignment != nil || t.Matched {
+		return
+	}
+	var err error
+	if t.Estimate, err = s.estimates.estimate(ctx, project, t.Body, s.Store.Now()); err != nil {
+		s.Log.DebugContext(ctx, "how long tickets wait was not read", "project", project, "error", err)
+	}
+}
+
+// wantsEstimate reads the query parameter estimate. Most requests have none, and have their query parsed no more often
+// for it.
+func wantsEstimate(c echo.Context) (bool, error) {
+	if !c.QueryParams().Has("estimate") {
+		return false, nil
+	}
+	query, err := web.Query(c, "estimate")
+	if err != nil {
+		return false, err
+	}
+	switch query.Get("estimate") {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	}
+	return false, problem.New(problem.Invalid, "query parameter estimate: true or false is expected")
+}
