@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"matchmaker.dev/services/test/launch"
 )
 
 // The ways in which Redis keeps the state.
@@ -108,10 +109,11 @@ func readyAt(address string) func(line string) string {
 
 // server adds a server of Redis with settings of its own in a file, which it may write again.
 func (s *system) server(binary, name string, settings ...string) (r *redis, port string, err error) {
-	port, err = vacant()
+	address, err := launch.Vacant(context.Background())
 	if err != nil {
 		return nil, "", err
 	}
+	_, port, _ = strings.Cut(address, ":")
 	r = &redis{network: "tcp", dir: filepath.Join(s.dir, name), config: filepath.Join(s.dir, name, "redis.conf")}
 	if err := os.MkdirAll(r.dir, 0o750); err != nil {
 		return nil, "", err
@@ -171,10 +173,11 @@ const primaries = 3
 func (s *system) withCluster(binary string) error {
 	var addresses []string
 	for n := range 2 * primaries {
-		bus, err := vacant()
+		bus, err := launch.Vacant(context.Background())
 		if err != nil {
 			return err
 		}
+		_, bus, _ = strings.Cut(bus, ":")
 		one, port, err := s.server(binary, fmt.Sprintf("redis-%d", n+1), durable("cluster-enabled yes", "cluster-port "+bus,
 			fmt.Sprintf("cluster-node-timeout %d", downTime))...)
 		if err != nil {
@@ -338,19 +341,6 @@ func (st *stores) close() error {
 		return nil
 	}
 	return st.disk.unmount()
-}
-
-// vacant is a port of this machine that nobody listens at. It is none of those that the system gives away: a server
-// that is killed gets the same one again.
-func vacant() (string, error) {
-	for range 100 {
-		port := strconv.Itoa(10_000 + rand.IntN(20_000)) //nolint:gosec // which one does not matter
-		l, err := net.Listen("tcp", "127.0.0.1:"+port)
-		if err == nil {
-			return port, l.Close()
-		}
-	}
-	return "", errors.New("no port is free")
 }
 
 // processes lists the units of all servers and Sentinels.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"mime"
 	"net"
 	"net/http"
@@ -23,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/issuer"
+	installed "matchmaker.dev/services/test/launch"
 )
 
 var caddy = flag.String("caddy", "", "binary of the gateway")
@@ -108,25 +108,15 @@ func startGateway(t *testing.T, address string, env map[string]string) {
 	t.Cleanup(p.Kill)
 }
 
-// reserve finds free addresses. Their ports are below those that the system assigns to listeners on port 0.
-func reserve(t *testing.T, n int) []string {
+// reserve finds free addresses.
+func reserve(t *testing.T, n int) (found []string) {
 	t.Helper()
-	const first, ports = 20000, 10000
-	var found []string
-	for range 100 * n {
-		if len(found) == n {
-			break
-		}
-		var config net.ListenConfig
-		l, err := config.Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(ports)))
+	for range n {
+		address, err := installed.Vacant(t.Context())
 		if err != nil {
-			continue
+			t.Fatal(err)
 		}
-		defer l.Close() // when all are found
-		found = append(found, l.Addr().String())
-	}
-	if len(found) < n {
-		t.Fatalf("only %d of %d ports are free", len(found), n)
+		found = append(found, address)
 	}
 	return found
 }

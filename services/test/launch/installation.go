@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -146,11 +145,11 @@ func (i *Installation) Restart(ctx context.Context, name string) (time.Duration,
 
 // add starts a process of a service.
 func (i *Installation) add(ctx context.Context, of catalog.Service, name string) error {
-	address, err := vacant(ctx)
+	address, err := Vacant(ctx)
 	if err != nil {
 		return err
 	}
-	metrics, err := vacant(ctx)
+	metrics, err := Vacant(ctx)
 	if err != nil {
 		return err
 	}
@@ -240,16 +239,6 @@ func (i *Installation) Close() error {
 		errs = append(errs, i.redis.Close())
 	}
 	return errors.Join(append(errs, os.RemoveAll(i.dir))...)
-}
-
-// vacant is a free address of this machine.
-func vacant(ctx context.Context) (string, error) {
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // ready waits until the process is ready.
