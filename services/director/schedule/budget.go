@@ -37,6 +37,7 @@ type Budget struct {
 	fruitless time.Duration // the level of the bucket of all fruitless configs
 	at        time.Time
 	accounts  map[string]*Account
+	sharing   int // how many configs used something lately, when the budget was refilled
 	// closed are the accounts of deleted configs until nothing would be gained by forgetting them.
 	closed map[string]*Account
 }
@@ -162,8 +163,11 @@ func (b *Budget) refill(now time.Time) {
 	b.level = min(b.scale(burst), b.level+b.scale(passed))
 	b.fruitless = min(b.scale(burst), b.fruitless*fruitlessPart+b.scale(passed)) / fruitlessPart
 	share, full := b.scale(passed)/time.Duration(b.sharers()), b.full()
+	b.sharing = 0
 	for _, a := range b.accounts {
-		a.level = min(full, a.level+share/a.part())
+		if a.level = min(full, a.level+share/a.part()); a.level < full {
+			b.sharing++
+		}
 		a.fruitless = now.Sub(a.found) >= fruitlessAfter
 	}
 	for config, a := range b.closed {
@@ -214,7 +218,7 @@ func (a *Account) allows() bool {
 // allowsAt is when a run of the config may start if nothing else starts.
 func (a *Account) allowsAt(now time.Time) time.Time {
 	b, part := a.budget, float64(a.part())
-	wait := min(-float64(a.common())*part, -float64(a.level)*part*float64(b.sharers())) / b.cores
+	wait := min(-float64(a.common())*part, -float64(a.level)*part*float64(max(1, b.sharing))) / b.cores
 	return now.Add(max(0, time.Duration(wait)) + time.Millisecond)
 }
 

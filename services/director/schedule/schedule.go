@@ -62,6 +62,7 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 	if s.Budget != nil && len(due) > 0 {
 		s.Budget.refill(now)
 	}
+	due = slices.DeleteFunc(due, func(one S) bool { return !s.allows(one.schedule(), now, &wake) })
 	// Those with the least recent charge first, and of one config's segments the one that ran the longest time ago.
 	slices.SortStableFunc(due, func(a, b S) int {
 		x, y := a.schedule(), b.schedule()
@@ -69,11 +70,7 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 	})
 	for _, one := range due {
 		segment := one.schedule()
-		if !segment.account.allows() {
-			if segment.delayed.IsZero() {
-				segment.delayed = now
-			}
-			wake = earlier(wake, segment.account.allowsAt(now))
+		if !s.allows(segment, now, &wake) { // the runs before it may have emptied the bucket
 			continue
 		}
 		segment.reserved = segment.account.reserve()
@@ -85,9 +82,23 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 	return starts, wake
 }
 
+// allows tells whether the account of a segment that is due allows a run. Otherwise it notes the delay, and when to look
+// again.
+func (s State[S]) allows(segment *Segment, now time.Time, wake *time.Time) bool {
+	if segment.account.allows() {
+		return true
+	}
+	if segment.delayed.IsZero() {
+		segment.delayed = now
+	}
+	*wake = earlier(*wake, segment.account.allowsAt(now))
+	return false
+}
+
 // EvaluateAt is when the pending proposals are evaluated: when they have waited for the window, or earlier if no run
-// that started within it can add to them. For runs of fruitless configs they wait no longer than their own run took:
-// one that started with it and is as fast is compared with it, but many configs that find nothing hold up nobody.
+// that started within it can add to them. For runs of fruitless configs they wait no longer than their own run took,
+// and only for those that had started when the first of them arrived: one that started with theirs and is as fast is
+// compared with them, but many configs that find nothing hold up nobody.
 func (s State[S]) EvaluateAt() time.Time {
 	var at time.Time
 	for one := range s.Segments {
@@ -97,6 +108,9 @@ func (s State[S]) EvaluateAt() time.Time {
 		}
 		until := segment.started.Add(s.Window)
 		if segment.account.isFruitless() {
+			if segment.started.After(s.Pending) {
+				continue
+			}
 			until = earlier(until, s.Pending.Add(s.Took))
 		}
 		at = later(at, until)

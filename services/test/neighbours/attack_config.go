@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -80,10 +81,16 @@ func configAttacks() []attack {
 			name: "configs-churn", says: "configs that are put and deleted without end", prepare: waiting(100),
 			hold: func(ctx context.Context, a *attacker, ready func()) error {
 				a.start(ctx, attackerProject, hostileName, a.made.hostile)
+				// Made before: to make them takes the sender more time than the service takes to refuse them.
+				var texts [50]json.RawMessage
+				for i := range texts {
+					texts[i], _ = json.Marshal(wideConfig(i)) // all of it can be JSON
+				}
 				ready()
 				a.flood(ctx, a.options.Flood, func(i int) {
-					name := fmt.Sprintf("bad-%d", i%50)
-					if a.putConfig(ctx, attackerProject, name, wideConfig(i)) {
+					at := i % len(texts)
+					name := fmt.Sprintf("bad-%d", at)
+					if a.putText(ctx, attackerProject, name, texts[at]) {
 						a.asked("delete", a.api(attackerProject, catalog.Config).DeleteConfig(ctx, name))
 					}
 				})

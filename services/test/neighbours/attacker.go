@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -149,8 +150,14 @@ func (a *attacker) put(ctx context.Context, name, how string) {
 }
 
 func (a *attacker) putConfig(ctx context.Context, project, name string, c client.Config) bool {
+	text, _ := json.Marshal(c) // all of it can be JSON
+	return a.putText(ctx, project, name, text)
+}
+
+// putText puts a config that is JSON already.
+func (a *attacker) putText(ctx context.Context, project, name string, config json.RawMessage) bool {
 	a.own(a.configs, project, name)
-	_, err := a.api(project, catalog.Config).PutConfig(ctx, name, c, "")
+	_, err := a.api(project, catalog.Config).PutConfigJSON(ctx, name, config, "")
 	return a.asked("config", err)
 }
 
