@@ -175,7 +175,9 @@ func TestEvaluateAt(t *testing.T) {
 		"many fruitless configs run": {
 			pending: 50, segments: []Segment{running(48, vain), running(50, vain), running(52, vain)}, at: 53,
 		},
-		"fruitless configs started afterwards": {pending: 50, segments: []Segment{running(51, vain), running(52, vain)}, at: -1},
+		"fruitless configs started afterwards": {
+			pending: 50, segments: []Segment{running(51, vain), running(52, vain)}, at: -1,
+		},
 		"others are waited for as well": {
 			pending: 50, segments: []Segment{running(48, vain), running(40)}, at: 60,
 		},
