@@ -25,11 +25,19 @@ type TicketRules struct {
 	// Listed: [Client.Tickets] lists them. With PerPlayer it does in any case.
 	Listed bool `json:"listed,omitempty"`
 	// EndsTold: a ticket that ends without a match has the reason as the Error of its Assignment, instead of status 404:
-	// abandoned, unserved, declined, silent, deleted (by another of its players) or replaced.
+	// abandoned, unserved, unheard, declined, silent, deleted (by another of its players) or replaced.
 	EndsTold bool `json:"endsTold,omitempty"`
 	// RefuseUnserved: a ticket with a queue that no config serves is refused with status 400, and one ends, as unserved,
 	// when no config serves any of its queues any more.
 	RefuseUnserved bool `json:"refuseUnserved,omitempty"`
+	// Silence ends tickets that nobody asks for any more; nil if they wait on.
+	Silence *Silence `json:"silence,omitempty"`
+}
+
+// Silence ends, as unheard, a ticket that waits when nobody asked for it during Seconds, 20 to 3600. Every GET, every
+// request that is held, and every stream of events asks.
+type Silence struct {
+	Seconds int `json:"seconds"`
 }
 
 // PerPlayer bounds the tickets of a player.

@@ -29,6 +29,12 @@ type ticketRules struct {
 	EndsTold  bool       `json:"endsTold,omitzero"`
 	// RefuseUnserved is for tickets in queues that no config serves.
 	RefuseUnserved bool `json:"refuseUnserved,omitzero"`
+	// Silence is for tickets that nobody asks for.
+	Silence *silenceRule `json:"silence,omitzero"`
+}
+
+type silenceRule struct {
+	Seconds int64 `json:"seconds"`
 }
 
 type perPlayer struct {
@@ -56,6 +62,9 @@ func settingsOf(p *pb.ProjectSettings) settingsBody {
 	if t := p.GetTickets(); t != nil {
 		b.Tickets = &ticketRules{Listed: t.GetListed(), EndsTold: t.GetEndsTold(),
 			RefuseUnserved: t.GetRefuseUnserved()}
+		if t.GetSilence() > 0 {
+			b.Tickets.Silence = &silenceRule{Seconds: t.GetSilence() / 1000}
+		}
 		if t.GetPlayerLimit() > 0 {
 			b.Tickets.PerPlayer = &perPlayer{Limit: t.GetPlayerLimit(), WhenReached: t.GetWhenReached()}
 		}

@@ -104,6 +104,9 @@ func (s *service) read(c echo.Context, id, player string) error {
 		if err == nil && state.MemberOf(p, player) == nil {
 			return nil, refused(id)
 		}
+		if ticket := p.GetSearch().GetTicket(); ticket != "" {
+			s.presence.Heard(project, ticket)
+		}
 		return p, err
 	}
 	if err := s.hear(ctx, project, id, player); err != nil {

@@ -66,6 +66,7 @@ func (s *service) start(c echo.Context, player string) error {
 		if changed {
 			continue
 		}
+		s.presence.Heard(project, t.GetId())
 		s.Bus.PokeTickets(ctx, project, position)
 		s.Bus.NotifyParty(ctx, project, id)
 		if len(ended) > 0 {

@@ -11,6 +11,7 @@ package party
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -20,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/presence"
 	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
@@ -57,6 +59,8 @@ type service struct {
 	Options
 	waiters *waiters
 	sweeper *sweeper
+	// presence learns who asks for parties that search.
+	presence *presence.Listener
 	// requests and joins are counted here and not in Redis, as the reads of tickets are.
 	requests, joins *ratelimit.Local
 }
@@ -65,6 +69,7 @@ type service struct {
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Meter)}
 	s.sweeper = newSweeper(s)
+	s.presence = presence.New(presence.Options{Log: o.Log, Hear: o.Store.Hear, Settings: o.Store.Settings})
 	s.requests = ratelimit.NewLocal("parties", o.Settings.requests(), o.Now)
 	s.joins = ratelimit.NewLocal("party-joins", o.Settings.joins(), o.Now)
 	return app.Part{Name: "party", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}
@@ -104,6 +109,9 @@ func (s *service) run(ctx context.Context) error {
 		return err
 	}
 	defer sub.Stop()
-	s.sweeper.run(ctx)
+	var both sync.WaitGroup
+	both.Go(func() { s.sweeper.run(ctx) })
+	both.Go(func() { s.presence.Run(ctx) })
+	both.Wait()
 	return nil
 }

@@ -79,6 +79,9 @@ func (s *service) store(ctx context.Context, project string, settings *pb.Projec
 	body.AttributeNames, body.AttributeValues = in.Columns()
 	body.Players = fields.PlayerRecords(in.Players)
 	created, err := s.creator.CreateAs(ctx, project, asked)
+	if created.ID != "" {
+		s.presence.Heard(project, created.ID)
+	}
 	if len(created.Ended) > 0 {
 		s.Bus.NotifyAssigned(ctx, project, created.Ended) // requests that wait for them learn that they are gone
 	}
@@ -163,12 +166,16 @@ func (s *service) reader(c echo.Context) (*reader, error) {
 	return &reader{by, id, s.readAs(by, project, id)}, nil
 }
 
-// readAs reads a ticket for somebody. To others, and to those who deleted it, the ticket does not exist.
+// readAs reads a ticket for somebody, who is there then. To others, and to those who deleted it, the ticket does not
+// exist.
 func (s *service) readAs(by asker, project, id string) func(context.Context) (*state.Ticket, error) {
 	return func(ctx context.Context) (*state.Ticket, error) {
 		t, err := s.Store.Ticket(ctx, project, id)
 		if err == nil && (!by.anyone && !isOf(t.Body, by.player) || t.IsGoneFor(by.player, by.anyone)) {
 			return nil, problem.New(problem.NotFound, "ticket %q was not found", id)
+		}
+		if err == nil && t.Assignment == nil {
+			s.presence.Heard(project, id)
 		}
 		return t, err
 	}

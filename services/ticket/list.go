@@ -54,6 +54,9 @@ func (s *service) list(c echo.Context) error {
 		if t.IsGoneFor(player, anyone) {
 			continue
 		}
+		if t.Assignment == nil {
+			s.presence.Heard(project, t.Body.GetId())
+		}
 		if text[len(text)-1] != '[' {
 			text = append(text, ',')
 		}

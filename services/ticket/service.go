@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"go.opentelemetry.io/otel/metric"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/presence"
 	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
@@ -63,6 +65,9 @@ type service struct {
 	streams *streams
 	events  *events
 	rules   *rules
+	// presence learns who asks for tickets, and ends those that nobody asks for.
+	presence *presence.Listener
+	unheard  metric.Int64Counter
 	// estimates are asked for by GETs and streams.
 	estimates *estimates
 	// reminder is for those who forgot the keys of Seats.
@@ -83,6 +88,10 @@ func New(o Options) app.Part {
 	s.rules.observe(o.Meter)
 	s.estimates = newEstimates(o.Store.Waits, o.Now)
 	s.estimates.observe(o.Meter)
+	s.unheard = o.Meter.Counter("matchmaker.tickets.unheard", "{ticket}",
+		"Tickets that ended because nobody asked for them any more (tickets.silence in the project's settings).")
+	s.presence = presence.New(presence.Options{Log: o.Log, Hear: o.Store.Hear, Settings: o.Store.Settings,
+		End: s.endUnheard, Find: o.Store.FindSigns})
 	s.creator = o.Store.Creator(newPoker(o.Bus.PokeTickets).poke)
 	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}
 }
@@ -97,13 +106,13 @@ func (s *service) routes(e *echo.Echo) {
 	s.preflights(e)
 }
 
-// run wakes those who wait for a result.
+// run wakes those who wait for a result, and ends tickets that nobody asks for.
 func (s *service) run(ctx context.Context) error {
 	sub, err := s.Bus.OnResults(s.waiters.wake)
 	if err != nil {
 		return err
 	}
 	defer sub.Stop()
-	<-ctx.Done()
+	s.presence.Run(ctx)
 	return nil
 }

@@ -2076,8 +2076,10 @@ type TicketRules struct {
 	// refuse_unserved: a ticket that names a queue that no config serves is refused, and one that waits where no config
 	// serves any of its queues any more ends.
 	RefuseUnserved bool `protobuf:"varint,5,opt,name=refuse_unserved,json=refuseUnserved,proto3" json:"refuse_unserved,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// silence is for how many milliseconds nobody may ask for a ticket that waits, before it ends; 0 for any time.
+	Silence       int64 `protobuf:"varint,6,opt,name=silence,proto3" json:"silence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TicketRules) Reset() {
@@ -2143,6 +2145,13 @@ func (x *TicketRules) GetRefuseUnserved() bool {
 		return x.RefuseUnserved
 	}
 	return false
+}
+
+func (x *TicketRules) GetSilence() int64 {
+	if x != nil {
+		return x.Silence
+	}
+	return 0
 }
 
 // AttributeRule says who sets an attribute of tickets.
@@ -2627,13 +2636,14 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fAcceptanceRules\x12\x1f\n" +
 	"\vfirst_pause\x18\x01 \x01(\x03R\n" +
 	"firstPause\x12#\n" +
-	"\rlongest_pause\x18\x02 \x01(\x03R\flongestPause\"\xb1\x01\n" +
+	"\rlongest_pause\x18\x02 \x01(\x03R\flongestPause\"\xcb\x01\n" +
 	"\vTicketRules\x12!\n" +
 	"\fplayer_limit\x18\x01 \x01(\x03R\vplayerLimit\x12!\n" +
 	"\fwhen_reached\x18\x02 \x01(\tR\vwhenReached\x12\x16\n" +
 	"\x06listed\x18\x03 \x01(\bR\x06listed\x12\x1b\n" +
 	"\tends_told\x18\x04 \x01(\bR\bendsTold\x12'\n" +
-	"\x0frefuse_unserved\x18\x05 \x01(\bR\x0erefuseUnserved\"Z\n" +
+	"\x0frefuse_unserved\x18\x05 \x01(\bR\x0erefuseUnserved\x12\x18\n" +
+	"\asilence\x18\x06 \x01(\x03R\asilence\"Z\n" +
 	"\rAttributeRule\x12\x1c\n" +
 	"\tattribute\x18\x01 \x01(\tR\tattribute\x12\x15\n" +
 	"\x06set_by\x18\x02 \x01(\tR\x05setBy\x12\x14\n" +

@@ -26,6 +26,13 @@ const (
 // maxPerPlayer is the most that tickets.perPlayer.limit may be: scripts look at all of them.
 const maxPerPlayer = 16
 
+// For how many seconds nobody may ask for a ticket. A stream asks every 10 s, and it is noted four times in this time
+// that somebody did.
+const (
+	shortestSilence = 20
+	longestSilence  = 60 * 60
+)
+
 // Of the rules of attributes: how many there may be, and the most bytes of a claim's path.
 const (
 	maxRules     = 256
@@ -104,6 +111,20 @@ func (r *Reader) ticketRules(at Path) *pb.TicketRules {
 		Member{"listed", func(at Path) { rules.Listed, _ = r.Bool(at) }},
 		Member{"endsTold", func(at Path) { rules.EndsTold, _ = r.Bool(at) }},
 		Member{"refuseUnserved", func(at Path) { rules.RefuseUnserved, _ = r.Bool(at) }},
+		Member{"silence", func(at Path) {
+			given, ok := r.Object(at,
+				Member{"seconds", func(at Path) {
+					n, ok := r.Integer(at)
+					if ok && (n < shortestSilence || n > longestSilence) {
+						r.Add(BadTicketRule, at, "a whole number from %d to %d is expected", shortestSilence, longestSilence)
+					}
+					rules.Silence = n * 1000
+				}},
+			)
+			if ok && !given["seconds"] {
+				r.Add(BadTicketRule, at.Member("seconds"), "required: for how long nobody may ask for a ticket that waits")
+			}
+		}},
 	)
 	return rules
 }

@@ -102,6 +102,12 @@
 //	partysweeps (party_sweeps)
 //	           hash    s [SWEPT]: when parties were last looked at; p [PATIENCE]: until when nobody is silent
 //
+// Signs of life, where tickets end that nobody asks for (signs.go):
+//
+//	signs      zset    tickets by when somebody asked for them last; those that ended meanwhile, too
+//	signsweeps (sign_sweeps)
+//	           hash    s [SWEPT]: when silent tickets were last looked for; p [PATIENCE]: until when none is silent
+//
 // Changes and events (feed.go, follow.go, snapshot.go, wait.go, event.go, history.go):
 //
 //	feed, seq (feed_seq)

@@ -69,6 +69,15 @@ func TestEndsAreTold(t *testing.T) {
 			}, []string{"claimed a", "claimed plain", "declined a player 2", "declined plain player 1",
 				"declined plain player 2", "expired a declined", "released  declined", "expired plain declined",
 				"released  declined"}},
+			{"nobody asks for it", "unheard", func(t *testing.T, s *state.Store, _ int64, _ state.ClaimOptions) {
+				must(t, s.Hear(t.Context(), project, []string{"a", "plain"}))
+				endUnheard(t, s.At(at(60)))
+				endUnheard(t, s.At(at(80)))
+				if found := endUnheard(t, s.At(at(100))); found.Ended != 2 || !slices.Equal(found.Told, []string{"a"}) ||
+					found.Position == 0 {
+					t.Fatalf("ended: %+v", found)
+				}
+			}, []string{"expired a,plain unheard"}},
 			{"silence", "silent", func(t *testing.T, s *state.Store, revision int64, terms state.ClaimOptions) {
 				mustClaim(t, s, terms, offer(revision, "m", "a", "plain"))
 				endAcceptances(t, s.At(at(100)))

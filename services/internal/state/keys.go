@@ -53,6 +53,8 @@ func (k keys) unused() string              { return string(k) + "unused" }
 func (k keys) lease() string               { return string(k) + "lease" }
 func (k keys) rates() string               { return string(k) + "rates" }
 func (k keys) unserved() string            { return string(k) + "unserved" }
+func (k keys) signs() string               { return string(k) + "signs" }
+func (k keys) signSweeps() string          { return string(k) + "signsweeps" }
 func (k keys) waits() string               { return string(k) + "waits" }
 func (k keys) party(id string) string      { return string(k) + "pa:" + id }
 func (k keys) parties() string             { return string(k) + "parties" }
@@ -87,7 +89,7 @@ var keyNames = map[string]keyName{
 	"feed_seq": {"seq", noID}, "history_seq": {"told", noID}, "deallocations": {"returns", noID},
 	"backfill_sizes": {"backfillsizes", noID},
 	"party":          {"pa:", ofParty}, "party_players": {"partyplayers", noID}, "party_codes": {"partycodes", noID},
-	"party_sweeps": {"partysweeps", noID},
+	"party_sweeps": {"partysweeps", noID}, "sign_sweeps": {"signsweeps", noID},
 	"config_names": {"confignames", noID}, "players_0": {"players:0", noID}, "players_1": {"players:1", noID},
 	"keys_0": {"keys:0", noID}, "keys_1": {"keys:1", noID}, "by_player": {"byplayer", noID},
 	"pauses_0": {"pauses:0", noID}, "pauses_1": {"pauses:1", noID},

@@ -267,10 +267,15 @@ func (s *Store) SweepParties(
 
 // HaveParties lists the projects that have parties.
 func (s *Store) HaveParties(ctx context.Context, projects []string) ([]string, error) {
+	return s.having(ctx, projects, keys.parties)
+}
+
+// having lists the projects that have a key.
+func (s *Store) having(ctx context.Context, projects []string, key func(keys) string) ([]string, error) {
 	found := make([]*redis.IntCmd, len(projects))
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, project := range projects {
-			found[i] = p.Exists(ctx, keysOf(project).parties())
+			found[i] = p.Exists(ctx, key(keysOf(project)))
 		}
 		return nil
 	})

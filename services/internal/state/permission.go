@@ -56,16 +56,17 @@ func permissions() map[string]rights {
 	events := slices.Concat(feedKeys(), historyKeys())
 	return map[string]rights{
 		catalog.Ticket: {
-			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript},
-			calls:   "get hget hmget hkeys",
-			reads:   []string{every.outcome(anyID), every.waits()},
-			writes:  events,
+			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript,
+				ticketHearScript, expireUnheardScript},
+			calls:  "get hget hmget hkeys smembers exists zrange",
+			reads:  []string{every.outcome(anyID), every.waits()},
+			writes: events,
 			// Scripts check whether the settings have changed since the ticket was decided, and which queues are served.
 			consults: []string{every.settings(), every.queues()},
 			// Matches and claims have what players say to a match that asks them.
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.resolved(), every.large(), every.results(), every.party(anyID), every.byPlayer(), every.idempotency(anyID),
-				every.match(anyID), every.claims(), every.pauses(anyID)}),
+				every.match(anyID), every.claims(), every.pauses(anyID), every.signs(), every.signSweeps()}),
 		},
 		catalog.Config: {
 			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, settingsPutScript, rateAllowScript},
@@ -119,14 +120,14 @@ func permissions() map[string]rights {
 		},
 		catalog.Party: {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
-				ticketCreateScript, ticketDeleteScript},
+				ticketCreateScript, ticketDeleteScript, ticketHearScript},
 			calls:  "smembers hget hmget hkeys exists",
 			reads:  []string{every.outcome(anyID)},
 			writes: events,
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.resolved(), every.large(), every.results(), every.party(anyID), every.parties(), every.partyPlayers(),
 				every.partyCodes(), every.partySweeps(), every.byPlayer(), every.idempotency(anyID), every.match(anyID),
-				every.claims(), every.pauses(anyID)}),
+				every.claims(), every.pauses(anyID), every.signs()}),
 			consults: []string{every.settings(), every.queues()},
 		},
 		catalog.Backfill: {

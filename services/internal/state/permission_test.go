@@ -138,6 +138,8 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:partyplayers", "party", "party"},
 		{"mm:{p}:partycodes", "party", "party"},
 		{"mm:{p}:partysweeps", "party", "party"},
+		{"mm:{p}:signs", "ticket party", "ticket party"},
+		{"mm:{p}:signsweeps", "ticket", "ticket"},
 		{"mm:projects", "ticket config registry runner director allocator backfill party",
 			"ticket config registry director backfill party"},
 		{"mm:directors", "director", "director"},

@@ -65,6 +65,7 @@ func play(t *testing.T, s *system) {
 		"acceptance":      acceptance,
 		"first-day":       firstDay,
 		"queued-game":     queuedGame,
+		"unheard":         unheard,
 	}
 	t.Run("scenario", func(t *testing.T) {
 		for name, scenario := range scenarios {

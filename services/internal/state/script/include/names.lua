@@ -65,6 +65,8 @@ local REVISION, CHANGES, SETTINGS = 'r', 'n', 32
 -- Fields of a party. HEARD: before a member, when it was last heard of. And of the sweeps of parties: PATIENCE: until
 -- when nobody is taken for silent.
 local HEARD, PATIENCE = 'h:', 'p'
+-- How many tickets that seem to be silent end only if somebody is heard.
+local MANY_SILENT = 8
 
 -- How many tickets of a player are listed.
 local LISTED = 32

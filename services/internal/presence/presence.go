@@ -1,0 +1,237 @@
+// Package presence notes for which tickets somebody asks, in projects that end the others (tickets.silence in their
+// settings): whoever asks is there. Processes note it in memory, and the state learns of it a few times in the time
+// after which a ticket ends. Projects that do not want it pay one look into a map for each request.
+package presence
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+)
+
+const (
+	// tick is how often a Listener looks for what is due.
+	tick = time.Second
+	// known is for how long what a project's settings say is believed.
+	known = 10 * time.Second
+	// forgotten is after which time a project is forgotten for which nobody asks.
+	forgotten = time.Minute
+	// findEvery is how often projects are looked for that have signs of life and are not known.
+	findEvery = time.Minute
+	// sparse is the longest time that what was heard is kept back, and full the number from which it is not.
+	sparse = 15 * time.Second
+	full   = 4096
+	// most is how many tickets are kept back in all. More than that in a tick are not noted.
+	most = 1 << 18
+	// lastTime is how long the state may take to learn the last of it when the process stops.
+	lastTime = 2 * time.Second
+	// longestPause is the longest time between two looks for silent tickets.
+	longestPause = 5 * time.Second
+)
+
+// Options are what a Listener needs.
+type Options struct {
+	Log *slog.Logger
+	// Hear stores that somebody asked for tickets, and Settings reads a project's settings.
+	Hear     func(ctx context.Context, project string, tickets []string) error
+	Settings func(ctx context.Context, project string) (*pb.ProjectSettings, error)
+	// End ends the tickets that nobody asked for during silence, and returns of how many that is known. Find lists the
+	// projects that have such tickets. Both are nil in processes that only listen.
+	End  func(ctx context.Context, project string, silence, gap time.Duration) (tickets int64, err error)
+	Find func(ctx context.Context) ([]string, error)
+}
+
+// Listener notes who asks.
+type Listener struct {
+	Options
+
+	mu       sync.Mutex
+	projects map[string]*project
+	kept     int // tickets, of all projects
+	found    time.Time
+}
+
+// project is what is known of one.
+type project struct {
+	// silence is what its settings said at the time read; 0 if no ticket ends. It is not known while read is zero.
+	silence time.Duration
+	read    time.Time
+	// heard are the tickets that were asked for since the state learned of it.
+	heard map[string]struct{}
+	// asked is whether anybody did since the last tick, and last when somebody did, or silent tickets were known.
+	asked bool
+	last  time.Time
+	// tell and look are when the state learns what was heard, and when silent tickets are looked for.
+	tell, look time.Time
+}
+
+// New makes a Listener.
+func New(o Options) *Listener { return &Listener{Options: o, projects: map[string]*project{}} }
+
+// Heard notes that somebody asked for a ticket, which there is.
+func (l *Listener) Heard(name, ticket string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.note(l.project(name), ticket)
+}
+
+func (l *Listener) project(name string) *project {
+	p := l.projects[name]
+	if p == nil {
+		p = &project{heard: map[string]struct{}{}}
+		l.projects[name] = p
+	}
+	return p
+}
+
+func (l *Listener) note(p *project, ticket string) {
+	p.asked = true
+	if p.silence == 0 && !p.read.IsZero() || l.kept >= most {
+		return
+	}
+	if _, twice := p.heard[ticket]; !twice {
+		p.heard[ticket] = struct{}{}
+		l.kept++
+	}
+}
+
+// Run tells the state until ctx ends.
+func (l *Listener) Run(ctx context.Context) {
+	again := time.NewTicker(tick)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+			l.Tick(ctx, time.Now())
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+			defer cancel()
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			for name, p := range l.projects {
+				if p.silence > 0 {
+					l.check(last, "noting who asks for tickets", name, l.Hear(last, name, slices.Collect(maps.Keys(p.heard))))
+				}
+			}
+			return
+		}
+	}
+}
+
+// Tick does what is due.
+func (l *Listener) Tick(ctx context.Context, now time.Time) {
+	l.find(ctx, now)
+	l.mu.Lock()
+	all, due := maps.Clone(l.projects), map[string]bool{}
+	for name, p := range all {
+		if p.asked {
+			p.asked, p.last = false, now
+		}
+		if now.Sub(p.last) > forgotten {
+			l.forget(p)
+			delete(l.projects, name)
+			delete(all, name)
+			continue
+		}
+		due[name] = !now.Before(p.tell) || len(p.heard) >= full
+	}
+	l.mu.Unlock()
+	for name, p := range all {
+		if ctx.Err() != nil {
+			return
+		}
+		if now.Sub(p.read) >= known && !l.learn(ctx, name, p, now) {
+			continue
+		}
+		if p.silence == 0 {
+			continue
+		}
+		if due[name] {
+			l.tell(ctx, name, p, now)
+		}
+		if l.End != nil && !now.Before(p.look) {
+			l.end(ctx, name, p, now)
+		}
+	}
+}
+
+// find makes projects known that have tickets of which nobody was heard by this process.
+func (l *Listener) find(ctx context.Context, now time.Time) {
+	if l.Find == nil || now.Sub(l.found) < findEvery {
+		return
+	}
+	names, err := l.Find(ctx)
+	if !l.check(ctx, "looking for projects with silent tickets", "", err) {
+		return
+	}
+	l.found = now
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, name := range names {
+		l.project(name).last = now
+	}
+}
+
+// learn reads what a project wants.
+func (l *Listener) learn(ctx context.Context, name string, p *project, now time.Time) bool {
+	settings, err := l.Settings(ctx, name)
+	if !l.check(ctx, "reading whether silent tickets end", name, err) {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p.silence, p.read = state.SilenceOf(settings), now
+	if p.silence == 0 {
+		l.forget(p)
+	}
+	return true
+}
+
+// forget forgets what was heard. The caller has the mutex.
+func (l *Listener) forget(p *project) {
+	l.kept -= len(p.heard)
+	p.heard = map[string]struct{}{}
+}
+
+// tell lets the state know what was heard. What it could not learn is kept for the next time.
+func (l *Listener) tell(ctx context.Context, name string, p *project, now time.Time) {
+	l.mu.Lock()
+	tickets := slices.Collect(maps.Keys(p.heard))
+	l.forget(p)
+	l.mu.Unlock()
+	p.tell = now.Add(min(p.silence/4, sparse))
+	if len(tickets) == 0 || l.check(ctx, "noting who asks for tickets", name, l.Hear(ctx, name, tickets)) {
+		return
+	}
+	p.tell = now.Add(tick)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, ticket := range tickets {
+		l.note(p, ticket)
+	}
+}
+
+// end ends silent tickets.
+func (l *Listener) end(ctx context.Context, name string, p *project, now time.Time) {
+	every := max(tick, min(p.silence/10, longestPause))
+	p.look = now.Add(every)
+	tickets, err := l.End(ctx, name, p.silence, 3*every)
+	if l.check(ctx, "ending silent tickets", name, err) && tickets > 0 {
+		p.last = now
+	}
+}
+
+// check tells whether something succeeded, and logs it otherwise.
+func (l *Listener) check(ctx context.Context, doing, name string, err error) bool {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		l.Log.WarnContext(ctx, doing, "project", name, "error", err)
+	}
+	return err == nil
+}

@@ -1,0 +1,64 @@
+-- Ends tickets that wait and that nobody asked for in a long while: their players are gone.
+-- Full: runs
+-- Uses: time, change, large, listed, ended
+-- KEYS: waiting, resolved, signs, sign_sweeps, then ticket…
+-- ARGV: silence (for how many milliseconds nobody asked), gap (after how many milliseconds without a call nobody was
+--       listened to), kept (for how many milliseconds that is known, at most), told_time (for how many milliseconds the
+--       reason is), reason, event, then id…
+-- Result: how many tickets signs are known of, number ended, feed position (0 when none was), then the ids of those
+--         whose end is told
+--
+-- Nobody is taken for silent because nobody listened. After a gap, and after a jump of the clock, all have their whole
+-- time again. So they have when many seem to be silent and nobody at all is heard: the way to us may be broken.
+local now, lists = millis(), has_lists()
+silence, gap = tonumber(silence), tonumber(gap)
+local swept, patience = unpack(redis.call('HMGET', sign_sweeps, SWEPT, PATIENCE))
+swept, patience = tonumber(swept), tonumber(patience or 0)
+local silent = {}
+for _, ticket, id in each_ticket() do
+  local sign = tonumber(redis.call('ZSCORE', signs, id))
+  if sign and sign <= now - silence then
+    local state = redis.call('HGET', ticket, STATE)
+    if state == WAITING then
+      silent[#silent + 1] = {ticket = ticket, id = id}
+    elseif state == CLAIMED or state == PROPOSED then
+      redis.call('ZADD', signs, now, id) -- it is looked at again: it may wait again
+    else
+      redis.call('ZREM', signs, id)
+    end
+  end
+end
+local number = redis.call('ZCARD', signs)
+if number == 0 then
+  redis.call('DEL', sign_sweeps)
+  return {0, 0, 0}
+end
+local newest = tonumber(redis.call('ZREVRANGE', signs, 0, 0, 'WITHSCORES')[2])
+local nobody_listened = not swept or now - swept > gap or swept > now
+local nobody_is_heard = #silent >= MANY_SILENT and newest < now - silence / 2
+if nobody_listened or nobody_is_heard then
+  patience = now + silence
+  redis.call('HSET', sign_sweeps, PATIENCE, patience)
+end
+redis.call('HSET', sign_sweeps, SWEPT, now)
+redis.call('PEXPIRE', sign_sweeps, kept)
+if #silent == 0 or now < patience and patience <= now + silence then
+  return {number, 0, 0}
+end
+local changes, ids, told, deleted = {}, {}, {}, {}
+for _, one in ipairs(silent) do
+  local owner, its_players, is_told = unpack(redis.call('HMGET', one.ticket, OWNER, PLAYERS, TELLS))
+  if lists and not is_told then
+    unlist(one.id, owner, its_players)
+  end
+  end_ticket(one.ticket, one.id, is_told, reason, told, deleted)
+  ids[#ids + 1] = one.id
+  changes[#changes + 1] = '-' .. one.id
+  changes[#changes + 1] = ''
+end
+redis.call('ZREM', waiting, unpack(ids))
+redis.call('ZREM', signs, unpack(ids))
+release(deleted)
+keep_ends(told, now)
+append_history({event, table.concat(ids, ' ')}, #ids)
+return {number - #ids, #ids, append_feed(changes), unpack(told)}

@@ -1,0 +1,93 @@
+package state
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// How many tickets one script notes as heard of, or ends.
+const (
+	heardBatch   = 512
+	unheardBatch = 256
+)
+
+// signsKept is for how long it is known at most when somebody asked for tickets, where nobody looks for silent ones any
+// more. It is longer than the longest silence.
+const signsKept = 2 * time.Hour
+
+// Hear notes that somebody asked for tickets.
+func (s *Store) Hear(ctx context.Context, project string, tickets []string) error {
+	for some := range slices.Chunk(tickets, heardBatch) {
+		c := s.call(ticketHearScript, keysOf(project), ids{},
+			"kept", signsKept.Milliseconds())
+		for _, id := range some {
+			c.args = append(c.args, id)
+		}
+		if _, err := s.run(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unheard are tickets that ended because nobody asked for them any more.
+type Unheard struct {
+	// Known is of how many tickets it is known when somebody asked for them last.
+	Known int64
+	Ended int
+	// Told are those of them whose end is told.
+	Told []string
+	// Position is the feed's position behind that; 0 when none ended.
+	Position uint64
+	// More is true when there may be more of them.
+	More bool
+}
+
+// EndUnheard ends tickets that wait and that nobody asked for during silence. It must be called more often than gap:
+// after a longer pause none ends for as long as silence. Ends that are told can be read for as long as readable.
+func (s *Store) EndUnheard(
+	ctx context.Context, project string, silence, gap, readable time.Duration,
+) (found Unheard, err error) {
+	k := keysOf(project)
+	silent, err := s.due(ctx, k.signs(), millis(s.Now().Add(-silence)), unheardBatch)
+	if err != nil {
+		return found, err
+	}
+	c := s.call(expireUnheardScript, k, ids{},
+		"silence", silence.Milliseconds(),
+		"gap", gap.Milliseconds(),
+		"kept", signsKept.Milliseconds(),
+		"told_time", readable.Milliseconds(),
+		"reason", "unheard",
+		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: "unheard"}))
+	c.tickets(k, silent)
+	reply, err := s.run(ctx, c)
+	if err != nil {
+		return found, err
+	}
+	r, err := listOf(reply, 1)
+	if err != nil {
+		return found, err
+	}
+	found.Known, _ = r[0].(int64)
+	found.Ended, found.Position, found.Told, err = parseEnds(r[1:])
+	found.More = found.Ended == unheardBatch
+	return found, err
+}
+
+// FindSigns lists the projects of whose tickets it is known when somebody asked for them.
+func (s *Store) FindSigns(ctx context.Context) ([]string, error) {
+	projects, err := s.Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.having(ctx, projects, keys.signs)
+}
+
+// SilenceOf is for how long nobody may ask for a ticket of a project with these settings; 0 when that ends none.
+func SilenceOf(p *pb.ProjectSettings) time.Duration {
+	return time.Duration(p.GetTickets().GetSilence()) * time.Millisecond
+}
