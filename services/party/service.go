@@ -69,7 +69,8 @@ type service struct {
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Meter)}
 	s.sweeper = newSweeper(s)
-	s.presence = presence.New(presence.Options{Log: o.Log, Hear: o.Store.Hear, Settings: o.Store.Settings})
+	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear,
+		Settings: o.Store.Settings})
 	s.requests = ratelimit.NewLocal("parties", o.Settings.requests(), o.Now)
 	s.joins = ratelimit.NewLocal("party-joins", o.Settings.joins(), o.Now)
 	return app.Part{Name: "party", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}

@@ -90,7 +90,7 @@ func New(o Options) app.Part {
 	s.estimates.observe(o.Meter)
 	s.unheard = o.Meter.Counter("matchmaker.tickets.unheard", "{ticket}",
 		"Tickets that ended because nobody asked for them any more (tickets.silence in the project's settings).")
-	s.presence = presence.New(presence.Options{Log: o.Log, Hear: o.Store.Hear, Settings: o.Store.Settings,
+	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear, Settings: o.Store.Settings,
 		End: s.endUnheard, Find: o.Store.FindSigns})
 	s.creator = o.Store.Creator(newPoker(o.Bus.PokeTickets).poke)
 	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}

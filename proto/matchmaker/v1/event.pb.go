@@ -244,6 +244,7 @@ type Event struct {
 	//	                replaced: a newer ticket of one of its players ended it
 	//	KIND_EXPIRED    abandoned: the ticket had waited for too long
 	//	                unserved: no config serves any of its queues any more
+	//	                unheard: nobody asked for it any more
 	//	                read: the time to read its result was over
 	//	                declined: one of its players declined the match
 	//	                silent: one of its players did not answer in time whether it accepts the match

@@ -12,8 +12,11 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 const (
@@ -39,6 +42,8 @@ const (
 // Options are what a Listener needs.
 type Options struct {
 	Log *slog.Logger
+	// Meter makes the instrument; the zero Meter measures nothing.
+	Meter telemetry.Meter
 	// Hear stores that somebody asked for tickets, and Settings reads a project's settings.
 	Hear     func(ctx context.Context, project string, tickets []string) error
 	Settings func(ctx context.Context, project string) (*pb.ProjectSettings, error)
@@ -73,7 +78,18 @@ type project struct {
 }
 
 // New makes a Listener.
-func New(o Options) *Listener { return &Listener{Options: o, projects: map[string]*project{}} }
+func New(o Options) *Listener {
+	l := &Listener{Options: o, projects: map[string]*project{}}
+	o.Meter.ObservableGauge("matchmaker.presence.tickets", "{ticket}",
+		"Tickets of which this process is still to store that somebody asked for them, and the most.",
+		func(_ context.Context, observe telemetry.Observe) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			observe(float64(l.kept), attribute.String("kind", "used"))
+			observe(most, attribute.String("kind", "limit"))
+		})
+	return l
+}
 
 // Heard notes that somebody asked for a ticket, which there is.
 func (l *Listener) Heard(name, ticket string) {

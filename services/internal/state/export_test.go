@@ -23,6 +23,20 @@ func (s *Store) ForgetProjects(ctx context.Context) error {
 	return s.redis.Del(ctx, global.projects()).Err()
 }
 
+// LetWait makes tickets wait of which nothing else is stored.
+func (s *Store) LetWait(ctx context.Context, project string, tickets []string) error {
+	for some := range slices.Chunk(tickets, 1000) {
+		members := make([]redis.Z, len(some))
+		for i, id := range some {
+			members[i] = redis.Z{Member: id}
+		}
+		if err := s.redis.ZAdd(ctx, keysOf(project).waiting(), members...).Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Shown lists the backfill tickets that functions are shown, with their generations.
 func (s *Store) Shown(ctx context.Context, project string) (map[string]int64, error) {
 	k, shown := keysOf(project), map[string]int64{}

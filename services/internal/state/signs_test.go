@@ -1,11 +1,13 @@
 package state_test
 
 import (
+	"log/slog"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
 
+	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -145,4 +147,31 @@ func TestSignsOfEndedTicketsGo(t *testing.T) {
 			t.Errorf("signs are of %v", have)
 		}
 	})
+}
+
+// BenchmarkHear notes that all of 100,000 tickets that wait were asked for.
+func BenchmarkHear(b *testing.B) {
+	server, err := embedded.StartRedis(b.Context(), embedded.RedisOptions{Dir: b.TempDir(), AOF: true,
+		Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = server.Close() })
+	s, err := state.Open(state.Options{Server: state.Server{URL: server.URL()}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	ids := make([]string, 100_000)
+	for i := range ids {
+		ids[i] = state.NewID(epoch0)
+	}
+	if err := s.LetWait(b.Context(), project, ids); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := s.Hear(b.Context(), project, ids); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -17,21 +17,19 @@ func unheard(t *testing.T, p *project) {
 	}
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
-	ghost := p.ticket(t, "ghost", attributes{"skill": 1000})
+	ghost := p.ticket(t, "ghost", attributes{"skill": 8000})
 	ada, eve := p.ticket(t, "ada", attributes{"skill": 3000}), p.ticket(t, "eve", attributes{"skill": 5000})
 	leader := p.player(t, "leader")
-	party, err := leader.CreateParty(within(t), 2, client.PartyMembership{Ready: true})
+	party, err := leader.CreateParty(within(t), 2, client.PartyMembership{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if party, err = leader.StartSearch(within(t), party.ID, client.PartySearch{Attributes: attributes{"skill": 7000}}); err != nil {
-		t.Fatal(err)
-	}
+	party = start(within(t), t, leader, party.ID) // its skill is 1200
 	var all sync.WaitGroup
 	ctx, stop := context.WithCancel(within(t))
 	all.Go(func() { _, _ = ada.await(ctx) })
 	all.Go(func() { _, _ = eve.api(t).Follow(ctx, eve.id, func(client.TicketEvent) {}) })
-	all.Go(func() { _, _ = leader.WaitParty(ctx, party) })
+	all.Go(func() { _, _ = leader.NextParty(ctx, party, "") })
 	p.expectEvents(t, ghost, "created", "expired unheard")
 	stop()
 	all.Wait()
@@ -39,9 +37,9 @@ func unheard(t *testing.T, p *project) {
 		t.Errorf("a ticket that nobody asked for gets %+v", a)
 	}
 	// They are still there, and the ghost takes no seat.
-	late := p.ticket(t, "late", attributes{"skill": 1000})
+	late := p.ticket(t, "late", attributes{"skill": 8000})
 	together(t, ada, p.ticket(t, "bob", attributes{"skill": 3000}))
 	together(t, eve, p.ticket(t, "carol", attributes{"skill": 5000}))
-	together(t, &ticket{p: p, id: party.Search.Ticket, player: "leader"}, p.ticket(t, "dave", attributes{"skill": 7000}))
+	together(t, &ticket{p: p, id: party.Search.Ticket, player: "leader"}, p.ticket(t, "dave", attributes{"skill": 1200}))
 	late.mustWait(t)
 }

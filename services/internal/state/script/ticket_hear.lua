@@ -1,22 +1,15 @@
--- Notes that somebody asked for tickets: that their players are there.
+-- Notes that somebody asked for tickets: that their players are there. Those that ended meanwhile are forgotten when
+-- they are looked at (expire_unheard.lua).
 -- Full: runs
 -- Uses: time
--- KEYS: waiting, signs
+-- KEYS: signs
 -- ARGV: kept (for how many milliseconds this is known, at most), then id…
--- Result: how many of them wait
---
--- Of a ticket that was claimed only what is noted already is renewed: it may have ended.
-local now, waits, others = millis(), {}, {}
-for i, created in ipairs(redis.call('ZMSCORE', waiting, unpack(ARGV, first_arg))) do
-  local to = created and waits or others
-  to[#to + 1] = now
-  to[#to + 1] = ARGV[first_arg + i - 1]
+-- Result: how many tickets it noted
+local now, heard = millis(), {}
+for i = first_arg, #ARGV do
+  heard[#heard + 1] = now
+  heard[#heard + 1] = ARGV[i]
 end
-if #waits > 0 then
-  redis.call('ZADD', signs, unpack(waits))
-end
-if #others > 0 then
-  redis.call('ZADD', signs, 'XX', unpack(others))
-end
+redis.call('ZADD', signs, unpack(heard))
 redis.call('PEXPIRE', signs, kept)
-return #waits / 2
+return #heard / 2
