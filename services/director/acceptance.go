@@ -51,7 +51,8 @@ func (m *maintenance) assign(ctx context.Context, matches []*pb.Match) {
 	}
 	ended, err := m.Store.EndMatches(ctx, m.project, endings)
 	m.observed.Check(ctx, "assigning accepted matches", err)
-	for _, e := range ended {
+	for i, e := range ended {
+		m.observed.RecordAccepted(ctx, m.Store.Now(), matches[i], e.Assigned)
 		m.Bus.NotifyResults(ctx, m.project, e.Assigned, e.Results)
 	}
 }

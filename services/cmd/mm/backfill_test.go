@@ -6,6 +6,22 @@ import (
 	"testing"
 )
 
+// A file of players is read as strictly as the service reads requests.
+func TestPlayersOfAGameAreChecked(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	create := func(text string) result {
+		return shell.on(service, "backfill", "create", "--players", write(t, "players.json", text))
+	}
+	create(`[{"id":"ada","team":"red"}]`).expect(0, "backfill  b-1\n", "")
+	for text, want := range map[string]string{
+		`[{"id":"ada","rank":3}]`: `unknown field "rank"`, `[{"id":"ada"}] []`: "behind the list", `{}`: "cannot unmarshal",
+	} {
+		if got := create(text); got.code == 0 || !strings.Contains(got.err, "--players: ") || !strings.Contains(got.err, want) {
+			t.Errorf("%s: %+v, want an error with %q", text, got, want)
+		}
+	}
+}
+
 func TestBackfillCreateApproveUpdateAndDelete(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	roster := write(t, "roster.bin", "\x01\x02")

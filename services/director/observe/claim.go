@@ -144,6 +144,21 @@ func (p *Project) countClaims(ctx context.Context, outcomes map[outcome]int64) {
 	}
 }
 
+// RecordAccepted records that tickets of a match that needs no server have their results, which all of its players
+// accepted.
+func (p *Project) RecordAccepted(ctx context.Context, now time.Time, match *pb.Match, tickets []string) {
+	result := "connection"
+	if match.GetProposal().GetError() != "" {
+		result = "error"
+	}
+	labels := telemetry.WithLabels(p.metrics.configs.Of(p.name, match.GetConfig()), attribute.String("result", result))
+	for _, id := range tickets {
+		if created, known := state.CreationTime(id); known {
+			p.metrics.assigned.Record(ctx, age(created, now), labels)
+		}
+	}
+}
+
 // recordMatch records a match that was claimed.
 func (s *Segment) recordMatch(ctx context.Context, now time.Time, c *state.Claim, kind string) {
 	m, p := s.project.metrics, c.Match.GetProposal()

@@ -157,6 +157,21 @@ func TestClaimsAreCountedByOutcome(t *testing.T) {
 	}
 }
 
+// TestAcceptedMatchesAreMeasured: a match that needs no server has its results when all of its players accepted it.
+func TestAcceptedMatchesAreMeasured(t *testing.T) {
+	meter, measured := telemetrytest.New()
+	p, _, _ := newSegment(t, observe.New(meter, telemetry.Tracer{}))
+	now := time.Now()
+	tickets := []string{state.NewID(now), "not ours", state.NewID(now)}
+	p.RecordAccepted(t.Context(), now, &pb.Match{Config: "c", Proposal: &pb.Proposal{}}, tickets)
+	p.RecordAccepted(t.Context(), now, &pb.Match{Config: "c", Proposal: &pb.Proposal{Error: "no"}}, tickets[:1])
+	for result, want := range map[string]float64{"connection": 2, "error": 1} {
+		if got := measured.Value(t, "matchmaker.time_to_assignment", "config", "c", "result", result); got != want {
+			t.Errorf("%v tickets are counted as %s, want %v", got, result, want)
+		}
+	}
+}
+
 // TestUseOfAProjectIsMeasured: what a project uses of limits is measured as long as it is led.
 func TestUseOfAProjectIsMeasured(t *testing.T) {
 	meter, measured := telemetrytest.New()

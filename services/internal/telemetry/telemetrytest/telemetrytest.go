@@ -23,7 +23,7 @@ func New() (telemetry.Meter, *Reader) {
 }
 
 // Value is what an instrument measured with these labels, which are pairs of a key and a value: the sum of all series
-// that have them. It is -1 when there is none.
+// that have them, and of a histogram how many values it has. It is -1 when there is none.
 func (r *Reader) Value(t testing.TB, name string, labels ...string) float64 {
 	t.Helper()
 	var got metricdata.ResourceMetrics
@@ -56,6 +56,10 @@ func (r *Reader) Value(t testing.TB, name string, labels ...string) float64 {
 			case metricdata.Gauge[float64]:
 				for _, p := range data.DataPoints {
 					add(p.Attributes, p.Value)
+				}
+			case metricdata.Histogram[float64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, float64(p.Count))
 				}
 			default:
 				t.Fatalf("%s is a %T", name, data)
