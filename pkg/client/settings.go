@@ -34,7 +34,7 @@ type TicketRules struct {
 	Silence *Silence `json:"silence,omitempty"`
 }
 
-// Silence ends, as unheard, a ticket that waits when nobody asked for it during Seconds, 20 to 3600. Every GET, every
+// Silence ends, as unheard, a ticket that waits when nobody asked for it during Seconds, 20 to 300. Every GET, every
 // request that is held, and every stream of events asks.
 type Silence struct {
 	Seconds int `json:"seconds"`

@@ -130,7 +130,7 @@ var refusedSettings = map[string]string{
 	`{"tickets":{"silence":30}}`:                                             "wrongType tickets.silence",
 	`{"tickets":{"silence":{}}}`:                                             "badTicketRule tickets.silence.seconds",
 	`{"tickets":{"silence":{"seconds":19}}}`:                                 "badTicketRule tickets.silence.seconds",
-	`{"tickets":{"silence":{"seconds":3601}}}`:                               "badTicketRule tickets.silence.seconds",
+	`{"tickets":{"silence":{"seconds":301}}}`:                                "badTicketRule tickets.silence.seconds",
 	`{"tickets":{"silence":{"seconds":"30"}}}`:                               "wrongType tickets.silence.seconds",
 	`{"tickets":{"perPlayer":{"limit":0}}}`:                                  "badTicketRule tickets.perPlayer.limit",
 	`{"tickets":{"perPlayer":{"limit":17}}}`:                                 "badTicketRule tickets.perPlayer.limit",

@@ -30,7 +30,7 @@ const maxPerPlayer = 16
 // that somebody did.
 const (
 	shortestSilence = 20
-	longestSilence  = 60 * 60
+	longestSilence  = 5 * 60
 )
 
 // Of the rules of attributes: how many there may be, and the most bytes of a claim's path.

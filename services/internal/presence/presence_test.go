@@ -81,10 +81,10 @@ func TestOthersPayNothing(t *testing.T) {
 	w.Heard("p", "a")
 	w.after(9 * time.Second)
 	w.Heard("p", "a")
-	w.silence = map[string]time.Duration{"p": time.Hour}
-	w.after(time.Second, "settings p", "end p 1h0m0s 15s")
+	w.silence = map[string]time.Duration{"p": 5 * time.Minute}
+	w.after(time.Second, "settings p", "end p 5m0s 15s")
 	w.Heard("p", "a")
-	w.after(15*time.Second, "settings p", "hear p a", "end p 1h0m0s 15s")
+	w.after(15*time.Second, "settings p", "hear p a", "end p 5m0s 15s")
 	w.silence = nil
 	w.after(10*time.Second, "settings p")
 	w.after(2 * time.Minute) // forgotten
@@ -122,9 +122,9 @@ func TestProjectsOfOthersAreFound(t *testing.T) {
 }
 
 func TestManyAreToldAtOnce(t *testing.T) {
-	w := newWorld(t, map[string]time.Duration{"p": time.Hour})
+	w := newWorld(t, map[string]time.Duration{"p": 5 * time.Minute})
 	w.Heard("p", "a")
-	w.after(0, "settings p", "hear p a", "end p 1h0m0s 15s")
+	w.after(0, "settings p", "hear p a", "end p 5m0s 15s")
 	for i := range 5000 {
 		w.Heard("p", strconv.Itoa(i))
 	}

@@ -37,6 +37,15 @@ func (s *Store) LetWait(ctx context.Context, project string, tickets []string) e
 	return nil
 }
 
+// LetGo takes such tickets away.
+func (s *Store) LetGo(ctx context.Context, project string, tickets []string) error {
+	members := make([]any, len(tickets))
+	for i, id := range tickets {
+		members[i] = id
+	}
+	return s.redis.ZRem(ctx, keysOf(project).waiting(), members...).Err()
+}
+
 // Shown lists the backfill tickets that functions are shown, with their generations.
 func (s *Store) Shown(ctx context.Context, project string) (map[string]int64, error) {
 	k, shown := keysOf(project), map[string]int64{}

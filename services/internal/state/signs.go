@@ -14,15 +14,19 @@ const (
 	unheardBatch = 256
 )
 
-// signsKept is for how long it is known at most when somebody asked for tickets, where nobody looks for silent ones any
-// more. It is longer than the longest silence.
-const signsKept = 2 * time.Hour
+// Where nobody looks for silent tickets any more, it is known for signsKept at most when somebody asked for tickets: it
+// is longer than the longest silence. It is known of twice as many tickets as wait, and of spareSigns more.
+const (
+	signsKept  = time.Hour
+	spareSigns = 100_000
+)
 
 // Hear notes that somebody asked for tickets.
 func (s *Store) Hear(ctx context.Context, project string, tickets []string) error {
 	for some := range slices.Chunk(tickets, heardBatch) {
 		c := s.call(ticketHearScript, keysOf(project), ids{},
-			"kept", signsKept.Milliseconds())
+			"kept", signsKept.Milliseconds(),
+			"spare", spareSigns)
 		for _, id := range some {
 			c.args = append(c.args, id)
 		}
@@ -68,13 +72,14 @@ func (s *Store) EndUnheard(
 	if err != nil {
 		return found, err
 	}
-	r, err := listOf(reply, 1)
+	r, err := listOf(reply, 2)
 	if err != nil {
 		return found, err
 	}
 	found.Known, _ = r[0].(int64)
-	found.Ended, found.Position, found.Told, err = parseEnds(r[1:])
-	found.More = found.Ended == unheardBatch
+	forgotten, _ := r[1].(int64)
+	found.Ended, found.Position, found.Told, err = parseEnds(r[2:])
+	found.More = len(silent) == unheardBatch && found.Ended+int(forgotten) > 0
 	return found, err
 }
 

@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -146,6 +147,41 @@ func TestSignsOfEndedTicketsGo(t *testing.T) {
 		if must(t, err); len(have) > 0 {
 			t.Errorf("signs are of %v", have)
 		}
+	})
+}
+
+// Many tickets that ended do not keep those that are silent from ending: one look forgets all of them.
+func TestManyEndedTicketsAreForgotten(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		c, all := newHall(t, open, 1)
+		var ended []string
+		for i := range 1000 {
+			ended = append(ended, fmt.Sprint("e", i))
+		}
+		must(t, c.now.LetWait(t.Context(), project, ended))
+		c.hear(ended...)
+		must(t, c.now.LetGo(t.Context(), project, ended))
+		c.hear(ended...) // it is not noted of tickets that do not wait
+		for at := 0; at <= 40; at += 5 {
+			if c.at(at); at == 10 {
+				c.hear(all...)
+			}
+			endUnheard(t, c.now)
+		}
+		c.at(41)
+		var found state.Unheard
+		for n := 0; ; n++ {
+			if found = endUnheard(t, c.now); !found.More {
+				break
+			}
+			if n > 10 {
+				t.Fatal("there are more of them without end")
+			}
+		}
+		if found.Known != 0 {
+			t.Errorf("found %+v", found)
+		}
+		isWaiting(t, c.now)
 	})
 }
 

@@ -5,8 +5,8 @@
 -- ARGV: silence (for how many milliseconds nobody asked), gap (after how many milliseconds without a call nobody was
 --       listened to), kept (for how many milliseconds that is known, at most), told_time (for how many milliseconds the
 --       reason is), reason, event, then id…
--- Result: how many tickets signs are known of, number ended, feed position (0 when none was), then the ids of those
---         whose end is told
+-- Result: of how many tickets signs are known, of how many they are not any more, number ended, feed position (0 when
+--         none was), then the ids of those whose end is told
 --
 -- Nobody is taken for silent because nobody listened. After a gap, and after a jump of the clock, all have their whole
 -- time again. So they have when many seem to be silent and nobody at all is heard: the way to us may be broken.
@@ -14,7 +14,7 @@ local now, lists = millis(), has_lists()
 silence, gap = tonumber(silence), tonumber(gap)
 local swept, patience = unpack(redis.call('HMGET', sign_sweeps, SWEPT, PATIENCE))
 swept, patience = tonumber(swept), tonumber(patience or 0)
-local silent = {}
+local silent, forgotten = {}, 0
 for _, ticket, id in each_ticket() do
   local sign = tonumber(redis.call('ZSCORE', signs, id))
   if sign and sign <= now - silence then
@@ -24,14 +24,14 @@ for _, ticket, id in each_ticket() do
     elseif state == CLAIMED or state == PROPOSED then
       redis.call('ZADD', signs, now, id) -- it is looked at again: it may wait again
     else
-      redis.call('ZREM', signs, id)
+      forgotten = forgotten + redis.call('ZREM', signs, id)
     end
   end
 end
 local number = redis.call('ZCARD', signs)
 if number == 0 then
   redis.call('DEL', sign_sweeps)
-  return {0, 0, 0}
+  return {0, forgotten, 0, 0}
 end
 local newest = tonumber(redis.call('ZREVRANGE', signs, 0, 0, 'WITHSCORES')[2])
 local nobody_listened = not swept or now - swept > gap or swept > now
@@ -43,7 +43,7 @@ end
 redis.call('HSET', sign_sweeps, SWEPT, now)
 redis.call('PEXPIRE', sign_sweeps, kept)
 if #silent == 0 or now < patience and patience <= now + silence then
-  return {number, 0, 0}
+  return {number, forgotten, 0, 0}
 end
 local changes, ids, told, deleted = {}, {}, {}, {}
 for _, one in ipairs(silent) do
@@ -61,4 +61,4 @@ redis.call('ZREM', signs, unpack(ids))
 release(deleted)
 keep_ends(told, now)
 append_history({event, table.concat(ids, ' ')}, #ids)
-return {number - #ids, #ids, append_feed(changes), unpack(told)}
+return {number - #ids, forgotten, #ids, append_feed(changes), unpack(told)}
