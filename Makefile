@@ -66,10 +66,13 @@ image: redis ## Build what is in the image as the Dockerfile says, and run it as
 FUZZTIME ?= 60s
 .PHONY: fuzz
 fuzz: ## Fuzz every decoder of what comes from outside, for FUZZTIME (60s) each
-	@grep -rl --include='*_test.go' '^func Fuzz' $(MODULES) | sort | while read -r file; do \
-		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' $$file); do \
-			echo "$$target, in $$(dirname $$file)"; \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file) || exit 1; \
+	@built=$$(mktemp -d); trap 'rm -rf "$$built"' EXIT; \
+	grep -rl --include='*_test.go' '^func Fuzz' $(MODULES) | xargs -n1 dirname | sort -u | while read -r package; do \
+		go test -c -fuzz '^Fuzz' -o "$$built/fuzz.test" "./$$package" || exit 1; \
+		for target in $$(cat "$$package"/*_test.go | sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p'); do \
+			echo "$$target, in $$package"; \
+			(cd "$$package" && "$$built/fuzz.test" -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) \
+				-test.fuzzcachedir "$$(go env GOCACHE)/fuzz/matchmaker.dev/$$package") || exit 1; \
 		done; \
 	done
 
