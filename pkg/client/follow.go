@@ -40,10 +40,9 @@ type TicketEvent struct {
 	Acceptance *Acceptance `json:"acceptance,omitempty"`
 	// Assignment is told by EventAssigned.
 	Assignment *Assignment `json:"assignment,omitempty"`
-	// Reason of EventEnded: deleted, abandoned (it waited for too long), unserved (no
-	// config serves any of its queues any more), unheard (nobody asked for it any more), declined (one of its players declined a match),
-	// silent (one did not answer whether it accepts a match), expired (its result was kept for its time), or gone where
-	// that is not known.
+	// Reason of EventEnded: deleted, abandoned (it waited for too long), unserved (no config serves any of its queues any
+	// more), unheard (nobody asked for it any more), declined (one of its players declined a match), silent (one did not
+	// answer whether it accepts a match), expired (its result was kept for its time), or gone where that is not known.
 	Reason string `json:"reason,omitempty"`
 }
 

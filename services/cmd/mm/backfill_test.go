@@ -16,7 +16,8 @@ func TestPlayersOfAGameAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
 		`[{"id":"ada","rank":3}]`: `unknown field "rank"`, `[{"id":"ada"}] []`: "behind the list", `{}`: "cannot unmarshal",
 	} {
-		if got := create(text); got.code == 0 || !strings.Contains(got.err, "--players: ") || !strings.Contains(got.err, want) {
+		got := create(text)
+		if got.code == 0 || !strings.Contains(got.err, "--players: ") || !strings.Contains(got.err, want) {
 			t.Errorf("%s: %+v, want an error with %q", text, got, want)
 		}
 	}
