@@ -78,10 +78,7 @@ func (w *sweeper) run(ctx context.Context) {
 }
 
 func (w *sweeper) find(ctx context.Context) bool {
-	projects, err := w.Store.Projects(ctx)
-	if err == nil {
-		projects, err = w.Store.HaveParties(ctx, projects)
-	}
+	projects, err := w.Store.FindParties(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
 			w.Log.WarnContext(ctx, "looking for projects with parties", "error", err)

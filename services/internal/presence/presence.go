@@ -130,10 +130,11 @@ func (l *Listener) Run(ctx context.Context) {
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 			defer cancel()
 			l.mu.Lock()
-			defer l.mu.Unlock()
-			for name, p := range l.projects {
+			all := maps.Clone(l.projects)
+			l.mu.Unlock()
+			for name, p := range all {
 				if p.silence > 0 {
-					l.check(last, "noting who asks for tickets", name, l.Hear(last, name, slices.Collect(maps.Keys(p.heard))))
+					l.tell(last, name, p, time.Now())
 				}
 			}
 			return
@@ -145,19 +146,16 @@ func (l *Listener) Run(ctx context.Context) {
 func (l *Listener) Tick(ctx context.Context, now time.Time) {
 	l.find(ctx, now)
 	l.mu.Lock()
-	all, due := maps.Clone(l.projects), map[string]bool{}
-	for name, p := range all {
+	for name, p := range l.projects {
 		if p.asked {
 			p.asked, p.last = false, now
 		}
 		if now.Sub(p.last) > forgotten {
 			l.forget(p)
 			delete(l.projects, name)
-			delete(all, name)
-			continue
 		}
-		due[name] = !now.Before(p.tell) || len(p.heard) >= full
 	}
+	all := maps.Clone(l.projects)
 	l.mu.Unlock()
 	for name, p := range all {
 		if ctx.Err() != nil {
@@ -169,7 +167,7 @@ func (l *Listener) Tick(ctx context.Context, now time.Time) {
 		if p.silence == 0 {
 			continue
 		}
-		if due[name] {
+		if !now.Before(p.tell) || l.isFull(p) {
 			l.tell(ctx, name, p, now)
 		}
 		if l.End != nil && !now.Before(p.look) {
@@ -214,6 +212,13 @@ func (l *Listener) learn(ctx context.Context, name string, p *project, now time.
 func (l *Listener) forget(p *project) {
 	l.kept -= len(p.heard)
 	p.heard = map[string]struct{}{}
+}
+
+// isFull tells whether so much was heard that it is not kept back.
+func (l *Listener) isFull(p *project) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(p.heard) >= full
 }
 
 // tell lets the state know what was heard. What it could not learn is kept for the next time.

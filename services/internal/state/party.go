@@ -265,15 +265,19 @@ func (s *Store) SweepParties(
 	return parties, silent, nil
 }
 
-// HaveParties lists the projects that have parties.
-func (s *Store) HaveParties(ctx context.Context, projects []string) ([]string, error) {
-	return s.having(ctx, projects, keys.parties)
+// FindParties lists the projects that have parties.
+func (s *Store) FindParties(ctx context.Context) ([]string, error) {
+	return s.having(ctx, keys.parties)
 }
 
 // having lists the projects that have a key.
-func (s *Store) having(ctx context.Context, projects []string, key func(keys) string) ([]string, error) {
+func (s *Store) having(ctx context.Context, key func(keys) string) ([]string, error) {
+	projects, err := s.Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
 	found := make([]*redis.IntCmd, len(projects))
-	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, project := range projects {
 			found[i] = p.Exists(ctx, key(keysOf(project)))
 		}

@@ -1,6 +1,6 @@
 -- Ends tickets that wait and that nobody asked for in a long while: their players are gone.
 -- Full: runs
--- Uses: time, change, large, listed, ended
+-- Uses: time, change, large, listed, ended, expiry
 -- KEYS: waiting, resolved, signs, sign_sweeps, then ticket…
 -- ARGV: silence (for how many milliseconds nobody asked), gap (after how many milliseconds without a call nobody was
 --       listened to), kept (for how many milliseconds that is known, at most), told_time (for how many milliseconds the
@@ -10,7 +10,7 @@
 --
 -- Nobody is taken for silent because nobody listened. After a gap, and after a jump of the clock, all have their whole
 -- time again. So they have when many seem to be silent and nobody at all is heard: the way to us may be broken.
-local now, lists = millis(), has_lists()
+local now = millis()
 silence, gap = tonumber(silence), tonumber(gap)
 local swept, patience = unpack(redis.call('HMGET', sign_sweeps, SWEPT, PATIENCE))
 swept, patience = tonumber(swept), tonumber(patience or 0)
@@ -20,7 +20,7 @@ for _, ticket, id in each_ticket() do
   if sign and sign <= now - silence then
     local state = redis.call('HGET', ticket, STATE)
     if state == WAITING then
-      silent[#silent + 1] = {ticket = ticket, id = id}
+      silent[#silent + 1] = {ticket, id}
     elseif state == CLAIMED or state == PROPOSED then
       redis.call('ZADD', signs, now, id) -- it is looked at again: it may wait again
     else
@@ -45,20 +45,8 @@ redis.call('PEXPIRE', sign_sweeps, kept)
 if #silent == 0 or now < patience and patience <= now + silence then
   return {number, forgotten, 0, 0}
 end
-local changes, ids, told, deleted = {}, {}, {}, {}
 for _, one in ipairs(silent) do
-  local owner, its_players, is_told = unpack(redis.call('HMGET', one.ticket, OWNER, PLAYERS, TELLS))
-  if lists and not is_told then
-    unlist(one.id, owner, its_players)
-  end
-  end_ticket(one.ticket, one.id, is_told, reason, told, deleted)
-  ids[#ids + 1] = one.id
-  changes[#changes + 1] = '-' .. one.id
-  changes[#changes + 1] = ''
+  redis.call('ZREM', waiting, one[2])
+  redis.call('ZREM', signs, one[2])
 end
-redis.call('ZREM', waiting, unpack(ids))
-redis.call('ZREM', signs, unpack(ids))
-release(deleted)
-keep_ends(told, now)
-append_history({event, table.concat(ids, ' ')}, #ids)
-return {number - #ids, forgotten, #ids, append_feed(changes), unpack(told)}
+return {number - #silent, forgotten, end_waiting(silent, reason, event, now)}

@@ -1,13 +1,12 @@
 -- Ends tickets that wait where no config serves any of their queues any more, and have not for a while.
 -- Full: runs
--- Uses: time, change, large, listed, ended
+-- Uses: time, change, large, listed, ended, expiry
 -- KEYS: waiting, resolved, queues, unserved, then ticket…
 -- ARGV: grace (for how many milliseconds no config served the queues), told_time (for how many milliseconds the reason
 --       is), reason, event, then id…
 -- Result: number ended, feed position (0 when none was), then the ids of those whose end is told
 local now, known = millis(), {}
-local latest, changes, ids, lists = now - with_slack(tonumber(grace)), {}, {}, has_lists()
-local told, deleted = {}, {}
+local latest, stranded = now - with_slack(tonumber(grace)), {}
 
 -- A queue of which nothing is noted may be served: what is known of queues may be lost.
 local function is_unserved(queue)
@@ -30,20 +29,7 @@ end
 for _, ticket, id in each_ticket() do
   local names = redis.call('HGET', ticket, QUEUES)
   if names and waits_in_vain(names) and redis.call('ZREM', waiting, id) == 1 then
-    local owner, its_players, is_told = unpack(redis.call('HMGET', ticket, OWNER, PLAYERS, TELLS))
-    if lists and not is_told then
-      unlist(id, owner, its_players)
-    end
-    end_ticket(ticket, id, is_told, reason, told, deleted)
-    ids[#ids + 1] = id
-    changes[#changes + 1] = '-' .. id
-    changes[#changes + 1] = ''
+    stranded[#stranded + 1] = {ticket, id}
   end
 end
-if #ids == 0 then
-  return {0, 0}
-end
-release(deleted)
-keep_ends(told, now)
-append_history({event, table.concat(ids, ' ')}, #ids)
-return {#ids, append_feed(changes), unpack(told)}
+return {end_waiting(stranded, reason, event, now)}

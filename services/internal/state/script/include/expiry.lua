@@ -1,0 +1,25 @@
+-- Functions of scripts that end tickets which wait. They use change, large, listed and ended.
+
+-- end_waiting ends tickets, each a key and an id, that the script took out of those that wait, with a reason. It
+-- returns how many, the feed's position (0 when none was), and the ids of those whose end is told.
+local function end_waiting(tickets, reason, event, now)
+  if #tickets == 0 then
+    return 0, 0
+  end
+  local changes, ids, told, deleted, lists = {}, {}, {}, {}, has_lists()
+  for i, one in ipairs(tickets) do
+    local ticket, id = unpack(one)
+    local owner, its_players, is_told = unpack(redis.call('HMGET', ticket, OWNER, PLAYERS, TELLS))
+    if lists and not is_told then
+      unlist(id, owner, its_players)
+    end
+    end_ticket(ticket, id, is_told, reason, told, deleted)
+    ids[i] = id
+    changes[#changes + 1] = '-' .. id
+    changes[#changes + 1] = ''
+  end
+  release(deleted)
+  keep_ends(told, now)
+  append_history({event, table.concat(ids, ' ')}, #ids)
+  return #ids, append_feed(changes), unpack(told)
+end
