@@ -246,6 +246,7 @@ func exercise(
 		return nil, err
 	}
 	journal.Calm()
+	w.endFaults()
 	log("all faults are over")
 	pause(ctx, calmTime)
 	if err := w.close(ctx); err != nil {

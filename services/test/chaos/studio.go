@@ -67,9 +67,16 @@ func (s *studio) open(ctx context.Context) error {
 	return nil
 }
 
-// work changes a config or function now and then until ctx ends.
-func (s *studio) work(ctx, after context.Context, pace time.Duration) error {
-	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(pace))) {
+// work changes a config or function now and then until ctx ends. When faults ends, all configs are put again.
+func (s *studio) work(ctx, after, faults context.Context) error {
+	renewed := false
+	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(changePace))) {
+		if faults.Err() != nil && !renewed {
+			renewed = true
+			if err := s.renew(after); err != nil {
+				return err
+			}
+		}
 		config := changed[s.random.IntN(len(changed))]
 		var err error
 		switch s.random.IntN(10) {
@@ -92,8 +99,8 @@ func (s *studio) work(ctx, after context.Context, pace time.Duration) error {
 	return nil
 }
 
-// close puts all configs again. A request without an answer may have taken effect after one that was sent later.
-func (s *studio) close(ctx context.Context) error {
+// renew puts all configs again. A request without an answer may have taken effect after one that was sent later.
+func (s *studio) renew(ctx context.Context) error {
 	for _, config := range changed {
 		if err := s.put(ctx, config); err != nil {
 			return err

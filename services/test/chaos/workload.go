@@ -19,10 +19,11 @@ type workload struct {
 	studios []*studio
 	games   []*gameServers
 
-	// arrivals ends when no new player comes and nothing is changed any more, lives when all clients stop.
-	arrivals, lives       context.Context
-	endArrivals, endLives context.CancelFunc
-	arriving, playing     sync.WaitGroup
+	// faults ends with the last fault, arrivals when no new player comes and nothing is changed any more, lives when all
+	// clients stop.
+	faults, arrivals, lives          context.Context
+	endFaults, endArrivals, endLives context.CancelFunc
+	arriving, playing                sync.WaitGroup
 
 	mu     sync.Mutex
 	failed error
@@ -82,10 +83,11 @@ func newWorkload(ctx context.Context, o options, s *system, journal *history.Jou
 func (w *workload) begin(ctx context.Context) {
 	w.lives, w.endLives = context.WithCancel(ctx)
 	w.arrivals, w.endArrivals = context.WithCancel(w.lives)
+	w.faults, w.endFaults = context.WithCancel(w.lives)
 	for n := range w.crowds {
 		w.arriving.Go(func() { w.crowds[n].Arrive(w.arrivals, w.lives) })
 		w.arriving.Go(func() {
-			err := w.studios[n].work(w.arrivals, w.lives, changePace)
+			err := w.studios[n].work(w.arrivals, w.lives, w.faults)
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.failed = errors.Join(w.failed, err)
@@ -99,7 +101,7 @@ func (w *workload) close(ctx context.Context) error {
 	w.endArrivals()
 	w.arriving.Wait()
 	for _, s := range w.studios {
-		w.failed = errors.Join(w.failed, s.close(ctx))
+		w.failed = errors.Join(w.failed, s.renew(ctx))
 	}
 	return w.failed
 }

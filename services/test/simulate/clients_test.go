@@ -29,10 +29,11 @@ type clients struct {
 	studios []*studio
 	games   []*games
 
-	// arrivals ends when no new player comes and nothing is changed any more, lives when all clients stop.
-	arrivals, lives       context.Context
-	endArrivals, endLives context.CancelFunc
-	arriving, playing     sync.WaitGroup
+	// faults ends with the last fault, arrivals when no new player comes and nothing is changed any more, lives when all
+	// clients stop.
+	faults, arrivals, lives          context.Context
+	endFaults, endArrivals, endLives context.CancelFunc
+	arriving, playing                sync.WaitGroup
 }
 
 // lanes has each lane as often as players choose it.
@@ -85,10 +86,11 @@ func newClients(ctx context.Context, w *world) (*clients, error) {
 func (c *clients) begin(ctx context.Context) {
 	c.lives, c.endLives = context.WithCancel(ctx)
 	c.arrivals, c.endArrivals = context.WithCancel(c.lives)
+	c.faults, c.endFaults = context.WithCancel(c.lives)
 	for n := range c.crowds {
 		c.arriving.Go(func() { c.crowds[n].Arrive(c.arrivals, c.lives) })
 		c.arriving.Go(func() {
-			if err := c.studios[n].work(c.arrivals, c.lives); err != nil {
+			if err := c.studios[n].work(c.arrivals, c.lives, c.faults); err != nil {
 				c.world.fail("%v", err)
 			}
 		})
@@ -101,7 +103,7 @@ func (c *clients) close(ctx context.Context) (err error) {
 	c.endArrivals()
 	c.arriving.Wait()
 	for _, s := range c.studios {
-		err = errors.Join(err, s.close(ctx))
+		err = errors.Join(err, s.renew(ctx))
 	}
 	return err
 }

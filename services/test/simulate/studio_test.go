@@ -49,9 +49,16 @@ func (s *studio) open(ctx context.Context) error {
 	return nil
 }
 
-// work changes a config now and then until ctx ends.
-func (s *studio) work(ctx, after context.Context) error {
+// work changes a config now and then until ctx ends. When faults ends, all configs are put again.
+func (s *studio) work(ctx, after, faults context.Context) error {
+	renewed := false
 	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(changePace))) {
+		if faults.Err() != nil && !renewed {
+			renewed = true
+			if err := s.renew(after); err != nil {
+				return err
+			}
+		}
 		config := configs[s.random.IntN(4)]
 		var err error
 		switch s.random.IntN(5) {
@@ -72,8 +79,8 @@ func (s *studio) work(ctx, after context.Context) error {
 	return nil
 }
 
-// close puts all configs again. A request without an answer may have taken effect after one that was sent later.
-func (s *studio) close(ctx context.Context) error {
+// renew puts all configs again. A request without an answer may have taken effect after one that was sent later.
+func (s *studio) renew(ctx context.Context) error {
 	for _, config := range configs[:4] {
 		if err := s.put(ctx, config); err != nil {
 			return err

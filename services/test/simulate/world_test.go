@@ -175,6 +175,7 @@ func (w *world) live(ctx context.Context) error {
 	}
 	pause(ctx, leaseTime)
 	w.journal.Calm()
+	c.endFaults()
 	pause(ctx, calmTime)
 	if err := c.close(ctx); err != nil {
 		return err

@@ -24,6 +24,13 @@ func change(op history.Op, name string, millis, generation, revision int64) hist
 		Generation: generation, Revision: revision, Status: 200}
 }
 
+// unanswered is a change that took effect or not.
+func unanswered(op history.Op, name string, millis int64) history.Change {
+	c := change(op, name, millis, 0, 0)
+	c.Status = 0
+	return c
+}
+
 // made is what a match function writes into a match.
 func made(config string, generation, now int64, players ...int) []byte {
 	return fmt.Appendf(nil, `{"settings":{"config":%q,"generation":%d},"now":%d,"players":%s}`, config, generation, now,

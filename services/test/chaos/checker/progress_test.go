@@ -145,6 +145,19 @@ func TestALeaderThatWorksLeavesNothingUndone(t *testing.T) {
 			}
 			return h
 		}},
+		{"a config whose DELETE has no answer", "", func() *history.History {
+			h := working(30_000, 3_000)
+			h.Changes = append(h.Changes, unanswered(history.Delete, "slow", 2000), change(history.Put, "slow", 4000, 8, 8))
+			return h
+		}},
+		{"that config after the faults", `config "slow" waited while the leader of epoch 1 took others in 10 cycles`,
+			func() *history.History {
+				h := working(30_000, 3_000)
+				h.Changes = append(h.Changes, unanswered(history.Delete, "slow", 2000), change(history.Put, "slow", 4000, 8, 8),
+					change(history.Put, "slow", 9000, 9, 9))
+				h.Calm = at(8_000)
+				return h
+			}},
 		{"a ticket is passed over", `ticket free1 waited while config "free" took only younger tickets in 8 cycles`,
 			func() *history.History { return working(3_000, 30_000) }},
 		{"older tickets come again and again", "", func() *history.History { return again("a", "b", "c", "d") }},

@@ -107,8 +107,11 @@ func (r *progress) relax() {
 	}
 }
 
+// isCalm tells whether the faults are over by a time in milliseconds.
+func (r *progress) isCalm(millis int64) bool { return r.h.Calm > 0 && millis > r.h.Calm.Millis() }
+
 func (r *progress) step(e *history.Event) {
-	if r.limit == &rough && r.h.Calm > 0 && e.Time > r.h.Calm.Millis() {
+	if r.limit == &rough && r.isCalm(e.Time) {
 		r.relax()
 	}
 	if r.takes(e) {
@@ -253,9 +256,10 @@ func (r *progress) countIdle(e *history.Event) (most int) {
 	return most
 }
 
-// changes tells whether a config is being changed, or may not exist, by a time in milliseconds.
+// changes tells whether a config is being changed, or may not exist, by a time in milliseconds. A DELETE without an
+// answer may take effect after a PUT that came later, until the faults are over.
 func (r *progress) changes(config string, millis int64) bool {
-	there := false
+	there, unsure := false, false
 	for i := range r.h.Changes {
 		c := &r.h.Changes[i]
 		if c.Project != r.project || c.Name != config || c.From.Millis()-cycleTime.Milliseconds() > millis {
@@ -264,9 +268,13 @@ func (r *progress) changes(config string, millis int64) bool {
 		if c.To.Millis()+cycleTime.Milliseconds() > millis {
 			return true
 		}
-		if c.Status == 200 {
+		switch {
+		case c.Status == 200:
 			there = c.Op == history.Put && !r.lost(r.project, c.Span)
+			unsure = unsure && !r.isCalm(c.From.Millis())
+		case c.Op == history.Delete:
+			unsure = true
 		}
 	}
-	return !there
+	return !there || unsure
 }
