@@ -67,6 +67,34 @@ func TestComposeTrustsNobodyByDefault(t *testing.T) {
 	}
 }
 
+// TestComposeGivesTicketsTheirSeatKeys: passes need a file that only who runs it can name.
+func TestComposeGivesTicketsTheirSeatKeys(t *testing.T) {
+	without, err := readCompose(t, types.Mapping{"ISSUERS": "./mine.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys := without.Services["ticket"].Environment["MATCHMAKER_SEAT_KEYS"]; keys == nil || *keys != "" {
+		t.Errorf("without SEAT_KEYS the ticket service has the keys %v", keys)
+	}
+	with, err := readCompose(t, types.Mapping{"ISSUERS": "./mine.yaml", "SEAT_KEYS": "./seats.json"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range with.Services {
+		keys, secrets := s.Environment["MATCHMAKER_SEAT_KEYS"], s.Secrets
+		if name != "ticket" {
+			if keys != nil || len(secrets) > 0 {
+				t.Errorf("%s has seat keys", name)
+			}
+			continue
+		}
+		if len(secrets) != 1 || keys == nil || *keys != "/run/secrets/"+secrets[0].Target ||
+			filepath.Base(with.Secrets[secrets[0].Source].File) != "seats.json" {
+			t.Errorf("the ticket service has the keys %v and the secrets %+v of %+v", keys, secrets, with.Secrets)
+		}
+	}
+}
+
 // mute are services whose images have no program for a health check.
 var mute = []string{"collector", "traces"}
 

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -36,23 +32,10 @@ func (g *game) players() (players []client.GamePlayer, err error) {
 	}
 	text, err := os.ReadFile(g.Players)
 	if err == nil {
-		players, err = readPlayers(text)
+		players, err = readList[client.GamePlayer](text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--players: %w", err)
-	}
-	return players, nil
-}
-
-// readPlayers reads players. Members that there are not are refused: the service would never see them.
-func readPlayers(text []byte) ([]client.GamePlayer, error) {
-	players, in := []client.GamePlayer{}, json.NewDecoder(bytes.NewReader(text))
-	in.DisallowUnknownFields()
-	if err := in.Decode(&players); err != nil {
-		return nil, err
-	}
-	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is something behind the list")
 	}
 	return players, nil
 }

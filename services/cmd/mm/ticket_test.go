@@ -127,6 +127,11 @@ func TestTicketCreateSendsPlayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	shell.on(service, "ticket", "create", "--players", file).expect(1, "", "mm: --players: ")
+	for text, want := range map[string]string{
+		`[{"id":"ada","skill":3}]`: `unknown field "skill"`, `[{"id":"ada"}] []`: "behind the list",
+	} {
+		shell.on(service, "ticket", "create", "--players", write(t, "players.json", text)).expect(1, "", want)
+	}
 }
 
 func TestTicketGetPrintsPlayers(t *testing.T) {

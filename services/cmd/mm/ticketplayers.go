@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -28,7 +31,7 @@ func (f playerFlags) players() (players []client.Player, err error) {
 	text, err := os.ReadFile(f.Players)
 	var file []playerInFile
 	if err == nil {
-		err = json.Unmarshal(text, &file)
+		file, err = readList[playerInFile](text)
 	}
 	for i := 0; i < len(file) && err == nil; i++ {
 		players = append(players, file[i].Player)
@@ -36,6 +39,19 @@ func (f playerFlags) players() (players []client.Player, err error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--players: %w", err)
+	}
+	return players, nil
+}
+
+// readList reads a list of players. Members that there are not are refused: the service would never see them.
+func readList[T any](text []byte) ([]T, error) {
+	players, in := []T{}, json.NewDecoder(bytes.NewReader(text))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&players); err != nil {
+		return nil, err
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is something behind the list")
 	}
 	return players, nil
 }
