@@ -13,8 +13,6 @@ func (s *service) exportPlayer(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) erasePlayer(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.erased = append(s.erased, r.PathValue("id"))
 	fmt.Fprintf(w, `{"player":%q,"tickets":1,"party":true,"remains":[{"kind":"game","id":"b"},{"kind":"pause","seconds":7}]}`,
 		r.PathValue("id"))
@@ -31,7 +29,7 @@ acceptances      0
 running games    1
 pause            no
 rate of creates  yes
-`, "there are more tickets than an export has\nnothing was erased: --yes erases the player\n")
+`, "mm: there are more tickets than an export has\nmm: nothing was erased: --yes erases the player\n")
 	if len(service.erased) > 0 {
 		t.Error("without --yes it erased", service.erased)
 	}

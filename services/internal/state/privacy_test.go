@@ -87,7 +87,7 @@ func (r *remains) kinds() []string {
 
 func (w *privacy) erase() (r remains) {
 	w.t.Helper()
-	if status := w.call(studio(), "DELETE", playerPath(gone), "", &r); status != 200 {
+	if status := w.send(studio(), "DELETE", playerPath(gone), "", &r); status != 200 {
 		w.t.Fatalf("an erase is answered %d %s", status, r.Detail)
 	}
 	return r
@@ -111,7 +111,7 @@ func TestErasedPlayerIsNowhereButWhereItIsSaid(t *testing.T) {
 			t.Fatalf("what names the player before: %s", diff)
 		}
 		var doc exported
-		if status := w.call(studio(), "GET", playerPath(gone), "", &doc); status != 200 {
+		if status := w.send(studio(), "GET", playerPath(gone), "", &doc); status != 200 {
 			t.Fatal("an export is answered", status)
 		}
 		doc.check(t)
@@ -212,7 +212,7 @@ func (w *privacy) restGoes(said remains) {
 	}
 	// Nothing is known of her, and an erase may be repeated.
 	var doc exported
-	if status := w.call(studio(), "GET", playerPath(gone), "", &doc); status != 200 || len(doc.Tickets) > 0 ||
+	if status := w.send(studio(), "GET", playerPath(gone), "", &doc); status != 200 || len(doc.Tickets) > 0 ||
 		doc.Party != nil || doc.Pause != nil || doc.Rate != nil || !doc.Complete {
 		t.Errorf("an export is answered %d %+v", status, doc)
 	}

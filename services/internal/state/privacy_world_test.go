@@ -79,8 +79,8 @@ func (w *privacy) serve() {
 	w.base = server.URL + "/" + project + "/matchmaking/api/v1"
 }
 
-// call sends a request, and reads the answer into an object.
-func (w *privacy) call(c issuer.Claims, method, path, body string, into any) int {
+// send sends a request, and reads the answer into an object.
+func (w *privacy) send(c issuer.Claims, method, path, body string, into any) int {
 	w.t.Helper()
 	c.Project = project
 	token, err := w.tokens.Mint(c)
@@ -105,7 +105,7 @@ type shownParty struct{ ID, Code, Detail string }
 
 func (w *privacy) as(player, method, path, body string) (p shownParty) {
 	w.t.Helper()
-	status := w.call(issuer.Claims{Kind: auth.Player, Subject: player}, method, "/parties"+path, body, &p)
+	status := w.send(issuer.Claims{Kind: auth.Player, Subject: player}, method, "/parties"+path, body, &p)
 	if status/100 != 2 {
 		w.t.Fatalf("%s: %s %s: %d %s", player, method, path, status, p.Detail)
 	}
