@@ -31,8 +31,8 @@ const (
 // changedTickets is how often a ticket may change while it is erased.
 const changedTickets = 8
 
-// look calls do when the caller may look for a player, in its turn, and with a deadline.
-func (s *service) look(c echo.Context, do func(ctx context.Context, project, player string) error) error {
+// look answers what do returns, if the caller may look for a player. The answer is written when others may look again.
+func (s *service) look(c echo.Context, do func(ctx context.Context, project, player string) (any, error)) error {
 	caller, project, player := auth.From(c), c.Param("project"), c.Param("player")
 	if caller.Kind == auth.Service && !caller.HasScope(auth.ScopeAct) {
 		return problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope %s", auth.ScopeAct)
@@ -45,22 +45,37 @@ func (s *service) look(c echo.Context, do func(ctx context.Context, project, pla
 	if !auth.IsPlayer(player) {
 		return problem.New(problem.Invalid, "player: up to 256 bytes of printable UTF-8 are expected")
 	}
-	ctx, cancel := context.WithTimeout(c.Request().Context(), lookTime)
-	defer cancel()
+	found, err := s.inTurn(c.Request().Context(), project, func(ctx context.Context) (any, error) {
+		return do(ctx, project, player)
+	})
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return c.JSON(http.StatusOK, found)
+}
+
+// inTurn calls do with a deadline, while nobody else looks.
+func (s *service) inTurn(
+	ctx context.Context, project string, do func(ctx context.Context) (any, error),
+) (found any, err error) {
 	select {
 	case s.looking <- struct{}{}:
 		defer func() { <-s.looking }()
 	default:
-		return busy()
+		return nil, busy()
 	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
 	if err := s.Store.Allow(ctx, project, "players", lookRate()); err != nil {
-		return err
+		return nil, err
 	}
-	err := do(ctx, project, player)
+	found, err = do(ctx)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return problem.Wrap(problem.Unavailable, err, "not everything was looked at within %v: repeat the request", lookTime)
+		return nil, problem.Wrap(problem.Unavailable, err, "not everything was looked at within %v: repeat the request",
+			lookTime)
 	}
-	return err
+	return found, err
 }
 
 func busy() error {
@@ -70,13 +85,8 @@ func busy() error {
 }
 
 func (s *service) export(c echo.Context) error {
-	return s.look(c, func(ctx context.Context, project, player string) error {
-		doc, err := s.exportOf(ctx, project, player)
-		if err != nil {
-			return err
-		}
-		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-		return c.JSON(http.StatusOK, doc)
+	return s.look(c, func(ctx context.Context, project, player string) (any, error) {
+		return s.exportOf(ctx, project, player)
 	})
 }
 
@@ -143,15 +153,13 @@ func (s *service) partyOf(ctx context.Context, project, player string) (*pb.Part
 
 // erase removes what is stored of a player, and answers what remains. It may be repeated.
 func (s *service) erase(c echo.Context) error {
-	return s.look(c, func(ctx context.Context, project, player string) error {
+	return s.look(c, func(ctx context.Context, project, player string) (any, error) {
 		done, err := s.eraseOf(ctx, project, player)
-		if err != nil {
-			return err
+		if err == nil {
+			s.Log.InfoContext(ctx, "a player was erased", "project", project, "by", auth.From(c).Kind, "tickets", done.Tickets,
+				"remains", len(done.Remains))
 		}
-		s.Log.InfoContext(ctx, "a player was erased", "project", project, "by", auth.From(c).Kind, "tickets", done.Tickets,
-			"remains", len(done.Remains))
-		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-		return c.JSON(http.StatusOK, done)
+		return done, err
 	})
 }
 
