@@ -6,6 +6,8 @@
 //
 // A member who is silent for too long leaves. When that is the leader, the oldest member follows. While no process
 // listens, nobody is silent.
+//
+// The service also finds and erases what is stored of a player of a project, for the studio (docs/privacy.md).
 package party
 
 import (
@@ -63,11 +65,13 @@ type service struct {
 	presence *presence.Listener
 	// requests and joins are counted here and not in Redis, as the reads of tickets are.
 	requests, joins *ratelimit.Local
+	// looking has one element while a request looks through a project for a player.
+	looking chan struct{}
 }
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Meter)}
+	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Meter), looking: make(chan struct{}, 1)}
 	s.sweeper = newSweeper(s)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear,
 		Settings: o.Store.Settings})
@@ -101,6 +105,9 @@ func (s *service) routes(e *echo.Echo) {
 	add(echo.DELETE, "/:party/members/:player", s.leave)
 	add(echo.PUT, "/:party/search", s.start)
 	add(echo.DELETE, "/:party/search", s.stop)
+	studio := s.Verifier.Require(auth.Developer, auth.Service)
+	e.GET(web.Base+"/players/:player", studio(s.export))
+	e.DELETE(web.Base+"/players/:player", studio(s.erase))
 }
 
 // run wakes those who wait for changes, and looks for silent members.

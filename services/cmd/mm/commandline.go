@@ -20,6 +20,7 @@ type commandLine struct {
 	Project  projectCommands  `cmd:"" help:"Read and change a project's settings."`
 	Ticket   ticketCommands   `cmd:"" help:"Ask for a match, as a player does."`
 	Party    partyCommands    `cmd:"" help:"Search for a match together, as players do."`
+	Player   playerCommands   `cmd:"" help:"Export and erase what the service stores of a player."`
 	Event    eventCommands    `cmd:"" help:"Read what happened to tickets and matches."`
 	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`
 	Version  versionCommand   `cmd:"" help:"Print the version of mm."`

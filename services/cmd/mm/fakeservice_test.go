@@ -37,6 +37,7 @@ type service struct {
 	acceptance map[string]any
 	settings   []string // all that were put
 	reads      int      // of tickets and functions
+	erased     []string // players
 
 	untrusted bool // it refuses every token
 	// holds says that a create is answered when its ticket has its result.
@@ -64,6 +65,8 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("PUT "+base+"/configs/{id}", s.require(s.putConfig, "developer"))
 	mux.HandleFunc("GET "+base+"/configs/{id}", s.require(s.getConfig, "developer"))
 	mux.HandleFunc("DELETE "+base+"/configs/{id}", s.require(s.deleteConfig, "developer"))
+	mux.HandleFunc("GET "+base+"/players/{id}", s.require(s.exportPlayer, "developer"))
+	mux.HandleFunc("DELETE "+base+"/players/{id}", s.require(s.erasePlayer, "developer"))
 	mux.HandleFunc("PUT "+base+"/settings", s.require(s.putSettings, "developer"))
 	mux.HandleFunc("GET "+base+"/settings", s.require(s.getSettings, "developer"))
 	mux.HandleFunc("GET "+base+"/settings/history", s.require(s.getSettingsHistory, "developer"))

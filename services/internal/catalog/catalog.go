@@ -95,7 +95,8 @@ func Services() []Service {
 		},
 		{
 			Name: Party, Help: "Run the Parties API.", Port: 8088, Issuers: true,
-			Routes: []Route{{Path: base + "/parties", Below: true}},
+			// What is kept of a player is served here, since leaving a party is part of erasing it.
+			Routes: []Route{{Path: base + "/parties", Below: true}, {Path: base + "/players", Below: true}},
 		},
 	}
 }

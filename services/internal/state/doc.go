@@ -3,7 +3,8 @@
 //
 // Every change is one atomic Lua script: a file in the folder script, whose header names its keys and arguments (see
 // script in script.go). A script uses only the keys in its KEYS. Scripts get durations and read Redis's clock, in
-// script/include/time.lua: no two hosts' clocks agree. No key has a TTL but counts and keys of requests. All keys of
+// script/include/time.lua: no two hosts' clocks agree. No key has a TTL but counts, keys of requests, buckets and
+// pauses of players, signs of life and waits. All keys of
 // a project have the hash tag {project}, so that one script can check the lease, the revision of a config and many
 // tickets.
 //
@@ -27,7 +28,8 @@
 //	rates      hash    when each bucket of a rate limit is full again, in microseconds;
 //	                   period: when the newest hash of players' buckets begins
 //	players:0, players:1 (players_0, players_1)
-//	           hash    when each player's bucket is full again; the two take turns, see ticket_create.lua
+//	           hash    when each player's bucket is full again; the two take turns, see ticket_create.lua,
+//	                   and each ends when its turn comes again
 //
 //	byplayer (by_player)
 //	           hash    ids of each player's tickets, where the project lists them, see include/listed.lua

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -397,4 +398,51 @@ func (c *Creator) CreateAtOnce(ctx context.Context, project string, tickets ...*
 // TTL is for how long a key is kept, below 0 for good.
 func (s *Store) TTL(ctx context.Context, key string) (time.Duration, error) {
 	return s.redis.PTTL(ctx, key).Result()
+}
+
+// Contents reads everything that Redis has, by key.
+func (s *Store) Contents(ctx context.Context) (map[string]string, error) {
+	all, err := s.AllKeys(ctx, "*")
+	if err != nil {
+		return nil, err
+	}
+	contents := map[string]string{}
+	for _, key := range all {
+		read, err := s.contentOf(ctx, key)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		contents[key] = read
+	}
+	return contents, nil
+}
+
+func (s *Store) contentOf(ctx context.Context, key string) (string, error) {
+	kind, err := s.redis.Type(ctx, key).Result()
+	if err != nil {
+		return "", err
+	}
+	switch kind {
+	case "string":
+		return s.redis.Get(ctx, key).Result()
+	case "hash":
+		fields, err := s.redis.HGetAll(ctx, key).Result()
+		return fmt.Sprint(fields), err
+	case "zset":
+		members, err := s.redis.ZRange(ctx, key, 0, -1).Result()
+		return strings.Join(members, " "), err
+	case "set":
+		members, err := s.redis.SMembers(ctx, key).Result()
+		return strings.Join(members, " "), err
+	case "stream":
+		entries, err := s.redis.XRange(ctx, key, "-", "+").Result()
+		return fmt.Sprint(entries), err
+	}
+	return "", fmt.Errorf("keys of type %s are not read", kind)
+}
+
+// Ends tells in how many milliseconds a key goes by itself.
+func (s *Store) Ends(ctx context.Context, key string) (int64, error) {
+	left, err := s.redis.PTTL(ctx, key).Result()
+	return left.Milliseconds(), err
 }

@@ -120,9 +120,10 @@ func permissions() map[string]rights {
 		},
 		catalog.Party: {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
-				ticketCreateScript, ticketDeleteScript, ticketHearScript},
-			calls:  "smembers hget hmget hkeys exists",
-			reads:  []string{every.outcome(anyID)},
+				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript},
+			// It looks for what is stored of a player in all keys.
+			calls:  "smembers hget hmget hkeys exists scan pttl hdel",
+			reads:  []string{every.outcome(anyID), every.backfill(anyID)},
 			writes: events,
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.resolved(), every.large(), every.results(), every.party(anyID), every.parties(), every.partyPlayers(),

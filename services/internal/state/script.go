@@ -30,6 +30,7 @@ var (
 	ticketReleaseScript  = lazy("ticket_release")
 	expireWaitingScript  = lazy("expire_waiting")
 	ticketHearScript     = lazy("ticket_hear")
+	ticketForgetScript   = lazy("ticket_forget")
 	expireUnservedScript = lazy("expire_unserved")
 	expireUnheardScript  = lazy("expire_unheard")
 	expireResultsScript  = lazy("expire_results")

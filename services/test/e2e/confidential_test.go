@@ -46,6 +46,8 @@ const (
 	accessKey = "AKIAQ7ZX3PLM5EXAMPLE"
 	secretKey = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYzEXAMPLE"
 	property  = "a loadout that is the player's own business"
+	// somebody is a player's id: it is in Redis and in answers.
+	somebody = "somebody-whom-no-log-and-no-event-names"
 )
 
 // refusal is the correlation id of refused requests. Their traces have it.
@@ -85,7 +87,7 @@ func confidential(t *testing.T, p *project) {
 	}
 	// Two players get a server. The allocator uses a token and the hosting keys.
 	waiting := map[string]*client.Client{}
-	for _, player := range []string{"ada", "bob"} {
+	for _, player := range []string{somebody, "bob"} {
 		api := p.as(t, issuer.Claims{Kind: auth.Player, Subject: player})
 		id, err := api.CreateTicket(within(t), client.TicketRequest{
 			Attributes: map[string]float64{"skill": 1200}, Properties: map[string][]byte{"loadout": []byte(property)},
@@ -103,6 +105,13 @@ func confidential(t *testing.T, p *project) {
 	eventually(t, "traces of the run", func() bool {
 		return p.s.traces.contains(refusal) && p.s.traces.contains("POST /:project/matchmaking/api/v1/tickets")
 	})
+	if erased, err := studio.ErasePlayer(within(t), somebody); err != nil || erased.Tickets != 1 {
+		t.Errorf("erased: %+v, %v", erased, err)
+	}
+	document, err := studio.ExportPlayer(within(t), somebody)
+	if err != nil || !bytes.Contains(document, []byte(`"tickets":[]`)) {
+		t.Errorf("after the erase there is %s, %v", document, err)
+	}
 	p.s.findSecrets(t)
 }
 
@@ -161,9 +170,9 @@ func (s *system) findSecrets(t *testing.T) {
 	for _, p := range s.all() {
 		text := p.log.all()
 		logs += len(text)
-		search("the log of "+p.name, []byte(text), accessKey, secretKey, property)
+		search("the log of "+p.name, []byte(text), accessKey, secretKey, property, somebody)
 	}
-	search("a trace", []byte(s.traces.all()), accessKey, secretKey, property)
+	search("a trace", []byte(s.traces.all()), accessKey, secretKey, property, somebody)
 	answers := []byte(s.answers.all())
 	search("an HTTP answer", seatPasses.ReplaceAll(answers, nil), secretKey)
 	if !jwt.Match(answers) {
@@ -175,7 +184,7 @@ func (s *system) findSecrets(t *testing.T) {
 	for store, dir := range s.stores {
 		secrets := []string{accessKey, secretKey}
 		if store == "NATS" {
-			secrets = append(secrets, property)
+			secrets = append(secrets, property, somebody)
 		}
 		seen := false
 		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

@@ -247,6 +247,8 @@ func checkRoutes(t *testing.T, s *system) {
 		{"PUT", base + "/settings", "config", 401},
 		{"GET", base + "/settings/history", "config", 401},
 		{"GET", base + "/configs/tickets", "config", 401},
+		{"GET", base + "/players/ada", "party", 401},
+		{"DELETE", base + "/players/ada", "party", 401},
 		{"GET", base + "/functions", "registry", 401},
 		{"PUT", base + "/functions/duel?implementation=duel", "registry", 401},
 		{"GET", base + "/functions/duel", "registry", 401},

@@ -64,6 +64,15 @@ func parties(t *testing.T, p *project) {
 	if now, err := as("bob").MyParty(within(t), ""); err != nil || now.Leader != "bob" || now.Search != nil {
 		t.Errorf("bob's party is %+v, %v", now, err)
 	}
+	// bob is erased. Whom he played with keeps the result.
+	erased, err := p.developer(t).ErasePlayer(within(t), "bob")
+	if err != nil || !erased.Party || erased.Tickets < 1 {
+		t.Fatalf("erased: %+v, %v", erased, err)
+	}
+	(&ticket{p: p, id: party.Search.Ticket, player: "ada"}).connection(t)
+	if _, err := as("bob").GetTicket(within(t), party.Search.Ticket); client.Status(err) != http.StatusNotFound {
+		t.Errorf("bob reads the ticket: %v", err)
+	}
 }
 
 func start(ctx context.Context, t *testing.T, leader *client.Client, party string) *client.Party {

@@ -60,7 +60,7 @@ end
 -- The buckets of players are in two hashes, which take turns. A period is as long as a bucket takes to fill, so at the
 -- start of a period all buckets in its hash are full, and are deleted at once. Both hashes are read, since Redis's
 -- clock may jump back when another server takes over.
-local full, changed, current = {}, {}, nil
+local full, changed, current, begins, buckets_end = {}, {}, nil, nil, nil
 if player_interval > 0 then
   local period, previous = math.max(player_burst, 1e7), nil
   local start = now - now % period
@@ -76,7 +76,7 @@ if player_interval > 0 then
     end
   end
   if last < start or last > start + period then
-    redis.call('HSET', rates, 'period', to_text(start))
+    begins, buckets_end = to_text(start), to_text((start + 2 * period - now) / 1000)
   end
   local owners = {}
   for _, _, _, owner in each_ticket(1, count) do
@@ -393,6 +393,10 @@ if player_interval > 0 and (charged or #ids > 0) then
     buckets[#buckets + 1] = to_text(full[owner])
   end
   redis.call('HSET', current, unpack(buckets))
+  if begins then
+    redis.call('HSET', rates, 'period', begins)
+    redis.call('PEXPIRE', current, buckets_end)
+  end
 end
 if #ids > 0 then
   if project_interval > 0 then

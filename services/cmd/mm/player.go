@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"matchmaker.dev/pkg/client"
+)
+
+type playerCommands struct {
+	Export playerExport `cmd:"" help:"Print what the service stores of a player, as JSON."`
+	Erase  playerErase  `cmd:"" help:"Remove what the service stores of a player."`
+}
+
+type playerExport struct {
+	ID string `arg:"" help:"The player's identifier."`
+}
+
+func (playerExport) Help() string {
+	return `docs/privacy.md says what is stored of players.
+
+Example: mm player export ada > ada.json`
+}
+
+// Run prints the document.
+func (c playerExport) Run(ctx context.Context, s *session, api developerAPI) error {
+	document, err := api.ExportPlayer(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	return s.printJSON(document, "  ")
+}
+
+type playerErase struct {
+	ID  string `arg:"" help:"The player's identifier."`
+	Yes bool   `help:"Remove it. Without it the command says what the service stores."`
+}
+
+func (playerErase) Help() string {
+	return `First take away the player's tokens: who goes on playing is stored again. The command may be repeated.
+docs/privacy.md says what is removed, and what remains for how long.
+
+Examples:
+
+    mm player erase ada
+    mm player erase ada --yes`
+}
+
+// Run erases the player, or says what is stored.
+func (c playerErase) Run(ctx context.Context, s *session, api developerAPI) error {
+	if c.Yes {
+		erased, err := api.ErasePlayer(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		return s.showErased(erased)
+	}
+	document, err := api.ExportPlayer(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	var stored struct {
+		Tickets, KickedFrom, Acceptances, Games []json.RawMessage
+		Party, Pause, Rate                      json.RawMessage
+		Complete                                bool
+	}
+	if err := json.Unmarshal(document, &stored); err != nil {
+		return err
+	}
+	has := func(one json.RawMessage) string {
+		if len(one) == 0 || string(one) == "null" {
+			return "no"
+		}
+		return "yes"
+	}
+	var g grid
+	g.add("tickets", len(stored.Tickets))
+	g.add("party", has(stored.Party))
+	g.add("kicked from", len(stored.KickedFrom))
+	g.add("acceptances", len(stored.Acceptances))
+	g.add("running games", len(stored.Games))
+	g.add("pause", has(stored.Pause))
+	g.add("rate of creates", has(stored.Rate))
+	if err := s.show(document, g); err != nil {
+		return err
+	}
+	if !stored.Complete {
+		s.note("there are more tickets than an export has")
+	}
+	s.note("nothing was erased: --yes erases the player")
+	return nil
+}
+
+func (s *session) showErased(erased *client.ErasedPlayer) error {
+	var g, remains grid
+	g.add("tickets", erased.Tickets)
+	if erased.Party {
+		g.add("party", "left")
+	}
+	remains.head = []any{"remains", "id", "seconds at most"}
+	for _, one := range erased.Remains {
+		seconds := any("")
+		if one.Seconds > 0 {
+			seconds = one.Seconds
+		}
+		remains.add(one.Kind, one.ID, seconds)
+	}
+	return s.show(erased, g, remains)
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+)
+
+func (s *service) exportPlayer(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprintf(w, `{"player":%q,"tickets":[{"id":"t"}],"party":{"id":"p"},"kickedFrom":[],"acceptances":[],`+
+		`"games":[{"backfill":"b"}],"pause":null,"rate":{"keptSeconds":9},"complete":false}`, r.PathValue("id"))
+}
+
+func (s *service) erasePlayer(w http.ResponseWriter, r *http.Request) {
+	s.erased = append(s.erased, r.PathValue("id"))
+	fmt.Fprintf(w, `{"player":%q,"tickets":1,"party":true,"remains":[{"kind":"game","id":"b"},{"kind":"pause","seconds":7}]}`,
+		r.PathValue("id"))
+}
+
+func TestPlayerExportAndErase(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	shell.on(service, "player", "export", "a/b é").expect(0, `{
+  "player": "a/b é",`, "")
+	shell.on(service, "player", "erase", "a/b é").expect(0, `tickets          1
+party            yes
+kicked from      0
+acceptances      0
+running games    1
+pause            no
+rate of creates  yes
+`, "mm: there are more tickets than an export has\nmm: nothing was erased: --yes erases the player\n")
+	if len(service.erased) > 0 {
+		t.Error("without --yes it erased", service.erased)
+	}
+	shell.on(service, "player", "erase", "a/b é", "--yes").expect(0, `tickets  1
+party    left
+
+REMAINS  ID  SECONDS AT MOST
+game     b
+pause        7
+`, "")
+	if !slices.Equal(service.erased, []string{"a/b é"}) {
+		t.Error("it erased", service.erased)
+	}
+}

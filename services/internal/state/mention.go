@@ -1,0 +1,272 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+)
+
+// Mentions are where a player is named, in a part of what is stored of a project.
+type Mentions struct {
+	// Tickets are ids, KickedFrom those of parties that keep the player out.
+	Tickets, KickedFrom []string
+	Answers             []PlayerAnswer
+	Games               []PlayerGame
+	seen                map[string]bool
+}
+
+// isNew tells whether a key was not among the mentions.
+func (m *Mentions) isNew(key string) bool {
+	known := m.seen[key]
+	m.seen[key] = true
+	return !known
+}
+
+// PlayerAnswer is what a player said to a match that asks.
+type PlayerAnswer struct {
+	Match    string
+	Accepted bool
+	// Left is for how long the match may still ask.
+	Left time.Duration
+}
+
+// PlayerGame is a running game that a player is in, is proposed to, or joined lately.
+type PlayerGame struct {
+	Backfill string
+	// Player is what is known of the player in the game; nil if its server does not name the player.
+	Player *pb.RosterPlayer
+}
+
+// How many hashes are read at once that have up to 48 KiB, and of those that have up to 512 KiB.
+const (
+	partiesAtOnce = 64
+	gamesAtOnce   = 8
+)
+
+// FindPlayer looks through everything that is stored of a project, and hands take where it names a player, some at a
+// time. It finds what is there from the beginning to the end. It looks at all keys of the server, and takes its time.
+// What is kept by the player's name is not among it: see Party, PauseOf and RateOf.
+func (s *Store) FindPlayer(ctx context.Context, project, player string, take func(Mentions) error) error {
+	k := keysOf(project)
+	_, before, err := nodeOf(ctx, s.redis, k.lease())
+	if err != nil {
+		return unavailable(err)
+	}
+	seen := map[string]bool{} // a scan may name a key twice
+	err = s.scanKeys(ctx, k, func(names []string) error {
+		m := Mentions{seen: seen}
+		for _, look := range []func(context.Context, keys, []string, string, *Mentions) error{
+			s.ticketsWith, s.answersOf, s.partiesWithout, s.gamesWith,
+		} {
+			if err := look(ctx, k, names, player, &m); err != nil {
+				return err
+			}
+		}
+		return take(m)
+	})
+	if err != nil {
+		return err
+	}
+	if _, after, err := nodeOf(ctx, s.redis, k.lease()); err != nil || after != before {
+		e := problem.Wrap(problem.Unavailable, err, "the state of this project was moved to another server, try again")
+		e.RetryAfter = moveDelay
+		return e
+	}
+	return nil
+}
+
+// idsOf are the ids in those of the names that have a prefix.
+func idsOf(names []string, prefix string) []string {
+	var found []string
+	for _, name := range names {
+		if id, is := strings.CutPrefix(name, prefix); is {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+// fieldsOf reads fields of hashes, so many at a time.
+func (s *Store) fieldsOf(
+	ctx context.Context, key func(string) string, ids []string, atOnce int, take func(id string, row []any) error,
+	fields ...string,
+) error {
+	for some := range slices.Chunk(ids, atOnce) {
+		rows := make([]*redis.SliceCmd, len(some))
+		_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for i, id := range some {
+				rows[i] = p.HMGet(ctx, key(id), fields...)
+			}
+			return nil
+		})
+		if err != nil {
+			return unavailable(err)
+		}
+		for i, id := range some {
+			if err := take(id, rows[i].Val()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) ticketsWith(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
+	return s.fieldsOf(ctx, k.ticket, idsOf(names, k.ticket("")), rowsAtOnce, func(id string, row []any) error {
+		players, _ := row[1].(string)
+		ended, _ := row[2].(string)
+		// Those who deleted it have a letter before.
+		is := row[0] == player || hasLine(players, player) || hasLine(ended, "p"+player) || hasLine(ended, "s"+player)
+		if is && m.isNew(k.ticket(id)) {
+			m.Tickets = append(m.Tickets, id)
+		}
+		return nil
+	}, "o", "p", "x")
+}
+
+// hasLine tells whether a line of a text is this one.
+func hasLine(text, line string) bool {
+	for one := range strings.SplitSeq(text, "\n") {
+		if one == line {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Store) answersOf(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
+	return s.fieldsOf(ctx, k.match, idsOf(names, k.match("")), rowsAtOnce, func(id string, row []any) error {
+		if row[0] == nil || !m.isNew(k.match(id)) {
+			return nil
+		}
+		text, _ := row[1].(string)
+		deadline, _ := strconv.ParseInt(text, 10, 64)
+		m.Answers = append(m.Answers, PlayerAnswer{Match: id, Accepted: row[0] == "1",
+			Left: max(0, time.UnixMilli(deadline).Sub(s.Now()))})
+		return nil
+	}, "p:"+player, "e")
+}
+
+// partiesWithout finds the parties that a player was removed from. The one that the player is in is PartyOf.
+func (s *Store) partiesWithout(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
+	return s.fieldsOf(ctx, k.party, idsOf(names, k.party("")), partiesAtOnce, func(id string, row []any) error {
+		body, _ := row[0].(string)
+		if !strings.Contains(body, player) {
+			return nil
+		}
+		p := new(pb.Party)
+		if err := proto.Unmarshal([]byte(body), p); err != nil {
+			return corrupt("party "+id, err)
+		}
+		if slices.Contains(p.GetKicked(), player) && m.isNew(k.party(id)) {
+			m.KickedFrom = append(m.KickedFrom, id)
+		}
+		return nil
+	}, "b")
+}
+
+func (s *Store) gamesWith(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
+	return s.fieldsOf(ctx, k.backfill, idsOf(names, k.backfill("")), gamesAtOnce, func(id string, row []any) error {
+		there, _ := row[0].(string)
+		promised, _ := row[1].(string)
+		game := PlayerGame{Backfill: id}
+		is := hasLine(there, player) || hasLine(promised, player)
+		lately, _ := row[2].(string)
+		for one := range strings.SplitSeq(lately, "\n") {
+			_, name, _ := strings.Cut(one, " ")
+			is = is || name == player
+		}
+		if encoded, ok := row[3].(string); ok && is {
+			b := new(pb.Backfill) // the roster is stored as a field of it
+			if err := proto.Unmarshal([]byte(encoded), b); err != nil {
+				return corrupt("backfill ticket "+id, err)
+			}
+			for _, one := range b.GetRoster().GetPlayers() {
+				if one.GetId() == player {
+					game.Player = one
+				}
+			}
+		}
+		if is && m.isNew(k.backfill(id)) {
+			m.Games = append(m.Games, game)
+		}
+		return nil
+	}, "p", "e", "j", "y")
+}
+
+// PlayerPause is what is known of the pauses of a player who missed matches.
+type PlayerPause struct {
+	// Count is how many pauses there were one after the other, 0 when nothing is known. Left is for how long the last one
+	// goes on, and Kept for how long that is known at most.
+	Count      int
+	Left, Kept time.Duration
+}
+
+// PauseOf reads it.
+func (s *Store) PauseOf(ctx context.Context, project, player string) (p PlayerPause, err error) {
+	err = s.inTurns(ctx, keysOf(project).pauses, player, func(_, value string, left time.Duration) error {
+		until, count, _ := strings.Cut(value, " ")
+		ends, err := strconv.ParseInt(until, 10, 64)
+		if err != nil {
+			return corrupt("pause", err)
+		}
+		n, err := strconv.Atoi(count)
+		if err != nil {
+			return corrupt("pause", err)
+		}
+		p.Count, p.Kept = max(p.Count, n), max(p.Kept, left)
+		p.Left = max(p.Left, time.UnixMilli(ends).Sub(s.Now()))
+		return nil
+	})
+	return p, err
+}
+
+// RateOf is for how long it is known at most when a player's bucket of the rate of creates is full; 0 when it is not.
+// It ends what an older version keeps without an end.
+func (s *Store) RateOf(ctx context.Context, project, player string) (kept time.Duration, err error) {
+	err = s.inTurns(ctx, keysOf(project).players, player, func(key, _ string, left time.Duration) error {
+		if left < 0 {
+			return unavailable(s.redis.HDel(ctx, key, player).Err())
+		}
+		kept = max(kept, left)
+		return nil
+	})
+	return kept, err
+}
+
+// inTurns reads a field of two hashes that take turns, and hands take those that there are. left is until the hash
+// ends, less than 0 if it never does.
+func (s *Store) inTurns(
+	ctx context.Context, key func(string) string, field string, take func(key, value string, left time.Duration) error,
+) error {
+	for _, turn := range []string{"0", "1"} {
+		name := key(turn)
+		value, err := s.redis.HGet(ctx, name, field).Result()
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err != nil {
+			return unavailable(err)
+		}
+		left, err := s.redis.PTTL(ctx, name).Result()
+		if err != nil {
+			return unavailable(err)
+		}
+		if left == -2 { // it ended meanwhile
+			continue
+		}
+		if err := take(name, value, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
+)
+
+// lookTime is how long an export or an erase may take, with a part of the time that a request has.
+const lookTime = 50 * time.Second
+
+// lookRate is how often all processes look through a project: each time they look at all keys of a server.
+func lookRate() state.Rate { return state.Rate{PerSecond: 0.5, Burst: 10} }
+
+// What an export has at most, in tickets and in bytes of what is stored of them.
+const (
+	exportedTickets = 1000
+	exportedBytes   = 8 << 20
+)
+
+// changedTickets is how often a ticket may change while it is erased.
+const changedTickets = 8
+
+// look answers what do returns, if the caller may look for a player. The answer is written when others may look again.
+func (s *service) look(c echo.Context, do func(ctx context.Context, project, player string) (any, error)) error {
+	caller, project, player := auth.From(c), c.Param("project"), c.Param("player")
+	if caller.Kind == auth.Service && !caller.HasScope(auth.ScopeAct) {
+		return problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope %s", auth.ScopeAct)
+	}
+	if caller.Kind == auth.Developer {
+		if err := auth.MustOwnProject(caller); err != nil {
+			return err
+		}
+	}
+	if !auth.IsPlayer(player) {
+		return problem.New(problem.Invalid, "player: up to 256 bytes of printable UTF-8 are expected")
+	}
+	found, err := s.inTurn(c.Request().Context(), project, func(ctx context.Context) (any, error) {
+		return do(ctx, project, player)
+	})
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return c.JSON(http.StatusOK, found)
+}
+
+// inTurn calls do with a deadline, while nobody else looks.
+func (s *service) inTurn(
+	ctx context.Context, project string, do func(ctx context.Context) (any, error),
+) (found any, err error) {
+	select {
+	case s.looking <- struct{}{}:
+		defer func() { <-s.looking }()
+	default:
+		return nil, busy()
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	if err := s.Store.Allow(ctx, project, "players", lookRate()); err != nil {
+		return nil, err
+	}
+	found, err = do(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, problem.Wrap(problem.Unavailable, err, "not everything was looked at within %v: repeat the request",
+			lookTime)
+	}
+	return found, err
+}
+
+func busy() error {
+	e := problem.New(problem.Limited, "this process looks for a player already, try again").Exceeds("players")
+	e.RetryAfter = time.Second
+	return e
+}
+
+func (s *service) export(c echo.Context) error {
+	return s.look(c, func(ctx context.Context, project, player string) (any, error) {
+		return s.exportOf(ctx, project, player)
+	})
+}
+
+// exportOf is what is stored of a player.
+func (s *service) exportOf(ctx context.Context, project, player string) (*playerData, error) {
+	doc, size := newPlayerData(player), 0
+	err := s.Store.FindPlayer(ctx, project, player, func(m state.Mentions) error {
+		for _, id := range m.Tickets {
+			if len(doc.Tickets) == exportedTickets || size >= exportedBytes {
+				doc.Complete = false
+				break
+			}
+			t, err := s.Store.Ticket(ctx, project, id)
+			if problem.KindOf(err) == problem.NotFound {
+				continue // it ended meanwhile
+			}
+			if err != nil {
+				return err
+			}
+			size += proto.Size(t.Body) + proto.Size(t.Assignment)
+			doc.addTicket(t)
+		}
+		doc.addMentions(m)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p, err := s.partyOf(ctx, project, player); err != nil {
+		return nil, err
+	} else if p != nil {
+		doc.addParty(p)
+	}
+	return doc, s.addPenalties(ctx, project, player, doc)
+}
+
+func (s *service) addPenalties(ctx context.Context, project, player string, doc *playerData) error {
+	pause, err := s.Store.PauseOf(ctx, project, player)
+	if err != nil {
+		return err
+	}
+	if pause.Count > 0 {
+		doc.Pause = &playerPause{Count: pause.Count, Seconds: seconds(pause.Left), Kept: seconds(pause.Kept)}
+	}
+	rate, err := s.Store.RateOf(ctx, project, player)
+	if err == nil && rate > 0 {
+		doc.Rate = &playerRate{Kept: seconds(rate)}
+	}
+	return err
+}
+
+// partyOf is the party that a player is in, nil for none.
+func (s *service) partyOf(ctx context.Context, project, player string) (*pb.Party, error) {
+	id, err := s.Store.PartyOf(ctx, project, player)
+	if err != nil || id == "" {
+		return nil, err
+	}
+	p, err := s.Store.Party(ctx, project, id)
+	if problem.KindOf(err) == problem.NotFound {
+		return nil, nil
+	}
+	return p, err
+}
+
+// erase removes what is stored of a player, and answers what remains. It may be repeated.
+func (s *service) erase(c echo.Context) error {
+	return s.look(c, func(ctx context.Context, project, player string) (any, error) {
+		done, err := s.eraseOf(ctx, project, player)
+		if err == nil {
+			s.Log.InfoContext(ctx, "a player was erased", "project", project, "by", auth.From(c).Kind, "tickets", done.Tickets,
+				"remains", len(done.Remains))
+		}
+		return done, err
+	})
+}
+
+func (s *service) eraseOf(ctx context.Context, project, player string) (*erasure, error) {
+	done := newErasure(player)
+	party, err := s.Store.PartyOf(ctx, project, player)
+	if err != nil {
+		return nil, err
+	}
+	if party != "" {
+		_, err := s.change(ctx, project, party, by(player), func(p *pb.Party) (*pb.Party, error) {
+			if state.MemberOf(p, player) == nil {
+				return p, nil
+			}
+			done.Party = true
+			return without(p, player), nil
+		})
+		if err != nil && problem.KindOf(err) != problem.NotFound {
+			return nil, err
+		}
+	}
+	err = s.Store.FindPlayer(ctx, project, player, func(m state.Mentions) error {
+		for _, id := range m.Tickets {
+			if err := s.eraseTicket(ctx, project, id, player); err != nil {
+				return err
+			}
+			done.Tickets++
+		}
+		done.addMentions(m)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	penalties := newPlayerData(player)
+	if err := s.addPenalties(ctx, project, player, penalties); err != nil {
+		return nil, err
+	}
+	done.addPenalties(penalties)
+	return done, nil
+}
+
+// eraseTicket ends a ticket of a player as the player would, if it has no result or is for nobody else. The others of
+// one that has its result can still read it: the player is taken out.
+func (s *service) eraseTicket(ctx context.Context, project, id, player string) error {
+	for range changedTickets {
+		t, err := s.Store.Ticket(ctx, project, id)
+		if problem.KindOf(err) == problem.NotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		shared := t.Body.GetOwner() != player ||
+			slices.ContainsFunc(t.Body.GetPlayers(), func(p *pb.Player) bool { return p.GetId() != player })
+		if shared && t.Assignment != nil {
+			if done, err := s.Store.ForgetPlayer(ctx, project, id, player); err != nil || done {
+				return err
+			}
+			continue
+		}
+		// One that gets its result meanwhile, and is for others too, stays.
+		_, declined, err := s.Store.Leave(ctx, project, state.Leaving{Ticket: id, Player: player, By: player, Keeps: shared,
+			Decline: []string{player}, Readable: s.Readable})
+		if problem.KindOf(err) == problem.NotFound {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if declined {
+			s.Bus.Poke(ctx, project, &pb.Poke{Answered: true})
+		}
+		s.Bus.NotifyAssigned(ctx, project, []string{id})
+		if !shared {
+			return nil
+		}
+	}
+	e := problem.New(problem.Unavailable, "a ticket changes too fast, try again")
+	e.RetryAfter = time.Second
+	return e
+}
