@@ -138,7 +138,7 @@ func (b *builder) replace() bool {
 	other := -1
 	for i, team := range b.teams {
 		for j, t := range team {
-			if t == b.anchor {
+			if t == b.anchor || b.isMember(t) {
 				continue
 			}
 			for k, c := range b.candidates {
@@ -185,7 +185,7 @@ func (b *builder) put(at place, was, t uint32) {
 		}
 	}
 	if b.masks != nil {
-		b.mask = ^uint64(0)
+		b.mask = b.start
 		for _, t := range b.chosen {
 			b.mask &= b.reached[t]
 		}
@@ -206,7 +206,7 @@ func (b *builder) pairs(try func(x, y place)) {
 		for j := range b.teams[:i] {
 			for m, t := range b.teams[i] {
 				for n, o := range b.teams[j] {
-					if b.work > 0 && b.pool.size(t) == b.pool.size(o) {
+					if b.work > 0 && b.pool.size(t) == b.pool.size(o) && !b.isMember(t) && !b.isMember(o) {
 						b.work -= b.total
 						try(place{i, m}, place{j, n})
 					}
