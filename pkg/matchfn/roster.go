@@ -84,7 +84,7 @@ func (p RunRoster) Handles() []uint64 {
 
 // ID returns the id of a player.
 func (p RunRoster) ID(player uint32) string {
-	if m := p.run.manifest.Players; m != nil && !m.IDs {
+	if m := p.run.manifest.Players; m != nil && !m.IDs && len(m.IDSettings) == 0 {
 		p.run.fail(message.Errorf("ids of players are read but were not declared: use PlayerIDs in Register"))
 	}
 	ids, _ := p.run.in.BackfillPlayerIDs()

@@ -21,7 +21,7 @@ type Match struct {
 type Team struct {
 	Shape   int
 	Tickets []uint32
-	Players []int    // of each ticket, in a shape with roles
+	Players []int    // of each ticket, in a shape with roles or of a running game
 	Roles   []string // of the players of all tickets, in their order; nil for a shape without roles
 	// Members are the players of the running game that are in the team, by number, and MemberRoles their roles.
 	Members     []int

@@ -216,11 +216,11 @@ func (b *builder) keepJoin(m *Match) {
 			} else {
 				of.Tickets = append(of.Tickets, t)
 			}
-			if !roles {
-				continue
-			}
 			if !member {
 				of.Players = append(of.Players, size)
+			}
+			if !roles {
+				continue
 			}
 			for _, role := range b.flow.given[at : at+size] {
 				if name := shape.Roles[role].Name; member {
