@@ -243,6 +243,9 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 		g := &b.guards[i]
 		b.work--
 		if g.near == nil {
+			if b.game != nil {
+				b.work -= len(b.chosen) / 8 // a game may have very many members
+			}
 			if !b.fits(g.need, t, b.chosen, team) {
 				return false
 			}

@@ -182,6 +182,7 @@ func (s *search) fillGame(g *party) {
 // join lets an anchor and candidates join the game, if they can.
 func (s *search) join(anchor uint32, candidates []uint32, steps int) bool {
 	b := s.b
+	b.work -= len(candidates)
 	b.begin(anchor)
 	b.distant = b.far()
 	b.look(candidates, false)

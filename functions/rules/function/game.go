@@ -14,8 +14,6 @@ import (
 const (
 	// region is the property of a backfill ticket that says where its game runs.
 	region = "region"
-	// backfill is the setting that says how games are filled. With it, servers are told the ids of those who join.
-	backfill = "backfill"
 	// maxProperties is the most bytes of match properties.
 	maxProperties = 64 << 10
 )
@@ -92,7 +90,7 @@ func (s roster) Players(int) ([]byte, bool)              { return nil, false }
 func (s roster) PlayersOf(member int) (from, end uint32) { return uint32(member), uint32(member) + 1 }
 func (s roster) PlayerValue(string) search.Values        { return nil }
 
-func (s roster) PlayerID(member uint32) string           { return s.members.ID(member) }
+func (s roster) PlayerID(member uint32) string { return s.members.ID(member) }
 
 func (s roster) PlayerNumber(name string) []float64 {
 	if !slices.Contains(s.attributes, name) {
@@ -130,7 +128,6 @@ func (s roster) TicketValue(name string) search.Values {
 func join(r *matchfn.Run, p matchfn.Proposal, rules *rules.Rules, m *search.Match, names names) {
 	text, joining := []byte(`{"joining":[`), 0
 	party := r.Players()
-	ids := r.Settings().Has(backfill)
 	for i, team := range m.Teams {
 		at := 0
 		for j, t := range team.Tickets {
@@ -143,8 +140,10 @@ func join(r *matchfn.Run, p matchfn.Proposal, rules *rules.Rules, m *search.Matc
 				if team.Roles != nil {
 					text = quote(append(text, `,"role":`...), team.Roles[at])
 				}
-				if ids && int(end-first) == team.Players[j] {
-					text = quote(append(text, `,"id":`...), party.ID(first+uint32(k)))
+				if int(end-first) == team.Players[j] {
+					if id := party.ID(first + uint32(k)); id != "" { // only if the rules name the value id
+						text = quote(append(text, `,"id":`...), id)
+					}
 				}
 				text = append(text, '}')
 				at++

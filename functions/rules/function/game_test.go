@@ -161,7 +161,7 @@ func TestWhatIsFirst(t *testing.T) {
 // Very many games, and games that nobody can fill, keep to the work, and the other tickets still get matches.
 func TestHostileGames(t *testing.T) {
 	var games []fake.Backfill
-	for i := range 5000 {
+	for i := range 1500 {
 		one := left()
 		one.Roster = []fake.RosterPlayer{in(fmt.Sprint("p", i), "", "", 1500), in(fmt.Sprint("q", i), "", "", 1500)}
 		games = append(games, one)
@@ -172,7 +172,7 @@ func TestHostileGames(t *testing.T) {
 	}
 	games = append(games, crowded)
 	var tickets []fake.Ticket
-	for i := range 3000 {
+	for i := range 1500 {
 		tickets = append(tickets, comes(fmt.Sprint("t", i), time.Duration(i)*time.Second, 1500, `["damage"]`))
 	}
 	for _, role := range []string{`["tank"]`, `["healer"]`} {

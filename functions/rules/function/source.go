@@ -30,7 +30,7 @@ func Options() []matchfn.Option {
 		matchfn.Properties(players, "roles", "latency", region), matchfn.PropertiesNamedBy(values...),
 		matchfn.Players(), matchfn.PlayerAttributesNamedBy(values...),
 		matchfn.PlayerProperties("roles", "latency"), matchfn.PlayerPropertiesNamedBy(values...),
-		matchfn.PlayerIDsWith("values.id", "values.*.id", backfill), matchfn.BackfillPlayers(),
+		matchfn.PlayerIDsWith("values.id", "values.*.id"), matchfn.BackfillPlayers(),
 	}
 }
 

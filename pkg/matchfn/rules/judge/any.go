@@ -35,7 +35,7 @@ func Plain(r *rules.Rules, pool []Ticket) (Match, bool) {
 
 // trial is the search of Any.
 type trial struct {
-	*game   // whose match is not looked at
+	*game         // whose match is not looked at
 	order   []int // tickets as they are placed, the members of a game first
 	regions []string
 	// closed are the conditions that a part of a match violates only if the match does.

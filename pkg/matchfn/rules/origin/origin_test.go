@@ -106,7 +106,7 @@ func TestConfigTakesTheTextOfAFile(t *testing.T) {
 const small = `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}]}`
 
 func TestConfigTakesAnObjectAndOurLanguage(t *testing.T) {
-	want, err := origin.Read([]byte(`{"teams": [{"name": "a", "size": 2}]}`))
+	want, err := origin.Read([]byte(`{"teams": [{"name": "a", "size": 2}], "backfill": {"open": 0}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +126,37 @@ func TestConfigTakesAnObjectAndOurLanguage(t *testing.T) {
 	got, err := origin.Read(fmt.Appendf(nil, pools, fmt.Sprintf(pool, "one", 1), fmt.Sprintf(pool, "two", 2)))
 	if err != nil || got.Teams[0].Size.Min.Start != 2 {
 		t.Errorf("the pool two is %v, %v", got, err)
+	}
+}
+
+// What files say of running games becomes ours, with a verdict.
+func TestBackfillOfFiles(t *testing.T) {
+	flex := `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}],
+		"algorithm": {"backfillPriority": "%s"}}`
+	unity := `{"matchDefinition": {"teams": [{"name": "t", "playerCount": {"min": 1, "max": 2}}]}, "backfillEnabled": %s}`
+	for _, c := range []struct {
+		language, text string
+		first          rules.First
+		verdict        translation.Verdict
+	}{
+		{"flexmatch", fmt.Sprintf(flex, "high"), rules.GamesFirst, translation.Exact},
+		{"flexmatch", fmt.Sprintf(flex, "normal"), "", translation.Note},
+		{"flexmatch", fmt.Sprintf(flex, "low"), rules.MatchesFirst, translation.Exact},
+		{"unity", fmt.Sprintf(unity, "true"), rules.GamesFirst, translation.Note},
+		{"unity", fmt.Sprintf(unity, "false"), "", translation.Exact},
+	} {
+		got, err := origin.Import(c.language, []byte(c.text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := got.Rules.Backfill
+		last := got.Lines[len(got.Lines)-1]
+		if b.First != c.first || last.Verdict != c.verdict || !strings.Contains(last.Why, "games") {
+			t.Errorf("%s: %+v, %s", c.text, b, last)
+		}
+		if _, on := b.Active.At(5); c.language == "unity" && (b.Active != nil) != strings.Contains(c.text, "false") || on && b.Active.Start != 0 {
+			t.Errorf("%s: games are filled: %+v", c.text, b.Active)
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ type Pool struct {
 	Variants int
 	Timeout  float64
 	Backfill bool
+	Closed   bool // whether it says that there is no backfill
 	Teams    []Team
 	Rules    []*Rule
 	At       *document.Node
@@ -157,6 +158,7 @@ func (r *reader) logic(n *document.Node, p *Pool) {
 	o := r.Object(n)
 	p.Name = o.Text("", "name")
 	p.Backfill = o.Bool(false, "backfillEnabled")
+	p.Closed = !p.Backfill && !o.Bool(true, "backfillEnabled")
 	definition := o.Need("matchDefinition")
 	o.Done("$schema", "$comment")
 	if definition == nil {
