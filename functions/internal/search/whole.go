@@ -27,7 +27,7 @@ func (b *builder) clock() {
 	b.byNumber = append(b.byNumber[:0], b.chosen...)
 	slices.Sort(b.byNumber)
 	for _, t := range b.byNumber {
-		if b.isMember(t) {
+		if b.game != nil && b.isMember(t) {
 			break // members have no age, and the greatest numbers
 		}
 		age := b.pool.age[t]

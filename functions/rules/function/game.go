@@ -153,9 +153,6 @@ func join(r *matchfn.Run, p matchfn.Proposal, rules *rules.Rules, m *search.Matc
 	if text = append(text, "]}"...); len(text) <= maxProperties {
 		p.MatchProperties(text)
 	}
-	game := uint32(m.Game)
-	update := p.UpdateBackfill(game)
-	if open := r.BackfillAttribute(waiting.Open)[game]; open == open {
-		update.Attribute(waiting.Open, open-float64(joining))
-	}
+	// Nothing of the backfill ticket is changed: so no run sees the game before its server approves, with those who joined.
+	p.UpdateBackfill(uint32(m.Game))
 }

@@ -113,6 +113,9 @@ func TestGameGetsThePlayerWhoIsMissing(t *testing.T) {
 		t.Fatal(proposals, err)
 	}
 	extras := proposals[0].Extras
+	if len(extras.Backfill.Attributes)+len(extras.Backfill.Properties) > 0 {
+		t.Errorf("the backfill ticket is changed, so that others see it before its server approves: %+v", extras.Backfill)
+	}
 	if string(extras.MatchProperties) != `{"joining":[{"team":"team_2","role":"healer","id":"g"}]}` {
 		t.Errorf("the server is told %s", extras.MatchProperties)
 	}
