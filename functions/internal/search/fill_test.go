@@ -51,7 +51,7 @@ func filled(r *rules.Rules, pool []judge.Ticket, games []*judge.Running) (joins 
 	}
 	got := map[int]bool{}
 	for i, m := range found {
-		err := error(nil)
+		var err error
 		if m.Game < 0 {
 			err = judge.Check(r, pool, judged(m))
 		} else {
@@ -163,7 +163,8 @@ func (w world) backfill(r *rules.Rules) {
 	case 0:
 		r.Backfill.Open = rules.Fixed(float64(w.IntN(3)))
 	case 1:
-		r.Backfill.Open = &rules.Bound{Clock: rules.Anchor, Steps: []rules.Step{{After: 10, Value: 1}, {After: 30, Off: true}}}
+		steps := []rules.Step{{After: 10, Value: 1}, {After: 30, Off: true}}
+		r.Backfill.Open = &rules.Bound{Clock: rules.Anchor, Steps: steps}
 	}
 	if w.chance(8) {
 		r.Backfill.Active = &rules.Bound{Clock: rules.Oldest, Start: 1, Steps: []rules.Step{{After: 20}}}

@@ -153,6 +153,6 @@ func join(r *matchfn.Run, p matchfn.Proposal, rules *rules.Rules, m *search.Matc
 	if text = append(text, "]}"...); len(text) <= maxProperties {
 		p.MatchProperties(text)
 	}
-	// Nothing of the backfill ticket is changed: so no run sees the game before its server approves, with those who joined.
+	// The backfill ticket stays as it is: so no run sees the game before its server approves, with those who joined.
 	p.UpdateBackfill(uint32(m.Game))
 }

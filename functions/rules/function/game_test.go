@@ -46,6 +46,11 @@ func comes(id string, wait time.Duration, skill float64, roles string) fake.Tick
 
 const nobody = -1
 
+type (
+	running = fake.Backfill
+	pool    = []fake.Ticket
+)
+
 // A game that a healer has left gets a healer, for the right team, and its server is told who comes.
 func TestGameGetsThePlayerWhoIsMissing(t *testing.T) {
 	tickets := []fake.Ticket{
@@ -55,43 +60,55 @@ func TestGameGetsThePlayerWhoIsMissing(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		settings string
-		change   func(*fake.Backfill, []fake.Ticket)
+		change   func(*running, pool)
 		who      int
 	}{
-		"as it is":                       {``, func(*fake.Backfill, []fake.Ticket) {}, 1},
-		"all places must be filled":      {`"open": 0`, func(*fake.Backfill, []fake.Ticket) {}, 1},
-		"two healers are missing":        {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Roster = slices.Delete(g.Roster, 2, 3) }, 1},
-		"two, and all must be filled":    {`"open": 0`, func(g *fake.Backfill, _ []fake.Ticket) { g.Roster = slices.Delete(g.Roster, 2, 3) }, nobody},
-		"one place may stay open":        {`"open": 1`, func(g *fake.Backfill, _ []fake.Ticket) { g.Roster = slices.Delete(g.Roster, 2, 3) }, 1},
-		"old games are not filled":       {`"active": {"start": true, "steps": [[60, false]]}`, func(g *fake.Backfill, _ []fake.Ticket) { g.Wait = time.Hour }, nobody},
-		"it is young enough":             {`"active": {"start": true, "steps": [[60, false]]}`, func(g *fake.Backfill, _ []fake.Ticket) { g.Wait = 9 * time.Second }, 1},
-		"teams are not known":            {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Roster[3].Team, g.Roster[4].Team = "", "" }, 1},
-		"roles are not known":            {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Roster[3].Role, g.Roster[4].Role = "", "" }, 0},
-		"a team that there is not":       {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Roster[3].Team = "team_3" }, nobody},
-		"a role that there is not":       {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Roster[3].Role = "medic" }, nobody},
-		"it is not said who is there":    {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Roster = nil }, nobody},
-		"somebody's skill is too far":    {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Roster[0].Attributes["skill"] = 1380 }, nobody},
-		"somebody's skill is not known":  {``, func(g *fake.Backfill, _ []fake.Ticket) { delete(g.Roster[0].Attributes, "skill") }, nobody},
-		"the region is another":          {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Properties["region"] = []byte(`"us"`) }, nobody},
-		"the region is not known":        {``, func(g *fake.Backfill, _ []fake.Ticket) { delete(g.Properties, "region") }, nobody},
-		"the region is no JSON":          {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Properties["region"] = []byte(`eu`) }, nobody},
-		"the mode is another":            {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Properties["mode"] = []byte(`"fun"`) }, nobody},
-		"the mode is not known":          {``, func(g *fake.Backfill, _ []fake.Ticket) { delete(g.Properties, "mode") }, nobody},
-		"there is no room":               {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Attributes = map[string]float64{"open": 0} }, nobody},
-		"there is room":                  {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Attributes = map[string]float64{"open": 1} }, 1},
-		"the healer is in the game":      {``, func(g *fake.Backfill, _ []fake.Ticket) { g.Roster[0].ID = "g" }, nobody},
-		"the healer avoids one":          {``, func(_ *fake.Backfill, all []fake.Ticket) { all[1].Players[0].Properties["blocked"] = []byte(`["e"]`) }, nobody},
-		"the healer avoids another":      {``, func(_ *fake.Backfill, all []fake.Ticket) { all[1].Players[0].Properties["blocked"] = []byte(`["x"]`) }, 1},
-		"the healer comes with a friend": {``, func(_ *fake.Backfill, all []fake.Ticket) { all[1].Players = append(all[1].Players, all[2].Players...) }, nobody},
+		"as it is":                  {``, func(*running, pool) {}, 1},
+		"all places must be filled": {`"open": 0`, func(*running, pool) {}, 1},
+		"two healers are missing":   {``, func(g *running, _ pool) { g.Roster = slices.Delete(g.Roster, 2, 3) }, 1},
+		"two, and all must be filled": {`"open": 0`, func(g *running, _ pool) {
+			g.Roster = slices.Delete(g.Roster, 2, 3)
+		}, nobody},
+		"one place may stay open": {`"open": 1`, func(g *running, _ pool) { g.Roster = slices.Delete(g.Roster, 2, 3) }, 1},
+		"old games are not filled": {`"active": {"start": true, "steps": [[60, false]]}`, func(g *running, _ pool) {
+			g.Wait = time.Hour
+		}, nobody},
+		"it is young enough": {`"active": {"start": true, "steps": [[60, false]]}`, func(g *running, _ pool) {
+			g.Wait = 9 * time.Second
+		}, 1},
+		"teams are not known":           {``, func(g *running, _ pool) { g.Roster[3].Team, g.Roster[4].Team = "", "" }, 1},
+		"roles are not known":           {``, func(g *running, _ pool) { g.Roster[3].Role, g.Roster[4].Role = "", "" }, 0},
+		"a team that there is not":      {``, func(g *running, _ pool) { g.Roster[3].Team = "team_3" }, nobody},
+		"a role that there is not":      {``, func(g *running, _ pool) { g.Roster[3].Role = "medic" }, nobody},
+		"it is not said who is there":   {``, func(g *running, _ pool) { g.Roster = nil }, nobody},
+		"somebody's skill is too far":   {``, func(g *running, _ pool) { g.Roster[0].Attributes["skill"] = 1380 }, nobody},
+		"somebody's skill is not known": {``, func(g *running, _ pool) { delete(g.Roster[0].Attributes, "skill") }, nobody},
+		"the region is another":         {``, func(g *running, _ pool) { g.Properties["region"] = []byte(`"us"`) }, nobody},
+		"the region is not known":       {``, func(g *running, _ pool) { delete(g.Properties, "region") }, nobody},
+		"the region is no JSON":         {``, func(g *running, _ pool) { g.Properties["region"] = []byte(`eu`) }, nobody},
+		"the mode is another":           {``, func(g *running, _ pool) { g.Properties["mode"] = []byte(`"fun"`) }, nobody},
+		"the mode is not known":         {``, func(g *running, _ pool) { delete(g.Properties, "mode") }, nobody},
+		"there is no room":              {``, func(g *running, _ pool) { g.Attributes = map[string]float64{"open": 0} }, nobody},
+		"there is room":                 {``, func(g *running, _ pool) { g.Attributes = map[string]float64{"open": 1} }, 1},
+		"the healer is in the game":     {``, func(g *running, _ pool) { g.Roster[0].ID = "g" }, nobody},
+		"the healer avoids one": {``, func(_ *running, all pool) {
+			all[1].Players[0].Properties["blocked"] = []byte(`["e"]`)
+		}, nobody},
+		"the healer avoids another": {``, func(_ *running, all pool) {
+			all[1].Players[0].Properties["blocked"] = []byte(`["x"]`)
+		}, 1},
+		"the healer comes with a friend": {``, func(_ *running, all pool) {
+			all[1].Players = append(all[1].Players, all[2].Players...)
+		}, nobody},
 	} {
 		game := left()
-		pool := slices.Clone(tickets)
+		all := slices.Clone(tickets)
 		for i, of := range []string{`["tank", "damage"]`, `["healer", "damage"]`, `["damage"]`} {
-			pool[i] = comes(tickets[i].Players[0].ID, tickets[i].Wait, tickets[i].Players[0].Attributes["skill"], of)
+			all[i] = comes(tickets[i].Players[0].ID, tickets[i].Wait, tickets[i].Players[0].Attributes["skill"], of)
 		}
-		c.change(&game, pool)
+		c.change(&game, all)
 		proposals, err := fake.Run(function, fake.Request{
-			Settings: fmt.Sprintf(refilled, c.settings), Tickets: pool, Backfills: []fake.Backfill{game},
+			Settings: fmt.Sprintf(refilled, c.settings), Tickets: all, Backfills: []fake.Backfill{game},
 		})
 		if err != nil || len(proposals) == 1 != (c.who != nobody) {
 			t.Errorf("%s: %d proposals, %v", name, len(proposals), err)

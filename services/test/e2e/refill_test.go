@@ -10,8 +10,8 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// refillByRules: a game of two teams, which a healer has left, gets the healer who waits and not the tank who has waited
-// for longer. Its server is told for which team and role.
+// refillByRules: a game of two teams, which a healer has left, gets the healer who waits, and not the tank who has
+// waited for longer. Its server is told for which team and role.
 func refillByRules(t *testing.T, p *project) {
 	p.upload(t, "rules", p.s.made.rules)
 	roles := map[string]any{"tank": 1, "healer": 1, "damage": 1}

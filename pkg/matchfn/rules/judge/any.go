@@ -159,10 +159,10 @@ func (t *trial) place(next int) bool {
 	for i := range t.teams {
 		team := &t.teams[i]
 		if member != nil && member.Team != "" {
-			if member.Team != t.called(i) {
+			if member.Team != t.nameOf(i) {
 				continue
 			}
-		} else if t.alike && i > 0 && len(team.Tickets) == 0 && t.teams[i-1].Shape == team.Shape && len(t.teams[i-1].Tickets) == 0 {
+		} else if t.twin(i) {
 			continue // the same as in the team before
 		}
 		n := len(t.pool[ticket].Players)
@@ -181,8 +181,14 @@ func (t *trial) place(next int) bool {
 	return member == nil && t.place(next+1)
 }
 
-// called returns the name of a team.
-func (t *trial) called(team int) string {
+// twin returns whether a team is as empty as the one before it, of the same shape, where they may change places.
+func (t *trial) twin(i int) bool {
+	return t.alike && i > 0 && len(t.teams[i].Tickets) == 0 && len(t.teams[i-1].Tickets) == 0 &&
+		t.teams[i-1].Shape == t.teams[i].Shape
+}
+
+// nameOf returns the name of a team.
+func (t *trial) nameOf(team int) string {
 	number := 0
 	for _, other := range t.teams[:team+1] {
 		if other.Shape == t.teams[team].Shape {
