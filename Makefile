@@ -84,6 +84,7 @@ rules-cases: ## Compare what the function rules finds with a reference in CASES 
 	go test -count=1 -v -timeout 24h -run '^TestSearchFinds' ./functions/internal/search -args -cases $(CASES) -tickets 10 $(SEED_OF_CASES)
 	go test -count=1 -v -timeout 24h -run '^TestSearchFinds' ./functions/internal/search -args -cases $$(($(CASES) / 100)) -least 11 -tickets 16 -parts 1000000 $(SEED_OF_CASES)
 	go test -count=1 -v -timeout 24h -run '^TestSearchFinds' ./functions/internal/search -args -cases $$(($(CASES) / 2000)) -least 17 -tickets 24 -parts 5000000 $(SEED_OF_CASES)
+	go test -count=1 -v -timeout 24h -run '^TestGamesGet' ./functions/internal/search -args -cases $$(($(CASES) / 4)) $(SEED_OF_CASES)
 
 .PHONY: contract
 contract: redis ## Test the contract of the API, on a system of its own or on URL=… (DATA=folder of a dev, else CONTRACT_…_TOKEN; PROJECT=…)

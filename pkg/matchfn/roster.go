@@ -2,6 +2,7 @@ package matchfn
 
 import (
 	"slices"
+	"sort"
 
 	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/pkg/matchfn/internal/message"
@@ -42,10 +43,9 @@ func (p RunRoster) Of(backfill uint32) (first, end uint32) {
 // proposal that sends one there. They have the numbers that proposals have, in ascending order; there are few or none.
 func (p RunRoster) Barred(backfill uint32) (tickets []uint32) {
 	pairs := p.run.in.BackfillBarred
-	for i := 0; i+1 < len(pairs) && pairs[i] <= backfill; i += 2 {
-		if pairs[i] == backfill {
-			tickets = append(tickets, pairs[i+1])
-		}
+	from := sort.Search(len(pairs)/2, func(i int) bool { return pairs[2*i] >= backfill })
+	for i := 2 * from; i+1 < len(pairs) && pairs[i] == backfill; i += 2 {
+		tickets = append(tickets, pairs[i+1])
 	}
 	return tickets
 }
@@ -84,7 +84,7 @@ func (p RunRoster) Handles() []uint64 {
 
 // ID returns the id of a player.
 func (p RunRoster) ID(player uint32) string {
-	if m := p.run.manifest.Players; m != nil && !m.IDs {
+	if m := p.run.manifest.Players; m != nil && !m.IDs && len(m.IDSettings) == 0 {
 		p.run.fail(message.Errorf("ids of players are read but were not declared: use PlayerIDs in Register"))
 	}
 	ids, _ := p.run.in.BackfillPlayerIDs()

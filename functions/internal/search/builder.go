@@ -46,6 +46,15 @@ type builder struct {
 	flow    flow
 	free    []uint32 // memory for matches
 
+	// game is the running game that is filled; nil for a new match. must are the tickets that it begins with: members
+	// whose teams are not known, and the anchor.
+	game  *party
+	must  []uint32
+	start uint64 // the regions that there are
+	// top is the most players, fewest the fewest, needs how many of each role there must be.
+	top, fewest    int
+	needs, lacking []int
+
 	// Scratch.
 	undo            [][2]place
 	byNumber        []uint32
@@ -67,19 +76,28 @@ func newBuilder(s *search) *builder {
 		search: s, low: make([]float64, n), high: make([]float64, n), bounds: make([]float64, n),
 		available: make([]int, len(s.roles.names)), left: make([]int, len(s.roles.names)),
 		reached: make([]uint64, len(s.masks)),
+		start:   ^uint64(0), top: s.most,
 	}
 }
 
 // begin begins with an anchor, which is in no team yet.
 func (b *builder) begin(anchor uint32) {
-	b.anchor, b.chosen, b.newest, b.mask = anchor, b.chosen[:0], b.pool.age[anchor], ^uint64(0)
+	b.anchor, b.newest = anchor, b.pool.age[anchor]
+	b.forget()
 	for i := range b.guards {
-		b.low[i], b.high[i] = math.Inf(1), math.Inf(-1)
 		if g := &b.guards[i]; g.near != nil {
 			b.bounds[i] = b.loosest(g.bound)
 		}
 	}
 	b.approach()
+}
+
+// forget forgets what was chosen.
+func (b *builder) forget() {
+	b.chosen, b.mask = b.chosen[:0], b.start
+	for i := range b.guards {
+		b.low[i], b.high[i] = math.Inf(1), math.Inf(-1)
+	}
 }
 
 // add chooses a ticket.
@@ -132,11 +150,11 @@ func (b *builder) count(t uint32, takers []int, by int) {
 
 // hopeless returns whether the candidates from one on are too few for what the match lacks.
 func (b *builder) hopeless(from int) bool {
-	if b.total+b.open[from] < b.arranged.fewest {
+	if b.total+b.open[from] < b.fewest {
 		return true
 	}
 	n := len(b.takers)
-	for i, need := range b.arranged.needs {
+	for i, need := range b.needs {
 		if b.takers[i]+b.later[n*from+i] < need {
 			return true
 		}
@@ -159,7 +177,10 @@ func (b *builder) enough(a *arrangement) bool {
 
 // arrange begins a match with so many teams.
 func (b *builder) arrange(a *arrangement) {
-	b.arranged, b.total = a, 0
+	b.arranged, b.total, b.fewest, b.needs = a, 0, a.fewest, a.needs
+	if b.full {
+		b.fewest = max(a.fewest, a.fullest)
+	}
 	n := len(a.shapes)
 	for len(b.teams) < n {
 		b.teams = append(b.teams, nil)
@@ -222,6 +243,9 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 		g := &b.guards[i]
 		b.work--
 		if g.near == nil {
+			if b.game != nil {
+				b.work -= len(b.chosen) / 8 // a game may have very many members
+			}
 			if !b.fits(g.need, t, b.chosen, team) {
 				return false
 			}
@@ -301,8 +325,11 @@ func (b *builder) spreads(c *rules.Spread, t uint32, others []uint32) bool {
 		limit := most
 		if own {
 			limit = math.Inf(1)
-			for _, age := range []float64{b.pool.age[t], b.pool.age[o]} {
-				if n, on := c.Max.At(age); on && n < limit {
+			for _, one := range [2]uint32{t, o} {
+				if b.isMember(one) {
+					continue // he does not wait
+				}
+				if n, on := c.Max.At(b.pool.age[one]); on && n < limit {
 					limit = n
 				}
 			}
@@ -350,7 +377,7 @@ func (b *builder) grow() bool { return b.place(b.anchor, 0) }
 // place tries a ticket in each team, and goes on from there with the candidates from one on.
 func (b *builder) place(t uint32, next int) bool {
 	size := b.pool.size(t)
-	if b.total+size > b.most {
+	if b.total+size > b.top {
 		return false
 	}
 	newest, mask, before := b.newest, b.mask, len(b.saved)
@@ -437,7 +464,7 @@ func (b *builder) twin(i int) bool {
 func (b *builder) room(t uint32) bool {
 	first, end := b.pool.first[t], b.pool.first[t+1]
 	size := int(end - first)
-	if b.total+size > b.most {
+	if b.total+size > b.top {
 		return false
 	}
 	for i, limit := range b.arranged.limits {
@@ -464,7 +491,10 @@ func (b *builder) room(t uint32) bool {
 
 // more adds candidates from one on. When no more can be added, the match may be whole: full matches are found first.
 func (b *builder) more(from int) bool {
-	if b.total < b.most {
+	if from < 0 { // so many tickets that must be in it are left
+		return b.place(b.must[len(b.must)+from], from+1)
+	}
+	if b.total < b.top {
 		for j := from; j < len(b.candidates); j++ {
 			if b.used > b.steps || b.work <= 0 || b.hopeless(j) {
 				break
@@ -474,5 +504,5 @@ func (b *builder) more(from int) bool {
 			}
 		}
 	}
-	return b.total >= b.arranged.fewest && b.whole()
+	return b.total >= b.fewest && b.whole()
 }

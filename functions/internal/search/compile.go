@@ -211,6 +211,9 @@ type arrangement struct {
 	limits []int // players of each team, at most
 	fewest int   // players of the match, at least
 	needs  []int // players of each role, at least
+	// fullest is the fewest players of a full match. names are those of the teams, once they are needed.
+	fullest int
+	names   []string
 }
 
 // arrange lists the numbers of teams, the most teams first.
@@ -264,6 +267,7 @@ func (s *search) arrangement(shapes []int) *arrangement {
 		a.limits = append(a.limits, ever(team.Size.Max))
 		size := atLeast(team.Size.Min)
 		a.fewest += size
+		a.fullest += max(size, atLeast(team.Size.Max))
 		for j, role := range team.Roles {
 			// A role is needed as often as it says, and for those of a whole team who cannot have another one.
 			others := 0
@@ -277,6 +281,9 @@ func (s *search) arrangement(shapes []int) *arrangement {
 	}
 	if s.rules.Players.Min != nil {
 		a.fewest = max(a.fewest, atLeast(s.rules.Players.Min))
+	}
+	if s.rules.Players.Max != nil {
+		a.fullest = min(a.fullest, atLeast(s.rules.Players.Max))
 	}
 	return a
 }

@@ -27,6 +27,7 @@ type origins struct {
 	numbers, own []float64 // of tickets, of players
 	values, mine Values    // of tickets, of players
 	ids          bool
+	hidden       bool // whether it is not read
 }
 
 func newDecoder(p *pool, source Source) *decoder {
@@ -79,6 +80,9 @@ func (d *decoder) ticket(t int) (players uint32, good bool) {
 		c, o := &d.pool.columns[i], &d.of[i]
 		for p := range players {
 			c.absent()
+			if o.hidden {
+				continue
+			}
 			if players == own && d.party != nil && d.readSource(c, o, first+p) {
 				continue
 			}

@@ -138,7 +138,7 @@ func (b *builder) replace() bool {
 	other := -1
 	for i, team := range b.teams {
 		for j, t := range team {
-			if t == b.anchor {
+			if t == b.anchor || b.isMember(t) {
 				continue
 			}
 			for k, c := range b.candidates {
@@ -185,7 +185,7 @@ func (b *builder) put(at place, was, t uint32) {
 		}
 	}
 	if b.masks != nil {
-		b.mask = ^uint64(0)
+		b.mask = b.start
 		for _, t := range b.chosen {
 			b.mask &= b.reached[t]
 		}
@@ -205,7 +205,13 @@ func (b *builder) pairs(try func(x, y place)) {
 	for i := range b.teams {
 		for j := range b.teams[:i] {
 			for m, t := range b.teams[i] {
+				if b.game != nil && b.isMember(t) {
+					continue
+				}
 				for n, o := range b.teams[j] {
+					if b.game != nil && b.isMember(o) {
+						continue
+					}
 					if b.work > 0 && b.pool.size(t) == b.pool.size(o) {
 						b.work -= b.total
 						try(place{i, m}, place{j, n})

@@ -13,6 +13,9 @@ type flow struct {
 	given, counts []int    // of each player: his role; of each role: its players
 	least, most   []int    // of each role
 	seen          uint32
+	// lax is set where roles may have too few players. lacking is how many they lack then.
+	lax     bool
+	lacking int
 }
 
 // assign gives each player of a team a role, if all can have one. b.flow has them then.
@@ -22,6 +25,7 @@ func (b *builder) assign(team int) bool {
 		return true
 	}
 	f := &b.flow
+	f.lax = b.game != nil
 	f.least, f.most = f.least[:0], f.most[:0]
 	for i := range shape.Roles {
 		least, most := 0, rules.MaxPlayers
@@ -31,7 +35,7 @@ func (b *builder) assign(team int) bool {
 		if n, on := b.at(shape.Roles[i].Count.Max); on {
 			most = int(math.Floor(n))
 		}
-		if most < least || most < 0 {
+		if most < least && !f.lax || most < 0 {
 			return false
 		}
 		f.least, f.most = append(f.least, least), append(f.most, most)
@@ -60,7 +64,9 @@ func (b *builder) ask(team int) {
 	column := b.column(b.rules.RoleValue)
 	for _, t := range b.teams[team] {
 		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
-			if r.takes != nil {
+			if r.takes == nil && b.isMember(t) && b.memberOf(t).Role != "" {
+				f.masks = append(f.masks, b.fixed(team, b.memberOf(t).Role))
+			} else if r.takes != nil {
 				f.masks = append(f.masks, uint32(r.takes[p]))
 			} else {
 				f.masks = append(f.masks, r.of(b.roles.names, column, p))
@@ -68,6 +74,16 @@ func (b *builder) ask(team int) {
 		}
 	}
 	b.work -= len(f.masks)
+}
+
+// fixed returns a role of a team as a bit.
+func (b *builder) fixed(team int, name string) (mask uint32) {
+	for i, role := range b.rules.Teams[b.arranged.shapes[team]].Roles {
+		if role.Name == name {
+			mask = 1 << i
+		}
+	}
+	return mask
 }
 
 // of returns the roles of a shape that a player takes, as bits.
@@ -84,7 +100,7 @@ func (r *shapeRoles) of(names []uint32, column *column, p uint32) (mask uint32) 
 // give gives each player one of the roles that he takes, each role at least and at most so often. First players are
 // moved until each has a role, then until no role has too few.
 func (f *flow) give() bool {
-	f.given, f.counts = f.given[:0], f.counts[:0]
+	f.given, f.counts, f.lacking = f.given[:0], f.counts[:0], 0
 	for range f.masks {
 		f.given = append(f.given, -1)
 	}
@@ -108,8 +124,12 @@ func (f *flow) give() bool {
 					moved = f.move(p, role)
 				}
 			}
-			if !moved {
+			if !moved && !f.lax {
 				return false
+			}
+			if !moved {
+				f.lacking += f.least[role] - f.counts[role]
+				break
 			}
 		}
 	}

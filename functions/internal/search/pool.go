@@ -55,6 +55,8 @@ type pool struct {
 	names   interner
 	regions []uint32 // names, by number of region
 	refused []bool
+	// waiting is how many tickets wait. Those after them stand for the players in running games.
+	waiting int
 }
 
 // column is a value of all players. Its kind says which fields it has.
@@ -148,9 +150,20 @@ func (n *interner) find(text []byte) uint32 {
 // read reads all tickets. Each ticket that the rules can never take is refused.
 func read(r *rules.Rules, source Source) *pool {
 	p := newPool(r)
-	p.add(source)
+	p.add(source, false)
 	p.age = source.Ages()
+	p.waiting = len(p.age)
 	return p
+}
+
+// addMembers adds the players in running games. They have no age.
+func (p *pool) addMembers(games *Games) {
+	p.add(games.Roster, true)
+	ages := slices.Clone(p.age)
+	for len(ages) < len(p.first)-1 {
+		ages = append(ages, math.Inf(1))
+	}
+	p.age = ages
 }
 
 func newPool(r *rules.Rules) *pool {
@@ -166,9 +179,13 @@ func newPool(r *rules.Rules) *pool {
 	return p
 }
 
-// add appends the tickets of a source.
-func (p *pool) add(source Source) {
+// add appends the tickets of a source. Of members of games it is not known which roles and latencies they have.
+func (p *pool) add(source Source, members bool) {
 	d := newDecoder(p, source)
+	for i := range d.of {
+		name := p.columns[i].value.Name
+		d.of[i].hidden = members && (name == p.rules.RoleValue || name == p.rules.RegionValue)
+	}
 	tickets := len(source.Ages())
 	p.first, p.refused = slices.Grow(p.first, tickets), slices.Grow(p.refused, tickets)
 	for i := range p.columns {
@@ -182,6 +199,9 @@ func (p *pool) add(source Source) {
 		refused := !good
 		for i := range p.columns {
 			c := &p.columns[i]
+			if d.of[i].hidden {
+				continue
+			}
 			c.complete(from, to, &p.names)
 			for player := from; c.must && player < to; player++ {
 				refused = refused || c.missing(player)
@@ -281,8 +301,8 @@ func (c *column) rewrite(from, to uint32, of func(p uint32) ([]uint32, []float64
 	copy(c.has[from:], has)
 }
 
-// findRegions numbers the regions that most players have.
-func (p *pool) findRegions() {
+// findRegions numbers the regions that most players have, and those of running games if there is room.
+func (p *pool) findRegions(games *Games) {
 	p.regions = nil
 	for i := range p.columns {
 		c := &p.columns[i]
@@ -301,6 +321,18 @@ func (p *pool) findRegions() {
 		})
 		if len(p.regions) > MaxRegions {
 			p.regions = p.regions[:MaxRegions]
+		}
+		if c.value.Missing != rules.Any {
+			return // then all have latencies, and none to another region
+		}
+		for i := range games.Running {
+			if games.Running[i].Region == "" {
+				continue
+			}
+			name := p.names.number([]byte(games.Running[i].Region))
+			if len(p.regions) < MaxRegions && !slices.Contains(p.regions, name) {
+				p.regions = append(p.regions, name)
+			}
 		}
 	}
 }

@@ -45,6 +45,16 @@ func (s *search) findRoles() {
 	for p := range players {
 		s.roles.takes[p] = rolesOf(column, s.roles.names, p)
 	}
+	for i, m := range s.members {
+		if m.Role == "" {
+			continue
+		}
+		takes := &s.roles.takes[s.pool.first[s.pool.waiting+i]]
+		*takes = 0
+		if n, known := numbers[m.Role]; known {
+			*takes = 1 << n
+		}
+	}
 	for i, team := range s.rules.Teams {
 		s.roles.shapes[i].find(&s.roles, team)
 	}
@@ -72,13 +82,15 @@ func (r *shapeRoles) find(t *roleTable, team rules.Team) {
 	}
 	r.most = make([]uint16, 1<<len(team.Roles))
 	for set := range r.most {
-		sum := 0
+		sum, rest := 0, ever(team.Size.Max) // what the other roles leave
 		for i, role := range team.Roles {
 			if set&(1<<i) != 0 {
 				sum += atMost(role.Count.Max)
+			} else if role.Count.Min != nil {
+				rest -= atLeast(role.Count.Min)
 			}
 		}
-		r.most[set] = uint16(min(sum, rules.MaxPlayers))
+		r.most[set] = uint16(max(0, min(sum, rest, rules.MaxPlayers)))
 	}
 	r.takes = make([]uint8, len(t.takes))
 	for p, mask := range t.takes {

@@ -13,14 +13,19 @@ type Match struct {
 	Region string
 	// Cost is what Prefer says, Age the age of the anchor.
 	Cost, Age float64
+	// Game is the number of the running game that the tickets join, -1 for a new match.
+	Game int
 }
 
 // Team is a team of a match.
 type Team struct {
 	Shape   int
 	Tickets []uint32
-	Players []int    // of each ticket, in a shape with roles
+	Players []int    // of each ticket, in a shape with roles or of a running game
 	Roles   []string // of the players of all tickets, in their order; nil for a shape without roles
+	// Members are the players of the running game that are in the team, by number, and MemberRoles their roles.
+	Members     []int
+	MemberRoles []string
 }
 
 const (
@@ -32,25 +37,103 @@ const (
 	arrangements = 64
 )
 
-// Search finds matches among all tickets, each in one at most. It does about so many steps of work and then returns
-// what it has. Where at most 32 tickets are left that could be together, it finds a match if there is one, unless the
-// work ends.
-func Search(r *rules.Rules, source Source, work int) []Match {
+// Search finds matches among all tickets, and tickets that join running games, if there are any; each ticket is in one
+// at most. It does about so many steps of work and then returns what it has. Where at most 32 tickets are left that
+// could be together, it finds a match if there is one, unless the work ends; so it does with a game that at most 32 may
+// join, each by itself.
+func Search(r *rules.Rules, source Source, games *Games, work int) []Match {
 	p := read(r, source)
-	return p.search(work)
+	if games == nil {
+		games = &Games{}
+	}
+	if len(games.Running) > 0 {
+		p.addMembers(games)
+	}
+	return p.search(games, work)
 }
 
-func (p *pool) search(work int) []Match {
-	p.findRegions()
-	s := &search{rules: p.rules, pool: p, work: work, taken: slices.Clone(p.refused)}
+func (p *pool) search(games *Games, work int) []Match {
+	p.findRegions(games)
+	s := &search{rules: p.rules, pool: p, games: games, work: work, taken: slices.Clone(p.refused)}
+	for i := range games.Running {
+		for j := range games.Running[i].Members {
+			s.members = append(s.members, &games.Running[i].Members[j])
+		}
+	}
 	s.compile()
+	for t := p.waiting; t < p.tickets(); t++ {
+		s.taken[t] = true // members of games wait for nothing
+	}
 	order := s.anchors()
-	s.align(order)
 	s.b = newBuilder(s)
+	s.found = make([]Match, 0, len(order)/max(1, s.most))
+	if len(games.Running) == 0 {
+		s.matches(order)
+		s.rest(order, work/restShare)
+		return s.found
+	}
+	s.withGames(order)
+	return s.found
+}
+
+// withGames finds matches and fills games, in the order that the rules say.
+func (s *search) withGames(order []uint32) {
+	work := s.work
+	spend := func(share int, on func()) {
+		s.work = share
+		on()
+		work -= share - s.work
+	}
+	kept := work / gamesShare
+	all := func() {
+		most := s.work / restShare
+		s.matches(order)
+		s.rest(order, most)
+	}
+	fill := func() { s.fill(order) }
+	switch first := s.rules.Backfill.First; {
+	case first == rules.GamesFirst:
+		spend(kept, fill)
+		spend(work, all)
+	case first == rules.MatchesFirst || s.alwaysFull():
+		spend(work-kept, all)
+		spend(work, fill)
+	default:
+		s.full = true
+		spend((work-kept)/2, func() { s.matches(order) })
+		s.full = false
+		spend(kept, fill)
+		spend(work, all)
+	}
+	s.work = work
+}
+
+// alwaysFull returns whether every match is full.
+func (s *search) alwaysFull() bool {
+	return !slices.ContainsFunc(s.arrangements, func(a *arrangement) bool {
+		places := 0
+		for _, n := range a.limits {
+			places += n
+		}
+		return a.fewest < min(places, s.most)
+	})
+}
+
+// begin lines up the tickets that are left.
+func (s *search) begin(order []uint32) {
+	if s.sorted != nil {
+		order = slices.DeleteFunc(slices.Clone(order), func(t uint32) bool { return s.taken[t] })
+		clear(s.b.left)
+	}
+	s.align(order)
 	for _, t := range order {
 		s.b.count(t, s.b.left, 1)
 	}
-	s.found = make([]Match, 0, len(order)/max(1, s.most))
+}
+
+// matches finds new matches, anchor by anchor.
+func (s *search) matches(order []uint32) {
+	s.begin(order)
 	for i, anchor := range order {
 		if s.work <= 0 {
 			break
@@ -61,18 +144,21 @@ func (p *pool) search(work int) []Match {
 			s.leave(anchor) // it was tried with all that may come after it
 		}
 	}
-	s.anchorsLeft, s.work = few, min(s.work, work/restShare)
-	s.rest(order)
-	return s.found
 }
 
 // search is one search.
 type search struct {
 	rules *rules.Rules
 	pool  *pool
+	games *Games
 	work  int
 	taken []bool
 	found []Match
+
+	members []*Member // of all games, in the order of the pool
+	full    bool      // whether only full matches are found
+	rank    []uint32  // of each ticket: its place in the order of anchors
+	hops    [2][]int32
 
 	all         []rules.Rule // with All taken apart
 	columns     map[string]*column
@@ -89,7 +175,7 @@ type search struct {
 	guards      []guard
 	roles       roleTable
 
-	youngest float64
+	youngest, oldest float64
 	// sorted is all tickets by key and value; place is where each is. line has those that are left.
 	sorted []uint32
 	place  []uint32
@@ -126,8 +212,8 @@ func (s *search) compile() {
 	s.ordered = rules.Ordered(s.rules)
 	s.byRegion = slices.ContainsFunc(s.rules.Prefer, aboutLatency)
 	s.youngest = math.Inf(1)
-	for _, age := range s.pool.age {
-		s.youngest = math.Min(s.youngest, age)
+	for _, age := range s.pool.age[:s.pool.waiting] {
+		s.youngest, s.oldest = math.Min(s.youngest, age), math.Max(s.oldest, age)
 	}
 	s.findGuards()
 	s.findMain()
@@ -169,10 +255,9 @@ func (s *search) try(anchor uint32, steps int) bool {
 		b.arrange(a)
 		b.steps, b.used = steps, 0
 		if b.grow() {
-			s.found = append(s.found, b.match)
+			s.keep()
 			for _, team := range b.match.Teams {
 				for _, t := range team.Tickets {
-					s.taken[t] = true
 					if t != anchor {
 						s.leave(t)
 					}
@@ -185,6 +270,16 @@ func (s *search) try(anchor uint32, steps int) bool {
 		}
 	}
 	return false
+}
+
+// keep keeps the match that was built, and takes its tickets.
+func (s *search) keep() {
+	s.found = append(s.found, s.b.match)
+	for _, team := range s.b.match.Teams {
+		for _, t := range team.Tickets {
+			s.taken[t] = true
+		}
+	}
 }
 
 // leave takes a ticket out of those that are left.
@@ -207,8 +302,12 @@ func (s *search) rolesLeft() bool {
 	return false
 }
 
-// rest tries all combinations of what is left, in groups that could be together, if they are small.
-func (s *search) rest(order []uint32) {
+// rest tries all combinations of what is left, in groups that could be together, if they are small, with at most so
+// much of the work.
+func (s *search) rest(order []uint32, most int) {
+	kept := s.work - min(s.work, most)
+	s.work, s.anchorsLeft = s.work-kept, few
+	defer func() { s.work += kept }()
 	groups := map[uint32][]uint32{}
 	var keys []uint32
 	for _, t := range order {

@@ -71,7 +71,7 @@ type result struct {
 
 // search searches a pool, and looks at what is found.
 func searched(r *rules.Rules, pool []judge.Ticket) result {
-	found := search.Search(r, tickets(pool), plenty)
+	found := search.Search(r, tickets(pool), nil, plenty)
 	left := map[int]bool{}
 	for i := range pool {
 		left[i] = true

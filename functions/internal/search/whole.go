@@ -13,7 +13,7 @@ func (b *builder) whole() bool {
 	b.work -= 4 * b.total
 	b.used++
 	b.clock()
-	if !b.sized() || !b.accept() && !b.repair() {
+	if !b.sized() || b.full && !b.isFull() || !b.accept() && !b.repair() {
 		return false
 	}
 	b.improve()
@@ -23,14 +23,17 @@ func (b *builder) whole() bool {
 
 // clock computes the ages of the match, by clock.
 func (b *builder) clock() {
-	oldest, newest, sum := math.Inf(-1), math.Inf(1), 0.0
+	oldest, newest, sum, n := math.Inf(-1), math.Inf(1), 0.0, 0.0
 	b.byNumber = append(b.byNumber[:0], b.chosen...)
 	slices.Sort(b.byNumber)
 	for _, t := range b.byNumber {
+		if b.game != nil && b.isMember(t) {
+			break // members have no age, and the greatest numbers
+		}
 		age := b.pool.age[t]
-		oldest, newest, sum = math.Max(oldest, age), math.Min(newest, age), sum+age
+		oldest, newest, sum, n = math.Max(oldest, age), math.Min(newest, age), sum+age, n+1
 	}
-	b.ages = [4]float64{oldest, newest, sum / float64(len(b.chosen)), b.pool.age[b.anchor]}
+	b.ages = [4]float64{oldest, newest, sum / n, b.pool.age[b.anchor]}
 }
 
 // at is the number of a bound in the match.
@@ -60,11 +63,19 @@ func (b *builder) within(n float64, r rules.Range) bool {
 
 // sized returns whether the teams are as many and as large as they must be.
 func (b *builder) sized() bool {
+	if b.game != nil {
+		return b.copied() // accept looks at the rest, which depends on roles
+	}
 	for i, shape := range b.arranged.shapes {
 		if !b.within(float64(b.players[i]), b.rules.Teams[shape].Size) {
 			return false
 		}
 	}
+	return b.copied() && b.within(float64(b.total), b.rules.Players)
+}
+
+// copied returns whether there are as many teams of each shape as there must be.
+func (b *builder) copied() bool {
 	for i := range b.rules.Teams {
 		n := 0
 		for _, shape := range b.arranged.shapes {
@@ -76,11 +87,59 @@ func (b *builder) sized() bool {
 			return false
 		}
 	}
-	return b.within(float64(b.total), b.rules.Players)
+	return true
+}
+
+// isFull returns whether the match takes no more players.
+func (b *builder) isFull() bool {
+	if most, on := b.at(b.rules.Players.Max); on && float64(b.total+1) > most {
+		return true
+	}
+	for i, shape := range b.arranged.shapes {
+		if most, on := b.at(b.rules.Teams[shape].Size.Max); !on || float64(b.players[i]+1) <= most {
+			return false
+		}
+	}
+	return true
+}
+
+// leavesOpen returns whether the game has at most as many players as it may have, and only as many places stay open as
+// may: players that its teams, their roles and the match lack, who still have places.
+func (b *builder) leavesOpen() bool {
+	open := 0.0
+	for i, shape := range b.arranged.shapes {
+		team, n := &b.rules.Teams[shape], float64(b.players[i])
+		if !b.assign(i) {
+			return false
+		}
+		lacking := 0.0
+		if len(team.Roles) > 0 {
+			lacking = float64(b.flow.lacking)
+		}
+		if least, on := b.at(team.Size.Min); on {
+			lacking = math.Max(lacking, math.Ceil(least)-n)
+		}
+		if most, on := b.at(team.Size.Max); on && n+lacking > most {
+			return false
+		}
+		open += lacking
+	}
+	total := float64(b.total)
+	if most, on := b.at(b.rules.Players.Max); on && total+open > most {
+		return false
+	}
+	if least, on := b.at(b.rules.Players.Min); on {
+		open = math.Max(open, math.Ceil(least)-total)
+	}
+	most, on := b.at(b.rules.Backfill.Open)
+	return !on || open <= most
 }
 
 // accept returns whether the rules allow the match as it is, and says in which region and at which price.
 func (b *builder) accept() bool {
+	if b.game != nil && !b.leavesOpen() {
+		return false
+	}
 	for i := range b.teams {
 		if !b.assign(i) {
 			return false
@@ -111,7 +170,11 @@ func (b *builder) width() float64 {
 
 // keep makes a match of the teams.
 func (b *builder) keep() {
-	m := Match{Age: b.pool.age[b.anchor], Cost: b.cost(b.region), Teams: make([]Team, len(b.teams))}
+	m := Match{Age: b.pool.age[b.anchor], Cost: b.cost(b.region), Teams: make([]Team, len(b.teams)), Game: -1}
+	if b.game != nil {
+		b.keepJoin(&m)
+		return
+	}
 	if b.region >= 0 {
 		m.Region = b.pool.names.texts[b.pool.regions[b.region]]
 	}
@@ -135,6 +198,44 @@ func (b *builder) keep() {
 	b.match = m
 }
 
+// keepJoin makes a match of those who join a game.
+func (b *builder) keepJoin(m *Match) {
+	if m.Game = b.game.number; b.game.region >= 0 {
+		m.Region = b.game.Region
+	}
+	for i, team := range b.teams {
+		of := Team{Shape: b.arranged.shapes[i]}
+		shape := &b.rules.Teams[of.Shape]
+		roles := len(shape.Roles) > 0 && b.assign(i)
+		at := 0
+		for _, t := range team {
+			size := b.pool.size(t)
+			member := b.isMember(t)
+			if member {
+				of.Members = append(of.Members, int(t-b.game.from))
+			} else {
+				of.Tickets = append(of.Tickets, t)
+			}
+			if !member {
+				of.Players = append(of.Players, size)
+			}
+			if !roles {
+				continue
+			}
+			for _, role := range b.flow.given[at : at+size] {
+				if name := shape.Roles[role].Name; member {
+					of.MemberRoles = append(of.MemberRoles, name)
+				} else {
+					of.Roles = append(of.Roles, name)
+				}
+			}
+			at += size
+		}
+		m.Teams[i] = of
+	}
+	b.match = *m
+}
+
 // slab returns memory for some tickets.
 func (b *builder) slab(n int) []uint32 {
 	if len(b.free) < n {
@@ -147,6 +248,9 @@ func (b *builder) slab(n int) []uint32 {
 
 // allowed returns the best region in which all rules hold, -1 for rules without regions.
 func (b *builder) allowed() (int, bool) {
+	if b.game != nil && b.game.region >= 0 && b.placed() {
+		return b.game.region, b.allHold(b.game.region)
+	}
 	if b.masks == nil || !b.placed() {
 		return -1, b.allHold(-1)
 	}

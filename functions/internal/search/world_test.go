@@ -170,6 +170,7 @@ func (w world) rules() []byte {
 	}
 	regions := w.chance(3)
 	var teams, names []any
+	fewer := object{"start": 1, "steps": []any{[]any{9, 0}}}
 	for _, name := range []any{"red", "blue"}[:1+w.IntN(2)] {
 		low := w.IntN(3)
 		team := object{"name": name, "size": object{"min": low, "max": max(1, low) + w.IntN(2)}}
@@ -177,7 +178,8 @@ func (w world) rules() []byte {
 			team["copies"] = w.one(2, object{"min": 0, "max": 2}, object{"min": 1, "max": 2})
 		}
 		if w.chance(3) {
-			team["roles"] = w.one(object{"tank": 1, "healer": object{"max": 2}}, object{"tank": nil, "healer": object{"min": 1}})
+			team["roles"] = w.one(object{"tank": 1, "healer": object{"max": 2}}, object{"tank": nil, "healer": object{"min": 1}},
+				object{"tank": object{"min": w.bound(1, false)}, "healer": object{"min": fewer}})
 		}
 		teams, names = append(teams, team), append(names, name)
 	}
@@ -185,6 +187,9 @@ func (w world) rules() []byte {
 	if regions {
 		values["ping"] = object{"type": "map", "party": w.one("each", "max", "avg"), "missing": missing()}
 		all["regions"] = object{"from": "ping", "max": w.bound(8, true)}
+		if w.chance(4) {
+			all["regions"] = object{"from": "ping"}
+		}
 	}
 	if w.chance(4) {
 		all["players"] = object{"min": 2, "max": 2 + w.IntN(3)}

@@ -3,7 +3,6 @@ package function
 
 import (
 	"math"
-	"strconv"
 
 	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/pkg/matchfn"
@@ -21,8 +20,9 @@ func Match(r *matchfn.Run) error {
 	if err != nil {
 		return err
 	}
-	names := names{}
-	for _, m := range search.Search(rules, newSource(r, rules), int(r.Budget().Milliseconds())*effort) {
+	source, names := newSource(r, rules), names{}
+	games := newGames(r, rules, source)
+	for _, m := range search.Search(rules, source, games, int(r.Budget().Milliseconds())*effort) {
 		propose(r, rules, &m, names)
 	}
 	return nil
@@ -31,20 +31,24 @@ func Match(r *matchfn.Run) error {
 // names are the names of teams, by shape and copy.
 type names map[[2]int]string
 
-func (n names) of(shape *rules.Team, number, copied int) string {
-	if most, _ := shape.Copies.Max.At(0); most == 1 {
-		return shape.Name
+// of returns the name of a team of a match.
+func (n names) of(rules *rules.Rules, m *search.Match, team int) string {
+	shape, copied := m.Teams[team].Shape, 1
+	for _, before := range m.Teams[:team] {
+		if before.Shape == shape {
+			copied++
+		}
 	}
-	key := [2]int{number, copied}
+	key := [2]int{shape, copied}
 	name, known := n[key]
 	if !known {
-		name = shape.Name + "_" + strconv.Itoa(copied)
+		name = rules.Teams[shape].Called(copied)
 		n[key] = name
 	}
 	return name
 }
 
-// propose proposes a match. The longest wait has the best score, then the least cost.
+// propose proposes a match, or tickets for a running game. The longest wait has the best score, then the least cost.
 func propose(r *matchfn.Run, rules *rules.Rules, m *search.Match, names names) {
 	score := m.Age
 	if m.Cost > 0 {
@@ -55,15 +59,13 @@ func propose(r *matchfn.Run, rules *rules.Rules, m *search.Match, names names) {
 	}
 	p := r.Propose(score)
 	for i, team := range m.Teams {
-		copied := 1
-		for _, before := range m.Teams[:i] {
-			if before.Shape == team.Shape {
-				copied++
-			}
+		if m.Game < 0 || len(team.Tickets) > 0 {
+			p.Team(names.of(rules, m, i), team.Tickets...)
 		}
-		p.Team(names.of(&rules.Teams[team.Shape], team.Shape, copied), team.Tickets...)
 	}
-	if m.Region != "" {
+	if m.Game >= 0 {
+		join(r, p, rules, m, names)
+	} else if m.Region != "" {
 		p.Region(m.Region)
 	}
 	for _, team := range m.Teams {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"matchmaker.dev/functions/internal/search"
+	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/pkg/matchfn/rules"
@@ -25,11 +26,11 @@ var values = []string{
 // nothing.
 func Options() []matchfn.Option {
 	return []matchfn.Option{
-		matchfn.Attributes(), matchfn.AttributesNamedBy("numbers"),
-		matchfn.Properties(players, "roles", "latency"), matchfn.PropertiesNamedBy(values...),
+		matchfn.Attributes(waiting.Open), matchfn.AttributesNamedBy("numbers"),
+		matchfn.Properties(players, "roles", "latency", region), matchfn.PropertiesNamedBy(values...),
 		matchfn.Players(), matchfn.PlayerAttributesNamedBy(values...),
 		matchfn.PlayerProperties("roles", "latency"), matchfn.PlayerPropertiesNamedBy(values...),
-		matchfn.PlayerIDsWith("values.id", "values.*.id"),
+		matchfn.PlayerIDsWith("values.id", "values.*.id"), matchfn.BackfillPlayers(),
 	}
 }
 

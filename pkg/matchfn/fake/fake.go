@@ -267,7 +267,7 @@ func roster(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 			handles[i] = handleOf(p.ID)
 		}
 	}
-	if m.IDs {
+	if m.IDs || block.Has([]byte(r.Settings), m.IDSettings) {
 		values(b.BackfillPlayerIDs, func(p *RosterPlayer) string { return p.ID })
 	}
 	tickets := make([]Ticket, len(all))

@@ -77,6 +77,13 @@ func TestErrorsNameThePlace(t *testing.T) {
 		`{` + teams + `, "numbers": ["a"], "rules": [{"gap": "a", "max": {"start": 1, "clock": "each"}}]}`:              `max.clock: must be one of oldest,`,
 		`{` + teams + `, "numbers": ["a"], "rules": [{"compare": [{"avg": "a"}, "~", 1]}]}`:                             `compare[1]: must be one of <`,
 		`{` + teams + `, "numbers": ["a"], "rules": [{"compare": [{"avg": "b"}, "<", 1]}]}`:                             `rules[0].compare[0]: there is no value "b"`,
+		`{` + teams + `, "backfill": {"first": "last"}}`:                                                                `backfill.first: must be one of full, games, matches`,
+		`{` + teams + `, "backfill": {"open": -1}}`:                                                                     `backfill.open: max is negative`,
+		`{` + teams + `, "backfill": {"open": {"start": 1, "steps": [[5, -1]]}}}`:                                       `backfill.open: must not be negative`,
+		`{` + teams + `, "backfill": {"open": 0.5}}`:                                                                    `backfill.open: must be a whole number`,
+		`{` + teams + `, "backfill": {"active": {"start": true, "clock": "oldest"}}}`:                                   `backfill.active.clock: there is none here`,
+		`{` + teams + `, "backfill": {"active": "no"}}`:                                                                 `backfill.active: must be a number or an object`,
+		`{` + teams + `, "backfill": []}`:                                                                               `backfill: must be an object, not a list`,
 		`{` + teams + `, "rules": [{"holders": "r", "of": "x"}]}`:                                                       `rules[0]: has no count`,
 		`{` + teams + `, "rules": [{"latency": "p", "max": 5}]}`:                                                        `only if the rules have regions`,
 	} {

@@ -23,6 +23,7 @@ type artefacts struct {
 	newest      string
 	duel, actor string // archives of match functions
 	arena       string
+	rules       string
 	// hostile is a module that does what its settings say, and undeclared is the same without a manifest.
 	hostile, undeclared string
 	// instances are arguments for another binary that runs instances of functions: matchmaker with the race detector
@@ -43,6 +44,7 @@ func build(t *testing.T) *artefacts {
 		duel:       filepath.Join(dir, "duel.zip"),
 		actor:      filepath.Join(dir, "actor.zip"),
 		arena:      filepath.Join(dir, "arena.zip"),
+		rules:      filepath.Join(dir, "rules.zip"),
 	}
 	command := []string{"build", "-ldflags=-s -w", "-o", dir}
 	if *raceDev || raceEnabled() {
@@ -58,6 +60,7 @@ func build(t *testing.T) *artefacts {
 	golang(t, append(command, "matchmaker.dev/services/cmd/matchmaker", "matchmaker.dev/services/cmd/mm")...)
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.duel, "../../../functions/duel")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.arena, "../../../functions/arena")
+	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.rules, "../../../functions/rules")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.actor, "testdata/actor")
 	a.hostile, a.undeclared = hostileModule(t, dir, ""), hostileModule(t, dir, "{}")
 	return a

@@ -59,6 +59,7 @@ func play(t *testing.T, s *system) {
 		"life":            life,
 		"filled":          fillGame,
 		"refilled":        refillGame,
+		"refilled-rules":  refillByRules,
 		"queues":          queues,
 		"seats":           seats,
 		"stream":          stream,

@@ -241,6 +241,7 @@ func (x *translator) blocked() {
 func (x *translator) others() {
 	x.Say(x.set.At, "attributes", t.Looser, "AccelByte asks that all other attributes of parties are equal, such as "+
 		"server_name: name those as match options of the type all")
+	x.Rules.Backfill.First = rules.GamesFirst
 	flexing := false
 	for _, m := range x.set.Others {
 		switch m.Name {
@@ -256,6 +257,8 @@ func (x *translator) others() {
 			if m.Kind != document.Bool || m.True {
 				x.Say(m.Node, m.Name, t.Refused, "it is of an older version of the language")
 			}
+		case "auto_backfill":
+			x.Say(m.Node, m.Name, t.Note, "running games are filled first; their servers make the backfill tickets")
 		default:
 			x.Say(m.Node, m.Name, t.Note, "it says nothing about which matches are allowed")
 		}

@@ -243,6 +243,7 @@ func (x *translator) orderValue(rule *Rule) string {
 
 func (x *translator) algorithm(players float64) {
 	a := x.set.Algorithm
+	x.Rules.Backfill.Open = rules.Fixed(0) // who joins makes a match of the size that a new one has
 	if a.At == nil {
 		return
 	}
@@ -274,7 +275,15 @@ func (x *translator) algorithm(players float64) {
 		x.Say(at("sortByAttributes"), name, t.Note, "candidates nearer to the oldest ticket are tried first; "+
 			"there are no batches")
 	}
-	if n := at("backfillPriority"); n != nil && a.Backfill != "high" {
-		x.Say(n, a.Backfill, t.Note, "running games are filled first")
+	n := at("backfillPriority")
+	switch {
+	case a.Backfill == "high":
+		x.Rules.Backfill.First = rules.GamesFirst
+		x.Say(n, a.Backfill, t.Exact, "running games are filled first")
+	case a.Backfill == "low":
+		x.Rules.Backfill.First = rules.MatchesFirst
+		x.Say(n, a.Backfill, t.Exact, "running games are filled after new matches")
+	case n != nil:
+		x.Say(n, a.Backfill, t.Note, "full matches are first, then running games, then other matches")
 	}
 }

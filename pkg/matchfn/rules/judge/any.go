@@ -17,7 +17,10 @@ func Any(r *rules.Rules, pool []Ticket) (Match, bool) {
 
 // Find is Any for as many parts of matches as most. Told is whether it could say.
 func Find(r *rules.Rules, pool []Ticket, most int) (m Match, found, told bool) {
-	t := newTrial(r, pool)
+	return newTrial(r, pool, nil).find(most)
+}
+
+func (t *trial) find(most int) (m Match, found, told bool) {
 	t.left = most
 	found = t.copies(0)
 	return t.match, found, found || t.left > 0
@@ -25,32 +28,30 @@ func Find(r *rules.Rules, pool []Ticket, most int) (m Match, found, told bool) {
 
 // Plain is Any without any shortcut. It takes time in proportion to (teams + 1) to the power of tickets.
 func Plain(r *rules.Rules, pool []Ticket) (Match, bool) {
-	t := newTrial(r, pool)
+	t := newTrial(r, pool, nil)
 	t.left, t.closed, t.alike = math.MaxInt, nil, false
 	return t.match, t.copies(0)
 }
 
 // trial is the search of Any.
 type trial struct {
-	rules   *rules.Rules
-	pool    []Ticket
-	values  *values
+	*game         // whose match is not looked at
+	order   []int // tickets as they are placed, the members of a game first
 	regions []string
 	// closed are the conditions that a part of a match violates only if the match does.
-	closed           []rules.Condition
-	alike            bool // whether the teams of a shape may change places
-	youngest, oldest float64
-	left             int // parts to try
-	teams            []Team
-	players          []int // of each team
-	match            Match
+	closed  []rules.Condition
+	alike   bool // whether the teams of a shape may change places
+	left    int  // parts to try
+	teams   []Team
+	players []int // of each team
+	match   Match
 }
 
-func newTrial(r *rules.Rules, pool []Ticket) *trial {
-	t := &trial{
-		rules: r, pool: pool, values: &values{rules: r, pool: pool}, youngest: math.Inf(1), oldest: math.Inf(-1),
-		regions: []string{""}, alike: !rules.Ordered(r),
-	}
+// newTrial makes the search of a pool for a new match, or for those who join a game.
+func newTrial(r *rules.Rules, pool []Ticket, running *Running) *trial {
+	t := &trial{game: newGame(r, pool, running, Match{}), regions: []string{""}, alike: !rules.Ordered(r)}
+	t.youngest, t.oldest = math.Inf(1), math.Inf(-1)
+	t.orderTickets()
 	for i, ticket := range pool {
 		t.youngest, t.oldest = min(t.youngest, ticket.Age), max(t.oldest, ticket.Age)
 		if r.RegionValue == "" {
@@ -65,6 +66,9 @@ func newTrial(r *rules.Rules, pool []Ticket) *trial {
 	}
 	slices.Sort(t.regions)
 	t.regions = slices.Compact(t.regions)
+	if running != nil && r.RegionValue != "" {
+		t.regions = []string{running.Region}
+	}
 	for _, rule := range r.Rules {
 		if rule.Active == nil && closed(rule.Need) {
 			t.closed = append(t.closed, rule.Need)
@@ -128,17 +132,37 @@ func (t *trial) copies(shape int) bool {
 	return false
 }
 
-// place tries all places of the tickets from one on.
-func (t *trial) place(ticket int) bool {
-	if ticket == len(t.pool) {
+// orderTickets puts the members of a game first, and of these those whose teams are known.
+func (t *trial) orderTickets() {
+	for _, known := range []bool{true, false} {
+		for i := t.from; i < len(t.pool); i++ {
+			if (t.member(i).Team != "") == known {
+				t.order = append(t.order, i)
+			}
+		}
+	}
+	for i := range t.from {
+		t.order = append(t.order, i)
+	}
+}
+
+// place tries all places of the tickets from one on, in their order.
+func (t *trial) place(next int) bool {
+	if next == len(t.pool) {
 		return t.whole()
 	}
+	ticket := t.order[next]
+	member := t.member(ticket)
 	if t.left--; t.left <= 0 {
 		return false
 	}
 	for i := range t.teams {
 		team := &t.teams[i]
-		if t.alike && i > 0 && len(team.Tickets) == 0 && t.teams[i-1].Shape == team.Shape && len(t.teams[i-1].Tickets) == 0 {
+		if member != nil && member.Team != "" {
+			if member.Team != t.nameOf(i) {
+				continue
+			}
+		} else if t.twin(i) {
 			continue // the same as in the team before
 		}
 		n := len(t.pool[ticket].Players)
@@ -147,14 +171,31 @@ func (t *trial) place(ticket int) bool {
 		}
 		team.Tickets = append(team.Tickets, ticket)
 		t.players[i] += n
-		found := t.may() && t.place(ticket+1)
+		found := t.may() && t.place(next+1)
 		t.players[i] -= n
 		team.Tickets = team.Tickets[:len(team.Tickets)-1]
 		if found {
 			return true
 		}
 	}
-	return t.place(ticket + 1)
+	return member == nil && t.place(next+1)
+}
+
+// twin returns whether a team is as empty as the one before it, of the same shape, where they may change places.
+func (t *trial) twin(i int) bool {
+	return t.alike && i > 0 && len(t.teams[i].Tickets) == 0 && len(t.teams[i-1].Tickets) == 0 &&
+		t.teams[i-1].Shape == t.teams[i].Shape
+}
+
+// nameOf returns the name of a team.
+func (t *trial) nameOf(team int) string {
+	number := 0
+	for _, other := range t.teams[:team+1] {
+		if other.Shape == t.teams[team].Shape {
+			number++
+		}
+	}
+	return t.rules.Teams[t.teams[team].Shape].Called(number)
 }
 
 // may returns whether the teams may be a part of a match.
@@ -162,7 +203,7 @@ func (t *trial) may() bool {
 	if len(t.closed) == 0 {
 		return true
 	}
-	g := t.game()
+	g := t.looked()
 	g.part = true
 	if g.tickets() != nil {
 		return false
@@ -173,15 +214,17 @@ func (t *trial) may() bool {
 	})
 }
 
-func (t *trial) game() *game {
-	m := Match{Teams: slices.Clone(t.teams)}
-	return &game{rules: t.rules, pool: t.pool, match: m, values: t.values, youngest: t.youngest, oldest: t.oldest}
+// looked returns the game that the teams are now.
+func (t *trial) looked() *game {
+	g := *t.game
+	g.match = Match{Teams: slices.Clone(t.teams)}
+	return &g
 }
 
 // whole looks at the match that the teams are.
 func (t *trial) whole() bool {
-	g := t.game()
-	if g.tickets() != nil {
+	g := t.looked()
+	if g.tickets() != nil || g.joins() != nil {
 		return false
 	}
 	g.times()
@@ -214,10 +257,18 @@ func (g *game) assign(team *Team) bool {
 	}
 	takes := g.takes(*team)
 	team.Roles = make([]string, len(takes))
+	var best []string // that lack the fewest players
+	fewest := math.Inf(1)
 	var next func(player int) bool
 	next = func(player int) bool {
 		if player == len(takes) {
-			return g.roles(*team) == nil
+			if g.roles(*team) != nil {
+				return false
+			}
+			if n := g.lacking(*team); n < fewest {
+				best, fewest = slices.Clone(team.Roles), n
+			}
+			return fewest == 0
 		}
 		for i, role := range shape.Roles {
 			if takes[player][i] {
@@ -229,5 +280,7 @@ func (g *game) assign(team *Team) bool {
 		}
 		return false
 	}
-	return next(0)
+	next(0)
+	team.Roles = best
+	return best != nil
 }

@@ -150,6 +150,9 @@ func (g *game) spread(c *rules.Spread, tickets []int) bool {
 			limits := []float64{}
 			if c.Max.Clock == rules.Own {
 				for _, t := range []int{u.ticket, o.ticket} {
+					if g.member(t) != nil {
+						continue // he does not wait
+					}
 					if n, on := c.Max.At(g.pool[t].Age); on {
 						limits = append(limits, n)
 					}

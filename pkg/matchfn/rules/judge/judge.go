@@ -37,13 +37,15 @@ type Match struct {
 
 // Check returns why the rules do not allow a match, or nil if they do.
 func Check(r *rules.Rules, pool []Ticket, m Match) error {
-	g := &game{rules: r, pool: pool, match: m, values: &values{rules: r, pool: pool}}
-	return g.check()
+	return newGame(r, pool, nil, m).check()
 }
 
 func (g *game) check() error {
 	r, m := g.rules, g.match
 	if err := g.tickets(); err != nil {
+		return err
+	}
+	if err := g.joins(); err != nil {
 		return err
 	}
 	g.times()
@@ -54,6 +56,9 @@ func (g *game) check() error {
 		if err := g.roles(t); err != nil {
 			return fmt.Errorf("team %d: %w", i, err)
 		}
+	}
+	if err := g.open(); err != nil {
+		return err
 	}
 	if err := g.region(); err != nil {
 		return err
@@ -71,6 +76,9 @@ type game struct {
 	rules *rules.Rules
 	pool  []Ticket
 	match Match
+	// running is the game that tickets join, or nil. Tickets from this number on are its members.
+	running *Running
+	from    int
 	// values are those of the pool's players.
 	values *values
 	all    []int // tickets
@@ -85,6 +93,9 @@ type game struct {
 
 func (g *game) tickets() error {
 	for _, team := range g.match.Teams {
+		if team.Shape < 0 || team.Shape >= len(g.rules.Teams) {
+			return fmt.Errorf("a team has no shape")
+		}
 		for _, t := range team.Tickets {
 			if t < 0 || t >= len(g.pool) || slices.Contains(g.all, t) {
 				return fmt.Errorf("ticket %d is there twice, or does not exist", t)
@@ -104,8 +115,12 @@ func (g *game) tickets() error {
 func (g *game) times() {
 	oldest, newest, sum := math.Inf(-1), math.Inf(1), 0.0
 	g.anchor = -1
-	best := math.Inf(-1)
+	best, tickets := math.Inf(-1), 0.0
 	for _, t := range slices.Sorted(slices.Values(g.all)) {
+		if g.member(t) != nil {
+			continue
+		}
+		tickets++
 		age := g.pool[t].Age
 		oldest, newest, sum = max(oldest, age), min(newest, age), sum+age
 		priority := math.Inf(-1)
@@ -121,7 +136,7 @@ func (g *game) times() {
 		}
 	}
 	g.ages = map[rules.Clock]float64{
-		rules.Oldest: oldest, rules.Newest: newest, rules.Mean: sum / float64(len(g.all)),
+		rules.Oldest: oldest, rules.Newest: newest, rules.Mean: sum / tickets,
 		rules.Anchor: g.pool[g.anchor].Age,
 	}
 }
@@ -180,13 +195,10 @@ func (g *game) shape() error {
 	copies := make([]int, len(g.rules.Teams))
 	players := 0
 	for i, t := range g.match.Teams {
-		if t.Shape < 0 || t.Shape >= len(copies) {
-			return fmt.Errorf("team %d has no shape", i)
-		}
 		copies[t.Shape]++
 		n := g.playersOf(t)
 		players += n
-		if !g.within(float64(n), g.rules.Teams[t.Shape].Size) {
+		if !g.allows(float64(n), g.rules.Teams[t.Shape].Size) {
 			return fmt.Errorf("team %d has %d players", i, n)
 		}
 	}
@@ -195,7 +207,7 @@ func (g *game) shape() error {
 			return fmt.Errorf("there are %d teams %s", n, g.rules.Teams[i].Name)
 		}
 	}
-	if !g.within(float64(players), g.rules.Players) {
+	if !g.allows(float64(players), g.rules.Players) {
 		return fmt.Errorf("the match has %d players", players)
 	}
 	return nil
@@ -210,6 +222,9 @@ func (g *game) takes(t Team) (all [][]bool) {
 			takes := make([]bool, len(shape.Roles))
 			for i, role := range shape.Roles {
 				takes[i] = has == nil || slices.Contains(setOf(has), role.Name)
+				if member := g.member(ticket); member != nil && member.Role != "" {
+					takes[i] = member.Role == role.Name
+				}
 			}
 			all = append(all, takes)
 		}
@@ -238,7 +253,7 @@ func (g *game) roles(t Team) error {
 		counts[i]++
 	}
 	for i, n := range counts {
-		if !g.within(float64(n), shape.Roles[i].Count) {
+		if !g.allows(float64(n), shape.Roles[i].Count) {
 			return fmt.Errorf("has the role %s %d times", shape.Roles[i].Name, n)
 		}
 	}
@@ -252,7 +267,10 @@ func (g *game) region() error {
 		}
 		return nil
 	}
-	known := false
+	if g.running != nil && (g.running.Region == "" || g.match.Region != g.running.Region) {
+		return fmt.Errorf("the region is %q, and that of the game %q", g.match.Region, g.running.Region)
+	}
+	known := g.running != nil
 	for _, t := range g.all {
 		for _, has := range g.values.of(g.rules.RegionValue, t) {
 			if has == nil {

@@ -10,6 +10,7 @@ import (
 type values struct {
 	rules *rules.Rules
 	pool  []Ticket
+	from  int // tickets from this number on are players in a game
 	known map[string][][]any
 	used  map[string]bool
 }
@@ -26,8 +27,16 @@ func (v *values) of(name string, ticket int) []any {
 	}
 	if all[ticket] == nil {
 		all[ticket] = valuesOf(*v.rules.ValueOf(name), v.pool[ticket])
+		if v.hidden(name, ticket) {
+			all[ticket] = make([]any, len(v.pool[ticket].Players))
+		}
 	}
 	return all[ticket]
+}
+
+// hidden returns whether a value is not known of a ticket: which roles and latencies the players in a game have.
+func (v *values) hidden(name string, ticket int) bool {
+	return ticket >= v.from && (name == v.rules.RoleValue || name == v.rules.RegionValue)
 }
 
 // lacks returns a value that a ticket lacks and must have.
@@ -36,7 +45,7 @@ func (v *values) lacks(ticket int) string {
 		v.used = rules.Used(v.rules)
 	}
 	for _, value := range v.rules.Values {
-		if !v.used[value.Name] || value.Missing != rules.Reject {
+		if !v.used[value.Name] || value.Missing != rules.Reject || v.hidden(value.Name, ticket) {
 			continue
 		}
 		for _, has := range v.of(value.Name, ticket) {

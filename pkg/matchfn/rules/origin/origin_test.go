@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,7 +107,7 @@ func TestConfigTakesTheTextOfAFile(t *testing.T) {
 const small = `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}]}`
 
 func TestConfigTakesAnObjectAndOurLanguage(t *testing.T) {
-	want, err := origin.Read([]byte(`{"teams": [{"name": "a", "size": 2}]}`))
+	want, err := origin.Read([]byte(`{"teams": [{"name": "a", "size": 2}], "backfill": {"open": 0}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +127,37 @@ func TestConfigTakesAnObjectAndOurLanguage(t *testing.T) {
 	got, err := origin.Read(fmt.Appendf(nil, pools, fmt.Sprintf(pool, "one", 1), fmt.Sprintf(pool, "two", 2)))
 	if err != nil || got.Teams[0].Size.Min.Start != 2 {
 		t.Errorf("the pool two is %v, %v", got, err)
+	}
+}
+
+// What files say of running games becomes ours, with a verdict.
+func TestBackfillOfFiles(t *testing.T) {
+	flex := `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}],
+		"algorithm": {"backfillPriority": "%s"}}`
+	unity := `{"matchDefinition": {"teams": [{"name": "t", "playerCount": {"min": 1, "max": 2}}]}, "backfillEnabled": %s}`
+	for _, c := range []struct {
+		language, text string
+		first          rules.First
+		verdict        translation.Verdict
+	}{
+		{"flexmatch", fmt.Sprintf(flex, "high"), rules.GamesFirst, translation.Exact},
+		{"flexmatch", fmt.Sprintf(flex, "normal"), "", translation.Note},
+		{"flexmatch", fmt.Sprintf(flex, "low"), rules.MatchesFirst, translation.Exact},
+		{"unity", fmt.Sprintf(unity, "true"), rules.GamesFirst, translation.Note},
+		{"unity", fmt.Sprintf(unity, "false"), "", translation.Exact},
+	} {
+		got, err := origin.Import(c.language, []byte(c.text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := got.Rules.Backfill
+		said := slices.ContainsFunc(got.Lines, func(l translation.Line) bool {
+			return l.Verdict == c.verdict && strings.Contains(l.Why, "running games")
+		})
+		n, active := b.Active.At(5)
+		if b.First != c.first || !said || active != strings.Contains(c.text, "false") || n != 0 {
+			t.Errorf("%s: %+v, %v", c.text, b, got.Lines)
+		}
 	}
 }
 

@@ -2,6 +2,9 @@
 package unity
 
 import (
+	"slices"
+	"strings"
+
 	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/pkg/matchfn/rules/lenient"
 )
@@ -32,6 +35,7 @@ type Pool struct {
 	Variants int
 	Timeout  float64
 	Backfill bool
+	Closed   bool // whether it says that there is no backfill
 	Teams    []Team
 	Rules    []*Rule
 	At       *document.Node
@@ -157,6 +161,9 @@ func (r *reader) logic(n *document.Node, p *Pool) {
 	o := r.Object(n)
 	p.Name = o.Text("", "name")
 	p.Backfill = o.Bool(false, "backfillEnabled")
+	p.Closed = !p.Backfill && slices.ContainsFunc(n.Members, func(m document.Member) bool {
+		return strings.EqualFold(m.Name, "backfillEnabled")
+	})
 	definition := o.Need("matchDefinition")
 	o.Done("$schema", "$comment")
 	if definition == nil {

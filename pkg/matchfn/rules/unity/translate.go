@@ -79,8 +79,13 @@ func (x *translator) around(q *Queue, p *Pool, names []string) {
 	if p.Timeout > 0 {
 		x.Say(p.At, "timeoutSeconds", t.Note, "how long tickets wait is a setting of the service")
 	}
-	if p.Backfill {
-		x.Say(p.At, "backfillEnabled", t.Note, "running games are filled through backfill tickets")
+	x.Rules.Backfill.First = rules.GamesFirst
+	switch {
+	case p.Backfill:
+		x.Say(p.At, "backfillEnabled", t.Note, "running games are filled first; their servers make the backfill tickets")
+	case p.Closed:
+		x.Rules.Backfill = rules.Backfill{Active: rules.Fixed(0)}
+		x.Say(p.At, "backfillEnabled", t.Exact, "running games are not filled")
 	}
 }
 

@@ -1,0 +1,82 @@
+package e2e
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
+)
+
+// refillByRules: a game of two teams, which a healer has left, gets the healer who waits, and not the tank who has
+// waited for longer. Its server is told for which team and role.
+func refillByRules(t *testing.T, p *project) {
+	p.upload(t, "rules", p.s.made.rules)
+	roles := map[string]any{"tank": 1, "healer": 1, "damage": 1}
+	p.put(t, "rules", rules{function: "rules", settings: map[string]any{
+		"values": map[string]any{"skill": "number", "mode": "string", "id": "string"},
+		"teams": []any{
+			map[string]any{"name": "red", "size": 3, "roles": roles}, map[string]any{"name": "blue", "size": 3, "roles": roles},
+		},
+		"rules":    []any{map[string]any{"spread": "skill", "max": 200}, map[string]any{"same": "mode"}},
+		"backfill": map[string]any{"open": 0},
+	}, hosting: true})
+	enter := func(player string, skill float64, role string) *ticket {
+		k := &ticket{p: p, player: player}
+		properties, err := client.Values{"roles": []string{role}, "mode": "ranked"}.Properties()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.id, err = k.api(t).CreateTicket(within(t), client.TicketRequest{Players: []client.Player{{
+			ID: player, Attributes: attributes{"skill": skill}, Properties: properties,
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	tank, far, healer := enter("tank", 1200, "tank"), enter("far", 1900, "healer"), enter("healer", 1350, "healer")
+	in := func(id, team, role string) client.GamePlayer {
+		return client.GamePlayer{ID: id, Team: team, Role: role, Attributes: attributes{"skill": 1200}}
+	}
+	server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
+	mode, err := client.Values{"mode": "ranked"}.Properties()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := server.CreateBackfill(within(t), client.BackfillRequest{
+		Connection: "203.0.113.7:7777", Properties: mode, Players: []client.GamePlayer{
+			in("a", "red", "tank"), in("b", "red", "healer"), in("c", "red", "damage"),
+			in("d", "blue", "tank"), in("e", "blue", "damage"),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told client.Object
+	eventually(t, "the healer joins", func() bool {
+		b, err := server.ApproveBackfill(within(t), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(b.Assigned, func(one client.Ticket) bool { return one.ID == healer.id })
+		if at >= 0 {
+			told = b.Assigned[at].Assignment.MatchProperties
+		}
+		return at >= 0
+	})
+	if got := healer.connection(t); got != "203.0.113.7:7777" {
+		t.Errorf("the healer is sent to %s", got)
+	}
+	var joins struct {
+		Joining []struct{ ID, Team, Role string }
+	}
+	if err := json.Unmarshal(told, &joins); err != nil || len(joins.Joining) != 1 ||
+		joins.Joining[0] != (struct{ ID, Team, Role string }{"healer", "blue", "healer"}) {
+		t.Errorf("the server is told %s, %v", told, err)
+	}
+	tank.mustWait(t)
+	far.mustWait(t)
+}
