@@ -149,7 +149,8 @@ func TestGameIsShownAgainWhenAPlayerDoesNotCome(t *testing.T) {
 				kindOf(t, err, problem.NotFound)
 				mustTell(t, s, append([]string{"claimed a,b", "accepted a"}, c.events...)...)
 				got := approve(t, s, "g", 21)
-				if approval{got}.assigns(t, s, "g:1"); got.Backfill.GetVersion() != 1 {
+				approval{got}.assigns(t, s, "g:1")
+				if got.Backfill.GetVersion() != 1 {
 					t.Errorf("the server sees version %d", got.Backfill.GetVersion())
 				}
 				again := fill(revision, seen, nil, "a")
@@ -322,7 +323,7 @@ func TestGameOfALostMatchIsShownAgain(t *testing.T) {
 		_, _, shown := gameAsks(t, s, game("g", 1), "a", "b")
 		approve(t, s, "g", 1)
 		shown.seesGames(t)
-		must(t, s.LoseMatch(t.Context(), project, "m"))
+		must(t, s.DropMatch(t.Context(), project, "m"))
 		approve(t, s, "g", 2)
 		shown.seesGame(t, version(game("g", 3), 1))
 	})
