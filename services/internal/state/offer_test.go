@@ -364,3 +364,27 @@ func TestAcceptanceForAGameIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// A process of the version before shows the game again without ending the acceptance. It is void all the same: at its
+// end all wait again.
+func TestGameThatAnOlderProcessChangesEndsTheAcceptance(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		for _, accepted := range []bool{false, true} {
+			s := open(state.Options{})
+			must(t, s.Flush(t.Context()))
+			gameAsks(t, s, game("g", 1), "a", "b")
+			must(t, s.ShowBackfill(t.Context(), project, "g"))
+			if accepted {
+				mustSay(t, s, false, true, "a")
+				mustSay(t, s, true, true, "b")
+				if refusal := proposeAccepted(t, s, endAcceptances(t, s)); refusal != "game" {
+					t.Fatal(refusal)
+				}
+			} else if ended := endAcceptances(t, s.At(at(20))); len(ended.Failed) != 1 || len(ended.Ended) > 0 {
+				t.Fatalf("ended: %+v", ended)
+			}
+			isWaiting(t, s, "a", "b")
+			approval{approve(t, s, "g", 21)}.assigns(t, s, "g:1")
+		}
+	})
+}
