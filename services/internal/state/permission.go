@@ -92,7 +92,8 @@ func permissions() map[string]rights {
 			scripts: []lazyScript{
 				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchClaimBackfillScript, matchReleaseScript,
 				acceptanceEndScript, matchAssignScript,
-				proposalCreateScript, proposalOfferScript, proposalAcceptScript, proposalExpireScript, backfillDeleteScript, backfillRecountScript,
+				proposalCreateScript, proposalOfferScript, proposalAcceptScript, proposalExpireScript,
+				backfillDeleteScript, backfillRecountScript,
 				expireWaitingScript, expireUnservedScript, expireResultsScript, expireMatchesScript, ticketReleaseScript,
 				historyPublishedScript,
 				expireOutcomesScript, feedTrimScript, projectListScript, waitsPutScript,
