@@ -171,45 +171,12 @@ func fillAsked(t *testing.T, p *project) {
 			t.Errorf("the game learns of %+v", b)
 		}
 	}
-	asked := func(k *ticket) (match string) {
-		t.Helper()
-		eventually(t, k.player+" is asked", func() bool {
-			got, err := k.api(t).GetTicket(within(t), k.id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got.Acceptance == nil || len(got.Acceptance.Unanswered) == 0 {
-				return false
-			}
-			match = got.Acceptance.Match
-			return true
-		})
-		return match
-	}
-	answer := func(k *ticket, match string, accept bool) {
-		t.Helper()
-		said := client.MatchAnswer{Ticket: k.id, Match: match, Accept: accept}
-		if err := k.api(t).AnswerMatch(within(t), said); err != nil {
-			t.Fatalf("%s: %v", k.player, err)
-		}
-	}
-	waitsAgain := func(k *ticket, match string) {
-		t.Helper()
-		eventually(t, k.player+" is not asked any more", func() bool {
-			got, err := k.api(t).GetTicket(within(t), k.id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return got.Acceptance == nil || got.Acceptance.Match != match
-		})
-	}
-
 	// Ada declines.
 	game := open()
 	ada := p.ticket(t, "ada", attributes{"skill": 1200})
-	match := asked(ada)
+	match := ada.asked(t).Match
 	knowsNothing(game)
-	answer(ada, match, false)
+	ada.answer(t, match, false)
 	if _, err := ada.api(t).Wait(within(t), ada.id); client.Status(err) != http.StatusNotFound {
 		t.Errorf("ada declined: %v, want 404", err)
 	}
@@ -218,17 +185,15 @@ func fillAsked(t *testing.T, p *project) {
 
 	// Bob is asked, and the game ends before he answers. He waits, and goes to the next.
 	bob := p.ticket(t, "bob", attributes{"skill": 1200})
-	match = asked(bob)
+	bob.asked(t)
 	if err := server.DeleteBackfill(within(t), game); err != nil {
 		t.Fatal(err)
 	}
-	waitsAgain(bob, match)
-	bob.mustWait(t)
 	p.expectEvents(t, bob, "created", "claimed", "released game")
 	game = open()
-	match = asked(bob)
+	match = bob.asked(t).Match
 	knowsNothing(game)
-	answer(bob, match, true)
+	bob.answer(t, match, true)
 	eventually(t, "bob joins", func() bool {
 		return slices.ContainsFunc(approve(game).Assigned, func(one client.Ticket) bool { return one.ID == bob.id })
 	})
