@@ -18,22 +18,51 @@ func (m *maintenance) endAcceptances(ctx context.Context) {
 		Claim: m.Settings.Claim, Readable: m.Readable, Watched: m.watched(), Limit: acceptanceBatch,
 	})
 	m.observed.Check(ctx, "ending acceptances", err)
-	var hosted, unhosted []*pb.Match
+	var hosted, unhosted, filling []*pb.Match
 	for _, match := range ended.Accepted {
-		if match.GetHosting() == nil {
+		switch {
+		case match.GetProposal().GetFilling().GetBackfill() != "":
+			filling = append(filling, match)
+		case match.GetHosting() == nil:
 			unhosted = append(unhosted, match)
-		} else {
+		default:
 			hosted = append(hosted, match)
 		}
 	}
 	m.outbox.start(ctx, hosted)
 	m.assign(ctx, unhosted)
+	m.propose(ctx, filling)
 	if len(ended.Failed) > 0 {
 		m.log.DebugContext(ctx, "matches were not accepted", "matches", len(ended.Failed), "tickets", len(ended.Ended))
 		m.Bus.NotifyResults(ctx, m.project, ended.Ended, nil)
 	}
 	if ended.Position > 0 || ended.More {
 		m.inbox.poke(&pb.Poke{Position: ended.Position, Answered: ended.More && err == nil})
+	}
+}
+
+// propose proposes the tickets of accepted matches to the running games that they asked for.
+func (m *maintenance) propose(ctx context.Context, matches []*pb.Match) {
+	if len(matches) == 0 {
+		return
+	}
+	claims := make([]*state.Claim, len(matches))
+	for i, match := range matches {
+		tickets := state.TicketsOf(match.GetProposal())
+		claims[i] = &state.Claim{Match: match, Tickets: tickets, Assignments: assignments(match, tickets)}
+		for _, a := range claims[i].Assignments {
+			a.Trace = match.GetTrace()
+		}
+	}
+	position, err := m.Store.ProposeAccepted(ctx, m.project, m.Settings.Approval, claims)
+	m.observed.Check(ctx, "proposing accepted matches", err)
+	for _, c := range claims {
+		if c.Refusal == "game" {
+			m.log.DebugContext(ctx, "a running game changed while players were asked", "match", c.Match.GetId())
+		}
+	}
+	if position > 0 {
+		m.inbox.poke(&pb.Poke{Position: position})
 	}
 }
 

@@ -2,9 +2,11 @@ package director_test
 
 import (
 	"testing"
+	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
 )
 
 // While Redis is away nobody can answer, so nobody is taken for silent. When it is there all the time, who does not
@@ -45,4 +47,53 @@ func (w *world) asked(ticket string) (match string) {
 		return true
 	})
 	return match
+}
+
+// Players are asked before a running game learns of them. A director that comes meanwhile goes on: the game's server
+// has its whole time to approve when all have accepted.
+func TestNextDirectorProposesAcceptedTicketsToARunningGame(t *testing.T) {
+	w := newWorld(t)
+	game := &pb.Backfill{Id: "game", Connection: "game:1"}
+	if _, err := w.store.CreateBackfill(t.Context(), project, game); err != nil {
+		t.Fatal(err)
+	}
+	w.runner("r", map[string]function{"f": func(_ *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+		if len(tickets) == 2 {
+			p := of("", tickets...)
+			p.Filling = &pb.Filling{Backfill: "game", Generation: 1}
+			part(p)
+		}
+		return nil
+	}})
+	w.put(project, "asks", &pb.Config{Function: "f", Acceptance: 60_000, Hosting: &pb.Hosting{Fleet: "f"}})
+	stop := w.director("a", times())
+	tickets := w.create(2)
+	match := w.asked(tickets[0])
+	approve := func() []*state.Ticket {
+		t.Helper()
+		a, err := w.store.ApproveBackfill(t.Context(), project, "game", state.ApprovalOptions{Readable: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Assigned
+	}
+	stop()
+	for _, id := range tickets {
+		if got := approve(); len(got) > 0 {
+			t.Fatalf("%d tickets join, and not all players have accepted", len(got))
+		}
+		answer := state.Answer{Ticket: id, Match: match, Accept: true}
+		if _, err := w.store.AnswerMatch(t.Context(), project, answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := approve(); len(got) > 0 {
+		t.Fatalf("%d tickets join, and no director proposed them", len(got))
+	}
+	w.director("b", times())
+	var joined []*state.Ticket
+	w.until("the tickets join", func() bool { joined = append(joined, approve()...); return len(joined) > 0 })
+	if len(joined) != 2 || joined[0].Assignment.GetConnection() != "game:1" {
+		t.Fatalf("%d tickets joined: %v", len(joined), joined[0].Assignment)
+	}
 }

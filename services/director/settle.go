@@ -174,11 +174,11 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 		case c.Refusal != "":
 			// A ticket was deleted, another match had it first, or the backfill ticket changed: the others are proposed again.
 			s.inbox.poke(&pb.Poke{})
-		case c.Match.GetProposal().GetFilling().GetBackfill() != "":
-			// Its server assigns the tickets when it approves. Until then other tickets may join as well.
 		case c.Match.GetAcceptance() > 0:
 			// Its players are asked first. Requests that wait for their tickets learn of it.
 			assigned, results = append(assigned, c.Tickets...), append(results, make([]*pb.Assignment, len(c.Tickets))...)
+		case c.Match.GetProposal().GetFilling().GetBackfill() != "":
+			// Its server assigns the tickets when it approves. Until then other tickets may join as well.
 		case c.Assignments == nil:
 			matches = append(matches, c.Match)
 		default:
@@ -265,17 +265,24 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 		// An error concerns the tickets alone. A match without a server has no backfill ticket.
 		p.Filling = nil
 	}
-	if config.GetAcceptance() > 0 && p.GetError() == "" && p.GetFilling().GetBackfill() == "" {
+	if p.GetError() == "" {
 		c.Match.Acceptance = config.GetAcceptance()
 	}
 	if !hosted && c.Match.GetAcceptance() == 0 {
-		results := assignment.All(c.Match, p.Tickets, p.GetConnection(), p.GetError())
-		c.Assignments = make([]*pb.Assignment, len(p.Tickets))
-		for i := range c.Assignments {
-			c.Assignments[i] = results[min(i, len(results)-1)]
-		}
+		c.Assignments = assignments(c.Match, p.Tickets)
 	}
 	return c
+}
+
+// assignments are the results of a match's tickets, one for each, before a server is known.
+func assignments(m *pb.Match, tickets []string) []*pb.Assignment {
+	p := m.GetProposal()
+	results := assignment.All(m, tickets, p.GetConnection(), p.GetError())
+	all := make([]*pb.Assignment, len(tickets))
+	for i := range all {
+		all[i] = results[min(i, len(results)-1)]
+	}
+	return all
 }
 
 // records are those of the segments that proposals come from, one for each proposal.

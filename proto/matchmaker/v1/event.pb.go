@@ -34,7 +34,7 @@ const (
 	// KIND_CREATED: the tickets were created and wait.
 	Event_KIND_CREATED Event_Kind = 1
 	// KIND_CLAIMED: the tickets belong to the match, which needs a server. KIND_ASSIGNED, KIND_FAILED or KIND_RELEASED
-	// ends it.
+	// ends it. If it asks its players whether they go to a running game, KIND_PROPOSED or KIND_RELEASED does.
 	Event_KIND_CLAIMED Event_Kind = 2
 	// KIND_ALLOCATING: an allocator began the match and asks for its server. From now on, a ticket that is cancelled
 	// does not end the match for the others. The event is repeated if the match is begun again.
@@ -231,6 +231,7 @@ type Event struct {
 	//	                allocation: the match got no server, and its config says that its tickets wait again
 	//	                declined: a player declined the match, or left before all accepted
 	//	                silent: not all players answered in time whether they accept the match
+	//	                game: the running game that its players were asked for changed, ended or has no room any more
 	//	                lost: the state store lost that the players accepted the match, which had a server by then
 	//	KIND_FAILED     function: the match function returned the error
 	//	                fleet-empty: the fleet had no free server
@@ -262,9 +263,10 @@ type Event struct {
 	// same position happened at the same time. It begins again only after a gap.
 	Position uint64 `protobuf:"varint,9,opt,name=position,proto3" json:"position,omitempty"`
 	// epoch counts the directors that have led the project. The first event of a match has the epoch of the director that
-	// made the match, KIND_PROPOSED that of the director that proposed the tickets.
+	// made the match, KIND_PROPOSED that of the director that proposed the tickets; 0 if KIND_CLAIMED came before it.
 	Epoch uint64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	// backfill is the backfill ticket that the tickets are proposed to, or joined.
+	// backfill is the backfill ticket that the tickets are proposed to, or joined. With KIND_CLAIMED it was created with the
+	// match, or its game is the one that the players are asked for.
 	Backfill string `protobuf:"bytes,11,opt,name=backfill,proto3" json:"backfill,omitempty"`
 	// detail says why there was no server with KIND_FAILED and KIND_FULL, for the studio's people; players do not get it.
 	Detail string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`

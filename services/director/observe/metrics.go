@@ -62,7 +62,7 @@ func newMetrics(m telemetry.Meter) *metrics {
 				"hosting (it has no servers for more matches: the tickets wait), failed."),
 		matches: m.Counter("matchmaker.matches", "{match}",
 			"Matches that were made, by kind: hosted (a server is allocated), direct (assigned at once), "+
-				"filling (proposed to a running game)."),
+				"filling (proposed to a running game, or its players are asked for it)."),
 		work: m.Seconds("matchmaker.project.work",
 			"Processor time that projects are charged, by kind: function (of the instances), runner (to select, write and "+
 				"check), director (to evaluate and claim), bus (messages). Most of it is counted, not measured."),

@@ -125,7 +125,8 @@ func acceptanceOf(m *pb.Match) string {
 
 // Acceptances are those that EndAcceptances ended.
 type Acceptances struct {
-	// Accepted are matches that go on. They are in the outbox, but for those without hosting, which have to be ended.
+	// Accepted are matches that go on. They are in the outbox, but for those without hosting, which have to be ended, and
+	// those that ask for a running game, whose tickets have to be proposed to it.
 	Accepted []*pb.Match
 	// Failed are matches that ended, and Ended their tickets that did so too. The others wait again.
 	Failed []*pb.Match
@@ -206,6 +207,10 @@ func (s *Store) endAcceptance(
 	ctx context.Context, project string, m *pb.Match, terms AcceptanceTerms, pauses Pauses, ended *Acceptances,
 ) error {
 	k, id, backfill, tickets := keysOf(project), m.GetId(), m.GetBackfill(), TicketsOf(m.GetProposal())
+	isRunning := ""
+	if game := gameOf(m); game != "" {
+		backfill, isRunning = game, "1"
+	}
 	reply, err := s.withProposed(func(proposed []string) (any, error) {
 		c := s.call(acceptanceEndScript, k, ids{ofMatch: id, ofBackfill: backfill},
 			"match_id", id,
@@ -217,6 +222,7 @@ func (s *Store) endAcceptance(
 			"event", s.encodeEvent(matchEvent(m, pb.Event_KIND_RELEASED)),
 			"ended_event", s.encodeEvent(matchEvent(m, pb.Event_KIND_EXPIRED)),
 			"backfill_id", backfill,
+			"is_running", isRunning,
 			"rejected_event", s.encodeEvent(rejectedEvent(backfill, "unallocated")),
 			"first_pause", pauses.First.Milliseconds(),
 			"longest_pause", pauses.Longest.Milliseconds(),

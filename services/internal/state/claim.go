@@ -220,14 +220,19 @@ func (s *Store) claimWithBackfill(
 ) (position uint64, err error) {
 	var proposed, opened []*Claim
 	for _, c := range claims {
-		if c.Match.GetProposal().GetFilling().GetBackfill() != "" {
+		if gameOf(c.Match) != "" {
 			proposed = append(proposed, c)
 		} else {
 			opened = append(opened, c)
 		}
 	}
 	k := keysOf(project)
-	first, err := s.claimEach(ctx, proposed, func(c *Claim) (call, error) { return s.proposalCall(k, terms, c) })
+	first, err := s.claimEach(ctx, proposed, func(c *Claim) (call, error) {
+		if c.Match.GetAcceptance() > 0 {
+			return s.offerCall(k, terms, c)
+		}
+		return s.proposalCall(k, terms, c)
+	})
 	if err != nil {
 		return first, err
 	}

@@ -36,7 +36,7 @@ func targetName(m *pb.Match) string {
 
 // neededTarget is the same, and "" for a match that needs no server.
 func neededTarget(m *pb.Match) string {
-	if m.GetHosting() == nil {
+	if m.GetHosting() == nil || gameOf(m) != "" {
 		return ""
 	}
 	return targetName(m)

@@ -75,7 +75,8 @@
 //	                   v [VERSION], g [GENERATION], c [CREATED], o [BELONGS_TO] a match
 //	                   a [CONNECTION] that its server named, d [ALLOCATED] connection
 //	                   m [ALLOCATING_FOR] a match, while its server is being allocated
-//	                   h [HIDDEN] from functions: l when proposals lapsed, p when proposed tickets need approval first
+//	                   h [HIDDEN] from functions: l when proposals lapsed, p when proposed tickets need approval first,
+//	                   a: [ASKING] and a match while that asks its players for this game
 //	                   r [BUCKET] of the rate limit of approvals
 //	                   q [QUEUE]: the encoded field of its record
 //	                   y [ROSTER]: the same of who is in the game; p [PLAYERS]: their ids, with newlines between

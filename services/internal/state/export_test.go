@@ -195,6 +195,11 @@ func (s *Store) DropMatch(ctx context.Context, project, id string) error {
 	return errors.Join(s.redis.Del(ctx, k.match(id)).Err(), s.redis.ZRem(ctx, k.claims(), id).Err())
 }
 
+// ShowBackfill shows functions a backfill ticket again, as a version does that asks nobody for running games.
+func (s *Store) ShowBackfill(ctx context.Context, project, id string) error {
+	return s.redis.HDel(ctx, keysOf(project).backfill(id), "h").Err()
+}
+
 // ResultSize is how many bytes the result of a ticket takes, without its outcome.
 func (s *Store) ResultSize(ctx context.Context, project, id string) (int64, error) {
 	return s.redis.HStrLen(ctx, keysOf(project).ticket(id), "a").Result()

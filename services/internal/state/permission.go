@@ -92,7 +92,8 @@ func permissions() map[string]rights {
 			scripts: []lazyScript{
 				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchClaimBackfillScript, matchReleaseScript,
 				acceptanceEndScript, matchAssignScript,
-				proposalCreateScript, proposalExpireScript, backfillDeleteScript, backfillRecountScript,
+				proposalCreateScript, proposalOfferScript, proposalAcceptScript, proposalExpireScript,
+				backfillDeleteScript, backfillRecountScript,
 				expireWaitingScript, expireUnservedScript, expireResultsScript, expireMatchesScript, ticketReleaseScript,
 				historyPublishedScript,
 				expireOutcomesScript, feedTrimScript, projectListScript, waitsPutScript,
@@ -137,8 +138,9 @@ func permissions() map[string]rights {
 			calls:  "hget hmget hstrlen mget",
 			reads:  []string{every.functions(), every.feedName()},
 			writes: events,
+			// Claims have the matches that ask players whether they go to a running game.
 			changes: slices.Concat(counters(), tickets(), fillings(), []string{global.projects(), every.large(),
-				every.rates()}),
+				every.rates(), every.claims()}),
 		},
 	}
 }

@@ -26,15 +26,10 @@ const maxAttempts = 32
 // proposalCall proposes a match's tickets to a backfill ticket.
 func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, error) {
 	m := claim.Match
-	f := m.GetProposal().GetFilling()
-	id := f.GetBackfill()
-	var made []byte
-	if f.GetContents() != nil {
-		body, err := backfillBody(f.GetContents())
-		if err != nil {
-			return call{}, err
-		}
-		made = append([]byte{'='}, body...)
+	f, id := m.GetProposal().GetFilling(), gameOf(m)
+	made, err := madeOf(f)
+	if err != nil {
+		return call{}, err
 	}
 	event := matchEvent(m, pb.Event_KIND_PROPOSED)
 	event.Backfill, event.Epoch = id, terms.Epoch
@@ -58,6 +53,96 @@ func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, er
 		"outcome_body", shared.body,
 		"event", s.encodeEvent(event))
 	return c, c.assignments(k, claim.Tickets, shared.referAll(claim.Assignments))
+}
+
+// offerCall asks the players of a match whether they go to the running game of a backfill ticket.
+func (s *Store) offerCall(k keys, terms ClaimOptions, claim *Claim) (call, error) {
+	m := claim.Match
+	f, id := m.GetProposal().GetFilling(), gameOf(m)
+	made, err := madeOf(f)
+	if err != nil {
+		return call{}, err
+	}
+	body, err := proto.Marshal(m)
+	if err != nil {
+		return call{}, corrupt("match", err)
+	}
+	shared, err := outcomeOf(m.GetId(), m.GetProposal())
+	if err != nil {
+		return call{}, err
+	}
+	event := claim.event(terms.Epoch)
+	event.Backfill = id
+	c := s.call(proposalOfferScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
+		"epoch", terms.Epoch,
+		"max_matches", terms.Matches,
+		"config", m.GetConfig(),
+		"revision", m.GetRevision(),
+		"backfill_id", id,
+		"generation", f.GetGeneration(),
+		"new_body", made,
+		"max_proposed", proposedLimit,
+		"bytes_limit", s.limits.BackfillMemory<<20,
+		"results_limit", s.limits.TicketMemory<<20,
+		"outcome_size", len(shared.body),
+		"match_id", m.GetId(),
+		"body", body,
+		"acceptance", acceptanceOf(m),
+		"event", s.encodeEvent(event))
+	c.tickets(k, claim.Tickets)
+	return c, nil
+}
+
+// ProposeAccepted proposes the tickets of matches that all their players accepted to the running games that they asked
+// for, whose servers have the time from now on. The claims have assignments, as those of proposals. It sets a claim's
+// Refusal: "game" when the game changed, ended or has no room, so that the tickets wait again, and "other" when the
+// match ended before, or goes on in another way. It returns the feed's position after the last change.
+func (s *Store) ProposeAccepted(
+	ctx context.Context, project string, approval time.Duration, claims []*Claim,
+) (position uint64, err error) {
+	k := keysOf(project)
+	return s.claimEach(ctx, claims, func(c *Claim) (call, error) { return s.acceptCall(k, approval, c) })
+}
+
+func (s *Store) acceptCall(k keys, approval time.Duration, claim *Claim) (call, error) {
+	m, id := claim.Match, gameOf(claim.Match)
+	made, err := madeOf(m.GetProposal().GetFilling())
+	if err != nil {
+		return call{}, err
+	}
+	shared, err := outcomeOf(m.GetId(), m.GetProposal())
+	if err != nil {
+		return call{}, err
+	}
+	event, released := matchEvent(m, pb.Event_KIND_PROPOSED), matchEvent(m, pb.Event_KIND_RELEASED)
+	event.Backfill, released.Reason = id, "game"
+	c := s.call(proposalAcceptScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
+		"approval_time", approval.Milliseconds(),
+		"backfill_id", id,
+		"new_body", made,
+		"limit", maxProposed,
+		"max_proposed", proposedLimit,
+		"bytes_limit", s.limits.BackfillMemory<<20,
+		"match_id", m.GetId(),
+		"outcome_body", shared.body,
+		"event", s.encodeEvent(event),
+		"released_event", s.encodeEvent(released))
+	return c, c.assignments(k, claim.Tickets, shared.referAll(claim.Assignments))
+}
+
+// gameOf is the backfill ticket of the running game that a match's tickets go to, "" if they get a server of their own.
+func gameOf(m *pb.Match) string { return m.GetProposal().GetFilling().GetBackfill() }
+
+// madeOf is what a function made of a backfill ticket, as scripts get it: "=" before its body, empty for nothing.
+func madeOf(f *pb.Filling) ([]byte, error) {
+	if f.GetContents() == nil {
+		return nil, nil
+	}
+	body, err := backfillBody(f.GetContents())
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte{'='}, body...), nil
 }
 
 // ApprovalOptions are the conditions of an approval.

@@ -61,6 +61,8 @@ var (
 	proposalCreateScript  = lazy("proposal_create")
 	proposalApproveScript = lazy("proposal_approve")
 	proposalExpireScript  = lazy("proposal_expire")
+	proposalOfferScript   = lazy("proposal_offer")
+	proposalAcceptScript  = lazy("proposal_accept")
 
 	projectAddScript        = lazy("project_add")
 	projectListScript       = lazy("project_list")

@@ -125,7 +125,7 @@ func (s *studio) config(name string) client.Config {
 			Version: "1"}, Config: text},
 		Pools: map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
 	}
-	if name == string(lane.Asked) {
+	if name == string(lane.Asked) || name == string(lane.Games) && s.generation%2 == 0 {
 		c.Acceptance = &client.AcceptanceRule{Seconds: 3}
 	}
 	if settings.Hosted {

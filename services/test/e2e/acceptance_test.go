@@ -29,34 +29,8 @@ func acceptance(t *testing.T, p *project) {
 		got.Acceptance.Seconds != seconds {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	// asked follows a ticket until its match asks the player.
-	asked := func(k *ticket) client.Acceptance {
-		t.Helper()
-		told, ended := make(chan client.Acceptance, 64), make(chan error, 1)
-		api, ctx := k.api(t), within(t)
-		go func() {
-			_, err := api.Follow(ctx, k.id, func(e client.TicketEvent) {
-				if e.Kind == client.EventAcceptance {
-					told <- *e.Acceptance
-				}
-			})
-			ended <- err
-		}()
-		select {
-		case a := <-told:
-			return a
-		case err := <-ended:
-			t.Fatalf("%s was not asked: %v", k.player, err)
-			return client.Acceptance{}
-		}
-	}
-	answer := func(k *ticket, a client.Acceptance, accept bool) {
-		t.Helper()
-		said := client.MatchAnswer{Ticket: k.id, Match: a.Match, Accept: accept}
-		if err := k.api(t).AnswerMatch(within(t), said); err != nil {
-			t.Fatalf("%s: %v", k.player, err)
-		}
-	}
+	asked := func(k *ticket) client.Acceptance { return k.asked(t) }
+	answer := func(k *ticket, a client.Acceptance, accept bool) { k.answer(t, a.Match, accept) }
 	ada, bob := p.ticket(t, "ada", attributes{"skill": 1200}), p.ticket(t, "bob", attributes{"skill": 1210})
 	match := asked(ada)
 	if again := asked(bob); again.Match != match.Match || again.Players != 2 || again.Accepted != 0 ||
@@ -121,4 +95,35 @@ func acceptance(t *testing.T, p *project) {
 	p.expectEvents(t, silent, "created", "claimed", "expired silent")
 	quick.mustWait(t)
 	p.expectEvents(t, quick, "created", "claimed", "accepted", "released silent")
+}
+
+// asked follows a ticket until its match asks the player.
+func (k *ticket) asked(t *testing.T) client.Acceptance {
+	t.Helper()
+	told, ended := make(chan client.Acceptance, 64), make(chan error, 1)
+	api, ctx := k.api(t), within(t)
+	go func() {
+		_, err := api.Follow(ctx, k.id, func(e client.TicketEvent) {
+			if e.Kind == client.EventAcceptance {
+				told <- *e.Acceptance
+			}
+		})
+		ended <- err
+	}()
+	select {
+	case a := <-told:
+		return a
+	case err := <-ended:
+		t.Fatalf("%s was not asked: %v", k.player, err)
+		return client.Acceptance{}
+	}
+}
+
+// answer accepts or declines a match for the player.
+func (k *ticket) answer(t *testing.T, match string, accept bool) {
+	t.Helper()
+	said := client.MatchAnswer{Ticket: k.id, Match: match, Accept: accept}
+	if err := k.api(t).AnswerMatch(within(t), said); err != nil {
+		t.Fatalf("%s: %v", k.player, err)
+	}
 }

@@ -126,3 +126,90 @@ func refillGame(t *testing.T, p *project) {
 		t.Errorf("last is sent to %s, and should be in the game at %s", got, server)
 	}
 }
+
+// fillAsked: players of a config that asks are asked before a running game learns of them. It gets them when all have
+// accepted. Who declines or is silent ends, the others wait, and the game knows nothing of it. When the game ends
+// meanwhile, all wait again.
+func fillAsked(t *testing.T, p *project) {
+	p.upload(t, "arena", p.s.made.arena)
+	c := client.Config{
+		Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: "arena", Version: "1"},
+			Config: []byte(`{"players":4,"widen":0}`)},
+		Acceptance: &client.AcceptanceRule{Seconds: 60},
+		Hosting:    &client.Hosting{Profile: "profile", FleetID: "fleet"},
+	}
+	put := func(seconds int) {
+		t.Helper()
+		c.Acceptance.Seconds = seconds
+		if _, err := p.developer(t).PutConfig(within(t), "arena", c, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(60)
+	server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
+	open := func() string {
+		t.Helper()
+		id, err := server.CreateBackfill(within(t), client.BackfillRequest{Connection: "203.0.113.7:7777",
+			Attributes: attributes{"open": 2, "skill": 1200}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	approve := func(id string) *client.BackfillTicket {
+		t.Helper()
+		b, err := server.ApproveBackfill(within(t), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	// knowsNothing: the game is as it was.
+	knowsNothing := func(id string) {
+		t.Helper()
+		if b := approve(id); len(b.Assigned) > 0 || b.RecordVersion != 1 || b.Attributes["open"] != 2 {
+			t.Errorf("the game learns of %+v", b)
+		}
+	}
+	// Ada declines.
+	game := open()
+	ada := p.ticket(t, "ada", attributes{"skill": 1200})
+	match := ada.asked(t).Match
+	knowsNothing(game)
+	ada.answer(t, match, false)
+	if _, err := ada.api(t).Wait(within(t), ada.id); client.Status(err) != http.StatusNotFound {
+		t.Errorf("ada declined: %v, want 404", err)
+	}
+	p.expectEvents(t, ada, "created", "claimed", "declined", "expired declined")
+	knowsNothing(game)
+
+	// Bob is asked, and the game ends before he answers. He waits, and goes to the next.
+	bob := p.ticket(t, "bob", attributes{"skill": 1200})
+	bob.asked(t)
+	if err := server.DeleteBackfill(within(t), game); err != nil {
+		t.Fatal(err)
+	}
+	p.expectEvents(t, bob, "created", "claimed", "released game")
+	game = open()
+	match = bob.asked(t).Match
+	knowsNothing(game)
+	bob.answer(t, match, true)
+	eventually(t, "bob joins", func() bool {
+		return slices.ContainsFunc(approve(game).Assigned, func(one client.Ticket) bool { return one.ID == bob.id })
+	})
+	if got := bob.connection(t); got != "203.0.113.7:7777" {
+		t.Errorf("bob is sent to %s", got)
+	}
+	p.expectEvents(t, bob, "created", "claimed", "released game", "claimed", "accepted", "proposed", "assigned")
+
+	// Carol is silent.
+	put(1)
+	carol := p.ticket(t, "carol", attributes{"skill": 1200})
+	if _, err := carol.api(t).Wait(within(t), carol.id); client.Status(err) != http.StatusNotFound {
+		t.Errorf("carol is silent: %v, want 404", err)
+	}
+	p.expectEvents(t, carol, "created", "claimed", "expired silent")
+	if b := approve(game); b.RecordVersion != 1 || b.Attributes["open"] != 1 {
+		t.Errorf("the game learns of %+v", b)
+	}
+}

@@ -64,6 +64,7 @@ func play(t *testing.T, s *system) {
 		"seats":           seats,
 		"stream":          stream,
 		"acceptance":      acceptance,
+		"fill-asked":      fillAsked,
 		"first-day":       firstDay,
 		"queued-game":     queuedGame,
 		"unheard":         unheard,

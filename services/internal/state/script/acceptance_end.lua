@@ -2,7 +2,9 @@
 -- outbox from now on. Otherwise the match ends. Its tickets whose players declined end, and when the time is
 -- over also those whose players did not answer. All others wait again at their old age. Nobody is taken for silent who
 -- may have found no Redis: then those who did not answer wait again, too. The backfill ticket that was created with the
--- match is deleted, and the tickets that were proposed to that wait again too.
+-- match is deleted, and the tickets that were proposed to that wait again too. The backfill ticket of a running game to
+-- which the players would have gone is shown to functions again. When that game changed or ended meanwhile, the match
+-- ends, and nobody is silent.
 -- Full: runs
 -- Uses: time, change, large, listed, ended, backfill, proposal, credit, pause
 -- KEYS: waiting, resolved, claims, outbox, match, backfill, proposals, joined, proposed, backfills,
@@ -10,9 +12,10 @@
 -- ARGV: match_id, told_time (for how long an end is told), claim_time (until the tickets wait again), acceptance (for
 --       how long its players could accept), watched (since when the caller has found Redis there) (all four in
 --       milliseconds), target ('' = it needs no server), event (when it ends), ended_event (of tickets that end) (both
---       without their reason), backfill_id ('' = none), rejected_event, first_pause, longest_pause (in milliseconds,
---       0 = players do not pause who declined or were silent), pause_limit, ticket_count (of the match), then id…
--- Result: 'accepted', 0; 'ended', feed position (0 when no ticket waits again), and the tickets that ended with spaces
+--       without their reason), backfill_id ('' = none), is_running ('' = it was created with the match, '1' = it
+--       is that of a running game), rejected_event, first_pause, longest_pause (in milliseconds, 0 = players do not
+--       pause who declined or were silent), pause_limit, ticket_count (of the match), then id…
+-- Result: 'accepted', 0; 'ended', feed position (0 when nothing changed there), and the tickets that ended with spaces
 --         between; 'other', 0 when the players may still answer or were not asked; or 'again' and the ids of the
 --         proposed tickets
 local now, due = millis(), redis.call('ZSCORE', claims, match_id)
@@ -23,7 +26,7 @@ end
 local count = tonumber(ticket_count)
 if state == ACCEPTED then
   if target == '' then
-    return {'accepted', 0} -- its results are written in one step, with its end
+    return {'accepted', 0} -- it ends in one step with its results, or with its proposal to a running game
   end
   local known, fields = {ASKED, AGREED, DEADLINE}, redis.call('HKEYS', match)
   for _, field in ipairs(fields) do
@@ -48,11 +51,13 @@ if state == ACCEPTED then
   return {'accepted', 0}
 end
 
-local has_backfill = backfill_id ~= '' and redis.call('EXISTS', backfill) == 1
+local is_held = is_running == '1' and asking_match(redis.call('HGET', backfill, HIDDEN)) == match_id
+local has_changed = is_running == '1' and not is_held
+local has_backfill = is_running == '' and backfill_id ~= '' and redis.call('EXISTS', backfill) == 1
 if has_backfill and not are_proposed(count + 1) then
   return again()
 end
-local silent, said = state == OFFERED, {}
+local silent, said = state == OFFERED and not has_changed, {}
 local is_known = now - watched <= tonumber(redis.call('HGET', match, DEADLINE)) - acceptance
 local answers = redis.call('HGETALL', match)
 for i = 1, #answers, 2 do
@@ -113,7 +118,7 @@ for _, reason in ipairs({'declined', 'silent'}) do
     events[#events + 1] = table.concat(ended[reason], ' ')
   end
 end
-events[#events + 1] = because(event, silent and 'silent' or 'declined')
+events[#events + 1] = because(event, silent and 'silent' or state == DECLINED and 'declined' or 'game')
 events[#events + 1] = table.concat(ids, ' ')
 local moved = #ids + #gone
 deleted[#deleted + 1] = OUTCOME .. match_id
@@ -122,6 +127,9 @@ keep_ends(told, now)
 if has_backfill then
   moved = moved + reject(count + 1, changes, events, rejected_event)
   forget(changes)
+elseif is_held then
+  redis.call('HDEL', backfill, HIDDEN)
+  describe(changes)
 end
 append_history(events, moved)
 local position = 0

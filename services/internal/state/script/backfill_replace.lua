@@ -1,8 +1,8 @@
 -- Replaces what its server says of a backfill ticket, counts its version up, and makes the tickets that are proposed to
--- it wait again.
+-- it wait again. Players who are asked whether they go to its game are not asked any more.
 -- Full: runs
 -- Uses: time, change, backfill, proposal
--- KEYS: waiting, backfills, proposed, backfill, proposals, then ticket…
+-- KEYS: waiting, claims, backfills, proposed, backfill, proposals, then ticket…
 -- ARGV: bytes_limit (of all backfill tickets, 0 = none), may_grow (0 = Redis is short of memory), backfill_id,
 --       connection ('' = none), match_id (that it must belong to, '' = any), body, new_queue ('' = as it is, '-' =
 --       none), roster (encoded, '' = as it is), roster_names (of its players, with newlines between), rejected_event,
@@ -26,6 +26,7 @@ end
 local changes, events = {}, {}
 local rejected = reject(1, changes, events, rejected_event)
 redis.call('HSET', backfill, BODY, body)
+end_asking()
 redis.call('HDEL', backfill, HIDDEN, CONNECTION)
 if connection ~= '' then
   redis.call('HSET', backfill, CONNECTION, connection)

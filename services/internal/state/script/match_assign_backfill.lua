@@ -2,7 +2,7 @@
 -- backfill ticket gets the connection, and so do the tickets that are proposed to it. Without a connection, or without
 -- any ticket that uses it, the backfill ticket is deleted, and the proposed tickets wait again.
 -- Full: runs
--- Uses: time, change, large, backfill, proposal, roster, credit, allocation
+-- Uses: time, change, large, backfill, proposal, player, roster, credit, allocation
 -- KEYS: claims, outbox, resolved, match, waiting, backfill, proposals, joined, proposed, backfills, outcome,
 --       then ticket… (those of the match, then those that are proposed to the backfill ticket)
 -- ARGV: match_id, holder (that must have the lease), readable (for how many milliseconds the results are), event,
@@ -89,7 +89,10 @@ local proposed_body = redis.call('HGET', backfill, PROPOSED_BODY)
 moved = moved + reject(count + 1, changes, events, rejected_event)
 if used then
   redis.call('HSET', backfill, ALLOCATED, connection)
-  redis.call('HDEL', backfill, ALLOCATING_FOR, HIDDEN)
+  redis.call('HDEL', backfill, ALLOCATING_FOR)
+  if not asking_match(redis.call('HGET', backfill, HIDDEN)) then
+    redis.call('HDEL', backfill, HIDDEN)
+  end
   if proposed_body and #joined_ids > 0 then
     redis.call('HSET', backfill, BODY, proposed_body)
   end

@@ -1,8 +1,8 @@
 -- Assigns the tickets that are proposed to a backfill ticket, for its server. Those that were proposed too long ago
 -- wait again instead.
 -- Full: runs
--- Uses: time, change, rate, large, backfill, proposal, roster
--- KEYS: waiting, resolved, backfills, proposed, backfill, proposals, joined, then ticket…
+-- Uses: time, change, rate, large, backfill, proposal, player, roster
+-- KEYS: waiting, claims, resolved, backfills, proposed, backfill, proposals, joined, then ticket…
 -- ARGV: backfill_id, readable (for how many milliseconds the results are), repeat_time (for how many milliseconds
 --       joined tickets are reported again), interval, burst (of the server's bucket in microseconds, interval 0 = no
 --       limit), match_id (that it must belong to, '' = any), assigned_event, rejected_event, generation (that the
@@ -40,7 +40,10 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', joined, '+inf', '+inf')) do
   redis.call('ZADD', joined, now, id) -- it is reported for the first time
 end
 local changes, events, moved, sent, assigned, ids, keys = {}, {}, 0, 0, {}, {}, {}
-local changed = hidden == LAPSED
+-- Players who are asked stay so. When their match is lost, functions are shown the backfill ticket again.
+local asks = asking_match(hidden)
+local is_asking = asks and redis.call('ZSCORE', claims, asks)
+local changed = hidden == LAPSED or asks and not is_asking
 if ready and generation == current then
   changed = true
   local proposed_body = redis.call('HGET', backfill, PROPOSED_BODY)
@@ -58,6 +61,9 @@ if ready and generation == current then
         assigned[#assigned + 1] = ticket_body
       end
     end
+  elseif is_asking then
+    end_asking() -- what functions made of the body for the lapsed tickets' sake goes
+    is_asking = false
   end
   note_joined(keys, now)
   keep_results(ids, #ids, now, readable)
@@ -73,7 +79,9 @@ if ready and generation == current then
 end
 local position = 0
 if changed then
-  redis.call('HDEL', backfill, HIDDEN)
+  if not is_asking then
+    redis.call('HDEL', backfill, HIDDEN)
+  end
   describe(changes)
   if moved > 0 then
     append_history(events, moved)

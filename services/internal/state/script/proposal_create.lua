@@ -1,7 +1,7 @@
 -- Proposes the tickets of a match to a backfill ticket, all or nothing, for the director that holds the lease. The
 -- proposal counts only at the generation of the backfill ticket that the function was shown.
 -- Full: runs
--- Uses: time, change, large, backfill, roster
+-- Uses: time, change, large, backfill, player, roster, propose
 -- KEYS: waiting, proposed, lease, revisions, backfill, proposals, outcome, then ticket…
 -- ARGV: epoch, approval_time (in milliseconds), config, revision, backfill_id, generation,
 --       new_body ('=' and what the function made of the backfill ticket, '' = nothing),
@@ -18,34 +18,18 @@ if redis.call('HGET', lease, 'epoch') ~= epoch then
 end
 if redis.call('HGET', revisions, config) ~= revision then
   return {'config', 0}
-end
-local current, hidden, allocating = unpack(redis.call('HMGET', backfill, GENERATION, HIDDEN, ALLOCATING_FOR))
-if current ~= generation or hidden then
+elseif not is_shown(generation) then
   return {'backfill', 0}
 end
-local count = redis.call('HLEN', proposals)
-for _, ticket, id in each_ticket() do
-  if redis.call('HGET', ticket, STATE) ~= WAITING then
-    return {id, 0}
-  end
-  count = count + 1
+local now, refusal, promised = millis(), taken(), nil
+if not refusal then
+  refusal, promised = refuse_joining(now)
 end
-local now = millis()
-local refusal, promised = roster_refuses(first_key, #KEYS, now)
+if not refusal and not has_space(#outcome_body, results_limit) then
+  refusal = 'full'
+end
 if refusal then
   return {refusal, 0}
-end
-if count > tonumber(max_proposed) then
-  return {'full', 0}
-end
-local body, connection, allocated, before =
-  unpack(redis.call('HMGET', backfill, BODY, CONNECTION, ALLOCATED, PROMISED))
-local players_size = roster_size(backfill) - #(before or '') + #promised
-if not has_room(size_of(body, string.sub(new_body, 2), connection, allocated, players_size)) then
-  return {'full', 0}
-end
-if not has_space(#outcome_body, results_limit) then
-  return {'full', 0}
 end
 local changes, ids = {}, {}
 for _, ticket, id, assignment in each_ticket() do
@@ -56,17 +40,7 @@ for _, ticket, id, assignment in each_ticket() do
   changes[#changes + 1] = '-' .. id
   changes[#changes + 1] = ''
 end
--- While its server is being allocated there is no deadline: the tickets end with the allocation.
-redis.call('ZADD', proposed, 'NX', allocating and '+inf' or now + approval_time, backfill_id)
-keep_outcome(outcome, match_id, outcome_body, now + (allocating and ALLOCATION or approval_time))
-redis.call('HSET', backfill, PROMISED, promised)
-if new_body ~= '' then
-  redis.call('HSET', backfill, PROPOSED_BODY, string.sub(new_body, 2))
-end
--- Without a new body, the next function would send others to the same places.
-if new_body == '' or redis.call('HLEN', proposals) >= tonumber(limit) then
-  redis.call('HSET', backfill, HIDDEN, APPROVAL)
-end
+propose(promised, limit, now)
 describe(changes)
 append_history({event, table.concat(ids, ' ')}, #ids)
 return {'ok', append_feed(changes)}

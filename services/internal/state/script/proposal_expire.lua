@@ -2,7 +2,7 @@
 -- shown the backfill ticket until its server calls again.
 -- Full: runs
 -- Uses: time, change, backfill, proposal
--- KEYS: waiting, proposed, backfill, proposals, then ticket…
+-- KEYS: waiting, claims, proposed, backfill, proposals, then ticket…
 -- ARGV: backfill_id, rejected_event, then id…
 -- Result: 'ok', feed position; 'none' (it does not exist, or there is time left); or 'again', the ids of the proposed
 --         tickets
@@ -15,6 +15,7 @@ if not are_proposed(1) then
 end
 local changes, events = {}, {}
 local rejected = reject(1, changes, events, rejected_event)
+end_asking()
 redis.call('HSET', backfill, HIDDEN, LAPSED)
 describe(changes)
 if rejected > 0 then

@@ -174,10 +174,10 @@ func (m *model) matchOf(t *ticket) *match {
 
 // takes tells whether a director takes waiting tickets in an event.
 func (m *model) takes(e *history.Event) bool {
-	if e.Kind == history.Proposed {
-		return true
-	}
 	one := m.matches[e.Match]
+	if e.Kind == history.Proposed {
+		return one == nil || !one.asks()
+	}
 	return one != nil && one.first == e
 }
 

@@ -66,6 +66,17 @@ func (r *replay) checkAccepted(e *history.Event, one *match) {
 	}
 }
 
+// accepted ends a match that asked its players whether they go to a running game: they are proposed to it.
+func (r *replay) accepted(e *history.Event, one *match) {
+	r.checkAccepted(e, one)
+	if !r.endMatch(e, one) {
+		return
+	}
+	for _, id := range e.Tickets {
+		r.status[id] = &status{state: proposed, backfill: e.Backfill}
+	}
+}
+
 // unaccepted ends tickets of a match that asks its players.
 func (r *replay) unaccepted(e *history.Event) {
 	one := r.match(e.Project, e.Match)
@@ -132,6 +143,7 @@ func matchesAreAccepted(m *model, p *Promise, _ *Sums) {
 	p.count("of these, accepted by all", accepted)
 	p.count("matches that ended since a player declined or left", reasons["declined"])
 	p.count("matches that ended since a player was silent", reasons["silent"])
+	p.count("matches that ended since their running game changed", reasons["game"])
 	p.count("answers of players who accepted", answers[history.Accept])
 	p.count("answers of players who declined", answers[history.Decline])
 }
@@ -151,8 +163,9 @@ func (m *model) checkAnswers(p *Promise, t *ticket, answers map[history.Op]int) 
 		case one == nil || !one.asks():
 			p.fail("%s: ticket %s: a %s was taken at %s, for match %s, which asks nobody", t.project, t.id, c.Op, clock(c.To),
 				c.Match)
-		case c.Op == history.Decline && one.ended != nil && one.ended.Kind == history.Assigned:
-			p.fail("%s: ticket %s declined match %s, which was assigned", t.project, t.id, one.id)
+		case c.Op == history.Decline && one.ended != nil &&
+			(one.ended.Kind == history.Assigned || one.ended.Kind == history.Proposed):
+			p.fail("%s: ticket %s declined match %s, which was %s", t.project, t.id, one.id, one.ended.Kind)
 		case c.Op == history.Accept && t.endedBy(c.Match) &&
 			(len(t.made.Players) == 0 || m.answer(one, t.id) == history.Accepted):
 			p.fail("%s: ticket %s accepted match %s, and ended with it", t.project, t.id, one.id)

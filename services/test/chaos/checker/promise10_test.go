@@ -9,10 +9,11 @@ import (
 )
 
 // asked is a good history in which matches ask their players, too: n and o accept theirs, p accepts and q declines, r
-// accepts and s is silent. p and r wait again, and leave.
+// accepts and s is silent. p and r wait again, and leave. So does t, who accepts to go to a running game that lets the
+// proposal lapse.
 func asked() *history.History {
 	h := good()
-	number := map[string]int64{"n": 14, "o": 15, "p": 16, "q": 17, "r": 18, "s": 19}
+	number := map[string]int64{"n": 14, "o": 15, "p": 16, "q": 17, "r": 18, "s": 19, "t": 20}
 	h.Changes = append(h.Changes, change(history.Put, "asked", 14, 5, 5))
 	answer := func(op history.Op, id, match string, millis int64) {
 		c := call(op, id, number[id], millis, 204)
@@ -34,10 +35,11 @@ func asked() *history.History {
 	answer(history.Accept, "p", "m8", 752)
 	answer(history.Decline, "q", "m8", 753)
 	answer(history.Accept, "r", "m9", 752)
-	for _, id := range []string{"p", "r"} {
+	answer(history.Accept, "t", "m10", 758)
+	for _, id := range []string{"p", "r", "t"} {
 		h.Calls = append(h.Calls, call(history.Delete, id, number[id], 5000, 200))
 	}
-	for _, id := range []string{"p", "q", "r", "s"} {
+	for _, id := range []string{"p", "q", "r", "s", "t"} {
 		h.Calls = append(h.Calls, call(history.Get, id, number[id], 6000, 404))
 	}
 	h.Hostings = append(h.Hostings, history.Hosting{At: at(745), Op: history.Allocate, Project: project, Match: "m7",
@@ -50,7 +52,7 @@ func asked() *history.History {
 	claim := func(match string) history.Event {
 		return history.Event{Match: match, Config: "asked", Revision: 5, Epoch: 2, Acceptance: 3000}
 	}
-	event(60, history.Created, 740, history.Event{}, "n", "o", "p", "q", "r", "s")
+	event(60, history.Created, 740, history.Event{}, "n", "o", "p", "q", "r", "s", "t")
 	event(61, history.Claimed, 741, claim("m7"), "n", "o")
 	event(62, history.Accepted, 742, of("m7", ""), "n")
 	event(63, history.Accepted, 743, of("m7", ""), "o")
@@ -65,7 +67,11 @@ func asked() *history.History {
 	event(81, history.Accepted, 756, of("m9", ""), "r")
 	event(82, history.Expired, 3760, of("m9", "silent"), "s")
 	event(83, history.Released, 3760, of("m9", "silent"), "r")
-	event(90, history.Cancelled, 5000, history.Event{Reason: waiting}, "p", "r")
+	event(84, history.Claimed, 3761, claim("m10"), "t")
+	event(85, history.Accepted, 3762, of("m10", ""), "t")
+	event(86, history.Proposed, 3763, history.Event{Match: "m10", Backfill: "bf"}, "t")
+	event(87, history.Rejected, 3790, history.Event{Backfill: "bf", Reason: "lapsed"}, "t")
+	event(90, history.Cancelled, 5000, history.Event{Reason: waiting}, "p", "r", "t")
 	return h
 }
 
@@ -76,7 +82,7 @@ func TestMatchesThatAskKeepAllPromises(t *testing.T) {
 			t.Errorf("promise %d: %s", p.Number, b)
 		}
 	}
-	if want := (Sums{Faults: 1, Tickets: 19, Matches: 9}); r.Sums != want {
+	if want := (Sums{Faults: 1, Tickets: 20, Matches: 10}); r.Sums != want {
 		t.Errorf("got %v, want %v", r.Sums, want)
 	}
 }
@@ -122,6 +128,14 @@ func TestMatchesThatWereNotAcceptedAreFound(t *testing.T) {
 		"who declined plays": {"declined match m7, which was assigned", func(h *history.History) {
 			for i := range h.Calls {
 				if h.Calls[i].Op == history.Accept && h.Calls[i].Ticket == "n" {
+					h.Calls[i].Op = history.Decline
+				}
+			}
+		}},
+		"players are proposed to a game before they accepted": {"did not accept", drop(85)},
+		"who declined is proposed to a game": {"declined match m10, which was proposed", func(h *history.History) {
+			for i := range h.Calls {
+				if h.Calls[i].Op == history.Accept && h.Calls[i].Ticket == "t" {
 					h.Calls[i].Op = history.Decline
 				}
 			}

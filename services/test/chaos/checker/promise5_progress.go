@@ -136,6 +136,7 @@ func (r *progress) step(e *history.Event) {
 			d.at = e.Time + r.h.Terms.Allocation.Milliseconds()
 		}
 	case history.Proposed:
+		delete(r.due, e.Match)
 		for _, id := range e.Tickets {
 			if r.isShakenTicket(id) {
 				continue

@@ -95,6 +95,10 @@ func (r *replay) step(e *history.Event) {
 			r.resolved(e)
 		}
 	case history.Proposed:
+		if one := r.matches[e.Match]; one != nil && one.asks() {
+			r.accepted(e, one)
+			break
+		}
 		r.checkEpoch(e)
 		for _, id := range e.Tickets {
 			r.take(e, id, &status{state: proposed, backfill: e.Backfill})

@@ -83,7 +83,8 @@ var leaveTimes = []time.Duration{
 // play does what a player does.
 func (p *player) play(ctx context.Context) {
 	leaves, after := p.random.IntN(4) == 0, leaveTimes[p.random.IntN(len(leaveTimes))]
-	if !leaves && p.lane != lane.Prey && p.lane != lane.Asked && p.AtOnce && p.random.IntN(3) == 0 {
+	mayBeAsked := p.lane == lane.Asked || p.lane == lane.Games
+	if !leaves && p.lane != lane.Prey && !mayBeAsked && p.AtOnce && p.random.IntN(3) == 0 {
 		p.playAtOnce(ctx)
 		return
 	}

@@ -1,12 +1,7 @@
 -- Functions of scripts that ask the players of a match whether they accept it. Until the acceptance ends, the match is
--- among claims by the time until which they may answer, and by 0 when all accepted, or one declined or left.
+-- among claims by the time until which they may answer, and by 0 when all accepted, or one declined or left. They use
+-- player.
 -- Reads: claims
-
--- names_of returns the players of a ticket, with newlines between.
-local function names_of(ticket)
-  local owner, its_players = unpack(redis.call('HMGET', ticket, OWNER, PLAYERS))
-  return its_players or owner or ''
-end
 
 -- offer claims tickets, whose keys are these of KEYS, for a match that asks their players.
 local function offer(match_key, id, body, from, to, time, now)

@@ -1,6 +1,6 @@
 -- Functions of scripts that change backfill tickets.
 -- KEYS: backfill_sizes
--- Reads: backfill, backfill_id, joined, backfills, match_id, bytes_limit
+-- Reads: backfill, backfill_id, joined, backfills, match_id, bytes_limit, claims
 
 -- keep_size writes how many bytes a backfill ticket takes, and the sum of all into 'total'. It is called after every
 -- change, and sets what is true: so the sum does not drift.
@@ -59,8 +59,8 @@ end
 --   '*<backfill>', 'version generation created length connection body'    length is the connection's
 --   '%<backfill>', ''                                                     the same; it is to be fetched, if it is shown
 --   '/<backfill>', ''                                                     it is not shown any more
--- It is hidden when its proposals lapsed, when a function proposed tickets without a change of the body, and when its
--- players could not be sent anywhere.
+-- It is hidden when its proposals lapsed, when a function proposed tickets without a change of the body, while players
+-- are asked whether they go to it, and when its players could not be sent anywhere.
 local function describe(changes)
   local generation = redis.call('HINCRBY', backfill, GENERATION, 1)
   local version, created, connection, allocated, allocating, proposed_body, body, hidden, queue, roster =
@@ -83,8 +83,24 @@ local function describe(changes)
   changes[#changes + 1] = table.concat({version, generation, created, #connection, connection}, ' ') .. ' ' .. body
 end
 
+-- asking_match returns the match whose players are asked whether they go to a game that is hidden so; nil if there is
+-- none.
+local function asking_match(hidden)
+  return hidden and string.match(hidden, '^' .. ASKING .. '(.+)$') or nil
+end
+
+-- end_asking lets that match end, since the game is not what it was: acceptance_end.lua does it. The caller writes
+-- HIDDEN, or deletes the backfill ticket.
+local function end_asking()
+  local asks = asking_match(redis.call('HGET', backfill, HIDDEN))
+  if asks then
+    redis.call('ZADD', claims, 'XX', 0, asks)
+  end
+end
+
 -- forget deletes the backfill ticket, once it has no proposed tickets, and adds that to changes.
 local function forget(changes)
+  end_asking()
   redis.call('DEL', backfill, joined)
   redis.call('ZREM', backfills, backfill_id)
   keep_size(backfill_id, 0)

@@ -8,7 +8,8 @@ local ALLOCATING, ASSIGNED, RELEASED = 'a', 'd', 'x'
 -- accepted. DECLINED: one declined or left.
 local OFFERED, ACCEPTED, DECLINED = 'o', 'q', 'n'
 -- Why functions are not shown a backfill ticket: its proposals lapsed, or its proposed tickets must be approved first.
-local LAPSED, APPROVAL = 'l', 'p'
+-- ASKING comes before a match: its players are asked whether they go to this game.
+local LAPSED, APPROVAL, ASKING = 'l', 'p', 'a:'
 
 -- Fields that several kinds of hash have.
 local STATE, BODY, CREATED = 's', 'b', 'c'

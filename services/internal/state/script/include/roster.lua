@@ -1,11 +1,5 @@
--- Functions of scripts that let players into running games.
+-- Functions of scripts that let players into running games. They use player.
 -- Reads: backfill
-
--- names_of returns the players of a ticket, with newlines between.
-local function names_of(key)
-  local owner, its_players = unpack(redis.call('HMGET', key, OWNER, PLAYERS))
-  return its_players or owner or ''
-end
 
 -- roster_refuses returns why the tickets whose keys these are must not be proposed to the backfill ticket: 'players' if
 -- one of theirs is in the game, or twice among those that are proposed to it, and 'full' if they are too many. Without
