@@ -55,18 +55,17 @@ func (s *service) look(c echo.Context, do func(ctx context.Context, project, pla
 	return c.JSON(http.StatusOK, found)
 }
 
-// inTurn calls do with a deadline, while nobody else looks.
+// inTurn calls do with a deadline, while nobody else looks. Projects take turns.
 func (s *service) inTurn(
 	ctx context.Context, project string, do func(ctx context.Context) (any, error),
 ) (found any, err error) {
-	select {
-	case s.looking <- struct{}{}:
-		defer func() { <-s.looking }()
-	default:
-		return nil, busy()
-	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
+	end, err := s.looks.begin(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	if err := s.Store.Allow(ctx, project, "players", lookRate()); err != nil {
 		return nil, err
 	}
@@ -76,12 +75,6 @@ func (s *service) inTurn(
 			lookTime)
 	}
 	return found, err
-}
-
-func busy() error {
-	e := problem.New(problem.Limited, "this process looks for a player already, try again").Exceeds("players")
-	e.RetryAfter = time.Second
-	return e
 }
 
 func (s *service) export(c echo.Context) error {

@@ -65,13 +65,12 @@ type service struct {
 	presence *presence.Listener
 	// requests and joins are counted here and not in Redis, as the reads of tickets are.
 	requests, joins *ratelimit.Local
-	// looking has one element while a request looks through a project for a player.
-	looking chan struct{}
+	looks           *looks
 }
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Meter), looking: make(chan struct{}, 1)}
+	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Meter), looks: newLooks()}
 	s.sweeper = newSweeper(s)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear,
 		Settings: o.Store.Settings})
