@@ -106,7 +106,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:o:1", "ticket director allocator backfill party", fill},
 		{"mm:{p}:outcomes", fill, fill},
 		{"mm:{p}:m:1", answer, answer},
-		{"mm:{p}:claims", answer, answer},
+		{"mm:{p}:claims", change, change},
 		{"mm:{p}:outbox", match, match},
 		{"mm:{p}:ended", match, match},
 		{"mm:{p}:returns", match, match},
