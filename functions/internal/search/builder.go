@@ -23,6 +23,7 @@ type builder struct {
 	// low and high are the spans of what was chosen, of each guard with spans; bounds the guards' bounds.
 	low, high, bounds []float64
 	steps, used       int
+	looks             int   // at elements and pairs of players, that the work was not charged for
 	open              []int // players of the candidates from each on
 	available         []int // players who take each role
 	// later is, for the candidates from each on, how many players take each role; takers is how many of the chosen do.
@@ -246,7 +247,9 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 			if b.game != nil {
 				b.work -= len(b.chosen) / 8 // a game may have very many members
 			}
-			if !b.fits(g.need, t, b.chosen, team) {
+			fits := b.fits(g.need, t, b.chosen, team)
+			b.charge()
+			if !fits {
 				return false
 			}
 			continue
@@ -264,6 +267,15 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 		}
 	}
 	return true
+}
+
+// looksAStep is how many looks at elements, or at pairs of players, are a step of work. Small matches take fewer.
+const looksAStep = 512
+
+// charge charges the work for looks.
+func (b *builder) charge() {
+	b.work -= b.looks / looksAStep
+	b.looks %= looksAStep
 }
 
 func (b *builder) fits(need rules.Condition, t uint32, others, team []uint32) bool {
@@ -299,7 +311,8 @@ func (b *builder) fits(need rules.Condition, t uint32, others, team []uint32) bo
 		n := b.holders(c, within(c.Scope)) + b.holders(c, []uint32{t})
 		return float64(n) <= b.loosest(c.Count.Max)
 	case *rules.Avoid:
-		return b.avoids(c, append(slices.Clone(within(c.Scope)), t))
+		others := within(c.Scope)
+		return b.avoidsAny(c, t, []uint32{t}) && b.avoidsAny(c, t, others) && b.avoidedBy(c, t, others)
 	}
 	return true
 }

@@ -42,6 +42,7 @@ func (b *builder) teamsOf(names []string) (groups [][]uint32) {
 // holds returns whether a condition holds in the whole match.
 func (b *builder) holds(need rules.Condition, region int) bool {
 	b.work--
+	defer b.charge()
 	switch c := need.(type) {
 	case *rules.Same:
 		column := b.column(c.Value)
@@ -153,6 +154,7 @@ func (b *builder) logic(need rules.Condition, region int) bool {
 
 // alike returns whether the players of two tickets, or of one, all have the same.
 func (b *builder) alike(c *column, t, o uint32) bool {
+	b.looks += b.pool.size(t) * b.pool.size(o)
 	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
 		for q := b.pool.first[o]; q < b.pool.first[o+1]; q++ {
 			if !c.missing(p) && !c.missing(q) && !equal(c, p, q) {
@@ -181,6 +183,7 @@ func (b *builder) different(c *column, t uint32, others []uint32) bool {
 			if i >= 0 {
 				o, end = others[i], b.pool.first[others[i]+1]
 			}
+			b.looks += b.pool.size(o)
 			for q := b.pool.first[o]; q < end; q++ {
 				if !c.missing(q) && c.counts(q, b.pool.first[o]) && equal(c, p, q) {
 					return false
@@ -223,6 +226,7 @@ func (b *builder) inCommon(c *column, group []uint32) (n int, some bool) {
 				common, some = append(common, set...), true
 				continue
 			}
+			b.looks += len(common) * len(set)
 			common = slices.DeleteFunc(common, func(e uint32) bool { return !slices.Contains(set, e) })
 		}
 	}
@@ -237,7 +241,9 @@ func (b *builder) holders(c *rules.Holders, group []uint32) (n int) {
 			if !column.counts(p, b.pool.first[t]) {
 				break
 			}
-			if set, _ := column.set(p); element != 0 && slices.Contains(set, element) {
+			set, _ := column.set(p)
+			b.looks += len(set)
+			if element != 0 && slices.Contains(set, element) {
 				n++
 			}
 		}
@@ -263,6 +269,7 @@ func (b *builder) overlap(c *rules.Overlap, group []uint32) bool {
 			if !has {
 				continue
 			}
+			b.looks += len(set) * len(with)
 			n := 0
 			for _, e := range set {
 				if slices.Contains(with, e) {
@@ -287,8 +294,10 @@ func (b *builder) together(c *column, how rules.Merge, group []uint32) (all []ui
 				continue
 			}
 			if first || how == rules.Union {
+				b.looks += len(set)
 				all = append(all, set...)
 			} else {
+				b.looks += len(set) * len(all)
 				all = slices.DeleteFunc(all, func(e uint32) bool { return !slices.Contains(set, e) })
 			}
 			first = false
@@ -297,21 +306,42 @@ func (b *builder) together(c *column, how rules.Merge, group []uint32) (all []ui
 	return all
 }
 
+// avoids returns whether nobody of the tickets is with one to avoid.
 func (b *builder) avoids(c *rules.Avoid, group []uint32) bool {
-	lists, ids := b.column(c.Value), b.column(c.ID)
 	for _, t := range group {
-		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
-			set, has := lists.set(p)
-			if !has || len(set) == 0 || !lists.counts(p, b.pool.first[t]) {
-				continue
-			}
-			for _, o := range group {
-				for q := b.pool.first[o]; q < b.pool.first[o+1]; q++ {
-					if p != q && ids.texts[q] != 0 && slices.Contains(set, ids.texts[q]) {
-						return false
-					}
+		if !b.avoidsAny(c, t, group) {
+			return false
+		}
+	}
+	return true
+}
+
+// avoidsAny returns whether no player of a ticket is to avoid one of others.
+func (b *builder) avoidsAny(c *rules.Avoid, t uint32, others []uint32) bool {
+	lists, ids := b.column(c.Value), b.column(c.ID)
+	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
+		set, has := lists.set(p)
+		if !has || len(set) == 0 || !lists.counts(p, b.pool.first[t]) {
+			continue
+		}
+		for _, o := range others {
+			b.looks += b.pool.size(o) * len(set)
+			for q := b.pool.first[o]; q < b.pool.first[o+1]; q++ {
+				if p != q && ids.texts[q] != 0 && slices.Contains(set, ids.texts[q]) {
+					return false
 				}
 			}
+		}
+	}
+	return true
+}
+
+// avoidedBy returns whether no player of others is to avoid one of a ticket.
+func (b *builder) avoidedBy(c *rules.Avoid, t uint32, others []uint32) bool {
+	self := []uint32{t}
+	for _, o := range others {
+		if !b.avoidsAny(c, o, self) {
+			return false
 		}
 	}
 	return true
