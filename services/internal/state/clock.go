@@ -126,7 +126,7 @@ func (s *Store) KeepTime(ctx context.Context) error {
 		}
 		switch off := s.clockOff(); {
 		case off != 0 && (off-said).Abs() > clockTolerance:
-			s.log.WarnContext(ctx, "the clock of this host is off: times in its log are wrong, and nothing else is",
+			s.log.WarnContext(ctx, "the clock of this host is off: times in its log are wrong, and it may refuse certificates",
 				"ahead", off.Round(time.Millisecond))
 			said = off
 		case off == 0 && said != 0:
