@@ -77,6 +77,10 @@ fuzz: ## Fuzz every decoder of what comes from outside, for FUZZTIME (60s) each
 	done
 
 CASES ?= 1000000
+.PHONY: scripts
+scripts: redis ## Measure for how long single scripts hold Redis, with large tickets and matches, and how long a runner takes to join
+	go test -run '^$$' -bench 'ScriptTimes|Join' -benchtime 3x -timeout 30m ./services/internal/state
+
 SEED_OF_CASES = $(if $(SEED),-seed $(SEED))
 .PHONY: rules-cases
 rules-cases: ## Compare what the function rules finds with a reference in CASES (1000000) random pools, from a SEED, and fewer larger ones
