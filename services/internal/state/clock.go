@@ -93,6 +93,9 @@ func (s *Store) ClockAhead() (ahead time.Duration, known bool) {
 	return ahead, true
 }
 
+// ClockKnown tells whether Redis's clock was measured.
+func (s *Store) ClockKnown() bool { return s.measured.known.Load() != nil }
+
 // clockOff is for how long the host's clock is ahead of Redis's if that is certainly too much, else 0.
 func (s *Store) clockOff() time.Duration {
 	m := s.measured.known.Load()
