@@ -77,6 +77,10 @@ fuzz: ## Fuzz every decoder of what comes from outside, for FUZZTIME (60s) each
 	done
 
 CASES ?= 1000000
+.PHONY: scripts
+scripts: redis ## Measure for how long single scripts hold Redis, with large tickets and matches, and how long a runner takes to join
+	go test -run '^$$' -bench 'ScriptTimes|Join' -benchtime 3x -timeout 30m ./services/internal/state
+
 SEED_OF_CASES = $(if $(SEED),-seed $(SEED))
 .PHONY: rules-cases
 rules-cases: ## Compare what the function rules finds with a reference in CASES (1000000) random pools, from a SEED, and fewer larger ones
@@ -93,7 +97,7 @@ contract: redis ## Test the contract of the API, on a system of its own or on UR
 
 CHAOS = go run matchmaker.dev/services/test/chaos $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) \
 	$(if $(RATE),--rate $(RATE)) $(if $(PACE),--pace $(PACE)) $(if $(TOGETHER),--together $(TOGETHER)) $(if $(RACE),--race) \
-	$(if $(STATE),--state $(STATE)) $(if $(DISK),--disk) $(if $(LARGE),--large $(LARGE))
+	$(if $(STATE),--state $(STATE)) $(if $(DISK),--disk) $(if $(CLOCKS),--clocks) $(if $(LARGE),--large $(LARGE))
 
 # clang is among the compilers of match functions.
 .PHONY: chaos
@@ -110,9 +114,9 @@ FAULTS ?= 10000
 simulate: redis ## Disturb every call and message of a system in one process, FAULTS times (10000), from a SEED, and check its promises
 	go test -count=1 -v -timeout 1h -run '^TestPromisesAreKept' ./services/test/simulate -args -faults $(FAULTS) $(if $(SEED),-seed $(SEED))
 
-RUNS ?= 20
+RUNS ?= 100
 .PHONY: replay
-replay: redis ## Play a world of make simulate, from a SEED (1), RUNS times (20): at least 99 in 100 must be the same; takes 1 GiB
+replay: redis ## Play a world of make simulate, from a SEED (1), RUNS times (100): at least 99 in 100 must be the same; takes 1 GiB
 	go test -count=1 -v -timeout 1h -run '^TestReplay$$' ./services/test/simulate -args -again $(RUNS) -faults 500 $(if $(SEED),-seed $(SEED))
 
 # A release is a tag. As long as there is none, a commit stands for the version before.

@@ -145,8 +145,8 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 		b.add(app.Part{Name: "server tokens", Routes: b.tokens.Routes})
 	}
 	if len(issuers) > 0 {
-		if b.verifier, err = auth.New(auth.Options{Issuers: issuers, Now: b.store.Now, Log: log,
-			Meter: b.telemetry.Meter}); err != nil {
+		if b.verifier, err = auth.New(auth.Options{Issuers: issuers, Now: b.store.Now,
+			Known: b.store.ClockKnown, Log: log, Meter: b.telemetry.Meter}); err != nil {
 			return err
 		}
 		b.add(app.Part{Name: "auth", Run: b.verifier.Run, Ready: b.verifier.Ready})

@@ -11,13 +11,27 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/process"
 )
 
 // TestMissingCollectorIsNoFailure: a process that cannot send its last spans says so, and ends with exit code 0. The
 // collector takes connections and answers nothing, so that a send ends with its deadline.
 func TestMissingCollectorIsNoFailure(t *testing.T) {
-	t.Parallel()
+	for service, path := range map[string]string{
+		catalog.Ticket: "tickets", catalog.Config: "configs", catalog.Registry: "functions", catalog.Backfill: "backfill",
+		catalog.Party: "parties",
+	} {
+		t.Run(service, func(t *testing.T) {
+			t.Parallel()
+			loseSpan(t, service, path)
+		})
+	}
+}
+
+// loseSpan lets a service answer a request, and stops it.
+func loseSpan(t *testing.T, service, path string) {
+	t.Helper()
 	collector, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +42,7 @@ func TestMissingCollectorIsNoFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	issuers := write(t, "- {issuer: me, jwks: nowhere.json, audiences: [m], kinds: [player], anyProject: true}\n")
-	cmd := exec.Command(self, asProcess, "ticket", "--listen", "127.0.0.1:0", "--log-format", "json",
+	cmd := exec.Command(self, asProcess, service, "--listen", "127.0.0.1:0", "--log-format", "json",
 		"--issuers", issuers, "--redis", "redis://127.0.0.1:1", "--nats", "nats://127.0.0.1:1")
 	cmd.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+collector.Addr().String(),
 		"OTEL_BSP_SCHEDULE_DELAY=3600000") // the spans are sent at the end
@@ -46,7 +60,7 @@ func TestMissingCollectorIsNoFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	// It has no token, and its span is one that the process has to send.
-	in, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/p/matchmaking/api/v1/tickets",
+	in, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/p/matchmaking/api/v1/"+path,
 		http.NoBody)
 	if err != nil {
 		t.Fatal(err)

@@ -77,8 +77,10 @@ type Options struct {
 	Log     *slog.Logger
 	// HTTP fetches key sets; nil is a client with sane limits.
 	HTTP *http.Client
-	// Now is the clock; nil is time.Now.
-	Now func() time.Time
+	// Now is the clock; nil is time.Now. Known tells whether it is known what the time is, before which nobody can say
+	// whether a token is valid; nil is always.
+	Now   func() time.Time
+	Known func() bool
 	// Skew is how far an issuer's clock may be off; 0 is 30 s.
 	Skew time.Duration
 	// CacheSize is how many verified tokens are remembered; 0 is 65,536. CacheBytes is what they may take; 0 is 64 MiB.
@@ -92,6 +94,7 @@ type Verifier struct {
 	issuers map[string]*trustedIssuer
 	cache   *cache
 	now     func() time.Time
+	known   func() bool
 	skew    time.Duration
 }
 
@@ -117,6 +120,9 @@ func New(o Options) (*Verifier, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Known == nil {
+		o.Known = func() bool { return true }
+	}
 	if o.HTTP == nil {
 		o.HTTP = &http.Client{Timeout: fetchTimeout, Transport: transport(o.Now)}
 	}
@@ -130,7 +136,8 @@ func New(o Options) (*Verifier, error) {
 		o.CacheBytes = 64 << 20
 	}
 	v := &Verifier{
-		issuers: map[string]*trustedIssuer{}, cache: newCache(o.CacheSize, o.CacheBytes), now: o.Now, skew: o.Skew,
+		issuers: map[string]*trustedIssuer{}, cache: newCache(o.CacheSize, o.CacheBytes), now: o.Now, known: o.Known,
+		skew: o.Skew,
 	}
 	asked := v.observe(o)
 	for n, i := range o.Issuers {

@@ -105,6 +105,11 @@ func (t *trustedIssuer) checkSignature(ctx context.Context, token string, header
 }
 
 func (v *Verifier) checkTimes(claimed jwt.Token) error {
+	if !v.known() {
+		e := problem.New(problem.Unavailable, "the clock of the state store is not known yet, try again")
+		e.RetryAfter = time.Second
+		return e
+	}
 	err := jwt.Validate(claimed, jwt.WithClock(jwt.ClockFunc(v.now)), jwt.WithAcceptableSkew(v.skew),
 		jwt.WithRequiredClaim(jwt.ExpirationKey))
 	switch {

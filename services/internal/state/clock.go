@@ -93,6 +93,9 @@ func (s *Store) ClockAhead() (ahead time.Duration, known bool) {
 	return ahead, true
 }
 
+// ClockKnown tells whether Redis's clock was measured.
+func (s *Store) ClockKnown() bool { return s.measured.known.Load() != nil }
+
 // clockOff is for how long the host's clock is ahead of Redis's if that is certainly too much, else 0.
 func (s *Store) clockOff() time.Duration {
 	m := s.measured.known.Load()
@@ -126,7 +129,7 @@ func (s *Store) KeepTime(ctx context.Context) error {
 		}
 		switch off := s.clockOff(); {
 		case off != 0 && (off-said).Abs() > clockTolerance:
-			s.log.WarnContext(ctx, "the clock of this host is off: times in its log are wrong, and nothing else is",
+			s.log.WarnContext(ctx, "the clock of this host is off: times in its log are wrong, and it may refuse certificates",
 				"ahead", off.Round(time.Millisecond))
 			said = off
 		case off == 0 && said != 0:

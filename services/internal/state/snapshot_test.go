@@ -305,10 +305,10 @@ func (w *world) change(ctx context.Context, s step) {
 	}
 }
 
-// No reply is larger than 2 MiB and a little: neither that of a snapshot nor that of the feed.
+// No reply is larger than 2 MiB: neither that of a snapshot nor that of the feed.
 func TestRepliesOfTheFeedAreBounded(t *testing.T) {
 	t.Parallel()
-	const limit = 2<<20 + 200<<10
+	const limit = 2 << 20
 	s := newScene(t, state.Options{}, 1000)
 	if err := fillProject(t.Context(), s.writer, project, 0, 400, 20<<10); err != nil {
 		t.Fatal(err)

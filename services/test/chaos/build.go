@@ -10,6 +10,7 @@ import (
 
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 	"matchmaker.dev/services/test/chaos/mistake"
+	"matchmaker.dev/services/test/chaos/overlay"
 )
 
 // artefacts are the files that a system consists of, built from the sources.
@@ -39,19 +40,31 @@ func build(ctx context.Context, o options, dir string, log logFunc) (*artefacts,
 		}
 		a.instances = []string{"--instance-binary", child}
 	}
+	var edits []overlay.Edits
 	if o.Break != "" {
 		m, err := mistake.Of(o.Break)
 		if err != nil {
 			return nil, err
 		}
 		log("building with a mistake: %s", m.Says)
-		overlay, err := m.Overlay(root, dir)
+		edits = append(edits, m.Edits(root))
+	} else {
+		log("building")
+	}
+	if o.Clocks {
+		log("the clocks are wrong: all packages are built anew, which takes minutes the first time")
+		clock, err := clockEdits(ctx)
 		if err != nil {
 			return nil, err
 		}
-		arguments = append(arguments, "-overlay", overlay)
-	} else {
-		log("building")
+		edits = append(edits, clock)
+	}
+	if edits != nil {
+		list, err := overlay.Write(dir, edits...)
+		if err != nil {
+			return nil, err
+		}
+		arguments = append(arguments, "-overlay", list)
 	}
 	if _, err := command(ctx, "go", append(arguments, "matchmaker.dev/services/cmd/matchmaker")...); err != nil {
 		return nil, err

@@ -68,6 +68,7 @@ type options struct {
 	Projects int           `help:"How many projects there are." default:"3"`
 	State    string        `help:"How Redis keeps the state: single, sentinel (with a replica, which takes over) or cluster (of three, with replicas)." enum:"single,sentinel,cluster" default:"single"`
 	Disk     bool          `help:"Let the disk of a single Redis be full now and then. It gets a file system of its own, which only root can mount."`
+	Clocks   bool          `help:"Let the clocks of the services' hosts be wrong, by seconds, an hour or a day, and differently after each start. All packages are built anew for it, which takes minutes the first time."`
 	Large    float64       `help:"The share of players whose tickets have large properties." default:"0.02"`
 	Race     bool          `help:"Build the services with the race detector."`
 	Patience time.Duration `help:"How long the system may take to come to rest after the faults, and to repair what they broke." default:"3m"`

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"matchmaker.dev/services/internal/auth"
@@ -45,6 +46,8 @@ type layout struct {
 	// state is the way in which Redis keeps the state. disk tells that its files get a file system that can be full.
 	state string
 	disk  bool
+	// clocks tells that the clocks of the services' processes are wrong.
+	clocks bool
 }
 
 // natsNodes are enough for the cluster to work without one of them.
@@ -236,9 +239,13 @@ func (s *system) service(ctx context.Context, service catalog.Service, name stri
 		}
 		arguments = append(arguments, more...)
 	}
+	number, starts := len(s.units), new(atomic.Int64)
 	u := s.add(name, func() *exec.Cmd {
 		c := exec.Command(s.made.matchmaker, arguments...)
 		c.Env = []string{"PATH=" + os.Getenv("PATH")} // without settings of the machine's user
+		if s.clocks {
+			c.Env = append(c.Env, clockOf(number+int(starts.Add(1))))
+		}
 		return c
 	}, func(line string) string {
 		var e struct {

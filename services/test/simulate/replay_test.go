@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"flag"
@@ -54,12 +53,6 @@ var edits = []overlay.Edit{
 
 var digests = regexp.MustCompile(`digest .*`)
 
-// goSources is the folder of Go's own sources.
-func goSources(ctx context.Context) (string, error) {
-	root, err := command.CommandContext(ctx, "go", "env", "GOROOT").Output()
-	return filepath.Join(strings.TrimSpace(string(root)), "src"), err
-}
-
 // digest is that of all that was seen in a world, with all times.
 func digest(t *testing.T, out *Outcome) string {
 	t.Helper()
@@ -77,11 +70,11 @@ func TestReplay(t *testing.T) {
 		t.Skip("no -again is given")
 	}
 	dir := t.TempDir()
-	sources, err := goSources(t.Context())
+	sources, err := overlay.Sources(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := overlay.Write(sources, dir, edits)
+	list, err := overlay.Write(dir, overlay.Edits{Root: sources, Edits: edits})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,5 +132,10 @@ func TestPromisesAreKeptOnARealRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = redis.Close() })
-	check(t, live(t, Options{Seed: max(1, *seed), Faults: perWorld, Redis: redis.Addr()}))
+	for n := range uint64(3) {
+		seed := max(1, *seed) + n
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			check(t, live(t, Options{Seed: seed, Faults: perWorld, Redis: redis.Addr()}))
+		})
+	}
 }

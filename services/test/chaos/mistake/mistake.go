@@ -99,7 +99,7 @@ func All() []Mistake {
 		{
 			Name: "version", Promise: 8,
 			Says:  "A proposal counts though its backfill ticket has changed since the function saw it.",
-			edits: []edit{{scripts + "proposal_create.lua", "if current ~= generation or hidden then", "if hidden then"}}},
+			edits: []edit{{scripts + "include/propose.lua", "return current == seen and not hidden", "return not hidden"}}},
 		{
 			Name: "double", Promise: 9,
 			Says:  "A proposal is accepted though a ticket is in its match twice.",
@@ -151,10 +151,13 @@ func Of(name string) (m Mistake, err error) {
 	return m, fmt.Errorf("there is no mistake %q, only %s", name, strings.Join(names, ", "))
 }
 
+// Edits are those of the files below root that make the mistake.
+func (m Mistake) Edits(root string) overlay.Edits { return overlay.Edits{Root: root, Edits: m.edits} }
+
 // Overlay writes the files with the mistake into a folder. It returns the file for the go command's flag -overlay,
 // which replaces those below root.
 func (m Mistake) Overlay(root, dir string) (string, error) {
-	list, err := overlay.Write(root, dir, m.edits)
+	list, err := overlay.Write(dir, m.Edits(root))
 	if err != nil {
 		return "", fmt.Errorf("mistake %s: %w", m.Name, err)
 	}
