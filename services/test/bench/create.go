@@ -48,8 +48,53 @@ func (r *round) create(ctx context.Context, i *installation) (err error) {
 		r.add(load, perSec, answers[1].rate).than("a bare handler", answers[0].rate).atLeast(createAim)
 		each := func(which int) float64 { return in(micros, used[which]) / float64(max(1, answers[which].answers)) }
 		r.add(load+": processor time of each", micros, each(1)).than("a bare handler", each(0))
+		if err := r.createParties(ctx, p, i, n); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// createParties measures what a player costs whose ticket has three players, beside one who has a ticket alone.
+func (r *round) createParties(ctx context.Context, p *project, i *installation, connections int) error {
+	host, sizes := i.Address(catalog.Ticket), [2]int{1, partySize}
+	var each [2]float64
+	for turn := range 2 {
+		which := (turn + r.number) % 2
+		if err := pause(ctx, r.Settle/2); err != nil {
+			return err
+		}
+		v := &volley{address: host, connections: connections, over: r.Volley,
+			requests: partyCreations(host, p, sizes[which])}
+		before := i.used().system()
+		out, err := v.run(ctx)
+		if err != nil {
+			return err
+		}
+		each[which] = in(micros, i.used().system()-before) / float64(max(1, out.answers*sizes[which]))
+	}
+	r.add(fmt.Sprintf("%d connections: processor time of a player, three in a ticket", connections), micros, each[1]).
+		than("one in a ticket", each[0]).atMost(1)
+	return nil
+}
+
+// partySize is how many players the tickets of parties have.
+const partySize = 3
+
+// partyCreations are requests of a game service that create tickets of so many players. The players of one are in no
+// other.
+func partyCreations(host string, p *project, size int) [][]byte {
+	requests := make([][]byte, len(p.tokens)/size)
+	for i := range requests {
+		listed := make([]string, size)
+		for k := range listed {
+			listed[k] = fmt.Sprintf(`{"id":"player-%d","attributes":{"skill":%d}}`, i*size+k, i)
+		}
+		requests[i] = post(host, "/"+p.name+"/matchmaking/api/v1/tickets", p.lobby,
+			fmt.Sprintf("X-On-Behalf-Of: player-%d\r\n", i*size),
+			fmt.Sprintf(`{"attributes":{"skill":%d},"players":[%s]}`, i, strings.Join(listed, ",")))
+	}
+	return requests
 }
 
 // createAim is for tickets beside answers of the bare handler.

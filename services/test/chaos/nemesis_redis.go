@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,13 @@ func answers(ctx context.Context, r *redis) error {
 	return until(ctx, func() bool { _, err := r.ask(ctx, "PING"); return err == nil })
 }
 
+// How much more memory than it uses a server has that is full, and how often that is set again: buffers of clients that
+// were cut off go.
+const (
+	fullRoom = 32 << 10
+	fullPace = 200 * time.Millisecond
+)
+
 // fillMemory lets a server have little more memory than it uses. What is new is refused then.
 func (n *nemesis) fillMemory(ctx context.Context, r *redis, d time.Duration) error {
 	waits, cancel := context.WithTimeout(ctx, effectTime)
@@ -76,31 +84,35 @@ func (n *nemesis) fillMemory(ctx context.Context, r *redis, d time.Duration) err
 	if err := answers(waits, r); err != nil {
 		return err
 	}
-	used := func() (int64, error) {
-		memory, err := r.info(waits, "memory")
-		if err != nil {
-			return 0, err
+	most := func(bytes int64) error {
+		_, err := r.ask(waits, "CONFIG", "SET", "maxmemory", strconv.FormatInt(bytes, 10))
+		return err
+	}
+	limit := int64(math.MaxInt64)
+	used, err := r.used(waits)
+	for end := time.Now().Add(d); err == nil; used, err = r.used(waits) {
+		if used+fullRoom < limit {
+			limit = used + fullRoom
+			err = most(limit)
 		}
-		return strconv.ParseInt(memory["used_memory"], 10, 64)
+		if left := time.Until(end); left <= 0 || err != nil || !pause(ctx, min(left, fullPace)) {
+			break
+		}
 	}
-	before, err := used()
-	if err != nil {
-		return err
-	}
-	limit := before + 32<<10
-	if _, err := r.ask(waits, "CONFIG", "SET", "maxmemory", strconv.FormatInt(limit, 10)); err != nil {
-		return err
-	}
-	pause(ctx, d)
-	after, err := used()
-	err = errors.Join(err, until(waits, func() bool {
-		_, err := r.ask(waits, "CONFIG", "SET", "maxmemory", "0")
-		return err == nil
-	}))
-	if err == nil && after < limit-limit/4 {
-		err = fmt.Errorf("it used %d of %d bytes", after, limit)
+	err = errors.Join(err, until(waits, func() bool { return most(0) == nil }))
+	if err == nil && used < limit-limit/4 {
+		err = fmt.Errorf("it used %d of %d bytes", used, limit)
 	}
 	return err
+}
+
+// used is how much memory a server uses, in bytes.
+func (r *redis) used(ctx context.Context) (int64, error) {
+	memory, err := r.info(ctx, "memory")
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(memory["used_memory"], 10, 64)
 }
 
 // refuses tells whether a server refuses writes because it cannot keep them.
