@@ -9,8 +9,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-// large are rules of matches of very many players, with conditions on sets and on all pairs, and a pool that has a match
-// of up to 800 players.
+// large are rules of matches of very many players, with conditions on sets and on all pairs, and a pool that has a
+// match of up to 800 players.
 func large(least int) (settings string, tickets []fake.Ticket) {
 	settings = fmt.Sprintf(`{"values": {"id": "string", "clan": "string", "maps": "set", "avoid": "set"},
 		"teams": [{"name": "a", "size": {"min": %d, "max": 1000}}],
