@@ -190,7 +190,9 @@ func record(
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, fleet.close()) }()
-	s, err := newSystem(ctx, layout{dir: dir, made: made, fleet: fleet, state: o.State, disk: o.Disk, clocks: o.Clocks}, log)
+	s, err := newSystem(ctx, layout{
+		dir: dir, made: made, fleet: fleet, state: o.State, disk: o.Disk, clocks: o.Clocks,
+	}, log)
 	if err != nil {
 		return nil, nil, err
 	}
