@@ -1,8 +1,8 @@
 package state
 
 // replyBytes is the most bytes of entries that Redis is asked for in a round trip: it serves nobody else while it
-// writes a reply. With what stands between them a reply has 2 MiB at most. Entries that carry more than usual may exceed
-// it once, until pace knows of them.
+// writes a reply. With what stands between them a reply has 2 MiB at most. Entries that carry more than usual may
+// exceed it once, until pace knows of them.
 const replyBytes = 2<<20 - 200<<10
 
 // Entries per read. That many of the largest that this version writes fit into replyBytes, and more are asked for when
