@@ -49,7 +49,7 @@ type builder struct {
 
 	// game is the running game that is filled; nil for a new match. must are the tickets that it begins with: members
 	// whose teams are not known, and the anchor.
-	game  *party
+	game  *openGame
 	must  []uint32
 	start uint64 // the regions that there are
 	// top is the most players, fewest the fewest, needs how many of each role there must be.

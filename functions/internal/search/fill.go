@@ -41,8 +41,8 @@ const (
 	gameWork = 400
 )
 
-// party is a running game whose places are filled.
-type party struct {
+// openGame is a running game whose places are filled.
+type openGame struct {
 	*Running
 	number int
 	// members are tickets of the pool: first those whose team is known.
@@ -52,22 +52,22 @@ type party struct {
 	region  int // its number, -1 for rules without regions
 }
 
-// parties returns the games that may be filled.
-func (s *search) parties() (all []*party) {
+// openGames returns the games that may be filled.
+func (s *search) openGames() (all []*openGame) {
 	at := uint32(s.pool.waiting)
 	for i := range s.games.Running {
-		g := &party{Running: &s.games.Running[i], number: i, from: at, region: -1}
+		g := &openGame{Running: &s.games.Running[i], number: i, from: at, region: -1}
 		at += uint32(len(g.Members))
 		if s.fillable(g) {
 			all = append(all, g)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *party) int { return cmp.Compare(b.Age, a.Age) })
+	slices.SortStableFunc(all, func(a, b *openGame) int { return cmp.Compare(b.Age, a.Age) })
 	return all
 }
 
 // fillable returns whether anybody may join a game at all.
-func (s *search) fillable(g *party) bool {
+func (s *search) fillable(g *openGame) bool {
 	if active := s.rules.Backfill.Active; active != nil {
 		if n, on := active.At(g.Age); !on || n == 0 {
 			return false
@@ -90,7 +90,7 @@ func (s *search) fillable(g *party) bool {
 }
 
 // place orders the members of a game.
-func (g *party) place() {
+func (g *openGame) place() {
 	for _, known := range []bool{true, false} {
 		for i, m := range g.Members {
 			if (m.Team != "") == known {
@@ -105,7 +105,7 @@ func (g *party) place() {
 
 // fill lets tickets join the running games, the oldest game first.
 func (s *search) fill(order []uint32) {
-	games := s.parties()
+	games := s.openGames()
 	if len(games) == 0 || s.work <= 0 {
 		return
 	}
@@ -138,7 +138,7 @@ func (s *search) fill(order []uint32) {
 }
 
 // fillGame lets tickets join a game, if some can.
-func (s *search) fillGame(g *party) {
+func (s *search) fillGame(g *openGame) {
 	b := s.b
 	g.place()
 	b.game, b.top = g, s.most
@@ -251,7 +251,7 @@ func (s *search) memberOf(t uint32) *Member { return s.members[int(t)-s.pool.wai
 func (s *search) isMember(t uint32) bool { return int(t) >= s.pool.waiting }
 
 // beside returns the tickets nearest to a game that may join it, as far as they alone say.
-func (s *search) beside(g *party) (near []uint32) {
+func (s *search) beside(g *openGame) (near []uint32) {
 	b := s.b
 	var roomy []*arrangement
 	for _, a := range s.arrangements {
