@@ -42,8 +42,12 @@ func loseSpan(t *testing.T, service, path string) {
 		t.Fatal(err)
 	}
 	issuers := write(t, "- {issuer: me, jwks: nowhere.json, audiences: [m], kinds: [player], anyProject: true}\n")
-	cmd := exec.Command(self, asProcess, service, "--listen", "127.0.0.1:0", "--log-format", "json",
-		"--issuers", issuers, "--redis", "redis://127.0.0.1:1", "--nats", "nats://127.0.0.1:1")
+	arguments := []string{asProcess, service, "--listen", "127.0.0.1:0", "--log-format", "json",
+		"--issuers", issuers, "--redis", "redis://127.0.0.1:1", "--nats", "nats://127.0.0.1:1"}
+	if service == catalog.Registry { // the race detector leaves no room for all walls of the sandbox
+		arguments = append(arguments, "--modules", t.TempDir(), "--sandbox", "prefer")
+	}
+	cmd := exec.Command(self, arguments...)
 	cmd.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+collector.Addr().String(),
 		"OTEL_BSP_SCHEDULE_DELAY=3600000") // the spans are sent at the end
 	var log process.Buffer
