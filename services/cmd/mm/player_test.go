@@ -43,4 +43,7 @@ pause        7
 	if !slices.Equal(service.erased, []string{"a/b é"}) {
 		t.Error("it erased", service.erased)
 	}
+	for _, command := range []string{"export", "erase"} {
+		shell.on(service, "player", command, "").expect(2, "", "the player's id is empty")
+	}
 }
