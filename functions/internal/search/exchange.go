@@ -205,11 +205,11 @@ func (b *builder) pairs(try func(x, y place)) {
 	for i := range b.teams {
 		for j := range b.teams[:i] {
 			for m, t := range b.teams[i] {
-				if b.game != nil && b.isMember(t) {
+				if b.isMember(t) {
 					continue
 				}
 				for n, o := range b.teams[j] {
-					if b.game != nil && b.isMember(o) {
+					if b.isMember(o) {
 						continue
 					}
 					if b.work > 0 && b.pool.size(t) == b.pool.size(o) {

@@ -27,7 +27,7 @@ func (b *builder) clock() {
 	b.byNumber = append(b.byNumber[:0], b.chosen...)
 	slices.Sort(b.byNumber)
 	for _, t := range b.byNumber {
-		if b.game != nil && b.isMember(t) {
+		if b.isMember(t) {
 			break // members have no age, and the greatest numbers
 		}
 		age := b.pool.age[t]
@@ -137,12 +137,15 @@ func (b *builder) leavesOpen() bool {
 
 // accept returns whether the rules allow the match as it is, and says in which region and at which price.
 func (b *builder) accept() bool {
-	if b.game != nil && !b.leavesOpen() {
-		return false
-	}
-	for i := range b.teams {
-		if !b.assign(i) {
+	if b.game != nil {
+		if !b.leavesOpen() { // which gives the roles
 			return false
+		}
+	} else {
+		for i := range b.teams {
+			if !b.assign(i) {
+				return false
+			}
 		}
 	}
 	region, ok := b.allowed()
@@ -214,10 +217,7 @@ func (b *builder) keepJoin(m *Match) {
 			if member {
 				of.Members = append(of.Members, int(t-b.game.from))
 			} else {
-				of.Tickets = append(of.Tickets, t)
-			}
-			if !member {
-				of.Players = append(of.Players, size)
+				of.Tickets, of.Players = append(of.Tickets, t), append(of.Players, size)
 			}
 			if !roles {
 				continue

@@ -46,10 +46,11 @@ type PlayerGame struct {
 	Player *pb.RosterPlayer
 }
 
-// How many hashes are read at once that have up to 48 KiB, and of those that have up to 512 KiB.
+// How many bytes what is read of a ticket or a match, a party and a running game has at most.
 const (
-	partiesAtOnce = 64
-	gamesAtOnce   = 8
+	mentionSize = 1 << 10
+	partySize   = 48 << 10
+	gameSize    = 512 << 10
 )
 
 // FindPlayer looks through everything that is stored of a project, and hands take where it names a player, some at a
@@ -95,33 +96,28 @@ func idsOf(names []string, prefix string) []string {
 	return found
 }
 
-// fieldsOf reads fields of hashes, so many at a time.
+// fieldsOf reads fields of hashes, in which these have so many bytes at most.
 func (s *Store) fieldsOf(
-	ctx context.Context, key func(string) string, ids []string, atOnce int, take func(id string, row []any) error,
+	ctx context.Context, key func(string) string, ids []string, size int, take func(id string, row []any) error,
 	fields ...string,
-) error {
-	for some := range slices.Chunk(ids, atOnce) {
-		rows := make([]*redis.SliceCmd, len(some))
-		_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for i, id := range some {
-				rows[i] = p.HMGet(ctx, key(id), fields...)
+) (err error) {
+	failure := readHashes(ctx, s.redis, ids, key, fields, slices.Repeat([]int{size}, len(ids)), replyBytes,
+		func(first int, read []*redis.SliceCmd) error {
+			for i, row := range read {
+				if err = take(ids[first+i], row.Val()); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
-		if err != nil {
-			return unavailable(err)
-		}
-		for i, id := range some {
-			if err := take(id, rows[i].Val()); err != nil {
-				return err
-			}
-		}
+	if err != nil {
+		return err
 	}
-	return nil
+	return unavailable(failure)
 }
 
 func (s *Store) ticketsWith(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
-	return s.fieldsOf(ctx, k.ticket, idsOf(names, k.ticket("")), rowsAtOnce, func(id string, row []any) error {
+	return s.fieldsOf(ctx, k.ticket, idsOf(names, k.ticket("")), mentionSize, func(id string, row []any) error {
 		players, _ := row[1].(string)
 		ended, _ := row[2].(string)
 		// Those who deleted it have a letter before.
@@ -144,7 +140,7 @@ func hasLine(text, line string) bool {
 }
 
 func (s *Store) answersOf(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
-	return s.fieldsOf(ctx, k.match, idsOf(names, k.match("")), rowsAtOnce, func(id string, row []any) error {
+	return s.fieldsOf(ctx, k.match, idsOf(names, k.match("")), mentionSize, func(id string, row []any) error {
 		if row[0] == nil || !m.isNew(k.match(id)) {
 			return nil
 		}
@@ -158,7 +154,7 @@ func (s *Store) answersOf(ctx context.Context, k keys, names []string, player st
 
 // partiesWithout finds the parties that a player was removed from. The one that the player is in is PartyOf.
 func (s *Store) partiesWithout(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
-	return s.fieldsOf(ctx, k.party, idsOf(names, k.party("")), partiesAtOnce, func(id string, row []any) error {
+	return s.fieldsOf(ctx, k.party, idsOf(names, k.party("")), partySize, func(id string, row []any) error {
 		body, _ := row[0].(string)
 		if !strings.Contains(body, player) {
 			return nil
@@ -175,7 +171,7 @@ func (s *Store) partiesWithout(ctx context.Context, k keys, names []string, play
 }
 
 func (s *Store) gamesWith(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
-	return s.fieldsOf(ctx, k.backfill, idsOf(names, k.backfill("")), gamesAtOnce, func(id string, row []any) error {
+	return s.fieldsOf(ctx, k.backfill, idsOf(names, k.backfill("")), gameSize, func(id string, row []any) error {
 		there, _ := row[0].(string)
 		promised, _ := row[1].(string)
 		game := PlayerGame{Backfill: id}

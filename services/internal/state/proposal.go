@@ -26,24 +26,20 @@ const maxAttempts = 32
 // proposalCall proposes a match's tickets to a backfill ticket.
 func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, error) {
 	m := claim.Match
-	f, id := m.GetProposal().GetFilling(), gameOf(m)
-	made, err := madeOf(f)
+	id := gameOf(m)
+	made, shared, err := encodeJoining(m)
 	if err != nil {
 		return call{}, err
 	}
 	event := matchEvent(m, pb.Event_KIND_PROPOSED)
 	event.Backfill, event.Epoch = id, terms.Epoch
-	shared, err := outcomeOf(m.GetId(), m.GetProposal())
-	if err != nil {
-		return call{}, err
-	}
 	c := s.call(proposalCreateScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
 		"epoch", terms.Epoch,
 		"approval_time", terms.Approval.Milliseconds(),
 		"config", m.GetConfig(),
 		"revision", m.GetRevision(),
 		"backfill_id", id,
-		"generation", f.GetGeneration(),
+		"generation", m.GetProposal().GetFilling().GetGeneration(),
 		"new_body", made,
 		"limit", maxProposed,
 		"max_proposed", proposedLimit,
@@ -58,18 +54,14 @@ func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, er
 // offerCall asks the players of a match whether they go to the running game of a backfill ticket.
 func (s *Store) offerCall(k keys, terms ClaimOptions, claim *Claim) (call, error) {
 	m := claim.Match
-	f, id := m.GetProposal().GetFilling(), gameOf(m)
-	made, err := madeOf(f)
+	id := gameOf(m)
+	made, shared, err := encodeJoining(m)
 	if err != nil {
 		return call{}, err
 	}
 	body, err := proto.Marshal(m)
 	if err != nil {
 		return call{}, corrupt("match", err)
-	}
-	shared, err := outcomeOf(m.GetId(), m.GetProposal())
-	if err != nil {
-		return call{}, err
 	}
 	event := claim.event(terms.Epoch)
 	event.Backfill = id
@@ -79,7 +71,7 @@ func (s *Store) offerCall(k keys, terms ClaimOptions, claim *Claim) (call, error
 		"config", m.GetConfig(),
 		"revision", m.GetRevision(),
 		"backfill_id", id,
-		"generation", f.GetGeneration(),
+		"generation", m.GetProposal().GetFilling().GetGeneration(),
 		"new_body", made,
 		"max_proposed", proposedLimit,
 		"bytes_limit", s.limits.BackfillMemory<<20,
@@ -106,11 +98,7 @@ func (s *Store) ProposeAccepted(
 
 func (s *Store) acceptCall(k keys, approval time.Duration, claim *Claim) (call, error) {
 	m, id := claim.Match, gameOf(claim.Match)
-	made, err := madeOf(m.GetProposal().GetFilling())
-	if err != nil {
-		return call{}, err
-	}
-	shared, err := outcomeOf(m.GetId(), m.GetProposal())
+	made, shared, err := encodeJoining(m)
 	if err != nil {
 		return call{}, err
 	}
@@ -133,16 +121,18 @@ func (s *Store) acceptCall(k keys, approval time.Duration, claim *Claim) (call, 
 // gameOf is the backfill ticket of the running game that a match's tickets go to, "" if they get a server of their own.
 func gameOf(m *pb.Match) string { return m.GetProposal().GetFilling().GetBackfill() }
 
-// madeOf is what a function made of a backfill ticket, as scripts get it: "=" before its body, empty for nothing.
-func madeOf(f *pb.Filling) ([]byte, error) {
-	if f.GetContents() == nil {
-		return nil, nil
+// encodeJoining encodes what a match whose tickets go to a running game brings: what its function made of the backfill
+// ticket, with "=" before its body and empty for nothing, and what the results have in common.
+func encodeJoining(m *pb.Match) (made []byte, shared outcome, err error) {
+	if contents := m.GetProposal().GetFilling().GetContents(); contents != nil {
+		body, err := backfillBody(contents)
+		if err != nil {
+			return nil, outcome{}, err
+		}
+		made = append([]byte{'='}, body...)
 	}
-	body, err := backfillBody(f.GetContents())
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte{'='}, body...), nil
+	shared, err = outcomeOf(m.GetId(), m.GetProposal())
+	return made, shared, err
 }
 
 // ApprovalOptions are the conditions of an approval.
