@@ -12,11 +12,12 @@ import (
 	"matchmaker.dev/services/internal/wait"
 )
 
-// poller polls the pending allocations of one fleet, all of them with one call.
+// poller polls the pending allocations of one fleet, all of them with one call, while somebody waits for an answer.
 type poller struct {
 	mu      sync.Mutex
 	pending []question
-	polling bool
+	waiting int
+	stop    context.CancelFunc // of the polls; nil when nobody waits
 }
 
 // question is a match that waits for the next poll.
@@ -36,12 +37,14 @@ func (s *service) next(ctx context.Context, p *poller, ref provider.Ref) (provid
 	answers := make(chan answer, 1)
 	p.mu.Lock()
 	p.pending = append(p.pending, question{ref, trace.SpanContextFromContext(ctx), answers})
-	if !p.polling {
-		p.polling = true
-		// The poll is for all pending allocations, and so it does not end with this one.
-		go s.poll(telemetry.Detach(ctx), p)
+	if p.waiting++; p.waiting == 1 {
+		// The polls are for all pending allocations, and so they do not end with this one.
+		polls, stop := context.WithCancel(telemetry.Detach(ctx))
+		p.stop = stop
+		go s.poll(polls, p)
 	}
 	p.mu.Unlock()
+	defer p.leave()
 	select {
 	case a := <-answers:
 		return a.result, a.err
@@ -50,19 +53,35 @@ func (s *service) next(ctx context.Context, p *poller, ref provider.Ref) (provid
 	}
 }
 
-// poll polls until no allocation is pending.
+// leave ends the polls when the last one leaves.
+func (p *poller) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting--; p.waiting == 0 {
+		p.stop()
+		p.pending, p.stop = nil, nil
+	}
+}
+
+// take takes the questions for a poll, none when the polls ended.
+func (p *poller) take(ctx context.Context) []question {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ctx.Err() != nil {
+		return nil // those that wait now have polls of their own
+	}
+	questions := p.pending
+	p.pending = nil
+	return questions
+}
+
+// poll polls until ctx ends.
 func (s *service) poll(ctx context.Context, p *poller) {
-	for {
-		_ = wait.For(ctx, s.Settings.Poll) // nothing ends ctx
-		p.mu.Lock()
-		questions := p.pending
-		p.pending = nil
+	for wait.For(ctx, s.Settings.Poll) == nil {
+		questions := p.take(ctx)
 		if len(questions) == 0 {
-			p.polling = false
-			p.mu.Unlock()
-			return
+			continue
 		}
-		p.mu.Unlock()
 		results, err := s.pollOnce(ctx, questions)
 		for i, q := range questions {
 			a := answer{err: err}
