@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
 )
 
@@ -68,17 +69,25 @@ func TestLostListOfProjectsComesBack(t *testing.T) {
 	w.results(w.create(2)...)
 }
 
-// Somebody must lead a project in which nothing can ever be matched.
-func TestTicketsWithoutAConfigExpire(t *testing.T) {
-	w := newWorld(t)
-	tickets := w.create(2)
-	short := times()
-	short.Waiting = 100 * time.Millisecond
-	w.director("a", short)
-	w.until("the tickets are deleted", func() bool {
-		return !slices.ContainsFunc(tickets, func(id string) bool {
-			_, err := w.store.Ticket(w.Context(), project, id)
-			return problem.KindOf(err) != problem.NotFound
+// Somebody must lead a project in which nothing can ever be matched: it has no config, or one of a function that nobody
+// uploaded.
+func TestTicketsThatNobodyCanMatchExpire(t *testing.T) {
+	for name, config := range map[string]*pb.Config{"no config": nil, "no function": {Function: "missing"}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if config != nil {
+				w.put(project, "c", config)
+			}
+			tickets := w.create(2)
+			short := times()
+			short.Waiting = 100 * time.Millisecond
+			w.director("a", short)
+			w.until("the tickets are deleted", func() bool {
+				return !slices.ContainsFunc(tickets, func(id string) bool {
+					_, err := w.store.Ticket(w.Context(), project, id)
+					return problem.KindOf(err) != problem.NotFound
+				})
+			})
 		})
-	})
+	}
 }

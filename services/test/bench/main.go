@@ -59,9 +59,9 @@ type options struct {
 	Requests []string      `help:"steady, sustained, capacity: how many requests a player sends: two, or one, a create that waits." enum:"one,two" default:"two"`
 	Warm     time.Duration `help:"How long players come who are not measured, before each load." default:"2s"`
 	Settle   time.Duration `help:"How long a system comes to rest after a change, before it is measured." default:"5s"`
-	Live     int           `help:"crowd, configs: how many tickets arrive a second." default:"1000" placeholder:"N"`
+	Live     int           `help:"crowd, configs, signs: how many tickets arrive a second." default:"1000" placeholder:"N"`
 
-	Crowd    []int         `help:"crowd, restart: how many stand by; each number is measured." default:"100000" placeholder:"N"`
+	Crowd    []int         `help:"crowd, restart, signs: how many stand by; each number is measured, of signs the first." default:"100000" placeholder:"N"`
 	Configs  int           `help:"configs: how many there are." default:"30" placeholder:"N"`
 	Projects int           `help:"projects: how many there are." default:"20" placeholder:"N"`
 	Each     int           `help:"projects: how many tickets arrive a second in each." default:"100" placeholder:"N"`

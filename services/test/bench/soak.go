@@ -121,8 +121,14 @@ func (s *soak) Run(ctx context.Context, out io.Writer) (err error) {
 	t.AppendHeader(table.Row{"", "mean", "least", "most", "a day more", "95 %", "verdict"})
 	grows := lines.judge(t, s.For/soakSamples)
 	t.Render()
+	day := lines.reckon(s.Rate, s.For/10)
+	fmt.Fprintf(out, "By these, Redis would store %.0f MiB at %s tickets a second with hosting, for however long; at most %d.\n",
+		day, count(soakRate), soakMost)
 	if failed := players[0].failed + players[1].failed; failed > 0 {
 		return fmt.Errorf("%d tickets were not assigned, the first: %w", failed, errors.Join(players[0].err, players[1].err))
+	}
+	if day > soakMost {
+		return fmt.Errorf("Redis would store %.0f MiB at %s tickets a second", day, count(soakRate))
 	}
 	if len(grows) > 0 {
 		return fmt.Errorf("not level: %s", strings.Join(grows, ", "))
@@ -248,6 +254,35 @@ func (l *lines) judge(t table.Writer, every time.Duration) (grows []string) {
 			verdict})
 	}
 	return grows
+}
+
+// What a soak stored is reckoned up for soakRate tickets a second, all of them with hosting, and may be soakMost MiB then.
+// Results are kept for soakReadable, and a server for soakServer, the defaults of --readable and --server-token-time; a
+// server is kept for soakGrace longer than its token.
+const (
+	soakRate     = 1000
+	soakMost     = 1024
+	soakReadable = 10 * time.Minute
+	soakServer   = 30 * time.Minute
+	soakGrace    = time.Minute
+)
+
+// reckon is how many MiB Redis would store at soakRate, where it stored this at rate tickets a second with hosting and as
+// many without, and kept results and servers for lasts. What is neither of a result nor of a server does not grow with
+// the rate.
+func (l *lines) reckon(rate int, lasts time.Duration) float64 {
+	stored := func(families ...string) (mib float64) {
+		for _, f := range families {
+			if all := l.values["redis: "+f]; len(all) > 0 {
+				mib += average(all[soakWarm:])
+			}
+		}
+		return mib
+	}
+	results, servers := stored("t:*", "resolved"), stored("m:*", "ended")
+	rest := max(0, stored("all")-results-servers)
+	return rest + results*soakRate*soakReadable.Seconds()/(float64(2*rate)*lasts.Seconds()) +
+		servers*soakRate*(soakServer+soakGrace).Seconds()/(float64(rate)*(lasts+soakGrace).Seconds())
 }
 
 // streamSizes adds the MiB that the files of each stream take.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 func TestTrend(t *testing.T) {
@@ -29,5 +30,20 @@ func TestTrend(t *testing.T) {
 		if got := isGrowing(samples, slope, error95); got != test.want {
 			t.Errorf("%s: %v, want %v (%f ± %f)", name, got, test.want, slope, error95)
 		}
+	}
+}
+
+// What is stored for the results of 100 tickets/s in 60 s is a tenth of what 1,000/s are in as long, and so on.
+func TestSoakIsReckonedUp(t *testing.T) {
+	l := newLines()
+	for name, mib := range map[string]float64{"all": 10, "t:*": 3, "resolved": 1, "m:*": 2, "ended": 1, "feed": 3} {
+		for range soakSamples {
+			l.values["redis: "+name] = append(l.values["redis: "+name], mib)
+		}
+	}
+	// Of results 4 MiB are stored for 200/s in 60 s, and of servers 3 MiB for 100/s in 120 s.
+	const want = 3 + 4*(1000.0/200)*(600.0/60) + 3*(1000.0/100)*(1860.0/120)
+	if got := l.reckon(100, time.Minute); math.Abs(got-want) > 1e-6 {
+		t.Errorf("%f MiB, want %f", got, want)
 	}
 }
