@@ -119,6 +119,30 @@ func (c *Client) CreateConfigJSON(ctx context.Context, config json.RawMessage) (
 	return created.ID, err
 }
 
+// ListedConfig is a config in the list of all of them.
+type ListedConfig struct {
+	ID string `json:"id"`
+	// ETag names its state, for [Client.PutConfig].
+	ETag string `json:"etag"`
+	Name string `json:"name"`
+	// Function is the name of its function, Queue the queue that it serves, empty for tickets without queues.
+	Function string `json:"function"`
+	Queue    string `json:"queue"`
+	// Pools is how many pools it has. Without any, the function gets all tickets.
+	Pools int `json:"pools"`
+	// Hosted: its matches get servers.
+	Hosted bool `json:"hosted"`
+}
+
+// ListConfigs lists the project's configs, by id.
+func (c *Client) ListConfigs(ctx context.Context) ([]ListedConfig, error) {
+	var list struct {
+		Configs []ListedConfig `json:"configs"`
+	}
+	_, err := c.do(ctx, &request{method: http.MethodGet, path: "v1/configs", repeatable: true}, &list)
+	return list.Configs, err
+}
+
 // GetConfig reads a config. Its status is 404 when there is none of that id.
 func (c *Client) GetConfig(ctx context.Context, id string) (*StoredConfig, error) {
 	r, err := configRequest(http.MethodGet, id)

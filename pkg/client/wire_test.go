@@ -106,6 +106,14 @@ func TestWire(t *testing.T) {
 			"hosting":{"Profile":"p","Access":"a","Secret":"s","FleetId":"f"}}`,
 		want: "guid",
 	}, {
+		name: "list configs",
+		reply: reply{status: 200, body: `{"configs":[{"id":"a","etag":"\"3\"","function":"duel","pools":0,"hosted":false,"more":1},` +
+			`{"id":"b","etag":"\"4\"","name":"B","function":"arena","queue":"q","pools":2,"hosted":true}]}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) { return c.ListConfigs(ctx) },
+		line: "GET /demo/matchmaking/api/v1/configs",
+		want: []client.ListedConfig{{ID: "a", ETag: `"3"`, Function: "duel"},
+			{ID: "b", ETag: `"4"`, Name: "B", Function: "arena", Queue: "q", Pools: 2, Hosted: true}},
+	}, {
 		name:  "get config",
 		reply: reply{status: 200, header: map[string]string{"ETag": `"3"`}, body: `{"matchmaking":{"name":"n"},"more":1}`},
 		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.GetConfig(ctx, "ranked/eu") },

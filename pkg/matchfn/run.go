@@ -21,7 +21,9 @@ type Run struct {
 	missing  []float64
 	// named are the attributes and the properties that settings name; nil until they are needed.
 	named map[string][]string
-	err   error
+	// explained is how many reasons tickets have; nil until one has.
+	explained map[uint32]int
+	err       error
 }
 
 // Tickets returns the number of tickets. If the config has pools, each ticket is in at least one.

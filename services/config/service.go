@@ -62,6 +62,7 @@ func (s *service) routes(e *echo.Echo) {
 		developer = append(developer, s.Limit)
 	}
 	e.POST(web.Base+"/configs", s.create, developer...)
+	e.GET(web.Base+"/configs", s.list, developer...)
 	e.GET(web.Base+"/configs/:config", s.get, developer...)
 	e.PUT(web.Base+"/configs/:config", s.put, developer...)
 	e.DELETE(web.Base+"/configs/:config", s.delete, developer...)

@@ -45,6 +45,7 @@ func TestRestart(t *testing.T) {
 	b.clock.advance(time.Second)
 
 	refused(t, b.restart(t, `{"functions":[]}`), http.StatusBadRequest, "functions: ")
+	refused(t, b.restart(t, `{"functions":[null]}`), http.StatusBadRequest, "functions.0: ")
 	refused(t, b.restart(t, `{"functions":"duel"}`), http.StatusBadRequest, "functions: an array is expected")
 	refused(t, b.restart(t, `{"functions":["duel","nobody","no name"]}`), http.StatusNotFound, `"nobody", "no name"`)
 	if diff := cmp.Diff(before, b.generations(t)); diff != "" {

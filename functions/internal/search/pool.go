@@ -55,6 +55,7 @@ type pool struct {
 	names   interner
 	regions []uint32 // names, by number of region
 	refused []bool
+	unread  []bool // refused since what they say of their players cannot be read
 	// waiting is how many tickets wait. Those after them stand for the players in running games.
 	waiting int
 }
@@ -188,6 +189,7 @@ func (p *pool) add(source Source, members bool) {
 	}
 	tickets := len(source.Ages())
 	p.first, p.refused = slices.Grow(p.first, tickets), slices.Grow(p.refused, tickets)
+	p.unread = slices.Grow(p.unread, tickets)
 	for i := range p.columns {
 		p.columns[i].grow(tickets)
 	}
@@ -197,6 +199,7 @@ func (p *pool) add(source Source, members bool) {
 		to := from + players
 		p.first = append(p.first, to)
 		refused := !good
+		p.unread = append(p.unread, refused)
 		for i := range p.columns {
 			c := &p.columns[i]
 			if d.of[i].hidden {

@@ -14,6 +14,9 @@ import (
 // function. As WebAssembly a step takes up to a microsecond: the search takes about half of the budget.
 const effort = 600
 
+// explainShare is which part of the work is for explanations, if somebody asks: one of so many.
+const explainShare = 4
+
 // Match proposes the matches of a run.
 func Match(r *matchfn.Run) error {
 	rules, err := origin.Read(r.Config())
@@ -21,9 +24,17 @@ func Match(r *matchfn.Run) error {
 		return err
 	}
 	source, names := newSource(r, rules), names{}
-	games := newGames(r, rules, source)
-	for _, m := range search.Search(rules, source, games, int(r.Budget().Milliseconds())*effort) {
-		propose(r, rules, &m, names)
+	games, work := newGames(r, rules, source), int(r.Budget().Milliseconds())*effort
+	kept := 0
+	if len(r.Asked()) > 0 {
+		kept = work / explainShare
+	}
+	found := search.Search(rules, source, games, work-kept)
+	for i := range found {
+		propose(r, rules, &found[i], names)
+	}
+	if kept > 0 {
+		explain(r, search.Explain(rules, source, found, r.Asked(), kept))
 	}
 	return nil
 }

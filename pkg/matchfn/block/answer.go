@@ -17,6 +17,9 @@ type Answer struct {
 	scores    []float64 // nil: all zero
 	parts     []part
 	data      []byte
+
+	explanations []explanation
+	reasons      []byte // the texts of the explanations
 }
 
 // Len returns the number of proposals.

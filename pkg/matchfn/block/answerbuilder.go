@@ -19,6 +19,9 @@ type AnswerBuilder struct {
 	parts     []part
 	data      []byte
 	out       []byte
+
+	explanations []explanation
+	reasons      []byte // the texts of the explanations
 }
 
 // proposal is a proposal before Finish. Most games are for two tickets, and time for each of them counts in
@@ -50,6 +53,7 @@ type part struct {
 func (b *AnswerBuilder) Reset() {
 	b.proposals, b.tickets, b.nonPairs, b.teams, b.teamOnly = b.proposals[:0], b.tickets[:0], 0, b.teams[:0], 0
 	b.parts, b.data = b.parts[:0], b.data[:0]
+	b.explanations, b.reasons = b.explanations[:0], b.reasons[:0]
 }
 
 // Len returns the number of proposals.
@@ -142,6 +146,7 @@ func (b *AnswerBuilder) Finish() []byte {
 		kindTeams:   4 * (n + len(b.teams) - b.teamOnly),
 		kindTickets: 4 * (2*(n-b.nonPairs) + len(b.tickets)),
 		kindScores:  8 * n, kindParts: partSize * len(b.parts), kindData: len(b.data),
+		kindExplanations: explanationSize * len(b.explanations), kindReasons: len(b.reasons),
 	}
 	if len(b.teams) > b.teamOnly {
 		size[kindProposals] = 4 * n
@@ -159,6 +164,8 @@ func (b *AnswerBuilder) Finish() []byte {
 	}
 	copy(areas[kindParts], bytesOf(b.parts))
 	copy(areas[kindData], b.data)
+	copy(areas[kindExplanations], bytesOf(b.explanations))
+	copy(areas[kindReasons], b.reasons)
 	return b.out
 }
 

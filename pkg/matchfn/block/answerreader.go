@@ -42,6 +42,9 @@ func (r *AnswerReader) Read(block []byte, tickets, backfills int) (*Answer, erro
 	if err := a.checkColumns(); err != nil {
 		return nil, err
 	}
+	if err := a.checkExplanations(tickets); err != nil {
+		return nil, err
+	}
 	if err := r.checkProposals(a, tickets, backfills); err != nil {
 		return nil, err
 	}
@@ -53,7 +56,7 @@ func readSections(sections []section) (*Answer, error) {
 	a := &Answer{}
 	found := uint32(0)
 	for _, s := range sections {
-		if s.kind == 0 || s.kind > kindError {
+		if s.kind == 0 || s.kind >= kindCount {
 			continue // of a later version of the format
 		}
 		if found&(1<<s.kind) != 0 {
@@ -74,6 +77,10 @@ func readSections(sections []section) (*Answer, error) {
 			size, a.parts = partSize, column[part](s.data)
 		case kindData:
 			a.data = s.data
+		case kindExplanations:
+			size, a.explanations = explanationSize, column[explanation](s.data)
+		case kindReasons:
+			a.reasons = s.data
 		case kindError:
 			if len(s.data) == 0 || len(s.data) > MaxError || !utf8.Valid(s.data) {
 				return nil, message.Errorf("answer: the error is not 1 to %d bytes of UTF-8", MaxError)

@@ -43,6 +43,8 @@ const (
 	entrySize  = 24
 	metaSize   = 32
 	partSize   = 24
+	// explanationSize is the length of the record of an explanation.
+	explanationSize = 16
 	// leftOutSize is what a meta section has more when it says what is left out.
 	leftOutSize = 8
 
@@ -86,6 +88,8 @@ const (
 	kindParts
 	kindData
 	kindError
+	kindExplanations
+	kindReasons
 	kindCount // with the unused kind 0
 )
 

@@ -7,7 +7,7 @@ import "unsafe"
 
 // element is the type of a column's elements: without padding and pointers.
 type element interface {
-	uint32 | int64 | uint64 | float64 | part
+	uint32 | int64 | uint64 | float64 | part | explanation
 }
 
 // aligned returns n zero bytes at a multiple of eight. They can grow to the next multiple without moving.

@@ -28,6 +28,9 @@ type requestDescription struct {
 	// Roster is there if the request has a section about players in games.
 	Roster *rosterDescription `json:"backfillPlayers,omitempty"`
 
+	// Asked are the numbers of the tickets that the function is asked about.
+	Asked []uint32 `json:"asked,omitempty"`
+
 	LeftOutAttributes int `json:"leftOutAttributes,omitempty"`
 	LeftOutProperties int `json:"leftOutProperties,omitempty"`
 }
@@ -87,7 +90,7 @@ func describeRequest(b []byte) requestDescription {
 		},
 		LeftOutAttributes: r.LeftOutAttributes, LeftOutProperties: r.LeftOutProperties,
 	}
-	d.Players, d.Roster = describePlayers(r), describeRoster(r)
+	d.Players, d.Roster, d.Asked = describePlayers(r), describeRoster(r), r.Asked
 	if r.Backfills > 0 {
 		d.Backfills = &columnsDescription{
 			Count:      r.Backfills,
@@ -195,6 +198,15 @@ type answerDescription struct {
 	Refused   string                `json:"refused,omitempty"`
 	Failure   string                `json:"failure,omitempty"`
 	Proposals []proposalDescription `json:"proposals,omitempty"`
+	// Explanations say why tickets are in no match.
+	Explanations []explanationDescription `json:"explanations,omitempty"`
+}
+
+// explanationDescription is an explanation; Candidates is -1 if it names none.
+type explanationDescription struct {
+	Ticket     uint32 `json:"ticket"`
+	Reason     string `json:"reason"`
+	Candidates int    `json:"candidates"`
 }
 
 type proposalDescription struct {
@@ -228,6 +240,9 @@ func describeAnswer(b []byte, tickets, backfills int) answerDescription {
 		return d
 	}
 	d.Failure = a.Failure
+	for _, e := range a.Explanations() {
+		d.Explanations = append(d.Explanations, explanationDescription{e.Ticket, e.Reason, e.Candidates})
+	}
 	for p := range a.Len() {
 		out := proposalDescription{Score: a.Score(p)}
 		for team := range a.Teams(p) {

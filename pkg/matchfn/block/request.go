@@ -46,6 +46,9 @@ type Request struct {
 	// players is in the game. They ascend.
 	BackfillBarred []uint32
 
+	// Asked are the numbers of the tickets that the function is asked about: why they are in no match. They ascend.
+	Asked []uint32
+
 	connections []byte
 	sections    []section
 	// playerColumns is set if there were columns of players.
@@ -105,7 +108,7 @@ func (r *Request) hasValidLength(s section) bool {
 		return len(s.data) >= r.Tickets*8
 	case kindBackfillProperty, kindBackfillConnection:
 		return len(s.data) >= r.Backfills*8
-	case kindPool, kindBackfillPool, kindGone, kindEnded:
+	case kindPool, kindBackfillPool, kindGone, kindEnded, kindAsked:
 		return len(s.data)%4 == 0
 	case kindBase:
 		return len(s.data) >= baseSize
@@ -133,6 +136,8 @@ func (r *Request) setColumn(s section) {
 		r.Gone = column[uint32](s.data)
 	case kindEnded:
 		r.Ended = column[uint32](s.data)
+	case kindAsked:
+		r.Asked = column[uint32](s.data)
 	case kindPlayers:
 		r.PlayerStarts = column[uint32](s.data)
 	case kindPlayerHandle:
@@ -291,6 +296,8 @@ func (r *Request) check(s section) error {
 		return checkPool(column[uint32](s.data), r.Tickets)
 	case kindBackfillPool:
 		return checkPool(column[uint32](s.data), r.Backfills)
+	case kindAsked:
+		return checkPool(r.Asked, r.Tickets)
 	case kindGone:
 		return checkPool(r.Gone, r.First())
 	case kindProperty:

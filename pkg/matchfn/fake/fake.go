@@ -33,6 +33,8 @@ type Request struct {
 	Backfills []Backfill
 	// BackfillPools lists the backfill tickets of each pool by number.
 	BackfillPools map[string][]uint32
+	// Asked are the numbers of the tickets that the function is asked about, ascending: see [Explain].
+	Asked []uint32
 
 	base *block.Base
 	gone []uint32
@@ -85,6 +87,31 @@ func (p Proposal) Tickets() []uint32 { return slices.Concat(p.Teams...) }
 // Run runs a function and returns its proposals in their order. The error is the function's own, or says why a runner
 // would refuse the answer. As in a runner, the function gets only what its manifest names.
 func Run(f *matchfn.Function, r Request) ([]Proposal, error) {
+	a, err := answer(f, r)
+	if err != nil {
+		return nil, err
+	}
+	proposals := make([]Proposal, a.Len())
+	for p := range proposals {
+		proposals[p] = Proposal{Score: a.Score(p), Extras: a.Extras(p)}
+		for t := range a.Teams(p) {
+			proposals[p].Teams = append(proposals[p].Teams, a.Team(p, t))
+		}
+	}
+	return proposals, nil
+}
+
+// Explain runs a function and returns what it says of the tickets that the request asks about.
+func Explain(f *matchfn.Function, r Request) ([]block.Explanation, error) {
+	a, err := answer(f, r)
+	if err != nil {
+		return nil, err
+	}
+	return a.Explanations(), nil
+}
+
+// answer is the answer to a request.
+func answer(f *matchfn.Function, r Request) (*block.Answer, error) {
 	request, err := Encode(r, f.Manifest())
 	if err != nil {
 		return nil, err
@@ -100,14 +127,7 @@ func Run(f *matchfn.Function, r Request) ([]Proposal, error) {
 	if a.Failure != "" {
 		return nil, errors.New(a.Failure)
 	}
-	proposals := make([]Proposal, a.Len())
-	for p := range proposals {
-		proposals[p] = Proposal{Score: a.Score(p), Extras: a.Extras(p)}
-		for t := range a.Teams(p) {
-			proposals[p].Teams = append(proposals[p].Teams, a.Team(p, t))
-		}
-	}
-	return proposals, nil
+	return a, nil
 }
 
 // Encode writes the request in the format of package block, with the columns that the manifest names. It fails on
@@ -155,6 +175,9 @@ func Encode(r Request, m block.Manifest) ([]byte, error) {
 		}
 	}
 	pools(r.BackfillPools, b.BackfillPool)
+	if len(r.Asked) > 0 {
+		copy(b.Asked(len(r.Asked)), r.Asked)
+	}
 	request, err := b.Finish()
 	if err != nil {
 		return nil, err

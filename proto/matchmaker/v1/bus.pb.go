@@ -132,7 +132,9 @@ type RunRequest struct {
 	// backfills is set if the function gets backfill tickets too.
 	Backfills bool `protobuf:"varint,12,opt,name=backfills,proto3" json:"backfills,omitempty"`
 	// queue whose tickets and backfill tickets the pools select; empty for those without queues.
-	Queue         string `protobuf:"bytes,13,opt,name=queue,proto3" json:"queue,omitempty"`
+	Queue string `protobuf:"bytes,13,opt,name=queue,proto3" json:"queue,omitempty"`
+	// explain are the ids of tickets that the function is asked about: why they are in no match.
+	Explain       []string `protobuf:"bytes,14,rep,name=explain,proto3" json:"explain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -258,6 +260,13 @@ func (x *RunRequest) GetQueue() string {
 	return ""
 }
 
+func (x *RunRequest) GetExplain() []string {
+	if x != nil {
+		return x.Explain
+	}
+	return nil
+}
+
 // RunPart is one part of the answer to a RunRequest. The first part comes at once. It says only which runner runs the
 // function.
 type RunPart struct {
@@ -279,7 +288,9 @@ type RunPart struct {
 	Traced []*Traced `protobuf:"bytes,9,rep,name=traced,proto3" json:"traced,omitempty"`
 	// apart is set if the function saw no player in two tickets, so that only proposals with compare are to be compared.
 	// Runners of versions that did not look for players leave it out.
-	Apart         bool `protobuf:"varint,10,opt,name=apart,proto3" json:"apart,omitempty"`
+	Apart bool `protobuf:"varint,10,opt,name=apart,proto3" json:"apart,omitempty"`
+	// explanations are what the function says of the tickets that RunRequest.explain names; set only on the last part.
+	Explanations  []*Explanation `protobuf:"bytes,11,rep,name=explanations,proto3" json:"explanations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -384,6 +395,76 @@ func (x *RunPart) GetApart() bool {
 	return false
 }
 
+func (x *RunPart) GetExplanations() []*Explanation {
+	if x != nil {
+		return x.Explanations
+	}
+	return nil
+}
+
+// Explanation is a reason why a ticket is in no match.
+type Explanation struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Ticket string                 `protobuf:"bytes,1,opt,name=ticket,proto3" json:"ticket,omitempty"`
+	// reason is text for people.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// candidates is how many other tickets could be with it if it were not for the reason; -1 if nobody knows.
+	Candidates    int64 `protobuf:"varint,3,opt,name=candidates,proto3" json:"candidates,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Explanation) Reset() {
+	*x = Explanation{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Explanation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Explanation) ProtoMessage() {}
+
+func (x *Explanation) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
+func (*Explanation) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Explanation) GetTicket() string {
+	if x != nil {
+		return x.Ticket
+	}
+	return ""
+}
+
+func (x *Explanation) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Explanation) GetCandidates() int64 {
+	if x != nil {
+		return x.Candidates
+	}
+	return 0
+}
+
 // PlainProposals are proposals with only tickets and a score, as columns: a function makes tens of thousands of them.
 type PlainProposals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -406,7 +487,7 @@ type PlainProposals struct {
 
 func (x *PlainProposals) Reset() {
 	*x = PlainProposals{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -418,7 +499,7 @@ func (x *PlainProposals) String() string {
 func (*PlainProposals) ProtoMessage() {}
 
 func (x *PlainProposals) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -431,7 +512,7 @@ func (x *PlainProposals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlainProposals.ProtoReflect.Descriptor instead.
 func (*PlainProposals) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{3}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PlainProposals) GetTickets() []byte {
@@ -532,7 +613,7 @@ type RunStats struct {
 
 func (x *RunStats) Reset() {
 	*x = RunStats{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -544,7 +625,7 @@ func (x *RunStats) String() string {
 func (*RunStats) ProtoMessage() {}
 
 func (x *RunStats) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -557,7 +638,7 @@ func (x *RunStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunStats.ProtoReflect.Descriptor instead.
 func (*RunStats) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{4}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RunStats) GetInstance() string {
@@ -711,7 +792,7 @@ type PoolCount struct {
 
 func (x *PoolCount) Reset() {
 	*x = PoolCount{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +804,7 @@ func (x *PoolCount) String() string {
 func (*PoolCount) ProtoMessage() {}
 
 func (x *PoolCount) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +817,7 @@ func (x *PoolCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolCount.ProtoReflect.Descriptor instead.
 func (*PoolCount) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PoolCount) GetTickets() int64 {
@@ -770,7 +851,7 @@ type MatchWork struct {
 
 func (x *MatchWork) Reset() {
 	*x = MatchWork{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -782,7 +863,7 @@ func (x *MatchWork) String() string {
 func (*MatchWork) ProtoMessage() {}
 
 func (x *MatchWork) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -795,7 +876,7 @@ func (x *MatchWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatchWork.ProtoReflect.Descriptor instead.
 func (*MatchWork) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *MatchWork) GetProject() string {
@@ -848,7 +929,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -860,7 +941,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -873,7 +954,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Assigned) GetTickets() []string {
@@ -915,7 +996,7 @@ type RunnerStatus struct {
 
 func (x *RunnerStatus) Reset() {
 	*x = RunnerStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -927,7 +1008,7 @@ func (x *RunnerStatus) String() string {
 func (*RunnerStatus) ProtoMessage() {}
 
 func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -940,7 +1021,7 @@ func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunnerStatus.ProtoReflect.Descriptor instead.
 func (*RunnerStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RunnerStatus) GetRunner() string {
@@ -994,7 +1075,7 @@ type InstanceStatus struct {
 
 func (x *InstanceStatus) Reset() {
 	*x = InstanceStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1006,7 +1087,7 @@ func (x *InstanceStatus) String() string {
 func (*InstanceStatus) ProtoMessage() {}
 
 func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1019,7 +1100,7 @@ func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceStatus.ProtoReflect.Descriptor instead.
 func (*InstanceStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *InstanceStatus) GetProject() string {
@@ -1076,7 +1157,7 @@ type LogLines struct {
 
 func (x *LogLines) Reset() {
 	*x = LogLines{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1088,7 +1169,7 @@ func (x *LogLines) String() string {
 func (*LogLines) ProtoMessage() {}
 
 func (x *LogLines) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1101,7 +1182,7 @@ func (x *LogLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLines.ProtoReflect.Descriptor instead.
 func (*LogLines) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LogLines) GetInstance() string {
@@ -1136,7 +1217,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
 	"\aservers\x18\x05 \x01(\bR\aservers\x12\x1a\n" +
-	"\banswered\x18\x06 \x01(\bR\banswered\"\xb0\x04\n" +
+	"\banswered\x18\x06 \x01(\bR\banswered\"\xca\x04\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -1152,14 +1233,15 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	" \x01(\x03R\x06budget\x12=\n" +
 	"\x06census\x18\v \x03(\v2%.matchmaker.v1.RunRequest.CensusEntryR\x06census\x12\x1c\n" +
 	"\tbackfills\x18\f \x01(\bR\tbackfills\x12\x14\n" +
-	"\x05queue\x18\r \x01(\tR\x05queue\x1aM\n" +
+	"\x05queue\x18\r \x01(\tR\x05queue\x12\x18\n" +
+	"\aexplain\x18\x0e \x03(\tR\aexplain\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
 	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\x1aN\n" +
 	"\vCensusEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xd3\x02\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\x93\x03\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
@@ -1171,7 +1253,14 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05plain\x18\b \x01(\v2\x1d.matchmaker.v1.PlainProposalsR\x05plain\x12-\n" +
 	"\x06traced\x18\t \x03(\v2\x15.matchmaker.v1.TracedR\x06traced\x12\x14\n" +
 	"\x05apart\x18\n" +
-	" \x01(\bR\x05apart\"\xb8\x01\n" +
+	" \x01(\bR\x05apart\x12>\n" +
+	"\fexplanations\x18\v \x03(\v2\x1a.matchmaker.v1.ExplanationR\fexplanations\"]\n" +
+	"\vExplanation\x12\x16\n" +
+	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1e\n" +
+	"\n" +
+	"candidates\x18\x03 \x01(\x03R\n" +
+	"candidates\"\xb8\x01\n" +
 	"\x0ePlainProposals\x12\x18\n" +
 	"\atickets\x18\x01 \x01(\fR\atickets\x12\x14\n" +
 	"\x05sizes\x18\x02 \x03(\rR\x05sizes\x12\x14\n" +
@@ -1263,49 +1352,51 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
 	(*RunPart)(nil),        // 2: matchmaker.v1.RunPart
-	(*PlainProposals)(nil), // 3: matchmaker.v1.PlainProposals
-	(*RunStats)(nil),       // 4: matchmaker.v1.RunStats
-	(*PoolCount)(nil),      // 5: matchmaker.v1.PoolCount
-	(*MatchWork)(nil),      // 6: matchmaker.v1.MatchWork
-	(*Assigned)(nil),       // 7: matchmaker.v1.Assigned
-	(*RunnerStatus)(nil),   // 8: matchmaker.v1.RunnerStatus
-	(*InstanceStatus)(nil), // 9: matchmaker.v1.InstanceStatus
-	(*LogLines)(nil),       // 10: matchmaker.v1.LogLines
-	nil,                    // 11: matchmaker.v1.RunRequest.PoolsEntry
-	nil,                    // 12: matchmaker.v1.RunRequest.CensusEntry
-	nil,                    // 13: matchmaker.v1.RunStats.PopulationEntry
-	nil,                    // 14: matchmaker.v1.RunStats.PoolsEntry
-	nil,                    // 15: matchmaker.v1.RunStats.QueuesEntry
-	nil,                    // 16: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Proposal)(nil),       // 17: matchmaker.v1.Proposal
-	(*Traced)(nil),         // 18: matchmaker.v1.Traced
-	(*Pool)(nil),           // 19: matchmaker.v1.Pool
+	(*Explanation)(nil),    // 3: matchmaker.v1.Explanation
+	(*PlainProposals)(nil), // 4: matchmaker.v1.PlainProposals
+	(*RunStats)(nil),       // 5: matchmaker.v1.RunStats
+	(*PoolCount)(nil),      // 6: matchmaker.v1.PoolCount
+	(*MatchWork)(nil),      // 7: matchmaker.v1.MatchWork
+	(*Assigned)(nil),       // 8: matchmaker.v1.Assigned
+	(*RunnerStatus)(nil),   // 9: matchmaker.v1.RunnerStatus
+	(*InstanceStatus)(nil), // 10: matchmaker.v1.InstanceStatus
+	(*LogLines)(nil),       // 11: matchmaker.v1.LogLines
+	nil,                    // 12: matchmaker.v1.RunRequest.PoolsEntry
+	nil,                    // 13: matchmaker.v1.RunRequest.CensusEntry
+	nil,                    // 14: matchmaker.v1.RunStats.PopulationEntry
+	nil,                    // 15: matchmaker.v1.RunStats.PoolsEntry
+	nil,                    // 16: matchmaker.v1.RunStats.QueuesEntry
+	nil,                    // 17: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Proposal)(nil),       // 18: matchmaker.v1.Proposal
+	(*Traced)(nil),         // 19: matchmaker.v1.Traced
+	(*Pool)(nil),           // 20: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
-	11, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
-	12, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
-	17, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
-	4,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
-	3,  // 4: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	18, // 5: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
-	13, // 6: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	14, // 7: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
-	15, // 8: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
-	9,  // 9: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	16, // 10: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	19, // 11: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	19, // 12: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	5,  // 13: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	12, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
+	13, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
+	18, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	5,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
+	4,  // 4: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
+	19, // 5: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	3,  // 6: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
+	14, // 7: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	15, // 8: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
+	16, // 9: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
+	10, // 10: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	17, // 11: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	20, // 12: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	20, // 13: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	6,  // 14: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -1320,7 +1411,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

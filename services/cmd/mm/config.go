@@ -20,6 +20,7 @@ import (
 type configCommands struct {
 	Create configCreate `cmd:"" help:"Create a config with an identifier that the service chooses."`
 	Put    configPut    `cmd:"" help:"Create or replace a config; it is used at once."`
+	List   configList   `cmd:"" help:"List the project's configs."`
 	Get    configGet    `cmd:"" help:"Print a config."`
 	Delete configDelete `cmd:"" help:"Delete a config; it makes no more matches."`
 }
@@ -137,6 +138,35 @@ func displayName(file string) string {
 func position(content []byte, offset int64) (line, column int) {
 	before := content[:offset]
 	return bytes.Count(before, []byte{'\n'}) + 1, len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+type configList struct{}
+
+func (configList) Help() string {
+	return `Examples:
+
+    mm config list
+    mm config list --output json | jq -r '.[].id'`
+}
+
+// Run prints the list.
+func (configList) Run(ctx context.Context, s *session, api developerAPI) error {
+	configs, err := api.ListConfigs(ctx)
+	if err != nil {
+		return err
+	}
+	if configs == nil {
+		configs = []client.ListedConfig{}
+	}
+	g := grid{head: []any{"config", "function", "queue", "pools", "server", "name", "etag"}}
+	for _, c := range configs {
+		server := ""
+		if c.Hosted {
+			server = "yes"
+		}
+		g.add(c.ID, c.Function, c.Queue, c.Pools, server, c.Name, c.ETag)
+	}
+	return s.show(configs, g.withoutEmptyColumns())
 }
 
 type configGet struct {

@@ -45,6 +45,10 @@ any   (every ticket)
 	shell.on(service, "config", "get", "ranked", "-o", "json").expect(0, `"odd": true`, "")
 	shell.on(service, "config", "put", "ranked", file, "--if-match", `"0"`).
 		expect(1, "", "mm: the config has changed (409 Conflict")
+	shell.on(service, "config", "list").expect(0, `CONFIG  FUNCTION  POOLS  SERVER  ETAG
+ranked  duel          2  yes     "1"
+`, "")
+	shell.on(service, "config", "list", "-o", "json").expect(0, `"id": "ranked"`, "")
 	shell.on(service, "config", "delete", "ranked").expect(0, "deleted  ranked\n", "")
 	shell.on(service, "config", "get", "ranked").expect(1, "", "mm: there is no config ranked (404 Not Found")
 	shell.in = `{"matchmaking":{}}`

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -63,6 +64,7 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("POST "+base+"/tickets/acceptance", s.require(s.answerMatch, "player", "service"))
 	mux.HandleFunc("DELETE "+base+"/tickets", s.require(s.deleteTicket, "player", "service"))
 	mux.HandleFunc("PUT "+base+"/configs/{id}", s.require(s.putConfig, "developer"))
+	mux.HandleFunc("GET "+base+"/configs", s.require(s.listConfigs, "developer"))
 	mux.HandleFunc("GET "+base+"/configs/{id}", s.require(s.getConfig, "developer"))
 	mux.HandleFunc("DELETE "+base+"/configs/{id}", s.require(s.deleteConfig, "developer"))
 	mux.HandleFunc("GET "+base+"/players/{id}", s.require(s.exportPlayer, "developer"))
@@ -88,6 +90,14 @@ func newService(t *testing.T) *service {
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s
+}
+
+func (s *service) listConfigs(w http.ResponseWriter, _ *http.Request) {
+	list := []map[string]any{}
+	for _, id := range slices.Sorted(maps.Keys(s.configs)) {
+		list = append(list, map[string]any{"id": id, "etag": `"1"`, "function": "duel", "pools": 2, "hosted": id == "ranked"})
+	}
+	answer(w, map[string]any{"configs": list})
 }
 
 func (s *service) putSettings(w http.ResponseWriter, r *http.Request) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/definition"
@@ -33,6 +34,7 @@ type functionTest struct {
 	Deadline  time.Duration  `default:"5s" help:"How long a run may take, at most 1m."`
 	Memory    int            `default:"256" placeholder:"MIB" help:"How much memory the function may use, in MiB, at most 1024."`
 	Show      int            `default:"10" help:"How many matches to print. --output json prints all."`
+	Explain   []string       `placeholder:"ID,..." help:"Tickets of which the function is asked why they are in no match."`
 }
 
 func (functionTest) Help() string {
@@ -54,7 +56,8 @@ Examples:
     mm function test ffa.zip --config config.json --tickets tickets.json
     mm function test ffa.wasm --generate 10000 --attribute skill=normal:1500:300 --attribute region=choice:1,2,3
     mm function test ffa.wasm --config config.json --generate 10000 --attribute skill=uniform:0:9 --wait uniform:0:60
-    mm function test ffa.wasm --generate 1000 --attribute skill=normal:1500:300 -o json | jq '.matches[0]'`
+    mm function test ffa.wasm --generate 1000 --attribute skill=normal:1500:300 -o json | jq '.matches[0]'
+    mm function test rules.zip --config config.json --tickets tickets.json --explain a,b`
 }
 
 // distribution is the flag value DISTRIBUTION, or NAME=DISTRIBUTION for an attribute.
@@ -101,6 +104,8 @@ func (c functionTest) Validate() error {
 		return usageError("--deadline must be from 1ms to 1m")
 	case c.Memory < 1 || c.Memory > 1024:
 		return usageError("--memory must be from 1 to 1024, in MiB")
+	case len(c.Explain) > block.MaxAsked:
+		return usageError(fmt.Sprintf("--explain: at most %d tickets", block.MaxAsked))
 	case c.Show < 0:
 		return usageError("--show must be 0 or more")
 	case c.Wait.name != "":
@@ -141,6 +146,11 @@ func (c functionTest) Run(ctx context.Context, s *session) (err error) {
 	if err != nil {
 		return err
 	}
+	for _, id := range c.Explain {
+		if !slices.ContainsFunc(tickets, func(t *pb.Ticket) bool { return t.GetId() == id }) {
+			return fmt.Errorf("--explain: there is no ticket %q", id)
+		}
+	}
 	dir, err := os.MkdirTemp("", "mm")
 	if err != nil {
 		return err
@@ -159,7 +169,7 @@ func (c functionTest) Run(ctx context.Context, s *session) (err error) {
 	var lines []string
 	result, err := dryrun.Run(ctx, dryrun.Options{
 		Box: box, Function: module, Config: config, Tickets: tickets, Backfills: backfills,
-		Now: now, Seed: c.Seed, Budget: c.Deadline, Cycles: c.Runs,
+		Now: now, Seed: c.Seed, Budget: c.Deadline, Cycles: c.Runs, Explain: c.Explain,
 		Log: func(line string) { lines = append(lines, line) },
 	})
 	bar.stop()
@@ -170,7 +180,9 @@ func (c functionTest) Run(ctx context.Context, s *session) (err error) {
 		}
 		return c.wrap(err)
 	}
-	return s.showReport(newReport(c.File, tickets, backfills, result, now), lines, c.Show)
+	r := newReport(c.File, tickets, backfills, result, now)
+	r.explain(c.Explain, result)
+	return s.showReport(r, lines, c.Show)
 }
 
 // wrap adds to an error whether the file or the function caused it.

@@ -167,6 +167,25 @@ func TestFunctionTestPrintsSomeMatchesAndIsReproducible(t *testing.T) {
 	}
 }
 
+func TestFunctionTestExplains(t *testing.T) {
+	s, module := newSandboxShell(t), buildGuest(t)
+	tickets := write(t, "tickets.json", `[{"id": "a", "attributes": {"skill": 1}, "wait": 3},
+		{"id": "b", "attributes": {"skill": 2}, "wait": 2}, {"id": "c", "attributes": {"skill": 3}, "wait": 1}]`)
+	args := []string{"function", "test", module, "--deadline", "1m", "--timeout", "5m", "--tickets", tickets, "--config",
+		config(t, "explain")}
+	got := s.run(append(args, "--explain", "c,a")...)
+	got.expect(0, `TICKET  WHY IT IS IN NO MATCH  CANDIDATES WITHOUT THAT
+c       as told                2
+a       it is in a match
+`, "log: asked for explain\n")
+	got = s.run(append(args, "--explain", "c", "-o", "json")...)
+	got.expect(0, `"reason": "as told"`, "")
+	if got := s.run(args...); strings.Contains(got.out, "as told") {
+		t.Errorf("nobody asks: %s", got.out)
+	}
+	s.run(append(args, "--explain", "z")...).expect(1, "", `mm: --explain: there is no ticket "z"`)
+}
+
 // withoutTimes removes the table of times.
 func withoutTimes(out string) string {
 	return regexp.MustCompile(`(?ms)^STEP.*?\n\n`).ReplaceAllString(out, "")

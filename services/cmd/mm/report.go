@@ -34,6 +34,9 @@ type report struct {
 	Runs      int           `json:"runs"`
 	Log       []string      `json:"log"`
 
+	// Explanations are there if somebody asked.
+	Explanations []explanation `json:"explanations,omitempty"`
+
 	spreads []string // the names of the spreads that the tables show
 }
 
@@ -190,7 +193,8 @@ func (s *session) showReport(r *report, logLines []string, most int) error {
 	if s.Output == "table" {
 		s.printLog(logLines)
 	}
-	if err := s.show(r, r.summary(), r.stepTable(), r.gapTable(), r.matchTable(most)); err != nil {
+	if err := s.show(
+		r, r.summary(), r.stepTable(), r.gapTable(), r.matchTable(most), r.explanationTable()); err != nil {
 		return err
 	}
 	if !r.ran() {

@@ -14,8 +14,7 @@ import (
 
 type rulesImport struct {
 	Language string `arg:"" enum:"flexmatch,unity,playfab,accelbyte" help:"The file's language: flexmatch, unity, playfab or accelbyte."`
-	File     string `arg:"" help:"The file, - for standard input."`
-	Pool     string `help:"The pool of Unity's queue; without it, the default pool."`
+	rulesFile
 	Partly   bool   `help:"Print the rules although some of the file's are refused."`
 }
 
@@ -79,8 +78,14 @@ func (c rulesImport) Run(s *session) error {
 	return err
 }
 
+// rulesFile is a file with rules.
+type rulesFile struct {
+	File string `arg:"" help:"The file, - for standard input."`
+	Pool string `help:"The pool of Unity's queue; without it, the default pool."`
+}
+
 // read reads no more than a file may have.
-func (c rulesImport) read(s *session) ([]byte, error) {
+func (c rulesFile) read(s *session) ([]byte, error) {
 	in := s.in
 	if c.File != "-" {
 		file, err := os.Open(c.File)

@@ -128,7 +128,9 @@ func (inv *Invoker) invoke(
 		Invoker: inv, run: r, instance: instance, needs: n, stats: stats, clock: &clock,
 		work: pool.Work{Deadline: r.Deadline},
 	}
-	e.base = r.Keeping.find(r)
+	if len(r.Request.GetExplain()) == 0 { // what a function keeps has other numbers
+		e.base = r.Keeping.find(r)
+	}
 	request, err := e.encode(life)
 	defer func() {
 		if err != nil {
@@ -183,6 +185,9 @@ func (inv *Invoker) invoke(
 		if err := e.base.propose(answer); err != nil {
 			return err
 		}
+	}
+	if len(e.asked) > 0 {
+		last.Explanations = explanations(answer, e.asked, tickets)
 	}
 	inv.parts.block = len(bytes)
 	return inv.parts.send(answer, tickets, &inv.backfills, created, last, r.Answer)

@@ -36,6 +36,7 @@ type encoder struct {
 	again bool  // all tickets that the function keeps are selected again, and nothing else
 	goes  bool  // the function has tickets of earlier requests, and gets what changed
 	ended []uint32
+	asked []uint32 // the tickets of the selection that the run asks about
 
 	selected    bool // the selections are of these versions of the indexes
 	tickets     uint64
@@ -130,6 +131,7 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 	r, s := e.run.Request, &e.selection
 	if !e.selected || e.tickets != v.Version() {
 		e.choose(v)
+		e.findAsked()
 		e.stats.Population, e.stats.Queues = v.Count(r.GetCensus()), v.Queues(mostQueues)
 		e.selected, e.tickets = true, v.Version()
 		e.stats.Query += lap(e.clock)
@@ -197,6 +199,7 @@ func (e *encoder) sizeOf(meta block.Meta) *block.RequestSize {
 	size.Meta(meta, len(r.GetSettings()))
 	e.columns.add(&size, &e.selection, r.GetPools())
 	e.players.add(&size, e.selection.N())
+	size.Asked(len(e.asked))
 	e.addBase(&size)
 	if len(e.backfills.list) > 0 {
 		e.backfills.add(&size, r.GetPools(), e.players.needs)
@@ -231,6 +234,9 @@ func (e *encoder) writeTickets(v pool.View) {
 	v.Column(s, pool.Created, e.created)
 	copy(b.Created(), e.created)
 	e.writeBase(v)
+	if len(e.asked) > 0 {
+		copy(b.Asked(len(e.asked)), e.asked)
+	}
 	e.columns.writeAttributes(v, s, &e.work, b.Attribute)
 	e.players.write(v, s, &e.work, b)
 }

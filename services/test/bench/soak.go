@@ -128,7 +128,7 @@ func (s *soak) Run(ctx context.Context, out io.Writer) (err error) {
 		return fmt.Errorf("%d tickets were not assigned, the first: %w", failed, errors.Join(players[0].err, players[1].err))
 	}
 	if day > soakMost {
-		return fmt.Errorf("Redis would store %.0f MiB at %s tickets a second", day, count(soakRate))
+		return fmt.Errorf("too much is stored: %.0f MiB at %s tickets a second with hosting", day, count(soakRate))
 	}
 	if len(grows) > 0 {
 		return fmt.Errorf("not level: %s", strings.Join(grows, ", "))

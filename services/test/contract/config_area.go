@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -55,6 +56,27 @@ func configs() []requirement {
 			}
 			if ids[0] == ids[1] {
 				t.Errorf("two configs are %s", ids[0])
+			}
+		}},
+		{name: "configs/listed by id", check: func(t *trial) {
+			var ids [2]string
+			for i := range ids {
+				id := t.name("config")
+				ids[i] = id
+				t.Cleanup(func() { t.deleteConfig(id) })
+				t.do(http.StatusOK, configRequest(http.MethodPut, id, full))
+			}
+			slices.Sort(ids[:])
+			var list struct{ Configs []struct{ ID string } }
+			t.do(http.StatusOK, configRequest(http.MethodGet, "", "")).decode(t, &list)
+			var got []string
+			for _, c := range list.Configs {
+				if slices.Contains(ids[:], c.ID) {
+					got = append(got, c.ID)
+				}
+			}
+			if !slices.Equal(got, ids[:]) {
+				t.Errorf("listed are %q of %q", got, ids)
 			}
 		}},
 		{name: "configs/kept as sent", check: func(t *trial) {

@@ -34,6 +34,8 @@ type Options struct {
 	Budget time.Duration
 	// Cycles is how many cycles to measure, at least 1. A cycle has one run for each segment of the pools.
 	Cycles int
+	// Explain are the ids of tickets of which the function is asked why they are in no match, in a cycle of its own.
+	Explain []string
 	// Log gets each line that the function prints in the first cycle.
 	Log func(line string)
 }
@@ -47,6 +49,10 @@ type Result struct {
 	// pool.
 	Waiting []*pb.Ticket
 	Outside int
+	// InPools are the ids of all tickets that are in a pool.
+	InPools map[string]bool
+	// Explanations are what the function says of the tickets of Options.Explain.
+	Explanations []*pb.Explanation
 	// Segments is the number of runs in a cycle.
 	Segments int
 	Cycles   []Times
@@ -91,6 +97,14 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			d.selectMatches(r)
 		}
 	}
+	if len(o.Explain) > 0 {
+		d.cycle++
+		d.asking = true
+		if _, err := d.runCycle(ctx); err != nil {
+			return nil, err
+		}
+		r.Explanations = d.explanations
+	}
 	r.Memory = d.instance.memory
 	return r, nil
 }
@@ -106,6 +120,9 @@ type dryRun struct {
 
 	cycle      int
 	candidates []*evaluator.Candidate[struct{}] // of the first cycle
+
+	asking       bool // in the cycle in which the function is asked about tickets
+	explanations []*pb.Explanation
 }
 
 // memoryMeter notes how much memory an instance used at most.
@@ -168,6 +185,9 @@ func (d *dryRun) runCycle(ctx context.Context) (Times, error) {
 			Index: d.index, Backfills: d.backfills, Answer: d.addProposals,
 			Began: now, Deadline: now.Add(d.Budget),
 		}
+		if d.asking {
+			run.Request.Explain = d.Explain
+		}
 		last, err := d.invoker.Invoke(ctx, run, d.instance, d.needs)
 		if run.LeftOut.Any() {
 			d.logLine("[runner] " + run.LeftOut.String())
@@ -178,6 +198,7 @@ func (d *dryRun) runCycle(ctx context.Context) (Times, error) {
 		if err := d.addProposals(last); err != nil {
 			return sum, err
 		}
+		d.explanations = append(d.explanations, last.GetExplanations()...)
 		s := last.GetStats()
 		sum.Query += microseconds(s.GetQuery())
 		sum.Encode += microseconds(s.GetEncode())
@@ -218,6 +239,7 @@ func (d *dryRun) selectMatches(r *Result) {
 		}
 	}
 	pooled := d.ticketsInPools()
+	r.InPools = pooled
 	for _, ticket := range d.Tickets {
 		if !matched[ticket.GetId()] {
 			r.Waiting = append(r.Waiting, ticket)

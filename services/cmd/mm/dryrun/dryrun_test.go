@@ -113,6 +113,23 @@ func TestRunningGamesAreFilledFirst(t *testing.T) {
 	}
 }
 
+func TestFunctionIsAskedInACycleOfItsOwn(t *testing.T) {
+	r, log, err := runGuest(t, "explain", 5, func(o *dryrun.Options) {
+		o.Explain, o.Cycles = []string{"t4", "t0"}, 2
+		o.Config.Pools = filter(0, 4, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := summary(r); got != "t0-t1 t2-t3 waiting t4" || len(r.Cycles) != 2 || len(log) != 1 {
+		t.Errorf("%s, %d cycles, log %q", got, len(r.Cycles), log)
+	}
+	// The ticket t4 is in no pool.
+	if e := r.Explanations; len(e) != 1 || e[0].GetTicket() != "t0" || e[0].GetReason() != "as told" || r.InPools["t4"] {
+		t.Errorf("explained: %v", e)
+	}
+}
+
 // The invoker uses the parts of an answer again.
 func TestProposalsOfManyPartsAreAllMatched(t *testing.T) {
 	const tickets = 40_000

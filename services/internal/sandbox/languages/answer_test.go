@@ -119,6 +119,9 @@ type answerDescription struct {
 	Tickets, Backfills int
 	Failure            string
 	Proposals          []proposalDescription
+
+	// Explanations are what SDKs of other languages do not write.
+	Explanations any
 }
 
 type proposalDescription struct {

@@ -123,8 +123,8 @@ type requestDescription struct {
 
 	LeftOutAttributes, LeftOutProperties uint32
 
-	// BackfillPlayers is what SDKs of other languages skip.
-	BackfillPlayers any
+	// BackfillPlayers and Asked are what SDKs of other languages skip.
+	BackfillPlayers, Asked any
 }
 
 // isOfBackfillPlayers tells whether a vector is one of damaged sections of players in running games.

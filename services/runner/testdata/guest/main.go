@@ -40,6 +40,11 @@ func match(r *matchfn.Run) error {
 		for b := range uint32(min(r.Backfills(), r.Tickets())) {
 			r.Propose(1, b).UpdateBackfill(b).Attribute("skill", free[b]-1)
 		}
+	case "explain": // like pair, and then why tickets are in no match
+		pair(r)
+		for _, ticket := range r.Asked() {
+			r.Explain(ticket, "as told", int(ticket))
+		}
 	case "chain": // every ticket but the ends is in two proposals, and the later one is better
 		order := matchfn.SortBy(r.Attribute("skill"))
 		for i := 0; i+1 < len(order); i++ {

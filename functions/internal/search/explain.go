@@ -1,0 +1,321 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// Reason is why a ticket is in no match.
+type Reason struct {
+	Ticket uint32
+	Kind   Kind
+	// Name is that of the rule or of the value.
+	Name string
+	// Candidates is how many other tickets fit with it one by one, if it were not for the rule.
+	Candidates int
+	// Match is a match that there would be with the ticket if it were not for the rule; nil if none was found.
+	Match *Match
+}
+
+// Kind is a kind of reason.
+type Kind int
+
+const (
+	// RuleStops is a rule without which more tickets would fit, or a match would be found. Roles have the name roles.
+	RuleStops Kind = iota
+	// ValueMissing is a value that a player lacks.
+	ValueMissing
+	// Unreadable is a ticket whose players cannot be read.
+	Unreadable
+	// NoneAlone says that no rule alone keeps the ticket from a match. Candidates are with all rules.
+	NoneAlone
+	// WorkEnded says that there is a match, but the search ended before it.
+	WorkEnded
+)
+
+const (
+	// mostReasons is how many reasons a ticket has.
+	mostReasons = 16
+	// olderAnchors is how many older tickets are tried as the anchor of a match with a ticket.
+	olderAnchors = 16
+)
+
+// Explain says of tickets why they are in none of the matches that were found, in new matches. It leaves out one rule
+// after the other, looks how many tickets fit with each one by one, and tries whether there is a match. It does about so
+// many steps of work: what it cannot say with that it leaves out.
+func Explain(r *rules.Rules, source Source, found []Match, asked []uint32, work int) (reasons []Reason) {
+	p := read(r, source)
+	p.findRegions(&Games{})
+	e := &explainer{pool: p, taken: make([]bool, p.tickets()), work: work}
+	for _, m := range found {
+		for _, team := range m.Teams {
+			for _, t := range team.Tickets {
+				e.taken[t] = true
+			}
+		}
+	}
+	var open []uint32
+	for _, t := range asked {
+		if p.refused[t] {
+			reasons = append(reasons, p.refusals(t)...)
+		} else if !e.taken[t] {
+			open = append(open, t)
+		}
+	}
+	if len(open) == 0 {
+		return reasons
+	}
+	all := variants(r)
+	verdicts := make([][]verdict, len(all))
+	for i := range all {
+		verdicts[i] = e.look(&all[i].rules, open, e.work/(len(all)-i))
+	}
+	for i, t := range open {
+		reasons = append(reasons, reasonsOf(t, all, func(variant int) verdict { return verdicts[variant][i] })...)
+	}
+	return reasons
+}
+
+// variant is a rule set without one of its rules; the first has all of them.
+type variant struct {
+	name  string
+	rules rules.Rules
+}
+
+func variants(r *rules.Rules) []variant {
+	whole := *r
+	whole.Prefer = nil // a better match may be without the ticket
+	all := []variant{{"", whole}}
+	for i, rule := range r.Rules {
+		less := whole
+		less.Rules = slices.Delete(slices.Clone(r.Rules), i, i+1)
+		all = append(all, variant{cmp.Or(rule.Name, "rules["+strconv.Itoa(i)+"]"), less})
+	}
+	if slices.ContainsFunc(r.Teams, func(t rules.Team) bool { return len(t.Roles) > 0 }) {
+		less := whole
+		less.Teams = slices.Clone(r.Teams)
+		for i := range less.Teams {
+			less.Teams[i].Roles = nil
+		}
+		all = append(all, variant{"roles", less})
+	}
+	return all
+}
+
+// refusals are why no match can ever have a ticket.
+func (p *pool) refusals(t uint32) (reasons []Reason) {
+	if p.unread[t] {
+		return []Reason{{Ticket: t, Kind: Unreadable}}
+	}
+	for i := range p.columns {
+		c := &p.columns[i]
+		for player := p.first[t]; c.must && player < p.first[t+1]; player++ {
+			if c.missing(player) {
+				reasons = append(reasons, Reason{Ticket: t, Kind: ValueMissing, Name: c.value.Name})
+				break
+			}
+		}
+	}
+	return reasons[:min(len(reasons), mostReasons)]
+}
+
+// verdict is what was found out of a ticket with a variant of the rules.
+type verdict struct {
+	known      bool
+	candidates int
+	match      *Match
+}
+
+// reasonsOf are the reasons of a ticket: those first without which there is a match.
+func reasonsOf(t uint32, all []variant, of func(variant int) verdict) (reasons []Reason) {
+	whole := of(0)
+	if !whole.known {
+		return nil
+	}
+	if whole.match != nil {
+		return []Reason{{Ticket: t, Kind: WorkEnded, Candidates: whole.candidates, Match: whole.match}}
+	}
+	alone := false
+	for i := 1; i < len(all); i++ {
+		v := of(i)
+		if !v.known || v.match == nil && v.candidates <= whole.candidates {
+			continue
+		}
+		alone = alone || v.match != nil
+		reasons = append(reasons, Reason{Ticket: t, Name: all[i].name, Candidates: v.candidates, Match: v.match})
+	}
+	slices.SortStableFunc(reasons, func(a, b Reason) int {
+		if first := a.Match != nil; first != (b.Match != nil) {
+			if first {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.Candidates, a.Candidates)
+	})
+	if !alone {
+		reasons = slices.Insert(reasons, 0, Reason{Ticket: t, Kind: NoneAlone, Candidates: whole.candidates})
+	}
+	return reasons[:min(len(reasons), mostReasons)]
+}
+
+// explainer finds reasons. Tickets of matches are taken.
+type explainer struct {
+	pool  *pool
+	taken []bool
+	work  int
+}
+
+// unfit is the tickets that can be in no match with a variant of the rules: those of others, and those without a value
+// that these rules need.
+func (e *explainer) unfit(r *rules.Rules) []bool {
+	p, unfit, used := e.pool, slices.Clone(e.taken), rules.Used(r)
+	for t := range unfit {
+		if !p.refused[t] || unfit[t] {
+			continue
+		}
+		unfit[t] = p.unread[t]
+		for i := range p.columns {
+			c := &p.columns[i]
+			needed := used[c.value.Name] && c.value.Missing == rules.Reject
+			for player := p.first[t]; needed && player < p.first[t+1]; player++ {
+				unfit[t] = unfit[t] || c.missing(player)
+			}
+		}
+	}
+	return unfit
+}
+
+// look looks at tickets with a variant of the rules, with at most so much of the work.
+func (e *explainer) look(r *rules.Rules, tickets []uint32, share int) []verdict {
+	verdicts := make([]verdict, len(tickets))
+	e.work -= share
+	share -= len(e.taken) / 4 // to compile
+	if share > 0 {
+		s := &search{rules: r, pool: e.pool, games: &Games{}, work: share, taken: e.unfit(r), anchorsLeft: few}
+		s.compile()
+		x := &examiner{search: s, order: s.anchors()}
+		s.b = newBuilder(s)
+		s.begin(x.order)
+		x.rank = make([]int, len(e.taken))
+		for i := range x.rank {
+			x.rank[i] = -1
+		}
+		for i, t := range x.order {
+			x.rank[t] = i
+		}
+		for i, t := range tickets {
+			verdicts[i] = x.examine(t)
+		}
+		share = s.work
+	}
+	e.work += max(0, share)
+	return verdicts
+}
+
+// examiner looks at single tickets.
+type examiner struct {
+	*search
+	order []uint32 // of anchors
+	rank  []int    // of each ticket in order, -1 for those that may be in no match
+}
+
+// examine looks for tickets that fit with one, and for a match of them.
+func (x *examiner) examine(t uint32) verdict {
+	at := x.rank[t]
+	if at < 0 {
+		return verdict{known: true}
+	}
+	older := x.fitting(t, x.order[:at], func(o uint32) bool {
+		x.pair(o)
+		return x.b.beside(t)
+	})
+	x.pair(t)
+	younger := x.fitting(t, x.order[at+1:], x.b.beside)
+	if x.work <= 0 {
+		return verdict{}
+	}
+	v := verdict{known: true, candidates: len(older) + len(younger)}
+	x.work -= 4 * v.candidates // to sort
+	nearest := func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(x.distance(t, a), x.distance(t, b)), cmp.Compare(x.rank[a], x.rank[b]))
+	}
+	slices.SortFunc(older, nearest)
+	slices.SortFunc(younger, nearest)
+	limit := min(3*x.most+8, 400)
+	if v.match = x.matchOf(t, nil, slices.Clone(younger[:min(limit, len(younger))])); v.match != nil {
+		return v
+	}
+	for _, anchor := range older[:min(olderAnchors, len(older))] {
+		// Of these, not all fit with the ticket: matchOf looks.
+		near := slices.DeleteFunc(slices.Clone(x.near(anchor, limit)), func(o uint32) bool {
+			return o == t || x.rank[o] < x.rank[anchor]
+		})
+		if v.match = x.matchOf(anchor, []uint32{t}, near); v.match != nil || x.work <= 0 {
+			break
+		}
+	}
+	return v
+}
+
+// fitting are the tickets that fit with one, as a look at each says.
+func (x *examiner) fitting(t uint32, others []uint32, fits func(uint32) bool) (all []uint32) {
+	for _, o := range others {
+		if x.work--; x.work <= 0 {
+			return nil
+		}
+		if x.keys[o] == x.keys[t] && x.pool.size(o)+x.pool.size(t) <= x.most && fits(o) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (x *examiner) distance(a, b uint32) float64 { return math.Abs(x.values[a] - x.values[b]) }
+
+// pair begins with an anchor, to look who fits beside it.
+func (x *examiner) pair(anchor uint32) {
+	b := x.b
+	b.begin(anchor)
+	b.add(anchor)
+	if x.masks != nil {
+		b.mask = b.reach(anchor)
+		b.reached[anchor] = b.mask
+	}
+}
+
+// matchOf makes a match of an anchor, tickets that must be in it, and candidates; nil if it finds none.
+func (x *examiner) matchOf(anchor uint32, must, candidates []uint32) *Match {
+	b := x.b
+	b.begin(anchor)
+	b.distant = b.far()
+	x.inOrder(anchor, candidates)
+	b.look(candidates, false)
+	if x.masks != nil {
+		for _, t := range must {
+			b.reached[t] = b.reach(t)
+		}
+	}
+	defer func() { b.must = nil }()
+	steps := x.work / 4
+	if len(candidates) > few {
+		steps = min(steps, 200+12*len(candidates))
+	}
+	for _, a := range x.arrangements {
+		b.begin(anchor)
+		b.arrange(a)
+		b.must, b.steps, b.used = must, steps, 0
+		if b.place(anchor, -len(must)) {
+			m := b.match
+			return &m
+		}
+		if steps -= b.used + 1; steps <= 0 || x.work <= 0 {
+			break
+		}
+	}
+	return nil
+}

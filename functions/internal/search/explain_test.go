@@ -1,0 +1,184 @@
+package search_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"matchmaker.dev/functions/internal/search"
+	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/judge"
+)
+
+// without is a rule set without the rule of a name, or without roles.
+func without(r *rules.Rules, name string) *rules.Rules {
+	less := *r
+	if name == "roles" {
+		less.Teams = slices.Clone(r.Teams)
+		for i := range less.Teams {
+			less.Teams[i].Roles = nil
+		}
+		return &less
+	}
+	for i, rule := range r.Rules {
+		if rule.Name == name || rule.Name == "" && name == "rules["+strconv.Itoa(i)+"]" {
+			less.Rules = slices.Delete(slices.Clone(r.Rules), i, i+1)
+			return &less
+		}
+	}
+	return nil
+}
+
+// explained checks what is said of the tickets that are left over in a pool. Matches that there would be must be
+// allowed, and have the ticket. Where the reference finds that a rule alone keeps a ticket from a match, that is said.
+func explained(r *rules.Rules, pool []judge.Ticket) (alone, none int, err error) {
+	found := search.Search(r, tickets(pool), nil, plenty)
+	left := map[uint32]bool{}
+	for i := range pool {
+		left[uint32(i)] = true
+	}
+	for _, m := range found {
+		for _, team := range m.Teams {
+			for _, t := range team.Tickets {
+				delete(left, t)
+			}
+		}
+	}
+	var asked []uint32
+	for i := range pool {
+		asked = append(asked, uint32(i))
+	}
+	of := map[uint32][]search.Reason{}
+	for _, reason := range search.Explain(r, tickets(pool), found, asked, plenty) {
+		if !left[reason.Ticket] {
+			return 0, 0, fmt.Errorf("ticket %d is in a match, and has the reason %+v", reason.Ticket, reason)
+		}
+		of[reason.Ticket] = append(of[reason.Ticket], reason)
+	}
+	for t := range left {
+		if len(of[t]) == 0 {
+			return 0, 0, fmt.Errorf("ticket %d has no reason", t)
+		}
+		for i, reason := range of[t] {
+			switch {
+			case reason.Kind == search.WorkEnded:
+				return 0, 0, fmt.Errorf("ticket %d could be in the match %+v that the search did not find", t, reason.Match)
+			case reason.Kind == search.NoneAlone && i > 0 || reason.Candidates >= len(left):
+				return 0, 0, fmt.Errorf("ticket %d has the reasons %+v", t, of[t])
+			case reason.Match == nil:
+				continue
+			}
+			alone++
+			less := without(r, reason.Name)
+			if less == nil {
+				return 0, 0, fmt.Errorf("there is no rule %q", reason.Name)
+			}
+			m := judged(*reason.Match)
+			if err := judge.Check(less, pool, m); err != nil {
+				return 0, 0, fmt.Errorf("without %s there is no match %+v of ticket %d: %w", reason.Name, m, t, err)
+			}
+			has := false
+			for _, team := range reason.Match.Teams {
+				has = has || slices.Contains(team.Tickets, t)
+				for _, other := range team.Tickets {
+					if !left[other] {
+						return 0, 0, fmt.Errorf("the match of ticket %d takes ticket %d from another", t, other)
+					}
+				}
+			}
+			if !has {
+				return 0, 0, fmt.Errorf("the match %+v is without ticket %d", m, t)
+			}
+		}
+		if of[t][0].Kind == search.NoneAlone {
+			none++
+			if err := noneAlone(r, pool, left, t); err != nil {
+				return 0, 0, err
+			}
+		}
+	}
+	return alone, none, nil
+}
+
+// noneAlone returns an error if the reference finds a match with a ticket when one rule is left out.
+func noneAlone(r *rules.Rules, pool []judge.Ticket, left map[uint32]bool, t uint32) error {
+	var rest []judge.Ticket
+	at := -1
+	for i, one := range pool {
+		if uint32(i) == t {
+			at = len(rest)
+		}
+		if left[uint32(i)] {
+			rest = append(rest, one)
+		}
+	}
+	for i := range r.Rules {
+		less := *r
+		less.Rules = slices.Delete(slices.Clone(r.Rules), i, i+1)
+		m, ok, _ := judge.Find(&less, rest, *parts)
+		if !ok || !slices.ContainsFunc(m.Teams, func(team judge.Team) bool { return slices.Contains(team.Tickets, at) }) {
+			continue
+		}
+		return fmt.Errorf("no rule alone is to keep ticket %d from a match, but without rules[%d] there is %+v", t, i, m)
+	}
+	return nil
+}
+
+func TestExplanationsAreTrue(t *testing.T) {
+	alone, none := 0, 0
+	for i := range *cases {
+		random := rand.New(rand.NewPCG(*seed+uint64(i), 1))
+		text := world{random}.rules()
+		r, err := rules.Parse(text)
+		if err != nil {
+			continue
+		}
+		pool := world{random}.pool(*least + random.IntN(*most-*least+1))
+		a, n, err := explained(r, pool)
+		if alone, none = alone+a, none+n; err == nil {
+			continue
+		}
+		pool = shrink(pool, func(p []judge.Ticket) bool { _, _, err := explained(r, p); return err != nil })
+		_, _, err = explained(r, pool)
+		t.Fatalf("seed %d: %v\n%s\nthe case is in %s", *seed+uint64(i), err, text, keep(t, text, pool))
+	}
+	t.Logf("%d rules alone keep a ticket from a match, of %d tickets none does", alone, none)
+	if *cases >= 200 && (alone < *cases/4 || none < *cases/4) {
+		t.Errorf("the cases say little: %d rules alone, %d tickets without such a rule", alone, none)
+	}
+}
+
+// What is said does not depend on how many others wait who do not fit, and ends with the work.
+func TestExplanationsEndWithTheWork(t *testing.T) {
+	r, err := rules.Parse([]byte(`{"values": {"skill": "number", "mode": "string"},
+  "teams": [{"name": "a", "copies": 2, "size": 1}],
+  "rules": [{"name": "near", "spread": "skill", "max": 1}, {"name": "mode", "same": "mode"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pool []judge.Ticket
+	for i := range 2000 {
+		mode := "x"
+		if i == 1000 {
+			mode = "y"
+		}
+		pool = append(pool, judge.Ticket{Age: float64(i % 7), Players: []judge.Player{
+			{"skill": float64(2 * i), "mode": mode},
+		}})
+	}
+	reasons := search.Explain(r, tickets(pool), nil, []uint32{5, 1000}, plenty)
+	// Only the one in the other mode needs both rules to go.
+	want := []string{"5 near 1998", "1000  0"}
+	var got []string
+	for _, reason := range reasons {
+		got = append(got, fmt.Sprint(reason.Ticket, " ", reason.Name, " ", reason.Candidates))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := search.Explain(r, tickets(pool), nil, []uint32{5, 1000}, 1000); len(got) > 0 {
+		t.Errorf("without work: %+v", got)
+	}
+}

@@ -1,0 +1,28 @@
+package function
+
+import (
+	"matchmaker.dev/functions/internal/search"
+	"matchmaker.dev/pkg/matchfn"
+)
+
+// explain says why tickets are in no match.
+func explain(r *matchfn.Run, reasons []search.Reason) {
+	for _, reason := range reasons {
+		text, candidates := reason.Name, reason.Candidates
+		switch reason.Kind {
+		case search.RuleStops:
+			if reason.Match != nil {
+				text += ": without it there is a match"
+			}
+		case search.ValueMissing:
+			text, candidates = "a player has no "+reason.Name, -1
+		case search.Unreadable:
+			text, candidates = "what the ticket says of its players cannot be read", -1
+		case search.NoneAlone:
+			text = "no rule alone keeps it from a match"
+		case search.WorkEnded:
+			text = "there is a match, but the work of the run ended before"
+		}
+		r.Explain(reason.Ticket, text, candidates)
+	}
+}

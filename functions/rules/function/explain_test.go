@@ -1,0 +1,58 @@
+package function
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"matchmaker.dev/pkg/matchfn/fake"
+)
+
+func TestSaysWhyTicketsAreInNoMatch(t *testing.T) {
+	const rules = `{"numbers": ["skill"], "values": {"mode": "string"}, "teams": [{"name": "side", "copies": 2, "size": 1}],
+		"rules": [{"name": "near", "spread": "skill", "max": 10}, {"same": "mode"}]}`
+	ticket := func(skill float64, mode string, wait time.Duration) fake.Ticket {
+		return fake.Ticket{
+			Wait: wait, Attributes: map[string]float64{"skill": skill}, Properties: map[string][]byte{"mode": []byte(mode)},
+		}
+	}
+	request := fake.Request{Settings: rules, Asked: []uint32{0, 1, 2, 4, 5, 6}, Tickets: []fake.Ticket{
+		ticket(100, `"ranked"`, 9*time.Second), // with 1
+		ticket(105, `"ranked"`, 8*time.Second),
+		ticket(200, `"ranked"`, 7*time.Second), // only the skill of 3 is in the way
+		ticket(300, `"ranked"`, 6*time.Second), // nobody asks about it
+		ticket(207, `"fun"`, 5*time.Second),    // only the mode of 2 is in the way
+		ticket(900, `"quick"`, 4*time.Second),  // neither rule alone
+		{Properties: map[string][]byte{players: []byte("no list")}},
+	}}
+	explanations, err := fake.Explain(function, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range explanations {
+		got = append(got, fmt.Sprintf("%d %s (%d)", e.Ticket, e.Reason, e.Candidates))
+	}
+	want := []string{
+		"6 what the ticket says of its players cannot be read (-1)",
+		"2 near: without it there is a match (1)",
+		"2 rules[1]: without it there is a match (1)",
+		"4 rules[1]: without it there is a match (1)",
+		"5 no rule alone keeps it from a match (0)",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+	// The matches are the same as if nobody asked.
+	for range 2 {
+		proposals, err := fake.Run(function, request)
+		if err != nil || len(proposals) != 1 || !slices.Equal(proposals[0].Tickets(), []uint32{0, 1}) {
+			t.Errorf("asked about %v: %+v, %v", request.Asked, proposals, err)
+		}
+		request.Asked = nil
+	}
+	if got, err := fake.Explain(function, request); err != nil || len(got) > 0 {
+		t.Errorf("nobody asks: %v, %v", got, err)
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/explain"
+	"matchmaker.dev/pkg/matchfn/rules/origin"
+	"matchmaker.dev/pkg/matchfn/rules/translation"
+)
+
+type rulesCheck struct {
+	rulesFile
+	Language string `enum:"rules,flexmatch,unity,playfab,accelbyte" default:"rules" help:"The file's language: rules, flexmatch, unity, playfab or accelbyte."`
+}
+
+func (rulesCheck) Help() string {
+	return `A rule set that is wrong, or that no match can ever satisfy, is refused: the error names the place. Of a file in
+another language, what our rules make of it is explained, and standard error gets a verdict on each of its rules.
+
+Examples:
+
+    mm rules check rules.json
+    mm rules check ruleset.json --language flexmatch`
+}
+
+// Run prints what the rules mean.
+func (c rulesCheck) Run(s *session) error {
+	text, err := c.read(s)
+	if err != nil {
+		return err
+	}
+	r, lines, err := c.parse(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	sections := explain.Rules(r)
+	refused := 0
+	for _, l := range lines {
+		if l.Verdict == translation.Refused {
+			refused++
+		}
+	}
+	if s.Output == "json" {
+		err = s.printJSON(struct {
+			Sections []explain.Section  `json:"sections"`
+			Verdicts []translation.Line `json:"verdicts,omitempty"`
+		}{sections, lines}, "  ")
+	} else {
+		for _, l := range lines {
+			s.note("%s", l)
+		}
+		_, err = io.WriteString(s.out, explain.Text(sections))
+	}
+	if err == nil && refused > 0 {
+		err = fmt.Errorf("%d rules of the file are refused, and not explained", refused)
+	}
+	return err
+}
+
+// parse reads the rules, and what became of each if the file is in another language.
+func (c rulesCheck) parse(text []byte) (*rules.Rules, []translation.Line, error) {
+	if c.Language == "rules" {
+		if c.Pool != "" {
+			return nil, nil, errors.New("--pool: only files of unity have pools")
+		}
+		r, err := rules.Parse(text)
+		return r, nil, err
+	}
+	t, err := origin.Import(c.Language, text, c.Pool)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.Rules, t.Lines, nil
+}

@@ -1,0 +1,46 @@
+package invocation
+
+import (
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/block"
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/pool"
+)
+
+// MaxExplained is how many bytes of explanations an answer may bring: they travel in its last part. What is more is
+// dropped.
+const MaxExplained = MaxPartSize / 2
+
+// findAsked finds the tickets of the selection that the run asks about. In other runs it takes no time.
+func (e *encoder) findAsked() {
+	e.asked = nil
+	list := e.run.Request.GetExplain()
+	if len(list) == 0 {
+		return
+	}
+	ids := setOf(list[:min(len(list), block.MaxAsked)])
+	for i := range e.selection.N() {
+		if _, asked := ids[e.selection.ID(i)]; asked {
+			e.asked = append(e.asked, uint32(i))
+		}
+	}
+	e.work.Count(e.selection.N())
+}
+
+// explanations are those of an answer, with the ids of the tickets.
+func explanations(a *block.Answer, asked []uint32, s *pool.Selection) (all []*pb.Explanation) {
+	of, size := map[uint32]int{}, 0
+	for _, e := range a.Explanations() {
+		if _, is := slices.BinarySearch(asked, e.Ticket); !is || of[e.Ticket] == block.MaxReasons {
+			continue
+		}
+		id := s.ID(int(e.Ticket))
+		if size += len(id) + len(e.Reason) + 16; size > MaxExplained {
+			break
+		}
+		of[e.Ticket]++
+		all = append(all, &pb.Explanation{Ticket: id, Reason: e.Reason, Candidates: int64(e.Candidates)})
+	}
+	return all
+}
