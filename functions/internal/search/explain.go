@@ -45,8 +45,8 @@ const (
 )
 
 // Explain says of tickets why they are in none of the matches that were found, in new matches. It leaves out one rule
-// after the other, looks how many tickets fit with each one by one, and tries whether there is a match. It does about so
-// many steps of work: what it cannot say with that it leaves out.
+// after the other, looks how many tickets fit with each one by one, and tries whether there is a match. It does about
+// so many steps of work: what it cannot say with that it leaves out.
 func Explain(r *rules.Rules, source Source, found []Match, asked []uint32, work int) (reasons []Reason) {
 	p := read(r, source)
 	p.findRegions(&Games{})

@@ -63,7 +63,7 @@ func scores(values ...float64) raw   { return raw{4, "", numbers(values...)} }
 func parts(fields ...uint32) raw     { return raw{5, "", words(nil, fields...)} }
 func data(text string) raw           { return raw{6, "", []byte(text)} }
 func failure(text string) raw        { return raw{7, "", []byte(text)} }
-func explanations(of ...uint32) raw { return raw{8, "", words(nil, of...)} }
+func explanations(of ...uint32) raw  { return raw{8, "", words(nil, of...)} }
 func reasons(text string) raw        { return raw{9, "", []byte(text)} }
 func unknown(kind uint32, n int) raw { return raw{kind, "later", make([]byte, n)} }
 

@@ -52,7 +52,8 @@ func (b *AnswerBuilder) Explain(e Explanation) {
 	if e.Candidates >= 0 {
 		candidates = uint32(min(e.Candidates, MaxCandidates))
 	}
-	b.explanations = append(b.explanations, explanation{e.Ticket, candidates, uint32(len(b.reasons)), uint32(len(e.Reason))})
+	b.explanations = append(b.explanations,
+		explanation{e.Ticket, candidates, uint32(len(b.reasons)), uint32(len(e.Reason))})
 	b.reasons = append(b.reasons, e.Reason...)
 }
 
@@ -60,7 +61,9 @@ func (b *AnswerBuilder) Explain(e Explanation) {
 func (a *Answer) Explanations() []Explanation {
 	var all []Explanation
 	for _, e := range a.explanations {
-		of := Explanation{Ticket: e.ticket, Reason: string(a.reasons[e.start : e.start+e.size]), Candidates: int(e.candidates)}
+		of := Explanation{
+			Ticket: e.ticket, Reason: string(a.reasons[e.start : e.start+e.size]), Candidates: int(e.candidates),
+		}
 		if e.candidates == unknownCandidates {
 			of.Candidates = -1
 		}

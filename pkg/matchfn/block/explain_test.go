@@ -75,7 +75,8 @@ func TestExplanationsReadBackAsWritten(t *testing.T) {
 	for range block.MaxAsked*block.MaxReasons + 1 {
 		b.Explain(block.Explanation{Reason: "x"})
 	}
-	if _, err := block.ParseAnswer(b.Finish(), 1000, 0); err == nil || !strings.Contains(err.Error(), "explanations are more") {
+	_, err := block.ParseAnswer(b.Finish(), 1000, 0)
+	if err == nil || !strings.Contains(err.Error(), "explanations are more") {
 		t.Errorf("too many: %v", err)
 	}
 }

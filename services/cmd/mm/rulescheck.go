@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/pkg/matchfn/rules/explain"
 	"matchmaker.dev/pkg/matchfn/rules/origin"
 	"matchmaker.dev/pkg/matchfn/rules/translation"
@@ -17,8 +18,8 @@ type rulesCheck struct {
 }
 
 func (rulesCheck) Help() string {
-	return `A rule set that is wrong, or that no match can ever satisfy, is refused: the error names the place. Of a file in
-another language, what our rules make of it is explained, and standard error gets a verdict on each of its rules.
+	return `A rule set that is wrong, or that no match can ever satisfy, is refused: the error names the place. Of a file
+in another language, what our rules make of it is explained, and standard error gets a verdict on each of its rules.
 
 Examples:
 
@@ -67,6 +68,9 @@ func (c rulesCheck) parse(text []byte) (*rules.Rules, []translation.Line, error)
 			return nil, nil, errors.New("--pool: only files of unity have pools")
 		}
 		r, err := rules.Parse(text)
+		if n, bad := document.Parse(text); err != nil && bad == nil && n.Get("matchmaking") != nil {
+			err = errors.New("this is a config: give the rules alone, its matchmaking.config")
+		}
 		return r, nil, err
 	}
 	t, err := origin.Import(c.Language, text, c.Pool)

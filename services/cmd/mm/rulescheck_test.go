@@ -41,7 +41,8 @@ func TestRulesCheck(t *testing.T) {
 
 	for text, want := range map[string]string{
 		`{"teams": [{"name": "a", "size": 2, "roles": {"tank": 3}}]}`: "line 1, column 46: teams[0].roles: need 3 players",
-		`{"teams": []`: "line 1, column 13",
+		`{"teams": []`:                    "line 1, column 13",
+		`{"matchmaking": {"config": {}}}`: "this is a config: give the rules alone",
 		`{"teams": [{"name": "a", "size": 2}], "players": {"min": 5}}`: "players: the teams have 2 to 2 players: nothing can",
 	} {
 		shell.run("rules", "check", write(text)).expect(1, "", want)

@@ -15,7 +15,7 @@ import (
 type rulesImport struct {
 	Language string `arg:"" enum:"flexmatch,unity,playfab,accelbyte" help:"The file's language: flexmatch, unity, playfab or accelbyte."`
 	rulesFile
-	Partly   bool   `help:"Print the rules although some of the file's are refused."`
+	Partly bool `help:"Print the rules although some of the file's are refused."`
 }
 
 func (rulesImport) Help() string {

@@ -21,8 +21,8 @@ func explained(t *testing.T, asked []string, k *Keeping, f func(*matchfn.Run)) [
 		return nil
 	})
 	last, err := new(Invoker).Invoke(t.Context(), &Run{
-		Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 9000, Explain: asked}, Index: indexOf(t, 4, parties),
-		Keeping: k, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
+		Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 9000, Explain: asked},
+		Index:   indexOf(t, 4, parties), Keeping: k, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
 	}, native{function}, NeedsOf(sandbox.Manifest{}))
 	if err != nil {
 		t.Fatal(err)

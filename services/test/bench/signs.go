@@ -81,12 +81,11 @@ func (r *round) whileAsking(ctx context.Context, c *crowd) (time.Duration, error
 
 // ask asks for each ticket once in signsEvery, until ctx ends.
 func (c *crowd) ask(ctx context.Context) error {
-	for ctx.Err() == nil {
-		begin := time.Now()
+	for begin := time.Now(); ctx.Err() == nil; begin = begin.Add(signsEvery) {
 		err := c.each(ctx, 0, func(w *wire, i int) error {
 			at := begin.Add(time.Duration(i) * signsEvery / time.Duration(len(c.ids)))
-			if pause(ctx, time.Until(at)) != nil {
-				return nil
+			if err := pause(ctx, time.Until(at)); err != nil {
+				return err
 			}
 			path := "/" + c.name + "/matchmaking/api/v1/tickets?id=" + c.ids[i]
 			status, body, err := w.do(get(c.host, path, c.lobby, ""))
@@ -95,11 +94,11 @@ func (c *crowd) ask(ctx context.Context) error {
 			}
 			return err
 		})
+		if err == nil {
+			err = pause(ctx, time.Until(begin.Add(signsEvery)))
+		}
 		if err != nil && ctx.Err() == nil {
 			return err
-		}
-		if pause(ctx, time.Until(begin.Add(signsEvery))) != nil {
-			return nil
 		}
 	}
 	return nil

@@ -122,8 +122,8 @@ func (s *soak) Run(ctx context.Context, out io.Writer) (err error) {
 	grows := lines.judge(t, s.For/soakSamples)
 	t.Render()
 	day := lines.reckon(s.Rate, s.For/10)
-	fmt.Fprintf(out, "By these, Redis would store %.0f MiB at %s tickets a second with hosting, for however long; at most %d.\n",
-		day, count(soakRate), soakMost)
+	fmt.Fprintf(out, "By these, Redis would store %.0f MiB at %s tickets a second with hosting, however long it takes; "+
+		"%d are allowed.\n", day, count(soakRate), soakMost)
 	if failed := players[0].failed + players[1].failed; failed > 0 {
 		return fmt.Errorf("%d tickets were not assigned, the first: %w", failed, errors.Join(players[0].err, players[1].err))
 	}
@@ -256,9 +256,9 @@ func (l *lines) judge(t table.Writer, every time.Duration) (grows []string) {
 	return grows
 }
 
-// What a soak stored is reckoned up for soakRate tickets a second, all of them with hosting, and may be soakMost MiB then.
-// Results are kept for soakReadable, and a server for soakServer, the defaults of --readable and --server-token-time; a
-// server is kept for soakGrace longer than its token.
+// What a soak stored is reckoned up for soakRate tickets a second, all of them with hosting, and may be soakMost MiB
+// then. Results are kept for soakReadable, and a server for soakServer, the defaults of --readable and
+// --server-token-time; a server is kept for soakGrace longer than its token.
 const (
 	soakRate     = 1000
 	soakMost     = 1024
@@ -267,9 +267,9 @@ const (
 	soakGrace    = time.Minute
 )
 
-// reckon is how many MiB Redis would store at soakRate, where it stored this at rate tickets a second with hosting and as
-// many without, and kept results and servers for lasts. What is neither of a result nor of a server does not grow with
-// the rate.
+// reckon is how many MiB Redis would store at soakRate, where it stored this at rate tickets a second with hosting and
+// as many without, and kept results and servers for lasts. What is neither of a result nor of a server does not grow
+// with the rate.
 func (l *lines) reckon(rate int, lasts time.Duration) float64 {
 	stored := func(families ...string) (mib float64) {
 		for _, f := range families {
