@@ -106,6 +106,20 @@ func TestWire(t *testing.T) {
 			"hosting":{"Profile":"p","Access":"a","Secret":"s","FleetId":"f"}}`,
 		want: "guid",
 	}, {
+		name: "explain ticket",
+		reply: reply{status: 200, body: `{"id":"t/1","state":"waiting","waited":2.5,"players":1,"configs":[{"config":"c",` +
+			`"function":"f","serves":true,"inPool":true,"pools":[{"pool":"p","holds":true,"filters":[{"attribute":"skill",` +
+			`"min":0,"value":3,"holds":true}]}],"run":{"tickets":2,"proposals":1,"proposed":false,` +
+			`"reasons":[{"reason":"near","candidates":4},{"reason":"far"}]}}]}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) { return c.ExplainTicket(ctx, "t/1") },
+		line: "GET /demo/matchmaking/api/v1/tickets/t%2F1/explanation",
+		want: &client.TicketExplanation{ID: "t/1", State: "waiting", Waited: 2.5, Players: 1,
+			Configs: []client.ConfigExplanation{{Config: "c", Function: "f", Serves: true, InPool: true,
+				Pools: []client.PoolExplanation{{Pool: "p", Holds: true, Filters: []client.FilterExplanation{
+					{Attribute: "skill", Min: bound(0), Value: bound(3), Holds: true}}}},
+				Run: &client.RunExplanation{Tickets: 2, Proposals: 1,
+					Reasons: []client.Reason{{Reason: "near", Candidates: new(4)}, {Reason: "far"}}}}}},
+	}, {
 		name: "list configs",
 		reply: reply{status: 200, body: `{"configs":[{"id":"a","etag":"\"3\"","function":"duel","pools":0,"hosted":false,"more":1},` +
 			`{"id":"b","etag":"\"4\"","name":"B","function":"arena","queue":"q","pools":2,"hosted":true}]}`},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
 )
 
@@ -12,8 +11,6 @@ import (
 const searchBucket = "backfillwork"
 
 const (
-	// runCost is what the messages of a run cost besides what the runner counts.
-	runCost = 100 * time.Microsecond
 	// maxCharge is the most that a search is charged: nobody is shut out for long by one request.
 	maxCharge = time.Minute
 	// chargeTimeout is how long the state may take to charge a project.
@@ -49,10 +46,4 @@ func (s *service) charge(ctx context.Context, project string, cost time.Duration
 	if _, _, err := s.Store.Charge(ctx, project, searchBucket, min(cost, maxCharge), budget); err != nil {
 		s.Log.WarnContext(ctx, "a search is not charged", "project", project, "cost", cost, "error", err)
 	}
-}
-
-// costOf is what a run is charged for: what the runner charges for it, or all the time when a runner took it and did
-// not answer.
-func costOf(stats *pb.RunStats, lost time.Duration) time.Duration {
-	return runCost + lost + time.Duration(max(0, stats.GetCharge()))*time.Microsecond
 }

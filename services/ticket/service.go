@@ -15,6 +15,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/asking"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/fields"
@@ -55,6 +56,7 @@ type Bus interface {
 	Poke(ctx context.Context, project string, p *pb.Poke)
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
 	OnEvents(project string, handle func(*pb.Events)) (bus.Subscription, error)
+	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
 }
 
 type service struct {
@@ -74,11 +76,14 @@ type service struct {
 	reminder reminder
 	// reads and deletes are counted here and not in Redis: a GET costs one read of it, and is not to cost two.
 	reads, deletes *ratelimit.Local
+	// asker asks functions about tickets.
+	asker asking.Asker
 }
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{Options: o, waiters: newWaiters()}
+	s := &service{Options: o, waiters: newWaiters(),
+		asker: asking.Asker{Bus: o.Bus, Tracer: o.Tracer, Most: explainProposals}}
 	s.held = newHeld(o.Settings.Held, o.Settings.HeldPlayer, o.Meter)
 	s.streams = newStreams(o.Settings.Streams, o.Settings.StreamsPlayer, o.Meter)
 	s.events = newEvents(&o, s.waiters)
@@ -103,6 +108,7 @@ func (s *service) routes(e *echo.Echo) {
 	e.DELETE(web.Base+"/tickets", s.cors(callers(s.delete)))
 	e.POST(web.Base+"/tickets/acceptance", s.cors(callers(s.answer)))
 	e.GET(web.TicketEvents, s.cors(callers(s.follow)))
+	e.GET(web.Base+"/tickets/:ticket/explanation", s.explain, s.Verifier.Require(auth.Developer))
 	s.preflights(e)
 }
 

@@ -61,6 +61,7 @@ func newService(t *testing.T) *service {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+base+"/tickets", s.require(s.createTicket, "player", "service"))
 	mux.HandleFunc("GET "+base+"/tickets", s.require(s.getTicket, "player", "service"))
+	mux.HandleFunc("GET "+base+"/tickets/{id}/explanation", s.require(s.explainTicket, "developer"))
 	mux.HandleFunc("POST "+base+"/tickets/acceptance", s.require(s.answerMatch, "player", "service"))
 	mux.HandleFunc("DELETE "+base+"/tickets", s.require(s.deleteTicket, "player", "service"))
 	mux.HandleFunc("PUT "+base+"/configs/{id}", s.require(s.putConfig, "developer"))
@@ -90,6 +91,29 @@ func newService(t *testing.T) *service {
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s
+}
+
+func (s *service) explainTicket(w http.ResponseWriter, r *http.Request) {
+	if r.PathValue("id") != "t-1" {
+		writeProblem(w, http.StatusNotFound, "there is no ticket "+r.PathValue("id"))
+		return
+	}
+	_, _ = io.WriteString(w, `{"id":"t-1","state":"waiting","waited":42.5,"players":2,"queues":["a","b"],"configs":[
+		{"config":"casual","function":"duel","serves":true,"inPool":false,"pools":[
+			{"pool":"high","holds":false,"filters":[{"attribute":"skill","min":1300,"value":1200,"holds":false,"by":100}]},
+			{"pool":"low","holds":false,"filters":[{"attribute":"skill","max":1000,"value":1200,"holds":false,"by":200},
+				{"attribute":"level","holds":false},{"count":"players","min":1,"value":2,"holds":true}]},
+			{"pool":"edge","holds":false,"filters":[{"count":"players","min":0,"max":2,"value":2,"holds":false,"by":0}]}]},
+		{"config":"far","function":"duel","queue":"c","serves":false,"inPool":true,"pools":[]},
+		{"config":"failing","function":"bad","serves":true,"inPool":true,"pools":[],
+			"run":{"error":"deadline","tickets":0,"proposals":0,"proposed":false,"reasons":[]}},
+		{"config":"mute","function":"duel","serves":true,"inPool":true,"pools":[],
+			"run":{"tickets":9,"proposals":3,"proposed":false,"reasons":[]}},
+		{"config":"rules","function":"rules","serves":true,"inPool":true,"pools":[],"run":{"tickets":9,"proposals":3,
+			"proposed":false,"reasons":[{"reason":"near: without it there is a match","candidates":4},{"reason":"\u001b[2J"}]}},
+		{"config":"soon","function":"duel","serves":true,"inPool":true,"pools":[],
+			"run":{"tickets":9,"proposals":3,"proposed":true,"reasons":[]}},
+		{"config":"unasked","function":"duel","serves":true,"inPool":true,"pools":[]}]}`)
 }
 
 func (s *service) listConfigs(w http.ResponseWriter, _ *http.Request) {

@@ -16,6 +16,7 @@ type ticketCommands struct {
 	Get     ticketGet     `cmd:"" help:"Print a ticket."`
 	Watch   ticketWatch   `cmd:"" help:"Print what happens to a ticket."`
 	List    ticketList    `cmd:"" help:"List a player's tickets."`
+	Why     ticketWhy     `cmd:"" help:"Explain why a ticket waits."`
 	Accept  ticketAccept  `cmd:"" help:"Accept the match that asks the players of a ticket."`
 	Decline ticketDecline `cmd:"" help:"Decline the match that asks the players of a ticket."`
 	Delete  ticketDelete  `cmd:"" help:"Stop asking for a match."`

@@ -76,8 +76,8 @@ func rightsOf(name string) Rights {
 	switch name {
 	case catalog.Ticket:
 		return Rights{
-			Publish:   []string{pokes + "*", assigned + "*"},
-			Subscribe: []string{assigned + "*", events + "*", inbox},
+			Publish:   []string{pokes + "*", assigned + "*", runs + "*.*"}, // runs explain why tickets wait
+			Subscribe: []string{assigned + "*", events + "*", partsRoot + name + ".*.*", inbox},
 		}
 	case catalog.Config:
 		return Rights{

@@ -28,6 +28,19 @@ func (e *encoder) findAsked() {
 	e.work.Count(e.selection.N())
 }
 
+// notSeen is said of tickets that the function did not get.
+const notSeen = "the function did not get it: it is in none of the pools, or another ticket of its players goes before"
+
+// unseen explains those of the tickets that the run asks about that are not in the selection.
+func (e *encoder) unseen() (all []*pb.Explanation) {
+	for _, id := range e.run.Request.GetExplain()[:min(len(e.run.Request.GetExplain()), block.MaxAsked)] {
+		if !slices.ContainsFunc(e.asked, func(number uint32) bool { return e.selection.ID(int(number)) == id }) {
+			all = append(all, &pb.Explanation{Ticket: id, Reason: notSeen, Candidates: -1})
+		}
+	}
+	return all
+}
+
 // explanations are those of an answer, with the ids of the tickets.
 func explanations(a *block.Answer, asked []uint32, s *pool.Selection) (all []*pb.Explanation) {
 	of, size := map[uint32]int{}, 0

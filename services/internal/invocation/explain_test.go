@@ -41,7 +41,7 @@ func TestFunctionsExplainTicketsThatAreAskedAbout(t *testing.T) {
 			r.Explain(ticket, "far", -1)
 		}
 	}
-	want := []string{"t1 near 1", "t1 far -1", "t3 near 3", "t3 far -1"}
+	want := []string{"nobody " + notSeen + " -1", "t1 near 1", "t1 far -1", "t3 near 3", "t3 far -1"}
 	for name, k := range map[string]*Keeping{"": nil, "a function that keeps tickets": {least: 1, most: 100,
 		bases: map[string]*base{}}} {
 		if got := explained(t, []string{"t3", "nobody", "t1"}, k, every); !slices.Equal(got, want) {

@@ -141,6 +141,7 @@ func (inv *Invoker) invoke(
 	if err != nil {
 		return err
 	}
+	last.Explanations = e.unseen()
 	tickets, created := &inv.selection, inv.created
 	if e.keeps {
 		tickets, created = e.base.kept.All(), e.base.kept.Created()
@@ -187,7 +188,7 @@ func (inv *Invoker) invoke(
 		}
 	}
 	if len(e.asked) > 0 {
-		last.Explanations = explanations(answer, e.asked, tickets)
+		last.Explanations = append(last.Explanations, explanations(answer, e.asked, tickets)...)
 	}
 	inv.parts.block = len(bytes)
 	return inv.parts.send(answer, tickets, &inv.backfills, created, last, r.Answer)

@@ -131,7 +131,7 @@ func (h *hold) create() []string {
 		for i := range ids {
 			ids[i] = fmt.Sprintf("019a9e3c-0000-7000-8000-%06d%06d", h.n, i)
 			go func() {
-				errs <- creator.Create(h.ctx, project, &pb.Ticket{Id: ids[i], Owner: "o",
+				errs <- creator.Create(h.ctx, project, &pb.Ticket{Id: ids[i], Owner: "o" + ids[i],
 					Properties: map[string][]byte{"blob": blob}})
 			}()
 		}

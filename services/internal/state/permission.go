@@ -57,9 +57,10 @@ func permissions() map[string]rights {
 	return map[string]rights{
 		catalog.Ticket: {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript,
-				ticketHearScript, expireUnheardScript},
-			calls:  "get hget hmget hkeys smembers exists zrange",
-			reads:  []string{every.outcome(anyID), every.waits()},
+				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript},
+			calls: "get mget hget hmget hkeys hgetall smembers exists zrange",
+			// Configs say why a ticket waits.
+			reads:  []string{every.outcome(anyID), every.waits(), every.configs(), every.revisions(), every.feedName()},
 			writes: events,
 			// Scripts check whether the settings have changed since the ticket was decided, and which queues are served.
 			consults: []string{every.settings(), every.queues()},

@@ -125,7 +125,8 @@ func TestFunctionIsAskedInACycleOfItsOwn(t *testing.T) {
 		t.Errorf("%s, %d cycles, log %q", got, len(r.Cycles), log)
 	}
 	// The ticket t4 is in no pool.
-	if e := r.Explanations; len(e) != 1 || e[0].GetTicket() != "t0" || e[0].GetReason() != "as told" || r.InPools["t4"] {
+	if e := r.Explanations; len(e) != 2 || e[0].GetTicket() != "t4" || e[0].GetReason() == "as told" ||
+		e[1].GetTicket() != "t0" || e[1].GetReason() != "as told" || r.InPools["t4"] {
 		t.Errorf("explained: %v", e)
 	}
 }

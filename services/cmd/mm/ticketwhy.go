@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"matchmaker.dev/pkg/client"
+)
+
+type ticketWhy struct {
+	ID string `arg:"" name:"id" help:"The ticket's id."`
+}
+
+func (ticketWhy) Help() string {
+	return `For each config: which filters keep the ticket out of its pools, or what the function says when it is asked.
+The functions that get the ticket run once for this; nothing is claimed.
+
+Example: mm ticket why 0198f3a2-5c1e-7d40-9a10-0a4be0d0c001`
+}
+
+// Run prints the explanation.
+func (c ticketWhy) Run(ctx context.Context, s *session, api developerAPI) error {
+	e, err := api.ExplainTicket(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	var about grid
+	about.add("ticket", e.ID)
+	about.add("state", e.State)
+	about.add("created", fmt.Sprintf("%s s ago", shortNumber(e.Waited)))
+	about.add("players", e.Players)
+	if len(e.Queues) > 0 {
+		about.add("queues", oneLine(strings.Join(e.Queues, " ")))
+	}
+	why := grid{head: []any{"config", "function", "why it waits", "candidates without that"}}
+	for _, config := range e.Configs {
+		for _, r := range reasonsOf(&config, e.State) {
+			candidates := any("")
+			if r.Candidates != nil {
+				candidates = *r.Candidates
+			}
+			why.add(config.Config, config.Function, oneLine(r.Reason), candidates)
+		}
+	}
+	if len(e.Configs) == 0 {
+		s.note("the project has no config: nothing matches its tickets")
+	}
+	return s.show(e, about, why.withoutEmptyColumns())
+}
+
+// reasonsOf is why a config has not matched a ticket.
+func reasonsOf(c *client.ConfigExplanation, state string) (reasons []client.Reason) {
+	say := func(format string, args ...any) {
+		reasons = append(reasons, client.Reason{Reason: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case !c.Serves && c.Queue == "":
+		say("it serves tickets without queues")
+	case !c.Serves:
+		say("it serves the queue %s", c.Queue)
+	case !c.InPool:
+		for _, p := range c.Pools {
+			for _, f := range p.Filters {
+				if !f.Holds {
+					say("pool %s: %s", p.Pool, filterText(f))
+				}
+			}
+		}
+	case c.Run == nil && state != "waiting":
+		say("it gets the ticket when that waits")
+	case c.Run == nil:
+		say("it gets the ticket; its function was not asked, since that is done for some configs only")
+	case c.Run.Error != "":
+		say("the run failed: %s", c.Run.Error)
+	default:
+		reasons = c.Run.Reasons
+		if c.Run.Proposed {
+			say("one of %d proposals has it: the next cycle may match it", c.Run.Proposals)
+		} else if len(reasons) == 0 {
+			say("none of %d proposals for %d tickets has it; the function does not say why", c.Run.Proposals, c.Run.Tickets)
+		}
+	}
+	return reasons
+}
+
+// filterText is why a filter does not hold.
+func filterText(f client.FilterExplanation) string {
+	name := f.Attribute
+	if name == "" {
+		name = "the number of " + f.Count
+	}
+	if f.Value == nil {
+		return "it has no " + name
+	}
+	text := fmt.Sprintf("%s is %s", name, number(*f.Value))
+	switch {
+	case f.By == nil:
+	case f.Min != nil && *f.Value < *f.Min:
+		text += fmt.Sprintf(", %s below the least, %s", number(*f.By), number(*f.Min))
+	case f.Max != nil && *f.By == 0:
+		text += fmt.Sprintf(", and must be below %s", number(*f.Max))
+	case f.Max != nil:
+		text += fmt.Sprintf(", %s above the greatest, %s", number(*f.By), number(*f.Max))
+	}
+	return text
+}

@@ -1,0 +1,29 @@
+package main
+
+import "testing"
+
+//nolint:lll // a table
+func TestTicketWhy(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	shell.on(service, "ticket", "why", "t-1").expect(0, `ticket   t-1
+state    waiting
+created  42.5 s ago
+players  2
+queues   a b
+
+CONFIG   FUNCTION  WHY IT WAITS                                                                              CANDIDATES WITHOUT THAT
+casual   duel      pool high: skill is 1200, 100 below the least, 1300
+casual   duel      pool low: skill is 1200, 200 above the greatest, 1000
+casual   duel      pool low: it has no level
+casual   duel      pool edge: the number of players is 2, and must be below 2
+far      duel      it serves the queue c
+failing  bad       the run failed: deadline
+mute     duel      none of 3 proposals for 9 tickets has it; the function does not say why
+rules    rules     near: without it there is a match                                                         4
+rules    rules     �[2J
+soon     duel      one of 3 proposals has it: the next cycle may match it
+unasked  duel      it gets the ticket; its function was not asked, since that is done for some configs only
+`, "")
+	shell.on(service, "ticket", "why", "t-1", "-o", "json").expect(0, `"candidates": 4`, "")
+	shell.on(service, "ticket", "why", "t-2").expect(1, "", "mm: there is no ticket t-2 (404 Not Found")
+}
