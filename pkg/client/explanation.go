@@ -39,8 +39,8 @@ type PoolExplanation struct {
 	Filters []FilterExplanation `json:"filters"`
 }
 
-// FilterExplanation is a filter of a pool. Value is what the ticket has, nil for nothing, and By how far that is outside
-// of the bounds.
+// FilterExplanation is a filter of a pool. Value is what the ticket has, nil for nothing, and By how far that is
+// outside of the bounds.
 type FilterExplanation struct {
 	Attribute string   `json:"attribute,omitempty"`
 	Count     string   `json:"count,omitempty"`

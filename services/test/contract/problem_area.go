@@ -43,7 +43,7 @@ func problems() []requirement {
 		{name: "errors/other methods are 405", check: func(t *trial) {
 			for path, allowed := range map[string][]string{
 				"tickets":                     {http.MethodDelete, http.MethodGet, http.MethodPost},
-				"configs":                     {http.MethodPost},
+				"configs":                     {http.MethodGet, http.MethodPost},
 				"configs/x":                   {http.MethodDelete, http.MethodGet, http.MethodPut},
 				"functions":                   {http.MethodGet},
 				"functions/x":                 {http.MethodDelete, http.MethodGet, http.MethodPut},
