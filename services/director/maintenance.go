@@ -21,7 +21,7 @@ const longestGap = 5 * time.Second
 // after what else the loop has to do.
 const (
 	releaseBatch = 100
-	expireBatch  = 256
+	expireBatch  = 128
 )
 
 // maintenance looks, once a second, for what a crash left behind and for what has expired. Every step may be done

@@ -282,7 +282,7 @@ func (h *hold) outcomes(later *state.Store) {
 // expire deletes whatever is old at a time.
 func (h *hold) expire(s *state.Store) error {
 	for {
-		e, err := s.Expire(h.ctx, project, time.Hour, time.Minute, 256)
+		e, err := s.Expire(h.ctx, project, time.Hour, time.Minute, 128)
 		if err != nil || !e.More {
 			return err
 		}
