@@ -29,7 +29,7 @@ func (e *encoder) findAsked() {
 }
 
 // notSeen is said of tickets that the function did not get.
-const notSeen = "the function did not get it: it is in none of the pools, or another ticket of its players goes before"
+const notSeen = "the function did not get it: it is in none of the pools, or another ticket of its players comes first"
 
 // unseen explains those of the tickets that the run asks about that are not in the selection.
 func (e *encoder) unseen() (all []*pb.Explanation) {
