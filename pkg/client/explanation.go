@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
 )
 
 // TicketExplanation is why a ticket waits.
@@ -73,9 +72,13 @@ type Reason struct {
 // ExplainTicket explains why a ticket waits. It runs functions: a project may ask once a second. The token must be a
 // developer's.
 func (c *Client) ExplainTicket(ctx context.Context, id string) (*TicketExplanation, error) {
+	segment, err := segment("ticket id", id)
+	if err != nil {
+		return nil, err
+	}
 	explanation := new(TicketExplanation)
-	_, err := c.do(ctx, &request{
-		method: http.MethodGet, path: "v1/tickets/" + url.PathEscape(id) + "/explanation", repeatable: true,
+	_, err = c.do(ctx, &request{
+		method: http.MethodGet, path: "v1/tickets/" + segment + "/explanation", repeatable: true,
 	}, explanation)
 	if err != nil {
 		return nil, err

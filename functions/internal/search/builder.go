@@ -93,6 +93,16 @@ func (b *builder) begin(anchor uint32) {
 	b.approach()
 }
 
+// pair begins with an anchor that is chosen, to look who fits beside it.
+func (b *builder) pair(anchor uint32) {
+	b.begin(anchor)
+	b.add(anchor)
+	if b.masks != nil {
+		b.mask = b.reach(anchor)
+		b.reached[anchor] = b.mask
+	}
+}
+
 // forget forgets what was chosen.
 func (b *builder) forget() {
 	b.chosen, b.mask = b.chosen[:0], b.start

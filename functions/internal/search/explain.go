@@ -112,15 +112,21 @@ func (p *pool) refusals(t uint32) (reasons []Reason) {
 		return []Reason{{Ticket: t, Kind: Unreadable}}
 	}
 	for i := range p.columns {
-		c := &p.columns[i]
-		for player := p.first[t]; c.must && player < p.first[t+1]; player++ {
-			if c.missing(player) {
-				reasons = append(reasons, Reason{Ticket: t, Kind: ValueMissing, Name: c.value.Name})
-				break
-			}
+		if c := &p.columns[i]; c.must && p.lacks(c, t) {
+			reasons = append(reasons, Reason{Ticket: t, Kind: ValueMissing, Name: c.value.Name})
 		}
 	}
 	return reasons[:min(len(reasons), mostReasons)]
+}
+
+// lacks returns whether a player of a ticket lacks a value.
+func (p *pool) lacks(c *column, t uint32) bool {
+	for player := p.first[t]; player < p.first[t+1]; player++ {
+		if c.missing(player) {
+			return true
+		}
+	}
+	return false
 }
 
 // verdict is what was found out of a ticket with a variant of the rules.
@@ -181,10 +187,7 @@ func (e *explainer) unfit(r *rules.Rules) []bool {
 		unfit[t] = p.unread[t]
 		for i := range p.columns {
 			c := &p.columns[i]
-			needed := used[c.value.Name] && c.value.Missing == rules.Reject
-			for player := p.first[t]; needed && player < p.first[t+1]; player++ {
-				unfit[t] = unfit[t] || c.missing(player)
-			}
+			unfit[t] = unfit[t] || used[c.value.Name] && c.value.Missing == rules.Reject && p.lacks(c, uint32(t))
 		}
 	}
 	return unfit
@@ -231,10 +234,10 @@ func (x *examiner) examine(t uint32) verdict {
 		return verdict{known: true}
 	}
 	older := x.fitting(t, x.order[:at], func(o uint32) bool {
-		x.pair(o)
+		x.b.pair(o)
 		return x.b.beside(t)
 	})
-	x.pair(t)
+	x.b.pair(t)
 	younger := x.fitting(t, x.order[at+1:], x.b.beside)
 	if x.work <= 0 {
 		return verdict{}
@@ -276,17 +279,6 @@ func (x *examiner) fitting(t uint32, others []uint32, fits func(uint32) bool) (a
 }
 
 func (x *examiner) distance(a, b uint32) float64 { return math.Abs(x.values[a] - x.values[b]) }
-
-// pair begins with an anchor, to look who fits beside it.
-func (x *examiner) pair(anchor uint32) {
-	b := x.b
-	b.begin(anchor)
-	b.add(anchor)
-	if x.masks != nil {
-		b.mask = b.reach(anchor)
-		b.reached[anchor] = b.mask
-	}
-}
 
 // matchOf makes a match of an anchor, tickets that must be in it, and candidates; nil if it finds none.
 func (x *examiner) matchOf(anchor uint32, must, candidates []uint32) *Match {

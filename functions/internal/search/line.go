@@ -79,12 +79,7 @@ func (s *search) align(tickets []uint32) {
 // near returns the nearest tickets that may be in a match with an anchor. All that are left come after it as anchors.
 func (s *search) near(anchor uint32, limit int) []uint32 {
 	b := s.b
-	b.begin(anchor)
-	b.add(anchor)
-	if s.masks != nil {
-		b.mask = b.reach(anchor)
-		b.reached[anchor] = b.mask
-	}
+	b.pair(anchor)
 	near := b.near[:0]
 	far := b.far()
 	b.distant = far

@@ -3,30 +3,24 @@ package main
 import (
 	"slices"
 
+	"matchmaker.dev/pkg/client"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/cmd/mm/dryrun"
 )
 
 // explanation is what is known of a ticket that somebody asked about.
 type explanation struct {
-	Ticket  string   `json:"ticket"`
-	Matched bool     `json:"matched"`
-	InPool  bool     `json:"inPool"`
-	Reasons []reason `json:"reasons"`
-}
-
-// reason is why a ticket is in no match. Candidates is how many other tickets could be with it if it were not for that;
-// nil if nobody knows.
-type reason struct {
-	Text       string `json:"reason"`
-	Candidates *int64 `json:"candidates,omitempty"`
+	Ticket  string          `json:"ticket"`
+	Matched bool            `json:"matched"`
+	InPool  bool            `json:"inPool"`
+	Reasons []client.Reason `json:"reasons"`
 }
 
 // explain adds what the function says of tickets.
 func (r *report) explain(asked []string, result *dryrun.Result) {
 	for _, id := range asked {
 		waits := slices.Contains(r.Waiting, id)
-		e := explanation{Ticket: id, Matched: !waits, InPool: result.InPools[id], Reasons: []reason{}}
+		e := explanation{Ticket: id, Matched: !waits, InPool: result.InPools[id], Reasons: []client.Reason{}}
 		for _, x := range result.Explanations {
 			if x.GetTicket() == id && waits {
 				e.Reasons = append(e.Reasons, newReason(x))
@@ -36,12 +30,20 @@ func (r *report) explain(asked []string, result *dryrun.Result) {
 	}
 }
 
-func newReason(x *pb.Explanation) reason {
-	is := reason{Text: x.GetReason()}
-	if n := x.GetCandidates(); n >= 0 {
+func newReason(x *pb.Explanation) client.Reason {
+	is := client.Reason{Reason: x.GetReason()}
+	if n := int(x.GetCandidates()); n >= 0 {
 		is.Candidates = &n
 	}
 	return is
+}
+
+// reasonCells are the cells of a reason: its text, and the candidates if they are known.
+func reasonCells(r client.Reason) []any {
+	if r.Candidates == nil {
+		return []any{oneLine(r.Reason), ""}
+	}
+	return []any{oneLine(r.Reason), *r.Candidates}
 }
 
 // explanationTable is empty if nobody asked.
@@ -60,11 +62,7 @@ func (r *report) explanationTable() grid {
 			g.add(e.Ticket, "the function does not say", "")
 		}
 		for _, reason := range e.Reasons {
-			candidates := any("")
-			if reason.Candidates != nil {
-				candidates = *reason.Candidates
-			}
-			g.add(e.Ticket, oneLine(reason.Text), candidates)
+			g.add(append([]any{e.Ticket}, reasonCells(reason)...)...)
 		}
 	}
 	return g

@@ -38,12 +38,7 @@ func (c rulesCheck) Run(s *session) error {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	sections := explain.Rules(r)
-	refused := 0
-	for _, l := range lines {
-		if l.Verdict == translation.Refused {
-			refused++
-		}
-	}
+	refused := countRefused(lines)
 	if s.Output == "json" {
 		err = s.printJSON(struct {
 			Sections []explain.Section  `json:"sections"`

@@ -54,12 +54,7 @@ func (c rulesImport) Run(s *session) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	refused := 0
-	for _, l := range t.Lines {
-		if l.Verdict == translation.Refused {
-			refused++
-		}
-	}
+	refused := countRefused(t.Lines)
 	result := imported{Verdicts: t.Lines}
 	if refused == 0 || c.Partly {
 		result.Rules = rules.Write(t.Rules)
@@ -76,6 +71,16 @@ func (c rulesImport) Run(s *session) error {
 		err = errors.New("rules of the file are refused: --partly prints the others")
 	}
 	return err
+}
+
+// countRefused is how many rules of a file are refused.
+func countRefused(lines []translation.Line) (n int) {
+	for _, l := range lines {
+		if l.Verdict == translation.Refused {
+			n++
+		}
+	}
+	return n
 }
 
 // rulesFile is a file with rules.

@@ -36,11 +36,7 @@ func (c ticketWhy) Run(ctx context.Context, s *session, api developerAPI) error 
 	why := grid{head: []any{"config", "function", "why it waits", "candidates without that"}}
 	for _, config := range e.Configs {
 		for _, r := range reasonsOf(&config, e.State) {
-			candidates := any("")
-			if r.Candidates != nil {
-				candidates = *r.Candidates
-			}
-			why.add(config.Config, config.Function, oneLine(r.Reason), candidates)
+			why.add(append([]any{config.Config, config.Function}, reasonCells(r)...)...)
 		}
 	}
 	if len(e.Configs) == 0 {

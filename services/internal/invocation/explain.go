@@ -12,14 +12,19 @@ import (
 // dropped.
 const MaxExplained = MaxPartSize / 2
 
+// askedOf is the ids of the tickets that a run asks about: no more than there may be.
+func askedOf(r *pb.RunRequest) []string {
+	return r.GetExplain()[:min(len(r.GetExplain()), block.MaxAsked)]
+}
+
 // findAsked finds the tickets of the selection that the run asks about. In other runs it takes no time.
 func (e *encoder) findAsked() {
 	e.asked = nil
-	list := e.run.Request.GetExplain()
+	list := askedOf(e.run.Request)
 	if len(list) == 0 {
 		return
 	}
-	ids := setOf(list[:min(len(list), block.MaxAsked)])
+	ids := setOf(list)
 	for i := range e.selection.N() {
 		if _, asked := ids[e.selection.ID(i)]; asked {
 			e.asked = append(e.asked, uint32(i))
@@ -33,7 +38,7 @@ const notSeen = "the function did not get it: it is in none of the pools, or ano
 
 // unseen explains those of the tickets that the run asks about that are not in the selection.
 func (e *encoder) unseen() (all []*pb.Explanation) {
-	for _, id := range e.run.Request.GetExplain()[:min(len(e.run.Request.GetExplain()), block.MaxAsked)] {
+	for _, id := range askedOf(e.run.Request) {
 		if !slices.ContainsFunc(e.asked, func(number uint32) bool { return e.selection.ID(int(number)) == id }) {
 			all = append(all, &pb.Explanation{Ticket: id, Reason: notSeen, Candidates: -1})
 		}
