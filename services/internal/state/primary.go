@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 
@@ -28,8 +29,11 @@ func (s *primary) watch(addr string, o *redis.Options) {
 // A new server of a cluster counts as a change, since it may have replaced another.
 func (s *primary) connected(ctx context.Context, addr string, conn *redis.Conn) error {
 	text, err := conn.Info(ctx, "replication").Result()
+	if _, answered := errors.AsType[redis.Error](err); answered {
+		return nil // not permitted, or not known to this server
+	}
 	if err != nil {
-		return nil //nolint:nilerr // not permitted, or not known to this server; a broken connection fails later
+		return err // the reply may still come: a connection that is kept would take it for that of its next command
 	}
 	for line := range strings.Lines(text) {
 		name, history, _ := strings.Cut(strings.TrimSpace(line), ":")

@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net"
@@ -54,6 +55,42 @@ func TestReaderNoticesAReplicaThatLagged(t *testing.T) {
 	wire.Set(proxy.Open)
 	close(m.gate)
 	m.sees(t, "a", "b", "c", "d")
+}
+
+// Redis says too late which server it is. The answer must not be taken for that of another command.
+func TestConnectionThatWasAnsweredLateIsNotUsed(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return &lateConn{Conn: conn, t: t}, err
+		}})
+		if _, err := s.Position(t.Context(), project); err == nil {
+			t.Error("a connection works whose server has not answered")
+		}
+	})
+}
+
+// lateConn has the answer to INFO after the deadline.
+type lateConn struct {
+	net.Conn
+	t           *testing.T
+	asked, late bool
+}
+
+func (c *lateConn) Read(b []byte) (int, error) {
+	if c.asked && !c.late {
+		c.late = true
+		return 0, os.ErrDeadlineExceeded
+	}
+	return c.Conn.Read(b)
+}
+
+func (c *lateConn) Write(b []byte) (int, error) {
+	if c.late {
+		c.t.Errorf("%q is sent to a server that has not answered yet", b)
+	}
+	c.asked = c.asked || bytes.Contains(b, []byte("replication"))
+	return c.Conn.Write(b)
 }
 
 // gatedMirror is a mirror that blocks its reader at the first change after the snapshot, until its gate is open.

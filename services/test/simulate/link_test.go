@@ -52,12 +52,15 @@ func newLink(s *store, p *process) (*link, error) {
 	return &link{store: s, process: p, session: session, changed: make(chan struct{})}, err
 }
 
-// Write is that of net.Conn.
+// Write is that of net.Conn. A client that writes before it has read what it asked for would take one answer for another.
 func (l *link) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.broken != nil {
 		return 0, l.broken
+	}
+	if l.asked || len(l.reply) > 0 {
+		panic(fmt.Sprintf("%s: %q is written to a connection with an answer that was not read", l.process.name, b))
 	}
 	l.request = append(l.request, b...)
 	return len(b), nil
