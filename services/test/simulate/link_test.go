@@ -52,7 +52,7 @@ func newLink(s *store, p *process) (*link, error) {
 	return &link{store: s, process: p, session: session, changed: make(chan struct{})}, err
 }
 
-// Write is that of net.Conn. A client that writes before it has read all that it asked for takes one answer for another.
+// Write is that of net.Conn. A client that writes before it has read what it asked for takes one answer for another.
 func (l *link) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
