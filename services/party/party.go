@@ -324,16 +324,19 @@ func (s *service) changeAsMember(
 type author struct {
 	player  string   // "" is nobody in particular
 	decline []string // the players who decline, by the change, a match that asks the party
+	silent  bool     // nobody does it: the players were silent
 }
 
-func by(player string) author { return author{player, []string{player}} }
+func by(player string) author { return author{player: player, decline: []string{player}} }
 
 // change changes a party, for its author. When that makes its members others, it ends the search first: a ticket that
 // waits has the members of its party.
 func (s *service) change(
 	ctx context.Context, project, id string, a author, change func(*pb.Party) (*pb.Party, error),
 ) (*pb.Party, error) {
-	p, err := s.Store.ChangeParty(ctx, project, id, s.Settings.limits(), func(p *pb.Party) (*pb.Party, error) {
+	limits := s.Settings.limits()
+	limits.OnlySilent = a.silent
+	p, err := s.Store.ChangeParty(ctx, project, id, limits, func(p *pb.Party) (*pb.Party, error) {
 		before := playersOf(p)
 		after, err := change(p)
 		if err == nil && !slices.Equal(before, playersOf(after)) {

@@ -2,6 +2,7 @@ package party
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
@@ -100,10 +102,11 @@ func (w *sweeper) sweep(ctx context.Context, project string) error {
 	}
 	w.mu.Unlock()
 	for _, one := range silent {
-		_, err := w.change(ctx, project, one.Party, author{decline: one.Players}, func(p *pb.Party) (*pb.Party, error) {
+		nobody := author{decline: one.Players, silent: true}
+		_, err := w.change(ctx, project, one.Party, nobody, func(p *pb.Party) (*pb.Party, error) {
 			return without(p, one.Players...), nil
 		})
-		if err != nil && problem.KindOf(err) != problem.NotFound {
+		if err != nil && !errors.Is(err, state.ErrHeard) && problem.KindOf(err) != problem.NotFound {
 			return err
 		}
 	}

@@ -21,6 +21,8 @@ type PartyLimits struct {
 	Parties int
 	// Silence is for how long a member may be silent.
 	Silence time.Duration
+	// OnlySilent lets nobody leave who was heard of in that time.
+	OnlySilent bool
 }
 
 // MaxPartySize is how many bytes a party may have: a ticket of all its members has less than a body may have.
@@ -28,6 +30,9 @@ const MaxPartySize = 48 << 10
 
 // ErrCodeTaken means that the code of a party is another party's.
 var ErrCodeTaken = errors.New("the code is another party's")
+
+// ErrHeard means that a member who was to leave since it was silent has been heard of.
+var ErrHeard = errors.New("the member was heard of")
 
 // CreateParty stores a party with revision 1. Its members join it. Errors: Conflict when one is in a party already;
 // Limited when there are too many parties; Unavailable when Redis is short of memory; ErrCodeTaken.
@@ -45,7 +50,7 @@ func (s *Store) CreateParty(ctx context.Context, project string, p *pb.Party, l 
 
 // ChangeParty reads a party, calls change with a copy of it, and writes the result with the next revision. When another
 // caller wrote it meanwhile, it starts again. change returns nil to delete the party. It may return the party as it
-// was: then nothing is written. Errors: those of change, NotFound, and those of CreateParty.
+// was: then nothing is written. Errors: those of change, NotFound, ErrHeard, and those of CreateParty.
 func (s *Store) ChangeParty(
 	ctx context.Context, project, id string, l PartyLimits, change func(*pb.Party) (*pb.Party, error),
 ) (*pb.Party, error) {
@@ -89,6 +94,7 @@ func (s *Store) putParty(
 		"next_revision", after.GetRevision(),
 		"body", body,
 		"silence", l.Silence.Milliseconds(),
+		"only_silent", l.OnlySilent,
 		"limit", l.Parties,
 		"may_create", s.mayAdd(ctx, k),
 		"old_code", before.GetCode(),
@@ -114,6 +120,8 @@ func (s *Store) putParty(
 		return false, shortOfMemory(nil)
 	case "code":
 		return false, ErrCodeTaken
+	case "heard":
+		return false, ErrHeard
 	default:
 		e := problem.New(problem.Limited, "the project has %d parties, the most it may have", l.Parties)
 		e.RetryAfter, e.Limit = drainDelay, &problem.Limit{Name: "parties", Amount: l.Parties}

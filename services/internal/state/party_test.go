@@ -167,6 +167,11 @@ func TestSilentMembersAreFound(t *testing.T) {
 				t.Errorf("%s: %v, %v", player, member, err)
 			}
 		}
+		remove := func(player string) error {
+			limits := fewParties
+			limits.OnlySilent = true
+			return second(s.ChangeParty(t.Context(), project, "1", limits, leaves(player)))
+		}
 		must(t, s.CreateParty(t.Context(), project, partyOf("1", "ada", "bob"), fewParties))
 		// Nobody has looked before, so nobody is silent for a minute.
 		for range 6 {
@@ -178,6 +183,9 @@ func TestSilentMembersAreFound(t *testing.T) {
 		sweep("[{1 [bob]}]")
 		wait(10 * time.Second)
 		hear("bob", true)
+		if err := remove("bob"); !errors.Is(err, state.ErrHeard) {
+			t.Errorf("a member who was heard of after the look left: %v", err)
+		}
 		sweep("[]")
 		// Nobody looked for a while: all have their whole time again.
 		wait(10 * time.Minute)
@@ -188,5 +196,6 @@ func TestSilentMembersAreFound(t *testing.T) {
 		}
 		wait(10 * time.Second)
 		sweep("[{1 [ada bob]}]")
+		must(t, remove("bob"))
 	})
 }

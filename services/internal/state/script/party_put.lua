@@ -4,10 +4,11 @@
 -- Uses: time
 -- KEYS: party, parties, party_players, party_codes
 -- ARGV: id, read (the revision that the caller read, '' = none), next_revision, body ('' = delete), silence (for how
---       many milliseconds members may be silent), limit (of parties), may_create (0 = Redis is short of memory),
---       old_code, new_code, joined (how many of the players join; the others leave), then player
--- Result: 'ok', 'changed' (read again), 'full', 'short' (of memory), 'code' (it is another party's), or a player who is
---         in a party already, behind '@'
+--       many milliseconds members may be silent), only_silent (1 = nobody leaves who was heard of in that time), limit
+--       (of parties), may_create (0 = Redis is short of memory), old_code, new_code, joined (how many of the players
+--       join; the others leave), then player
+-- Result: 'ok', 'changed' (read again), 'heard' (so nobody leaves), 'full', 'short' (of memory), 'code' (it is another
+--         party's), or a player who is in a party already, behind '@'
 local current = redis.call('HGET', party, VERSION) or ''
 if current ~= read then
   return 'changed'
@@ -30,6 +31,13 @@ for n = first_arg, first_left - 1 do
   end
 end
 local now = millis()
+if only_silent == '1' then
+  for n = first_left, #ARGV do
+    if math.min(tonumber(redis.call('HGET', party, HEARD .. ARGV[n])), now) + silence > now then
+      return 'heard'
+    end
+  end
+end
 if body == '' then
   redis.call('DEL', party)
   redis.call('ZREM', parties, id)
