@@ -14,7 +14,7 @@ func once(m *model, p *Promise, s *Sums) {
 		}
 		results++
 		for _, c := range t.callsOf(history.Get) {
-			if c.From < first.To || c.Status != 200 {
+			if c.From <= first.To || c.Status != 200 {
 				continue
 			}
 			again++
