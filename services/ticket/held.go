@@ -62,7 +62,7 @@ func (h *held) take(ctx context.Context, project, name string) (leave func()) {
 		h.all--
 		release(h.projects, project)
 		release(h.players, p)
-		h.open.Add(context.WithoutCancel(ctx), -1)
+		h.open.Add(context.Background(), -1) //nolint:forbidigo // a stream must not keep its request's
 	}
 }
 

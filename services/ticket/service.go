@@ -112,13 +112,14 @@ func (s *service) routes(e *echo.Echo) {
 	s.preflights(e)
 }
 
-// run wakes those who wait for a result, and ends tickets that nobody asks for.
+// run wakes those who wait for a result, and ends tickets that nobody asks for. It returns when the streams have ended.
 func (s *service) run(ctx context.Context) error {
 	sub, err := s.Bus.OnResults(s.waiters.wake)
 	if err != nil {
 		return err
 	}
 	defer sub.Stop()
+	defer s.streams.drain()
 	s.presence.Run(ctx)
 	return nil
 }

@@ -8,10 +8,12 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
@@ -43,8 +45,6 @@ const (
 )
 
 const (
-	// slowReader is how long a client may take to make room for an event.
-	slowReader = 10 * time.Second
 	// streamRecheck is how often a stream reads its ticket in case a notification was lost.
 	streamRecheck = 10 * time.Second
 	// reasonTime is for how long the reason of an end is awaited that was found by reading.
@@ -58,6 +58,10 @@ type streams struct {
 	*held
 	ended map[string]metric.MeasurementOption
 	ends  metric.Int64Counter
+
+	begin    sync.Mutex
+	draining bool // no stream begins any more
+	running  sync.WaitGroup
 }
 
 func newStreams(all, perPlayer int, m telemetry.Meter) *streams {
@@ -72,12 +76,29 @@ func newStreams(all, perPlayer int, m telemetry.Meter) *streams {
 	return s
 }
 
+// add counts a stream that begins. It is false when none may, since the process waits for the last to end.
+func (s *streams) add() bool {
+	s.begin.Lock()
+	defer s.begin.Unlock()
+	if !s.draining {
+		s.running.Add(1)
+	}
+	return !s.draining
+}
+
+// drain waits for the streams to end. The waiters must have been stopped, so that they do.
+func (s *streams) drain() {
+	s.begin.Lock()
+	s.draining = true
+	s.begin.Unlock()
+	s.running.Wait()
+}
+
 // stream is one open stream. It keeps nothing of its ticket that may be large: ten thousand of them are usual.
 type stream struct {
 	*service
 	ctx     context.Context
-	out     *http.ResponseController
-	answer  *echo.Response
+	out     *web.Stream
 	project string
 	by      asker
 	// seated are the players who get seat passes, as far as they are known.
@@ -85,6 +106,9 @@ type stream struct {
 	// ticket has the id, the queues and the span alone.
 	ticket state.Ticket
 	read   func(context.Context) (*state.Ticket, error)
+	waiter *waiter
+	// expires is when the token ends, by Redis's clock.
+	expires time.Time
 	// known is the id of the last event that the client has.
 	known string
 	wrote time.Time
@@ -97,53 +121,75 @@ func (s *service) follow(c echo.Context) error {
 		return err
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
+	if !s.streams.add() {
+		return problem.New(problem.Unavailable, "the process is stopping, try again")
+	}
 	leave := s.streams.take(ctx, project, r.player)
 	if leave == nil {
+		s.streams.running.Done()
 		return &problem.Error{
 			Kind: problem.Limited, RetryAfter: 5 * time.Second, Limit: &problem.Limit{Name: "streams"},
 			Detail: "too many streams are open: of this player, of the project, or in all; use GET with Prefer: wait",
 		}
 	}
-	defer leave()
-	defer s.events.join(project)()
-	waiter := s.waiters.follow(project, r.id) // before the read, so that nothing is missed
-	defer waiter.leave()
-	t, err := r.read(ctx)
-	if err != nil {
-		return err
+	forget := s.events.join(project)
+	one := &stream{service: s, project: project, by: r.asker, read: r.read, expires: auth.From(c).Expires,
+		known:  c.Request().Header.Get("Last-Event-ID"),
+		waiter: s.waiters.follow(project, r.id)} // before the read, so that nothing is missed
+	end := func() {
+		one.waiter.leave()
+		forget()
+		leave()
+		s.streams.running.Done()
 	}
-	known := c.Request().Header.Get("Last-Event-ID")
-	if t.Assignment != nil && known == eventAssigned {
-		return c.NoContent(http.StatusNoContent) // a client that reconnects by itself stops at that
+	begun, err := one.begin(c, end)
+	if !begun {
+		end()
+	}
+	return err
+}
+
+// begin reads the ticket and answers. When the stream has begun, it calls end at its end.
+func (s *stream) begin(c echo.Context, end func()) (begun bool, err error) {
+	t, err := s.read(c.Request().Context())
+	if err != nil {
+		return false, err
+	}
+	if t.Assignment != nil && s.known == eventAssigned {
+		return false, c.NoContent(http.StatusNoContent) // a client that reconnects by itself stops at that
 	}
 	header := c.Response().Header()
 	header.Set(echo.HeaderContentType, web.EventStream)
 	header.Set("X-Accel-Buffering", "no") // nginx would keep events back
 	if c.Request().Method == http.MethodHead {
-		return c.NoContent(http.StatusOK)
+		return false, c.NoContent(http.StatusOK)
 	}
-	one := &stream{service: s, ctx: ctx, out: http.NewResponseController(c.Response()), answer: c.Response(),
-		project: project, by: r.asker, read: r.read, known: known}
-	// The time in which a request must have arrived would end the stream. A writer without deadlines has none.
-	_ = one.out.SetReadDeadline(time.Time{})
-	end := one.run(c, t, waiter, auth.From(c).Expires)
-	s.streams.ends.Add(context.WithoutCancel(ctx), 1, s.streams.ended[end])
-	return nil
+	span := trace.SpanFromContext(c.Request().Context())
+	err = web.Detach(c, s.Log, http.StatusOK, func(ctx context.Context, out *web.Stream) {
+		defer end()
+		if span.IsRecording() { // the request's span ends with the request
+			var own trace.Span
+			ctx, own = s.Tracer.Start(trace.ContextWithSpan(ctx, span), "ticket followed")
+			defer own.End()
+		}
+		s.ctx, s.out = ctx, out
+		s.streams.ends.Add(ctx, 1, s.streams.ended[s.run(t)])
+		out.Close() // the process waits for that, too
+	})
+	return err == nil, err
 }
 
 // run tells the client of its ticket until there is nothing more to tell, and returns why it ended.
-func (s *stream) run(c echo.Context, t *state.Ticket, w *waiter, expires time.Time) (end string) {
-	_ = s.out.SetWriteDeadline(time.Now().Add(slowReader))
-	web.Begin(c, http.StatusOK, s.Now())
+func (s *stream) run(t *state.Ticket) (end string) {
 	if err := s.write(retry(firstRetry, firstRetry)); err != nil {
 		return s.endOf(err)
 	}
-	until := time.Now().Add(expires.Sub(s.Store.Now()))
+	until := time.Now().Add(s.expires.Sub(s.Store.Now()))
 	checked := time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		w.heed(t.Acceptance)
+		s.waiter.heed(t.Acceptance)
 		if err := s.tell(t); err != nil {
 			return s.endOf(err)
 		}
@@ -154,9 +200,9 @@ func (s *stream) run(c echo.Context, t *state.Ticket, w *waiter, expires time.Ti
 		due := earliest(until, checked.Add(streamRecheck), s.wrote.Add(s.Settings.Heartbeat))
 		timer.Reset(due.Sub(now))
 		select {
-		case <-w.woken.C():
+		case <-s.waiter.woken.C():
 		case <-timer.C:
-		case <-w.all.stopped:
+		case <-s.waiter.all.stopped:
 			return s.goodbye(endShutdown, retry(s.Settings.Spread/10, s.Settings.Spread))
 		case <-s.ctx.Done():
 			return endLeft
@@ -170,7 +216,7 @@ func (s *stream) run(c echo.Context, t *state.Ticket, w *waiter, expires time.Ti
 				return s.endOf(err)
 			}
 		}
-		if result := w.result.Load(); result != nil && !s.mustRead(result) {
+		if result := s.waiter.result.Load(); result != nil && !s.mustRead(result) {
 			t = &state.Ticket{Body: s.ticket.Body, Assignment: result}
 			continue
 		}
@@ -179,11 +225,11 @@ func (s *stream) run(c echo.Context, t *state.Ticket, w *waiter, expires time.Ti
 		switch {
 		case err == nil:
 			t = next
-			w.notified.Store(false) // of a match that asks its players
+			s.waiter.notified.Store(false) // of a match that asks its players
 		case s.ctx.Err() != nil:
 			return endLeft
 		case problem.KindOf(err) == problem.NotFound:
-			return s.tellEnd(w)
+			return s.tellEnd()
 		}
 		// While the state store does not answer the ticket is as it was.
 	}
@@ -194,7 +240,7 @@ func (s *stream) mustRead(result *pb.Assignment) bool {
 	return s.by.anyone && s.Seats != nil && result.GetMatch() != ""
 }
 
-// tell tells of a ticket, unless the client knows.
+// tell tells of a ticket, unless the client knows, and drops of it what may be large.
 func (s *stream) tell(t *state.Ticket) error {
 	kind := eventWaiting
 	switch {
@@ -205,7 +251,8 @@ func (s *stream) tell(t *state.Ticket) error {
 	case t.Matched:
 		kind = eventMatched
 	}
-	if s.ticket.Body == nil || t.Body != s.ticket.Body {
+	fresh := s.ticket.Body == nil || t.Body != s.ticket.Body
+	if fresh {
 		if !s.by.anyone || t.Assignment != nil {
 			s.seated = s.by.seated(t)
 		}
@@ -230,20 +277,21 @@ func (s *stream) tell(t *state.Ticket) error {
 		}
 	}
 	if id == s.known && kind != eventAssigned {
+		t.Body = s.ticket.Body
 		return nil
 	}
-	if kind == eventWaiting {
+	if kind == eventWaiting && fresh {
 		s.addEstimate(s.ctx, s.project, t)
 		told.Estimate = t.Estimate
 	}
-	text, err := response.AppendFollowed(begin(kind, id), &told)
+	text, err := response.AppendFollowed(beginEvent(kind, id), &told)
 	if err != nil {
 		return err
 	}
 	if err := s.write(append(text, "\n\n"...)); err != nil {
 		return err
 	}
-	s.known = id
+	s.known, t.Body = id, s.ticket.Body
 	if kind == eventAssigned {
 		s.traceRead(s.ctx, s.project, &told)
 	}
@@ -251,7 +299,8 @@ func (s *stream) tell(t *state.Ticket) error {
 }
 
 // tellEnd tells why the ticket is gone.
-func (s *stream) tellEnd(w *waiter) string {
+func (s *stream) tellEnd() string {
+	w := s.waiter
 	if w.end.Load() == nil && !w.notified.Load() {
 		timer := time.NewTimer(reasonTime)
 		defer timer.Stop()
@@ -265,7 +314,7 @@ func (s *stream) tellEnd(w *waiter) string {
 			break
 		}
 	}
-	text := begin(eventEnded, eventEnded)
+	text := beginEvent(eventEnded, eventEnded)
 	text = append(text, `{"id":"`+s.ticket.Body.GetId()+`","reason":"`+w.reason()+`"}`+"\n\n"...)
 	if err := s.write(text); err != nil {
 		return s.endOf(err)
@@ -285,11 +334,8 @@ func (s *stream) goodbye(reason string, again []byte) string {
 // write sends a text that ends with an empty line.
 func (s *stream) write(text []byte) error {
 	s.wrote = time.Now()
-	_ = s.out.SetWriteDeadline(s.wrote.Add(slowReader))
-	if _, err := s.answer.Write(text); err != nil {
-		return err
-	}
-	return s.out.Flush()
+	_, err := s.out.Write(text)
+	return err
 }
 
 // endOf is why a stream ends whose write failed.
@@ -300,8 +346,7 @@ func (s *stream) endOf(err error) string {
 	return endLeft
 }
 
-// begin begins an event.
-func begin(kind, id string) []byte {
+func beginEvent(kind, id string) []byte {
 	return append(make([]byte, 0, usualAnswer), "id: "+id+"\nevent: "+kind+"\ndata: "...)
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -79,11 +80,14 @@ func recoverPanic(log *slog.Logger, next echo.HandlerFunc, c echo.Context) (err 
 		case http.ErrAbortHandler:
 			panic(cause) //nolint:forbidigo // passed on, not made here
 		default:
-			log.ErrorContext(c.Request().Context(), "handler panicked",
-				"route", c.Path(), "correlationId", CorrelationID(c),
-				"cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			logPanic(c.Request().Context(), log, c.Path(), CorrelationID(c), cause)
 			err = fmt.Errorf("handler panicked: %v", cause)
 		}
 	}()
 	return next(c)
+}
+
+func logPanic(ctx context.Context, log *slog.Logger, route, correlationID string, cause any) {
+	log.ErrorContext(ctx, "handler panicked", "route", route, "correlationId", correlationID,
+		"cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 }
