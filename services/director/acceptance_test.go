@@ -1,22 +1,23 @@
 package director_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // While Redis is away nobody can answer, so nobody is taken for silent. When it is there all the time, who does not
 // answer is.
 func TestNobodyIsSilentWhileRedisIsAway(t *testing.T) {
 	w := newWorld(t)
-	w.runner("r", map[string]function{"f": pairs})
-	w.put(project, "asks", &pb.Config{Function: "f", Acceptance: 1000})
-	w.director("a", times())
-	tickets := w.create(2)
+	w.listens()
+	tickets := w.asks()
 	match := w.asked(tickets[0])
 	w.stopRedis()
 	w.until("the director notices", func() bool { return w.log.says("reading the state") })
@@ -24,9 +25,48 @@ func TestNobodyIsSilentWhileRedisIsAway(t *testing.T) {
 	w.until("the time to answer is over", func() bool { return w.store.Now().Sub(before) > 2e9 })
 	w.startRedis()
 	w.until("another match asks", func() bool { return w.asked(tickets[0]) != match })
+	w.end(tickets)
+}
+
+// While no ticket service is there nobody can answer either.
+func TestNobodyIsSilentWhileNoTicketServiceListens(t *testing.T) {
+	w := newWorld(t)
+	tickets := w.asks()
+	match := w.asked(tickets[0])
+	w.until("another match asks", func() bool { return w.asked(tickets[0]) != match })
+	stop := w.listens()
+	stop()
+	match = w.asked(tickets[0])
+	w.until("another match asks", func() bool { return w.asked(tickets[0]) != match })
+	w.listens()
+	w.end(tickets)
+}
+
+// asks makes two tickets whose players are asked, and have a second.
+func (w *world) asks() (tickets []string) {
+	w.runner("r", map[string]function{"f": pairs})
+	w.put(project, "asks", &pb.Config{Function: "f", Acceptance: 1000})
+	w.director("a", times())
+	return w.create(2)
+}
+
+// listens sends the heartbeats of a ticket service until stop.
+func (w *world) listens() (stop func()) {
+	return w.run(app.Part{Run: func(ctx context.Context) error {
+		for ctx.Err() == nil {
+			_ = w.bus.TicketHeartbeat(ctx)
+			_ = wait.For(ctx, 100*time.Millisecond)
+		}
+		return nil
+	}})
+}
+
+// end waits until tickets have ended.
+func (w *world) end(tickets []string) {
+	w.Helper()
 	for _, id := range tickets {
 		w.until("the ticket ends", func() bool {
-			_, err := w.store.Ticket(t.Context(), project, id)
+			_, err := w.store.Ticket(w.Context(), project, id)
 			return problem.KindOf(err) == problem.NotFound
 		})
 	}

@@ -66,9 +66,10 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 	outbox := &outbox{scope: scope}
 	return &leader{
 		scope: scope, runners: s.runners, outbox: outbox,
-		settler: &settler{scope: scope, outbox: outbox}, maintenance: &maintenance{scope: scope, outbox: outbox},
-		estimator: newEstimator(scope),
-		budget:    schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, happened: notify.New(),
+		settler:     &settler{scope: scope, outbox: outbox},
+		maintenance: &maintenance{scope: scope, outbox: outbox, listeners: s.listeners},
+		estimator:   newEstimator(scope),
+		budget:      schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, happened: notify.New(),
 		stop: stop,
 	}
 }

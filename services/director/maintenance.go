@@ -28,7 +28,8 @@ const (
 // twice, by any director. It also finds out whether the state store answers.
 type maintenance struct {
 	scope
-	outbox *outbox
+	outbox    *outbox
+	listeners *listeners
 
 	// next is when to look next.
 	next time.Time
@@ -59,12 +60,13 @@ func (m *maintenance) suspend() {
 // changed notes that something happened in the project.
 func (m *maintenance) changed() { m.empty = false }
 
-// watched is since how long the state store is known to be there.
+// watched is since how long players could answer: the state store and a ticket service are known to be there.
 func (m *maintenance) watched() time.Duration {
 	if m.watching.IsZero() {
 		return 0
 	}
-	return m.Now().Sub(m.watching)
+	now := m.Now()
+	return min(now.Sub(m.watching), m.listeners.listening(now))
 }
 
 func (m *maintenance) lookNow()               { m.next = time.Time{} }

@@ -72,6 +72,7 @@ type Bus interface {
 	OnPoke(handle func(project string, p *pb.Poke)) (bus.Subscription, error)
 	Poke(ctx context.Context, project string, p *pb.Poke)
 	OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, error)
+	OnTicketHeartbeat(handle func()) (bus.Subscription, error)
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
 	EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error)
 	NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment)
@@ -83,6 +84,8 @@ type service struct {
 	observer *observe.Observer
 	errorLog *observe.ErrorLog
 	runners  *runners
+	// listeners are the ticket services.
+	listeners *listeners
 	// wake makes it look at the leases at once.
 	wake notify.Signal
 	// search makes it look for projects that are not listed.
@@ -96,7 +99,8 @@ type service struct {
 func New(o Options) app.Part {
 	s := &service{
 		Options: o, observer: observe.New(o.Meter, o.Tracer), errorLog: observe.NewErrorLog(o.Log),
-		runners: newRunners(), wake: notify.New(), search: notify.New(), leaders: map[string]*leader{},
+		runners: newRunners(), listeners: new(listeners), leaders: map[string]*leader{},
+		wake: notify.New(), search: notify.New(),
 	}
 	return app.Part{Name: "director", Run: s.run, Ready: o.Store.Ping}
 }
@@ -113,6 +117,11 @@ func (s *service) run(ctx context.Context) error {
 		return err
 	}
 	defer heartbeats.Stop()
+	listening, err := s.Bus.OnTicketHeartbeat(func() { s.listeners.heartbeat(s.Now()) })
+	if err != nil {
+		return err
+	}
+	defer listening.Stop()
 	// The leaders end after this replica has left, so that the others know whose the projects are.
 	leading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup

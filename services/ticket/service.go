@@ -8,6 +8,7 @@ package ticket
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -56,6 +57,7 @@ type Bus interface {
 	Poke(ctx context.Context, project string, p *pb.Poke)
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
 	OnEvents(project string, handle func(*pb.Events)) (bus.Subscription, error)
+	TicketHeartbeat(ctx context.Context) error
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
 }
 
@@ -120,6 +122,30 @@ func (s *service) run(ctx context.Context) error {
 	}
 	defer sub.Stop()
 	defer s.streams.drain()
+	var beating sync.WaitGroup
+	defer beating.Wait()
+	beating.Go(func() { s.beat(ctx) })
 	s.presence.Run(ctx)
 	return nil
+}
+
+// beatEvery is how often a process says that players can answer. Directors take three seconds for too long.
+const beatEvery = time.Second
+
+// beat says until ctx ends that players can answer a match, as long as the state store answers.
+func (s *service) beat(ctx context.Context) {
+	ticker := time.NewTicker(beatEvery)
+	defer ticker.Stop()
+	for {
+		if s.Store.Ping(ctx) == nil {
+			if err := s.Bus.TicketHeartbeat(ctx); err != nil && ctx.Err() == nil {
+				s.Log.DebugContext(ctx, "directors do not learn that players can answer", "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }

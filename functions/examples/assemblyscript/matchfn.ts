@@ -77,6 +77,7 @@ export class Values {
 export const enum Kind {
   Attribute = 5, Property, Pool, BackfillConnection = 10, BackfillAttribute, BackfillProperty, BackfillPool,
   PlayerID = 16, PlayerAttribute, PlayerProperty,
+  BackfillPlayerID = 21, BackfillPlayerTeam, BackfillPlayerRole, BackfillPlayerAttribute,
 }
 
 @final
@@ -97,7 +98,12 @@ export class Request {
   playerHandles: Column<u64> = new Column(0, 0); // empty unless the manifest asks for them
   backfillCreated: Column<f64> = new Column(0, 0);
   backfillVersion: Column<i64> = new Column(0, 0);
+  backfillPlayers: u32 = 0; // how many the running games have in all, if known: see firstBackfillPlayer
+  backfillPlayerHandles: Column<u64> = new Column(0, 0); // a player who waits has the same in playerHandles
+  // Pairs of a backfill ticket and a ticket that must not join it, since one of its players is in the game, ascending.
+  barred: Column<u32> = new Column(0, 0);
   private playerStarts: usize = 0;
+  private backfillPlayerStarts: usize = 0;
   private sections: Section[] = [];
   private none: StaticArray<f64> = [];
 
@@ -129,10 +135,27 @@ export class Request {
   backfillProperty(name: string): Values { return this.values(Kind.BackfillProperty, name, this.backfills); }
   backfillPool(name: string): Column<u32> | null { return this.numbers(Kind.BackfillPool, name); }
 
+  // firstBackfillPlayer returns the number of the first player in the game of a backfill ticket, as firstPlayer does.
+  // A game may have none. Players who joined lately have no team and no role.
+  firstBackfillPlayer(backfill: u32): u32 {
+    if (backfill > <u32>this.backfills) throw new RangeError("no backfill ticket " + backfill.toString());
+    return this.backfillPlayerStarts ? load<u32>(this.backfillPlayerStarts + (<usize>backfill << 2)) : 0;
+  }
+  backfillPlayerID(): Values { return this.values(Kind.BackfillPlayerID, "", this.backfillPlayers); }
+  backfillPlayerTeam(): Values { return this.values(Kind.BackfillPlayerTeam, "", this.backfillPlayers); }
+  backfillPlayerRole(): Values { return this.values(Kind.BackfillPlayerRole, "", this.backfillPlayers); }
+  backfillPlayerAttribute(name: string): Column<f64> {
+    return this.column(Kind.BackfillPlayerAttribute, name, this.backfillPlayers);
+  }
+
   private column(kind: Kind, name: string, n: i32): Column<f64> {
     const s = this.find(kind, name);
     if (s) return new Column<f64>(s.start, n);
-    if (this.none.length < n) this.none = new StaticArray<f64>(n).fill(NaN);
+    // All absent columns share one that is long enough: they would not keep another one alive.
+    if (this.none.length < n) {
+      const games = max<u32>(<u32>this.backfills, this.backfillPlayers);
+      this.none = new StaticArray<f64>(max<u32>(max<u32>(<u32>this.tickets, this.players), games)).fill(NaN);
+    }
     return new Column<f64>(changetype<usize>(this.none), n);
   }
 
@@ -196,6 +219,7 @@ export class Request {
   // take stores a section if its length is right for its kind.
   private take(s: Section): bool {
     const n = <u64>(<u32>this.tickets) * 8, m = <u64>(<u32>this.backfills) * 8, p = <u64>this.players * 8;
+    const q = <u64>this.backfillPlayers * 8;
     switch (s.kind) {
       case 2: this.config = String.UTF8.decodeUnsafe(s.start, s.size); break;
       case 3: if (s.size != n) return false; this.created = new Column<f64>(s.start, this.tickets); break;
@@ -211,6 +235,14 @@ export class Request {
       case 15: if (s.size != p) return false; this.playerHandles = new Column<u64>(s.start, this.players); break;
       case 17: if (s.size != p) return false; break;
       case 16: case 18: if (s.size < p) return false; break;
+      case 19: if (s.size != m / 2 + 4 || !this.takeBackfillPlayers(s.start)) return false; break;
+      case 20:
+        if (s.size != q) return false;
+        this.backfillPlayerHandles = new Column<u64>(s.start, this.backfillPlayers);
+        break;
+      case 24: if (s.size != q) return false; break;
+      case 21: case 22: case 23: if (s.size < q) return false; break;
+      case 25: if (s.size % 8 != 0 || !this.takeBarred(s)) return false; break;
     }
     this.sections.push(s);
     return true;
@@ -224,6 +256,29 @@ export class Request {
       if (load<u32>(starts + (i << 2), 4) <= load<u32>(starts + (i << 2))) return false;
     this.playerStarts = starts;
     this.players = load<u32>(starts + (<usize>this.tickets << 2));
+    return true;
+  }
+
+  // takeBackfillPlayers stores which players the games have, if they do not end before they start.
+  private takeBackfillPlayers(starts: usize): bool {
+    if (load<u32>(starts) != 0) return false;
+    for (let i = 0; i < this.sections.length; i++)
+      if (this.sections[i].kind > 19 && this.sections[i].kind < 25) return false;
+    for (let i: usize = 0; i < <usize>this.backfills; i++)
+      if (load<u32>(starts + (i << 2), 4) < load<u32>(starts + (i << 2))) return false;
+    this.backfillPlayerStarts = starts;
+    this.backfillPlayers = load<u32>(starts + (<usize>this.backfills << 2));
+    return true;
+  }
+
+  // takeBarred stores the pairs if there are such tickets and the pairs ascend.
+  private takeBarred(s: Section): bool {
+    for (let i: u32 = 0, last: u64 = 0; i < s.size; i += 8) {
+      const backfill = load<u32>(s.start + i), ticket = load<u32>(s.start + i, 4), pair = <u64>backfill << 32 | ticket;
+      if (backfill >= <u32>this.backfills || ticket >= <u32>this.tickets || (i > 0 && pair <= last)) return false;
+      last = pair;
+    }
+    this.barred = new Column<u32>(s.start, s.size >> 2);
     return true;
   }
 }

@@ -16,7 +16,7 @@
 // mm_text are bytes, which need not end with a zero. It is absent if data is NULL.
 typedef struct { const char *data; uint32_t size; } mm_text;
 
-// mm_pool are ticket numbers, ascending.
+// mm_pool are numbers: those of tickets, ascending, unless something else is said.
 typedef struct { const uint32_t *tickets; uint32_t count; } mm_pool;
 
 typedef struct { uint32_t kind, name, name_size, start, size, zero; } mm_section;
@@ -37,6 +37,12 @@ typedef struct {
 	const uint64_t *player_handles;
 	const double *backfill_created;
 	const int64_t *backfill_version;
+	// How many players the running games have in all, as far as they are known: see mm_first_backfill_player. The handles
+	// are NULL unless the manifest asks for them.
+	uint32_t backfill_players;
+	const uint32_t *backfill_player_starts;
+	const uint64_t *backfill_player_handles;
+	mm_pool barred; // pairs of a backfill ticket and a ticket that must not join it: it has a player of the game
 	const char *block;
 	const mm_section *sections;
 	uint32_t count;
@@ -44,7 +50,8 @@ typedef struct {
 
 // Sections of a request that have a name.
 enum { MM_ATTRIBUTE = 5, MM_PROPERTY, MM_POOL, MM_BACKFILL_CONNECTION = 10, MM_BACKFILL_ATTRIBUTE, MM_BACKFILL_PROPERTY, MM_BACKFILL_POOL,
-	MM_PLAYER_ID = 16, MM_PLAYER_ATTRIBUTE, MM_PLAYER_PROPERTY };
+	MM_PLAYER_ID = 16, MM_PLAYER_ATTRIBUTE, MM_PLAYER_PROPERTY,
+	MM_BACKFILL_PLAYER_ID = 21, MM_BACKFILL_PLAYER_TEAM, MM_BACKFILL_PLAYER_ROLE, MM_BACKFILL_PLAYER_ATTRIBUTE };
 
 // The fields of a proposal, see mm_set.
 enum {
@@ -108,6 +115,7 @@ static inline const mm_section *mm_find(const mm_request *r, uint32_t kind, mm_t
 
 // mm_rows returns how many tickets, players or backfill tickets the columns of a kind are of.
 static inline uint32_t mm_rows(const mm_request *r, uint32_t kind) {
+	if (kind >= MM_BACKFILL_PLAYER_ID) return r->backfill_players;
 	if (kind >= MM_PLAYER_ID) return r->players;
 	return kind >= MM_BACKFILL_CONNECTION ? r->backfills : r->tickets;
 }
@@ -118,8 +126,14 @@ static inline uint32_t mm_first_player(const mm_request *r, uint32_t ticket) {
 	return r->player_starts ? r->player_starts[ticket] : ticket;
 }
 
-// mm_column returns the column of an MM_ATTRIBUTE, MM_PLAYER_ATTRIBUTE or MM_BACKFILL_ATTRIBUTE, with NaN where it is
-// missing. It is all NaN if no ticket has it.
+// mm_first_backfill_player returns the number of the first player in the game of a backfill ticket, as mm_first_player
+// does. A game may have none.
+static inline uint32_t mm_first_backfill_player(const mm_request *r, uint32_t backfill) {
+	return r->backfill_player_starts ? r->backfill_player_starts[backfill] : 0;
+}
+
+// mm_column returns the column of an MM_ATTRIBUTE, MM_PLAYER_ATTRIBUTE, MM_BACKFILL_ATTRIBUTE or
+// MM_BACKFILL_PLAYER_ATTRIBUTE, with NaN where it is missing. It is all NaN if no ticket has it.
 static inline const double *mm_column(const mm_request *r, uint32_t kind, mm_text name) {
 	const mm_section *s = mm_find(r, kind, name);
 	if (s) return (const double *)(r->block + s->start);
@@ -133,7 +147,7 @@ static inline const double *mm_attribute(const mm_request *r, const char *name) 
 }
 
 // mm_value returns the value of an MM_PROPERTY, an MM_PLAYER_PROPERTY, an MM_BACKFILL_PROPERTY or (without a name) an
-// MM_PLAYER_ID or MM_BACKFILL_CONNECTION for ticket or player i.
+// MM_PLAYER_ID, MM_BACKFILL_CONNECTION or MM_BACKFILL_PLAYER_ID, _TEAM or _ROLE for ticket or player i.
 static inline mm_text mm_value(const mm_request *r, uint32_t kind, mm_text name, uint32_t i) {
 	const mm_section *s = mm_find(r, kind, name);
 	uint32_t n = mm_rows(r, kind);
@@ -165,8 +179,33 @@ static inline int mm_fits(const mm_request *r, const mm_section *s) {
 	case 14: return s->size == 4 * (r->tickets + 1ull);
 	case 15: case 17: return s->size == 8ull * r->players;
 	case 16: case 18: return s->size >= 8ull * r->players;
+	case 19: return s->size == 4 * (r->backfills + 1ull);
+	case 20: case 24: return s->size == 8ull * r->backfill_players;
+	case 21: case 22: case 23: return s->size >= 8ull * r->backfill_players;
+	case 25: return s->size % 8 == 0;
 	}
 	return 1; // unknown: from a later version of the format
+}
+
+// mm_read_games reads the sections of players in running games. It returns NULL, or what is wrong.
+static inline const char *mm_read_games(mm_request *r, const mm_section *s, uint32_t before) {
+	const uint32_t *words = (const uint32_t *)(r->block + s->start);
+	if (s->kind == 19) {
+		if (words[0] || before & 0x1f00000) return "the first player in a game of the request is not the first one";
+		for (uint32_t i = 0; i < r->backfills; i++)
+			if (words[i + 1] < words[i]) return "the players of a game of the request end before they start";
+		r->backfill_player_starts = words, r->backfill_players = words[r->backfills];
+	}
+	if (s->kind == 20) r->backfill_player_handles = (const uint64_t *)words;
+	if (s->kind == 25) {
+		for (uint32_t i = 0; i < s->size / 4; i += 2) {
+			if (words[i] >= r->backfills || words[i + 1] >= r->tickets) return "the request bars a ticket that it has not";
+			if (i && (words[i] < words[i - 2] || (words[i] == words[i - 2] && words[i + 1] <= words[i - 1])))
+				return "the request bars tickets out of order";
+		}
+		r->barred = (mm_pool){words, s->size / 4};
+	}
+	return NULL;
 }
 
 // mm_read views a block as a request. It returns NULL, or what is wrong with the block.
@@ -205,6 +244,10 @@ static inline const char *mm_read(mm_request *r, const char *block, uint32_t len
 				if (r->player_starts[i + 1] <= r->player_starts[i]) return "a ticket of the request has no player";
 		}
 		if (s->kind == 15) r->player_handles = (const uint64_t *)data;
+		if (s->kind >= 19 && s->kind <= 25) {
+			const char *wrong = mm_read_games(r, s, has);
+			if (wrong) return wrong;
+		}
 	}
 	if ((has & 0x18) != 0x18 || (r->backfills && (has & 0x700) != 0x700)) return "the request lacks a section";
 	return NULL;

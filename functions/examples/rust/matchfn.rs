@@ -41,6 +41,13 @@ pub struct Request<'a> {
     player_starts: &'a [u32],
     pub backfill_created: &'a [f64],
     pub backfill_version: &'a [i64],
+    /// How many players the running games have in all, as far as they are known: see `backfill_players_of`. The handles are
+    /// empty unless the manifest asks for them.
+    pub backfill_players: usize,
+    pub backfill_player_handles: &'a [u64],
+    backfill_player_starts: &'a [u32],
+    /// Pairs of a backfill ticket and a ticket that must not join it, since it has a player of the game. They ascend.
+    pub barred: &'a [u32],
     sections: Vec<Section<'a>>,
 }
 
@@ -63,6 +70,10 @@ pub enum Kind {
     PlayerId = 16,
     PlayerAttribute,
     PlayerProperty,
+    BackfillPlayerId = 21,
+    BackfillPlayerTeam,
+    BackfillPlayerRole,
+    BackfillPlayerAttribute,
 }
 
 impl<'a> Request<'a> {
@@ -122,6 +133,32 @@ impl<'a> Request<'a> {
 
     pub fn backfill_pool(&self, name: &str) -> Option<&'a [u32]> {
         self.numbers(Kind::BackfillPool, name)
+    }
+
+    /// The numbers of the players in a backfill ticket's game; there may be none.
+    pub fn backfill_players_of(&self, backfill: u32) -> std::ops::Range<u32> {
+        match self.backfill_player_starts {
+            [] => 0..0,
+            starts => starts[backfill as usize]..starts[backfill as usize + 1],
+        }
+    }
+
+    pub fn backfill_player_id(&self) -> Values<'a> {
+        self.values(Kind::BackfillPlayerId, "", self.backfill_players)
+    }
+
+    /// Text for each player in a game; missing if the server names no team.
+    pub fn backfill_player_team(&self) -> Values<'a> {
+        self.values(Kind::BackfillPlayerTeam, "", self.backfill_players)
+    }
+
+    pub fn backfill_player_role(&self) -> Values<'a> {
+        self.values(Kind::BackfillPlayerRole, "", self.backfill_players)
+    }
+
+    pub fn backfill_player_attribute(&self, name: &str) -> Cow<'a, [f64]> {
+        let missing = || vec![f64::NAN; self.backfill_players].into();
+        self.numbers(Kind::BackfillPlayerAttribute, name).map_or_else(missing, Cow::Borrowed)
     }
 
     fn numbers<T: Number>(&self, kind: Kind, name: &str) -> Option<&'a [T]> {
@@ -187,7 +224,7 @@ impl<'a> Request<'a> {
     fn take(&mut self, s: Section<'a>) -> Result<(), String> {
         // Lengths are compared as 64 bits: usize has 32 bits here.
         let (size, n, m) = (s.data.len() as u64, 8 * self.tickets as u64, 8 * self.backfills as u64);
-        let p = 8 * self.players as u64;
+        let (p, q) = (8 * self.players as u64, 8 * self.backfill_players as u64);
         let fits = match s.kind {
             3..=5 => size == n,
             6 => size >= n,
@@ -197,6 +234,10 @@ impl<'a> Request<'a> {
             14 => size == n / 2 + 4 && self.has_players(column(s.data)),
             15 | 17 => size == p,
             16 | 18 => size >= p,
+            19 => size == m / 2 + 4 && self.has_games(column(s.data)),
+            20 | 24 => size == q,
+            21..=23 => size >= q,
+            25 => size % 8 == 0 && self.has_barred(column(s.data)),
             _ => true, // unknown: from a later version of the format
         };
         if !fits {
@@ -213,6 +254,12 @@ impl<'a> Request<'a> {
                 self.players = self.player_starts[self.tickets] as usize;
             }
             15 => self.player_handles = column(s.data),
+            19 => {
+                self.backfill_player_starts = column(s.data);
+                self.backfill_players = self.backfill_player_starts[self.backfills] as usize;
+            }
+            20 => self.backfill_player_handles = column(s.data),
+            25 => self.barred = column(s.data),
             _ => {}
         }
         self.sections.push(s);
@@ -222,6 +269,17 @@ impl<'a> Request<'a> {
     /// Whether every ticket has a player, and no column of players came before.
     fn has_players(&self, starts: &[u32]) -> bool {
         starts[0] == 0 && starts.windows(2).all(|w| w[0] < w[1]) && !self.sections.iter().any(|s| (15..=18).contains(&s.kind))
+    }
+
+    /// Whether no game's players end before they start, and no column of players in games came before.
+    fn has_games(&self, starts: &[u32]) -> bool {
+        starts[0] == 0 && starts.windows(2).all(|w| w[0] <= w[1]) && !self.sections.iter().any(|s| (20..=24).contains(&s.kind))
+    }
+
+    /// Whether there are the backfill tickets and tickets of the pairs, and the pairs ascend.
+    fn has_barred(&self, pairs: &[u32]) -> bool {
+        pairs.chunks_exact(2).all(|p| (p[0] as usize) < self.backfills && (p[1] as usize) < self.tickets)
+            && pairs.windows(4).step_by(2).all(|w| w[..2] < w[2..])
     }
 }
 

@@ -978,6 +978,43 @@ func (x *Assigned) GetResults() [][]byte {
 	return nil
 }
 
+// TicketStatus is the heartbeat of a ticket service that can take the answers of players.
+type TicketStatus struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TicketStatus) Reset() {
+	*x = TicketStatus{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TicketStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TicketStatus) ProtoMessage() {}
+
+func (x *TicketStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TicketStatus.ProtoReflect.Descriptor instead.
+func (*TicketStatus) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
+}
+
 // RunnerStatus is a runner's heartbeat: its instances and their states.
 type RunnerStatus struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -996,7 +1033,7 @@ type RunnerStatus struct {
 
 func (x *RunnerStatus) Reset() {
 	*x = RunnerStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1008,7 +1045,7 @@ func (x *RunnerStatus) String() string {
 func (*RunnerStatus) ProtoMessage() {}
 
 func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1021,7 +1058,7 @@ func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunnerStatus.ProtoReflect.Descriptor instead.
 func (*RunnerStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RunnerStatus) GetRunner() string {
@@ -1075,7 +1112,7 @@ type InstanceStatus struct {
 
 func (x *InstanceStatus) Reset() {
 	*x = InstanceStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1087,7 +1124,7 @@ func (x *InstanceStatus) String() string {
 func (*InstanceStatus) ProtoMessage() {}
 
 func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1100,7 +1137,7 @@ func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceStatus.ProtoReflect.Descriptor instead.
 func (*InstanceStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *InstanceStatus) GetProject() string {
@@ -1157,7 +1194,7 @@ type LogLines struct {
 
 func (x *LogLines) Reset() {
 	*x = LogLines{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1206,7 @@ func (x *LogLines) String() string {
 func (*LogLines) ProtoMessage() {}
 
 func (x *LogLines) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1219,7 @@ func (x *LogLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLines.ProtoReflect.Descriptor instead.
 func (*LogLines) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{11}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LogLines) GetInstance() string {
@@ -1315,7 +1352,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\bAssigned\x12\x18\n" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12\x16\n" +
 	"\x06result\x18\x02 \x03(\rR\x06result\x12\x18\n" +
-	"\aresults\x18\x03 \x03(\fR\aresults\"\x8f\x02\n" +
+	"\aresults\x18\x03 \x03(\fR\aresults\"\x0e\n" +
+	"\fTicketStatus\"\x8f\x02\n" +
 	"\fRunnerStatus\x12\x16\n" +
 	"\x06runner\x18\x01 \x01(\tR\x06runner\x12;\n" +
 	"\tinstances\x18\x02 \x03(\v2\x1d.matchmaker.v1.InstanceStatusR\tinstances\x12\x18\n" +
@@ -1352,7 +1390,7 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
@@ -1363,34 +1401,35 @@ var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*PoolCount)(nil),      // 6: matchmaker.v1.PoolCount
 	(*MatchWork)(nil),      // 7: matchmaker.v1.MatchWork
 	(*Assigned)(nil),       // 8: matchmaker.v1.Assigned
-	(*RunnerStatus)(nil),   // 9: matchmaker.v1.RunnerStatus
-	(*InstanceStatus)(nil), // 10: matchmaker.v1.InstanceStatus
-	(*LogLines)(nil),       // 11: matchmaker.v1.LogLines
-	nil,                    // 12: matchmaker.v1.RunRequest.PoolsEntry
-	nil,                    // 13: matchmaker.v1.RunRequest.CensusEntry
-	nil,                    // 14: matchmaker.v1.RunStats.PopulationEntry
-	nil,                    // 15: matchmaker.v1.RunStats.PoolsEntry
-	nil,                    // 16: matchmaker.v1.RunStats.QueuesEntry
-	nil,                    // 17: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Proposal)(nil),       // 18: matchmaker.v1.Proposal
-	(*Traced)(nil),         // 19: matchmaker.v1.Traced
-	(*Pool)(nil),           // 20: matchmaker.v1.Pool
+	(*TicketStatus)(nil),   // 9: matchmaker.v1.TicketStatus
+	(*RunnerStatus)(nil),   // 10: matchmaker.v1.RunnerStatus
+	(*InstanceStatus)(nil), // 11: matchmaker.v1.InstanceStatus
+	(*LogLines)(nil),       // 12: matchmaker.v1.LogLines
+	nil,                    // 13: matchmaker.v1.RunRequest.PoolsEntry
+	nil,                    // 14: matchmaker.v1.RunRequest.CensusEntry
+	nil,                    // 15: matchmaker.v1.RunStats.PopulationEntry
+	nil,                    // 16: matchmaker.v1.RunStats.PoolsEntry
+	nil,                    // 17: matchmaker.v1.RunStats.QueuesEntry
+	nil,                    // 18: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Proposal)(nil),       // 19: matchmaker.v1.Proposal
+	(*Traced)(nil),         // 20: matchmaker.v1.Traced
+	(*Pool)(nil),           // 21: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
-	12, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
-	13, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
-	18, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	13, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
+	14, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
+	19, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
 	5,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
 	4,  // 4: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	19, // 5: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	20, // 5: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
 	3,  // 6: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
-	14, // 7: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	15, // 8: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
-	16, // 9: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
-	10, // 10: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	17, // 11: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	20, // 12: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	20, // 13: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	15, // 7: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	16, // 8: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
+	17, // 9: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
+	11, // 10: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	18, // 11: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	21, // 12: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	21, // 13: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
 	6,  // 14: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
 	15, // [15:15] is the sub-list for method output_type
 	15, // [15:15] is the sub-list for method input_type
@@ -1411,7 +1450,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

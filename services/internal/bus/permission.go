@@ -76,7 +76,7 @@ func rightsOf(name string) Rights {
 	switch name {
 	case catalog.Ticket:
 		return Rights{
-			Publish:   []string{pokes + "*", assigned + "*", runs + "*.*"}, // runs explain why tickets wait
+			Publish:   []string{tickets, pokes + "*", assigned + "*", runs + "*.*"}, // runs explain why tickets wait
 			Subscribe: []string{assigned + "*", events + "*", partsRoot + name + ".*.*", inbox},
 		}
 	case catalog.Config:
@@ -105,7 +105,7 @@ func rightsOf(name string) Rights {
 		return Rights{
 			Publish: []string{pokes + "*", runs + "*.*", matches + "*", assigned + "*", events + "*",
 				api("STREAM.MSG.GET", eventStream), api("STREAM.PURGE", eventStream)},
-			Subscribe: []string{pokes + "*", runner, partsRoot + name + ".*.*", inbox},
+			Subscribe: []string{tickets, pokes + "*", runner, partsRoot + name + ".*.*", inbox},
 		}
 	case catalog.Allocator:
 		return Rights{

@@ -129,6 +129,9 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	changed := make(chan string, 64)
 	_, err = buses[catalog.Party].OnParty(func(project, party string) { changed <- project + "/" + party })
 	must("hear parties", err)
+	heard := make(chan bool, 1)
+	_, err = buses[catalog.Director].OnTicketHeartbeat(func() { heard <- true })
+	must("hear ticket services", err)
 	_, err = buses[catalog.Ticket].OnEvents("demo", func(*pb.Events) {})
 	must("hear events", err)
 	_, err = buses[catalog.Runner].ServeRuns("r", "demo", "duel",
@@ -148,6 +151,8 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	for range 3 {
 		next(t, beats)
 	}
+	must("heartbeat of a ticket service", buses[catalog.Ticket].TicketHeartbeat(ctx))
+	next(t, heard)
 	buses[catalog.Party].NotifyParty(ctx, "demo", "p")
 	next(t, changed)
 	for _, name := range []string{catalog.Director, catalog.Allocator, catalog.Backfill, catalog.Party} {

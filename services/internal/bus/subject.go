@@ -11,6 +11,7 @@ const (
 	assigned  = "mm.assigned."
 	parties   = "mm.party."
 	runner    = "mm.runner"
+	tickets   = "mm.ticket"
 	logs      = "mm.log."
 	events    = "mm.event."
 )

@@ -143,8 +143,9 @@ type AcceptanceTerms struct {
 	Claim time.Duration
 	// Readable is for how long the ends of tickets are, where they are told.
 	Readable time.Duration
-	// Watched is since how long the caller has found the state store there. Who did not answer a match that was made
-	// before is not known to be silent: the answer may have found no store. Its ticket waits again.
+	// Watched is since how long the caller has found the state store there, and somebody who takes answers. Who did not
+	// answer a match that was made before is not known to be silent: the answer may have found nobody. Its ticket waits
+	// again.
 	Watched time.Duration
 	// Limit is how many end at a time.
 	Limit int

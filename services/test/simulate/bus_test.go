@@ -118,6 +118,7 @@ const (
 	pokes      = "poke"
 	assigned   = "assigned"
 	heartbeats = "heartbeat"
+	listening  = "ticket"
 	published  = "event"
 	parties    = "party"
 )
@@ -214,6 +215,19 @@ func (p port) OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, erro
 			handle(m)
 		}
 	}), nil
+}
+
+// TicketHeartbeat sends a ticket service's.
+func (p port) TicketHeartbeat(context.Context) error {
+	if p.process.dead() {
+		return errLost
+	}
+	return p.publish(listening, "", new(pb.TicketStatus))
+}
+
+// OnTicketHeartbeat hears those of ticket services.
+func (p port) OnTicketHeartbeat(handle func()) (bus.Subscription, error) {
+	return p.subscribe(p.process, listening, func(string, []byte, func([]byte, string)) { handle() }), nil
 }
 
 // Module says that there is none: the box of a world has them all.

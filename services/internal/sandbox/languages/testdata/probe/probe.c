@@ -106,6 +106,22 @@ static void describe(const mm_request *r) {
 	begin("player ids"), values(r, MM_PLAYER_ID, (mm_text){0}, r->players);
 	columns(r, "player attribute", "player property", MM_PLAYER_ATTRIBUTE, r->players);
 	named("player pool", mm_string("nobody's")), end(); // there are none
+	begin("backfill player starts");
+	for (uint32_t i = 0; i <= r->backfills; i++) bits(mm_first_backfill_player(r, i));
+	end();
+	begin("backfill player handles");
+	for (uint32_t i = 0; r->backfill_player_handles && i < r->backfill_players; i++) bits(r->backfill_player_handles[i]);
+	end();
+	begin("backfill player ids"), values(r, MM_BACKFILL_PLAYER_ID, (mm_text){0}, r->backfill_players);
+	begin("backfill player teams"), values(r, MM_BACKFILL_PLAYER_TEAM, (mm_text){0}, r->backfill_players);
+	begin("backfill player roles"), values(r, MM_BACKFILL_PLAYER_ROLE, (mm_text){0}, r->backfill_players);
+	for (const mm_section *s = NULL; (s = mm_next(r, MM_BACKFILL_PLAYER_ATTRIBUTE, s));) {
+		named("backfill player attribute", mm_name(r, s));
+		numbers(mm_column(r, MM_BACKFILL_PLAYER_ATTRIBUTE, mm_name(r, s)), r->backfill_players);
+	}
+	named("backfill player attribute", mm_string("nobody's"));
+	numbers(mm_column(r, MM_BACKFILL_PLAYER_ATTRIBUTE, mm_string("nobody's")), r->backfill_players);
+	begin("barred"), pool(r->barred);
 }
 
 enum { PROPOSE = 32, TEAM, FAIL, CRASH };

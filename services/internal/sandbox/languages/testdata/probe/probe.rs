@@ -86,6 +86,16 @@ fn describe(r: &Request) {
         values(&format!("player property {name}"), r.player_property(name), r.players);
     }
     pool("player pool nobody's", None);
+    let starts = (0..r.backfills as u32).map(|b| r.backfill_players_of(b).start as u64);
+    integers("backfill player starts", starts.chain([r.backfill_players as u64]));
+    integers("backfill player handles", r.backfill_player_handles.iter().copied());
+    values("backfill player ids", r.backfill_player_id(), r.backfill_players);
+    values("backfill player teams", r.backfill_player_team(), r.backfill_players);
+    values("backfill player roles", r.backfill_player_role(), r.backfill_players);
+    for name in names(Kind::BackfillPlayerAttribute) {
+        numbers(&format!("backfill player attribute {name}"), &r.backfill_player_attribute(name));
+    }
+    pool("barred", Some(r.barred));
 }
 
 const FIELDS: [Field; 14] = [

@@ -82,6 +82,17 @@ function describe(r: Request): void {
   names = r.names(Kind.PlayerProperty).concat(["nobody's"]);
   for (let i = 0; i < names.length; i++) values("player property " + names[i], r.playerProperty(names[i]), r.players);
   log("player pool nobody's");
+  starts = "backfill player starts";
+  for (let i = 0; i <= r.backfills; i++) starts += " " + hex(16, r.firstBackfillPlayer(i));
+  log(starts);
+  numbers("backfill player handles", r.backfillPlayerHandles);
+  values("backfill player ids", r.backfillPlayerID(), r.backfillPlayers);
+  values("backfill player teams", r.backfillPlayerTeam(), r.backfillPlayers);
+  values("backfill player roles", r.backfillPlayerRole(), r.backfillPlayers);
+  names = r.names(Kind.BackfillPlayerAttribute).concat(["nobody's"]);
+  for (let i = 0; i < names.length; i++)
+    numbers("backfill player attribute " + names[i], r.backfillPlayerAttribute(names[i]));
+  numbers("barred", r.barred);
 }
 
 function play(script: Uint8Array, a: Answer): string | null {

@@ -1,0 +1,36 @@
+package director
+
+import (
+	"sync"
+	"time"
+)
+
+// longestDeaf is the longest time between two heartbeats of ticket services in which players could answer all the time.
+// Ticket services send one a second.
+const longestDeaf = 3 * time.Second
+
+// listeners knows since when players can answer, from the heartbeats of all ticket services together.
+type listeners struct {
+	mu          sync.Mutex
+	since, last time.Time // the first and the last heartbeat without a gap; zero before
+}
+
+// heartbeat notes that a ticket service listens.
+func (l *listeners) heartbeat(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.last) > longestDeaf {
+		l.since = now
+	}
+	l.last = now
+}
+
+// listening is since how long players can answer; 0 when they can't.
+func (l *listeners) listening(now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.last) > longestDeaf {
+		return 0
+	}
+	return now.Sub(l.since)
+}
