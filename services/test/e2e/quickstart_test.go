@@ -42,9 +42,10 @@ func quickStart(t *testing.T, s *system) {
 	for _, c := range regexp.MustCompile(`(?m)^connection +(\S+)$`).FindAllStringSubmatch(string(out), -1) {
 		connections = append(connections, c[1])
 	}
-	if got := slices.Compact(slices.Clone(connections)); len(connections) != 7 || len(got) != 3 ||
-		connections[1] != got[0] || connections[3] != got[1] {
-		t.Errorf("mm prints the connections %q, want two pairs of two games, and three of another:\n%s", connections, out)
+	if got := slices.Compact(slices.Clone(connections)); len(connections) != 8 || len(got) != 4 ||
+		connections[1] != got[0] || connections[3] != got[1] || connections[4] != got[2] {
+		t.Errorf("mm prints the connections %q, want two pairs of two games, one of a third, and three of another:\n%s",
+			connections, out)
 	}
 	if !strings.Contains(string(out), `"assignment":{"connection":"127.0.0.1:`) {
 		t.Errorf("curl prints no assignment:\n%s", out)
