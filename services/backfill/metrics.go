@@ -16,9 +16,9 @@ import (
 type metrics struct {
 	projects *telemetry.Labels
 
-	approvals, joined, searches metric.Int64Counter
-	cost                        metric.Float64Counter
-	assigned                    metric.Float64Histogram
+	approvals, joined, players, searches metric.Int64Counter
+	cost                                 metric.Float64Counter
+	assigned                             metric.Float64Histogram
 }
 
 func newMetrics(m telemetry.Meter) *metrics {
@@ -26,7 +26,8 @@ func newMetrics(m telemetry.Meter) *metrics {
 		projects: m.Labels("project"),
 		approvals: m.Counter("matchmaker.backfill.approvals", "{approval}",
 			"Approvals of game servers, by whether they assigned somebody: filled, empty."),
-		joined: m.Counter("matchmaker.backfill.joined", "{ticket}", "Tickets that were assigned to running games."),
+		joined:  m.Counter("matchmaker.backfill.joined", "{ticket}", "Tickets that were assigned to running games."),
+		players: m.Counter("matchmaker.backfill.players", "{player}", "Players who were assigned to running games."),
 		searches: m.Counter("matchmaker.backfill.searches", "{run}",
 			"Runs of functions for requests of the deprecated first generation, by outcome: ok, failed."),
 		cost: m.Seconds("matchmaker.backfill.search.work",
@@ -44,6 +45,11 @@ func (x *metrics) recordApproval(ctx context.Context, project string, a *state.A
 	}
 	x.approvals.Add(ctx, 1, telemetry.WithLabels(of, attribute.String("outcome", outcome)))
 	x.joined.Add(ctx, int64(len(a.Assigned)), telemetry.WithLabels(of))
+	players := 0
+	for _, t := range a.Assigned {
+		players += max(1, len(t.Body.GetPlayers())) // a ticket that names none has one
+	}
+	x.players.Add(ctx, int64(players), telemetry.WithLabels(of))
 	// Which config proposed them is not known any more.
 	labels := telemetry.WithLabels(of, attribute.String("config", ""), attribute.String("result", "connection"))
 	for _, t := range a.Assigned {

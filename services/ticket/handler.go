@@ -82,6 +82,9 @@ func (s *service) store(ctx context.Context, project string, settings *pb.Projec
 	if created.ID != "" {
 		s.presence.Heard(project, created.ID)
 	}
+	if created.ID == body.GetId() { // and not that of another request with its key
+		s.players.count(ctx, project, body)
+	}
 	if len(created.Ended) > 0 {
 		s.Bus.NotifyAssigned(ctx, project, created.Ended) // requests that wait for them learn that they are gone
 	}

@@ -8,6 +8,9 @@ import (
 
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry/telemetrytest"
+	"matchmaker.dev/services/ticket"
 )
 
 // as sends a request with the token of somebody.
@@ -151,5 +154,17 @@ func TestPlayersAreRefused(t *testing.T) {
 		if status != c.status || !strings.Contains(text, c.want) {
 			t.Errorf("%.80s: %d %s, want %d and %q", c.body, status, text, c.status, c.want)
 		}
+	}
+}
+
+func TestPlayersOfTicketsAreCounted(t *testing.T) {
+	meter, measured := telemetrytest.New()
+	r := startWith(t, state.Options{}, func(o *ticket.Options) { o.Meter = meter })
+	r.createFor(t, "zoe", ofThree)
+	for range 2 { // the second is the first one again
+		r.as(t, player("ada"), http.MethodPost, r.urls[0], `{}`, "Idempotency-Key", `"k"`)
+	}
+	if got := measured.Value(t, "matchmaker.tickets.players"); got != 4 {
+		t.Errorf("%v players are counted, want 4", got)
 	}
 }

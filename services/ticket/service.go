@@ -72,6 +72,7 @@ type service struct {
 	// presence learns who asks for tickets, and ends those that nobody asks for.
 	presence *presence.Listener
 	unheard  metric.Int64Counter
+	players  playersCreated
 	// estimates are asked for by GETs and streams.
 	estimates *estimates
 	// reminder is for those who forgot the keys of Seats.
@@ -97,6 +98,7 @@ func New(o Options) app.Part {
 	s.estimates.observe(o.Meter)
 	s.unheard = o.Meter.Counter("matchmaker.tickets.unheard", "{ticket}",
 		"Tickets that ended because nobody asked for them any more (tickets.silence in the project's settings).")
+	s.players = newPlayersCreated(o.Meter)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear, Settings: o.Store.Settings,
 		End: s.endUnheard, Find: o.Store.FindSigns})
 	s.creator = o.Store.Creator(newPoker(o.Bus.PokeTickets).poke)

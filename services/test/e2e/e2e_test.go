@@ -60,6 +60,7 @@ func play(t *testing.T, s *system) {
 		"filled":          fillGame,
 		"refilled":        refillGame,
 		"refilled-rules":  refillByRules,
+		"five":            fiveAgainstFive,
 		"explained":       explain,
 		"queues":          queues,
 		"seats":           seats,

@@ -76,6 +76,7 @@ var expectedSeries = []string{
 	`matchmaker_proposals_total{outcome="kept"}`, `matchmaker_claims_total{outcome="ok"}`,
 	`matchmaker_allocation_seconds_count{provider="local"}`,
 	`matchmaker_backfill_approvals_total{outcome="filled"}`, `matchmaker_backfill_joined_total`,
+	`matchmaker_backfill_players_total`, `matchmaker_tickets_players_total`,
 	`matchmaker_limited_total{rule="player"}`, `matchmaker_feed_wait_seconds_count`,
 	`matchmaker_tickets_waiting`, `matchmaker_pool_waiting`, `matchmaker_pool_oldest_seconds`,
 	`matchmaker_stream_size_bytes{stream="events"}`, `matchmaker_stream_size_bytes{stream="logs"}`,

@@ -1,20 +1,20 @@
 -- Ends the acceptance of a match. When all players accepted, the match goes on: one that needs a server is in the
 -- outbox from now on. Otherwise the match ends. Its tickets whose players declined end, and when the time is
 -- over also those whose players did not answer. All others wait again at their old age. Nobody is taken for silent who
--- may have found nobody who takes answers: then those who did not answer wait again, too. The backfill ticket that was created with the
--- match is deleted, and the tickets that were proposed to that wait again too. The backfill ticket of a running game to
--- which the players would have gone is shown to functions again. When that game changed or ended meanwhile, the match
--- ends, and nobody is silent.
+-- may have found nobody who takes answers: then those who did not answer wait again, too. The backfill ticket that was
+-- created with the match is deleted, and the tickets that were proposed to that wait again too. The backfill ticket of
+-- a running game to which the players would have gone is shown to functions again. When that game changed or ended
+-- meanwhile, the match ends, and nobody is silent.
 -- Full: runs
 -- Uses: time, change, large, listed, ended, backfill, proposal, credit, pause
 -- KEYS: waiting, resolved, claims, outbox, match, backfill, proposals, joined, proposed, backfills,
 --       then ticket… (those of the match, then those that are proposed to the backfill ticket)
 -- ARGV: match_id, told_time (for how long an end is told), claim_time (until the tickets wait again), acceptance (for
---       how long its players could accept), watched (since when players could answer all the time) (all four in
---       milliseconds), target ('' = it needs no server), event (when it ends), ended_event (of tickets that end) (both
---       without their reason), backfill_id ('' = none), is_running ('' = it was created with the match, '1' = it
---       is that of a running game), rejected_event, first_pause, longest_pause (in milliseconds, 0 = players do not
---       pause who declined or were silent), pause_limit, ticket_count (of the match), then id…
+--       how long its players could accept), watched (since when they could) (all four in milliseconds), target
+--       ('' = it needs no server), event (when it ends), ended_event (of tickets that end) (both without their
+--       reason), backfill_id ('' = none), is_running ('' = it was created with the match, '1' = it is that of a
+--       running game), rejected_event, first_pause, longest_pause (in milliseconds, 0 = players do not pause who
+--       declined or were silent), pause_limit, ticket_count (of the match), then id…
 -- Result: 'accepted', 0; 'ended', feed position (0 when nothing changed there), and the tickets that ended with spaces
 --         between; 'other', 0 when the players may still answer or were not asked; or 'again' and the ids of the
 --         proposed tickets
