@@ -16,7 +16,7 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// maxKicked is how many players a party keeps out. Beyond it the first one may come again.
+// maxKicked is how many players a party keeps out. It removes no more: the first one would come again.
 const maxKicked = 100
 
 func (s *service) create(c echo.Context, player string) error {
@@ -221,8 +221,11 @@ func (s *service) leave(c echo.Context, player string) error {
 			return nil, problem.New(problem.NotFound, "player %q is no member", leaver)
 		}
 		if leaver != player {
+			if len(p.GetKicked()) >= maxKicked {
+				return nil, problem.New(problem.Conflict, "the party has removed %d players, the most it remembers: end it and "+
+					"make another one", len(p.GetKicked())).Exceeds("party-kicks")
+			}
 			p.Kicked = append(p.Kicked, leaver)
-			p.Kicked = p.Kicked[max(0, len(p.Kicked)-maxKicked):]
 			p.Code = newCode()
 		}
 		return without(p, leaver), nil

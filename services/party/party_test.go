@@ -57,17 +57,26 @@ type shown struct {
 
 func start(t *testing.T, change func(*party.Settings)) *world {
 	t.Helper()
-	w := &world{t: t, store: embeddedtest.Store(t, state.Options{})}
+	return startAt(t, nil, change)
+}
+
+// startAt starts replicas, a store and an issuer that share a clock; nil is the real one.
+func startAt(t *testing.T, clock func() time.Time, change func(*party.Settings)) *world {
+	t.Helper()
+	w := &world{t: t, store: embeddedtest.Store(t, state.Options{Clock: clock})}
+	if clock == nil {
+		clock = time.Now
+	}
 	talk := embeddedtest.Bus(t, bus.Options{})
 	log := slog.New(slog.DiscardHandler)
 	var err error
-	w.tokens, err = issuer.Open(t.TempDir(), time.Now)
+	w.tokens, err = issuer.Open(t.TempDir(), clock)
 	must(t, err)
-	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{w.tokens.Trust()}, Log: log})
+	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{w.tokens.Trust()}, Log: log, Now: clock})
 	must(t, err)
 	for i := range w.urls {
 		o := party.Options{
-			Store: w.store, Bus: talk, Verifier: verifier, Log: log, Now: time.Now, Wait: 20 * time.Second,
+			Store: w.store, Bus: talk, Verifier: verifier, Log: log, Now: clock, Wait: 20 * time.Second,
 			Settings: settings.Default[party.Settings](),
 			Fields:   fields.Limits{Attributes: 64, Properties: 64, Players: 64, Name: 128},
 		}
@@ -94,7 +103,14 @@ func defaults(*party.Settings) {}
 // as sends a request with a player's token, to one replica after the other.
 func (w *world) as(player, method, path, body string, headers ...string) (status int, p shown) {
 	w.t.Helper()
-	token, err := w.tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: player, Project: "demo"})
+	return w.with(issuer.Claims{Kind: auth.Player, Subject: player}, method, path, body, headers...)
+}
+
+// with is as for a token of other claims.
+func (w *world) with(c issuer.Claims, method, path, body string, headers ...string) (status int, p shown) {
+	w.t.Helper()
+	c.Project = "demo"
+	token, err := w.tokens.Mint(c)
 	must(w.t, err)
 	w.next++
 	req, err := http.NewRequestWithContext(w.t.Context(), method, w.urls[w.next%2]+path, strings.NewReader(body))

@@ -36,7 +36,7 @@ type Party struct {
 	Leader string `protobuf:"bytes,5,opt,name=leader,proto3" json:"leader,omitempty"`
 	// members by the time when they joined, the oldest first.
 	Members []*Member `protobuf:"bytes,6,rep,name=members,proto3" json:"members,omitempty"`
-	// kicked are the players who may not join again, the last ones.
+	// kicked are the players who may not join again.
 	Kicked []string `protobuf:"bytes,7,rep,name=kicked,proto3" json:"kicked,omitempty"`
 	// size is how many members there may be.
 	Size int32 `protobuf:"varint,8,opt,name=size,proto3" json:"size,omitempty"`

@@ -42,7 +42,7 @@ var rules = []string{
 	"max-projects", "max-functions", "upload", "max-machine-code", "max-modules", "max-modules-total",
 	"max-module-disk", "max-queues", "queue-length", "streams",
 	"parties", "party-joins", "players", "explanations", "explainwork", "max-party-members", "party-size",
-	"max-keys", "tickets.perPlayer", "acceptance.pause",
+	"party-kicks", "max-keys", "tickets.perPlayer", "acceptance.pause",
 }
 
 func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {
@@ -51,7 +51,7 @@ func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {
 			"Time from a request to its answer; one that waits for a result on purpose takes as long. A create that waits "+
 				"counts until its 201."),
 		limited: m.Counter("matchmaker.limited", "{request}",
-			"Requests that were refused because they met a limit, by its name: 429, 400, 413 or 503."),
+			"Requests that were refused because they met a limit, by its name: 429, 400, 409, 413 or 503."),
 		now: now,
 	}
 	labels := telemetry.LabelsByValue(nil, "rule", rules...)

@@ -1,0 +1,182 @@
+package party_test
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/party"
+)
+
+// believes is a world whose project takes the skill from the claim game.skill. pass lets time pass, in which nobody is
+// silent.
+func believes(t *testing.T) (w *world, pass func(time.Duration)) {
+	t.Helper()
+	var passed atomic.Int64
+	w = startAt(t, func() time.Time { return time.Now().Add(time.Duration(passed.Load())) },
+		func(s *party.Settings) { s.Silence = 24 * time.Hour })
+	w.takesSkillFrom("game.skill")
+	return w, func(d time.Duration) { passed.Add(int64(d)) }
+}
+
+// takesSkillFrom changes the settings: a claim of the player's token sets the skill.
+func (w *world) takesSkillFrom(claim string) {
+	w.t.Helper()
+	w.set(&pb.AttributeRule{Attribute: "skill", SetBy: definition.ByClaim, Claim: claim})
+}
+
+func (w *world) set(rules ...*pb.AttributeRule) {
+	w.t.Helper()
+	must(w.t, w.store.PutSettings(w.t.Context(), "demo", &pb.ProjectSettings{Attributes: rules}, state.AnyRevision))
+}
+
+// skilled is the claims of a player whose token is good for a time.
+func skilled(player string, skill float64, ttl time.Duration) issuer.Claims {
+	return issuer.Claims{Kind: auth.Player, Subject: player, TTL: ttl, Numbers: map[string]float64{"game.skill": skill}}
+}
+
+// answers checks the answer to a request.
+func (w *world) answers(c issuer.Claims, method, path, body string, want int, detail string) shown {
+	w.t.Helper()
+	status, p := w.with(c, method, path, body)
+	if status != want || !strings.Contains(p.Detail, detail) {
+		w.t.Errorf("%s: %s %s %s: %d %q, want %d %q", c.Subject, method, path, body, status, p.Detail, want, detail)
+	}
+	return p
+}
+
+// ticketed checks the attributes of each player of the party's ticket.
+func (w *world) ticketed(p shown, want map[string]map[string]float64) {
+	w.t.Helper()
+	if p.Search == nil {
+		w.t.Fatal("the party does not search")
+	}
+	stored, err := w.store.Ticket(w.t.Context(), "demo", p.Search.Ticket)
+	must(w.t, err)
+	got := map[string]map[string]float64{}
+	for _, one := range stored.Body.GetPlayers() {
+		got[one.GetId()] = fields.Attributes(one.GetAttributeNames(), one.GetAttributeValues())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.t.Error(diff)
+	}
+}
+
+// Each member has what its own token says, and nobody says another value.
+func TestTokensVouchForMembers(t *testing.T) {
+	w, _ := believes(t)
+	ada, bob := skilled("ada", 1200, time.Hour), skilled("bob", 900, time.Hour)
+	const refused = "attributes.skill: a claim of the player's token sets this attribute"
+	w.answers(ada, "POST", "", `{"attributes":{"skill":9999}}`, 403, refused)
+	p := w.answers(ada, "POST", "", `{"attributes":{"mood":1}}`, 201, "")
+	join := func(attributes string) string { return `{"code":"` + p.Code + `","attributes":{` + attributes + `}}` }
+	w.answers(bob, "POST", "/members", join(`"skill":9999`), 403, refused)
+	w.answers(bob, "POST", "/members", join(`"skill":900`), 403, refused)
+	text := issuer.Claims{Kind: auth.Player, Subject: "bob", Numbers: map[string]float64{"game": 1}}
+	w.answers(text, "POST", "/members", join(``), 403, "attributes.skill: the claim game.skill of the token is not a number")
+	joined := w.answers(bob, "POST", "/members", join(`"mood":2`), 200, "")
+	if diff := cmp.Diff(map[string]float64{"skill": 900, "mood": 2}, joined.Members[1].Attributes); diff != "" {
+		t.Errorf("bob reads of himself: %s", diff)
+	}
+	w.answers(bob, "PUT", "/"+p.ID+"/members/bob", `{"attributes":{"skill":9999}}`, 403, refused)
+	w.answers(ada, "PUT", "/"+p.ID+"/search", `{"attributes":{"skill":9999}}`, 403, refused)
+	searches := w.answers(ada, "PUT", "/"+p.ID+"/search", `{}`, 200, "")
+	w.ticketed(searches, map[string]map[string]float64{
+		"ada": {"skill": 1200, "mood": 1}, "bob": {"skill": 900, "mood": 2}})
+}
+
+// Who has no such claim does not have the attribute, and nothing that could expire.
+func TestMissingClaimSetsNothing(t *testing.T) {
+	w, pass := believes(t)
+	zoe := issuer.Claims{Kind: auth.Player, Subject: "zoe", TTL: time.Minute}
+	p := w.answers(zoe, "POST", "", `{"attributes":{"mood":1}}`, 201, "")
+	// The rule counts all the same.
+	w.answers(zoe, "PUT", "/"+p.ID+"/members/zoe", `{"attributes":{"skill":1}}`, 403, "attributes.skill")
+	// A game service acts for bob without his token, so it says the skill itself.
+	lobby := issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: auth.ScopeAct}
+	status, joined := w.with(lobby, "POST", "/members", `{"code":"`+p.Code+`","attributes":{"skill":5}}`,
+		auth.OnBehalfOf, "bob")
+	if status != 200 {
+		t.Fatalf("the lobby joins for bob: %d %s", status, joined.Detail)
+	}
+	pass(time.Hour)
+	searches := w.answers(zoe, "PUT", "/"+p.ID+"/search", `{}`, 200, "")
+	w.ticketed(searches, map[string]map[string]float64{"zoe": {"mood": 1}, "bob": {"skill": 5}})
+}
+
+// What a token vouches for holds until it expires, for searches that begin.
+func TestTokensVouchUntilTheyExpire(t *testing.T) {
+	w, pass := believes(t)
+	ada, bob := skilled("ada", 1200, time.Hour), skilled("bob", 900, 5*time.Minute)
+	p := w.answers(ada, "POST", "", `{}`, 201, "")
+	w.answers(bob, "POST", "/members", `{"code":"`+p.Code+`"}`, 200, "")
+	pass(4 * time.Minute)
+	search := "/" + p.ID + "/search"
+	first := w.answers(ada, "PUT", search, `{}`, 200, "")
+	pass(2 * time.Minute)
+	if again := w.answers(ada, "PUT", search, `{}`, 200, ""); again.Search == nil ||
+		again.Search.Ticket != first.Search.Ticket {
+		t.Errorf("the search that has begun does not go on: %+v", again.Search)
+	}
+	w.answers(ada, "DELETE", search, "", 200, "")
+	const expired = ` must say its attributes again: the token that vouched for them has expired`
+	w.answers(ada, "PUT", search, `{}`, 409, `player "bob"`+expired)
+	if now := w.answers(ada, "GET", "/"+p.ID, "", 200, ""); now.Search != nil || w.waiting() != 0 {
+		t.Errorf("a refused search: %+v, %d tickets wait", now.Search, w.waiting())
+	}
+	// A new token alone is not enough: bob says what he has again.
+	bob = skilled("bob", 950, 5*time.Minute)
+	w.answers(bob, "GET", "/"+p.ID, "", 200, "")
+	w.answers(bob, "POST", "/members", `{"code":"`+p.Code+`"}`, 200, "")
+	w.answers(ada, "PUT", search, `{}`, 409, `player "bob"`+expired)
+	w.answers(bob, "PUT", "/"+p.ID+"/members/bob", `{}`, 200, "")
+	w.ticketed(w.answers(ada, "PUT", search, `{}`, 200, ""), map[string]map[string]float64{
+		"ada": {"skill": 1200}, "bob": {"skill": 950}})
+	// The leader's own token counts as well.
+	w.answers(ada, "DELETE", search, "", 200, "")
+	pass(time.Hour)
+	w.answers(bob, "PUT", "/"+p.ID+"/members/bob", `{}`, 200, "")
+	w.answers(ada, "PUT", search, `{}`, 409, `player "ada"`+expired)
+}
+
+// What a member said under other settings is not believed.
+func TestChangedSettingsAreHeeded(t *testing.T) {
+	w, _ := believes(t)
+	w.set() // everybody says what it likes
+	claims := func(player string) issuer.Claims {
+		c := skilled(player, 10, time.Hour)
+		c.Numbers["game.elo"] = 20
+		return c
+	}
+	ada, bob := claims("ada"), claims("bob")
+	p := w.answers(ada, "POST", "", `{"attributes":{"skill":9999}}`, 201, "")
+	w.answers(bob, "POST", "/members", `{"code":"`+p.Code+`"}`, 200, "")
+	const changed = ` must say its attributes again: the settings of the project have changed`
+	search := "/" + p.ID + "/search"
+	say := func(c issuer.Claims) {
+		t.Helper()
+		w.answers(c, "PUT", "/"+p.ID+"/members/"+c.Subject, `{}`, 200, "")
+	}
+	for _, step := range []struct {
+		claim string
+		want  float64
+	}{{"game.skill", 10}, {"game.elo", 20}} {
+		w.takesSkillFrom(step.claim)
+		w.answers(ada, "PUT", search, `{}`, 409, `player "ada"`+changed)
+		say(ada)
+		w.answers(ada, "PUT", search, `{}`, 409, `player "bob"`+changed)
+		say(bob)
+		w.ticketed(w.answers(ada, "PUT", search, `{}`, 200, ""), map[string]map[string]float64{
+			"ada": {"skill": step.want}, "bob": {"skill": step.want}})
+		w.answers(ada, "DELETE", search, "", 200, "")
+	}
+}
