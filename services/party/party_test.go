@@ -57,6 +57,11 @@ type shown struct {
 
 func start(t *testing.T, change func(*party.Settings)) *world {
 	t.Helper()
+	return startWith(t, func(o *party.Options) { change(&o.Settings) })
+}
+
+func startWith(t *testing.T, change func(*party.Options)) *world {
+	t.Helper()
 	w := &world{t: t, store: embeddedtest.Store(t, state.Options{})}
 	talk := embeddedtest.Bus(t, bus.Options{})
 	log := slog.New(slog.DiscardHandler)
@@ -71,7 +76,7 @@ func start(t *testing.T, change func(*party.Settings)) *world {
 			Settings: settings.Default[party.Settings](),
 			Fields:   fields.Limits{Attributes: 64, Properties: 64, Players: 64, Name: 128},
 		}
-		change(&o.Settings)
+		change(&o)
 		e := web.New(log, web.Options{})
 		part := party.New(o)
 		part.Routes(e)
