@@ -16,8 +16,8 @@ type CORS struct {
 	methods, headers, exposed string
 }
 
-// NewCORS takes origins as CheckOrigins does; without any it changes nothing. Browsers may send the methods and headers,
-// and read the exposed headers of answers.
+// NewCORS takes origins as CheckOrigins does; without any it changes nothing. Browsers may send these methods and
+// headers, and read the exposed headers of answers.
 func NewCORS(origins, methods, headers, exposed string) *CORS {
 	return &CORS{origins: splitOrigins(origins), methods: methods, headers: headers, exposed: exposed}
 }
@@ -49,32 +49,32 @@ func CheckOrigins(origins string) error {
 }
 
 // Allow lets browsers of the allowed origins read a route's answers, errors included.
-func (s *CORS) Allow(next echo.HandlerFunc) echo.HandlerFunc {
-	if len(s.origins) == 0 {
+func (a *CORS) Allow(next echo.HandlerFunc) echo.HandlerFunc {
+	if len(a.origins) == 0 {
 		return next
 	}
 	return func(c echo.Context) error {
 		header := c.Response().Header()
 		header.Add(echo.HeaderVary, echo.HeaderOrigin)
 		if origin := c.Request().Header.Get(echo.HeaderOrigin); origin != "" &&
-			(slices.Contains(s.origins, origin) || slices.Contains(s.origins, "*")) {
+			(slices.Contains(a.origins, origin) || slices.Contains(a.origins, "*")) {
 			header.Set(echo.HeaderAccessControlAllowOrigin, origin)
-			header.Set(echo.HeaderAccessControlExposeHeaders, s.exposed)
+			header.Set(echo.HeaderAccessControlExposeHeaders, a.exposed)
 		}
 		return next(c)
 	}
 }
 
 // Preflights answers at some paths what browsers ask before a request with a token.
-func (s *CORS) Preflights(e *echo.Echo, paths ...string) {
-	if len(s.origins) == 0 {
+func (a *CORS) Preflights(e *echo.Echo, paths ...string) {
+	if len(a.origins) == 0 {
 		return
 	}
-	answer := s.Allow(func(c echo.Context) error {
+	answer := a.Allow(func(c echo.Context) error {
 		header := c.Response().Header()
 		if header.Get(echo.HeaderAccessControlAllowOrigin) != "" {
-			header.Set(echo.HeaderAccessControlAllowMethods, s.methods)
-			header.Set(echo.HeaderAccessControlAllowHeaders, s.headers)
+			header.Set(echo.HeaderAccessControlAllowMethods, a.methods)
+			header.Set(echo.HeaderAccessControlAllowHeaders, a.headers)
 			header.Set(echo.HeaderAccessControlMaxAge, "600")
 		}
 		return c.NoContent(http.StatusNoContent)
