@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"helm.sh/helm/v3/pkg/chart"
@@ -529,6 +532,61 @@ func TestRunnersScaleByTheirQueue(t *testing.T) {
 	if err != nil || !strings.Contains(string(emitted), "\nmatchmaker_runs_waiting\n") {
 		t.Errorf("nobody emits the length of the queue: %v", err)
 	}
+}
+
+// TestStreamsStayOpen: gateways do not end a stream of events after their usual time.
+func TestStreamsStayOpen(t *testing.T) {
+	const path = "/demo/matchmaking/api/v1/tickets/events"
+	route, ingress := rendered[*gatewayv1.HTTPRoute](t, "production"), rendered[*networkingv1.Ingress](t, "ingress")
+	i := slices.IndexFunc(route.Spec.Rules, func(r gatewayv1.HTTPRouteRule) bool {
+		match := r.Matches[0].Path
+		return *match.Type == gatewayv1.PathMatchRegularExpression && regexp.MustCompile(*match.Value).MatchString(path)
+	})
+	if i < 0 {
+		t.Fatalf("the HTTPRoute has no rule for %s", path)
+	}
+	r := route.Spec.Rules[i]
+	if limit := r.Timeouts; limit == nil || limit.Request == nil || *limit.Request != "0s" ||
+		limit.BackendRequest != nil && *limit.BackendRequest != "0s" || r.BackendRefs[0].Name != "mm-matchmaker-ticket" {
+		t.Errorf("streams are ended or go elsewhere: %+v", r)
+	}
+	// nginx counts from what it read last: a heartbeat is to come in time.
+	const name = "nginx.ingress.kubernetes.io/proxy-read-timeout"
+	seconds, err := strconv.Atoi(ingress.Annotations[name])
+	if beat := heartbeat(t); err != nil || time.Duration(seconds)*time.Second < 2*beat {
+		t.Errorf("%s is %q, streams send something every %v", name, ingress.Annotations[name], beat)
+	}
+}
+
+// rendered is the only object of a type, with a set of values.
+func rendered[T metav1.Object](t *testing.T, set string) T {
+	t.Helper()
+	objects, err := render(t, values[set])
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := of[T](objects)
+	if len(all) != 1 {
+		t.Fatalf("%s: got %d objects, want 1", set, len(all))
+	}
+	return all[slices.Collect(maps.Keys(all))[0]]
+}
+
+// heartbeat is the default of --stream-heartbeat in the list of the services' flags.
+func heartbeat(t *testing.T) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile("../services/cmd/matchmaker/testdata/flags.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, flag, _ := strings.Cut(string(text), "--stream-heartbeat ")
+	_, value, _ := strings.Cut(flag, `default="`)
+	value, _, _ = strings.Cut(value, `"`)
+	beat, err := time.ParseDuration(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return beat
 }
 
 // The manifest is what package agones is tested with.

@@ -57,11 +57,11 @@ type shown struct {
 
 func start(t *testing.T, change func(*party.Settings)) *world {
 	t.Helper()
-	return startAt(t, nil, change)
+	return startAt(t, nil, func(o *party.Options) { change(&o.Settings) })
 }
 
 // startAt starts replicas, a store and an issuer that share a clock; nil is the real one.
-func startAt(t *testing.T, clock func() time.Time, change func(*party.Settings)) *world {
+func startAt(t *testing.T, clock func() time.Time, change func(*party.Options)) *world {
 	t.Helper()
 	w := &world{t: t, store: embeddedtest.Store(t, state.Options{Clock: clock})}
 	if clock == nil {
@@ -80,7 +80,7 @@ func startAt(t *testing.T, clock func() time.Time, change func(*party.Settings))
 			Settings: settings.Default[party.Settings](),
 			Fields:   fields.Limits{Attributes: 64, Properties: 64, Players: 64, Name: 128},
 		}
-		change(&o.Settings)
+		change(&o)
 		e := web.New(log, web.Options{})
 		part := party.New(o)
 		part.Routes(e)

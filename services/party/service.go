@@ -13,6 +13,7 @@ package party
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +41,8 @@ type Options struct {
 	Settings Settings
 	// Wait is the longest time that a request is held open.
 	Wait time.Duration
+	// Origins are those of web pages whose browsers may call the API, see web.CheckOrigins.
+	Origins string
 	// Readable is how long the reason can be read why a ticket ended, where it is told.
 	Readable time.Duration
 	// Fields bound what a member, and the search, carry.
@@ -81,8 +84,14 @@ func New(o Options) app.Part {
 
 func (s *service) routes(e *echo.Echo) {
 	callers := s.Verifier.Require(auth.Player, auth.Service)
+	cors := web.NewCORS(s.Origins, allowedMethods, allowedHeaders, exposedHeaders)
+	var paths []string
 	add := func(method, path string, h func(echo.Context, string) error) {
-		e.Add(method, web.Base+"/parties"+path, callers(func(c echo.Context) error {
+		path = web.Base + "/parties" + path
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+		e.Add(method, path, cors.Allow(callers(func(c echo.Context) error {
 			player, err := auth.PlayerOf(c)
 			if err != nil {
 				return err
@@ -91,7 +100,7 @@ func (s *service) routes(e *echo.Echo) {
 				return err
 			}
 			return h(c, player)
-		}))
+		})))
 	}
 	add(echo.POST, "", s.create)
 	add(echo.GET, "", s.mine)
@@ -104,6 +113,7 @@ func (s *service) routes(e *echo.Echo) {
 	add(echo.DELETE, "/:party/members/:player", s.leave)
 	add(echo.PUT, "/:party/search", s.start)
 	add(echo.DELETE, "/:party/search", s.stop)
+	cors.Preflights(e, paths...)
 	studio := s.Verifier.Require(auth.Developer, auth.Service)
 	e.GET(web.Base+"/players/:player", studio(s.export))
 	e.DELETE(web.Base+"/players/:player", studio(s.erase))

@@ -23,7 +23,7 @@ func believes(t *testing.T) (w *world, pass func(time.Duration)) {
 	t.Helper()
 	var passed atomic.Int64
 	w = startAt(t, func() time.Time { return time.Now().Add(time.Duration(passed.Load())) },
-		func(s *party.Settings) { s.Silence = 24 * time.Hour })
+		func(o *party.Options) { o.Settings.Silence = 24 * time.Hour })
 	w.takesSkillFrom("game.skill")
 	return w, func(d time.Duration) { passed.Add(int64(d)) }
 }

@@ -107,13 +107,14 @@ func New(o Options) app.Part {
 
 func (s *service) routes(e *echo.Echo) {
 	callers := s.Verifier.Require(auth.Player, auth.Service)
-	e.POST(web.Base+"/tickets", s.cors(callers(s.create)))
-	e.GET(web.Base+"/tickets", s.cors(callers(s.get)))
-	e.DELETE(web.Base+"/tickets", s.cors(callers(s.delete)))
-	e.POST(web.Base+"/tickets/acceptance", s.cors(callers(s.answer)))
-	e.GET(web.TicketEvents, s.cors(callers(s.follow)))
+	cors := web.NewCORS(s.Settings.Origins, allowedMethods, allowedHeaders, exposedHeaders)
+	e.POST(web.Base+"/tickets", cors.Allow(callers(s.create)))
+	e.GET(web.Base+"/tickets", cors.Allow(callers(s.get)))
+	e.DELETE(web.Base+"/tickets", cors.Allow(callers(s.delete)))
+	e.POST(web.Base+"/tickets/acceptance", cors.Allow(callers(s.answer)))
+	e.GET(web.TicketEvents, cors.Allow(callers(s.follow)))
 	e.GET(web.Base+"/tickets/:ticket/explanation", s.explain, s.Verifier.Require(auth.Developer))
-	s.preflights(e)
+	cors.Preflights(e, web.Base+"/tickets", web.Base+"/tickets/acceptance", web.TicketEvents)
 }
 
 // run wakes those who wait for a result, and ends tickets that nobody asks for. It returns when the streams have ended.

@@ -20,7 +20,7 @@ type Settings struct {
 	StreamsPlayer int           `help:"How many of them one player may have." default:"4" name:"max-streams-player" group:"tickets"`
 	Heartbeat     time.Duration `help:"How often a stream sends something while nothing happens." default:"15s" name:"stream-heartbeat" group:"tickets"`
 	Spread        time.Duration `help:"Within which time the clients of streams come back that a stopping process ends." default:"10s" name:"stream-spread" group:"tickets"`
-	Origins       string        `help:"Origins of web pages whose browsers may call the Tickets API, with commas between: https://game.example, or * for all. Empty: none." name:"cors-origins" group:"tickets"`
+	Origins       string        `help:"Origins of web pages whose browsers may call the Tickets API and the Parties API, with commas between: https://game.example, or * for all. Empty: none." name:"cors-origins" group:"tickets"`
 }
 
 // Validate names the flag that makes no sense.
@@ -41,5 +41,8 @@ func (s *Settings) Validate() error {
 	if s.Heartbeat < time.Second || s.Spread <= 0 {
 		return errors.New("--stream-heartbeat must be a second or more, and --stream-spread more than 0")
 	}
-	return s.checkOrigins()
+	if err := web.CheckOrigins(s.Origins); err != nil {
+		return fmt.Errorf("--cors-origins: %w", err)
+	}
+	return nil
 }

@@ -273,7 +273,7 @@ func (b *builder) party() error {
 	b.add(party.New(party.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Party, Wait: b.settings.Ticket.Wait, Readable: b.settings.Results.Readable,
-		Fields: b.settings.fields(), Meter: b.telemetry.Meter,
+		Fields: b.settings.fields(), Meter: b.telemetry.Meter, Origins: b.settings.Ticket.Origins,
 	}))
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// fiveAgainstFive: friends and seven others make two teams with roles, and the server of the game admits the ten. One of
-// the healers leaves. Her place goes to a healer, though a tank has waited for longer, and the server admits him.
+// fiveAgainstFive: friends and seven others make two teams with roles, and the server of the game admits the ten. One
+// of the healers leaves. Her place goes to a healer, though a tank has waited for longer, and the server admits him.
 func fiveAgainstFive(t *testing.T, p *project) {
 	p.upload(t, "rules", p.s.made.rules)
 	p.put(t, "five", rules{function: "rules", settings: map[string]any{

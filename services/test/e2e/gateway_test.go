@@ -42,6 +42,8 @@ func TestGateway(t *testing.T) {
 		t.Run("live-server", func(t *testing.T) { liveServer(t, s.project(t)) })
 		t.Run("patient-get", func(t *testing.T) { patientGet(t, s.project(t)) })
 		t.Run("patient-create", func(t *testing.T) { patientCreate(t, s.project(t)) })
+		t.Run("stream", func(t *testing.T) { stream(t, s.project(t)) })
+		t.Run("open-stream", func(t *testing.T) { openStream(t, s.project(t)) })
 		t.Run("refilled", func(t *testing.T) { refillGame(t, s.project(t)) })
 		t.Run("contract", func(t *testing.T) { runContract(t, s) })
 		t.Run("routes", func(t *testing.T) { checkRoutes(t, s) })
@@ -353,6 +355,66 @@ func refuseLargeBodies(t *testing.T, p *project) {
 			t.Errorf("%s: got %d %v %s, %v, want %d", c.path, out.StatusCode, out.Header, text, err, c.want)
 		}
 	}
+}
+
+// openStream: the gateway passes on each event of a stream when it comes, the heartbeats too, and the stream's end.
+func openStream(t *testing.T, p *project) {
+	p.upload(t, "duel", p.s.made.duel)
+	p.ranked(t, "ranked", 0)
+	ada, lonely := p.ticket(t, "ada", attributes{"skill": 1200}), p.ticket(t, "lonely", attributes{"skill": 9000})
+	toAda, toLonely := ada.openStream(t), lonely.openStream(t)
+	for _, lines := range []*bufio.Scanner{toAda, toLonely} {
+		awaitLine(t, lines, "event: waiting")
+		awaitLine(t, lines, ":") // nothing has happened since
+	}
+	bob := p.ticket(t, "bob", attributes{"skill": 1210})
+	awaitLine(t, toAda, "event: assigned")
+	if data := awaitLine(t, toAda, "data: "); !strings.Contains(data, bob.connection(t)) {
+		t.Errorf("the stream says %s, bob plays at %s", data, bob.connection(t))
+	}
+	lonely.delete(t)
+	awaitLine(t, toLonely, "event: ended")
+	for _, lines := range []*bufio.Scanner{toAda, toLonely} {
+		for lines.Scan() {
+			if strings.HasPrefix(lines.Text(), "event:") {
+				t.Errorf("after its last event a stream sends %q", lines.Text())
+			}
+		}
+		if err := lines.Err(); err != nil {
+			t.Errorf("a stream breaks at its end: %v", err)
+		}
+	}
+}
+
+// openStream returns the lines of a stream of the ticket's events.
+func (k *ticket) openStream(t *testing.T) *bufio.Scanner {
+	t.Helper()
+	_, token, err := k.p.client(k.claims())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := k.p.begin(within(t), request{method: http.MethodGet, path: "v1/tickets/events?id=" + k.id, token: token,
+		header: map[string]string{"Accept": "text/event-stream"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = out.Body.Close() })
+	if kind := out.Header.Get("Content-Type"); out.StatusCode != http.StatusOK || kind != "text/event-stream" {
+		t.Fatalf("%s: a stream gets %d %s", k.player, out.StatusCode, kind)
+	}
+	return bufio.NewScanner(out.Body)
+}
+
+// awaitLine reads a stream up to a line that begins so; ":" is a heartbeat.
+func awaitLine(t *testing.T, lines *bufio.Scanner, start string) string {
+	t.Helper()
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), start) {
+			return lines.Text()
+		}
+	}
+	t.Fatalf("a stream ends before %q: %v", start, lines.Err())
+	return ""
 }
 
 // gatewayRestarted: a gateway that stops finishes its requests. Another one can be started.
