@@ -2,9 +2,10 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
+	"strings"
 )
 
 // Party is players who search for a match together, as one of its members sees it.
@@ -70,6 +71,9 @@ func (c *Client) CreateParty(ctx context.Context, size int, m PartyMembership) (
 // JoinParty makes the player a member of the party with a code, as people type it. Its status is 404 when there is no
 // such party, and 409 when the party is full or the player is in another one.
 func (c *Client) JoinParty(ctx context.Context, code string, m PartyMembership) (*Party, error) {
+	if strings.TrimSpace(code) == "" {
+		return nil, errors.New("client: the party code is empty")
+	}
 	return c.sendParty(ctx, http.MethodPost, "/members", m.Player, membership{m, !m.NotReady, code, 0}, true)
 }
 
@@ -80,13 +84,21 @@ func (c *Client) MyParty(ctx context.Context, player string) (*Party, error) {
 
 // GetParty reads a party. Its status is 404 when there is none, or the player is no member.
 func (c *Client) GetParty(ctx context.Context, id, player string) (*Party, error) {
-	return c.sendParty(ctx, http.MethodGet, "/"+url.PathEscape(id), player, nil, true)
+	path, err := partyPath(id)
+	if err != nil {
+		return nil, err
+	}
+	return c.sendParty(ctx, http.MethodGet, path, player, nil, true)
 }
 
 // NextParty waits until a party is not as the caller knows it, and returns it as it is then. It also tells the service
 // that the member is there: a member who is silent for long leaves. Its status is 404 when the player is no member any
 // more.
 func (c *Client) NextParty(ctx context.Context, known *Party, player string) (*Party, error) {
+	path, err := partyPath(known.ID)
+	if err != nil {
+		return nil, err
+	}
 	interval := firstPoll
 	for {
 		header, err := onBehalfOf(player)
@@ -97,8 +109,7 @@ func (c *Client) NextParty(ctx context.Context, known *Party, player string) (*P
 		header.Set("If-None-Match", `"`+strconv.FormatInt(known.Revision, 10)+`"`)
 		asked := c.retry.Now()
 		p := new(Party)
-		_, err = c.do(ctx, &request{method: http.MethodGet, path: "v1/parties/" + url.PathEscape(known.ID), header: header,
-			repeatable: true}, p)
+		_, err = c.do(ctx, &request{method: http.MethodGet, path: "v1/parties" + path, header: header, repeatable: true}, p)
 		if Status(err) != http.StatusNotModified {
 			if err != nil {
 				return nil, err
@@ -119,47 +130,98 @@ func (c *Client) NextParty(ctx context.Context, known *Party, player string) (*P
 
 // UpdatePartyMember replaces what the player says of itself.
 func (c *Client) UpdatePartyMember(ctx context.Context, id, player string, m PartyMembership) (*Party, error) {
-	m.Player = player
-	return c.sendParty(ctx, http.MethodPut, "/"+url.PathEscape(id)+"/members/"+url.PathEscape(player), player,
-		membership{m, !m.NotReady, "", 0}, true)
+	path, err := memberPath(id, player)
+	if err != nil {
+		return nil, err
+	}
+	return c.sendParty(ctx, http.MethodPut, path, player, membership{m, !m.NotReady, "", 0}, true)
 }
 
 // LeaveParty ends the player's membership, and stops the search. The oldest member follows a leader.
 func (c *Client) LeaveParty(ctx context.Context, id, player string) error {
-	return c.endParty(ctx, "/"+url.PathEscape(id)+"/members/"+url.PathEscape(player), player)
+	path, err := memberPath(id, player)
+	if err != nil {
+		return err
+	}
+	return c.endParty(ctx, path, player)
 }
 
 // KickPartyMember ends the membership of another member, who cannot join again. The party gets another code. leader is
-// the player who does it. A party that has removed 100 players removes no more: 409.
+// the player who does it, and cannot be the member: a leader leaves with [Client.LeaveParty]. A party that has removed
+// 100 players removes no more: 409.
 func (c *Client) KickPartyMember(ctx context.Context, id, member, leader string) (*Party, error) {
-	path := "/" + url.PathEscape(id) + "/members/" + url.PathEscape(member)
+	path, err := memberPath(id, member)
+	if err != nil {
+		return nil, err
+	}
+	if member == leader {
+		return nil, errors.New("client: a leader does not kick itself, but leaves")
+	}
 	return c.sendParty(ctx, http.MethodDelete, path, leader, nil, false)
 }
 
 // SetPartyLeader makes another member the leader. leader is the player who is it before.
 func (c *Client) SetPartyLeader(ctx context.Context, id, member, leader string) (*Party, error) {
-	path, body := "/"+url.PathEscape(id)+"/leader", map[string]string{"player": member}
-	return c.sendParty(ctx, http.MethodPut, path, leader, body, true)
+	path, err := partyPath(id)
+	if err != nil {
+		return nil, err
+	}
+	if member == "" {
+		return nil, errors.New("client: the player who is to lead is empty")
+	}
+	return c.sendParty(ctx, http.MethodPut, path+"/leader", leader, map[string]string{"player": member}, true)
 }
 
 // RenewPartyCode gives a party another code.
 func (c *Client) RenewPartyCode(ctx context.Context, id, leader string) (*Party, error) {
-	return c.sendParty(ctx, http.MethodPost, "/"+url.PathEscape(id)+"/code", leader, nil, true)
+	path, err := partyPath(id)
+	if err != nil {
+		return nil, err
+	}
+	return c.sendParty(ctx, http.MethodPost, path+"/code", leader, nil, true)
 }
 
 // StartPartySearch creates a ticket with all members. t.Player is the leader. A search that has begun goes on.
 func (c *Client) StartPartySearch(ctx context.Context, id string, t TicketRequest) (*Party, error) {
-	return c.sendParty(ctx, http.MethodPut, "/"+url.PathEscape(id)+"/search", t.Player, t, true)
+	path, err := partyPath(id)
+	if err != nil {
+		return nil, err
+	}
+	return c.sendParty(ctx, http.MethodPut, path+"/search", t.Player, t, true)
 }
 
 // StopPartySearch deletes the ticket of the search, unless it has a result.
 func (c *Client) StopPartySearch(ctx context.Context, id, leader string) (*Party, error) {
-	return c.sendParty(ctx, http.MethodDelete, "/"+url.PathEscape(id)+"/search", leader, nil, true)
+	path, err := partyPath(id)
+	if err != nil {
+		return nil, err
+	}
+	return c.sendParty(ctx, http.MethodDelete, path+"/search", leader, nil, true)
 }
 
 // DisbandParty ends a party.
 func (c *Client) DisbandParty(ctx context.Context, id, leader string) error {
-	return c.endParty(ctx, "/"+url.PathEscape(id), leader)
+	path, err := partyPath(id)
+	if err != nil {
+		return err
+	}
+	return c.endParty(ctx, path, leader)
+}
+
+// partyPath is the path of a party below that of all.
+func partyPath(id string) (string, error) {
+	party, err := segment("party id", id)
+	return "/" + party, err
+}
+
+// memberPath is the path of a member of a party.
+func memberPath(id, player string) (string, error) {
+	path, err := partyPath(id)
+	if err != nil {
+		return "", err
+	}
+	member, err := segment("player", player)
+	return path + "/members/" + member, err
 }
 
 func (c *Client) endParty(ctx context.Context, path, player string) error {

@@ -2,7 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"strings"
 	"time"
+
+	"github.com/lestrrat-go/jwx/v3/jwt"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -34,6 +39,36 @@ func (p partyPlayer) connect(s *session) (*client.Client, error) {
 	return s.connect(asPlayer(p.Player), reconnecting)
 }
 
+// self is the player who acts: the one that is named, or the one whose token it is.
+func (p partyPlayer) self(s *session) (string, error) {
+	if p.Player != "" {
+		return p.Player, nil
+	}
+	token, err := jwt.ParseInsecure([]byte(strings.TrimSpace(s.Bearer)))
+	if err != nil {
+		return "", errNoPlayer
+	}
+	if player, ok := token.Subject(); ok {
+		return player, nil
+	}
+	return "", errNoPlayer
+}
+
+// mine is the party that the player is in.
+func (p partyPlayer) mine(ctx context.Context, s *session, api *client.Client) (*client.Party, error) {
+	party, err := api.MyParty(ctx, p.Player)
+	return party, s.advise(err, http.StatusNotFound,
+		`make one with "mm party create", or join one with "mm party join CODE"`)
+}
+
+// advise adds what to do to a refusal with a status.
+func (s *session) advise(err error, status int, advice string) error {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == status {
+		return messageError{s.responseText(refused) + ": " + advice, err}
+	}
+	return err
+}
+
 // inParty calls do with the party that the player is in, and prints the party that do returns.
 func (p partyPlayer) inParty(
 	ctx context.Context, s *session, do func(api *client.Client, party *client.Party) (*client.Party, error),
@@ -42,7 +77,7 @@ func (p partyPlayer) inParty(
 	if err != nil {
 		return err
 	}
-	party, err := api.MyParty(ctx, p.Player)
+	party, err := p.mine(ctx, s, api)
 	if err != nil {
 		return err
 	}
@@ -110,7 +145,7 @@ func (c partyJoin) Run(ctx context.Context, s *session) error {
 	}
 	p, err := api.JoinParty(ctx, c.Code, m)
 	if err != nil {
-		return err
+		return s.advise(err, http.StatusNotFound, "ask the leader for the code that the party has now")
 	}
 	return s.showParty(p)
 }
@@ -125,8 +160,8 @@ func (c partyGet) Run(ctx context.Context, s *session) error {
 type partyWatch struct{ partyPlayer }
 
 func (partyWatch) Help() string {
-	return `It also tells the service that the player is there. It ends when the player is in no party any more, or after
---timeout.`
+	return `It also tells the service that the player is there. It ends when the player is in no party any more. The exit
+code is 1 after --timeout. With --output json each party is an object on a line.`
 }
 
 // Run prints the party, and what it becomes.
@@ -135,11 +170,23 @@ func (c partyWatch) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	p, err := api.MyParty(ctx, c.Player)
+	p, err := c.mine(ctx, s, api)
+	if err != nil {
+		return err
+	}
 	for ; err == nil; p, err = api.NextParty(ctx, p, c.Player) {
-		if err := s.showParty(p); err != nil {
+		if s.Output == "json" {
+			err = s.printJSON(p, "")
+		} else {
+			err = s.showParty(p)
+		}
+		if err != nil {
 			return err
 		}
+	}
+	if client.Status(err) == http.StatusNotFound {
+		s.note("the player is in no party any more")
+		return nil
 	}
 	return err
 }
@@ -159,21 +206,12 @@ func (c partyUpdate) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
-		return api.UpdatePartyMember(ctx, p.ID, memberName(p, c.Player), m)
-	})
-}
-
-// memberName is the player, or, where the token alone says who that is, the member whose attributes are shown.
-func memberName(p *client.Party, player string) string {
-	if player != "" || len(p.Members) == 0 {
-		return player
-	}
-	for _, m := range p.Members {
-		if m.Attributes != nil || m.Properties != nil {
-			return m.ID
+		player, err := c.self(s)
+		if err != nil {
+			return nil, err
 		}
-	}
-	return p.Members[0].ID
+		return api.UpdatePartyMember(ctx, p.ID, player, m)
+	})
 }
 
 type partyStart struct {
@@ -218,11 +256,15 @@ func (c partyLeave) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	p, err := api.MyParty(ctx, c.Player)
+	p, err := c.mine(ctx, s, api)
 	if err != nil {
 		return err
 	}
-	if err := api.LeaveParty(ctx, p.ID, memberName(p, c.Player)); err != nil {
+	player, err := c.self(s)
+	if err != nil {
+		return err
+	}
+	if err := api.LeaveParty(ctx, p.ID, player); err != nil {
 		return err
 	}
 	return s.showID("left", "left", p.ID)
@@ -236,6 +278,12 @@ type partyKick struct {
 // Run removes the member.
 func (c partyKick) Run(ctx context.Context, s *session) error {
 	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
+		switch player, err := c.self(s); {
+		case err != nil:
+			return nil, err
+		case player == c.Member:
+			return nil, usageError(`a player does not remove itself: use "mm party leave"`)
+		}
 		return api.KickPartyMember(ctx, p.ID, c.Member, c.Player)
 	})
 }
@@ -269,7 +317,7 @@ func (c partyDisband) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	p, err := api.MyParty(ctx, c.Player)
+	p, err := c.mine(ctx, s, api)
 	if err != nil {
 		return err
 	}
