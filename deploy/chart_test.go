@@ -550,6 +550,12 @@ func TestStreamsStayOpen(t *testing.T) {
 		limit.BackendRequest != nil && *limit.BackendRequest != "0s" || r.BackendRefs[0].Name != "mm-matchmaker-ticket" {
 		t.Errorf("streams are ended or go elsewhere: %+v", r)
 	}
+	// Gateways cut requests off that no rule gives its time: Envoy after 15 s.
+	for _, r := range route.Spec.Rules {
+		if r.Timeouts == nil || r.Timeouts.Request == nil {
+			t.Errorf("requests to %v have a gateway's time", *r.Matches[0].Path.Value)
+		}
+	}
 	// nginx counts from what it read last: a heartbeat is to come in time.
 	const name = "nginx.ingress.kubernetes.io/proxy-read-timeout"
 	seconds, err := strconv.Atoi(ingress.Annotations[name])
