@@ -40,6 +40,8 @@ func shapes() []shape {
 		{"streams", "players who follow their tickets, each by a stream", 40 * time.Second, (*round).streams, true},
 		{"signs", "a crowd that asks for its tickets now and then, with the sign of life and without", 5 * time.Minute,
 			on((*round).signs), true},
+		{"estimates", "players are told for how long they wait, beside how long they do", 5 * time.Minute,
+			on((*round).estimates), true},
 		{"drain", "many wait until a config is put", 30 * time.Second, on((*round).drain), false},
 		{"restart", "a runner is restarted while a crowd stands by", 75 * time.Second, on((*round).restart), false},
 		{"idle", "projects with a config and nobody who waits", 30 * time.Second, on((*round).idle), false},

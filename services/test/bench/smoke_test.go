@@ -64,8 +64,9 @@ func TestShapesAreMeasured(t *testing.T) {
 		"crowd":    "100/s among 200: p50",
 		"configs":  "3 over 100/s: the runner's processor time a ticket",
 		"projects": "2 with 40/s each: p99", "burst": "100 in a second, a server each: until the last is assigned",
-		"signs": "100/s among 200 who ask: processor time a ticket",
-		"drain": "200 wait: until the last is assigned", "restart": "among 200, the only runner: longest wait",
+		"signs":     "100/s among 200 who ask: processor time a ticket",
+		"estimates": "20/s: ranges that hold",
+		"drain":     "200 wait: until the last is assigned", "restart": "among 200, the only runner: longest wait",
 		"idle": "3 projects without players",
 	} {
 		t.Run(name, func(t *testing.T) {
