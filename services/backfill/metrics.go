@@ -47,7 +47,7 @@ func (x *metrics) recordApproval(ctx context.Context, project string, a *state.A
 	x.joined.Add(ctx, int64(len(a.Assigned)), telemetry.WithLabels(of))
 	players := 0
 	for _, t := range a.Assigned {
-		players += max(1, len(t.Body.GetPlayers())) // a ticket that names none has one
+		players += state.PlayerCount(t.Body)
 	}
 	x.players.Add(ctx, int64(players), telemetry.WithLabels(of))
 	// Which config proposed them is not known any more.

@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
@@ -24,5 +25,5 @@ func newPlayersCreated(m telemetry.Meter) playersCreated {
 }
 
 func (p playersCreated) count(ctx context.Context, project string, t *pb.Ticket) {
-	p.counter.Add(ctx, int64(max(1, len(t.GetPlayers()))), telemetry.WithLabels(p.projects.Of(project)))
+	p.counter.Add(ctx, int64(state.PlayerCount(t)), telemetry.WithLabels(p.projects.Of(project)))
 }

@@ -124,7 +124,7 @@ func (s *service) explain(c echo.Context) error {
 	waited := s.Store.Now().Sub(time.UnixMilli(t.Body.GetCreated()))
 	doc := &explanation{
 		ID: id, State: stateOf(t), Waited: max(0, waited.Seconds()), Queues: t.Body.GetQueues(),
-		Players: max(1, len(t.Body.GetPlayers())), Configs: []*configExplanation{},
+		Players: state.PlayerCount(t.Body), Configs: []*configExplanation{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(configs)) {
 		doc.Configs = append(doc.Configs, look.config(configs[name]))
@@ -306,7 +306,7 @@ func (g *glass) filter(f *pb.Filter) *filterExplanation {
 func (g *glass) value(f *pb.Filter) (float64, bool) {
 	switch {
 	case f.GetCount() != "":
-		return float64(max(1, len(g.ticket.GetPlayers()))), true
+		return float64(state.PlayerCount(g.ticket)), true
 	case f.GetAttribute() == pool.Created:
 		return float64(g.ticket.GetCreated()), true
 	}

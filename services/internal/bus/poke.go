@@ -48,6 +48,11 @@ func (b *Bus) Heartbeat(ctx context.Context, s *pb.RunnerStatus) error {
 	return b.publish(ctx, runner, s)
 }
 
+// OnHeartbeat hears the heartbeats of all runners.
+func (b *Bus) OnHeartbeat(handle func(*pb.RunnerStatus)) (Subscription, error) {
+	return subscribe(b, runner, "", func(_ context.Context, _ string, s *pb.RunnerStatus, _ *nats.Msg) { handle(s) })
+}
+
 // TicketHeartbeat says that a ticket service can take the answers of players.
 func (b *Bus) TicketHeartbeat(ctx context.Context) error {
 	return b.publish(ctx, tickets, new(pb.TicketStatus))
@@ -56,9 +61,4 @@ func (b *Bus) TicketHeartbeat(ctx context.Context) error {
 // OnTicketHeartbeat hears the heartbeats of all ticket services.
 func (b *Bus) OnTicketHeartbeat(handle func()) (Subscription, error) {
 	return subscribe(b, tickets, "", func(context.Context, string, *pb.TicketStatus, *nats.Msg) { handle() })
-}
-
-// OnHeartbeat hears the heartbeats of all runners.
-func (b *Bus) OnHeartbeat(handle func(*pb.RunnerStatus)) (Subscription, error) {
-	return subscribe(b, runner, "", func(_ context.Context, _ string, s *pb.RunnerStatus, _ *nats.Msg) { handle(s) })
 }

@@ -112,6 +112,9 @@ func PlayersOf(t *pb.Ticket) []string {
 	return names
 }
 
+// PlayerCount is how many players a ticket has: its owner alone, unless it names others.
+func PlayerCount(t *pb.Ticket) int { return max(1, len(t.GetPlayers())) }
+
 // isAsking tells whether a match in this state asks its players, or did and the director does not know yet.
 func isAsking(state any) bool { return state == "o" || state == "q" || state == "n" }
 

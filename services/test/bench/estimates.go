@@ -77,9 +77,9 @@ func (r *round) estimates(ctx context.Context, i *installation) error {
 		if n < len(all)/2 || t.Estimate == nil {
 			continue
 		}
-		until := o.made(c.ids[n])
-		if until.IsZero() {
-			until = time.Now() // it waits on
+		until := time.Now() // where it waits on
+		if at := o.assigned(c.ids[n]); at > 0 {
+			until = time.UnixMilli(at)
 		}
 		ranges++
 		if waited := in(millis, until.Sub(t.at)); waited >= t.Estimate.Low && waited <= t.Estimate.High {
@@ -106,12 +106,4 @@ func (c *crowd) estimated(w *wire, id string) (t told, err error) {
 	}
 	t.at = time.Now()
 	return t, err
-}
-
-// made is when a ticket's match was made; zero if it was not.
-func (w *observer) made(id string) time.Time {
-	if at := w.assigned(id); at > 0 {
-		return time.UnixMilli(at)
-	}
-	return time.Time{}
 }

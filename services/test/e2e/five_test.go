@@ -47,19 +47,7 @@ func fiveAgainstFive(t *testing.T, p *project) {
 		enter(role(fmt.Sprint("damage", n), "damage"))
 	}
 
-	keys, err := client.SeatKeysAt(p.s.front()+client.SeatKeysPath, p.s.http)
-	if err != nil {
-		t.Fatal(err)
-	}
-	door := func(server client.SeatServer) *client.Seats {
-		t.Helper()
-		server.Project = p.name
-		seats, err := client.NewSeats(client.SeatsOptions{SeatServer: server, Keys: keys})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return seats
-	}
+	door := p.doors(t)
 	at := all[0].connection(t)
 	game := door(client.SeatServer{Match: matchOf(t, all[0].result(t).Seats["tank1"]), Connection: at})
 	for _, k := range all {

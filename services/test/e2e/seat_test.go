@@ -20,19 +20,7 @@ func seats(t *testing.T, p *project) {
 	roles := map[string]any{"tank": map[string]any{"value": 1}, "healer": map[string]any{"value": 2}}
 	p.put(t, "arena", rules{function: "arena", hosting: true, seats: true,
 		settings: map[string]any{"players": 2, "widen": 0, "roles": roles}})
-	keys, err := client.SeatKeysAt(p.s.front()+client.SeatKeysPath, p.s.http)
-	if err != nil {
-		t.Fatal(err)
-	}
-	door := func(server client.SeatServer) *client.Seats {
-		t.Helper()
-		server.Project = p.name
-		all, err := client.NewSeats(client.SeatsOptions{SeatServer: server, Keys: keys})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
+	door := p.doors(t)
 	const at = "203.0.113.7:7777"
 	server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
 	id, err := server.CreateBackfill(within(t), client.BackfillRequest{
@@ -84,6 +72,24 @@ func seats(t *testing.T, p *project) {
 	refuses(opened, healer)
 	if got := tank.result(t).Seats; len(got) != 1 {
 		t.Errorf("the tank has the passes %v", got)
+	}
+}
+
+// doors makes the checks of passes of game servers.
+func (p *project) doors(t *testing.T) func(client.SeatServer) *client.Seats {
+	t.Helper()
+	keys, err := client.SeatKeysAt(p.s.front()+client.SeatKeysPath, p.s.http)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(server client.SeatServer) *client.Seats {
+		t.Helper()
+		server.Project = p.name
+		all, err := client.NewSeats(client.SeatsOptions{SeatServer: server, Keys: keys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
 	}
 }
 
