@@ -35,6 +35,8 @@ type Options struct {
 	Bus      Bus
 	Verifier *auth.Verifier
 	Log      *slog.Logger
+	// Bodies is how many bytes a project may send in bodies to this process.
+	Bodies state.Rate
 	// Fields bound what a backfill ticket carries, Definitions the requests of the first generation.
 	Fields      fields.Limits
 	Definitions definition.Limits
@@ -76,11 +78,12 @@ var bases = []string{
 
 func (s *service) routes(e *echo.Echo) {
 	server := s.Verifier.Require(auth.Server)
+	bodies := ratelimit.Bodies(s.Bodies, s.Store.Now)
 	e.POST(web.Base+"/backfill", s.searchV1, s.deprecate, server,
 		ratelimit.PerProject(s.Store, "backfill", s.Settings.requests()))
 	for _, base := range bases {
-		e.POST(base, s.create, server)
-		e.PUT(base+"/:backfill", s.replace, server)
+		e.POST(base, s.create, server, bodies)
+		e.PUT(base+"/:backfill", s.replace, server, bodies)
 		e.DELETE(base+"/:backfill", s.delete, server)
 		e.POST(base+"/:backfill/approvals", s.approve, server)
 	}

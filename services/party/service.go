@@ -45,6 +45,8 @@ type Options struct {
 	Origins string
 	// Readable is how long the reason can be read why a ticket ended, where it is told.
 	Readable time.Duration
+	// Bodies is how many bytes a project may send in bodies to this process.
+	Bodies state.Rate
 	// Fields bound what a member, and the search, carry.
 	Fields fields.Limits
 	// Meter makes the instruments; the zero Meter measures nothing.
@@ -85,13 +87,14 @@ func New(o Options) app.Part {
 func (s *service) routes(e *echo.Echo) {
 	callers := s.Verifier.Require(auth.Player, auth.Service)
 	cors := web.NewCORS(s.Origins, allowedMethods, allowedHeaders, exposedHeaders)
+	bodies := ratelimit.Bodies(s.Bodies, s.Now)
 	var paths []string
 	add := func(method, path string, h func(echo.Context, string) error) {
 		path = web.Base + "/parties" + path
 		if !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
-		e.Add(method, path, cors.Allow(callers(func(c echo.Context) error {
+		e.Add(method, path, cors.Allow(callers(bodies(func(c echo.Context) error {
 			player, err := auth.PlayerOf(c)
 			if err != nil {
 				return err
@@ -100,7 +103,7 @@ func (s *service) routes(e *echo.Echo) {
 				return err
 			}
 			return h(c, player)
-		})))
+		}))))
 	}
 	add(echo.POST, "", s.create)
 	add(echo.GET, "", s.mine)

@@ -11,6 +11,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/ticket"
 )
 
 // answer is what came back: an id, a detail, or a list.
@@ -139,5 +141,20 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	if a := send(0, `{}`, `"x"`, "Idempotency-Key", `"y"`); a.status != http.StatusBadRequest {
 		t.Errorf("two keys: %+v", a)
+	}
+}
+
+func TestBodiesOfAProjectAreLimited(t *testing.T) {
+	r := startWith(t, state.Options{}, func(o *ticket.Options) { o.Bodies = state.Rate{PerSecond: 1, Burst: 1 << 16} })
+	properties := `{"properties":{"note":"` + strings.Repeat("eHh4", 10_000) + `"}}`
+	if a := r.ask(t, http.MethodPost, r.urls[0], properties); a.status != http.StatusCreated {
+		t.Fatalf("%+v", a)
+	}
+	if a := r.ask(t, http.MethodPost, r.urls[0], properties); a.status != http.StatusTooManyRequests ||
+		!strings.Contains(a.Detail, "bodies") {
+		t.Errorf("%+v", a)
+	}
+	if a := r.ask(t, http.MethodPost, r.urls[0], "{}"); a.status != http.StatusCreated {
+		t.Errorf("a small one: %+v", a)
 	}
 }

@@ -42,6 +42,8 @@ type Options struct {
 	Fields fields.Limits
 	// Reads is how often one player may GET, and as often DELETE, by this process.
 	Reads state.Rate
+	// Bodies is how many bytes a project may send in bodies to this process.
+	Bodies state.Rate
 	// Seats issues the seat passes of results; nil if there are no keys.
 	Seats *seat.Passes
 	// Meter makes the instruments; the zero Meter measures nothing.
@@ -108,7 +110,7 @@ func New(o Options) app.Part {
 func (s *service) routes(e *echo.Echo) {
 	callers := s.Verifier.Require(auth.Player, auth.Service)
 	cors := web.NewCORS(s.Settings.Origins, allowedMethods, allowedHeaders, exposedHeaders)
-	e.POST(web.Base+"/tickets", cors.Allow(callers(s.create)))
+	e.POST(web.Base+"/tickets", cors.Allow(callers(ratelimit.Bodies(s.Bodies, s.Now)(s.create))))
 	e.GET(web.Base+"/tickets", cors.Allow(callers(s.get)))
 	e.DELETE(web.Base+"/tickets", cors.Allow(callers(s.delete)))
 	e.POST(web.Base+"/tickets/acceptance", cors.Allow(callers(s.answer)))

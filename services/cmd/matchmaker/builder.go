@@ -263,7 +263,7 @@ func (b *builder) ticket() error {
 	b.add(ticket.New(ticket.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Ticket, Readable: b.settings.Results.Readable, Fields: b.settings.fields(),
-		Reads: b.settings.Rates.Reads(), Seats: seats,
+		Reads: b.settings.Rates.Reads(), Bodies: b.settings.Rates.Bodies(), Seats: seats,
 		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"),
 	}))
 	return nil
@@ -273,7 +273,8 @@ func (b *builder) party() error {
 	b.add(party.New(party.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Party, Wait: b.settings.Ticket.Wait, Readable: b.settings.Results.Readable,
-		Fields: b.settings.fields(), Meter: b.telemetry.Meter, Origins: b.settings.Ticket.Origins,
+		Bodies: b.settings.Rates.Bodies(), Fields: b.settings.fields(), Meter: b.telemetry.Meter,
+		Origins: b.settings.Ticket.Origins,
 	}))
 	return nil
 }
@@ -302,6 +303,7 @@ func (b *builder) config() error {
 func (b *builder) backfill() error {
 	b.add(backfill.New(backfill.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Fields: b.settings.fields(),
+		Bodies:      b.settings.Rates.Bodies(),
 		Definitions: b.settings.Definitions, Settings: b.settings.Backfill, Readable: b.settings.Results.Readable,
 		Meter: b.telemetry.Meter, Tracer: b.tracer("backfill"),
 	}))

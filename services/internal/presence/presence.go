@@ -22,8 +22,11 @@ import (
 const (
 	// tick is how often a Listener looks for what is due.
 	tick = time.Second
-	// known is for how long what a project's settings say is believed.
+	// known is for how long what a project's settings say is believed, at most. Where somebody asks, or tickets end when
+	// nobody does, they are read in each tick, as long as that is about so many reads. Before tickets end they are read
+	// in any case.
 	known = 10 * time.Second
+	reads = 256
 	// forgotten is after which time a project is forgotten for which nobody asks.
 	forgotten = time.Minute
 	// findEvery is how often projects are looked for that have signs of life and are not known.
@@ -157,11 +160,15 @@ func (l *Listener) Tick(ctx context.Context, now time.Time) {
 	}
 	all := maps.Clone(l.projects)
 	l.mu.Unlock()
+	age := min(known, time.Duration(1+len(all)/reads)*tick)
 	for name, p := range all {
 		if ctx.Err() != nil {
 			return
 		}
-		if now.Sub(p.read) >= known && !l.learn(ctx, name, p, now) {
+		since := now.Sub(p.read)
+		looks := l.End != nil && p.silence > 0 && !now.Before(p.look)
+		matters := p.silence > 0 || p.last.Equal(now)
+		if (looks || matters && since >= age || since >= known) && !l.learn(ctx, name, p, now) {
 			continue
 		}
 		if p.silence == 0 {

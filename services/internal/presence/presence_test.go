@@ -67,19 +67,37 @@ func TestStateLearnsWhoAsks(t *testing.T) {
 	w.Heard("p", "a")
 	w.after(0, "settings p", "hear p a,b", "end p 40s 12s")
 	w.Heard("p", "c")
-	w.after(time.Second)
+	w.after(time.Second, "settings p")
 	w.Heard("p", "a")
-	w.after(3*time.Second, "end p 40s 12s")
+	w.after(3*time.Second, "settings p", "end p 40s 12s")
 	w.after(6*time.Second, "settings p", "hear p a,c", "end p 40s 12s")
-	w.after(9*time.Second, "end p 40s 12s")
+	w.after(9*time.Second, "settings p", "end p 40s 12s")
+}
+
+// No ticket ends by a setting that the project does not have any more.
+func TestSettingsAreReadBeforeTicketsEnd(t *testing.T) {
+	w := newWorld(t, map[string]time.Duration{"p": 20 * time.Second})
+	for i := range 3000 { // settings of so many are not read in every tick
+		w.Heard(fmt.Sprint("other", i), "a")
+	}
+	w.Heard("p", "a")
+	w.Tick(w.Context(), w.now)
+	w.silence["p"] = 40 * time.Second
+	w.after(time.Second)
+	w.after(time.Second, "settings p", "end p 40s 12s")
+	w.silence = nil
+	w.after(4*time.Second, "settings p")
 }
 
 func TestOthersPayNothing(t *testing.T) {
 	w := newWorld(t, nil)
 	w.Heard("p", "a")
 	w.after(0, "settings p")
+	w.after(9 * time.Second) // nobody asked
 	w.Heard("p", "a")
-	w.after(9 * time.Second)
+	w.after(time.Second, "settings p")
+	w.Heard("p", "a")
+	w.after(500 * time.Millisecond)
 	w.Heard("p", "a")
 	w.silence = map[string]time.Duration{"p": 5 * time.Minute}
 	w.after(time.Second, "settings p", "end p 5m0s 15s")
@@ -100,10 +118,10 @@ func TestWhatTheStateCouldNotLearnIsKept(t *testing.T) {
 	w.after(time.Second, "settings p", "hear p a", "end p 20s 6s")
 	w.fails = errors.New("away")
 	w.Heard("p", "b")
-	w.after(5*time.Second, "hear p b", "end p 20s 6s")
+	w.after(5*time.Second, "settings p")
 	w.fails = nil
 	w.Heard("p", "c")
-	w.after(time.Second, "hear p b,c")
+	w.after(time.Second, "settings p", "hear p b,c", "end p 20s 6s")
 }
 
 // A process learns of tickets that only others heard of, and looks for silent ones while there are any.
@@ -131,7 +149,7 @@ func TestManyAreToldAtOnce(t *testing.T) {
 	w.now = w.now.Add(time.Second)
 	w.calls = nil
 	w.Tick(t.Context(), w.now)
-	if len(w.calls) != 1 || len(strings.Split(w.calls[0], ",")) != 5000 {
+	if len(w.calls) != 2 || len(strings.Split(w.calls[1], ",")) != 5000 {
 		t.Errorf("calls are %.200q", w.calls)
 	}
 }

@@ -41,17 +41,26 @@ func NewLocal(name string, r state.Rate, now func() time.Time) *Local {
 
 // Allow takes one request out of the bucket of a caller in a project. The error is a problem.Limited when it is empty.
 func (l *Local) Allow(project, caller string) error {
+	after := l.take(project, caller, 1)
+	if after == 0 {
+		return nil
+	}
+	return l.rate.LimitError(l.name, after, "too many requests of this kind: %v a second are allowed", l.rate.PerSecond)
+}
+
+// take takes n out of the bucket of a caller in a project, or what a full bucket holds when that is less. When the
+// bucket does not have them it takes nothing, and returns how long it takes until it has.
+func (l *Local) take(project, caller string, n int) (after time.Duration) {
 	if l.rate.PerSecond == 0 {
-		return nil
+		return 0
 	}
-	now := l.now()
+	now, n := l.now(), min(n, l.rate.Burst)
 	bucket := l.bucket(now, maphash.Comparable(l.seed, [2]string{project, caller}))
-	if bucket.AllowN(now, 1) {
-		return nil
+	if bucket.AllowN(now, n) {
+		return 0
 	}
-	after := time.Duration((1 - bucket.TokensAt(now)) / l.rate.PerSecond * float64(time.Second)).Round(time.Microsecond)
-	return l.rate.LimitError(l.name, max(time.Microsecond, after),
-		"too many requests of this kind: %v a second are allowed", l.rate.PerSecond)
+	missing := (float64(n) - bucket.TokensAt(now)) / l.rate.PerSecond
+	return max(time.Microsecond, time.Duration(missing*float64(time.Second)).Round(time.Microsecond))
 }
 
 // Reserve takes n out of the bucket of a caller in a project, and returns how long to wait before the work is done that

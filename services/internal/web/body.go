@@ -10,8 +10,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// bodyLimit is the contract's "64 kB and greater yields 413": the longest body is one byte shorter.
-const bodyLimit = 64 << 10
+// BodyLimit is the contract's "64 kB and greater yields 413": the longest body is one byte shorter.
+const BodyLimit = 64 << 10
 
 // limitBody bounds request bodies. A request that declares too long a body is refused before anything is read. A PUT
 // may be an upload with its own limit (LimitBody), which is not known here, so its declared length is checked by the
@@ -22,11 +22,11 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		if req.Body == nil || req.Body == http.NoBody {
 			return next(c)
 		}
-		if req.Method != http.MethodPut && req.ContentLength >= bodyLimit {
-			return tooLarge(bodyLimit)
+		if req.Method != http.MethodPut && req.ContentLength >= BodyLimit {
+			return tooLarge(BodyLimit)
 		}
 		given := req.Body
-		req.Body = &body{ReadCloser: given, declared: req.ContentLength, limit: bodyLimit}
+		req.Body = &body{ReadCloser: given, declared: req.ContentLength, limit: BodyLimit}
 		// net/http must see its own body again: it then knows that there was more to read, and gives the client time to read
 		// the answer before it resets the connection.
 		defer func() { req.Body = given }()

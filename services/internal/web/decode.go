@@ -146,7 +146,7 @@ func checkContentType(header http.Header) error {
 // readBody reads all of the body, in one piece when its length is declared.
 func readBody(req *http.Request) ([]byte, error) {
 	size := int64(bytes.MinRead)
-	if declared := req.ContentLength; 0 <= declared && declared < bodyLimit {
+	if declared := req.ContentLength; 0 <= declared && declared < BodyLimit {
 		size = declared + 1 // one more, so that the end is seen without growing
 	}
 	text := make([]byte, 0, size)

@@ -37,7 +37,7 @@ type answerKey struct {
 var rules = []string{
 	"waiting", "results", "ticket-memory", "player", "project", "reads", "deletes", "configs", "functions", "uploads",
 	"log-reads", "backfill", "backfill-memory", "restarts",
-	"body", "ticket-players", "max-attributes", "max-properties", "name-length", "max-pools", "max-filters",
+	"body", "bodies", "ticket-players", "max-attributes", "max-properties", "name-length", "max-pools", "max-filters",
 	"segments", "attribute-rules", "max-configs", "max-config-filters", "max-config-segments", "max-config-bytes",
 	"max-projects", "max-functions", "upload", "max-machine-code", "max-modules", "max-modules-total",
 	"max-module-disk", "max-queues", "queue-length", "streams",

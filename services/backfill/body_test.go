@@ -1,0 +1,30 @@
+package backfill
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/web"
+)
+
+func TestBodiesOfAProjectAreLimited(t *testing.T) {
+	m := startWith(t, settings.Default[Settings](), func(o *Options, _ *web.Options) {
+		o.Bodies = state.Rate{PerSecond: 1, Burst: 1 << 16}
+	})
+	const path = "/demo/matchmaking/api/v2/backfill"
+	large := `{"attributes":` + strings.Repeat(" ", 40<<10) + `{}}`
+	if r := m.post(t, path, large); r.status != http.StatusOK && r.status != http.StatusCreated {
+		t.Fatalf("%+v", r)
+	}
+	for _, r := range []reply{m.post(t, path, large), m.put(t, path+"/one", large)} {
+		if r.status != http.StatusTooManyRequests || !strings.Contains(r.body, "bodies") {
+			t.Errorf("%+v", r)
+		}
+	}
+	if r := m.put(t, path+"/one", "{}"); r.status == http.StatusTooManyRequests {
+		t.Errorf("a small one: %+v", r)
+	}
+}
