@@ -20,6 +20,16 @@ type Match struct {
 	Roles  [][]string
 }
 
+// Tickets are all of a match's.
+func (m *Match) Tickets(waiting []*world.Ticket) (all []*world.Ticket) {
+	for _, team := range m.Teams {
+		for _, at := range team {
+			all = append(all, waiting[at])
+		}
+	}
+	return all
+}
+
 // Engine makes matches. It belongs to one run of one world.
 type Engine interface {
 	// Match returns the matches that it makes at a time of the waiting tickets, which are in the order of their arrival.

@@ -64,6 +64,7 @@ func measures(g *world.Game) []measure {
 		}})
 	}
 	return append(all,
+		measure{"estimates hold %", 1, func(m *trial.Measures) float64 { return of100(m.Held, m.Told) }},
 		measure{"against the rules %", 1, func(m *trial.Measures) float64 { return of100(m.Violations, m.Matches) }})
 }
 

@@ -34,6 +34,10 @@ type Measures struct {
 	Violations int
 	First      error
 
+	// Told are the tickets of which an estimate of the wait was told and that did not leave, and Held those that waited
+	// as long as that range.
+	Told, Held int
+
 	Runs    int
 	Took    time.Duration
 	Slowest time.Duration
@@ -95,6 +99,8 @@ func (m *Measures) wait(t *world.Ticket, seconds float64, abandoned bool) {
 		}
 	}
 }
+
+func (m *Measures) told(told, held int) { m.Told, m.Held = m.Told+told, m.Held+held }
 
 func (m *Measures) leave(t *world.Ticket) { m.wait(t, t.Leaves-t.Arrives, true) }
 

@@ -30,17 +30,23 @@ func Play(w *world.World, tickets []world.Ticket, name engine.Name, seed uint64)
 			left++
 		}
 	}
+	told := newEstimates(seed)
 	next := 0
 	var waiting []*world.Ticket
 	for now := w.Every; left > 0; now += w.Every {
 		for ; next < len(tickets) && tickets[next].Arrives <= now; next++ {
 			waiting = append(waiting, &tickets[next])
+			told.come(&tickets[next])
 		}
 		kept := waiting[:0]
 		for _, t := range waiting {
 			if t.Leaves > now {
 				kept = append(kept, t)
-			} else if delete(p.seen, t); t.Measured {
+				continue
+			}
+			delete(p.seen, t)
+			told.leave(now, t)
+			if t.Measured {
 				left--
 				m.leave(t)
 			}
@@ -48,6 +54,7 @@ func Play(w *world.World, tickets []world.Ticket, name engine.Name, seed uint64)
 		clear(waiting[len(kept):])
 		waiting = kept
 		if len(waiting) < 2 {
+			told.advance(now)
 			continue
 		}
 		begin := time.Now()
@@ -71,7 +78,9 @@ func Play(w *world.World, tickets []world.Ticket, name engine.Name, seed uint64)
 			}
 			why := p.check(now, waiting, match)
 			m.match(now, waiting, match, why)
+			m.told(told.match(now, match.Tickets(waiting)))
 		}
+		told.advance(now)
 		kept = waiting[:0]
 		for i, t := range waiting {
 			if gone[i] {
