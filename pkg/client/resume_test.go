@@ -1,0 +1,62 @@
+package client_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"matchmaker.dev/pkg/client"
+)
+
+func TestResume(t *testing.T) {
+	const list, get = "GET /demo/matchmaking/api/v1/tickets?player=ada", "GET /demo/matchmaking/api/v1/tickets?id=t1"
+	const t1 = `{"id":"t1","created":2,"assignment":null}`
+	const matched = `{"id":"t1","created":2,"assignment":{"connection":"10.0.0.1:7000","error":""}}`
+	const failed = `{"id":"t2","created":3,"assignment":{"connection":"","error":"AllocationError"}}`
+	const older = `{"id":"t0","created":1,"assignment":null}`
+	listed := func(tickets string) reply { return reply{status: 200, body: `{"tickets":[` + tickets + `]}`} }
+	for name, c := range map[string]struct {
+		replies []reply
+		asked   []string
+		err     error
+	}{
+		"a ticket that waits":        {[]reply{listed(t1), waiting, assigned}, []string{list, get, get}, nil},
+		"one that has a match":       {[]reply{listed(matched), assigned}, []string{list, get}, nil},
+		"the newest":                 {[]reply{listed(t1 + "," + older), assigned}, []string{list, get}, nil},
+		"one before that failed":     {[]reply{listed(failed + "," + t1), assigned}, []string{list, get}, nil},
+		"none":                       {[]reply{listed("")}, []string{list}, client.ErrNoTicket},
+		"one that failed":            {[]reply{listed(failed)}, []string{list}, client.ErrNoTicket},
+		"a project that lists none":  {[]reply{{status: 409}}, []string{list}, client.ErrNoTicket},
+		"after an answer was lost":   {[]reply{cut, listed(t1), assigned}, []string{list, list, get}, nil},
+		"a list of somebody else":    {[]reply{{status: 403}}, []string{list}, status(403)},
+		"one that was deleted since": {[]reply{listed(t1), gone}, []string{list, get}, status(404)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, c.replies...)
+			api, _ := newClient(t, s)
+			var told ids
+			ticket, err := api.Resume(t.Context(), "ada", told.learn)
+			if s, ok := c.err.(status); ok && client.Status(err) != int(s) || !ok && !errors.Is(err, c.err) {
+				t.Fatalf("got %+v, %v, want %v", ticket, err, c.err)
+			}
+			if err == nil && (ticket.ID != "t1" || ticket.Assignment.Connection != "10.0.0.1:7000") {
+				t.Errorf("got %+v", ticket)
+			}
+			var asked []string
+			for _, r := range s.requests() {
+				asked = append(asked, r.Line)
+			}
+			if !slices.Equal(asked, c.asked) {
+				t.Errorf("asked %q, want %q", asked, c.asked)
+			}
+			if want := len(c.asked) > 1; want != (len(told) == 1) {
+				t.Errorf("told of %v", told)
+			}
+		})
+	}
+}
+
+// status is the status of an error.
+type status int
+
+func (status) Error() string { return "another answer" }
