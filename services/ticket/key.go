@@ -30,11 +30,12 @@ func idempotencyKey(c echo.Context) (string, error) {
 	}
 	var key strings.Builder
 	for inner := text[1 : len(text)-1]; inner != ""; inner = inner[1:] {
-		if inner[0] == '\\' {
+		switch inner[0] {
+		case '\\':
 			if inner = inner[1:]; inner == "" || inner[0] != '"' && inner[0] != '\\' {
 				return "", bad
 			}
-		} else if inner[0] == '"' {
+		case '"':
 			return "", bad
 		}
 		key.WriteByte(inner[0])

@@ -61,7 +61,8 @@ func (s *service) listCreated(c echo.Context, by asker, key string) error {
 		return err
 	}
 	if !isKey(key) {
-		return problem.New(problem.Invalid, "query parameter key: 1 to %d printable ASCII characters are expected", longestKey)
+		return problem.New(problem.Invalid, "query parameter key: 1 to %d printable ASCII characters are expected",
+			longestKey)
 	}
 	project := c.Param("project")
 	if err := s.reads.Allow(project, "list of "+player); err != nil {

@@ -39,7 +39,8 @@ func (r *replicas) player(t *testing.T, name string, status int) *client.Client 
 		},
 	})
 	t.Cleanup(gateway.Close)
-	c, err := client.New(client.Options{URL: gateway.URL, Project: "demo", Retry: client.Retry{Attempts: -1, Reconnects: -1},
+	c, err := client.New(client.Options{URL: gateway.URL, Project: "demo",
+		Retry: client.Retry{Attempts: -1, Reconnects: -1},
 		Token: client.StaticToken(r.mint(t, issuer.Claims{Kind: auth.Player, Subject: name}))})
 	must(t, err)
 	return c
@@ -82,7 +83,7 @@ func TestClientResumes(t *testing.T) {
 	if _, err := r.player(t, "ada", honest).Resume(t.Context(), "ada", nil); !errors.Is(err, client.ErrNoTicket) {
 		t.Errorf("without a ticket: %v", err)
 	}
-	_, err := r.player(t, "ada", 0).CreateTicket(t.Context(), client.TicketRequest{IdempotencyKey: "gone with the process"})
+	_, err := r.player(t, "ada", 0).CreateTicket(t.Context(), client.TicketRequest{IdempotencyKey: "of this process"})
 	if err == nil || client.Status(err) != 0 {
 		t.Fatalf("the answer was not lost: %v", err)
 	}
@@ -146,8 +147,8 @@ func TestTicketOfAKey(t *testing.T) {
 			t.Errorf("of %s's key, to a game service: %q, want %q", player, got, want)
 		}
 	}
-	for query, want := range map[string]int{"?key=": 400, "?key=%c3%a4": 400, "?key=a&key=b": 400, "?key=a&player=ada": 400,
-		"?key=a&id=" + created.ID: 200} {
+	for query, want := range map[string]int{"?key=": 400, "?key=%c3%a4": 400, "?key=a&key=b": 400,
+		"?key=a&player=ada": 400, "?key=a&id=" + created.ID: 200} {
 		if a := r.ask(t, http.MethodGet, r.urls[0]+query, ""); a.status != want {
 			t.Errorf("%s: %+v, want %d", query, a, want)
 		}

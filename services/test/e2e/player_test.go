@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"os/exec"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func (p *project) run(t *testing.T, into any, player string, args ...string) {
 	if err == nil && into != nil {
 		err = json.Unmarshal(text, into)
 	}
-	if failed, ok := err.(*exec.ExitError); ok {
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, failed.Stderr)
 	}
 	if err != nil {
