@@ -1,9 +1,11 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -35,8 +37,11 @@ func TestResume(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, c.replies...)
 			api, _ := newClient(t, s)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			defer time.AfterFunc(time.Minute, cancel).Stop() // and no deadline, which the client compares with its clock
 			var told ids
-			ticket, err := api.Resume(t.Context(), "ada", told.learn)
+			ticket, err := api.Resume(ctx, "ada", told.learn)
 			if errors.Is(err, client.ErrNoTicket) != c.none || client.Status(err) != c.status {
 				t.Fatalf("got %+v, %v, want the status %d, or ErrNoTicket: %v", ticket, err, c.status, c.none)
 			}

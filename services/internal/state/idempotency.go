@@ -16,8 +16,8 @@ func keyDigest(player, key string) string {
 	return string(digest[:digestSize])
 }
 
-// TicketOfKey reads the ticket that a create of a player with an Idempotency-Key made. Errors: NotFound when no such key
-// is remembered, or the ticket has ended.
+// TicketOfKey reads the ticket that a create of a player with an Idempotency-Key made. Errors: NotFound when no such
+// key is remembered, or the ticket has ended.
 func (s *Store) TicketOfKey(ctx context.Context, project, player, key string) (*Ticket, error) {
 	k, digest := keysOf(project), keyDigest(player, key)
 	for _, turn := range []string{"0", "1"} {
