@@ -5,6 +5,9 @@
 // a context that bounds it, retries included. Answers other than success are an [*Error], which carries the status, the
 // reason and the correlation id to quote to support.
 //
+// An answer may be lost. Calls that can be repeated are repeated, and creates of tickets are by their Idempotency-Key
+// ([Client.CreateTicket]). A game that crashed goes on with the ticket that its player has ([Client.Resume]).
+//
 // The package needs the standard library only.
 package client
 

@@ -29,6 +29,10 @@ type request struct {
 	removes bool
 	// begun, when not nil, gets the header of an answer that is success, before its body is read.
 	begun func(http.Header)
+	// ownKey is the Idempotency-Key of a create that no other call has, "" for none.
+	ownKey string
+	// unanswered is set by do: a try may have been carried out, and no answer said so.
+	unanswered bool
 }
 
 // content is a request body. open begins a reader of its own for each try, since a transport may still read the last
@@ -67,6 +71,7 @@ func (c *Client) do(ctx context.Context, r *request, into any) (http.Header, err
 			return header, nil // the try whose answer was lost removed it
 		}
 		lost = lost || status == 0
+		r.unanswered = r.unanswered || status == 0 || status >= http.StatusInternalServerError
 		wait, again := c.retry.again(attempt, err, r.repeatable)
 		if !again || ctx.Err() != nil {
 			return nil, err

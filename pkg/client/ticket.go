@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -107,10 +108,12 @@ func (o Object) MarshalJSON() ([]byte, error) {
 }
 
 // CreateTicket enters a ticket into matchmaking and returns its id. It repeats itself, with the same Idempotency-Key,
-// so that a create whose answer was lost makes one ticket. When it fails without an answer in the end, the ticket may
-// exist, unknown to the caller: call it again with the same IdempotencyKey within ten minutes to learn its id. The
-// status is 409 when the project's settings allow the player no further ticket, and 422 when the key was used for
-// another ticket.
+// so that a create whose answer was lost makes one ticket. When an answer was lost and the repetitions fail too, it
+// asks once for the ticket that its key made.
+//
+// When that fails as well, the ticket may exist, unknown to the caller: call it again with the same IdempotencyKey
+// within ten minutes to learn its id, or see [Client.Resume]. The status is 409 when the project's settings allow the
+// player no further ticket, and 422 when the key was used for another ticket.
 func (c *Client) CreateTicket(ctx context.Context, t TicketRequest) (id string, err error) {
 	r, err := creation(t)
 	if err != nil {
@@ -119,8 +122,10 @@ func (c *Client) CreateTicket(ctx context.Context, t TicketRequest) (id string, 
 	var created struct {
 		ID string `json:"id"`
 	}
-	_, err = c.do(ctx, r, &created)
-	return created.ID, err
+	if _, err = c.do(ctx, r, &created); err != nil {
+		return c.find(ctx, r, err)
+	}
+	return created.ID, nil
 }
 
 // creation is the request that creates a ticket.
@@ -136,19 +141,20 @@ func creation(t TicketRequest) (*request, error) {
 	if header == nil {
 		header = http.Header{}
 	}
-	key, err := quotedKey(t.IdempotencyKey)
+	r := &request{method: http.MethodPost, path: "v1/tickets", header: header, body: body, repeatable: true}
+	if t.IdempotencyKey == "" {
+		r.ownKey = rand.Text()
+	}
+	key, err := quotedKey(cmp.Or(t.IdempotencyKey, r.ownKey))
 	if err != nil {
 		return nil, err
 	}
 	header.Set("Idempotency-Key", key)
-	return &request{method: http.MethodPost, path: "v1/tickets", header: header, body: body, repeatable: true}, nil
+	return r, nil
 }
 
-// quotedKey is an Idempotency-Key as its header has it. An empty one becomes a random one.
+// quotedKey is an Idempotency-Key as its header has it.
 func quotedKey(key string) (string, error) {
-	if key == "" {
-		key = rand.Text()
-	}
 	for _, b := range []byte(key) {
 		if b < ' ' || b > '~' {
 			return "", fmt.Errorf("client: Idempotency-Key %q: printable ASCII characters are expected", key)
@@ -157,13 +163,33 @@ func quotedKey(key string) (string, error) {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`, nil
 }
 
+// find is the id of the ticket that a create made which failed with err, or err. It asks once, and only when a try may
+// have made the ticket. It asks by a key that only this call had, so the ticket is no other one.
+func (c *Client) find(ctx context.Context, r *request, err error) (id string, _ error) {
+	if !r.unanswered || r.ownKey == "" || ctx.Err() != nil {
+		return "", err
+	}
+	asks := &request{method: http.MethodGet, path: r.path, query: url.Values{"key": {r.ownKey}}, header: http.Header{}}
+	if player := r.header.Values("X-On-Behalf-Of"); player != nil {
+		asks.header["X-On-Behalf-Of"] = player
+	}
+	var list ticketList
+	if _, failed := c.try(ctx, asks, &list); failed != nil || len(list.Tickets) != 1 {
+		return "", err
+	}
+	return list.Tickets[0].ID, nil
+}
+
+// ticketList is the answer to a GET of several tickets.
+type ticketList struct {
+	Tickets []*Ticket `json:"tickets"`
+}
+
 // Tickets lists a player's tickets that wait and those whose results can still be read, the newest first, up to 32. The
 // project's settings must say that tickets are listed (tickets.listed or tickets.perPlayer), otherwise the status is
 // 409. A player's token lists its own.
 func (c *Client) Tickets(ctx context.Context, player string) ([]*Ticket, error) {
-	var list struct {
-		Tickets []*Ticket `json:"tickets"`
-	}
+	var list ticketList
 	_, err := c.do(ctx, &request{method: http.MethodGet, path: "v1/tickets", query: url.Values{"player": {player}},
 		repeatable: true}, &list)
 	return list.Tickets, err

@@ -65,7 +65,10 @@ func (c *Client) CreateAndWait(ctx context.Context, t TicketRequest, created fun
 		late.Reset(longPoll + lateBody)
 	}
 	made := new(Ticket)
-	_, err = c.do(once, r, made)
+	if _, err = c.do(once, r, made); err != nil && id == "" {
+		made = new(Ticket)
+		made.ID, err = c.find(ctx, r, err)
+	}
 	if err == nil {
 		learn(made.ID)
 	}

@@ -185,7 +185,7 @@ func (s *service) readAs(by asker, project, id string) func(context.Context) (*s
 }
 
 func (s *service) get(c echo.Context) error {
-	if c.QueryParams().Has("player") {
+	if query := c.QueryParams(); query.Has("player") || query.Has("key") && !query.Has("id") {
 		return s.list(c)
 	}
 	r, err := s.reader(c)

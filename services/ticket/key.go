@@ -30,19 +30,26 @@ func idempotencyKey(c echo.Context) (string, error) {
 	}
 	var key strings.Builder
 	for inner := text[1 : len(text)-1]; inner != ""; inner = inner[1:] {
-		if inner[0] == '\\' {
+		switch inner[0] {
+		case '\\':
 			if inner = inner[1:]; inner == "" || inner[0] != '"' && inner[0] != '\\' {
 				return "", bad
 			}
-		} else if inner[0] == '"' || inner[0] < ' ' || inner[0] > '~' {
+		case '"':
 			return "", bad
 		}
 		key.WriteByte(inner[0])
 	}
-	if key.Len() > longestKey {
+	if !isKey(key.String()) {
 		return "", bad
 	}
 	return key.String(), nil
+}
+
+// isKey tells whether a text can be a key.
+func isKey(text string) bool {
+	return text != "" && len(text) <= longestKey &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // fingerprint is what a key was sent with: the same for requests that mean the same.

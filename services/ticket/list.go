@@ -12,20 +12,22 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// list answers the tickets of a player, the newest first.
+// list answers the tickets of a player, the newest first, or the one that a create of the caller with a key made.
 func (s *service) list(c echo.Context) error {
 	caller, anyone, err := auth.TicketReader(auth.From(c))
 	if err != nil {
 		return err
 	}
-	query, err := web.Query(c, "player", "id")
+	query, err := web.Query(c, "player", "id", "key")
 	if err != nil {
 		return err
 	}
-	player := query.Get("player")
+	by, player := asker{caller, anyone}, query.Get("player")
 	switch {
-	case query.Has("id"):
-		return problem.New(problem.Invalid, "query parameters id, player: give one of them")
+	case query.Has("id") || query.Has("player") && query.Has("key"):
+		return problem.New(problem.Invalid, "query parameters player, id, key: give one of them")
+	case query.Has("key"):
+		return s.listCreated(c, by, query.Get("key"))
 	case !auth.IsPlayer(player):
 		return problem.New(problem.Invalid, "query parameter player: up to 256 bytes of printable UTF-8 are expected")
 	case !anyone && player != caller:
@@ -49,9 +51,39 @@ func (s *service) list(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	return s.answerList(c, player, by, tickets...)
+}
+
+// listCreated answers the ticket that a create of the caller with a key made, or none.
+func (s *service) listCreated(c echo.Context, by asker, key string) error {
+	player, err := auth.PlayerOf(c) // a key is its player's own
+	if err != nil {
+		return err
+	}
+	if !isKey(key) {
+		return problem.New(problem.Invalid, "query parameter key: 1 to %d printable ASCII characters are expected",
+			longestKey)
+	}
+	project := c.Param("project")
+	if err := s.reads.Allow(project, "list of "+player); err != nil {
+		return err
+	}
+	t, err := s.Store.TicketOfKey(c.Request().Context(), project, player, key)
+	if problem.KindOf(err) == problem.NotFound {
+		return s.answerList(c, player, by)
+	}
+	if err != nil {
+		return err
+	}
+	return s.answerList(c, player, by, t)
+}
+
+// answerList answers the tickets of a player that exist for who asks.
+func (s *service) answerList(c echo.Context, player string, by asker, tickets ...*state.Ticket) error {
+	project := c.Param("project")
 	text := append(make([]byte, 0, usualAnswer), `{"tickets":[`...)
 	for _, t := range tickets {
-		if t.IsGoneFor(player, anyone) {
+		if t.IsGoneFor(player, by.anyone) {
 			continue
 		}
 		if t.Assignment == nil {
@@ -60,10 +92,11 @@ func (s *service) list(c echo.Context) error {
 		if text[len(text)-1] != '[' {
 			text = append(text, ',')
 		}
-		if !anyone {
+		if !by.anyone {
 			t = shownTo(player, t)
 		}
-		if err := s.addUnserved(ctx, project, t); err != nil {
+		err := s.addUnserved(c.Request().Context(), project, t)
+		if err != nil {
 			return err
 		}
 		if text, err = response.AppendTicket(text, t); err != nil {

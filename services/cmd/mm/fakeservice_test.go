@@ -39,6 +39,7 @@ type service struct {
 	settings   []string // all that were put
 	reads      int      // of tickets and functions
 	erased     []string // players
+	taken      string   // the ticket because of which creates are refused
 
 	untrusted bool // it refuses every token
 	// holds says that a create is answered when its ticket has its result.
@@ -199,6 +200,10 @@ func answer(w http.ResponseWriter, v any) { _ = json.NewEncoder(w).Encode(v) }
 
 func (s *service) createTicket(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewDecoder(r.Body).Decode(&s.body)
+	if s.taken != "" {
+		writeProblem(w, http.StatusConflict, "a player of this ticket has ticket "+s.taken)
+		return
+	}
 	s.owners["t-1"] = r.Header.Get("X-On-Behalf-Of")
 	if s.holds && r.Header.Get("Prefer") != "" {
 		w.Header().Set("Location", "tickets?id=t-1")
@@ -211,6 +216,10 @@ func (s *service) createTicket(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) getTicket(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("player") == "nobody" {
+		answer(w, map[string]any{"tickets": []any{}})
+		return
+	}
 	if r.URL.Query().Has("player") {
 		_, _ = io.WriteString(w, `{"tickets":[{"id":"t-2","created":1000000000000,"assignment":null},`+
 			`{"id":"t-1","created":1000000000000,"assignment":{"connection":"10.0.0.1:7000","error":""}}]}`)

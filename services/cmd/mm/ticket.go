@@ -15,6 +15,7 @@ type ticketCommands struct {
 	Create  ticketCreate  `cmd:"" help:"Ask for a match."`
 	Get     ticketGet     `cmd:"" help:"Print a ticket."`
 	Watch   ticketWatch   `cmd:"" help:"Print what happens to a ticket."`
+	Resume  ticketResume  `cmd:"" help:"Wait for the match of the ticket that a player has."`
 	List    ticketList    `cmd:"" help:"List a player's tickets."`
 	Why     ticketWhy     `cmd:"" help:"Explain why a ticket waits."`
 	Accept  ticketAccept  `cmd:"" help:"Accept the match that asks the players of a ticket."`
@@ -85,7 +86,7 @@ func (c ticketCreate) Run(ctx context.Context, s *session) error {
 	}
 	id, err := api.CreateTicket(createCtx, request)
 	if err != nil {
-		return err
+		return s.adviseResume(err)
 	}
 	return s.showID("ticket", "id", id)
 }

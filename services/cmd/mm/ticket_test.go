@@ -28,6 +28,24 @@ t-1     2001-09-09 01:46:40 UTC  matched  10.0.0.1:7000
 	shell.on(service, "ticket", "list").expect(2, "", "--player")
 }
 
+func TestTicketResumeWaitsForTheMatchOfTheTicketThatAPlayerHas(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	service.owners["t-2"] = "p"
+	service.assignment = assignedAtThirdRead
+	shell.on(service, "ticket", "resume", "--player", "p").
+		expect(0, "connection        127.0.0.1:7000\n", "mm: ticket t-2 is the player's\n")
+	if service.reads != 3 {
+		t.Errorf("the ticket was read %d times, want 3", service.reads)
+	}
+	shell.on(service, "ticket", "resume", "--player", "nobody").expect(1, "", `ask for one with "mm ticket create"`)
+	shell.on(service, "ticket", "resume").expect(2, "", "--player")
+	service.taken = "t-2"
+	for _, wait := range [][]string{nil, {"--wait"}} {
+		shell.on(service, append([]string{"ticket", "create", "--player", "p"}, wait...)...).
+			expect(1, "", `has ticket t-2 (409 Conflict, correlation id c-1): "mm ticket resume" waits for its match`)
+	}
+}
+
 func TestTicketCreateSendsAttributesAndProperties(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	file := filepath.Join(t.TempDir(), "loadout.bin")

@@ -31,7 +31,7 @@ func (s *session) createAndWait(ctx, createCtx context.Context, api *client.Clie
 	case err == nil:
 		return s.showAssigned(t)
 	case id == "":
-		return err
+		return s.adviseResume(err)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return s.deleteAfterInterrupt(ctx, api, id, r.Player)
 	case client.Status(err) == http.StatusNotFound:

@@ -88,8 +88,8 @@ func newCreation(asked Creation, body []byte) *creation {
 		ends: asked.Ends, pauses: asked.Pauses, queues: strings.Join(t.GetQueues(), " "), done: make(chan answer, 1)}
 	if asked.Key != "" {
 		// A key is its player's own. What is kept of it and of the request are digests, so that no key is too long to keep.
-		key, request := sha256.Sum256([]byte(t.GetOwner()+"\n"+asked.Key)), sha256.Sum256(asked.Request)
-		one.key, one.request = string(key[:digestSize]), string(request[:digestSize])
+		request := sha256.Sum256(asked.Request)
+		one.key, one.request = keyDigest(t.GetOwner(), asked.Key), string(request[:digestSize])
 	}
 	if players := t.GetPlayers(); len(players) > 0 {
 		ids := make([]string, len(players))

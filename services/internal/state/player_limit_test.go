@@ -250,12 +250,25 @@ func TestRepeatedCreatesMakeOneTicket(t *testing.T) {
 		same(s, "a", "ada", "k", "a")
 		same(s, "b", "ada", "k", "a")
 		same(s, "c", "bob", "k", "c") // a key is its player's own
+		found := func(owner, key, want string) {
+			t.Helper()
+			got, err := s.TicketOfKey(t.Context(), project, owner, key)
+			if want == "" {
+				kindOf(t, err, problem.NotFound)
+			} else if err != nil || got.Body.GetId() != want {
+				t.Errorf("of %s's key: %v, %v, want %s", owner, got, err, want)
+			}
+		}
+		found("ada", "k", "a")
+		found("bob", "k", "c")
+		found("eve", "k", "")
 		_, err := send(s, "d", "ada", "k", `{"x":1}`)
 		kindOf(t, err, problem.Unprocessable)
 		// It is the same ticket also when that was deleted.
 		_, err = s.DeleteTicket(t.Context(), project, "a", "ada")
 		must(t, err)
 		same(s, "e", "ada", "k", "a")
+		found("ada", "k", "")
 		same(s, "f", "ada", "", "f")
 		same(s, "g", "ada", "k2", "g")
 		_, err = send(s, "h", "ada", "k3", "{}")

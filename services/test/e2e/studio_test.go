@@ -3,12 +3,10 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"matchmaker.dev/pkg/client"
@@ -17,8 +15,8 @@ import (
 )
 
 // firstDay: a studio opens two queues. A party of three and two friends meet in the ranked one, which asks. One
-// declines, one's client crashes, the leader leaves; and somebody in the casual queue loses her answer. Each is matched
-// once, and nobody reads what another player carries.
+// declines, one's process is killed, the leader leaves; and somebody in the casual queue loses her answer on the wire.
+// Each is matched once, and nobody reads what another player carries.
 func firstDay(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	p.upload(t, "duel", p.s.made.duel)
@@ -87,9 +85,14 @@ func firstDay(t *testing.T, p *project) {
 		t.Fatalf("after ada the party is %+v", three.party)
 	}
 	three.search(t, "ranked")
-	two.search(t, "ranked")
 
-	// Eve's client has crashed: a new one finds the party, its ticket and the match again.
+	// Eve's client dies while she waits for the match.
+	crashes := p.watcher(t, "eve")
+	crashes.await(t, "watching the search", func() bool { return crashes.log.contains(three.ticket()) })
+	if crashes.Kill(); !strings.Contains(crashes.Err().Error(), "signal: killed") {
+		t.Fatalf("eve's client was not killed: %v", crashes.Err())
+	}
+	two.search(t, "ranked")
 	match = three.asked(t)
 	two.asked(t)
 	for _, player := range []string{"bob", "frank"} {
@@ -97,29 +100,39 @@ func firstDay(t *testing.T, p *project) {
 	}
 	two.say(t, "dave", match, true)
 	two.say(t, "erin", match, true)
-	found, err := p.player(t, "eve").MyParty(within(t), "")
-	if err != nil || found.Search == nil || found.Search.Ticket != three.ticket() {
-		t.Fatalf("eve finds %+v, %v", found, err)
+	// New processes of her client find the party, its ticket and the match again.
+	var found client.Party
+	if p.run(t, &found, "eve", "party", "get"); found.Search == nil || found.Search.Ticket != three.ticket() {
+		t.Fatalf("eve finds the party %+v", found)
 	}
-	three.say(t, "eve", match, true)
+	var asks client.Ticket
+	if p.run(t, &asks, "eve", "ticket", "get", found.Search.Ticket); asks.Acceptance == nil ||
+		asks.Acceptance.Match != match || fmt.Sprint(asks.Acceptance.Unanswered) != "[eve]" {
+		t.Fatalf("eve finds the ticket %+v", asks)
+	}
+	p.run(t, nil, "eve", "ticket", "accept", asks.ID)
+	var matched client.Ticket
+	if p.run(t, &matched, "eve", "ticket", "resume"); matched.ID != three.ticket() {
+		t.Fatalf("eve goes on with %+v", matched)
+	}
 
-	// Gina's answer is lost, and her client asks again.
-	api, lost := p.losing(t, "gina")
-	gina := &ticket{p: p, player: "gina"}
-	if gina.id, err = api.CreateTicket(within(t), client.TicketRequest{Queues: []string{"casual"},
-		Attributes: attributes{"skill": 1200}, Properties: secretOf("gina")}); err != nil || lost.Load() != 1 {
-		t.Fatalf("%v, %d answers were lost", err, lost.Load())
-	}
+	// Gina's answer is lost on the wire, and her client asks again.
+	gina := p.createLosing(t, "gina", client.TicketRequest{Queues: []string{"casual"},
+		Attributes: attributes{"skill": 1200}, Properties: secretOf("gina")})
 	// Ada plays on alone, in the casual queue.
 	ada := p.enter(t, "ada", "casual")
 
 	// Each is matched once: the five with each other, ada with gina.
 	together(t, gina, ada)
 	casual := gina.connection(t)
+	ranked := (&ticket{p: p, id: three.ticket(), player: "bob"}).connection(t)
+	if matched.Assignment == nil || matched.Assignment.Connection != ranked {
+		t.Errorf("eve's new client is sent to %+v, bob to %s", matched.Assignment, ranked)
+	}
 	for _, group := range []*gathering{three, two} {
 		for _, player := range group.players() {
 			k := &ticket{p: p, id: group.ticket(), player: player}
-			if at := k.connection(t); at == casual || at != (&ticket{p: p, id: three.ticket(), player: "bob"}).connection(t) {
+			if at := k.connection(t); at == casual || at != ranked {
 				t.Errorf("%s plays at %s", player, at)
 			}
 		}
@@ -287,36 +300,4 @@ func (g *gathering) say(t *testing.T, player, match string, accept bool) {
 	if err := g.p.player(t, player).AnswerMatch(within(t), said); err != nil {
 		t.Fatalf("%s: %v", player, err)
 	}
-}
-
-// losing is a client of a player that loses its first answer, and repeats its requests. The service has carried out the
-// request by then.
-func (p *project) losing(t *testing.T, player string) (api *client.Client, lost *atomic.Int32) {
-	t.Helper()
-	_, token, err := p.client(issuer.Claims{Kind: auth.Player, Subject: player})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lost = new(atomic.Int32)
-	api, err = client.New(client.Options{URL: p.s.front(), Project: p.name, Token: client.StaticToken(token),
-		HTTP: &http.Client{Transport: &lossy{p.s.http.Transport, lost}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return api, lost
-}
-
-// lossy loses the first answer.
-type lossy struct {
-	http.RoundTripper
-	lost *atomic.Int32
-}
-
-func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := l.RoundTripper.RoundTrip(r)
-	if err == nil && l.lost.CompareAndSwap(0, 1) {
-		_ = answer.Body.Close()
-		return nil, io.ErrUnexpectedEOF
-	}
-	return answer, err
 }

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"matchmaker.dev/pkg/client"
+)
+
+type ticketResume struct{ partyPlayer }
+
+func (ticketResume) Help() string {
+	return `For a player whose client crashed, or never learned the ticket's id. It takes the newest ticket that waits or
+has a match, and waits for the match. The project's settings must say that tickets are listed: tickets.listed, or
+tickets.perPlayer. The exit code is 1 if there is no ticket, or no match within --timeout.
+
+Example: mm ticket resume --player player-1`
+}
+
+// Run waits for the match of the ticket that the player has.
+func (c ticketResume) Run(ctx context.Context, s *session) error {
+	player, err := c.self(s)
+	if err != nil {
+		return err
+	}
+	api, err := c.connect(s)
+	if err != nil {
+		return err
+	}
+	var bar *bar
+	t, err := api.Resume(ctx, player, func(id string) {
+		s.note("ticket %s is the player's", id)
+		bar = s.startProgress("waiting for a match", 0)
+	})
+	bar.stop()
+	if errors.Is(err, client.ErrNoTicket) {
+		return messageError{cause: err, message: "player " + player + " has no ticket that waits or has a match, " +
+			`or the project lists none: ask for one with "mm ticket create"`}
+	}
+	if err != nil {
+		return err
+	}
+	return s.showAssigned(t)
+}
+
+// adviseResume adds to a refusal, because the player has a ticket, how to go on with that.
+func (s *session) adviseResume(err error) error {
+	return s.advise(err, http.StatusConflict, `"mm ticket resume" waits for its match`)
+}
