@@ -30,8 +30,8 @@ type leader struct {
 	budget *schedule.Budget
 	// segments are those of each config, by its id.
 	segments map[string][]*segment
-	// queues is how many tickets wait in each queue, as the last run saw them.
-	queues  map[string]int64
+	// waiting says how many tickets wait in each queue, and how many players, as the last run saw them.
+	waiting *pb.RunStats
 	reloads reloads
 	// configBytes is about what the configs take.
 	configBytes int
@@ -216,23 +216,26 @@ func (l *leader) measure(ctx context.Context) {
 	if !l.observed.Check(ctx, "counting what there is", err) {
 		return
 	}
+	queues := l.waiting.GetQueues()
 	usage := observe.Usage{Debt: max(0, -l.budget.Level()), Configs: len(l.segments),
-		ConfigBytes: l.configBytes, ProposalBytes: l.room.size()}
+		ConfigBytes: l.configBytes, ProposalBytes: l.room.size(),
+		Players: l.waiting.GetPlayers(), QueuePlayers: l.waiting.GetQueuePlayers()}
 	for _, segments := range l.segments {
 		usage.Segments += len(segments)
 		if queue := segments[0].config.GetQueue(); queue != "" && usage.Queues[queue] == 0 {
 			if usage.Queues == nil {
 				usage.Queues = map[string]int64{}
 			}
-			usage.Queues[queue] = l.queues[queue]
+			usage.Queues[queue] = queues[queue]
 		}
 		for _, pool := range segments[0].config.GetPools() {
 			usage.Filters += len(pool.GetFilters())
 		}
 	}
-	for queue, n := range l.queues {
+	for queue, n := range queues {
 		if _, served := usage.Queues[queue]; !served {
 			usage.Unserved += n
+			usage.UnservedPlayers += max(n, usage.QueuePlayers[queue])
 		}
 	}
 	l.observed.Measure(l.Store.Now(), counts, usage, func(yield func(*observe.Segment) bool) {

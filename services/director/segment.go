@@ -122,7 +122,7 @@ func (l *leader) answer(ctx context.Context, p part) {
 		}
 	}
 	if p.GetError() == "" {
-		l.queues = p.GetStats().GetQueues()
+		l.waiting = p.GetStats()
 	}
 	outcome := schedule.Failed
 	switch p.GetError() {

@@ -3,6 +3,7 @@ package party
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	"google.golang.org/protobuf/proto"
@@ -92,24 +93,50 @@ func mayStart(p *pb.Party, player string) error {
 	return nil
 }
 
-// ticketOf is the ticket of all members. What they said by other settings than the project has now, or by a token that
-// does not count any more, is not believed.
-func (s *service) ticketOf(
-	p *pb.Party, in searching, settings *pb.ProjectSettings, caller *auth.Principal,
-) (*pb.Ticket, error) {
-	now := s.Store.Now()
+// mustBelieve refuses members who said what they have by other settings than the project has now, or by a token that
+// does not count any more.
+func mustBelieve(p *pb.Party, settings *pb.ProjectSettings, now time.Time) error {
 	for _, m := range p.GetMembers() {
 		switch {
 		case len(settings.GetAttributes()) > 0 && m.GetSettings() != settings.GetRevision():
-			return nil, problem.New(problem.Conflict,
+			return problem.New(problem.Conflict,
 				"player %q must say its attributes again: the settings of the project have changed", m.GetPlayer())
 		case m.GetVouched() > 0 && m.GetVouched() <= now.UnixMilli():
-			return nil, problem.New(problem.Conflict,
+			return problem.New(problem.Conflict,
 				"player %q must say its attributes again: the token that vouched for them has expired", m.GetPlayer())
 		}
 	}
+	return nil
+}
+
+// claimedBy is the attributes of a member that claims set: those of its token, or what a game service said for it.
+func claimedBy(m *pb.Member, rules []*pb.AttributeRule) map[string]float64 {
+	has, claimed := fields.Attributes(m.GetAttributeNames(), m.GetAttributeValues()), map[string]float64{}
+	for _, rule := range rules {
+		if value, set := has[rule.GetAttribute()]; set && rule.GetSetBy() == definition.ByClaim {
+			claimed[rule.GetAttribute()] = value
+		}
+	}
+	return claimed
+}
+
+// ticketOf is the ticket of all members. Attributes that claims set are the leader's, so that pools with a filter on
+// them see the ticket; a game service may say others.
+func (s *service) ticketOf(
+	p *pb.Party, in searching, settings *pb.ProjectSettings, caller *auth.Principal,
+) (*pb.Ticket, error) {
+	now, rules := s.Store.Now(), settings.GetAttributes()
+	if err := mustBelieve(p, settings, now); err != nil {
+		return nil, err
+	}
 	if caller.Kind == auth.Player {
-		if err := definition.CheckSetters("", in.Attributes, settings.GetAttributes()); err != nil {
+		if err := definition.CheckSetters("", in.Attributes, rules); err != nil {
+			return nil, err
+		}
+	}
+	if claimed := claimedBy(state.MemberOf(p, p.GetLeader()), rules); len(claimed) > 0 {
+		var err error
+		if in.Attributes, err = definition.AddVouched(claimed, in.Attributes, s.Fields); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package party_test
 
 import (
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -92,6 +93,48 @@ func TestTokensVouchForMembers(t *testing.T) {
 	searches := w.answers(ada, "PUT", "/"+p.ID+"/search", `{}`, 200, "")
 	w.ticketed(searches, map[string]map[string]float64{
 		"ada": {"skill": 1200, "mood": 1}, "bob": {"skill": 900, "mood": 2}})
+}
+
+// Pools that filter by an attribute of a claim see the party: its ticket has the leader's.
+func TestTicketHasWhatTheLeadersTokenVouchesFor(t *testing.T) {
+	w, pass := believes(t)
+	ada, bob := skilled("ada", 1200, 5*time.Minute), skilled("bob", 900, time.Hour)
+	p := w.answers(ada, "POST", "", `{"attributes":{"mood":1}}`, 201, "")
+	w.answers(bob, "POST", "/members", `{"code":"`+p.Code+`"}`, 200, "")
+	search := "/" + p.ID + "/search"
+	has := func(p shown, want map[string]float64) {
+		t.Helper()
+		stored, err := w.store.Ticket(t.Context(), "demo", p.Search.Ticket)
+		must(t, err)
+		got := fields.Attributes(stored.Body.GetAttributeNames(), stored.Body.GetAttributeValues())
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	has(w.answers(ada, "PUT", search, `{"attributes":{"map":3}}`, 200, ""), map[string]float64{"skill": 1200, "map": 3})
+	w.answers(ada, "DELETE", search, "", 200, "")
+	// A game service says which skill the party searches with.
+	lobby := issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: auth.ScopeAct}
+	status, searches := w.with(lobby, "PUT", search, `{"attributes":{"skill":1050}}`, auth.OnBehalfOf, "ada")
+	if status != 200 {
+		t.Fatalf("the lobby searches for ada: %d %s", status, searches.Detail)
+	}
+	has(searches, map[string]float64{"skill": 1050})
+	w.answers(ada, "DELETE", search, "", 200, "")
+	// The ticket takes no more attributes than others.
+	var many strings.Builder
+	for i := range 64 {
+		fmt.Fprintf(&many, `,"a%d":1`, i)
+	}
+	w.answers(ada, "PUT", search, `{"attributes":{`+many.String()[1:]+`}}`, 400, "attributes: 65 of them")
+	// Who leads says what counts, for as long as the token does.
+	pass(10 * time.Minute)
+	w.answers(ada, "PUT", search, `{}`, 409, `player "ada" must say its attributes again`)
+	ada.TTL = time.Hour
+	w.answers(ada, "PUT", "/"+p.ID+"/leader", `{"player":"bob"}`, 200, "")
+	w.answers(bob, "PUT", search, `{}`, 409, `player "ada" must say its attributes again`)
+	w.answers(ada, "PUT", "/"+p.ID+"/members/ada", `{}`, 200, "")
+	has(w.answers(bob, "PUT", search, `{}`, 200, ""), map[string]float64{"skill": 900})
 }
 
 // Who has no such claim does not have the attribute, and nothing that could expire.

@@ -480,7 +480,9 @@ type PlainProposals struct {
 	Scores []float64 `protobuf:"fixed64,5,rep,packed,name=scores,proto3" json:"scores,omitempty"`
 	Oldest []int64   `protobuf:"varint,6,rep,packed,name=oldest,proto3" json:"oldest,omitempty"`
 	// compare has the numbers of the proposals with Proposal.compare.
-	Compare       []uint32 `protobuf:"varint,7,rep,packed,name=compare,proto3" json:"compare,omitempty"`
+	Compare []uint32 `protobuf:"varint,7,rep,packed,name=compare,proto3" json:"compare,omitempty"`
+	// players has the value of Proposal for each proposal; those behind its end have 0.
+	Players       []uint32 `protobuf:"varint,8,rep,packed,name=players,proto3" json:"players,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -564,6 +566,13 @@ func (x *PlainProposals) GetCompare() []uint32 {
 	return nil
 }
 
+func (x *PlainProposals) GetPlayers() []uint32 {
+	if x != nil {
+		return x.Players
+	}
+	return nil
+}
+
 // RunStats are the times of a run's steps, in microseconds.
 type RunStats struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -606,7 +615,11 @@ type RunStats struct {
 	Messages    int64 `protobuf:"varint,18,opt,name=messages,proto3" json:"messages,omitempty"`
 	AnswerBytes int64 `protobuf:"varint,19,opt,name=answer_bytes,json=answerBytes,proto3" json:"answer_bytes,omitempty"`
 	// queues has the number of tickets in each queue, of up to 256 queues; absent if no ticket names one.
-	Queues        map[string]int64 `protobuf:"bytes,20,rep,name=queues,proto3" json:"queues,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	Queues map[string]int64 `protobuf:"bytes,20,rep,name=queues,proto3" json:"queues,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// players is the number of players of all tickets that wait.
+	Players int64 `protobuf:"varint,21,opt,name=players,proto3" json:"players,omitempty"`
+	// queue_players has the number of players of the tickets in those queues where a ticket has several.
+	QueuePlayers  map[string]int64 `protobuf:"bytes,22,rep,name=queue_players,json=queuePlayers,proto3" json:"queue_players,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -781,11 +794,27 @@ func (x *RunStats) GetQueues() map[string]int64 {
 	return nil
 }
 
-// PoolCount is the number of tickets of a pool, and the creation time of the oldest.
+func (x *RunStats) GetPlayers() int64 {
+	if x != nil {
+		return x.Players
+	}
+	return 0
+}
+
+func (x *RunStats) GetQueuePlayers() map[string]int64 {
+	if x != nil {
+		return x.QueuePlayers
+	}
+	return nil
+}
+
+// PoolCount is the number of tickets of a pool, the creation time of the oldest, and the number of their players; that
+// is 0 if each has one.
 type PoolCount struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Tickets       int64                  `protobuf:"varint,1,opt,name=tickets,proto3" json:"tickets,omitempty"`
 	Oldest        int64                  `protobuf:"varint,2,opt,name=oldest,proto3" json:"oldest,omitempty"`
+	Players       int64                  `protobuf:"varint,3,opt,name=players,proto3" json:"players,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -830,6 +859,13 @@ func (x *PoolCount) GetTickets() int64 {
 func (x *PoolCount) GetOldest() int64 {
 	if x != nil {
 		return x.Oldest
+	}
+	return 0
+}
+
+func (x *PoolCount) GetPlayers() int64 {
+	if x != nil {
+		return x.Players
 	}
 	return 0
 }
@@ -1297,7 +1333,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1e\n" +
 	"\n" +
 	"candidates\x18\x03 \x01(\x03R\n" +
-	"candidates\"\xb8\x01\n" +
+	"candidates\"\xd2\x01\n" +
 	"\x0ePlainProposals\x12\x18\n" +
 	"\atickets\x18\x01 \x01(\fR\atickets\x12\x14\n" +
 	"\x05sizes\x18\x02 \x03(\rR\x05sizes\x12\x14\n" +
@@ -1305,7 +1341,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06counts\x18\x04 \x03(\rR\x06counts\x12\x16\n" +
 	"\x06scores\x18\x05 \x03(\x01R\x06scores\x12\x16\n" +
 	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\x12\x18\n" +
-	"\acompare\x18\a \x03(\rR\acompare\"\xcd\x06\n" +
+	"\acompare\x18\a \x03(\rR\acompare\x12\x18\n" +
+	"\aplayers\x18\b \x03(\rR\aplayers\"\xf8\a\n" +
 	"\bRunStats\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\awaiting\x18\x02 \x01(\x03R\awaiting\x12\x14\n" +
@@ -1329,7 +1366,9 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\bmentions\x18\x11 \x01(\x03R\bmentions\x12\x1a\n" +
 	"\bmessages\x18\x12 \x01(\x03R\bmessages\x12!\n" +
 	"\fanswer_bytes\x18\x13 \x01(\x03R\vanswerBytes\x12;\n" +
-	"\x06queues\x18\x14 \x03(\v2#.matchmaker.v1.RunStats.QueuesEntryR\x06queues\x1a=\n" +
+	"\x06queues\x18\x14 \x03(\v2#.matchmaker.v1.RunStats.QueuesEntryR\x06queues\x12\x18\n" +
+	"\aplayers\x18\x15 \x01(\x03R\aplayers\x12N\n" +
+	"\rqueue_players\x18\x16 \x03(\v2).matchmaker.v1.RunStats.QueuePlayersEntryR\fqueuePlayers\x1a=\n" +
 	"\x0fPopulationEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\x1aR\n" +
@@ -1339,10 +1378,14 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x18.matchmaker.v1.PoolCountR\x05value:\x028\x01\x1a9\n" +
 	"\vQueuesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"=\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\x1a?\n" +
+	"\x11QueuePlayersEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"W\n" +
 	"\tPoolCount\x12\x18\n" +
 	"\atickets\x18\x01 \x01(\x03R\atickets\x12\x16\n" +
-	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\"\x7f\n" +
+	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\x12\x18\n" +
+	"\aplayers\x18\x03 \x01(\x03R\aplayers\"\x7f\n" +
 	"\tMatchWork\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12\x14\n" +
 	"\x05match\x18\x02 \x01(\tR\x05match\x12\x12\n" +
@@ -1390,7 +1433,7 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
@@ -1410,32 +1453,34 @@ var file_matchmaker_v1_bus_proto_goTypes = []any{
 	nil,                    // 15: matchmaker.v1.RunStats.PopulationEntry
 	nil,                    // 16: matchmaker.v1.RunStats.PoolsEntry
 	nil,                    // 17: matchmaker.v1.RunStats.QueuesEntry
-	nil,                    // 18: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Proposal)(nil),       // 19: matchmaker.v1.Proposal
-	(*Traced)(nil),         // 20: matchmaker.v1.Traced
-	(*Pool)(nil),           // 21: matchmaker.v1.Pool
+	nil,                    // 18: matchmaker.v1.RunStats.QueuePlayersEntry
+	nil,                    // 19: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Proposal)(nil),       // 20: matchmaker.v1.Proposal
+	(*Traced)(nil),         // 21: matchmaker.v1.Traced
+	(*Pool)(nil),           // 22: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
 	13, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
 	14, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
-	19, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	20, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
 	5,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
 	4,  // 4: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	20, // 5: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	21, // 5: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
 	3,  // 6: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
 	15, // 7: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
 	16, // 8: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
 	17, // 9: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
-	11, // 10: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	18, // 11: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	21, // 12: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	21, // 13: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	6,  // 14: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	18, // 10: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
+	11, // 11: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	19, // 12: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	22, // 13: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	22, // 14: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	6,  // 15: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -1450,7 +1495,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

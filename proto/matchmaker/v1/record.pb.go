@@ -1272,7 +1272,9 @@ type Proposal struct {
 	// compare is set if a player may be in two of its tickets: its claim compares their players.
 	Compare bool `protobuf:"varint,11,opt,name=compare,proto3" json:"compare,omitempty"`
 	// filling is absent if the proposal neither creates nor changes a backfill ticket.
-	Filling       *Filling `protobuf:"bytes,10,opt,name=filling,proto3" json:"filling,omitempty"`
+	Filling *Filling `protobuf:"bytes,10,opt,name=filling,proto3" json:"filling,omitempty"`
+	// players is how many players its tickets have; 0 if each has one.
+	Players       int32 `protobuf:"varint,12,opt,name=players,proto3" json:"players,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1382,6 +1384,13 @@ func (x *Proposal) GetFilling() *Filling {
 		return x.Filling
 	}
 	return nil
+}
+
+func (x *Proposal) GetPlayers() int32 {
+	if x != nil {
+		return x.Players
+	}
+	return 0
 }
 
 // Filling is what a proposal does with a backfill ticket: it gives its tickets to a running game, or it creates a
@@ -2543,7 +2552,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fHostingOverride\x12\x16\n" +
 	"\x06region\x18\x01 \x01(\tR\x06region\x12\x14\n" +
 	"\x05fleet\x18\x02 \x01(\tR\x05fleet\x12\x18\n" +
-	"\aprofile\x18\x03 \x01(\tR\aprofile\"\xa0\x04\n" +
+	"\aprofile\x18\x03 \x01(\tR\aprofile\"\xba\x04\n" +
 	"\bProposal\x12)\n" +
 	"\x05teams\x18\x01 \x03(\v2\x13.matchmaker.v1.TeamR\x05teams\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x12\x1e\n" +
@@ -2558,7 +2567,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x06oldest\x18\t \x01(\x03R\x06oldest\x12\x18\n" +
 	"\acompare\x18\v \x01(\bR\acompare\x120\n" +
 	"\afilling\x18\n" +
-	" \x01(\v2\x16.matchmaker.v1.FillingR\afilling\x1aC\n" +
+	" \x01(\v2\x16.matchmaker.v1.FillingR\afilling\x12\x18\n" +
+	"\aplayers\x18\f \x01(\x05R\aplayers\x1aC\n" +
 	"\x15TicketPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"z\n" +

@@ -164,6 +164,7 @@ func (s *Segment) recordMatch(ctx context.Context, now time.Time, c *state.Claim
 	m, p := s.project.metrics, c.Match.GetProposal()
 	m.score.Record(ctx, p.GetScore(), s.labels.config)
 	m.size.Record(ctx, float64(len(c.Tickets)), s.labels.config)
+	m.players.Record(ctx, float64(max(len(c.Tickets), int(p.GetPlayers()))), s.labels.config)
 	result := s.labels.assigned
 	if p.GetError() != "" {
 		result = s.labels.unassigned

@@ -44,6 +44,11 @@ type Usage struct {
 	// several queues counts in each.
 	Queues   map[string]int64
 	Unserved int64
+	// Players is how many players all waiting tickets have, and QueuePlayers and UnservedPlayers how many those have in
+	// these queues. One that is less than the number of the tickets, or missing, is that number.
+	Players         int64
+	QueuePlayers    map[string]int64
+	UnservedPlayers int64
 }
 
 type poolID struct{ config, pool string }
@@ -62,10 +67,19 @@ func newGauges(m telemetry.Meter) *gauges {
 		})
 	x.gauge(m, "matchmaker.tickets.waiting", "{ticket}", "Tickets that wait for a match.",
 		func(s *snapshot) float64 { return float64(s.Waiting) })
+	x.gauge(m, "matchmaker.players.waiting", "{player}", "Players of the tickets that wait for a match.",
+		func(s *snapshot) float64 { return float64(max(int64(s.waitIn(s.Players)), s.Waiting)) })
 	x.gauge(m, "matchmaker.queue.unserved", "{ticket}",
 		"Tickets that wait in queues that no config serves, once for each queue.",
 		func(s *snapshot) float64 { return s.waitIn(s.Unserved) })
-	x.queueGauge(m, "matchmaker.queue.waiting", "{ticket}", "Tickets that wait in a queue that a config serves.")
+	x.gauge(m, "matchmaker.queue.unserved.players", "{player}",
+		"Players of the tickets that wait in queues that no config serves, once for each queue.",
+		func(s *snapshot) float64 { return s.waitIn(max(s.Unserved, s.UnservedPlayers)) })
+	x.queueGauge(m, "matchmaker.queue.waiting", "{ticket}", "Tickets that wait in a queue that a config serves.",
+		func(s *snapshot, queue string) int64 { return s.Queues[queue] })
+	x.queueGauge(m, "matchmaker.queue.players", "{player}",
+		"Players of the tickets that wait in a queue that a config serves.",
+		func(s *snapshot, queue string) int64 { return max(s.Queues[queue], s.QueuePlayers[queue]) })
 	x.gauge(m, "matchmaker.tickets.large", "By", "Bytes of the tickets that take more than 1 KiB each.",
 		func(s *snapshot) float64 { return float64(s.Large) })
 	x.gauge(m, "matchmaker.tickets.results", "{ticket}", "Tickets whose results are kept.",
@@ -99,6 +113,8 @@ func newGauges(m telemetry.Meter) *gauges {
 		func(s *snapshot) float64 { return float64(s.Proposed) })
 	x.poolGauge(m, "matchmaker.pool.waiting", "{ticket}", "Tickets in a config's pool.",
 		func(_ *snapshot, c *pb.PoolCount) float64 { return float64(c.GetTickets()) })
+	x.poolGauge(m, "matchmaker.pool.players", "{player}", "Players of the tickets in a config's pool.",
+		func(_ *snapshot, c *pb.PoolCount) float64 { return float64(c.GetPlayers()) })
 	x.poolGauge(m, "matchmaker.pool.oldest", "s", "Age of the oldest ticket in a config's pool.",
 		func(s *snapshot, c *pb.PoolCount) float64 {
 			if c.GetTickets() == 0 {
@@ -129,6 +145,7 @@ func (p *Project) Measure(now time.Time, counts state.Counts, usage Usage, segme
 					sum.Oldest = count.GetOldest()
 				}
 				sum.Tickets += count.GetTickets()
+				sum.Players += max(count.GetTickets(), count.GetPlayers())
 			}
 		}
 	}
@@ -174,22 +191,24 @@ func (x *gauges) poolGauge(
 	})
 }
 
-// queueGauge is how many tickets wait in each queue that a config serves, of each project.
-func (x *gauges) queueGauge(m telemetry.Meter, name, unit, description string) {
+// queueGauge is a number of each queue that a config serves, of each project.
+func (x *gauges) queueGauge(
+	m telemetry.Meter, name, unit, description string, of func(s *snapshot, queue string) int64,
+) {
 	m.ObservableGauge(name, unit, description, func(_ context.Context, observe telemetry.Observe) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		var sums sums
 		for p, s := range x.all {
-			for queue, n := range s.Queues {
-				sums.add(x.queues.Of(p.name, queue), s.waitIn(n))
+			for queue := range s.Queues {
+				sums.add(x.queues.Of(p.name, queue), s.waitIn(of(&s, queue)))
 			}
 		}
 		sums.observe(observe)
 	})
 }
 
-// waitIn is how many tickets wait in a queue. Where no ticket waits no function runs, and the count is old.
+// waitIn is how many tickets or players wait. Where no ticket waits no function runs, and the count is old.
 func (s *snapshot) waitIn(n int64) float64 {
 	if s.Waiting == 0 {
 		return 0

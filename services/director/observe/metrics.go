@@ -20,7 +20,8 @@ type metrics struct {
 	phase              map[string]metric.MeasurementOption
 	phases             metric.Float64Histogram
 	matching, assigned metric.Float64Histogram
-	score, size        metric.Float64Histogram
+	score              metric.Float64Histogram
+	size, players      metric.Float64Histogram
 	runs, proposals    metric.Int64Counter
 	claims, matches    metric.Int64Counter
 	work               metric.Float64Counter
@@ -32,6 +33,7 @@ type metrics struct {
 }
 
 func newMetrics(m telemetry.Meter) *metrics {
+	sizes := []float64{1, 2, 4, 6, 8, 10, 16, 32, 64, 100} // of matches
 	x := &metrics{
 		configs: m.Labels("project", "config"), projects: m.Labels("project"),
 		phase: telemetry.LabelsByValue(nil, "phase",
@@ -46,8 +48,8 @@ func newMetrics(m telemetry.Meter) *metrics {
 		score: m.Histogram("matchmaker.match.score", "{score}",
 			"Scores that match functions gave to the matches that were made.",
 			-100, -10, -1, -.5, 0, .25, .5, .75, .9, 1, 10, 100, 1000, 10000),
-		size: m.Histogram("matchmaker.match.tickets", "{ticket}", "Tickets of the matches that were made.",
-			1, 2, 4, 6, 8, 10, 16, 32, 64, 100),
+		size:    m.Histogram("matchmaker.match.tickets", "{ticket}", "Tickets of the matches that were made.", sizes...),
+		players: m.Histogram("matchmaker.match.players", "{player}", "Players of the matches that were made.", sizes...),
 		runs: m.Counter("matchmaker.runs", "{run}",
 			"Runs of configs, by outcome: ok, failed (the function, or the runner), absent (no runner has it), "+
 				"late (nobody answered in time), bus (the message bus did not take the run)."),

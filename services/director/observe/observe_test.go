@@ -203,6 +203,49 @@ func TestUseOfAProjectIsMeasured(t *testing.T) {
 	}
 }
 
+// Matches, pools and queues are measured in players too. Where nothing is said of players, as by runners of an earlier
+// version, each ticket has one.
+func TestPlayersAreMeasured(t *testing.T) {
+	meter, measured := telemetrytest.New()
+	o := observe.New(meter, telemetry.Tracer{})
+	p := o.Project("demo", 1, slog.New(slog.DiscardHandler))
+	t.Cleanup(p.Close)
+	s := p.Segment(config, map[string]*pb.Pool{"all": {}}, nil)
+	for _, players := range []int32{7, 0} {
+		claim := &state.Claim{Tickets: []string{"a", "b"}, Match: &pb.Match{Proposal: &pb.Proposal{Players: players}}}
+		one := func(yield func(*observe.Segment, *state.Claim) bool) { yield(s, claim) }
+		if err := p.RecordClaims(t.Context(), time.Now(), time.Now(), one, func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := measured.Sum(t, "matchmaker.match.players", "config", "ranked"); all != 7+2 {
+		t.Errorf("%v players were matched, want 9", all)
+	}
+	if all := measured.Sum(t, "matchmaker.match.tickets", "config", "ranked"); all != 4 {
+		t.Errorf("%v tickets were matched, want 4", all)
+	}
+	measure := func(waiting int64, pool *pb.PoolCount, u observe.Usage, want map[string]float64) {
+		t.Helper()
+		s.EndRun(t.Context(), schedule.OK, "", &pb.RunStats{Pools: map[string]*pb.PoolCount{"all": pool}})
+		p.Measure(time.Now(), state.Counts{Waiting: waiting}, u, func(yield func(*observe.Segment) bool) { yield(s) })
+		for name, want := range want {
+			if got := measured.Value(t, name, "project", "demo"); got != want {
+				t.Errorf("%d wait: %s is %v, want %v", waiting, name, got, want)
+			}
+		}
+	}
+	queues := map[string]int64{"ranked": 3}
+	usage := observe.Usage{Queues: queues, Unserved: 2, Players: 11, UnservedPlayers: 4,
+		QueuePlayers: map[string]int64{"ranked": 6}}
+	measure(6, &pb.PoolCount{Tickets: 5, Players: 9}, usage, map[string]float64{"matchmaker.players.waiting": 11,
+		"matchmaker.pool.players": 9, "matchmaker.queue.players": 6, "matchmaker.queue.unserved.players": 4})
+	measure(6, &pb.PoolCount{Tickets: 5}, observe.Usage{Queues: queues, Unserved: 2}, map[string]float64{
+		"matchmaker.players.waiting": 6, "matchmaker.pool.players": 5, "matchmaker.queue.players": 3,
+		"matchmaker.queue.unserved.players": 2})
+	measure(0, &pb.PoolCount{Tickets: 5, Players: 9}, usage, map[string]float64{"matchmaker.players.waiting": 0,
+		"matchmaker.pool.players": 0, "matchmaker.queue.players": 0, "matchmaker.queue.unserved.players": 0})
+}
+
 // Every span that is opened is closed, whatever becomes of the run and of its proposals.
 func TestEverySpanIsClosed(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()

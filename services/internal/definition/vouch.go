@@ -51,10 +51,11 @@ func VouchedFor(rules []*pb.AttributeRule, caller *auth.Principal) (map[string]f
 	return vouched, nil
 }
 
-// AddVouched is the attributes that were given and those that a token vouches for.
+// AddVouched is the attributes that were given and those that a token vouches for. What was given counts where a game
+// service gave it.
 func AddVouched(vouched, given map[string]float64, limits fields.Limits) (map[string]float64, error) {
 	all := maps.Clone(vouched)
-	maps.Copy(all, given) // no name is in both
+	maps.Copy(all, given) // a player's token gives none that claims set
 	if len(all) > limits.Attributes {
 		return nil, problem.New(problem.Invalid, "attributes: %d of them, with those that claims of the token set; at most "+
 			"%d are allowed", len(all), limits.Attributes).Exceeds("max-attributes")

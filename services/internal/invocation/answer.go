@@ -204,6 +204,9 @@ func (p *parts) addPlain(
 	if s.AnyShared() && slices.ContainsFunc(a.Tickets(i), s.Shared) {
 		p.plain.Compare()
 	}
+	if n := s.PlayersOf(a.Tickets(i)); n > 0 {
+		p.plain.Players(n)
+	}
 	for t := range a.Teams(i) {
 		p.plain.Team()
 		n := len(a.Team(i, t))
@@ -227,6 +230,7 @@ func (p *parts) addExtended(
 	m := p.extended[at]
 	m.Score, m.Oldest = a.Score(i), oldest
 	m.Compare = s.AnyShared() && slices.ContainsFunc(a.Tickets(i), s.Shared)
+	m.Players = int32(s.PlayersOf(a.Tickets(i)))
 	size := setTeams(m, a, i, s) + setExtras(m, extras, s)
 	filling, more, err := b.filling(extras)
 	if err != nil {

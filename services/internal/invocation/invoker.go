@@ -194,7 +194,7 @@ func (inv *Invoker) invoke(
 	return inv.parts.send(answer, tickets, &inv.backfills, created, last, r.Answer)
 }
 
-// countPools counts the tickets of pools. When no pool has a ticket, no request was written.
+// countPools counts the tickets of pools, and their players. When no pool has a ticket, no request was written.
 func (inv *Invoker) countPools(pools map[string]*pb.Pool, b *base, keeps bool) map[string]*pb.PoolCount {
 	counts := make(map[string]*pb.PoolCount, len(pools))
 	for name := range pools {
@@ -202,11 +202,13 @@ func (inv *Invoker) countPools(pools map[string]*pb.Pool, b *base, keeps bool) m
 		if keeps {
 			n, oldest := b.kept.Count(name)
 			counts[name].Tickets, counts[name].Oldest = int64(n), oldest
+			counts[name].Players = int64(b.kept.PlayersOf(name))
 			continue
 		}
 		if numbers := inv.selection.Pool(name); len(numbers) > 0 {
 			// Numbers ascend by creation.
 			counts[name].Tickets, counts[name].Oldest = int64(len(numbers)), int64(inv.created[numbers[0]])
+			counts[name].Players = int64(inv.selection.PlayersOf(numbers))
 		}
 	}
 	return counts

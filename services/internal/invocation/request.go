@@ -133,6 +133,7 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 		e.choose(v)
 		e.findAsked()
 		e.stats.Population, e.stats.Queues = v.Count(r.GetCensus()), v.Queues(mostQueues)
+		e.stats.Players, e.stats.QueuePlayers = v.AllPlayers(), v.QueuePlayers(e.stats.GetQueues())
 		e.selected, e.tickets = true, v.Version()
 		e.stats.Query += lap(e.clock)
 		if e.work.Late() {

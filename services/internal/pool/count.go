@@ -19,6 +19,7 @@ func (ix *Index) size(t *ticket) {
 	if t.group == nil || len(t.group.members) < 2 {
 		return
 	}
+	ix.more += t.more()
 	c := ix.sizes
 	c.put(t.slot, key(float64(len(t.group.members))))
 	if !c.dense && c.uses*denseAt >= len(ix.slots) {
@@ -31,6 +32,7 @@ func (ix *Index) unsize(t *ticket) {
 	if t.group == nil || len(t.group.members) < 2 {
 		return
 	}
+	ix.more -= t.more()
 	ix.sizes.clear(t.slot)
 	if ix.sizes.uses == 0 {
 		ix.sparsen(ix.sizes)

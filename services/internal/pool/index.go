@@ -55,6 +55,8 @@ type Index struct {
 	// groups is how many tickets have a group. owners is set if the ids of owners are kept.
 	groups int
 	owners bool
+	// more is how many more players than tickets there are.
+	more int
 	// sizes has how many players the tickets of several have. uncounted is set for backfill tickets, which have none.
 	sizes     *column
 	uncounted bool
@@ -101,7 +103,7 @@ func (ix *Index) reset() {
 	ix.columns = map[string]*column{}
 	ix.dense = nil
 	ix.spilled, ix.spills, ix.recent, ix.last = nil, 0, [len(ix.recent)]*columnList{}, 0
-	ix.most, ix.ticketBytes, ix.groups, ix.sizes = 0, 0, 0, &column{}
+	ix.most, ix.ticketBytes, ix.groups, ix.more, ix.sizes = 0, 0, 0, 0, &column{}
 	ix.traced = nil
 	ix.queues = queues{}
 	ix.players = players{seed: maphash.MakeSeed(), of: map[uint64]uint32{}}

@@ -54,7 +54,7 @@ func (v View) Keep(s *Selection, k *Kept) {
 // renumber gives the tickets the numbers that they have in a selection of all that wait.
 func (k *Kept) renumber(v View, s *Selection) {
 	k.all = Selection{tickets: slices.Clone(s.tickets), slots: slices.Clone(s.slots), shared: slices.Clone(s.shared),
-		traced: map[uint32]string{}}
+		traced: map[uint32]string{}, several: s.several}
 	for number, trace := range s.traced {
 		k.all.traced[number] = trace
 	}
@@ -151,6 +151,7 @@ func (k *Kept) Commit(s *Selection, created []float64) {
 	first := uint32(len(k.all.tickets))
 	k.all.tickets = append(k.all.tickets, s.tickets...)
 	k.all.slots = append(k.all.slots, s.slots...)
+	k.all.several = k.all.several || s.several
 	k.created = append(k.created, created[:s.N()]...)
 	for number, trace := range s.traced {
 		k.all.traced[first+number] = trace

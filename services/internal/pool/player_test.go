@@ -95,6 +95,13 @@ func TestSelectionHasNoPlayerTwice(t *testing.T) {
 					t.Fatalf("seed %d, step %d: %d tickets are selected, want %d", seed, step, len(got), len(want))
 				}
 				for name := range p {
+					players := 0
+					for _, i := range s.Pool(name) {
+						players += len(playersOf(tickets[s.ID(int(i))]))
+					}
+					if got := s.PlayersOf(s.Pool(name)); max(got, len(s.Pool(name))) != players {
+						t.Fatalf("seed %d, step %d: pool %s has %d players, want %d", seed, step, name, got, players)
+					}
 					for _, i := range s.Pool(name) {
 						f := p[name].Filters[0]
 						if skill := tickets[s.ID(int(i))].AttributeValues[0]; skill < f.GetMin() || skill >= f.GetMax() {
@@ -218,6 +225,9 @@ func compareKept(t *testing.T, k *pool.Kept, fresh *pool.Selection, pools map[st
 	for name := range pools {
 		if n, _ := k.Count(name); n != len(fresh.Pool(name)) {
 			t.Fatalf("%s: pool %s has %d, want %d", when, name, n, len(fresh.Pool(name)))
+		}
+		if n, want := k.PlayersOf(name), fresh.PlayersOf(fresh.Pool(name)); n != want {
+			t.Fatalf("%s: pool %s has %d players, want %d", when, name, n, want)
 		}
 	}
 }

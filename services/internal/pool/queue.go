@@ -27,6 +27,7 @@ type queue struct {
 	slots []uint32 // ascending, while it is sparse
 	set   bitset   // while it is dense; it may be shorter than the index
 	uses  int
+	more  int // players than tickets
 }
 
 // queueList is the queues of some tickets. It is not changed while a ticket has it.
@@ -77,7 +78,7 @@ func (q *queues) enter(t *ticket, names [][]byte) {
 func (q *queues) add(t *ticket) {
 	q.all = q.all.with(t.slot)
 	for _, one := range t.queues.queues {
-		one.uses++
+		one.uses, one.more = one.uses+1, one.more+t.more()
 		if one.set != nil {
 			one.set = one.set.with(t.slot)
 			continue
@@ -96,6 +97,7 @@ func (q *queues) add(t *ticket) {
 func (q *queues) leave(t *ticket) {
 	q.all.remove(t.slot)
 	for _, one := range t.queues.queues {
+		one.more -= t.more()
 		if one.uses--; one.uses == 0 {
 			one.slots, one.set = nil, nil
 			continue
@@ -133,7 +135,7 @@ func (q *queues) move(tickets []*ticket) {
 	}
 	q.all = nil
 	for _, one := range q.by {
-		one.slots, one.set, one.uses = nil, nil, 0
+		one.slots, one.set, one.uses, one.more = nil, nil, 0, 0
 	}
 	for _, t := range tickets {
 		if t.queues != nil {

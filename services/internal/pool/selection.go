@@ -33,6 +33,8 @@ type Selection struct {
 	// of its players.
 	hidden    []hiddenSlot
 	overtakes bool
+	// several is set if a ticket may have several players.
+	several bool
 
 	sorter sorter
 }
@@ -86,6 +88,7 @@ func (v View) finish(s *Selection, k *Kept) {
 			s.union[w] |= word
 		}
 	}
+	s.several = v.ix.more > 0
 	v.onlyOldest(s, k)
 	v.number(s)
 	s.noteShared()

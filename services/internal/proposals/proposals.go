@@ -24,7 +24,7 @@ type Plain struct {
 func (p *Plain) Reset() {
 	c := &p.columns
 	c.Tickets, c.Sizes, c.Teams, c.Counts = nil, c.Sizes[:0], c.Teams[:0], c.Counts[:0]
-	c.Scores, c.Oldest, c.Compare = c.Scores[:0], c.Oldest[:0], c.Compare[:0]
+	c.Scores, c.Oldest, c.Compare, c.Players = c.Scores[:0], c.Oldest[:0], c.Compare[:0], c.Players[:0]
 	p.ids, p.tickets, p.uneven, p.several = p.ids[:0], 0, false, false
 }
 
@@ -44,6 +44,15 @@ func (p *Plain) Propose(score float64, oldest int64) {
 func (p *Plain) Compare() {
 	c := &p.columns
 	c.Compare = append(c.Compare, uint32(len(c.Scores)-1))
+}
+
+// Players says how many players the tickets of the last proposal have, if a ticket has several.
+func (p *Plain) Players(n int) {
+	c := &p.columns
+	for len(c.Players) < len(c.Scores)-1 {
+		c.Players = append(c.Players, 0)
+	}
+	c.Players = append(c.Players, uint32(n))
 }
 
 // Team begins a team of the last proposal.
@@ -142,6 +151,9 @@ func Unpack(part *pb.RunPart) error {
 	for _, i := range c.GetCompare() {
 		unpacked[i].Compare = true
 	}
+	for i, players := range c.GetPlayers() {
+		unpacked[i].Players = int32(players)
+	}
 	return nil
 }
 
@@ -160,7 +172,7 @@ func measure(c *pb.PlainProposals) (proposals, tickets int, err error) {
 		sizes, bytes = 1, bytes*tickets
 	}
 	if tickets > len(c.GetTickets()) || len(c.GetTickets()) != bytes || len(c.GetSizes()) != sizes ||
-		len(c.GetTeams()) != teams || len(c.GetOldest()) != proposals ||
+		len(c.GetTeams()) != teams || len(c.GetOldest()) != proposals || len(c.GetPlayers()) > proposals ||
 		slices.ContainsFunc(c.GetCompare(), func(i uint32) bool { return int(i) >= proposals }) {
 		return 0, 0, errColumns
 	}

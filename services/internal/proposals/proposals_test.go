@@ -26,6 +26,7 @@ func anyProposals(t *rapid.T) []*pb.Proposal {
 		return &pb.Proposal{
 			Score: rapid.Float64().Draw(t, "score"), Oldest: rapid.Int64().Draw(t, "oldest"),
 			Teams: rapid.SliceOfN(team, min(1, most-1), most).Draw(t, "teams"), Compare: rapid.Bool().Draw(t, "compare"),
+			Players: rapid.Int32Range(0, 3).Draw(t, "players"),
 		}
 	})).Draw(t, "proposals")
 }
@@ -36,6 +37,9 @@ func pack(p *proposals.Plain, all []*pb.Proposal) {
 		p.Propose(one.GetScore(), one.GetOldest())
 		if one.GetCompare() {
 			p.Compare()
+		}
+		if one.GetPlayers() > 0 {
+			p.Players(int(one.GetPlayers()))
 		}
 		for _, team := range one.GetTeams() {
 			p.Team()
@@ -98,9 +102,10 @@ func TestUnpackRefusesColumnsThatDoNotFit(t *testing.T) {
 		"teams without counts": func(p *pb.PlainProposals) {
 			p.Counts, p.Scores, p.Oldest = nil, []float64{1}, []int64{1}
 		},
-		"a mark of a proposal that is not there": func(p *pb.PlainProposals) { p.Compare = []uint32{2} },
-		"a score less":                           func(p *pb.PlainProposals) { p.Scores = []float64{1} },
-		"no age":                                 func(p *pb.PlainProposals) { p.Oldest = nil },
+		"a mark of a proposal that is not there":  func(p *pb.PlainProposals) { p.Compare = []uint32{2} },
+		"players of a proposal that is not there": func(p *pb.PlainProposals) { p.Players = []uint32{1, 0, 1} },
+		"a score less": func(p *pb.PlainProposals) { p.Scores = []float64{1} },
+		"no age":       func(p *pb.PlainProposals) { p.Oldest = nil },
 		"four billion empty tickets": func(p *pb.PlainProposals) {
 			p.Tickets, p.Sizes, p.Teams = nil, []uint32{0}, []uint32{4e9, 4e9}
 		},

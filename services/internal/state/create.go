@@ -25,6 +25,10 @@ const groupSize = 128
 // millisecond for them.
 const groupBytes = 1 << 20
 
+// groupPlayers is the most players that the tickets of one script name, unless a single ticket names more. All of them
+// are arguments of one command, of which Lua passes about 8,000.
+const groupPlayers = 1024
+
 // largeSize is the size of a ticket's body from which its bytes count. The number of tickets bounds smaller ones, so
 // plain tickets cost nothing more.
 const largeSize = 1 << 10
@@ -57,7 +61,9 @@ type creation struct {
 	id, owner string
 	// players has the ids of the ticket's players with newlines between; "" if the owner is the only one.
 	players string
-	body    []byte
+	// named is how many these are.
+	named int
+	body  []byte
 	// settings is the revision of the settings that it was decided by.
 	settings int64
 	// party is set when it is the search of a party, which is written with it.
@@ -96,7 +102,7 @@ func newCreation(asked Creation, body []byte) *creation {
 		for i, p := range players {
 			ids[i] = p.GetId()
 		}
-		one.players = strings.Join(ids, "\n")
+		one.players, one.named = strings.Join(ids, "\n"), len(ids)
 	}
 	return one
 }
@@ -221,10 +227,11 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 func (c *Creator) flush(ctx context.Context, project string, g *group) {
 	for {
 		c.mu.Lock()
-		n, bytes := 0, 0
+		n, bytes, named := 0, 0, 0
 		for n < min(len(g.queue), groupSize) {
 			one := g.queue[n]
-			if bytes += len(one.body); n > 0 && (bytes > groupBytes || one.settings != g.queue[0].settings) {
+			bytes, named = bytes+len(one.body), named+one.named
+			if n > 0 && (bytes > groupBytes || named > groupPlayers || one.settings != g.queue[0].settings) {
 				break
 			}
 			n++
@@ -421,12 +428,15 @@ func (s *Store) refusal(ctx context.Context, project string, c *creation, v verd
 	case "unserved":
 		return s.unservedError(ctx, project, strings.Fields(v.value))
 	case "player":
-		return s.limits.Player().LimitError("player", v.after,
-			"this player creates tickets too often: %v a second are allowed, %d at once",
-			s.limits.PlayerRate, s.limits.PlayerBurst)
+		who := "this player creates tickets"
+		if c.named > 1 {
+			who = "tickets are created for a player of this ticket"
+		}
+		return s.limits.Player().LimitError("player", v.after, "%s too often: %v a second are allowed, %d at once",
+			who, s.limits.PlayerRate, s.limits.PlayerBurst)
 	case "project":
-		return s.limits.Project().LimitError("project", v.after,
-			"this project creates tickets too often: %v a second are allowed", s.limits.ProjectRate)
+		return s.limits.Project().LimitError("project", v.after, "this project creates tickets too often: %v a second are "+
+			"allowed, one for each of their players", s.limits.ProjectRate)
 	case "taken":
 		return problem.New(problem.Conflict, "a player of this ticket has the ticket %s already, and has no room for "+
 			"another: delete that one, or wait for its result", v.value).Exceeds("tickets.perPlayer")

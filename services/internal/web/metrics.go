@@ -37,9 +37,9 @@ type answerKey struct {
 var rules = []string{
 	"waiting", "results", "ticket-memory", "player", "project", "reads", "deletes", "configs", "functions", "uploads",
 	"log-reads", "backfill", "backfill-memory", "restarts",
-	"body", "bodies", "ticket-players", "max-attributes", "max-properties", "name-length", "max-pools", "max-filters",
-	"segments", "attribute-rules", "max-configs", "max-config-filters", "max-config-segments", "max-config-bytes",
-	"max-projects", "max-functions", "upload", "max-machine-code", "max-modules", "max-modules-total",
+	"body", "bodies", "ticket-players", "game-players", "max-attributes", "max-properties", "name-length", "max-pools",
+	"max-filters", "segments", "attribute-rules", "max-configs", "max-config-filters", "max-config-segments",
+	"max-config-bytes", "max-projects", "max-functions", "upload", "max-machine-code", "max-modules", "max-modules-total",
 	"max-module-disk", "max-queues", "queue-length", "streams",
 	"parties", "party-joins", "players", "explanations", "explainwork", "max-party-members", "party-size",
 	"party-kicks", "max-keys", "tickets.perPlayer", "acceptance.pause",

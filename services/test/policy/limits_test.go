@@ -59,6 +59,29 @@ func TestTableOfLimits(t *testing.T) {
 	}
 }
 
+// TestEveryLimitStartsAtZero: package web counts the refusals of every limit from the start.
+func TestEveryLimitStartsAtZero(t *testing.T) {
+	_, rules, _ := strings.Cut(read(t, "services/internal/web/metrics.go"), "var rules = []string{")
+	rules, _, ended := strings.Cut(rules, "\n}\n")
+	if !ended {
+		t.Fatal("package web has no list of rules")
+	}
+	named, found := regexp.MustCompile(`(?:Exceeds\(|LimitError\(|Limit\{Name: )"([A-Za-z.-]+)"`), 0
+	walk(t, func(path string) {
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		for _, limit := range named.FindAllStringSubmatch(read(t, path), -1) {
+			if found++; !strings.Contains(rules, `"`+limit[1]+`"`) {
+				t.Errorf("%s: package web does not start the rule %s at 0", path, limit[1])
+			}
+		}
+	})
+	if found < 20 {
+		t.Errorf("only %d limits were found in the code", found)
+	}
+}
+
 // metrics are the names that the code gives to instruments.
 func metrics(t *testing.T) map[string]bool {
 	t.Helper()

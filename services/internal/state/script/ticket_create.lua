@@ -60,7 +60,7 @@ end
 -- The buckets of players are in two hashes, which take turns. A period is as long as a bucket takes to fill, so at the
 -- start of a period all buckets in its hash are full, and are deleted at once. Both hashes are read, since Redis's
 -- clock may jump back when another server takes over.
-local full, changed, current, begins, buckets_end = {}, {}, nil, nil, nil
+local full, changed, current, begins, buckets_end, names_of = {}, {}, nil, nil, nil, {}
 if player_interval > 0 then
   local period, previous = math.max(player_burst, 1e7), nil
   local start = now - now % period
@@ -78,19 +78,56 @@ if player_interval > 0 then
   if last < start or last > start + period then
     begins, buckets_end = to_text(start), to_text((start + 2 * period - now) / 1000)
   end
-  local owners = {}
-  for _, _, _, owner in each_ticket(1, count) do
+  local wanted = {}
+  for n, _, _, owner, _, its_players in each_ticket(1, count) do
     if not full[owner] then
       full[owner] = 0
-      owners[#owners + 1] = owner
+      wanted[#wanted + 1] = owner
+    end
+    if its_players ~= '' then
+      names_of[n] = {}
+      for name in string.gmatch(its_players, '[^\n]+') do
+        table.insert(names_of[n], name)
+        if not full[name] then
+          full[name] = 0
+          wanted[#wanted + 1] = name
+        end
+      end
     end
   end
   for _, players in ipairs({current, previous}) do
-    for i, time in ipairs(redis.call('HMGET', players, unpack(owners))) do
+    for i, time in ipairs(redis.call('HMGET', players, unpack(wanted))) do
       time = bounded(tonumber(time or 0), now, player_interval, player_burst)
-      full[owners[i]] = math.max(full[owners[i]], time)
+      full[wanted[i]] = math.max(full[wanted[i]], time)
     end
   end
+end
+
+-- charge takes one out of a player's bucket.
+local function charge(name)
+  full[name], changed[name] = math.max(now, full[name]) + player_interval, true
+end
+
+-- charge_all takes one out of the bucket of each player of the n-th ticket: those that it names, or its owner.
+local function charge_all(n, owner)
+  if not names_of[n] then
+    return charge(owner)
+  end
+  for _, name in ipairs(names_of[n]) do
+    charge(name)
+  end
+end
+
+-- wait_for_all returns how long to wait until each player of the n-th ticket may create one.
+local function wait_for_all(n, owner)
+  if not names_of[n] then
+    return wait_for(full[owner], now, player_interval, player_burst)
+  end
+  local last = 0
+  for _, name in ipairs(names_of[n]) do
+    last = math.max(last, full[name])
+  end
+  return wait_for(last, now, player_interval, player_burst)
 end
 
 -- The keys are in two hashes, which take turns as those of buckets do. A hash ends when its turn comes again.
@@ -245,7 +282,7 @@ if listing == '1' then
 end
 
 -- unserved_of is which of some queues no config serves. What it costs to find that out, and to say so, is charged to
--- the player.
+-- the players.
 local serves, before_queues = {}, #ARGV - 2 * older_count - count
 if key_period > 0 then
   before_queues = before_queues - 2 * count
@@ -266,12 +303,18 @@ end
 local used, sizes, charged = nil, {}, false
 for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
   local size, limit, wait, key, print, ends, names = #body + #its_players, nil, 0, '', nil, nil, its_players
+  local price = project_interval
   if key_period > 0 then
     local first = #ARGV - 2 * older_count - 2 * count + 2 * i - 1
     key, print = ARGV[first], ARGV[first + 1]
   end
   if project_interval > 0 then
-    wait = wait_for(project, now, project_interval, project_burst)
+    -- A ticket of more players than the bucket holds takes all of it.
+    if names ~= '' then
+      local _, more = string.gsub(names, '\n', '')
+      price = math.min(price * (1 + more), project_burst)
+    end
+    wait = wait_for(project, now, price, project_burst)
   end
   if known[key] then
     if player_interval > 0 then
@@ -285,7 +328,8 @@ for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
         limit = 'other'
       end
       if player_interval > 0 then
-        full[owner], changed[owner], charged = math.max(now, full[owner]) + player_interval, true, true
+        charge(owner)
+        charged = true
       end
     end
   elseif room < 1 then
@@ -295,7 +339,7 @@ for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
   elseif wait > 0 then
     limit = 'project'
   elseif player_interval > 0 then
-    wait = wait_for(full[owner], now, player_interval, player_burst)
+    wait = wait_for_all(i, owner)
     if wait > 0 then
       limit = 'player'
     end
@@ -319,7 +363,8 @@ for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
     if missing ~= '' then
       limit, wait = 'unserved', missing
       if player_interval > 0 then
-        full[owner], changed[owner], charged = math.max(now, full[owner]) + player_interval, true, true
+        charge_all(i, owner)
+        charged = true
       end
     end
   end
@@ -344,10 +389,9 @@ for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
     result[#result + 1] = limit
     result[#result + 1] = wait
   else
-    room, project = room - 1, math.max(now, project) + project_interval
+    room, project = room - 1, math.max(now, project) + price
     if player_interval > 0 then
-      full[owner] = math.max(now, full[owner]) + player_interval
-      changed[owner] = true
+      charge_all(i, owner)
     end
     if its_players == '' then
       redis.call('HSET', ticket, STATE, WAITING, CREATED, created, OWNER, owner, BODY, body)
@@ -388,9 +432,9 @@ for name in pairs(unsaved) do
 end
 if player_interval > 0 and (charged or #ids > 0) then
   local buckets = {}
-  for owner in pairs(changed) do
-    buckets[#buckets + 1] = owner
-    buckets[#buckets + 1] = to_text(full[owner])
+  for name in pairs(changed) do
+    buckets[#buckets + 1] = name
+    buckets[#buckets + 1] = to_text(full[name])
   end
   redis.call('HSET', current, unpack(buckets))
   if begins then

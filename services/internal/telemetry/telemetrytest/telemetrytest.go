@@ -26,6 +26,19 @@ func New() (telemetry.Meter, *Reader) {
 // that have them, and of a histogram how many values it has. It is -1 when there is none.
 func (r *Reader) Value(t testing.TB, name string, labels ...string) float64 {
 	t.Helper()
+	return r.read(t, name, func(p metricdata.HistogramDataPoint[float64]) float64 { return float64(p.Count) }, labels)
+}
+
+// Sum is Value, but of a histogram the sum of its values.
+func (r *Reader) Sum(t testing.TB, name string, labels ...string) float64 {
+	t.Helper()
+	return r.read(t, name, func(p metricdata.HistogramDataPoint[float64]) float64 { return p.Sum }, labels)
+}
+
+func (r *Reader) read(
+	t testing.TB, name string, of func(metricdata.HistogramDataPoint[float64]) float64, labels []string,
+) float64 {
+	t.Helper()
 	var got metricdata.ResourceMetrics
 	if err := r.reader.Collect(t.Context(), &got); err != nil {
 		t.Fatal(err)
@@ -59,7 +72,7 @@ func (r *Reader) Value(t testing.TB, name string, labels ...string) float64 {
 				}
 			case metricdata.Histogram[float64]:
 				for _, p := range data.DataPoints {
-					add(p.Attributes, float64(p.Count))
+					add(p.Attributes, of(p))
 				}
 			default:
 				t.Fatalf("%s is a %T", name, data)

@@ -1,0 +1,47 @@
+package director_test
+
+import (
+	"context"
+	"testing"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/telemetry/telemetrytest"
+)
+
+// The leader measures what the last run counted of the players who wait, and the players of what it matches.
+func TestLeaderMeasuresPlayers(t *testing.T) {
+	w := newWorld(t)
+	w.lives(t.Context(), "r")
+	ids := w.create(4)
+	sub, err := w.bus.ServeRuns("r", project, "teams", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+		one := of("x", ids[0], ids[1])
+		one.Players = 5
+		_ = answer(&pb.RunPart{Last: true, Proposals: []*pb.Proposal{one}, Stats: &pb.RunStats{
+			Players: 9, Queues: map[string]int64{"ranked": 2, "lost": 1, "gone": 1},
+			QueuePlayers: map[string]int64{"ranked": 6, "lost": 3},
+			Pools:        map[string]*pb.PoolCount{"all": {Tickets: 2, Oldest: 1, Players: 4}},
+		}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sub.Stop() })
+	meter, measured := telemetrytest.New()
+	w.director("a", times(), func(o *director.Options) { o.Meter = meter })
+	w.put(project, "teams", &pb.Config{Queue: "ranked", Pools: map[string]*pb.Pool{"all": {}}})
+	w.until("players are measured", func() bool {
+		return measured.Value(t, "matchmaker.players.waiting", "project", project) == 9 &&
+			measured.Value(t, "matchmaker.tickets.waiting", "project", project) == 2 &&
+			measured.Sum(t, "matchmaker.match.players", "project", project) == 5
+	})
+	for name, want := range map[string]float64{
+		"matchmaker.pool.players": 4, "matchmaker.queue.players": 6, "matchmaker.queue.waiting": 2,
+		"matchmaker.queue.unserved": 2, "matchmaker.queue.unserved.players": 4,
+	} {
+		if got := measured.Value(t, name, "project", project); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
