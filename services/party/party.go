@@ -124,15 +124,15 @@ func (s *service) read(c echo.Context, id, player string) error {
 	return s.respond(c, http.StatusOK, p, player)
 }
 
-// load reads a party for one of its members, who is to be told of its search. To others it does not exist: the error is
-// NotFound, and comes with the party if there is one.
+// load reads a party for one of its members, who is there for the ticket of its search, too. To others it does not
+// exist.
 func (s *service) load(ctx context.Context, project, id, player string) (*pb.Party, error) {
 	p, err := s.Store.Party(ctx, project, id)
 	if err != nil {
 		return nil, err
 	}
 	if state.MemberOf(p, player) == nil {
-		return p, refused(id)
+		return nil, refused(id)
 	}
 	if ticket := p.GetSearch().GetTicket(); ticket != "" {
 		s.presence.Heard(project, ticket)

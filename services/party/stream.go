@@ -2,7 +2,6 @@ package party
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -112,7 +111,7 @@ func (f *follower) run(ctx context.Context, out *stream.Stream) (end string) {
 		case ctx.Err() != nil:
 			return stream.Left
 		case problem.KindOf(err) == problem.NotFound:
-			return f.tellEnd(p)
+			return f.tellEnd()
 		}
 		// While the state store does not answer, the party is as it was.
 	}
@@ -131,9 +130,9 @@ func (f *follower) tell(p *pb.Party) error {
 	return f.out.Send(append(stream.Event(eventParty, f.known), data...))
 }
 
-// tellEnd tells why the party is gone for the player. p is nil when it is gone for all.
-func (f *follower) tellEnd(p *pb.Party) (end string) {
-	data, err := web.Marshal(ended{f.id, f.reason(p)})
+// tellEnd tells why the party is gone for the player.
+func (f *follower) tellEnd() (end string) {
+	data, err := web.Marshal(ended{f.id, f.reason()})
 	if err == nil {
 		err = f.out.Send(append(stream.Event(eventEnded, eventEnded), data...))
 	}
@@ -144,10 +143,7 @@ func (f *follower) tellEnd(p *pb.Party) (end string) {
 }
 
 // reason is why the party is gone, as far as it is known: who changes a party says so when that is done.
-func (f *follower) reason(p *pb.Party) string {
-	if slices.Contains(p.GetKicked(), f.player) {
-		return reasonKicked
-	}
+func (f *follower) reason() string {
 	one := f.waiter
 	f.out.Await(one.woken.C(), func() bool { return one.reason.Load() != nil })
 	if reason := one.reason.Load(); reason != nil {
