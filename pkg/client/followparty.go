@@ -13,8 +13,8 @@ const PartyGone = "gone"
 
 // FollowParty tells of a party, at first and whenever it changes, until it is gone for the player. Then it returns why:
 // left, kicked, disbanded, silent (nobody heard of the player for too long), or [PartyGone] where that is not known. Of
-// changes in quick succession some may not be told; the last one always is. tell may be nil. The player is there as long
-// as the party is followed. FollowParty comes back by itself when the connection breaks, the service asks for it or the
+// changes in quick succession some may not be told; the last one always is. tell may be nil. The player is there while
+// the party is followed. FollowParty comes back by itself when the connection breaks, the service asks for it or the
 // token was renewed. Where the service offers no stream, or has no room for one, it goes on as [Client.NextParty].
 //
 // It ends early with ctx's error, or with what a request fails with: its status is 404 when the player is no member at

@@ -49,7 +49,7 @@ type follower struct {
 	out                 *stream.Stream
 	project, id, player string
 	waiter              *waiter
-	// first is the party that is told first, until it is told.
+	// first is the party that is told first; nil when the stream has begun, since it may be large.
 	first *pb.Party
 	// known is the id of the last event that the client has.
 	known string
@@ -101,7 +101,6 @@ func (f *follower) run(ctx context.Context, out *stream.Stream) (end string) {
 		if err := f.tell(p); err != nil {
 			return stream.EndOf(err)
 		}
-		p = nil // it may be large, and is not needed while nothing happens
 		again := time.Now().Add(min(longestLook, f.Settings.Silence/4))
 		if end := out.Wait(f.waiter.woken.C(), again); end != "" {
 			return end

@@ -179,7 +179,8 @@ func TestStreamsKeepWhatIsPrivate(t *testing.T) {
 		w.do(player, "PUT", "/"+p.ID+"/members/"+player, `{"attributes":{"skill":7},"properties":{"hat":"YQ=="}}`)
 		now := f.party()
 		own, other := now.Members[n], now.Members[1-n]
-		if own.Attributes["skill"] != 7 || own.Properties["hat"] == nil || other.Attributes != nil || other.Properties != nil {
+		if own.Attributes["skill"] != 7 || own.Properties["hat"] == nil ||
+			other.Attributes != nil || other.Properties != nil {
 			t.Errorf("%s sees %+v", player, now)
 		}
 	}
@@ -265,8 +266,8 @@ func TestStreamIsASignOfLife(t *testing.T) {
 	}
 }
 
-// A member is silent of whom nothing was noted, whatever it follows. Here the first replica notes nothing, and the other
-// one looks for the silent.
+// A member is silent of whom nothing was noted, whatever it follows. Here the first replica notes nothing, and the
+// other one looks for the silent.
 func TestStreamSaysWhoWasSilent(t *testing.T) {
 	times := []time.Duration{time.Hour, 3 * time.Second}
 	w := start(t, func(s *party.Settings) { s.Silence, times = times[0], times[1:] })

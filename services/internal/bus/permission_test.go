@@ -127,7 +127,9 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	_, err := buses[catalog.Ticket].OnAssigned(func(string, []string) { assigned <- "" })
 	must("hear results", err)
 	changed := make(chan string, 64)
-	_, err = buses[catalog.Party].OnParty(func(project string, c *pb.PartyChanged) { changed <- project + "/" + c.GetParty() })
+	_, err = buses[catalog.Party].OnParty(func(project string, c *pb.PartyChanged) {
+		changed <- project + "/" + c.GetParty()
+	})
 	must("hear parties", err)
 	heard := make(chan bool, 1)
 	_, err = buses[catalog.Director].OnTicketHeartbeat(func() { heard <- true })

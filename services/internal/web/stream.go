@@ -37,9 +37,9 @@ const (
 )
 
 // Detach answers a request with a status and the headers that are set, and lets run write the body while the request
-// ends. The context of run ends when the client closes the connection, or is gone without a word and confirms nothing of
-// what is sent to it. When run returns, the answer is complete. run is not called, and no answer has begun, if there is
-// an error.
+// ends. The context of run ends when the client closes the connection, or is gone without a word: it confirms nothing
+// of what is sent to it. When run returns, the answer is complete. run is not called, and no answer has begun, if there
+// is an error.
 //
 // The HTTP server neither waits for a stream nor ends it. Its time for writing does not bound it.
 func Detach(c echo.Context, log *slog.Logger, status int, run func(context.Context, *Stream)) error {

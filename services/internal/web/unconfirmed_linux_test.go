@@ -50,7 +50,8 @@ func TestStreamEndsWithAClientThatConfirmsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	if _, err := io.WriteString(client, "GET /demo/matchmaking/api/v1/tickets/events HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+	const asked = "GET /demo/matchmaking/api/v1/tickets/events HTTP/1.1\r\nHost: x\r\n\r\n"
+	if _, err := io.WriteString(client, asked); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := http.ReadResponse(bufio.NewReader(client), nil); err != nil {
