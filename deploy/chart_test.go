@@ -536,19 +536,22 @@ func TestRunnersScaleByTheirQueue(t *testing.T) {
 
 // TestStreamsStayOpen: gateways do not end a stream of events after their usual time.
 func TestStreamsStayOpen(t *testing.T) {
-	const path = "/demo/matchmaking/api/v1/tickets/events"
 	route, ingress := rendered[*gatewayv1.HTTPRoute](t, "production"), rendered[*networkingv1.Ingress](t, "ingress")
-	i := slices.IndexFunc(route.Spec.Rules, func(r gatewayv1.HTTPRouteRule) bool {
-		match := r.Matches[0].Path
-		return *match.Type == gatewayv1.PathMatchRegularExpression && regexp.MustCompile(*match.Value).MatchString(path)
-	})
-	if i < 0 {
-		t.Fatalf("the HTTPRoute has no rule for %s", path)
-	}
-	r := route.Spec.Rules[i]
-	if limit := r.Timeouts; limit == nil || limit.Request == nil || *limit.Request != "0s" ||
-		limit.BackendRequest != nil && *limit.BackendRequest != "0s" || r.BackendRefs[0].Name != "mm-matchmaker-ticket" {
-		t.Errorf("streams are ended or go elsewhere: %+v", r)
+	for path, service := range map[string]string{"tickets/events": "ticket", "parties/0192f3c0/events": "party"} {
+		path = "/demo/matchmaking/api/v1/" + path
+		i := slices.IndexFunc(route.Spec.Rules, func(r gatewayv1.HTTPRouteRule) bool {
+			match := r.Matches[0].Path
+			return *match.Type == gatewayv1.PathMatchRegularExpression && regexp.MustCompile(*match.Value).MatchString(path)
+		})
+		if i < 0 {
+			t.Fatalf("the HTTPRoute has no rule for %s", path)
+		}
+		r := route.Spec.Rules[i]
+		if limit := r.Timeouts; limit == nil || limit.Request == nil || *limit.Request != "0s" ||
+			limit.BackendRequest != nil && *limit.BackendRequest != "0s" ||
+			string(r.BackendRefs[0].Name) != "mm-matchmaker-"+service {
+			t.Errorf("streams of %s are ended or go elsewhere: %+v", path, r)
+		}
 	}
 	// Gateways cut requests off that no rule gives its time: Envoy after 15 s.
 	for _, r := range route.Spec.Rules {

@@ -1,17 +1,12 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
-	"time"
 )
 
 // What a [TicketEvent] is about.
@@ -46,17 +41,6 @@ type TicketEvent struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// A stream is taken for broken when nothing came for silence; the service sends something every 15 seconds. Clients
-// come back after the time that the service asks for, or about defaultRetry, and at most maxRetry.
-const (
-	silence      = 50 * time.Second
-	defaultRetry = 3 * time.Second
-	maxRetry     = 2 * time.Minute
-)
-
-// maxEvent bounds an event, in bytes.
-const maxEvent = 1 << 20
-
 // EndedError says that a ticket ended without an assignment while it was followed. [Status] of it is 404, as of a read.
 type EndedError struct {
 	Ticket, Reason string
@@ -82,49 +66,25 @@ func (c *Client) Follow(ctx context.Context, id string, tell func(TicketEvent)) 
 		tell = func(TicketEvent) {}
 	}
 	f := &follower{Client: c, id: id, tell: tell}
-	for failures := 0; ; {
-		f.retry = time.Duration(float64(defaultRetry) * (0.5 + c.retry.Rand()))
-		assigned, err := f.connect(ctx)
-		switch {
-		case assigned != nil:
-			return assigned, nil
-		case ctx.Err() != nil:
-			return nil, stillWaits(id, context.Cause(ctx))
-		case errors.Is(err, errNoStream):
-			return f.wait(ctx)
-		case err != nil && !connectionFailed(err):
-			return nil, err
-		case err != nil && !f.began: // the service is not there
-			if failures++; failures > max(0, c.retry.Reconnects) {
-				return nil, err
-			}
-			f.retry = max(f.retry, c.retry.backoff(failures))
-			if c.retry.Notify != nil {
-				c.retry.Notify(err, f.retry)
-			}
-		default:
-			failures = 0
-		}
-		if err := c.retry.Sleep(ctx, f.retry); err != nil {
-			return nil, stillWaits(id, err)
-		}
+	events := &stream{Client: c, path: "v1/tickets/events", query: url.Values{"id": {id}}, handle: f.handle}
+	switch err := events.run(ctx); {
+	case err == nil:
+		return f.assigned, nil
+	case ctx.Err() != nil:
+		return nil, stillWaits(id, err)
+	case errors.Is(err, errNoStream): // a ticket that is gone is gone for Wait, too
+		return f.wait(ctx)
+	default:
+		return nil, err
 	}
 }
-
-// errNoStream: the service has no stream for this ticket.
-var errNoStream = errors.New("client: the service offers no stream")
-
-// errSilent: a stream sent nothing for too long.
-var errSilent = fmt.Errorf("client: the stream is silent: %w", io.ErrUnexpectedEOF)
 
 // follower is a call of Follow.
 type follower struct {
 	*Client
-	id    string
-	tell  func(TicketEvent)
-	last  string // the id of the last event
-	retry time.Duration
-	began bool // the last connection had a stream
+	id       string
+	tell     func(TicketEvent)
+	assigned *Assignment
 }
 
 // wait is Follow by held requests.
@@ -141,118 +101,24 @@ func (f *follower) wait(ctx context.Context) (*Assignment, error) {
 	return t.Assignment, nil
 }
 
-// connect follows the ticket over one connection. Without an error, and without an assignment, it is to be called
-// again.
-func (f *follower) connect(ctx context.Context) (*Assignment, error) {
-	f.began = false
-	ctx, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	quiet := time.AfterFunc(silence, func() { giveUp(errSilent) })
-	defer quiet.Stop()
-	r := &request{method: http.MethodGet, path: "v1/tickets/events", query: url.Values{"id": {f.id}},
-		header: http.Header{}}
-	if f.last != "" {
-		r.header.Set("Last-Event-ID", f.last)
-	}
-	req, err := f.prepare(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept", "text/event-stream, application/problem+json")
-	answer, err := f.http.Do(req)
-	if err != nil {
-		return nil, cause(ctx, err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	switch {
-	case answer.StatusCode == http.StatusOK && strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream"):
-	case answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden:
-		body, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-		return nil, newError(r, answer, body, f.Client.retry.Now())
-	default: // an older service, or one that is full; and a ticket that is gone is gone for Wait, too
-		return nil, errNoStream
-	}
-	f.began = true
-	lines := bufio.NewScanner(answer.Body)
-	lines.Buffer(make([]byte, 0, 1<<10), maxEvent)
-	var e sent
-	for lines.Scan() {
-		quiet.Reset(silence)
-		if text := lines.Text(); text != "" {
-			e.field(text)
-			continue
-		}
-		if assigned, again, err := f.handle(e); assigned != nil || again || err != nil {
-			return assigned, err
-		}
-		e = sent{}
-	}
-	return nil, cause(ctx, lines.Err())
-}
-
-// cause is why a request was given up, or err.
-func cause(ctx context.Context, err error) error {
-	if of := context.Cause(ctx); of != nil {
-		return of
-	}
-	return err
-}
-
-// handle takes an event. again: the service asks to come back.
-func (f *follower) handle(e sent) (assigned *Assignment, again bool, err error) {
-	if e.retry > 0 {
-		f.retry = min(e.retry, maxRetry)
-	}
-	if e.id != "" {
-		f.last = e.id
-	}
-	if e.data == "" {
-		return nil, false, nil
-	}
+// handle takes an event of the stream.
+func (f *follower) handle(e sent) (end bool, err error) {
 	told := TicketEvent{Kind: e.event}
 	if err := json.Unmarshal([]byte(e.data), &told); err != nil {
-		return nil, false, fmt.Errorf("client: an event of ticket %s is not what the API says: %w", f.id, err)
+		return false, fmt.Errorf("client: an event of ticket %s is not what the API says: %w", f.id, err)
 	}
 	switch e.event {
-	case "reconnect":
-		return nil, true, nil
 	case EventWaiting, EventMatched, EventAcceptance:
 		f.tell(told)
 	case EventAssigned:
 		f.tell(told)
-		return told.Assignment, false, nil
+		f.assigned = told.Assignment
+		return f.assigned != nil, nil
 	case EventEnded:
 		f.tell(told)
-		return nil, false, &EndedError{Ticket: f.id, Reason: told.Reason,
+		return false, &EndedError{Ticket: f.id, Reason: told.Reason,
 			err: &Error{Method: http.MethodGet, Path: "/v1/tickets/events", Status: http.StatusNotFound,
 				Title: http.StatusText(http.StatusNotFound), Detail: "the ticket ended: " + told.Reason}}
 	}
-	return nil, false, nil // one of a later version
-}
-
-// sent is an event as it comes.
-type sent struct {
-	id, event, data string
-	retry           time.Duration
-}
-
-// field takes a line.
-func (e *sent) field(line string) {
-	name, value, _ := strings.Cut(line, ":")
-	value = strings.TrimPrefix(value, " ")
-	switch name {
-	case "id":
-		e.id = value
-	case "event":
-		e.event = value
-	case "data":
-		if e.data != "" {
-			e.data += "\n"
-		}
-		e.data += value
-	case "retry":
-		if ms, err := strconv.ParseInt(value, 10, 32); err == nil && ms >= 0 {
-			e.retry = time.Duration(ms) * time.Millisecond
-		}
-	}
+	return false, nil // one of a later version
 }

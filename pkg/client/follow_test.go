@@ -28,6 +28,11 @@ func (s *streaming) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"id":"t1","created":5,"assignment":{"connection":"waited:1"}}`)
 		return
 	}
+	s.stream(w, r)
+}
+
+// stream answers a request for events.
+func (s *streaming) stream(w http.ResponseWriter, r *http.Request) {
 	s.last = append(s.last, r.Header.Get("Last-Event-ID"))
 	text := s.texts[0]
 	s.texts = s.texts[1:]

@@ -170,11 +170,14 @@ func TestPartiesWithoutAnIDAreRefusedBeforeSending(t *testing.T) {
 	c, _ := newClient(t, s)
 	ctx := t.Context()
 	only := func(_ *client.Party, err error) error { return err }
+	followed := func(_ string, err error) error { return err }
 	for name, err := range map[string]error{
 		"join":                 only(c.JoinParty(ctx, "", client.PartyMembership{Player: "bob"})),
 		"join with a space":    only(c.JoinParty(ctx, " ", client.PartyMembership{Player: "bob"})),
 		"get":                  only(c.GetParty(ctx, "", "ada")),
 		"next":                 only(c.NextParty(ctx, &client.Party{}, "ada")),
+		"follow":               followed(c.FollowParty(ctx, "", "ada", nil)),
+		"follow as a\nb":       followed(c.FollowParty(ctx, "p", "a\nb", nil)),
 		"update":               only(c.UpdatePartyMember(ctx, "", "ada", client.PartyMembership{})),
 		"update nobody":        only(c.UpdatePartyMember(ctx, "p", "", client.PartyMembership{})),
 		"leave":                c.LeaveParty(ctx, "", "ada"),

@@ -97,6 +97,12 @@ type search struct {
 	Started int64  `json:"started"`
 }
 
+// ended is what is told of a party that is gone for a player.
+type ended struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
 // bodyFor is a party as a player sees it.
 func bodyFor(p *pb.Party, player string) body {
 	b := body{

@@ -16,6 +16,7 @@ var routes = map[string][]string{
 	"":                {"POST", "GET", "HEAD"},
 	"/members":        {"POST"},
 	"/none":           {"GET", "HEAD", "DELETE"},
+	"/none/events":    {"GET", "HEAD"},
 	"/none/leader":    {"PUT"},
 	"/none/code":      {"POST"},
 	"/none/members/a": {"PUT", "DELETE"},
@@ -100,7 +101,7 @@ func (w *world) checkPreflight(res *http.Response, method, allowed string) {
 	w.t.Helper()
 	sent := lists(res, "Access-Control-Allow-Methods", method) &&
 		lists(res, "Access-Control-Allow-Headers", "Authorization", "Content-Type", "If-None-Match", "Idempotency-Key",
-			"Prefer", "X-Correlation-Id", "X-On-Behalf-Of") &&
+			"Last-Event-ID", "Prefer", "X-Correlation-Id", "X-On-Behalf-Of") &&
 		res.Header.Get("Access-Control-Max-Age") != ""
 	if sent != (allowed != "") || allowed != "" && res.StatusCode != http.StatusNoContent {
 		w.t.Errorf("a preflight for %s gets %d %v", method, res.StatusCode, res.Header)

@@ -99,23 +99,14 @@ func (s *service) get(c echo.Context, player string) error {
 func (s *service) read(c echo.Context, id, player string) error {
 	ctx, project := c.Request().Context(), c.Param("project")
 	known := c.Request().Header.Get("If-None-Match")
-	load := func(ctx context.Context) (*pb.Party, error) {
-		p, err := s.Store.Party(ctx, project, id)
-		if err == nil && state.MemberOf(p, player) == nil {
-			return nil, refused(id)
-		}
-		if ticket := p.GetSearch().GetTicket(); ticket != "" {
-			s.presence.Heard(project, ticket)
-		}
-		return p, err
-	}
+	load := func(ctx context.Context) (*pb.Party, error) { return s.load(ctx, project, id, player) }
 	if err := s.hear(ctx, project, id, player); err != nil {
 		return err
 	}
 	p, err := load(ctx)
 	if wait := web.PreferredWait(c.Request().Header, s.Wait); err == nil && wait > 0 && etag(p) == known {
 		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
-		p, err = s.waiters.wait(ctx, project, id, wait, p, load)
+		p, err = s.waiters.wait(ctx, project, wait, p, load)
 		if gone := c.Request().Context().Err(); gone != nil {
 			return gone // nobody reads the answer
 		}
@@ -131,6 +122,22 @@ func (s *service) read(c echo.Context, id, player string) error {
 		return c.NoContent(http.StatusNotModified)
 	}
 	return s.respond(c, http.StatusOK, p, player)
+}
+
+// load reads a party for one of its members, who is there for the ticket of its search, too. To others it does not
+// exist.
+func (s *service) load(ctx context.Context, project, id, player string) (*pb.Party, error) {
+	p, err := s.Store.Party(ctx, project, id)
+	if err != nil {
+		return nil, err
+	}
+	if state.MemberOf(p, player) == nil {
+		return nil, refused(id)
+	}
+	if ticket := p.GetSearch().GetTicket(); ticket != "" {
+		s.presence.Heard(project, ticket)
+	}
+	return p, nil
 }
 
 // hear notes that a member was heard of. It is no error when the player is none: who reads the party learns it.
@@ -212,8 +219,11 @@ func (s *service) update(c echo.Context, player string) error {
 
 // leave ends a membership: a member's own, or, for the leader, any.
 func (s *service) leave(c echo.Context, player string) error {
-	leaver := c.Param("player")
-	p, err := s.changeAsMember(c, player, func(p *pb.Party) (*pb.Party, error) {
+	leaver, a := c.Param("player"), by(player)
+	if leaver != player {
+		a.reason = reasonKicked
+	}
+	p, err := s.changeAsMember(c, a, func(p *pb.Party) (*pb.Party, error) {
 		switch {
 		case leaver != player && p.GetLeader() != player:
 			return nil, notLeader(p)
@@ -255,7 +265,9 @@ func without(p *pb.Party, players ...string) *pb.Party {
 
 // disband ends the party.
 func (s *service) disband(c echo.Context, player string) error {
-	_, err := s.changeAsMember(c, player, func(p *pb.Party) (*pb.Party, error) {
+	a := by(player)
+	a.reason = reasonDisbanded
+	_, err := s.changeAsMember(c, a, func(p *pb.Party) (*pb.Party, error) {
 		if p.GetLeader() != player {
 			return nil, notLeader(p)
 		}
@@ -300,7 +312,7 @@ func notLeader(p *pb.Party) error {
 }
 
 func (s *service) changeAndRespond(c echo.Context, player string, change func(*pb.Party) (*pb.Party, error)) error {
-	p, err := s.changeAsMember(c, player, change)
+	p, err := s.changeAsMember(c, by(player), change)
 	if err != nil {
 		return err
 	}
@@ -309,14 +321,14 @@ func (s *service) changeAndRespond(c echo.Context, player string, change func(*p
 
 // changeAsMember changes the party in the path for one of its members. For anybody else it does not exist.
 func (s *service) changeAsMember(
-	c echo.Context, player string, change func(*pb.Party) (*pb.Party, error),
+	c echo.Context, a author, change func(*pb.Party) (*pb.Party, error),
 ) (*pb.Party, error) {
 	ctx, project, id := c.Request().Context(), c.Param("project"), c.Param("party")
-	if err := s.hear(ctx, project, id, player); err != nil {
+	if err := s.hear(ctx, project, id, a.player); err != nil {
 		return nil, err
 	}
-	return s.change(ctx, project, id, by(player), func(p *pb.Party) (*pb.Party, error) {
-		if state.MemberOf(p, player) == nil {
+	return s.change(ctx, project, id, a, func(p *pb.Party) (*pb.Party, error) {
+		if state.MemberOf(p, a.player) == nil {
 			return nil, refused(id)
 		}
 		return change(p)
@@ -327,10 +339,10 @@ func (s *service) changeAsMember(
 type author struct {
 	player  string   // "" is nobody in particular
 	decline []string // the players who decline, by the change, a match that asks the party
-	silent  bool     // nobody does it: the players were silent
+	reason  string   // why those who are no members then are none
 }
 
-func by(player string) author { return author{player: player, decline: []string{player}} }
+func by(player string) author { return author{player, []string{player}, reasonLeft} }
 
 // change changes a party, for its author. When that makes its members others, it ends the search first: a ticket that
 // waits has the members of its party.
@@ -338,9 +350,10 @@ func (s *service) change(
 	ctx context.Context, project, id string, a author, change func(*pb.Party) (*pb.Party, error),
 ) (*pb.Party, error) {
 	limits := s.Settings.limits()
-	limits.OnlySilent = a.silent
+	limits.OnlySilent = a.reason == reasonSilent
+	var before []string
 	p, err := s.Store.ChangeParty(ctx, project, id, limits, func(p *pb.Party) (*pb.Party, error) {
-		before := playersOf(p)
+		before = playersOf(p)
 		after, err := change(p)
 		if err == nil && !slices.Equal(before, playersOf(after)) {
 			err = s.endSearch(ctx, project, p, a)
@@ -351,7 +364,13 @@ func (s *service) change(
 		return after, err
 	})
 	if err == nil {
-		s.Bus.NotifyParty(ctx, project, id)
+		changed := &pb.PartyChanged{Party: id}
+		for _, player := range before {
+			if state.MemberOf(p, player) == nil {
+				changed.Gone, changed.Reason = append(changed.Gone, player), a.reason
+			}
+		}
+		s.Bus.NotifyParty(ctx, project, changed)
 		s.sweeper.add(project)
 	}
 	return p, err
@@ -366,7 +385,9 @@ func playersOf(p *pb.Party) []string {
 }
 
 // etag names the state of a party that a member knows.
-func etag(p *pb.Party) string { return `"` + strconv.FormatInt(p.GetRevision(), 10) + `"` }
+func etag(p *pb.Party) string { return `"` + revision(p) + `"` }
+
+func revision(p *pb.Party) string { return strconv.FormatInt(p.GetRevision(), 10) }
 
 func (s *service) respond(c echo.Context, status int, p *pb.Party, player string) error {
 	header := c.Response().Header()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
@@ -21,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/party"
 )
@@ -36,6 +38,7 @@ func must(t *testing.T, err error) {
 type world struct {
 	t      *testing.T
 	urls   [2]string
+	parts  [2]app.Part
 	tokens *issuer.Issuer
 	store  *state.Store
 	next   int
@@ -77,13 +80,14 @@ func startAt(t *testing.T, clock func() time.Time, change func(*party.Options)) 
 	for i := range w.urls {
 		o := party.Options{
 			Store: w.store, Bus: talk, Verifier: verifier, Log: log, Now: clock, Wait: 20 * time.Second,
-			Settings: settings.Default[party.Settings](),
-			Fields:   fields.Limits{Attributes: 64, Properties: 64, Players: 64, Name: 128},
+			Settings: settings.Default[party.Settings](), Streams: settings.Default[stream.Settings](),
+			Fields: fields.Limits{Attributes: 64, Properties: 64, Players: 64, Name: 128},
 		}
 		change(&o)
 		e := web.New(log, web.Options{})
 		part := party.New(o)
 		part.Routes(e)
+		w.parts[i] = part
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- part.Run(ctx) }()

@@ -69,7 +69,7 @@ func (s *service) start(c echo.Context, player string) error {
 		}
 		s.presence.Heard(project, t.GetId())
 		s.Bus.PokeTickets(ctx, project, position)
-		s.Bus.NotifyParty(ctx, project, id)
+		s.Bus.NotifyParty(ctx, project, &pb.PartyChanged{Party: id})
 		if len(ended) > 0 {
 			s.Bus.NotifyAssigned(ctx, project, ended) // requests that wait for them learn that they are gone
 		}

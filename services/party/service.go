@@ -27,6 +27,7 @@ import (
 	"matchmaker.dev/services/internal/presence"
 	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 )
@@ -41,6 +42,8 @@ type Options struct {
 	Settings Settings
 	// Wait is the longest time that a request is held open.
 	Wait time.Duration
+	// Streams are the settings of streams of events.
+	Streams stream.Settings
 	// Origins are those of web pages whose browsers may call the API, see web.CheckOrigins.
 	Origins string
 	// Readable is how long the reason can be read why a ticket ended, where it is told.
@@ -55,8 +58,8 @@ type Options struct {
 
 // Bus is what the service needs of the bus: a *bus.Bus.
 type Bus interface {
-	NotifyParty(ctx context.Context, project, party string)
-	OnParty(handle func(project, party string)) (bus.Subscription, error)
+	NotifyParty(ctx context.Context, project string, changed *pb.PartyChanged)
+	OnParty(handle func(project string, changed *pb.PartyChanged)) (bus.Subscription, error)
 	PokeTickets(ctx context.Context, project string, position uint64)
 	Poke(ctx context.Context, project string, p *pb.Poke)
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
@@ -65,6 +68,7 @@ type Bus interface {
 type service struct {
 	Options
 	waiters *waiters
+	streams *stream.Streams
 	sweeper *sweeper
 	// presence learns who asks for parties that search.
 	presence *presence.Listener
@@ -76,6 +80,7 @@ type service struct {
 // New makes the service.
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Meter), looks: newLooks()}
+	s.streams = newStreams(&o, s.waiters.stopped)
 	s.sweeper = newSweeper(s)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear,
 		Settings: o.Store.Settings})
@@ -109,6 +114,7 @@ func (s *service) routes(e *echo.Echo) {
 	add(echo.GET, "", s.mine)
 	add(echo.POST, "/members", s.join)
 	add(echo.GET, "/:party", s.get)
+	add(echo.GET, "/:party/events", s.follow)
 	add(echo.DELETE, "/:party", s.disband)
 	add(echo.PUT, "/:party/leader", s.handOver)
 	add(echo.POST, "/:party/code", s.renew)
@@ -122,13 +128,14 @@ func (s *service) routes(e *echo.Echo) {
 	e.DELETE(web.Base+"/players/:player", studio(s.erase))
 }
 
-// run wakes those who wait for changes, and looks for silent members.
+// run wakes those who wait for changes, and looks for silent members. It returns when the streams have ended.
 func (s *service) run(ctx context.Context) error {
 	sub, err := s.Bus.OnParty(s.waiters.wake)
 	if err != nil {
 		return err
 	}
 	defer sub.Stop()
+	defer s.streams.Drain()
 	var both sync.WaitGroup
 	both.Go(func() { s.sweeper.run(ctx) })
 	both.Go(func() { s.presence.Run(ctx) })

@@ -102,7 +102,7 @@ func (w *sweeper) sweep(ctx context.Context, project string) error {
 	}
 	w.mu.Unlock()
 	for _, one := range silent {
-		nobody := author{decline: one.Players, silent: true}
+		nobody := author{decline: one.Players, reason: reasonSilent}
 		_, err := w.change(ctx, project, one.Party, nobody, func(p *pb.Party) (*pb.Party, error) {
 			return without(p, one.Players...), nil
 		})

@@ -56,7 +56,7 @@ func (s *service) create(c echo.Context) error {
 		return id, err
 	}
 	if wait := s.preferredWait(c); wait > 0 {
-		if leave := s.held.take(c.Request().Context(), c.Param("project"), waitsAs(c)); leave != nil {
+		if leave := s.held.Take(c.Request().Context(), c.Param("project"), waitsAs(c)); leave != nil {
 			defer leave()
 			return s.createAndWait(c, body, wait, store)
 		}
@@ -199,7 +199,7 @@ func (s *service) get(c echo.Context) error {
 	var t *state.Ticket
 	wait := s.preferredWait(c)
 	if wait > 0 {
-		if leave := s.held.take(c.Request().Context(), c.Param("project"), r.player); leave != nil {
+		if leave := s.held.Take(c.Request().Context(), c.Param("project"), r.player); leave != nil {
 			defer leave()
 		} else {
 			wait = 0

@@ -23,6 +23,7 @@ import (
 	"matchmaker.dev/services/internal/presence"
 	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/ticket/seat"
@@ -67,8 +68,8 @@ type service struct {
 	Options
 	creator *state.Creator
 	waiters *waiters
-	held    *held
-	streams *streams
+	held    *stream.Places
+	streams *stream.Streams
 	events  *events
 	rules   *rules
 	// presence learns who asks for tickets, and ends those that nobody asks for.
@@ -89,8 +90,8 @@ type service struct {
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters(),
 		asker: asking.Asker{Bus: o.Bus, Tracer: o.Tracer, Most: explainProposals}}
-	s.held = newHeld(o.Settings.Held, o.Settings.HeldPlayer, o.Meter)
-	s.streams = newStreams(o.Settings.Streams, o.Settings.StreamsPlayer, o.Meter)
+	s.held = newHeld(&o)
+	s.streams = newStreams(&o, s.waiters.stopped)
 	s.events = newEvents(&o, s.waiters)
 	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
@@ -126,7 +127,7 @@ func (s *service) run(ctx context.Context) error {
 		return err
 	}
 	defer sub.Stop()
-	defer s.streams.drain()
+	defer s.streams.Drain()
 	var beating sync.WaitGroup
 	defer beating.Wait()
 	beating.Go(func() { s.beat(ctx) })

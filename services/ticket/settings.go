@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -13,14 +14,11 @@ const longestWait = web.ReadTimeout - 10*time.Second
 
 // Settings of the Tickets API.
 type Settings struct {
-	Wait          time.Duration `help:"Longest time that a request with 'Prefer: wait' is held open." default:"30s" name:"max-wait" group:"tickets"`
-	Held          int           `help:"How many requests with 'Prefer: wait' one process holds open; a project gets half of what the others leave free. Those beyond are answered at once." default:"20000" name:"max-held" group:"tickets"`
-	HeldPlayer    int           `help:"How many of them one player may have." default:"16" name:"max-held-player" group:"tickets"`
-	Streams       int           `help:"How many streams of events of tickets (GET /tickets/events) one process has open; a project gets half of what the others leave free." default:"20000" name:"max-streams" group:"tickets"`
-	StreamsPlayer int           `help:"How many of them one player may have." default:"4" name:"max-streams-player" group:"tickets"`
-	Heartbeat     time.Duration `help:"How often a stream sends something while nothing happens." default:"15s" name:"stream-heartbeat" group:"tickets"`
-	Spread        time.Duration `help:"Within which time the clients of streams come back that a stopping process ends." default:"10s" name:"stream-spread" group:"tickets"`
-	Origins       string        `help:"Origins of web pages whose browsers may call the Tickets API and the Parties API, with commas between: https://game.example, or * for all. Empty: none." name:"cors-origins" group:"tickets"`
+	Wait       time.Duration   `help:"Longest time that a request with 'Prefer: wait' is held open." default:"30s" name:"max-wait" group:"tickets"`
+	Held       int             `help:"How many requests with 'Prefer: wait' one process holds open; a project gets half of what the others leave free. Those beyond are answered at once." default:"20000" name:"max-held" group:"tickets"`
+	HeldPlayer int             `help:"How many of them one player may have." default:"16" name:"max-held-player" group:"tickets"`
+	Streams    stream.Settings `embed:""`
+	Origins    string          `help:"Origins of web pages whose browsers may call the Tickets API and the Parties API, with commas between: https://game.example, or * for all. Empty: none." name:"cors-origins" group:"tickets"`
 }
 
 // Validate names the flag that makes no sense.
@@ -35,11 +33,8 @@ func (s *Settings) Validate() error {
 	if s.Held < 0 || s.HeldPlayer < 0 {
 		return errors.New("--max-held, --max-held-player: must not be negative")
 	}
-	if s.Streams < 0 || s.StreamsPlayer < 0 {
-		return errors.New("--max-streams, --max-streams-player: must not be negative")
-	}
-	if s.Heartbeat < time.Second || s.Spread <= 0 {
-		return errors.New("--stream-heartbeat must be a second or more, and --stream-spread more than 0")
+	if err := s.Streams.Validate(); err != nil {
+		return err
 	}
 	if err := web.CheckOrigins(s.Origins); err != nil {
 		return fmt.Errorf("--cors-origins: %w", err)

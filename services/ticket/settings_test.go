@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/ticket"
 )
 
 func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
-	streams := ticket.Settings{Heartbeat: time.Second, Spread: time.Second}
+	streams := ticket.Settings{Streams: stream.Settings{Heartbeat: time.Second, Spread: time.Second}}
 	noBeat, noSpread, noStreams := streams, streams, streams
-	noBeat.Heartbeat, noSpread.Spread, noStreams.StreamsPlayer = time.Second-1, 0, -1
+	noBeat.Streams.Heartbeat, noSpread.Streams.Spread, noStreams.Streams.PerPlayer = time.Second-1, 0, -1
 	for _, c := range []struct {
 		flag string
 		s    ticket.Settings
@@ -20,8 +21,7 @@ func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
 		{"--stream-heartbeat", noBeat},
 		{"--stream-spread", noSpread},
 		{"--max-streams-player", noStreams},
-		{"", ticket.Settings{Wait: 50 * time.Second, Held: 1, HeldPlayer: 1,
-			Heartbeat: time.Second, Spread: time.Second}},
+		{"", ticket.Settings{Wait: 50 * time.Second, Held: 1, HeldPlayer: 1, Streams: streams.Streams}},
 		{"--max-wait", ticket.Settings{Wait: -time.Second}},
 		{"--max-wait", ticket.Settings{Wait: 51 * time.Second}}, // the server ends the request before
 		{"--max-held", ticket.Settings{Held: -1}},

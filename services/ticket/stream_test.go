@@ -14,6 +14,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/internal/telemetry/telemetrytest"
 	"matchmaker.dev/services/ticket"
 )
@@ -193,7 +194,7 @@ func TestStreamSaysWhyATicketEnded(t *testing.T) {
 func TestStreamsThatAreRefused(t *testing.T) {
 	meter, measured := telemetrytest.New()
 	r := startWith(t, state.Options{}, func(o *ticket.Options) {
-		o.Settings.StreamsPlayer, o.Meter = 2, meter
+		o.Settings.Streams.PerPlayer, o.Meter = 2, meter
 	})
 	id := r.create(t)
 	for accept, want := range map[string]int{
@@ -245,7 +246,7 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 }
 
 func TestStreamSendsHeartbeats(t *testing.T) {
-	r := startWith(t, state.Options{}, func(o *ticket.Options) { o.Settings.Heartbeat = time.Second })
+	r := startWith(t, state.Options{}, func(o *ticket.Options) { o.Settings.Streams.Heartbeat = time.Second })
 	f := r.open(t, 0, r.create(t))
 	f.expect("waiting", "")
 	for beats := 0; beats < 2 && f.lines.Scan(); {
@@ -327,7 +328,7 @@ func TestBrowsersOfAllowedOrigins(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"game.example", "https://game.example/", "https://Game.example", "https://a b", ",", "https://u@a"} {
-		s := ticket.Settings{Origins: bad, Heartbeat: time.Minute, Spread: time.Minute}
+		s := ticket.Settings{Origins: bad, Streams: stream.Settings{Heartbeat: time.Minute, Spread: time.Minute}}
 		if s.Validate() == nil {
 			t.Errorf("the origin %q is taken", bad)
 		}

@@ -297,8 +297,11 @@ func (x *Search) GetStarted() int64 {
 
 // PartyChanged tells those who wait for changes of a party.
 type PartyChanged struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Party         string                 `protobuf:"bytes,1,opt,name=party,proto3" json:"party,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Party string                 `protobuf:"bytes,1,opt,name=party,proto3" json:"party,omitempty"`
+	// gone are the players whose membership the change ended, and reason is why: left, kicked, disbanded or silent.
+	Gone          []string `protobuf:"bytes,2,rep,name=gone,proto3" json:"gone,omitempty"`
+	Reason        string   `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -340,6 +343,20 @@ func (x *PartyChanged) GetParty() string {
 	return ""
 }
 
+func (x *PartyChanged) GetGone() []string {
+	if x != nil {
+		return x.Gone
+	}
+	return nil
+}
+
+func (x *PartyChanged) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 var File_matchmaker_v1_party_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_party_proto_rawDesc = "" +
@@ -371,9 +388,11 @@ const file_matchmaker_v1_party_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\":\n" +
 	"\x06Search\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
-	"\astarted\x18\x02 \x01(\x03R\astarted\"$\n" +
+	"\astarted\x18\x02 \x01(\x03R\astarted\"P\n" +
 	"\fPartyChanged\x12\x14\n" +
-	"\x05party\x18\x01 \x01(\tR\x05partyB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
+	"\x05party\x18\x01 \x01(\tR\x05party\x12\x12\n" +
+	"\x04gone\x18\x02 \x03(\tR\x04gone\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reasonB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
 
 var (
 	file_matchmaker_v1_party_proto_rawDescOnce sync.Once

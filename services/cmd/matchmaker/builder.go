@@ -274,7 +274,7 @@ func (b *builder) party() error {
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Party, Wait: b.settings.Ticket.Wait, Readable: b.settings.Results.Readable,
 		Bodies: b.settings.Rates.Bodies(), Fields: b.settings.fields(), Meter: b.telemetry.Meter,
-		Origins: b.settings.Ticket.Origins,
+		Origins: b.settings.Ticket.Origins, Streams: b.settings.Ticket.Streams,
 	}))
 	return nil
 }

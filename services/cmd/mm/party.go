@@ -160,8 +160,8 @@ func (c partyGet) Run(ctx context.Context, s *session) error {
 type partyWatch struct{ partyPlayer }
 
 func (partyWatch) Help() string {
-	return `It also tells the service that the player is there. It ends when the player is in no party any more. The exit
-code is 1 after --timeout. With --output json each party is an object on a line.`
+	return `It also tells the service that the player is there. It ends, and says why, when the player is in no party any
+more. The exit code is 1 after --timeout. With --output json each party is an object on a line.`
 }
 
 // Run prints the party, and what it becomes.
@@ -174,21 +174,39 @@ func (c partyWatch) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	for ; err == nil; p, err = api.NextParty(ctx, p, c.Player) {
-		if s.Output == "json" {
-			err = s.printJSON(p, "")
-		} else {
-			err = s.showParty(p)
+	var printing error
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	reason, err := api.FollowParty(ctx, p.ID, c.Player, func(p *client.Party) {
+		if printing == nil {
+			printing = s.showPartyLine(p)
 		}
-		if err != nil {
-			return err
+		if printing != nil {
+			stop()
 		}
+	})
+	switch {
+	case printing != nil:
+		return printing
+	case client.Status(err) == http.StatusNotFound: // it is gone since it was read
+		reason = client.PartyGone
+	case err != nil:
+		return err
 	}
-	if client.Status(err) == http.StatusNotFound {
+	if reason == client.PartyGone {
 		s.note("the player is in no party any more")
-		return nil
+	} else {
+		s.note("the player is in no party any more: %s", reason)
 	}
-	return err
+	return nil
+}
+
+// showPartyLine prints a party: an object on a line with --output json.
+func (s *session) showPartyLine(p *client.Party) error {
+	if s.Output == "json" {
+		return s.printJSON(p, "")
+	}
+	return s.showParty(p)
 }
 
 type partyUpdate struct{ partyMember }

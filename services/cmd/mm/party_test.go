@@ -20,6 +20,7 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/party"
 )
@@ -48,8 +49,8 @@ func newLobby(t *testing.T) *lobby {
 	must(err)
 	part := party.New(party.Options{
 		Store: l.store, Bus: talk, Verifier: verifier, Log: log, Now: time.Now, Wait: 20 * time.Second,
-		Settings: settings.Default[party.Settings](),
-		Fields:   fields.Limits{Attributes: 64, Properties: 64, Players: 64, Name: 128},
+		Settings: settings.Default[party.Settings](), Streams: settings.Default[stream.Settings](),
+		Fields: fields.Limits{Attributes: 64, Properties: 64, Players: 64, Name: 128},
 	})
 	e := web.New(log, web.Options{})
 	part.Routes(e)
@@ -340,9 +341,9 @@ func TestPartyWatchPrintsChangesUntilThePlayerIsInNone(t *testing.T) {
 	if p := bob.next(t); !slices.Equal(memberIDs(p), []string{"ada", "bob"}) {
 		t.Errorf("the third is %+v", p)
 	}
-	(<-eve.ended).expect(0, "", "mm: the player is in no party any more\n")
+	(<-eve.ended).expect(0, "", "mm: the player is in no party any more: kicked\n")
 	l.party("bob", "disband").expect(0, "deleted", "")
-	(<-bob.ended).expect(0, "", "mm: the player is in no party any more\n")
+	(<-bob.ended).expect(0, "", "mm: the player is in no party any more: disbanded\n")
 	for _, w := range []watcher{bob, eve} {
 		for p := range w.printed {
 			t.Errorf("more was printed: %+v", p)

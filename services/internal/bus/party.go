@@ -11,13 +11,13 @@ import (
 
 // NotifyParty wakes the requests that wait for changes of a party. A failure is logged: they also look for themselves
 // now and then.
-func (b *Bus) NotifyParty(ctx context.Context, project, party string) {
-	b.notify(ctx, parties, project, &pb.PartyChanged{Party: party})
+func (b *Bus) NotifyParty(ctx context.Context, project string, changed *pb.PartyChanged) {
+	b.notify(ctx, parties, project, changed)
 }
 
-// OnParty hears which parties of all projects changed.
-func (b *Bus) OnParty(handle func(project, party string)) (Subscription, error) {
+// OnParty hears of changes of parties of all projects.
+func (b *Bus) OnParty(handle func(project string, changed *pb.PartyChanged)) (Subscription, error) {
 	return subscribe(b, parties+"*", "", func(_ context.Context, subject string, m *pb.PartyChanged, _ *nats.Msg) {
-		handle(fromToken(strings.TrimPrefix(subject, parties)), m.GetParty())
+		handle(fromToken(strings.TrimPrefix(subject, parties)), m)
 	})
 }

@@ -127,7 +127,9 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	_, err := buses[catalog.Ticket].OnAssigned(func(string, []string) { assigned <- "" })
 	must("hear results", err)
 	changed := make(chan string, 64)
-	_, err = buses[catalog.Party].OnParty(func(project, party string) { changed <- project + "/" + party })
+	_, err = buses[catalog.Party].OnParty(func(project string, c *pb.PartyChanged) {
+		changed <- project + "/" + c.GetParty()
+	})
 	must("hear parties", err)
 	heard := make(chan bool, 1)
 	_, err = buses[catalog.Director].OnTicketHeartbeat(func() { heard <- true })
@@ -153,7 +155,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	}
 	must("heartbeat of a ticket service", buses[catalog.Ticket].TicketHeartbeat(ctx))
 	next(t, heard)
-	buses[catalog.Party].NotifyParty(ctx, "demo", "p")
+	buses[catalog.Party].NotifyParty(ctx, "demo", &pb.PartyChanged{Party: "p"})
 	next(t, changed)
 	for _, name := range []string{catalog.Director, catalog.Allocator, catalog.Backfill, catalog.Party} {
 		buses[name].NotifyAssigned(ctx, "demo", []string{"t"})

@@ -17,7 +17,7 @@ import (
 func negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if c.Path() == TicketEvents && r.Method != http.MethodOptions {
+		if path := c.Path(); (path == TicketEvents || path == PartyEvents) && r.Method != http.MethodOptions {
 			if !accepts(r.Header, EventStream, "text/*") {
 				return problem.New(problem.Unacceptable, "Accept: this is answered with %s, errors with %s", EventStream,
 					mediaProblem)

@@ -9,14 +9,19 @@ import (
 // serializer makes echo's c.JSON and c.Bind use the same JSON rules as Decode.
 type serializer struct{}
 
-// Serialize writes an answer: nil slices as [], nil maps as {}, keys of maps sorted. Nothing is written when the value
-// cannot be encoded, so that the error can still become a problem body.
+// Marshal is the JSON of an answer, on one line: nil slices as [], nil maps as {}, keys of maps sorted.
+func Marshal(v any) ([]byte, error) { return json.Marshal(v, json.Deterministic(true)) }
+
+// Serialize writes an answer as Marshal encodes it. Nothing is written when the value cannot be encoded, so that the
+// error can still become a problem body.
 func (serializer) Serialize(c echo.Context, v any, indent string) error {
-	opts := []json.Options{json.Deterministic(true)}
+	encode := Marshal
 	if indent != "" {
-		opts = append(opts, jsontext.WithIndent(indent))
+		encode = func(v any) ([]byte, error) {
+			return json.Marshal(v, json.Deterministic(true), jsontext.WithIndent(indent))
+		}
 	}
-	text, err := json.Marshal(v, opts...)
+	text, err := encode(v)
 	if err != nil {
 		return err
 	}

@@ -30,13 +30,16 @@ type Stream struct {
 const (
 	// slowReader is how long a client may take to make room for what is written.
 	slowReader = 10 * time.Second
+	// unconfirmed is for how long the other side may confirm nothing of what was sent to it. Then it is gone.
+	unconfirmed = 30 * time.Second
 	// lingering is for how long the end of a stream waits for the client to close the connection, as in net/http.
 	lingering = 500 * time.Millisecond
 )
 
 // Detach answers a request with a status and the headers that are set, and lets run write the body while the request
-// ends. The context of run ends when the client closes the connection. When run returns, the answer is complete. run is
-// not called, and no answer has begun, if there is an error.
+// ends. The context of run ends when the client closes the connection, or is gone without a word: it confirms nothing
+// of what is sent to it. When run returns, the answer is complete. run is not called, and no answer has begun, if there
+// is an error.
 //
 // The HTTP server neither waits for a stream nor ends it. Its time for writing does not bound it.
 func Detach(c echo.Context, log *slog.Logger, status int, run func(context.Context, *Stream)) error {
@@ -44,6 +47,7 @@ func Detach(c echo.Context, log *slog.Logger, status int, run func(context.Conte
 	if err != nil {
 		return fmt.Errorf("taking a connection over for a stream: %w", err)
 	}
+	limitUnconfirmed(conn, unconfirmed)
 	r := c.Response()
 	r.Status, r.Committed = status, true
 	s := &Stream{conn: conn, chunked: c.Request().ProtoAtLeast(1, 1), heard: make(chan struct{})}

@@ -20,8 +20,11 @@ import (
 // Base is the path below which the tickets, configs and functions API lives.
 const Base = "/:project/matchmaking/api/v1"
 
-// TicketEvents is the path of the streams of events of tickets. Its answers are no JSON.
-const TicketEvents = Base + "/tickets/events"
+// The paths of streams of events, of tickets and of parties. Their answers are no JSON.
+const (
+	TicketEvents = Base + "/tickets/events"
+	PartyEvents  = Base + "/parties/:party/events"
+)
 
 // Options are the parts of the edge that differ between installations.
 type Options struct {

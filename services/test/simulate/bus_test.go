@@ -173,18 +173,18 @@ func (p port) OnResults(handle func(project string, a bus.Assigned)) (bus.Subscr
 }
 
 // NotifyParty wakes those who wait for changes of a party.
-func (p port) NotifyParty(_ context.Context, project, party string) {
+func (p port) NotifyParty(_ context.Context, project string, changed *pb.PartyChanged) {
 	if !p.process.dead() {
-		_ = p.publish(parties, project, &pb.PartyChanged{Party: party}) // it can be marshalled
+		_ = p.publish(parties, project, changed) // it can be marshalled
 	}
 }
 
 // OnParty hears which parties changed.
-func (p port) OnParty(handle func(project, party string)) (bus.Subscription, error) {
+func (p port) OnParty(handle func(project string, changed *pb.PartyChanged)) (bus.Subscription, error) {
 	return p.subscribe(p.process, parties, func(project string, message []byte, _ func([]byte, string)) {
 		m := new(pb.PartyChanged)
 		if proto.Unmarshal(message, m) == nil {
-			handle(project, m.GetParty())
+			handle(project, m)
 		}
 	}), nil
 }

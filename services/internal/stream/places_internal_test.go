@@ -1,4 +1,4 @@
-package ticket
+package stream
 
 import (
 	"fmt"
@@ -7,13 +7,14 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-func TestHeldRequestsAreBounded(t *testing.T) {
-	h := newHeld(100, 4, telemetry.Meter{})
+func TestPlacesAreBounded(t *testing.T) {
+	m := telemetry.Meter{}
+	h := NewPlaces(100, 4, m.UpDownCounter("open", "", ""), m.Counter("refused", "", ""))
 	var leaves []func()
 	// hold holds as many requests as there is room for, each of another player.
 	hold := func(project string, name func(n int) string) (n int) {
 		for ; n <= 100; n++ {
-			leave := h.take(t.Context(), project, name(n))
+			leave := h.Take(t.Context(), project, name(n))
 			if leave == nil {
 				break
 			}
@@ -36,10 +37,10 @@ func TestHeldRequestsAreBounded(t *testing.T) {
 	for _, leave := range leaves {
 		leave()
 	}
-	if h.all != 0 || len(h.projects) != 0 || len(h.players) != 0 {
-		t.Errorf("%d are held, of %v and %v, after all have left", h.all, h.projects, h.players)
+	if h.taken != 0 || len(h.projects) != 0 || len(h.players) != 0 {
+		t.Errorf("%d are held, of %v and %v, after all have left", h.taken, h.projects, h.players)
 	}
-	if h.take(t.Context(), "one", "alice") == nil {
+	if h.Take(t.Context(), "one", "alice") == nil {
 		t.Error("there is no room after all have left")
 	}
 }

@@ -1,4 +1,4 @@
-package ticket
+package stream
 
 import (
 	"testing"
@@ -10,13 +10,13 @@ import (
 // A process that stops waits for its streams, and begins no more.
 func TestStreamsDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStreams(1, 1, telemetry.Meter{})
+		s := New(Options{Instruments: Instruments{Ended: telemetry.Meter{}.Counter("ended", "", "")}})
 		if !s.add() {
 			t.Fatal("no stream may begin")
 		}
 		drained := false
 		go func() {
-			s.drain()
+			s.Drain()
 			drained = true
 		}()
 		synctest.Wait()

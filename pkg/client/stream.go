@@ -1,0 +1,177 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A stream is taken for broken when nothing came for silence; the service sends something every 15 seconds. Clients
+// come back after the time that the service asks for, or about defaultRetry, and at most maxRetry.
+const (
+	silence      = 50 * time.Second
+	defaultRetry = 3 * time.Second
+	maxRetry     = 2 * time.Minute
+)
+
+// maxEvent bounds an event, in bytes.
+const maxEvent = 1 << 20
+
+// errNoStream: the service has no stream of this.
+var errNoStream = errors.New("client: the service offers no stream")
+
+// errSilent: a stream sent nothing for too long.
+var errSilent = fmt.Errorf("client: the stream is silent: %w", io.ErrUnexpectedEOF)
+
+// stream reads server-sent events over connections that come and go.
+type stream struct {
+	*Client
+	path   string
+	query  url.Values
+	header http.Header
+	// handle takes an event. end says that it is the last.
+	handle func(e sent) (end bool, err error)
+	last   string // the id of the last event
+	retry  time.Duration
+	began  bool // the last connection had a stream
+}
+
+// run reads until the last event. Errors: errNoStream, the cause of ctx's end, those of handle, and those of requests.
+func (s *stream) run(ctx context.Context) error {
+	retry := &s.Client.retry
+	for failures := 0; ; {
+		s.retry = time.Duration(float64(defaultRetry) * (0.5 + retry.Rand()))
+		end, err := s.connect(ctx)
+		switch {
+		case end:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && !connectionFailed(err):
+			return err
+		case err != nil && !s.began: // the service is not there
+			if failures++; failures > max(0, retry.Reconnects) {
+				return err
+			}
+			s.retry = max(s.retry, retry.backoff(failures))
+			if retry.Notify != nil {
+				retry.Notify(err, s.retry)
+			}
+		default:
+			failures = 0
+		}
+		if err := retry.Sleep(ctx, s.retry); err != nil {
+			return err
+		}
+	}
+}
+
+// connect reads events of one connection. Without an error, and without the last event, it is to be called again.
+func (s *stream) connect(ctx context.Context) (end bool, err error) {
+	s.began = false
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	quiet := time.AfterFunc(silence, func() { giveUp(errSilent) })
+	defer quiet.Stop()
+	r := &request{method: http.MethodGet, path: s.path, query: s.query, header: s.header.Clone()}
+	if r.header == nil {
+		r.header = http.Header{}
+	}
+	if s.last != "" {
+		r.header.Set("Last-Event-ID", s.last)
+	}
+	req, err := s.prepare(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	req.Header.Set("Accept", "text/event-stream, application/problem+json")
+	answer, err := s.http.Do(req)
+	if err != nil {
+		return false, cause(ctx, err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	switch {
+	case answer.StatusCode == http.StatusOK && strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream"):
+	case answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden:
+		body, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+		return false, newError(r, answer, body, s.Client.retry.Now())
+	default: // an older service, or one that is full; or what is followed is gone
+		return false, errNoStream
+	}
+	s.began = true
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(make([]byte, 0, 1<<10), maxEvent)
+	var e sent
+	for lines.Scan() {
+		quiet.Reset(silence)
+		if text := lines.Text(); text != "" {
+			e.field(text)
+			continue
+		}
+		if end, again, err := s.take(e); end || again || err != nil {
+			return end, err
+		}
+		e = sent{}
+	}
+	return false, cause(ctx, lines.Err())
+}
+
+// take takes an event. again: the service asks to come back.
+func (s *stream) take(e sent) (end, again bool, err error) {
+	if e.retry > 0 {
+		s.retry = min(e.retry, maxRetry)
+	}
+	if e.id != "" {
+		s.last = e.id
+	}
+	switch {
+	case e.data == "":
+		return false, false, nil
+	case e.event == "reconnect":
+		return false, true, nil
+	}
+	end, err = s.handle(e)
+	return end, false, err
+}
+
+// cause is why a request was given up, or err.
+func cause(ctx context.Context, err error) error {
+	if of := context.Cause(ctx); of != nil {
+		return of
+	}
+	return err
+}
+
+// sent is an event as it comes.
+type sent struct {
+	id, event, data string
+	retry           time.Duration
+}
+
+// field takes a line.
+func (e *sent) field(line string) {
+	name, value, _ := strings.Cut(line, ":")
+	value = strings.TrimPrefix(value, " ")
+	switch name {
+	case "id":
+		e.id = value
+	case "event":
+		e.event = value
+	case "data":
+		if e.data != "" {
+			e.data += "\n"
+		}
+		e.data += value
+	case "retry":
+		if ms, err := strconv.ParseInt(value, 10, 32); err == nil && ms >= 0 {
+			e.retry = time.Duration(ms) * time.Millisecond
+		}
+	}
+}
