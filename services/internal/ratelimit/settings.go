@@ -40,7 +40,8 @@ func (s *Settings) Validate() error {
 	if err := s.Reads().Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("--read-rate, --read-burst: %w", err))
 	}
-	if !(s.BodyRate >= 0) || s.BodyRate > maxBodies || s.BodyRate > 0 && !(s.BodyBurst >= minBurst && s.BodyBurst <= maxBodies) {
+	bursts := s.BodyBurst >= minBurst && s.BodyBurst <= maxBodies
+	if !(s.BodyRate >= 0 && s.BodyRate <= maxBodies && (bursts || s.BodyRate == 0)) {
 		errs = append(errs, fmt.Errorf("--body-rate, --body-burst: a rate of %v MiB a second with a burst of %v makes no "+
 			"sense: the rate must be 0 (no limit) to %d, the burst %v to %d", s.BodyRate, s.BodyBurst, maxBodies, minBurst,
 			maxBodies))
