@@ -83,9 +83,9 @@ func (r *reader) reference(o *lenient.Object, numbers bool) *Reference {
 	case n.Kind == document.Number || n.Kind == document.String && numbers:
 		ref.Number = &Param{Value: r.Number(n), At: n}
 	case n.Kind == document.String:
-		ref.Text = n.Text
+		ref.Text = r.Value(n)
 	case n.Kind == document.List && len(n.Elements) <= maxDefaults:
-		ref.Texts = r.Texts(n.Elements)
+		ref.Texts = r.Values(n.Elements)
 	default:
 		r.Fail(n, "an expression, a number or a string is expected, or a list of at most %d strings", maxDefaults)
 	}

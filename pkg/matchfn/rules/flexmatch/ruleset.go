@@ -199,13 +199,13 @@ func (r *reader) value(n *document.Node, kind string) any {
 	case "number":
 		return r.Number(n)
 	case "string":
-		return r.Text(n)
+		return r.Value(n)
 	case "string_list":
 		if n.Kind != document.List || len(n.Elements) > maxDefaults {
 			r.Fail(n, "a list of at most %d strings is expected", maxDefaults)
 			return nil
 		}
-		return r.Texts(n.Elements)
+		return r.Values(n.Elements)
 	}
 	if n.Kind != document.Object || len(n.Members) > maxDefaults {
 		r.Fail(n, "an object of at most %d numbers is expected", maxDefaults)

@@ -139,6 +139,15 @@ func (r *Reader) Text(n *document.Node) string {
 	return n.Text
 }
 
+// Value reads a string that players' values are, or are compared with: it must have 1 to 256 bytes.
+func (r *Reader) Value(n *document.Node) string {
+	s := r.Text(n)
+	if n != nil && n.Kind == document.String && (s == "" || len(s) > 256) {
+		r.Fail(n, "a string of 1 to 256 bytes is expected, not one of %d", len(s))
+	}
+	return s
+}
+
 // Name takes a string that must not be missing, empty or longer than 128 bytes.
 func (o *Object) Name(names ...string) string {
 	n := o.Need(names...)
@@ -268,13 +277,13 @@ func (o *Object) List(most int, names ...string) []*document.Node {
 	return n.Elements
 }
 
-// Texts reads strings.
-func (r *Reader) Texts(nodes []*document.Node) []string {
-	texts := make([]string, len(nodes))
+// Values reads strings as Value does.
+func (r *Reader) Values(nodes []*document.Node) []string {
+	values := make([]string, len(nodes))
 	for i, n := range nodes {
-		texts[i] = r.Text(n)
+		values[i] = r.Value(n)
 	}
-	return texts
+	return values
 }
 
 // Done refuses the members that were not taken. Those that are named are known, and left out.

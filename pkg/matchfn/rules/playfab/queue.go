@@ -211,11 +211,11 @@ func attribute(r *lenient.Reader, o *lenient.Object, rule *Rule) {
 			r.Fail(n, "has %d elements, and at most %d are allowed", len(n.Elements), maxRules)
 			return
 		}
-		rule.Default = r.Texts(n.Elements)
+		rule.Default = r.Values(n.Elements)
 	case rule.Type == "StringEqualityRule":
-		rule.Default = r.Text(n)
+		rule.Default = r.Value(n)
 	case rule.Type == "SetIntersectionRule":
-		rule.Default = []string{r.Text(n)}
+		rule.Default = []string{r.Value(n)}
 	default:
 		rule.Default = r.Number(n)
 	}
