@@ -181,6 +181,10 @@ func FuzzPut(f *testing.F) {
 			AttributeNames: []string{"a", "b"}, AttributeValues: []float64{1, -1},
 			Properties: map[string][]byte{"p": {1}, "q": nil},
 		},
+		{Players: []*pb.Player{
+			{Id: "ada", AttributeNames: []string{"a"}, AttributeValues: []float64{1}},
+			{Id: "bob", Properties: map[string][]byte{"p": {1}}},
+		}},
 	} {
 		f.Add(marshalled(f, ticket))
 	}
@@ -195,10 +199,13 @@ func FuzzPut(f *testing.F) {
 			return // damaged, or text that is not UTF-8, which the index accepts
 		}
 		valid := len(ticket.AttributeNames) == len(ticket.AttributeValues) && ticket.Created >= 0 && ticket.Created < 1<<44-1
+		for _, p := range ticket.Players {
+			valid = valid && len(p.AttributeNames) == len(p.AttributeValues)
+		}
 		if (err == nil) != valid {
 			t.Fatalf("Put: %v, for %v", err, &ticket)
 		}
-		if !valid {
+		if !valid || len(ticket.Queues) > 0 { // the pools of everyone have no tickets of queues
 			return
 		}
 		var s pool.Selection
