@@ -31,6 +31,7 @@ func Test(t *testing.T) {
 func play(t *testing.T, s *system) {
 	scenarios := map[string]func(*testing.T, *project){
 		"party":           parties,
+		"party-stream":    followParty,
 		"live-server":     liveServer,
 		"outside":         outside,
 		"override":        override,

@@ -44,6 +44,7 @@ func TestGateway(t *testing.T) {
 		t.Run("patient-create", func(t *testing.T) { patientCreate(t, s.project(t)) })
 		t.Run("stream", func(t *testing.T) { stream(t, s.project(t)) })
 		t.Run("open-stream", func(t *testing.T) { openStream(t, s.project(t)) })
+		t.Run("party-stream", func(t *testing.T) { followParty(t, s.project(t)) })
 		t.Run("refilled", func(t *testing.T) { refillGame(t, s.project(t)) })
 		t.Run("contract", func(t *testing.T) { runContract(t, s) })
 		t.Run("routes", func(t *testing.T) { checkRoutes(t, s) })
@@ -320,6 +321,7 @@ func hideInternals(t *testing.T, s *system) {
 // refuseLargeBodies: the service refuses a body that is too large before all of it was sent.
 func refuseLargeBodies(t *testing.T, p *project) {
 	const most = 40 << 20
+	defer p.s.http.CloseIdleConnections() // the gateway closes them too, maybe while the next request is sent
 	for _, c := range []struct {
 		method, path, kind string
 		who                issuer.Claims
@@ -374,7 +376,13 @@ func openStream(t *testing.T, p *project) {
 	}
 	lonely.delete(t)
 	awaitLine(t, toLonely, "event: ended")
-	for _, lines := range []*bufio.Scanner{toAda, toLonely} {
+	awaitEnd(t, toAda, toLonely)
+}
+
+// awaitEnd reads streams to their end, before which there is no further event.
+func awaitEnd(t *testing.T, streams ...*bufio.Scanner) {
+	t.Helper()
+	for _, lines := range streams {
 		for lines.Scan() {
 			if strings.HasPrefix(lines.Text(), "event:") {
 				t.Errorf("after its last event a stream sends %q", lines.Text())
@@ -389,18 +397,24 @@ func openStream(t *testing.T, p *project) {
 // openStream returns the lines of a stream of the ticket's events.
 func (k *ticket) openStream(t *testing.T) *bufio.Scanner {
 	t.Helper()
-	_, token, err := k.p.client(k.claims())
+	return k.p.openStream(t, k.player, "v1/tickets/events?id="+k.id)
+}
+
+// openStream returns the lines of a stream that a player opens.
+func (p *project) openStream(t *testing.T, player, path string) *bufio.Scanner {
+	t.Helper()
+	_, token, err := p.client(issuer.Claims{Kind: auth.Player, Subject: player})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := k.p.begin(within(t), request{method: http.MethodGet, path: "v1/tickets/events?id=" + k.id, token: token,
+	out, err := p.begin(within(t), request{method: http.MethodGet, path: path, token: token,
 		header: map[string]string{"Accept": "text/event-stream"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = out.Body.Close() })
 	if kind := out.Header.Get("Content-Type"); out.StatusCode != http.StatusOK || kind != "text/event-stream" {
-		t.Fatalf("%s: a stream gets %d %s", k.player, out.StatusCode, kind)
+		t.Fatalf("%s: a stream gets %d %s", player, out.StatusCode, kind)
 	}
 	return bufio.NewScanner(out.Body)
 }

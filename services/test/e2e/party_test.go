@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 
 	"matchmaker.dev/pkg/client"
@@ -73,6 +75,54 @@ func parties(t *testing.T, p *project) {
 	if _, err := as("bob").GetTicket(within(t), party.Search.Ticket); client.Status(err) != http.StatusNotFound {
 		t.Errorf("bob reads the ticket: %v", err)
 	}
+}
+
+// followParty: members are told of each change of their party as it comes, and why it is gone for them.
+func followParty(t *testing.T, p *project) {
+	as := func(player string) *client.Client {
+		return p.as(t, issuer.Claims{Kind: auth.Player, Subject: player})
+	}
+	party, err := as("ada").CreateParty(within(t), 3, client.PartyMembership{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	join := func(player string) {
+		t.Helper()
+		if _, err := as(player).JoinParty(within(t), party.Code, client.PartyMembership{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	join("bob")
+	path := "v1/parties/" + party.ID + "/events"
+	toAda, toBob := p.openStream(t, "ada", path), p.openStream(t, "bob", path)
+	for _, lines := range []*bufio.Scanner{toAda, toBob} {
+		awaitLine(t, lines, "event: party")
+		awaitLine(t, lines, ":") // nothing has happened since
+	}
+	join("eve")
+	for _, lines := range []*bufio.Scanner{toAda, toBob} {
+		if data := awaitLine(t, lines, "data: "); !strings.Contains(data, `"eve"`) {
+			t.Errorf("eve has joined, and a stream says %s", data)
+		}
+	}
+	if _, err := as("ada").KickPartyMember(within(t), party.ID, "bob", "ada"); err != nil {
+		t.Fatal(err)
+	}
+	awaitLine(t, toBob, "event: ended")
+	if data := awaitLine(t, toBob, "data: "); !strings.Contains(data, `"kicked"`) {
+		t.Errorf("bob was kicked, and his stream says %s", data)
+	}
+	if data := awaitLine(t, toAda, "data: "); strings.Contains(data, `"bob"`) {
+		t.Errorf("bob was kicked, and ada's stream says %s", data)
+	}
+	if err := as("ada").DisbandParty(within(t), party.ID, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	awaitLine(t, toAda, "event: ended")
+	if data := awaitLine(t, toAda, "data: "); !strings.Contains(data, `"disbanded"`) {
+		t.Errorf("the party is disbanded, and ada's stream says %s", data)
+	}
+	awaitEnd(t, toAda, toBob)
 }
 
 func start(ctx context.Context, t *testing.T, leader *client.Client, party string) *client.Party {
