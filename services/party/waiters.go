@@ -7,24 +7,20 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/otel/metric"
-
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// waiters are the requests that are held until a party changes, and the streams of its events. A project may hold as
-// many requests as there are free places left in all, see stream.Places.
+// waiters are the requests that are held until a party changes, and the streams of its events.
 type waiters struct {
-	places  int
-	open    metric.Int64UpDownCounter
+	// places are those of held requests.
+	places  *stream.Places
 	stopped chan struct{}
 
-	mu       sync.Mutex
-	all      int
-	projects map[string]int
-	waiting  map[key]map[*waiter]struct{}
+	mu      sync.Mutex
+	waiting map[key]map[*waiter]struct{}
 }
 
 // key is a party of a project.
@@ -39,11 +35,12 @@ type waiter struct {
 }
 
 func newWaiters(places int, m telemetry.Meter) *waiters {
+	open := m.UpDownCounter("matchmaker.parties.held", "{request}",
+		"Requests that this process holds open until a party changes.")
+	uncounted := telemetry.Meter{}.Counter("refused", "", "")
 	return &waiters{
-		places: places, stopped: make(chan struct{}), projects: map[string]int{},
-		waiting: map[key]map[*waiter]struct{}{},
-		open: m.UpDownCounter("matchmaker.parties.held", "{request}",
-			"Requests that this process holds open until a party changes."),
+		places:  stream.NewPlaces(places, 0, open, uncounted), // no player is named, so none has a limit of its own
+		stopped: make(chan struct{}), waiting: map[key]map[*waiter]struct{}{},
 	}
 }
 
@@ -81,27 +78,6 @@ func (w *waiters) join(k key, player string) (one *waiter, leave func()) {
 	}
 }
 
-// hold takes a place for a request that is held. release is nil when there is none.
-func (w *waiters) hold(ctx context.Context, project string) (release func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.projects[project] >= w.places-w.all {
-		return nil
-	}
-	w.all++
-	w.projects[project]++
-	w.open.Add(ctx, 1)
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.all--
-		if w.projects[project]--; w.projects[project] == 0 {
-			delete(w.projects, project)
-		}
-		w.open.Add(context.WithoutCancel(ctx), -1)
-	}
-}
-
 // recheck is how often a waiter reads its party in case a notification was lost.
 const recheck = 5 * time.Second
 
@@ -109,7 +85,7 @@ const recheck = 5 * time.Second
 // ends. It returns the party as it was read last.
 func (w *waiters) wait(ctx context.Context, project string, wait time.Duration, known *pb.Party,
 	load func(context.Context) (*pb.Party, error)) (*pb.Party, error) {
-	release := w.hold(ctx, project)
+	release := w.places.Take(ctx, project, "")
 	if release == nil {
 		return known, nil
 	}
