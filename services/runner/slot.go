@@ -229,7 +229,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 
 // suits returns whether the instance keeps the tickets of a run.
 func (s *slot) suits(r *run) bool {
-	if s.keeping == nil {
+	if s.keeping == nil || s.keeping.Empty() {
 		return false
 	}
 	if r.Key == "" {

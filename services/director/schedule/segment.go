@@ -6,8 +6,9 @@ import "time"
 // when its project has as many matches as it may have, or hosting as many as it has servers for.
 const absent = 250 * time.Millisecond
 
-// takeTimeout is how long a run may wait for a runner to take it. Runners answer at once: otherwise the request is
-// lost, or it went to a runner that is dead or frozen. The timeout grows up to eightfold while nobody answers.
+// takeTimeout is how long a run may wait for a runner to answer it, or to say that it has it. Runners do so within a
+// tenth of that: otherwise the request is lost, or it went to a runner that is dead or frozen. The timeout grows up to
+// eightfold while nobody answers.
 const takeTimeout = 250 * time.Millisecond
 
 // answerTime is how much later than the end of its run an answer may arrive.
@@ -146,8 +147,11 @@ func (s *Segment) Take(runner string, t Times) {
 func (s *Segment) End(outcome Outcome, cost time.Duration, now time.Time) {
 	s.account.settle(s.reserved, cost)
 	s.cost, s.reserved = cost, 0
-	if outcome == Late && s.runner == "" {
+	switch {
+	case outcome == Late && s.runner == "":
 		s.untaken++
+	case outcome == OK, outcome == Failed:
+		s.untaken = 0
 	}
 	switch {
 	case outcome == OK:

@@ -72,11 +72,15 @@ func (a *Asker) Ask(ctx context.Context, r *pb.RunRequest) (answer Answer) {
 		return Answer{Failure: err.Error()}
 	}
 	defer run.Stop()
-	var taken time.Time // when a runner took the run
+	began, taken, answered := time.Now(), false, false
 	defer func() {
 		lost := time.Duration(0)
-		if stats == nil && !taken.IsZero() {
-			lost = time.Since(taken)
+		switch {
+		case stats != nil:
+		case taken:
+			lost = time.Since(began)
+		case !answered: // a runner may have it that did not say so yet
+			lost = min(time.Since(began), bus.TakenAfter)
 		}
 		answer.Cost = costOf(stats, lost)
 	}()
@@ -84,9 +88,7 @@ func (a *Asker) Ask(ctx context.Context, r *pb.RunRequest) (answer Answer) {
 		select {
 		case <-in.added.C():
 			for _, p := range in.take() {
-				if p.GetRunner() != "" {
-					taken = time.Now()
-				}
+				taken, answered = taken || p.GetRunner() != "", p.GetLast()
 				stats = p.GetStats()
 				if answer.Proposals = append(answer.Proposals, p.GetProposals()...); len(answer.Proposals) > a.Most {
 					return Answer{Failure: bus.Dropped}

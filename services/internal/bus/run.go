@@ -96,9 +96,6 @@ func (w *waiting) stop() {
 	b.mu.Unlock()
 }
 
-// SendPart sends the next part of a run's answer.
-type SendPart func(*pb.RunPart) error
-
 // What may wait in a function's subscription before its handler gets it. The handler does not wait, so more means that
 // nobody reads: what comes then is dropped, and who asked asks again.
 const (
@@ -106,21 +103,16 @@ const (
 	maxPendingBytes = 32 << 20
 )
 
-// ServeRuns takes runs of a function, and tells who asked at once that this runner has the run. handle must not block
-// the subscription: it starts the run and returns.
+// ServeRuns takes runs of a function. Who asked is told which runner has the run, unless it is answered at once. handle
+// must not block the subscription: it starts the run and returns.
 func (b *Bus) ServeRuns(runner, project, function string,
 	handle func(ctx context.Context, r *pb.RunRequest, answer SendPart)) (Subscription, error) {
 	s, err := subscribe(b, runs+token(project)+"."+token(function), runnerQueue,
 		func(ctx context.Context, _ string, r *pb.RunRequest, msg *nats.Msg) {
-			var index uint32
-			answer := func(p *pb.RunPart) error {
-				p.Run, p.Index = r.GetRun(), index
-				index++
-				return b.publish(ctx, msg.Reply, p)
-			}
-			if err := answer(&pb.RunPart{Runner: runner}); err != nil {
+			publish := func(p *pb.RunPart) error { return b.publish(ctx, msg.Reply, p) }
+			answer := NewAnswer(runner, r.GetRun(), publish, func(err error) {
 				b.log.WarnContext(ctx, "message bus: taking a run", "function", r.GetFunction(), "error", err)
-			}
+			})
 			handle(ctx, r, answer)
 		})
 	if err != nil {

@@ -128,7 +128,9 @@ func (inv *Invoker) invoke(
 		Invoker: inv, run: r, instance: instance, needs: n, stats: stats, clock: &clock,
 		work: pool.Work{Deadline: r.Deadline},
 	}
-	if len(r.Request.GetExplain()) == 0 { // what a function keeps has other numbers
+	// What a function keeps has other numbers than those that somebody asks about.
+	e.mayKeep = r.Keeping != nil && len(r.Request.GetExplain()) == 0
+	if e.mayKeep && !r.Keeping.Empty() {
 		e.base = r.Keeping.find(r)
 	}
 	request, err := e.encode(life)

@@ -82,11 +82,15 @@ func (k *Keeping) Has(key string) bool {
 	return b != nil && b.begun
 }
 
+// Empty returns whether the instance has no base.
+func (k *Keeping) Empty() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.bases) == 0
+}
+
 // find returns the base of a run, which may have to begin.
 func (k *Keeping) find(r *Run) *base {
-	if k == nil {
-		return nil
-	}
 	if r.Key == "" {
 		r.Key = Key(r.Request)
 	}
@@ -159,9 +163,10 @@ func (k *Keeping) Tickets() (n int) {
 	return n
 }
 
-// choose selects the tickets of the request: what changed, if the function has the others.
+// choose selects the tickets of the request: what changed, if the function has the others. Where few tickets wait
+// nothing is kept, and nobody needs the run's key: it takes as long to make as the settings and filters are.
 func (e *encoder) choose(v pool.View) {
-	s, b := &e.selection, e.base
+	s, b, k := &e.selection, e.base, e.run.Keeping
 	e.keeps, e.goes = false, false
 	if e.again {
 		e.keeps = v.Again(s, &b.kept)
@@ -174,7 +179,11 @@ func (e *encoder) choose(v pool.View) {
 		}
 	}
 	v.Select(e.run.Request.GetPools(), s)
-	e.keeps = b != nil && e.run.Keeping.admit(b, s.N())
+	if e.mayKeep && b == nil && s.N() >= k.least {
+		b = k.find(e.run)
+		e.base = b
+	}
+	e.keeps = b != nil && k.admit(b, s.N())
 }
 
 // addBase adds what writeBase writes.

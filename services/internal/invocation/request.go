@@ -31,7 +31,10 @@ type encoder struct {
 	stats    *pb.RunStats
 	clock    *time.Time
 
-	base  *base // what the function keeps of the config; nil if it keeps nothing
+	base *base // what the function keeps of the config; nil if it keeps nothing
+	// mayKeep is set if the function may begin to keep the tickets, which it does if they are many.
+	mayKeep bool
+
 	keeps bool  // the function is to keep the tickets, or keeps some already
 	again bool  // all tickets that the function keeps are selected again, and nothing else
 	goes  bool  // the function has tickets of earlier requests, and gets what changed

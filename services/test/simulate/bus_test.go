@@ -349,17 +349,13 @@ func (p port) ServeRuns(
 		if proto.Unmarshal(message, r) != nil {
 			return
 		}
-		var index uint32
-		answer := func(part *pb.RunPart) error {
-			part.Run, part.Index = r.GetRun(), index
-			index++
+		answer := bus.NewAnswer(runner, r.GetRun(), func(part *pb.RunPart) error {
 			message, err := proto.Marshal(part)
 			if err == nil && !p.process.dead() {
 				reply(message, fmt.Sprint(part.GetIndex()))
 			}
 			return err
-		}
-		_ = answer(&pb.RunPart{Runner: runner}) // it can be marshalled
+		}, func(error) {}) // a part can be marshalled
 		handle(p.process.life, r, answer)
 	}), nil
 }

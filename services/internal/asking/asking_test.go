@@ -1,0 +1,64 @@
+package asking_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/asking"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/embedded"
+)
+
+const patience = 30 * time.Second
+
+// What a run costs is what its runner says. Who gives up waiting pays for the time in which a runner may have worked,
+// whether it said that it has the run or not; when no runner has the function nobody worked.
+func TestWhoStopsWaitingPays(t *testing.T) {
+	n, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: n.URL()}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close(context.Background()) })
+	asker := &asking.Asker{Bus: b, Most: 10}
+
+	request := func() *pb.RunRequest { return &pb.RunRequest{Project: "p", Function: "f"} }
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	nobody := asker.Ask(ctx, request())
+	if nobody.Failure != bus.NoRunner {
+		t.Fatalf("without a runner the answer is %+v", nobody)
+	}
+	if _, err := b.ServeRuns("runner", "p", "f", func(_ context.Context, r *pb.RunRequest, answer bus.SendPart) {
+		if r.GetSeed() > 0 {
+			_ = answer(&pb.RunPart{Last: true, Stats: &pb.RunStats{Charge: 7_000_000}})
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	answered := request()
+	answered.Seed = 1
+	if a := asker.Run(ctx, answered); a.Failure != "" || a.Cost-nobody.Cost != 7*time.Second {
+		t.Errorf("a run that took seven seconds is %+v, and one that nobody did costs %v", a, nobody.Cost)
+	}
+
+	// The runner never answers.
+	stop, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	if a := asker.Ask(stop, request()); a.Cost-nobody.Cost < time.Millisecond || a.Cost-nobody.Cost > bus.TakenAfter {
+		t.Errorf("a run that was given up at once costs %v more than one that nobody did", a.Cost-nobody.Cost)
+	}
+	began := time.Now()
+	stop, cancel = context.WithTimeout(ctx, 8*bus.TakenAfter)
+	defer cancel()
+	if a, took := asker.Ask(stop, request()), time.Since(began); a.Cost < 8*bus.TakenAfter || a.Cost > took+nobody.Cost {
+		t.Errorf("a run that was given up after %v costs %v", took, a.Cost)
+	}
+}
