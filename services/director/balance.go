@@ -10,17 +10,30 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// balance renews the leases of the projects that this replica leads, and brings their number to its share: it acquires
-// leases that are free, or gives some up.
+// welcomePause is how long after new projects were welcomed no others are: whoever makes many projects does not make
+// directors read the list of all projects each time.
+const welcomePause = 50 * time.Millisecond
+
+// balance renews the leases of the projects that this replica leads, and brings their number to its share.
 func (s *service) balance(ctx context.Context, lead func(project string, epoch uint64)) {
 	if !s.errorLog.Check(ctx, "renewing leases", s.renew(ctx, s.leading())) {
 		return // if the leases expire, claims are refused
 	}
-	projects, err := s.Store.Projects(ctx)
-	if !s.errorLog.Check(ctx, "reading the projects", err) {
-		return
+	if projects, err := s.Store.Projects(ctx); s.errorLog.Check(ctx, "reading the projects", err) {
+		s.share(ctx, s.completed(ctx, projects), lead)
 	}
-	projects = s.completed(ctx, projects)
+}
+
+// welcome leads projects that are new, or whose leases are free, without renewing all others.
+func (s *service) welcome(ctx context.Context, lead func(project string, epoch uint64)) {
+	if projects, err := s.Store.Projects(ctx); s.errorLog.Check(ctx, "reading the projects", err) {
+		s.share(ctx, projects, lead)
+	}
+}
+
+// share brings the number of projects that this replica leads to its share: it acquires leases that are free, or gives
+// some up.
+func (s *service) share(ctx context.Context, projects []string, lead func(project string, epoch uint64)) {
 	keeping := s.keeping()
 	alive, err := s.Store.Heartbeat(ctx, s.Name, len(keeping), s.Settings.Lease)
 	if !s.errorLog.Check(ctx, "sending the heartbeat to the other directors", err) {
@@ -30,10 +43,18 @@ func (s *service) balance(ctx context.Context, lead func(project string, epoch u
 	case n < len(keeping):
 		s.retire(keeping[n:])
 	case n > len(keeping):
-		leading := s.leading()
-		free := slices.DeleteFunc(projects, func(p string) bool { return slices.Contains(leading, p) })
+		free := without(projects, s.leading())
 		s.errorLog.Check(ctx, "acquiring leases", s.acquire(ctx, free, n-len(keeping), lead))
 	}
+}
+
+// without returns the names that are not among others.
+func without(names, others []string) []string {
+	known := make(map[string]bool, len(others))
+	for _, name := range others {
+		known[name] = true
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return known[name] })
 }
 
 // share is how many of the projects a director leads. alive is how many each living director leads now. The shares are

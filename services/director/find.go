@@ -13,7 +13,7 @@ const findEvery = time.Hour
 // completed returns the list of projects with those that this replica leads, whose leases it has just renewed. Those
 // that are missing were lost: a project that is deleted has no leader. They are listed again.
 func (s *service) completed(ctx context.Context, listed []string) []string {
-	lost := slices.DeleteFunc(s.leading(), func(project string) bool { return slices.Contains(listed, project) })
+	lost := without(s.leading(), listed)
 	if len(lost) == 0 {
 		return listed
 	}

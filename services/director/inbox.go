@@ -19,9 +19,9 @@ type inbox struct {
 // news are what came since the loop looked last. touched is set if functions may see something else now. A change of a
 // config alone is not that: the config that changed runs anyway.
 type news struct {
-	poked, touched, configs, functions, servers, answered bool
-	position                                              uint64
-	parts                                                 []part
+	poked, touched, configs, functions, servers, answered, roused bool
+	position                                                      uint64
+	parts                                                         []part
 }
 
 // part is a part of the answer to a run.
@@ -58,6 +58,14 @@ func (i *inbox) poke(p *pb.Poke) {
 	i.news.servers = i.news.servers || p.GetServers()
 	i.news.answered = i.news.answered || p.GetAnswered()
 	i.news.position = max(i.news.position, p.GetPosition())
+	i.mu.Unlock()
+	i.signal.Notify()
+}
+
+// rouse adds that something happened of which no poke came.
+func (i *inbox) rouse() {
+	i.mu.Lock()
+	i.news.poked, i.news.roused = true, true
 	i.mu.Unlock()
 	i.signal.Notify()
 }

@@ -98,6 +98,7 @@ func (l *leader) publish(ctx context.Context) {
 	p := event.Publisher{
 		Store: l.Store, Bus: l.Bus, Log: l.log, Project: l.project, Wake: l.happened,
 		Removed: l.observed.RecordRemovedEvents, Published: l.estimator.tell,
+		Quiet: func() bool { return l.maintenance.quiet.Load() > 0 },
 	}
 	p.Run(ctx)
 }
@@ -146,7 +147,11 @@ func (l *leader) receive(ctx context.Context, now time.Time) {
 	}
 	l.reload(ctx, now)
 	if news.poked {
+		l.maintenance.rouse(now)
 		l.happened.Notify()
+	}
+	if news.roused {
+		l.maintenance.lookNow()
 	}
 	if news.touched {
 		l.maintenance.changed()
@@ -217,7 +222,7 @@ func (l *leader) measure(ctx context.Context) {
 		return
 	}
 	queues := l.waiting.GetQueues()
-	usage := observe.Usage{Debt: max(0, -l.budget.Level()), Configs: len(l.segments),
+	usage := observe.Usage{Quiet: l.maintenance.quiet.Load() > 0, Debt: max(0, -l.budget.Level()), Configs: len(l.segments),
 		ConfigBytes: l.configBytes, ProposalBytes: l.room.size(),
 		Players: l.waiting.GetPlayers(), QueuePlayers: l.waiting.GetQueuePlayers()}
 	for _, segments := range l.segments {

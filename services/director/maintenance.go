@@ -2,6 +2,7 @@ package director
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -25,7 +26,7 @@ const (
 )
 
 // maintenance looks, once a second, for what a crash left behind and for what has expired. Every step may be done
-// twice, by any director. It also finds out whether the state store answers.
+// twice, by any director. It also finds out whether the state store answers. A quiet project is looked at less often.
 type maintenance struct {
 	scope
 	outbox    *outbox
@@ -40,6 +41,8 @@ type maintenance struct {
 	unreachable bool
 	// empty: no ticket waited at the last look, and nothing happened since. A function would have nothing to propose.
 	empty bool
+	// quiet is the position of the feed of a quiet project, and one more; 0 when the project is not quiet.
+	quiet atomic.Uint64
 	// search is for tickets in queues that no config serves.
 	search search
 }
@@ -59,6 +62,13 @@ func (m *maintenance) suspend() {
 
 // changed notes that something happened in the project.
 func (m *maintenance) changed() { m.empty = false }
+
+// rouse notes that a project that was quiet may not be quiet any more.
+func (m *maintenance) rouse(now time.Time) {
+	if m.quiet.Swap(0) > 0 {
+		m.lookSoon(now)
+	}
+}
 
 // watched is since how long players could answer: the state store and a ticket service are known to be there.
 func (m *maintenance) watched() time.Duration {
@@ -91,6 +101,11 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	}
 	m.looked = now
 	m.next, m.empty = now.Add(lookEvery), found.Waiting == 0
+	m.quiet.Store(0)
+	if found.Quiet {
+		m.quiet.Store(found.Position + 1)
+		m.next = now.Add(quietLook)
+	}
 	if found.Outbox {
 		m.outbox.resend(ctx)
 	}

@@ -20,6 +20,7 @@
 //	outbox.go       claimed matches go into the work queue
 //	acceptance.go   matches whose players accepted go on, others end
 //	maintenance.go  what a crash left behind, and what expires
+//	quiet.go        projects in which nothing is stored
 //	population.go   the numbers of tickets that segments depend on
 //	unserved.go     tickets in queues that no config serves any more
 //	estimator.go    how long tickets wait
@@ -41,6 +42,7 @@ import (
 	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // Options are what the service needs.
@@ -129,16 +131,20 @@ func (s *service) run(ctx context.Context) error {
 	defer stop()
 	running.Go(func() { s.runners.watch(leading) })
 	running.Go(func() { s.findProjects(leading) })
+	running.Go(func() { s.watchQuiet(leading) })
 	ticker := time.NewTicker(s.Settings.Lease / 4)
 	defer ticker.Stop()
-	for {
-		s.balance(ctx, func(project string, epoch uint64) { s.lead(leading, project, epoch, &running) })
+	lead := func(project string, epoch uint64) { s.lead(leading, project, epoch, &running) }
+	for s.balance(ctx, lead); ; {
 		select {
 		case <-ctx.Done():
 			s.leave(ctx)
 			return nil
 		case <-ticker.C:
+			s.balance(ctx, lead)
 		case <-s.wake.C():
+			s.welcome(ctx, lead)
+			_ = wait.For(ctx, welcomePause)
 		}
 	}
 }

@@ -267,8 +267,8 @@ func (x *RunRequest) GetExplain() []string {
 	return nil
 }
 
-// RunPart is one part of the answer to a RunRequest. The first part comes at once. It says only which runner runs the
-// function.
+// RunPart is one part of the answer to a RunRequest. When the answer takes time, or has several parts, the first part
+// says only which runner runs the function.
 type RunPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Run   string                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`

@@ -21,11 +21,12 @@ import (
 	"matchmaker.dev/services/internal/wait"
 )
 
-// The history is read minPause after something happened, and maxPause after the last time in any case. After a failure
-// the publisher waits for retryPause.
+// The history is read minPause after something happened, and maxPause after the last time in any case, or quietPause in
+// a quiet project. After a failure the publisher waits for retryPause.
 const (
 	minPause   = 50 * time.Millisecond
 	maxPause   = time.Second
+	quietPause = 30 * time.Second
 	retryPause = time.Second
 )
 
@@ -46,6 +47,8 @@ type Publisher struct {
 	Project string
 	// Wake says that something may have happened. Without it events are published up to a second later.
 	Wake notify.Signal
+	// Quiet tells whether nothing is expected to happen in the project; may be nil.
+	Quiet func() bool
 	// Removed is told how many messages of the project's events went because it had more than its share; may be nil.
 	Removed func(ctx context.Context, messages uint64)
 	// Published is told what was published, in order, and until when nothing more had happened: the zero time if more had.
@@ -117,8 +120,13 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 		if err != nil {
 			return err
 		}
-		if wait = min(2*wait, maxPause); woken {
+		switch {
+		case woken:
 			wait = minPause
+		case p.Quiet != nil && p.Quiet():
+			wait = quietPause
+		default:
+			wait = min(2*wait, maxPause)
 		}
 	}
 }

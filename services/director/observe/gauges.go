@@ -32,6 +32,8 @@ type snapshot struct {
 
 // Usage is how much of its limits a project uses.
 type Usage struct {
+	// Quiet: nothing is stored in the project that becomes due.
+	Quiet bool
 	// Debt is the processor time beyond its budget.
 	Debt time.Duration
 	// Configs, Filters and Segments are those of all configs together.
@@ -64,6 +66,19 @@ func newGauges(m telemetry.Meter) *gauges {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			observe(float64(len(x.all)))
+		})
+	m.ObservableGauge("matchmaker.leading.quiet", "{project}",
+		"Those of them in which no ticket, match, result or backfill ticket is stored.",
+		func(_ context.Context, observe telemetry.Observe) {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			quiet := 0
+			for _, s := range x.all {
+				if s.Quiet {
+					quiet++
+				}
+			}
+			observe(float64(quiet))
 		})
 	x.gauge(m, "matchmaker.tickets.waiting", "{ticket}", "Tickets that wait for a match.",
 		func(s *snapshot) float64 { return float64(s.Waiting) })

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -38,6 +39,8 @@ type DueWork struct {
 	Unserved int64
 	// Feed is true when the feed may have entries that nobody needs any more.
 	Feed bool
+	// Quiet is true when nothing is stored that becomes due.
+	Quiet bool
 }
 
 // DueWork reads what is due, in one round trip. It decides nothing: the scripts look at Redis's clock.
@@ -45,12 +48,13 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 	k, now := keysOf(project), s.Now()
 	var position *redis.StringCmd
 	var revisions *redis.MapStringStringCmd
-	var waiting, games *redis.IntCmd
+	var waiting, games, stored *redis.IntCmd
 	var trimmed *redis.SliceCmd
 	counts := map[string]*redis.IntCmd{}
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		position, revisions, waiting = p.Get(ctx, k.feedSeq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
 		games = p.Exists(ctx, k.backfills(), k.backfillSizes())
+		stored = p.Exists(ctx, k.outbox(), k.claims(), k.proposed(), k.resolved(), k.ended())
 		trimmed = trimState(ctx, p, k)
 		for set, latest := range map[string]time.Time{
 			k.outbox(): now.Add(-after.Outbox), k.claims(): now, k.proposed(): now,
@@ -64,7 +68,7 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return DueWork{}, unavailable(err)
 	}
-	counts[""], counts["games"] = waiting, games
+	counts[""], counts["games"], counts["stored"] = waiting, games, stored
 	for _, count := range counts {
 		if err := count.Err(); err != nil {
 			return DueWork{}, unavailable(err)
@@ -90,12 +94,44 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 		}
 	}
 	d.Feed = feedIsDue(position.Val(), trimmed.Val(), now)
+	d.Quiet = waiting.Val()+games.Val()+stored.Val() == 0 && !d.Feed
 	for id, text := range revisions.Val() {
 		if d.Revisions[id], err = strconv.ParseInt(text, 10, 64); err != nil {
 			return DueWork{}, corrupt("revision of a config", err)
 		}
 	}
 	return d, nil
+}
+
+// positionBatch is of how many projects the positions are read in one round trip.
+const positionBatch = 512
+
+// Positions reads the positions of the feeds of projects. After an error it returns those of the first projects.
+func (s *Store) Positions(ctx context.Context, projects []string) (positions []uint64, err error) {
+	for some := range slices.Chunk(projects, positionBatch) {
+		texts := make([]*redis.StringCmd, len(some))
+		if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for i, project := range some {
+				texts[i] = p.Get(ctx, keysOf(project).feedSeq())
+			}
+			return nil
+		}); err != nil && !errors.Is(err, redis.Nil) {
+			return positions, unavailable(err)
+		}
+		for _, text := range texts {
+			if err := text.Err(); err != nil && !errors.Is(err, redis.Nil) {
+				return positions, unavailable(err)
+			}
+			position := uint64(0)
+			if text.Val() != "" {
+				if position, err = strconv.ParseUint(text.Val(), 10, 64); err != nil {
+					return positions, corrupt("feed", err)
+				}
+			}
+			positions = append(positions, position)
+		}
+	}
+	return positions, nil
 }
 
 // due lists up to limit members of a set ordered by time whose time has come, the oldest first.

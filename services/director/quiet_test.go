@@ -1,0 +1,142 @@
+package director_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
+)
+
+// A project in which nothing is stored that becomes due costs one read a second, together with all others. Tickets are
+// found in it although no poke came.
+func TestQuietProjectsCostOneReadASecond(t *testing.T) {
+	const projects = 30
+	w := newWorld(t)
+	w.runner("r", map[string]function{"c": pairs})
+	w.put(project, "c", nil)
+	for i := 1; i < projects; i++ {
+		if _, _, err := w.store.PutConfig(t.Context(), fmt.Sprintf("quiet-%d", i), &pb.Config{Id: "c", Function: "c"},
+			state.AnyRevision); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := sdkmetric.NewManualReader()
+	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("")
+	w.director("a", times(), func(o *director.Options) {
+		o.Meter = telemetry.NewMeter(meter, 0, slog.New(slog.DiscardHandler))
+	})
+	w.until("all projects are quiet", func() bool { return gauge(t, reader, "matchmaker.leading.quiet") == projects })
+
+	calls := w.calls()
+	const rounds = 5
+	gets, counts, ranges := calls("get"), calls("zcount"), calls("xrange")
+	w.until("all were looked at some more times", func() bool { return calls("get")-gets >= rounds*projects })
+	if n := calls("zcount") - counts; n >= rounds*projects {
+		t.Errorf("%d counts of what is due, while %d quiet projects were looked at %d times", n, projects, rounds)
+	}
+	if n := calls("xrange") - ranges; n > 2*projects { // those that begin to be quiet are read once or twice more
+		t.Errorf("%d reads of the history, while %d quiet projects were looked at %d times", n, projects, rounds)
+	}
+
+	creator := w.store.Creator(func(context.Context, string, uint64) {}) // every poke is lost
+	for _, id := range []string{"a", "b"} {
+		if err := creator.Create(t.Context(), project, &pb.Ticket{Id: id, Owner: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.results("a", "b")
+	if n := gauge(t, reader, "matchmaker.leading.quiet"); n >= projects {
+		t.Errorf("%v of %d projects are quiet while one keeps results", n, projects)
+	}
+}
+
+// A new project is led at once. The leases of the others are not renewed for it.
+func TestNewProjectsCostTheOthersNothing(t *testing.T) {
+	const projects, more = 40, 10
+	w := newWorld(t)
+	name := func(i int) string { return fmt.Sprintf("project-%d", i) }
+	config := func(i int) {
+		if _, _, err := w.store.PutConfig(t.Context(), name(i), &pb.Config{Id: "c", Function: "c"},
+			state.AnyRevision); err != nil {
+			t.Fatal(err)
+		}
+		w.poke(name(i), &pb.Poke{Configs: true})
+	}
+	for i := range projects {
+		config(i)
+	}
+	reader := sdkmetric.NewManualReader()
+	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("")
+	seldom := times()
+	seldom.Lease = time.Hour // leases are renewed each quarter of it
+	w.director("a", seldom, func(o *director.Options) {
+		o.Meter = telemetry.NewMeter(meter, 0, slog.New(slog.DiscardHandler))
+	})
+	led := func(n int) {
+		t.Helper()
+		w.until(fmt.Sprintf("%d projects are led", n), func() bool { return gauge(t, reader, "matchmaker.leading") == float64(n) })
+	}
+	led(projects)
+	calls := w.calls()
+	before := calls("evalsha")
+	for i := range more {
+		config(projects + i)
+		led(projects + i + 1)
+	}
+	if n := calls("evalsha") - before; n >= more*projects {
+		t.Errorf("%d new projects beside %d cost %d scripts", more, projects, n)
+	}
+}
+
+// calls tells how often a command of Redis was called.
+func (w *world) calls() func(command string) int {
+	client := redis.NewClient(&redis.Options{Addr: w.redis.Addr()})
+	w.Cleanup(func() { _ = client.Close() })
+	return func(command string) int {
+		w.Helper()
+		info, err := client.Info(w.Context(), "commandstats").Result()
+		if err != nil {
+			w.Fatal(err)
+		}
+		found := regexp.MustCompile(`cmdstat_` + command + `:calls=(\d+)`).FindStringSubmatch(info)
+		if found == nil {
+			return 0
+		}
+		n, err := strconv.Atoi(found[1])
+		if err != nil {
+			w.Fatal(err)
+		}
+		return n
+	}
+}
+
+// gauge is the value of a gauge.
+func gauge(t *testing.T, reader sdkmetric.Reader, name string) (value float64) {
+	t.Helper()
+	var got metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range got.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			if points, ok := m.Data.(metricdata.Gauge[float64]); ok && m.Name == name {
+				for _, point := range points.DataPoints {
+					value += point.Value
+				}
+			}
+		}
+	}
+	return value
+}
