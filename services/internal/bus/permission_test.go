@@ -161,7 +161,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		buses[name].NotifyAssigned(ctx, "demo", []string{"t"})
 		next(t, assigned)
 	}
-	for _, name := range []string{catalog.Director, catalog.Backfill} {
+	for _, name := range []string{catalog.Director, catalog.Backfill, catalog.Config} {
 		parts := make(chan *pb.RunPart, 4)
 		run, err := buses[name].StartRun(ctx, &pb.RunRequest{Run: "run-of-" + name, Project: "demo", Function: "duel"},
 			func(p bus.Part) { parts <- p.RunPart })

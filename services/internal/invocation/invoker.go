@@ -128,7 +128,7 @@ func (inv *Invoker) invoke(
 		Invoker: inv, run: r, instance: instance, needs: n, stats: stats, clock: &clock,
 		work: pool.Work{Deadline: r.Deadline},
 	}
-	if len(r.Request.GetExplain()) == 0 { // what a function keeps has other numbers
+	if len(r.Request.GetExplain()) == 0 && !r.Request.GetCheck() { // what a function keeps has other numbers
 		e.base = r.Keeping.find(r)
 	}
 	request, err := e.encode(life)
@@ -151,7 +151,7 @@ func (inv *Invoker) invoke(
 	}
 	stats.Tickets = int64(inv.parts.tickets)
 	stats.Pools = inv.countPools(r.Request.GetPools(), e.base, e.keeps)
-	if stats.Tickets == 0 {
+	if stats.Tickets == 0 && !r.Request.GetCheck() {
 		return nil
 	}
 	stats.Encode = lap(&clock)
