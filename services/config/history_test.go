@@ -111,7 +111,7 @@ func TestRollbackToKeysThatCannotBeDecrypted(t *testing.T) {
 	must(t, err)
 	ring, err := keyring.Open(other, time.Now)
 	must(t, err)
-	c := &pb.Config{Id: "a", Function: "duel", Hosting: new(pb.Hosting)}
+	c := &pb.Config{Id: "a", Function: "duel", Hosting: &pb.Hosting{Profile: "p"}}
 	c.Hosting.Keys, err = ring.SealHosting("demo", "a", &pb.HostingKeys{Access: "AK", Secret: "hunter2"})
 	must(t, err)
 	revision, _, err := s.store.PutConfig(t.Context(), "demo", c, -1)
