@@ -44,7 +44,7 @@ func judgeBudget() state.Budget { return state.Budget{Amount: 6 * time.Second, W
 // settingsError is how errors of settings begin that functions return.
 const settingsError = "settings:"
 
-// everyTicket is the pool of the census that has all tickets of the queue. No attribute has an empty name.
+// everyTicket is the pool that has all tickets of the queue. No attribute has an empty name.
 const everyTicket = ""
 
 // judge looks at what a config refers to, and asks its function whether it accepts the settings. What it finds are
@@ -80,15 +80,15 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 	defer cancel()
 	answer := s.asker.Run(asking, &pb.RunRequest{
 		Project: project, Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: c.GetPools(),
-		Queue: c.GetQueue(), Census: censusOf(c), Check: true, Now: s.Store.Now().UnixMilli(),
+		Queue: c.GetQueue(), Census: attributePools(c), Check: true, Now: s.Store.Now().UnixMilli(),
 		Budget: judgeTime.Milliseconds(),
 	})
 	s.charge(ctx, project, answer.Cost)
-	switch fault, refused := strings.CutPrefix(answer.Failure, settingsError); {
+	switch reason, refused := strings.CutPrefix(answer.Failure, settingsError); {
 	case refused:
 		refusal := new(definition.FieldErrors)
 		refusal.Add(definition.BadSettings, settings, "function %q refuses it: %s", c.GetFunction(),
-			strings.TrimSpace(fault))
+			strings.TrimSpace(reason))
 		return nil, refusal
 	case asking.Err() != nil || answer.Failure == bus.NoRunner:
 		found.Add(uncheckedSettings, settings, "nobody has checked it: function %q did not answer within %v",
@@ -127,15 +127,15 @@ func eachAttribute(c *pb.Config, f func(name string, at definition.Path)) {
 	}
 }
 
-// censusOf has a pool for each attribute, of the tickets that have it. They are counted without the function.
-func censusOf(c *pb.Config) map[string]*pb.Pool {
-	census := map[string]*pb.Pool{everyTicket: {}}
+// attributePools has a pool for each attribute, of the tickets that have it. They are counted without the function.
+func attributePools(c *pb.Config) map[string]*pb.Pool {
+	pools := map[string]*pb.Pool{everyTicket: {}}
 	eachAttribute(c, func(name string, _ definition.Path) {
-		if len(census) <= judgeAttributes {
-			census[name] = &pb.Pool{Filters: []*pb.Filter{{Attribute: name}}}
+		if len(pools) <= judgeAttributes {
+			pools[name] = &pb.Pool{Filters: []*pb.Filter{{Attribute: name}}}
 		}
 	})
-	return census
+	return pools
 }
 
 // findAttributes warns of filters on attributes that no ticket has. While no ticket waits nobody can tell.
