@@ -56,7 +56,8 @@ type service struct {
 func newService(t *testing.T) *service {
 	t.Helper()
 	s := &service{
-		configs: map[string]string{}, changes: map[string][]string{}, functions: map[string]string{}, owners: map[string]string{},
+		configs: map[string]string{}, changes: map[string][]string{},
+		functions: map[string]string{}, owners: map[string]string{},
 		backfills:  map[string]map[string]any{},
 		assignment: func(int) map[string]any { return nil },
 		state:      func(int) string { return "Running" },
