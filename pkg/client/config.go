@@ -112,11 +112,19 @@ func (c *Client) CreateConfig(ctx context.Context, config Config) (id string, er
 // CreateConfigJSON is CreateConfig for a config that is JSON already, as in a file: the service sees every member of
 // it, those it will refuse as well.
 func (c *Client) CreateConfigJSON(ctx context.Context, config json.RawMessage) (id string, err error) {
+	saved, err := c.create(ctx, config)
+	return saved.ID, err
+}
+
+func (c *Client) create(ctx context.Context, config json.RawMessage) (saved SavedConfig, err error) {
 	var created struct {
 		ID string `json:"id"`
 	}
-	_, err = c.do(ctx, &request{method: http.MethodPost, path: "v1/configs", body: document(config)}, &created)
-	return created.ID, err
+	header, err := c.do(ctx, &request{method: http.MethodPost, path: "v1/configs", body: document(config)}, &created)
+	if err != nil {
+		return saved, err
+	}
+	return SavedConfig{ID: created.ID, Warnings: warningsOf(header)}, nil
 }
 
 // ListedConfig is a config in the list of all of them.
@@ -176,9 +184,16 @@ func (c *Client) PutConfig(ctx context.Context, id string, config Config, etag s
 // those it will refuse as well.
 func (c *Client) PutConfigJSON(ctx context.Context, id string, config json.RawMessage,
 	etag string) (newETag string, err error) {
+	saved, err := c.put(ctx, id, config, etag)
+	return saved.ETag, err
+}
+
+func (c *Client) put(
+	ctx context.Context, id string, config json.RawMessage, etag string,
+) (saved SavedConfig, err error) {
 	r, err := configRequest(http.MethodPut, id)
 	if err != nil {
-		return "", err
+		return saved, err
 	}
 	r.body = document(config)
 	if etag != "" {
@@ -188,9 +203,9 @@ func (c *Client) PutConfigJSON(ctx context.Context, id string, config json.RawMe
 	}
 	header, err := c.do(ctx, r, nil)
 	if err != nil {
-		return "", err
+		return saved, err
 	}
-	return header.Get("ETag"), nil
+	return SavedConfig{ID: id, ETag: header.Get("ETag"), Warnings: warningsOf(header)}, nil
 }
 
 // DeleteConfig ends matchmaking by a config at once.

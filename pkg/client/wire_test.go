@@ -155,6 +155,66 @@ func TestWire(t *testing.T) {
 		body:   `{"odd":1}`,
 		want:   "",
 	}, {
+		name:  "save config",
+		reply: reply{status: 200, header: map[string]string{"ETag": `"4"`, "X-Config-Warning": "odd: matchmaking: hm: ha"}},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.SaveConfig(ctx, "ranked", json.RawMessage(`{"odd":1}`), `"3"`)
+		},
+		line:   "PUT /demo/matchmaking/api/v1/configs/ranked",
+		header: map[string]string{"If-Match": `"3"`},
+		body:   `{"odd":1}`,
+		want: client.SavedConfig{ID: "ranked", ETag: `"4"`,
+			Warnings: []client.Validation{{ResultCode: "odd", Message: "matchmaking: hm: ha"}}},
+	}, {
+		name:  "save config under an identifier of the service",
+		reply: reply{status: 200, body: `{"id":"guid"}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.SaveConfig(ctx, "", json.RawMessage(`{"odd":1}`), "")
+		},
+		line: "POST /demo/matchmaking/api/v1/configs",
+		body: `{"odd":1}`,
+		want: client.SavedConfig{ID: "guid"},
+	}, {
+		name:  "check config",
+		reply: reply{status: 200, body: `{"creates":true,"warnings":[{"ResultCode":"odd","Message":"hm"}],"more":1}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.CheckConfig(ctx, "a b", json.RawMessage(`{"odd":1}`), `"3"`)
+		},
+		line:   "POST /demo/matchmaking/api/v1/configs/actions/check?id=a+b",
+		header: map[string]string{"If-Match": `"3"`},
+		body:   `{"odd":1}`,
+		want:   client.CheckedConfig{Creates: true, Warnings: []client.Validation{{ResultCode: "odd", Message: "hm"}}},
+	}, {
+		name: "history of a config",
+		reply: reply{status: 200, body: `{"changes":[{"etag":"\"4\"","changed":"2030-01-02T03:04:05.006Z","by":"olga",` +
+			`"deleted":true},{"etag":"\"3\"","config":{"odd":1},"current":true}]}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) { return c.ConfigHistory(ctx, "ranked/eu") },
+		line: "GET /demo/matchmaking/api/v1/configs/ranked%2Feu/history",
+		want: []client.ConfigChange{
+			{ETag: `"4"`, Changed: time.Date(2030, 1, 2, 3, 4, 5, 6e6, time.UTC), By: "olga", Deleted: true},
+			{ETag: `"3"`, Config: json.RawMessage(`{"odd":1}`), Current: true},
+		},
+	}, {
+		name:  "roll a config back",
+		reply: reply{status: 200, header: map[string]string{"ETag": `"5"`}, body: `{}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.RollbackConfig(ctx, "ranked", `"3"`, `"4"`)
+		},
+		line:   "POST /demo/matchmaking/api/v1/configs/ranked/actions/rollback",
+		header: map[string]string{"If-Match": `"4"`, "If-None-Match": ""},
+		body:   `{"etag":"\"3\""}`,
+		want:   client.SavedConfig{ID: "ranked", ETag: `"5"`},
+	}, {
+		name:  "bring a config back",
+		reply: reply{status: 200, header: map[string]string{"ETag": `"5"`}, body: `{}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.RollbackConfig(ctx, "ranked", `"3"`, client.Absent)
+		},
+		line:   "POST /demo/matchmaking/api/v1/configs/ranked/actions/rollback",
+		header: map[string]string{"If-Match": "", "If-None-Match": "*"},
+		body:   `{"etag":"\"3\""}`,
+		want:   client.SavedConfig{ID: "ranked", ETag: `"5"`},
+	}, {
 		name: "get settings",
 		reply: reply{status: 200, header: map[string]string{"ETag": `"3"`},
 			body: `{"attributes":{"a":{"setBy":"claim","claim":"b.c"}},"more":1}`},

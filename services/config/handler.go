@@ -4,10 +4,12 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
@@ -22,9 +24,14 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return respondRefused(c, err)
 	}
+	found, err := s.judge(c.Request().Context(), c.Param("project"), config)
+	if err != nil {
+		return respondRefused(c, err)
+	}
 	if err := s.store(c.Request().Context(), c.Param("project"), config, keys, condition{}); err != nil {
 		return respondRefused(c, err)
 	}
+	warn(c.Response().Header(), found)
 	return c.JSON(http.StatusOK, map[string]string{"id": id.String()})
 }
 
@@ -37,9 +44,14 @@ func (s *service) put(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	found, err := s.judge(c.Request().Context(), c.Param("project"), config)
+	if err != nil {
+		return respondRefused(c, err)
+	}
 	if err := s.store(c.Request().Context(), c.Param("project"), config, keys, asked); err != nil {
 		return respondRefused(c, err)
 	}
+	warn(c.Response().Header(), found)
 	return s.respond(c, config)
 }
 
@@ -67,7 +79,8 @@ func (s *service) delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.remove(c.Request().Context(), c.Param("project"), c.Param("config"), asked); err != nil {
+	by := auth.From(c).Subject
+	if err := s.remove(c.Request().Context(), c.Param("project"), c.Param("config"), by, asked); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -79,9 +92,18 @@ func (s *service) read(c echo.Context, id string) (*pb.Config, *definition.Hosti
 	if err != nil {
 		return nil, nil, err
 	}
+	return s.parse(c, id, text)
+}
+
+// parse makes a record of a config that the caller wants.
+func (s *service) parse(c echo.Context, id string, text jsontext.Value) (*pb.Config, *definition.HostingKeys, error) {
 	config, keys, err := read(id, text, s.Limits)
-	if err != nil || s.CheckHosting == nil || config.GetHosting() == nil {
-		return config, keys, err
+	if err != nil {
+		return nil, nil, err
+	}
+	config.ChangedBy = auth.From(c).Subject
+	if s.CheckHosting == nil || config.GetHosting() == nil {
+		return config, keys, nil
 	}
 	if err := s.CheckHosting(c.Param("project"), config.GetHosting()); err != nil {
 		var errs definition.FieldErrors

@@ -18,11 +18,14 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/asking"
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -41,18 +44,25 @@ type Options struct {
 	// CheckHosting says why a project may not use a hosting; nil where the rules of hosting are not known. Then players
 	// get an error instead of a server.
 	CheckHosting func(project string, h *pb.Hosting) error
+	// Tracer makes the spans of runs; the zero Tracer makes none.
+	Tracer telemetry.Tracer
 }
 
 // Bus is what the service needs of the bus: a *bus.Bus.
 type Bus interface {
 	Poke(ctx context.Context, project string, p *pb.Poke)
+	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
 }
 
-type service struct{ Options }
+type service struct {
+	Options
+	// asker asks functions whether they accept settings.
+	asker asking.Asker
+}
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{o}
+	s := &service{Options: o, asker: asking.Asker{Bus: o.Bus, Tracer: o.Tracer, Most: judgeProposals}}
 	return app.Part{Name: "config", Routes: s.routes, Ready: o.Store.Ping}
 }
 
@@ -66,6 +76,9 @@ func (s *service) routes(e *echo.Echo) {
 	e.GET(web.Base+"/configs/:config", s.get, developer...)
 	e.PUT(web.Base+"/configs/:config", s.put, developer...)
 	e.DELETE(web.Base+"/configs/:config", s.delete, developer...)
+	e.GET(web.Base+"/configs/:config/history", s.history, developer...)
+	e.POST(web.Base+"/configs/:config/actions/rollback", s.rollback, developer...)
+	e.POST(web.Base+"/configs/actions/check", s.check, developer...)
 	e.GET(web.Base+"/settings", s.getSettings, developer...)
 	e.PUT(web.Base+"/settings", s.putSettings, developer...)
 	e.GET(web.Base+"/settings/history", s.settingsHistory, developer...)
@@ -88,10 +101,10 @@ func (s *service) store(ctx context.Context, project string, c *pb.Config, keys 
 	return err
 }
 
-func (s *service) remove(ctx context.Context, project, id string, asked condition) error {
+func (s *service) remove(ctx context.Context, project, id, by string, asked condition) error {
 	var there bool
 	err := s.change(ctx, project, id, asked, false, func(expected int64, _ *pb.Config) (err error) {
-		there, err = s.Store.DeleteConfig(ctx, project, id, expected)
+		there, err = s.Store.DeleteConfig(ctx, project, id, expected, by)
 		return err
 	})
 	if err == nil && there {

@@ -32,6 +32,7 @@ type studio struct {
 	url, token string
 	issuer     *issuer.Issuer
 	store      *state.Store
+	bus        *bus.Bus
 	pokes      chan *pb.Poke
 	keys       string // the file that hosting keys are encrypted with
 	ring       *keyring.Ring
@@ -42,6 +43,7 @@ func start(t *testing.T) *studio {
 	log := slog.New(slog.DiscardHandler)
 	s := &studio{store: embeddedtest.Store(t, state.Options{}), pokes: make(chan *pb.Poke, 100)}
 	b := embeddedtest.Bus(t, bus.Options{Name: "test"})
+	s.bus = b
 	must(t, b.Prepare(t.Context()))
 	sub, err := b.OnPoke(func(_ string, p *pb.Poke) { s.pokes <- p })
 	must(t, err)
@@ -389,7 +391,7 @@ func TestConditionsHoldWhenManyAsk(t *testing.T) {
 	// The revision that a deletion has seen may be replaced before it reaches the state.
 	old, err := strconv.ParseInt(strings.Trim(tag, `"`), 10, 64)
 	must(t, err)
-	if _, err := s.store.DeleteConfig(t.Context(), "demo", "a", old); problem.KindOf(err) != problem.Conflict {
+	if _, err := s.store.DeleteConfig(t.Context(), "demo", "a", old, ""); problem.KindOf(err) != problem.Conflict {
 		t.Errorf("deletion of another revision: %v", err)
 	}
 	s.get(t, "a").expect(t, 200)

@@ -185,7 +185,7 @@ func (s *service) settingsHistory(c echo.Context) error {
 	changes := make([]change, 0, len(all))
 	for _, p := range all {
 		changes = append(changes, change{
-			ETag: etag(p.GetRevision()), Changed: time.UnixMilli(p.GetChanged()).UTC().Format("2006-01-02T15:04:05.000Z"),
+			ETag: etag(p.GetRevision()), Changed: timestamp(time.UnixMilli(p.GetChanged())),
 			By: p.GetChangedBy(), Settings: settingsOf(p),
 		})
 	}

@@ -54,7 +54,7 @@ func BenchmarkObserved(b *testing.B) {
 					b.Fatalf("%d of %d tickets are assigned", assigned.Load(), tickets)
 				}
 			})
-			if _, err := w.store.DeleteConfig(b.Context(), project, "pairs", state.AnyRevision); err != nil {
+			if _, err := w.store.DeleteConfig(b.Context(), project, "pairs", state.AnyRevision, ""); err != nil {
 				b.Fatal(err)
 			}
 			stop()

@@ -49,7 +49,7 @@ func TestChurnOfAConfigCausesFewReadsAndRuns(t *testing.T) {
 	began, before := time.Now(), quiet.Load()
 	for i := range changes {
 		if i%2 == 1 {
-			if _, err := w.store.DeleteConfig(t.Context(), project, "churned", state.AnyRevision); err != nil {
+			if _, err := w.store.DeleteConfig(t.Context(), project, "churned", state.AnyRevision, ""); err != nil {
 				t.Fatal(err)
 			}
 			w.poke(project, &pb.Poke{Configs: true, Deleted: "churned"})

@@ -287,7 +287,7 @@ func TestConfigsCountFromTheMomentTheyAreWritten(t *testing.T) {
 	var all []string
 	for n := 1; n <= 60; n++ {
 		if n%3 == 0 { // deleted for a while: tickets that come then are for the next config
-			deleted, err := w.store.DeleteConfig(t.Context(), project, "c", state.AnyRevision)
+			deleted, err := w.store.DeleteConfig(t.Context(), project, "c", state.AnyRevision, "")
 			if err != nil || !deleted {
 				t.Fatal(deleted, err)
 			}

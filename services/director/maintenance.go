@@ -1,7 +1,9 @@
 package director
 
 import (
+	"cmp"
 	"context"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -45,6 +47,8 @@ type maintenance struct {
 	quiet atomic.Uint64
 	// search is for tickets in queues that no config serves.
 	search search
+	// forget is when to forget old changes of configs next.
+	forget time.Time
 }
 
 // findings are what a look found.
@@ -126,6 +130,7 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	if found.Feed {
 		m.trimFeed(ctx, now)
 	}
+	m.forgetChanges(ctx, now)
 	return found, true
 }
 
@@ -176,6 +181,22 @@ func (m *maintenance) expireTickets(ctx context.Context) uint64 {
 	}
 	m.Bus.NotifyResults(ctx, m.project, e.Told, nil) // requests that wait for them read the reason
 	return e.Position
+}
+
+// forgetChanges forgets changes of configs that are too old, if it is time. A leader begins at a random time: one that
+// takes over many projects has other work.
+func (m *maintenance) forgetChanges(ctx context.Context, now time.Time) {
+	every := cmp.Or(m.ForgetEvery, time.Hour)
+	if m.forget.IsZero() {
+		m.forget = now.Add(rand.N(every)) //nolint:gosec // no secret
+		return
+	}
+	if now.Before(m.forget) {
+		return
+	}
+	m.forget = now.Add(every)
+	err := m.Store.ForgetConfigChanges(ctx, m.project, m.Settings.ConfigHistory)
+	m.observed.Check(ctx, "forgetting old changes of configs", err)
 }
 
 // trimFeed removes what no runner needs any more from the feed.

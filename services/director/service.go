@@ -62,6 +62,8 @@ type Options struct {
 	Segments int
 	// ProposalMemory is about how many bytes a project's proposals may take until they are settled; 0 means 512 MiB.
 	ProposalMemory int64
+	// ForgetEvery is how often changes of configs that are too old are forgotten; 0 means every hour.
+	ForgetEvery time.Duration
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.

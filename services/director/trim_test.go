@@ -2,9 +2,33 @@ package director_test
 
 import (
 	"testing"
+	"time"
 
+	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/state"
 )
+
+// Whoever leads a project forgets what its configs were, some time after they changed.
+func TestLeaderForgetsOldChangesOfConfigs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(project, "c", nil)
+	w.put(project, "c", nil)
+	kept := func() int {
+		changes, err := w.store.ConfigHistory(w.Context(), project, "c")
+		if err != nil {
+			w.Fatal(err)
+		}
+		return len(changes)
+	}
+	if kept() != 2 {
+		w.Fatal("the change before is not kept")
+	}
+	settings := times()
+	settings.ConfigHistory = time.Millisecond
+	w.director("one", settings, func(o *director.Options) { o.ForgetEvery = time.Second })
+	w.until("the leader has forgotten the change before", func() bool { return kept() == 1 })
+}
 
 // Whoever leads a project notes the feed's position, and trims the feed to it a minute later.
 func TestLeaderTrimsTheFeed(t *testing.T) {

@@ -116,14 +116,14 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 }
 
 // enqueue waits until the index reached the position of the run and a slot took the run. It returns false without an
-// error when no ticket waits.
+// error when no ticket waits, unless the function is only checked.
 func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error) {
 	if err := f.feed.wait(ctx, r.Request.GetPosition()); err != nil {
 		return false, err
 	}
 	r.indexed = time.Now()
 	f.env.metrics.feedWait.Record(ctx, r.indexed.Sub(r.Began).Seconds())
-	if r.Index.Len() == 0 {
+	if r.Index.Len() == 0 && !r.Request.GetCheck() {
 		return false, nil
 	}
 	entry := f.gate.Enter(r.Request.GetConfig(), r)

@@ -36,6 +36,28 @@ func TestTwoTicketsAreMatched(t *testing.T) {
 	}
 }
 
+// A function judges settings while no ticket waits, and while some do, which it does not get.
+func TestFunctionIsCheckedWithoutTickets(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "duel", w.duel)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("duel", 1)
+	ask := func(settings string) answer {
+		return w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "duel", Check: true,
+			Position: w.position(), Settings: []byte(settings), Census: map[string]*pb.Pool{"all": {}}}))
+	}
+	for waiting := range int64(3) {
+		const reason = `settings: "windw" is not a setting of this function`
+		if a := ask(`{"windw":1}`); !strings.HasPrefix(a.error, reason) || a.stats.GetPopulation()["all"] != waiting {
+			t.Errorf("%d wait: %v", waiting, a)
+		}
+		if a := ask(`{"window":1}`); a.error != "" || len(a.proposals) > 0 || a.stats.GetPopulation()["all"] != waiting {
+			t.Errorf("%d wait: %v", waiting, a)
+		}
+		w.ticket(1000, nil)
+	}
+}
+
 func TestProposalHasEverythingThatTheFunctionSet(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)

@@ -67,7 +67,7 @@ func TestTicketSaysWhichOfItsQueuesNobodyServes(t *testing.T) {
 	expect(both, sorted, nil)
 	r.serve(t, "one", "casual") // it changes its queue
 	expect(both, sorted, []string{"ranked"})
-	_, err := r.store.DeleteConfig(t.Context(), "demo", "one", state.AnyRevision)
+	_, err := r.store.DeleteConfig(t.Context(), "demo", "one", state.AnyRevision, "")
 	must(t, err)
 	expect(both, sorted, []string{"ranked"})
 	r.assign(t.Context(), t, both)

@@ -2,6 +2,7 @@
 package function
 
 import (
+	"errors"
 	"math"
 
 	"matchmaker.dev/functions/internal/search"
@@ -21,7 +22,7 @@ const explainShare = 4
 func Match(r *matchfn.Run) error {
 	rules, err := origin.Read(r.Config())
 	if err != nil {
-		return err
+		return errors.New("settings: " + err.Error())
 	}
 	source, names := newSource(r, rules), names{}
 	games, work := newGames(r, rules, source), int(r.Budget().Milliseconds())*effort

@@ -134,7 +134,7 @@ func TestPlayersOfTheServiceAreEnough(t *testing.T) {
 
 func TestWrongRulesFailTheRun(t *testing.T) {
 	_, err := fake.Run(function, fake.Request{Settings: "{\n\"teams\": [{\"name\": \"red\"}]}"})
-	if err == nil || !strings.Contains(err.Error(), "line 2, column 11: teams[0]: a team needs a size") {
+	if err == nil || !strings.Contains(err.Error(), "settings: line 2, column 11: teams[0]: a team needs a size") {
 		t.Error(err)
 	}
 }

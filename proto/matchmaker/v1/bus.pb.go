@@ -134,7 +134,10 @@ type RunRequest struct {
 	// queue whose tickets and backfill tickets the pools select; empty for those without queues.
 	Queue string `protobuf:"bytes,13,opt,name=queue,proto3" json:"queue,omitempty"`
 	// explain are the ids of tickets that the function is asked about: why they are in no match.
-	Explain       []string `protobuf:"bytes,14,rep,name=explain,proto3" json:"explain,omitempty"`
+	Explain []string `protobuf:"bytes,14,rep,name=explain,proto3" json:"explain,omitempty"`
+	// check is set if the function gets no ticket: it is asked whether it accepts the settings and the pools. A runner of a
+	// version that does not know it does a plain run.
+	Check         bool `protobuf:"varint,15,opt,name=check,proto3" json:"check,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -265,6 +268,13 @@ func (x *RunRequest) GetExplain() []string {
 		return x.Explain
 	}
 	return nil
+}
+
+func (x *RunRequest) GetCheck() bool {
+	if x != nil {
+		return x.Check
+	}
+	return false
 }
 
 // RunPart is one part of the answer to a RunRequest. When the answer takes time, or has several parts, the first part
@@ -1290,7 +1300,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
 	"\aservers\x18\x05 \x01(\bR\aservers\x12\x1a\n" +
-	"\banswered\x18\x06 \x01(\bR\banswered\"\xca\x04\n" +
+	"\banswered\x18\x06 \x01(\bR\banswered\"\xe0\x04\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -1307,7 +1317,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06census\x18\v \x03(\v2%.matchmaker.v1.RunRequest.CensusEntryR\x06census\x12\x1c\n" +
 	"\tbackfills\x18\f \x01(\bR\tbackfills\x12\x14\n" +
 	"\x05queue\x18\r \x01(\tR\x05queue\x12\x18\n" +
-	"\aexplain\x18\x0e \x03(\tR\aexplain\x1aM\n" +
+	"\aexplain\x18\x0e \x03(\tR\aexplain\x12\x14\n" +
+	"\x05check\x18\x0f \x01(\bR\x05check\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +

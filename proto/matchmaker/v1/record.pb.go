@@ -713,7 +713,9 @@ type Config struct {
 	// acceptance is for how many milliseconds the players of its matches may accept; 0 if they are not asked.
 	Acceptance int64 `protobuf:"varint,11,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
 	// seats is set if the players of its matches get seat passes.
-	Seats         bool `protobuf:"varint,12,opt,name=seats,proto3" json:"seats,omitempty"`
+	Seats bool `protobuf:"varint,12,opt,name=seats,proto3" json:"seats,omitempty"`
+	// changed_by is the subject of the token that put it; empty in records of versions that did not know it.
+	ChangedBy     string `protobuf:"bytes,13,opt,name=changed_by,json=changedBy,proto3" json:"changed_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -830,6 +832,13 @@ func (x *Config) GetSeats() bool {
 		return x.Seats
 	}
 	return false
+}
+
+func (x *Config) GetChangedBy() string {
+	if x != nil {
+		return x.ChangedBy
+	}
+	return ""
 }
 
 // Function is a match function: the state that runners reconcile to.
@@ -2492,7 +2501,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x13on_allocation_error\x18\x06 \x01(\tR\x11onAllocationError\"=\n" +
 	"\vHostingKeys\x12\x16\n" +
 	"\x06access\x18\x01 \x01(\tR\x06access\x12\x16\n" +
-	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xcd\x03\n" +
+	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xec\x03\n" +
 	"\x06Config\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x12\n" +
@@ -2508,7 +2517,9 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"acceptance\x18\v \x01(\x03R\n" +
 	"acceptance\x12\x14\n" +
-	"\x05seats\x18\f \x01(\bR\x05seats\x1aM\n" +
+	"\x05seats\x18\f \x01(\bR\x05seats\x12\x1d\n" +
+	"\n" +
+	"changed_by\x18\r \x01(\tR\tchangedBy\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +

@@ -295,7 +295,7 @@ func (b *builder) config() error {
 	}
 	b.add(config.New(config.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"),
-		Limits: b.settings.Definitions, Keys: b.keys, CheckHosting: check,
+		Limits: b.settings.Definitions, Keys: b.keys, CheckHosting: check, Tracer: b.tracer("config"),
 	}))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/problem"
@@ -19,7 +20,7 @@ type keysCmd struct {
 	Hosting keysHostingCmd `cmd:"" help:"Put a new key first into the file of --hosting-keys, which is made when there is none."`
 	Server  keysSigningCmd `cmd:"" help:"Add a new key to the file of --server-keys, which is made when there is none."`
 	Seat    keysSigningCmd `cmd:"" help:"Add a new key to the file of --seat-keys, which is made when there is none."`
-	Reseal  keysResealCmd  `cmd:"" help:"Encrypt the hosting keys of all configs again that are encrypted with an older key."`
+	Reseal  keysResealCmd  `cmd:"" help:"Encrypt the hosting keys of all configs, and of what they were before, again that are encrypted with an older key."`
 }
 
 type keysHostingCmd struct {
@@ -87,8 +88,8 @@ func (c *keysResealCmd) Run(ctx context.Context, s streams) error {
 	return errors.Join(err, store.Close())
 }
 
-// reseal encrypts hosting keys with the first key of the file. It skips configs that it cannot decrypt, and returns
-// their errors.
+// reseal encrypts hosting keys with the first key of the file: of configs first, and then of what configs were before,
+// so that one which is replaced meanwhile is among them. It skips what it cannot decrypt, and returns their errors.
 func reseal(ctx context.Context, store *state.Store, ring *keyring.Ring) (done int, err error) {
 	projects, err := store.Projects(ctx)
 	if err != nil {
@@ -109,6 +110,13 @@ func reseal(ctx context.Context, store *state.Store, ring *keyring.Ring) (done i
 				done++
 			}
 		}
+		n, err := store.ResealConfigHistory(ctx, project, func(c *pb.Config) (bool, error) {
+			return resealKeys(ring, project, c)
+		})
+		if err != nil {
+			failed = append(failed, fmt.Errorf("project %s: before a change: %w", project, err))
+		}
+		done += n
 	}
 	return done, errors.Join(failed...)
 }
@@ -125,18 +133,24 @@ func resealConfig(
 		if err != nil {
 			return false, err
 		}
-		if len(c.GetHosting().GetKeys()) == 0 || ring.Current(c.GetHosting().GetKeys()) {
-			return false, nil
-		}
-		keys, err := ring.OpenHosting(project, id, c.GetHosting())
-		if err != nil {
+		if changed, err := resealKeys(ring, project, c); err != nil || !changed {
 			return false, err
 		}
-		if c.Hosting.Keys, err = ring.SealHosting(project, id, keys); err != nil {
-			return false, err
-		}
-		if _, _, err = store.PutConfig(ctx, project, c, c.GetRevision()); problem.KindOf(err) != problem.Conflict {
+		if err := store.ResealConfig(ctx, project, c); problem.KindOf(err) != problem.Conflict {
 			return err == nil, err
 		}
 	}
+}
+
+// resealKeys encrypts the hosting keys of a config with the first key, unless they are.
+func resealKeys(ring *keyring.Ring, project string, c *pb.Config) (changed bool, err error) {
+	if len(c.GetHosting().GetKeys()) == 0 || ring.Current(c.GetHosting().GetKeys()) {
+		return false, nil
+	}
+	keys, err := ring.OpenHosting(project, c.GetId(), c.GetHosting())
+	if err != nil {
+		return false, err
+	}
+	c.Hosting.Keys, err = ring.SealHosting(project, c.GetId(), keys)
+	return err == nil, err
 }

@@ -52,13 +52,27 @@ func TestReseal(t *testing.T) {
 			put(project, id, sealed)
 		}
 	}
+	// What a config was before, and one that was deleted, have keys too.
+	before, err := ring.SealHosting("p", "c0", &pb.HostingKeys{Access: "AK", Secret: "hunter1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := store.Config(t.Context(), "p", "c0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put("p", "c0", before)
+	put("p", "c0", now.GetHosting().GetKeys())
+	if _, err := store.DeleteConfig(t.Context(), "p", "c1", state.AnyRevision, "ida"); err != nil {
+		t.Fatal(err)
+	}
 	put("p", "none", nil)
 	put("p", "strange", []byte("\x01\x01?..............................."))
 	if code, _, stderr := matchmaker(t, "keys", "hosting", path); code != exitOK {
 		t.Fatal(stderr)
 	}
 	// The old key goes once everything is encrypted with the new one.
-	for _, want := range []string{"6 configs", "0 configs"} {
+	for _, want := range []string{"8 configs", "0 configs"} {
 		code, stdout, stderr := matchmaker(t, "keys", "reseal", "--redis", redis.URL(), "--hosting-keys", path)
 		if code != exitFailure || !strings.Contains(stdout, want+" were") ||
 			!strings.Contains(stderr, `project p: hosting keys of config "strange": key ?:`) {
@@ -77,15 +91,28 @@ func TestReseal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	expect := func(project string, c *pb.Config, secret string) {
+		t.Helper()
+		keys, err := fresh.OpenHosting(project, c.GetId(), c.GetHosting())
+		if err != nil || keys.GetSecret() != secret || c.GetFunction() != "f" {
+			t.Errorf("%s of %s: %v, %v", c.GetId(), project, keys, err)
+		}
+	}
 	for _, project := range []string{"p", "q"} {
 		for i := range 3 {
-			c, err := store.Config(t.Context(), project, fmt.Sprint("c", i))
+			id := fmt.Sprint("c", i)
+			history, err := store.ConfigHistory(t.Context(), project, id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			keys, err := fresh.OpenHosting(project, c.GetId(), c.GetHosting())
-			if err != nil || keys.GetSecret() != "hunter2" || c.GetFunction() != "f" {
-				t.Errorf("%s of %s: %v, %v", c.GetId(), project, keys, err)
+			for n, change := range history {
+				switch {
+				case change.Deleted:
+				case project == "p" && id == "c0" && n == 1:
+					expect(project, change.Config, "hunter1")
+				default:
+					expect(project, change.Config, "hunter2")
+				}
 			}
 		}
 	}

@@ -189,7 +189,7 @@ func (r removal) deleteDefinitions(ctx context.Context) error {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(configs)) {
-		if _, err := r.store.DeleteConfig(ctx, r.project, id, state.AnyRevision); err != nil {
+		if _, err := r.store.DeleteConfig(ctx, r.project, id, state.AnyRevision, ""); err != nil {
 			return err
 		}
 	}

@@ -18,11 +18,15 @@ import (
 )
 
 type configCommands struct {
-	Create configCreate `cmd:"" help:"Create a config with an identifier that the service chooses."`
-	Put    configPut    `cmd:"" help:"Create or replace a config; it is used at once."`
-	List   configList   `cmd:"" help:"List the project's configs."`
-	Get    configGet    `cmd:"" help:"Print a config."`
-	Delete configDelete `cmd:"" help:"Delete a config; it makes no more matches."`
+	Create   configCreate   `cmd:"" help:"Create a config with an identifier that the service chooses."`
+	Put      configPut      `cmd:"" help:"Create or replace a config; it is used at once."`
+	Check    configCheck    `cmd:"" help:"Check a config without storing it."`
+	List     configList     `cmd:"" help:"List the project's configs."`
+	Get      configGet      `cmd:"" help:"Print a config."`
+	History  configHistory  `cmd:"" help:"Print who changed a config and when."`
+	Diff     configDiff     `cmd:"" help:"Print what changed in a config, or what a file would change."`
+	Rollback configRollback `cmd:"" help:"Make a config what it was before; also one that was deleted."`
+	Delete   configDelete   `cmd:"" help:"Delete a config; it makes no more matches."`
 }
 
 type configCreate struct {
@@ -48,17 +52,18 @@ func (c configCreate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	id, err := api.CreateConfigJSON(ctx, config)
+	saved, err := api.SaveConfig(ctx, "", config, "")
 	if err != nil {
 		return err
 	}
-	return s.showID("config", "id", id)
+	return s.showSaved(saved)
 }
 
 type configPut struct {
 	ID      string `arg:"" name:"id" help:"The config's identifier."`
 	File    string `arg:"" help:"JSON file, or - for standard input."`
 	IfMatch string `placeholder:"ETAG" help:"Replace only the config that has this ETag."`
+	DryRun  bool   `help:"Only check it, as \"mm config check\" does."`
 }
 
 func (configPut) Help() string {
@@ -78,14 +83,14 @@ func (c configPut) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	etag, err := api.PutConfigJSON(ctx, c.ID, config, c.IfMatch)
+	if c.DryRun {
+		return s.checkConfig(ctx, api, c.ID, config, c.IfMatch)
+	}
+	saved, err := api.SaveConfig(ctx, c.ID, config, c.IfMatch)
 	if err != nil {
 		return err
 	}
-	var g grid
-	g.add("config", c.ID)
-	g.add("etag", etag)
-	return s.show(map[string]string{"id": c.ID, "etag": etag}, g)
+	return s.showSaved(saved)
 }
 
 // readJSON reads a file, or standard input for -. A syntax error has its line and column.
@@ -174,7 +179,10 @@ type configGet struct {
 }
 
 func (configGet) Help() string {
-	return `Examples:
+	return `The table is followed by what the service finds wrong with the config now, such as settings that its function
+refuses since its last upload.
+
+Examples:
 
     mm config get ranked
     mm config get ranked --output json > ranked.json`
@@ -186,7 +194,11 @@ func (c configGet) Run(ctx context.Context, s *session, api developerAPI) error 
 	if err != nil {
 		return err
 	}
-	return s.show(config.JSON, aboutConfig(c.ID, config), poolsOf(config))
+	if err := s.show(config.JSON, aboutConfig(c.ID, config), poolsOf(config)); err != nil || s.Output == "json" {
+		return err
+	}
+	s.checkStored(ctx, api.Client, c.ID, config.JSON)
+	return nil
 }
 
 func aboutConfig(id string, c *client.StoredConfig) grid {

@@ -28,10 +28,13 @@ type service struct {
 
 	mu        sync.Mutex
 	configs   map[string]string
-	functions map[string]string // name → MD5
-	current   int               // version of each function
-	owners    map[string]string // ticket → player
-	body      map[string]any    // of the last ticket
+	changes   map[string][]string // what each config was, the oldest first; "" if it was deleted
+	warned    []string            // warnings of configs
+	old       bool                // it cannot check configs
+	functions map[string]string   // name → MD5
+	current   int                 // version of each function
+	owners    map[string]string   // ticket → player
+	body      map[string]any      // of the last ticket
 	backfills map[string]map[string]any
 	players   []any // of tickets
 	// acceptance of tickets; nil if their match does not ask
@@ -53,7 +56,8 @@ type service struct {
 func newService(t *testing.T) *service {
 	t.Helper()
 	s := &service{
-		configs: map[string]string{}, functions: map[string]string{}, owners: map[string]string{},
+		configs: map[string]string{}, changes: map[string][]string{},
+		functions: map[string]string{}, owners: map[string]string{},
 		backfills:  map[string]map[string]any{},
 		assignment: func(int) map[string]any { return nil },
 		state:      func(int) string { return "Running" },
@@ -69,6 +73,9 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("GET "+base+"/configs", s.require(s.listConfigs, "developer"))
 	mux.HandleFunc("GET "+base+"/configs/{id}", s.require(s.getConfig, "developer"))
 	mux.HandleFunc("DELETE "+base+"/configs/{id}", s.require(s.deleteConfig, "developer"))
+	mux.HandleFunc("GET "+base+"/configs/{id}/history", s.require(s.getConfigHistory, "developer"))
+	mux.HandleFunc("POST "+base+"/configs/{id}/actions/rollback", s.require(s.rollbackConfig, "developer"))
+	mux.HandleFunc("POST "+base+"/configs/actions/check", s.require(s.checkConfig, "developer"))
 	mux.HandleFunc("GET "+base+"/players/{id}", s.require(s.exportPlayer, "developer"))
 	mux.HandleFunc("DELETE "+base+"/players/{id}", s.require(s.erasePlayer, "developer"))
 	mux.HandleFunc("PUT "+base+"/settings", s.require(s.putSettings, "developer"))
@@ -280,8 +287,76 @@ func (s *service) putConfig(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, http.StatusConflict, "the config has changed")
 		return
 	}
-	s.configs[r.PathValue("id")] = string(body)
+	id := r.PathValue("id")
+	s.configs[id], s.changes[id] = string(body), append(s.changes[id], string(body))
+	for _, warning := range s.warned {
+		w.Header().Add("X-Config-Warning", warning)
+	}
 	w.Header().Set("ETag", `"1"`)
+}
+
+func (s *service) getConfigHistory(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if len(s.changes[id]) == 0 {
+		writeProblem(w, http.StatusNotFound, "nothing is kept of config "+id)
+		return
+	}
+	var changes []string
+	for n, config := range s.changes[id] {
+		what := `"config":` + config
+		if config == "" {
+			what = `"deleted":true`
+		}
+		if _, exists := s.configs[id]; exists && n == len(s.changes[id])-1 {
+			what += `,"current":true`
+		}
+		changes = append(changes, fmt.Sprintf(`{"etag":"\"%d\"","changed":"2030-01-02T03:04:05.006Z","by":"olga",%s}`, n+1, what))
+	}
+	slices.Reverse(changes)
+	_, _ = io.WriteString(w, `{"changes":[`+strings.Join(changes, ",")+`]}`)
+}
+
+func (s *service) rollbackConfig(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	_, exists := s.configs[id]
+	latest := fmt.Sprintf("\"%d\"", len(s.changes[id]))
+	if match, none := r.Header.Get("If-Match"), r.Header.Get("If-None-Match"); exists && match != latest ||
+		!exists && none != "*" {
+		writeProblem(w, http.StatusConflict, fmt.Sprintf("not the state %q %q", match, none))
+		return
+	}
+	var to struct{ ETag string }
+	_ = json.NewDecoder(r.Body).Decode(&to)
+	for n, config := range s.changes[id] {
+		if to.ETag == fmt.Sprintf("\"%d\"", n+1) {
+			s.configs[id], s.changes[id] = config, append(s.changes[id], config)
+			w.Header().Set("ETag", fmt.Sprintf("\"%d\"", len(s.changes[id])))
+			_, _ = io.WriteString(w, config)
+			return
+		}
+	}
+	writeProblem(w, http.StatusNotFound, "the change "+to.ETag+" is not kept")
+}
+
+func (s *service) checkConfig(w http.ResponseWriter, r *http.Request) {
+	if s.old {
+		writeProblem(w, http.StatusNotFound, "there is nothing here")
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	if bytes.Contains(body, []byte("bad")) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		answer(w, []map[string]string{{"ResultCode": "badSettings", "Message": "matchmaking.config: odd"}})
+		return
+	}
+	_, exists := s.configs[r.URL.Query().Get("id")]
+	warnings := []map[string]string{}
+	for _, one := range s.warned {
+		code, message, _ := strings.Cut(one, ": ")
+		warnings = append(warnings, map[string]string{"ResultCode": code, "Message": message})
+	}
+	answer(w, map[string]any{"creates": !exists, "warnings": warnings})
 }
 
 func (s *service) createConfig(w http.ResponseWriter, r *http.Request) {
@@ -293,6 +368,7 @@ func (s *service) createConfig(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(refused.Body.Bytes())
 		return
 	}
+	w.Header()["X-Config-Warning"] = refused.Header()["X-Config-Warning"]
 	answer(w, map[string]any{"id": "6c4de9ba"})
 }
 
@@ -307,7 +383,11 @@ func (s *service) getConfig(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) deleteConfig(w http.ResponseWriter, r *http.Request) {
-	delete(s.configs, r.PathValue("id"))
+	id := r.PathValue("id")
+	if _, exists := s.configs[id]; exists {
+		s.changes[id] = append(s.changes[id], "")
+	}
+	delete(s.configs, id)
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -35,7 +35,10 @@ func (s *session) showStart(ctx context.Context, api *client.Client, u upload) e
 		return err
 	}
 	switch {
-	case !u.wait || f.Status.State == client.Running:
+	case !u.wait:
+		return nil
+	case f.Status.State == client.Running:
+		s.checkConfigsOf(ctx, api, f.Name)
 		return nil
 	case f.Status.State == client.Failed:
 		s.showLogEnd(ctx, api, f.Name)

@@ -42,8 +42,9 @@ type Asker struct {
 type Answer struct {
 	Proposals    []*pb.Proposal
 	Explanations []*pb.Explanation
-	// Tickets is how many the function got.
-	Tickets int64
+	// Tickets is how many the function got, and Population how many each pool of the census has.
+	Tickets    int64
+	Population map[string]int64
 	// Failure is why the run failed.
 	Failure string
 	// Cost is what the project is to be charged.
@@ -94,7 +95,8 @@ func (a *Asker) Ask(ctx context.Context, r *pb.RunRequest) (answer Answer) {
 					return Answer{Failure: bus.Dropped}
 				}
 				if p.GetLast() {
-					answer.Failure, answer.Explanations, answer.Tickets = p.GetError(), p.GetExplanations(), stats.GetTickets()
+					answer.Failure, answer.Explanations = p.GetError(), p.GetExplanations()
+					answer.Tickets, answer.Population = stats.GetTickets(), stats.GetPopulation()
 					return answer
 				}
 			}

@@ -7,7 +7,7 @@
 //	mm.poke.<project>               tickets or configs changed        ticket, config, … → director
 //	mm.run.<project>.<function>     run a function, parts come back   director → one runner
 //	mm.parts.<service>.<bus>-<project>.<run>
-//	                                parts of a run's answer           runner → director, backfill
+//	                                parts of a run's answer           runner → director, …
 //	mm.match.<project>              a match to allocate (JetStream)   director → one allocator
 //	mm.assigned.<project>           tickets have a result or are gone allocator, director, … → every ticket service
 //	mm.runner                       heartbeats of runners             runner → registry, runners

@@ -81,8 +81,8 @@ func rightsOf(name string) Rights {
 		}
 	case catalog.Config:
 		return Rights{
-			Publish:   []string{pokes + "*"},
-			Subscribe: []string{inbox},
+			Publish:   []string{pokes + "*", runs + "*.*"}, // runs check the settings of configs
+			Subscribe: []string{partsRoot + name + ".*.*", inbox},
 		}
 	case catalog.Registry:
 		return Rights{

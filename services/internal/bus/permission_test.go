@@ -161,7 +161,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		buses[name].NotifyAssigned(ctx, "demo", []string{"t"})
 		next(t, assigned)
 	}
-	for _, name := range []string{catalog.Director, catalog.Backfill} {
+	for _, name := range []string{catalog.Director, catalog.Backfill, catalog.Config} {
 		parts := make(chan *pb.RunPart, 4)
 		run, err := buses[name].StartRun(ctx, &pb.RunRequest{Run: "run-of-" + name, Project: "demo", Function: "duel"},
 			func(p bus.Part) { parts <- p.RunPart })
@@ -269,7 +269,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 		"elsewhere":             catalog.Names(),
 		"mm.match.demo":         except(catalog.Director, catalog.Allocator),
 		"mm.event.demo":         except(catalog.Director),
-		"mm.run.demo.duel":      except(catalog.Director, catalog.Backfill, catalog.Ticket),
+		"mm.run.demo.duel":      except(catalog.Director, catalog.Backfill, catalog.Ticket, catalog.Config),
 		"mm.parts.director.b.r": except(catalog.Runner),
 		"mm.runner":             except(catalog.Runner),
 		"mm.log.demo.duel":      except(catalog.Runner),
@@ -302,6 +302,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 		"mm.parts.director.*.*": except(catalog.Director),
 		"mm.parts.backfill.*.*": except(catalog.Backfill),
 		"mm.parts.ticket.*.*":   except(catalog.Ticket),
+		"mm.parts.config.*.*":   except(catalog.Config),
 		"mm.poke.*":             except(catalog.Director, catalog.Runner),
 		"mm.assigned.*":         except(catalog.Ticket),
 		"mm.party.*":            except(catalog.Party),

@@ -15,6 +15,7 @@ const (
 	MissingTargetFunction = "missingTargetFunction"
 	BadTargetFunction     = "badTargetFunction" // no name of a function, or a bad version
 	BadFunctionConfig     = "badFunctionConfig" // settings that nest too deep
+	BadSettings           = "badSettings"       // settings that the function refuses
 
 	BadPoolName        = "badPoolName"
 	BadFilterAttribute = "badFilterAttribute" // missing, empty or too long

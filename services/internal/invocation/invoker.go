@@ -129,7 +129,7 @@ func (inv *Invoker) invoke(
 		work: pool.Work{Deadline: r.Deadline},
 	}
 	// What a function keeps has other numbers than those that somebody asks about.
-	e.mayKeep = r.Keeping != nil && len(r.Request.GetExplain()) == 0
+	e.mayKeep = r.Keeping != nil && len(r.Request.GetExplain()) == 0 && !r.Request.GetCheck()
 	if e.mayKeep && !r.Keeping.Empty() {
 		e.base = r.Keeping.find(r)
 	}
@@ -153,7 +153,7 @@ func (inv *Invoker) invoke(
 	}
 	stats.Tickets = int64(inv.parts.tickets)
 	stats.Pools = inv.countPools(r.Request.GetPools(), e.base, e.keeps)
-	if stats.Tickets == 0 {
+	if stats.Tickets == 0 && !r.Request.GetCheck() {
 		return nil
 	}
 	stats.Encode = lap(&clock)

@@ -168,6 +168,10 @@ func (k *Keeping) Tickets() (n int) {
 func (e *encoder) choose(v pool.View) {
 	s, b, k := &e.selection, e.base, e.run.Keeping
 	e.keeps, e.goes = false, false
+	if e.run.Request.GetCheck() {
+		v.SelectNone(e.run.Request.GetPools(), s)
+		return
+	}
 	if e.again {
 		e.keeps = v.Again(s, &b.kept)
 		return

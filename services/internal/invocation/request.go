@@ -45,7 +45,7 @@ type encoder struct {
 	tickets     uint64
 	backfilled  uint64
 	left        LeftOut
-	size        int // of the request; 0 when there is no ticket
+	size        int // of the request; 0 when there is no ticket, unless the function is only checked
 	buffer      []byte
 	outgrown    bool // the buffer is too short
 	inBuffer    bool // the request lies in the buffer
@@ -158,7 +158,7 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 		}
 	}
 	e.size = 0
-	if s.N() == 0 && !e.goes || e.again && !e.keeps || e.work.Late() {
+	if s.N() == 0 && !e.goes && !r.GetCheck() || e.again && !e.keeps || e.work.Late() {
 		return
 	}
 	meta := e.meta()

@@ -55,6 +55,16 @@ func (v View) Select(pools map[string]*pb.Pool, s *Selection) {
 	v.finish(s, nil)
 }
 
+// SelectNone makes s the pools without a ticket.
+func (v View) SelectNone(pools map[string]*pb.Pool, s *Selection) {
+	empty := make(map[string]*pb.Pool, len(pools))
+	for name := range pools {
+		empty[name] = nil
+	}
+	v.match(empty, s, len(v.ix.present)*wordSlots)
+	v.finish(s, nil)
+}
+
 // match fills the sets of a selection with those tickets of the pools whose slots are from one on.
 func (v View) match(pools map[string]*pb.Pool, s *Selection, from int) {
 	words := len(v.ix.present)

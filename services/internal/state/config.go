@@ -32,19 +32,50 @@ func expectation(revision int64) string {
 	return strconv.FormatInt(revision, 10)
 }
 
-// PutConfig creates or replaces a config and returns its new revision. Errors: Conflict when its revision is not the
-// expected one, or when its id exists in another spelling: with other letter case or Unicode normal form; Invalid when
-// the configs of the project are too many, or too large together, or when the system has too many projects; Unavailable
-// when it is new and Redis is short of memory.
+// What config_put.lua does with a config.
+const (
+	putConfig    = ""
+	checkConfig  = "check"
+	resealConfig = "reseal"
+)
+
+// PutConfig creates or replaces a config and returns its new revision. What it was before is kept for ConfigHistory.
+// Errors: Conflict when its revision is not the expected one, or when its id exists in another spelling: with other
+// letter case or Unicode normal form; Invalid when the configs of the project are too many, or too large together, or
+// when the system has too many projects; Unavailable when it is new and Redis is short of memory.
 func (s *Store) PutConfig(
 	ctx context.Context, project string, c *pb.Config, expected int64,
+) (revision int64, created bool, err error) {
+	return s.putConfig(ctx, project, c, expected, putConfig)
+}
+
+// CheckConfig returns the error that PutConfig would return, and whether that would create the config. It changes
+// nothing, and does not know whether the system has too many projects.
+func (s *Store) CheckConfig(
+	ctx context.Context, project string, c *pb.Config, expected int64,
+) (created bool, err error) {
+	_, created, err = s.putConfig(ctx, project, c, expected, checkConfig)
+	return created, err
+}
+
+// ResealConfig replaces a config that was read by the same one with its hosting keys encrypted anew. To the history of
+// the config that is no change. Errors: Conflict when it was changed meanwhile.
+func (s *Store) ResealConfig(ctx context.Context, project string, c *pb.Config) error {
+	_, _, err := s.putConfig(ctx, project, c, c.GetRevision(), resealConfig)
+	return err
+}
+
+func (s *Store) putConfig(
+	ctx context.Context, project string, c *pb.Config, expected int64, mode string,
 ) (revision int64, created bool, err error) {
 	body, err := proto.Marshal(c)
 	if err != nil {
 		return 0, false, problem.Wrap(problem.Invalid, err, "the config holds text that is not UTF-8")
 	}
-	if err := s.addProject(ctx, project); err != nil {
-		return 0, false, err
+	if mode != checkConfig {
+		if err := s.addProject(ctx, project); err != nil {
+			return 0, false, err
+		}
 	}
 	if err := s.checkOldNames(ctx, project, c.GetId()); err != nil {
 		return 0, false, err
@@ -67,7 +98,8 @@ func (s *Store) PutConfig(
 			"max_segments", limits.Segments,
 			"max_bytes", limits.Bytes,
 			"queue", c.GetQueue(),
-			"unserved_event", s.encodeEvent(unservedEvent(c.GetId(), "changed")))
+			"unserved_event", s.encodeEvent(unservedEvent(c.GetId(), "changed")),
+			"mode", mode)
 		put.args = append(put.args, counted...)
 		reply, err := s.run(ctx, put)
 		if err != nil {
@@ -84,6 +116,8 @@ func (s *Store) PutConfig(
 		}
 	}
 	switch r[0] {
+	case int64(-5):
+		return 0, r[1] == int64(1), nil
 	case int64(-4):
 		return 0, false, shortOfMemory(nil)
 	case int64(-2):
@@ -190,14 +224,16 @@ func parseConfig(body, revision string) (*pb.Config, error) {
 	return c, nil
 }
 
-// DeleteConfig deletes a config. After it returns, no match of the config is claimed. It reports whether the config
-// existed. Errors: Conflict when its revision is not the expected one, or when it exists in another spelling only.
-func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected int64) (bool, error) {
+// DeleteConfig deletes a config. After it returns, no match of the config is claimed. What it was is kept for
+// ConfigHistory. It reports whether the config existed. Errors: Conflict when its revision is not the expected one, or
+// when it exists in another spelling only.
+func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected int64, by string) (bool, error) {
 	reply, err := s.run(ctx, s.call(configDeleteScript, keysOf(project), ids{},
 		"id", id,
 		"name", configName(id),
 		"lower_id", strings.ToLower(id),
 		"expected", expectation(expected),
+		"deleted_by", by,
 		"unserved_event", s.encodeEvent(unservedEvent(id, "deleted"))))
 	if err != nil {
 		return false, err

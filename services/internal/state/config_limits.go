@@ -19,6 +19,7 @@ type ConfigLimits struct {
 	Filters  int `help:"Most filters of all configs of a project. 0 means no limit." default:"4096" name:"max-config-filters" group:"cycle"`
 	Segments int `help:"Most segments of all configs of a project. Those that depend on the number of tickets count as one, and get what the others leave. 0 means no limit." default:"1024" name:"max-config-segments" group:"cycle"`
 	Bytes    int `help:"Most bytes of all configs of a project, as they are stored. 0 means no limit." default:"4194304" name:"max-config-bytes" group:"cycle"`
+	History  int `help:"Most bytes of what the configs of a project were before, to go back to." default:"16777216" name:"max-config-history" group:"cycle"`
 }
 
 // Validate names the flags that make no sense.
@@ -26,6 +27,9 @@ func (l *ConfigLimits) Validate() error {
 	if l.Configs < 0 || l.Filters < 0 || l.Segments < 0 || l.Bytes < 0 {
 		return errors.New(
 			"--max-configs, --max-config-filters, --max-config-segments and --max-config-bytes must not be negative")
+	}
+	if l.History < 1 {
+		return errors.New("--max-config-history must be more than 0")
 	}
 	return nil
 }

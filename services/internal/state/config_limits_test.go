@@ -78,7 +78,7 @@ func TestConfigsOfAProjectHaveLimitsTogether(t *testing.T) {
 			if err := put(test.smaller); err != nil {
 				t.Errorf("%s: a smaller one: %v", name, err)
 			}
-			if _, err := s.DeleteConfig(t.Context(), project, "a", state.AnyRevision); err != nil {
+			if _, err := s.DeleteConfig(t.Context(), project, "a", state.AnyRevision, ""); err != nil {
 				t.Fatal(err)
 			}
 			if err := put(more); err != nil {

@@ -125,11 +125,13 @@
 //	           stream and counter: every event that has not been published
 //	published  string  how far the history was published
 //
-// The rest (config.go, queue.go, projectsettings.go, function.go, module.go, director.go):
+// The rest (config.go, confighistory.go, queue.go, projectsettings.go, function.go, module.go, director.go):
 //
 //	configs, revisions, confignames (config_names)
 //	           hashes  body and revision by id, id by the id in lower case, and what each config counts by ':' and its id
 //	revision   counter
+//	configchanges, confighistory (config_changes, config_history)
+//	           zset and hash: changes of configs by when they ended to apply, and what each is, see include/configs.lua
 //	settings   hash    r [REVISION]: revision of the project's settings; b [BODY]: revision, time and settings
 //	                   n [CHANGES]: how many there were; and each number below SETTINGS: b after a change
 //	queues     hash    c: [SERVES] and a config: the queue that it serves; q: [SERVERS] and a queue: how many configs do

@@ -296,6 +296,51 @@ func (s *Store) ForgetConfigCounts(ctx context.Context, project string) error {
 	return nil
 }
 
+// ForgetConfigHistory removes the history of all configs, as if an older version had stored them.
+func (s *Store) ForgetConfigHistory(ctx context.Context, project string) error {
+	k := keysOf(project)
+	return s.redis.Del(ctx, k.configChanges(), k.configHistory()).Err()
+}
+
+// ConfigChanges is how many changes of configs are stored.
+func (s *Store) ConfigChanges(ctx context.Context, project string) (int64, error) {
+	k := keysOf(project)
+	listed, err := s.redis.ZCard(ctx, k.configChanges()).Result()
+	if err != nil {
+		return 0, err
+	}
+	stored, err := s.redis.HLen(ctx, k.configHistory()).Result()
+	if err == nil && stored != listed {
+		err = fmt.Errorf("%d changes are listed and %d are stored", listed, stored)
+	}
+	return stored, err
+}
+
+// ReplaceConfigQuietly replaces a config as versions without a history do, and DeleteConfigQuietly deletes it.
+func (s *Store) ReplaceConfigQuietly(ctx context.Context, project string, c *pb.Config) error {
+	body, err := proto.Marshal(c)
+	if err != nil {
+		return err
+	}
+	k := keysOf(project)
+	revision, err := s.redis.Incr(ctx, k.revision()).Result()
+	if err != nil {
+		return err
+	}
+	if err := s.redis.HSet(ctx, k.configs(), c.GetId(), body).Err(); err != nil {
+		return err
+	}
+	return s.redis.HSet(ctx, k.revisions(), c.GetId(), revision).Err()
+}
+
+func (s *Store) DeleteConfigQuietly(ctx context.Context, project, id string) error {
+	k := keysOf(project)
+	if err := s.redis.HDel(ctx, k.revisions(), id).Err(); err != nil {
+		return err
+	}
+	return s.redis.HDel(ctx, k.configs(), id).Err()
+}
+
 // At is the store at a time.
 func (s *Store) At(now time.Time) *Store {
 	then := &Store{redis: s.redis, feeds: s.feeds, log: s.log, bare: s.bare, limits: s.limits, feed: s.feed,

@@ -43,6 +43,8 @@ func (k keys) configs() string             { return string(k) + "configs" }
 func (k keys) revisions() string           { return string(k) + "revisions" }
 func (k keys) revision() string            { return string(k) + "revision" }
 func (k keys) configNames() string         { return string(k) + "confignames" }
+func (k keys) configChanges() string       { return string(k) + "configchanges" }
+func (k keys) configHistory() string       { return string(k) + "confighistory" }
 func (k keys) settings() string            { return string(k) + "settings" }
 func (k keys) queues() string              { return string(k) + "queues" }
 func (k keys) byPlayer() string            { return string(k) + "byplayer" }
@@ -90,7 +92,8 @@ var keyNames = map[string]keyName{
 	"backfill_sizes": {"backfillsizes", noID},
 	"party":          {"pa:", ofParty}, "party_players": {"partyplayers", noID}, "party_codes": {"partycodes", noID},
 	"party_sweeps": {"partysweeps", noID}, "sign_sweeps": {"signsweeps", noID},
-	"config_names": {"confignames", noID}, "players_0": {"players:0", noID}, "players_1": {"players:1", noID},
+	"config_names": {"confignames", noID}, "config_changes": {"configchanges", noID},
+	"config_history": {"confighistory", noID}, "players_0": {"players:0", noID}, "players_1": {"players:1", noID},
 	"keys_0": {"keys:0", noID}, "keys_1": {"keys:1", noID}, "by_player": {"byplayer", noID},
 	"pauses_0": {"pauses:0", noID}, "pauses_1": {"pauses:1", noID},
 }

@@ -238,7 +238,7 @@ func TestFullRedisUnlocksItself(t *testing.T) {
 	if err != nil || expired.Abandoned == 0 {
 		t.Errorf("expire: %+v, %v", expired, err)
 	}
-	there, err := s.DeleteConfig(ctx, project, "c", state.AnyRevision)
+	there, err := s.DeleteConfig(ctx, project, "c", state.AnyRevision, "")
 	if err != nil || !there {
 		t.Errorf("delete a config: %t, %v", there, err)
 	}

@@ -70,11 +70,14 @@ func permissions() map[string]rights {
 				every.match(anyID), every.claims(), every.pauses(anyID), every.signs(), every.signSweeps()}),
 		},
 		catalog.Config: {
-			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, settingsPutScript, rateAllowScript},
-			calls:   "hget hgetall" + before,
-			writes:  historyKeys(),
+			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, configResealScript,
+				settingsPutScript, rateAllowScript, rateChargeScript},
+			calls:  "hget hgetall hmget zrange" + before,
+			reads:  []string{every.functions()},
+			writes: historyKeys(),
 			changes: []string{global.projects(), every.configs(), every.revisions(), every.revision(), every.configNames(),
-				every.settings(), every.queues(), every.unserved(), every.rates(), every.historySeq(), every.streams()},
+				every.configChanges(), every.configHistory(), every.settings(), every.queues(), every.unserved(), every.rates(),
+				every.historySeq(), every.streams()},
 		},
 		catalog.Registry: {
 			scripts: []lazyScript{projectAddScript, functionPutScript, moduleNoteScript, moduleTakeScript, rateAllowScript,
@@ -97,7 +100,7 @@ func permissions() map[string]rights {
 				backfillDeleteScript, backfillRecountScript,
 				expireWaitingScript, expireUnservedScript, expireResultsScript, expireMatchesScript, ticketReleaseScript,
 				historyPublishedScript,
-				expireOutcomesScript, feedTrimScript, projectListScript, waitsPutScript,
+				expireOutcomesScript, feedTrimScript, projectListScript, waitsPutScript, configForgetScript,
 			},
 			calls: "smembers scan zscan zremrangebyscore get mget hget hgetall hmget hstrlen zadd zcard zcount zrange zrem " +
 				"zrandmember xrange hrandfield exists" + before,
@@ -106,7 +109,7 @@ func permissions() map[string]rights {
 			writes: feedKeys(),
 			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
 				every.large(), every.byPlayer(), every.lease(), every.published(), every.waits(), every.pauses(anyID),
-				every.unserved(), global.projects(), global.directors()}),
+				every.unserved(), every.configChanges(), every.configHistory(), global.projects(), global.directors()}),
 			// Scripts check whether the config has changed since the match was made, and which queues are served.
 			consults: []string{every.revisions(), every.queues()},
 		},

@@ -21,7 +21,7 @@ func TestQueuesAreThoseOfTheConfigs(t *testing.T) {
 		}
 		remove := func(id string) {
 			t.Helper()
-			must(t, second(s.DeleteConfig(t.Context(), project, id, state.AnyRevision)))
+			must(t, second(s.DeleteConfig(t.Context(), project, id, state.AnyRevision, "")))
 		}
 		// Before the change of a config, and after.
 		for _, step := range []struct {
@@ -87,7 +87,7 @@ func TestQueueOfARefusedConfigIsNotServed(t *testing.T) {
 		if _, _, err := s.PutConfig(t.Context(), project, serving("a", "casual"), 77); err == nil {
 			t.Fatal("a config of another revision is changed")
 		}
-		if _, err := s.DeleteConfig(t.Context(), project, "a", 77); err == nil {
+		if _, err := s.DeleteConfig(t.Context(), project, "a", 77, ""); err == nil {
 			t.Fatal("a config of another revision is deleted")
 		}
 		if got, err := s.ServedQueues(t.Context(), project); err != nil || !slices.Equal(got, []string{"ranked"}) {

@@ -88,7 +88,7 @@ func TestOnlyChangedConfigsAreRead(t *testing.T) {
 		expect()
 		put("b", "g")
 		put("d", "f")
-		if _, err := s.DeleteConfig(t.Context(), project, "a", state.AnyRevision); err != nil {
+		if _, err := s.DeleteConfig(t.Context(), project, "a", state.AnyRevision, ""); err != nil {
 			t.Fatal(err)
 		}
 		expect("b g", "d f")
@@ -143,7 +143,7 @@ func TestSpellingsOfAConfigAreOneName(t *testing.T) {
 			return err
 		}
 		remove := func(id string) error {
-			_, err := s.DeleteConfig(t.Context(), project, id, state.AnyRevision)
+			_, err := s.DeleteConfig(t.Context(), project, id, state.AnyRevision, "")
 			return err
 		}
 		for _, old := range []bool{false, true} {

@@ -68,6 +68,8 @@ var (
 	projectListScript       = lazy("project_list")
 	configPutScript         = lazy("config_put")
 	configDeleteScript      = lazy("config_delete")
+	configForgetScript      = lazy("config_forget")
+	configResealScript      = lazy("config_reseal")
 	settingsPutScript       = lazy("settings_put")
 	functionPutScript       = lazy("function_put")
 	historyPublishedScript  = lazy("history_published")
@@ -308,6 +310,8 @@ func (s *Store) argumentOf(name string) any {
 		return s.history
 	case "history_bytes":
 		return s.historyBytes
+	case "changes_bytes":
+		return s.limits.Configs.History
 	case "set_time":
 		if s.clock != nil {
 			return s.clock().UnixMicro()

@@ -476,7 +476,7 @@ func TestClaimNeedsAnUnchangedConfig(t *testing.T) {
 		}
 		changed := claim(revision, "m1", "a", "b")
 		mustClaim(t, s, terms, changed)
-		if there, err := s.DeleteConfig(t.Context(), project, "c", state.AnyRevision); err != nil || !there {
+		if there, err := s.DeleteConfig(t.Context(), project, "c", state.AnyRevision, ""); err != nil || !there {
 			t.Fatal(there, err)
 		}
 		deleted := direct(revision+1, "m2", "x", "a", "b")

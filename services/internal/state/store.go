@@ -103,7 +103,9 @@ func Open(o Options) (*Store, error) {
 	s.waits = newWaits(s)
 	s.feed, s.feedBytes = cmp.Or(s.feed, 100_000), cmp.Or(o.FeedBytes, 128<<20)
 	s.historyBytes = cmp.Or(o.HistoryBytes, 64<<20)
-	s.limits.Backfills = cmp.Or(s.limits.Backfills, settings.Default[Limits]().Backfills)
+	defaults := settings.Default[Limits]()
+	s.limits.Backfills = cmp.Or(s.limits.Backfills, defaults.Backfills)
+	s.limits.Configs.History = cmp.Or(s.limits.Configs.History, defaults.Configs.History)
 	return s, nil
 }
 

@@ -31,7 +31,7 @@ func serve(t *testing.T, s *state.Store, config, queue string) {
 
 func removeConfig(t *testing.T, s *state.Store, config string) {
 	t.Helper()
-	must(t, second(s.DeleteConfig(t.Context(), project, config, state.AnyRevision)))
+	must(t, second(s.DeleteConfig(t.Context(), project, config, state.AnyRevision, "")))
 }
 
 // endUnserved looks at all tickets, a few at a time, and returns those whose end is told.

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -227,6 +228,31 @@ func configConditions() []requirement {
 			t.mustRefuse(http.StatusConflict, with(put, "If-None-Match", "*"))
 			t.do(http.StatusNotModified, with(get, "If-None-Match", tag))
 			t.do(http.StatusOK, with(get, "If-None-Match", `"another"`))
+		}},
+		{name: "configs/history, check and rollback", check: func(t *trial) {
+			id := t.name("config")
+			t.Cleanup(func() { t.deleteConfig(id) })
+			history := configRequest(http.MethodGet, id, "")
+			history.path += "/history"
+			t.mustRefuse(http.StatusNotFound, history)
+			put := configRequest(http.MethodPut, id, least)
+			first := t.do(http.StatusOK, put).header.Get("ETag")
+			second := t.do(http.StatusOK, put).header.Get("ETag")
+			check := request{as: Developer, method: http.MethodPost, body: least,
+				path: "configs/actions/check?id=" + url.QueryEscape(id)}
+			t.do(http.StatusOK, with(check, "If-Match", second))
+			t.mustRefuse(http.StatusConflict, with(check, "If-Match", first))
+			check.body = `{"matchmaking":{}}`
+			t.do(http.StatusBadRequest, check)
+			t.do(http.StatusOK, history)
+			back := configRequest(http.MethodPost, id, fmt.Sprintf(`{"etag":%q}`, first))
+			back.path += "/actions/rollback"
+			t.mustRefuse(http.StatusConflict, with(back, "If-Match", first))
+			third := t.do(http.StatusOK, with(back, "If-Match", second)).header.Get("ETag")
+			equal(t, "the ETag is new", third != first && third != second, true)
+			t.deleteConfig(id)
+			t.do(http.StatusOK, history)
+			t.do(http.StatusOK, with(back, "If-None-Match", "*"))
 		}},
 		{name: "settings/come back as they were put", check: func(t *trial) {
 			get := request{as: Developer, method: http.MethodGet, path: "settings"}

@@ -44,6 +44,7 @@ func play(t *testing.T, s *system) {
 		"deleted-in-time": deleteDuringMatch,
 		"config-deleted":  deleteConfig,
 		"config-raced":    changeConfigDuringRun,
+		"config-life":     configLife,
 		"trap":            trap,
 		"hang":            hang,
 		"nonsense":        nonsense,

@@ -4,16 +4,19 @@
 -- All configs of a project together have limits. What each one counts is beside the names: ':<id>' has its revision,
 -- filters, segments and bytes. A config of an older version has none, or that of another revision: the caller counts
 -- it.
+--
+-- What the config was is kept, see include/configs.lua, unless Redis is short of memory.
 -- Full: runs
--- Uses: time, change, queue
+-- Uses: time, change, queue, configs
 -- KEYS: configs, revisions, revision, config_names, queues, unserved
 -- ARGV: id, name (the id in lower case and normal form), body, expected (revision: '' = any, '0' = none yet),
 --       may_create (0 = Redis is short of memory), filters, segments (of the config), max_configs, max_filters,
---       max_segments, max_bytes (of all; 0 = no limit), queue ('' = none), unserved_event, then for each config that
---       the caller counted: its id, what it counts
+--       max_segments, max_bytes (of all; 0 = no limit), queue ('' = none), unserved_event, mode ('check' = change
+--       nothing; 'reseal' = it is the same config with its keys encrypted anew, which is no change; '' otherwise),
+--       then for each config that the caller counted: its id, what it counts
 -- Result: {new revision, 1 when created}, {0, id} when another spelling exists, {-1, revision} when it is not the
 --         expected, {-2, limit, number} when there would be more than a limit allows, {-3, id…} when the caller must
---         count these first, {-4, 0} when it may not be created
+--         count these first, {-4, 0} when it may not be created, {-5, 1 when it would be created} when it was checked
 local current = redis.call('HGET', revisions, id) or '0'
 local holder = redis.call('HGET', config_names, name)
 local taken = holder and holder ~= id and redis.call('HEXISTS', revisions, holder) == 1
@@ -67,6 +70,10 @@ if is_limited then
   end
 end
 
+if mode == 'check' then
+  return {-5, current == '0' and 1 or 0}
+end
+
 local served = redis.call('HGET', queues, SERVES .. id) or ''
 if served ~= queue then
   if queue ~= '' then
@@ -77,7 +84,16 @@ if served ~= queue then
   end
   leave_queue(served, unserved_event)
 end
-local next_revision = redis.call('INCR', revision)
+local next_revision, now = redis.call('INCR', revision), millis()
+if mode == 'reseal' then
+  write_change(id, string.format('%.0f', next_revision), '+inf', take_change(id, current))
+else
+  if current ~= '0' then
+    end_change(id, current, now, may_create ~= '0' and redis.call('HGET', configs, id))
+  end
+  begin_change(id, next_revision, now)
+  bound_changes(id)
+end
 redis.call('HSET', configs, id, body)
 redis.call('HSET', revisions, id, next_revision)
 if not taken then

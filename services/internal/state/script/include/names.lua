@@ -63,6 +63,10 @@ local QUEUES, NOTED = 'u', 256
 -- Fields of the settings of a project. Each number below SETTINGS has the settings after a change, in turn.
 local REVISION, CHANGES, SETTINGS = 'r', 'n', 32
 
+-- What a change made of a config: what follows, something that is not kept, or it was deleted by whom follows. How many
+-- changes are kept of a config, and of all of a project.
+local BECAME, UNKEPT, DELETED, VERSIONS, ALL_VERSIONS = 'c', 'n', 'd', 32, 1024
+
 -- Fields of a party. HEARD: before a member, when it was last heard of. And of the sweeps of parties: PATIENCE: until
 -- when nobody is taken for silent.
 local HEARD, PATIENCE = 'h:', 'p'

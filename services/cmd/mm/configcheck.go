@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"matchmaker.dev/pkg/client"
+)
+
+type configCheck struct {
+	File string `arg:"" help:"JSON file, or - for standard input."`
+	ID   string `placeholder:"ID" help:"Check whether the file can replace this config; default: whether it can be created."`
+}
+
+func (configCheck) Help() string {
+	return `The service checks the config as "mm config put" has it checked, its function judges the settings, and nothing
+is stored. What may be a mistake is a warning, with which the command succeeds.
+
+Examples:
+
+    mm config check ranked.json
+    mm config check ranked.json --id ranked`
+}
+
+// Run checks the file.
+func (c configCheck) Run(ctx context.Context, s *session) error {
+	config, err := s.readJSON(c.File)
+	if err != nil {
+		return err
+	}
+	api, err := s.connect(asDeveloper())
+	if err != nil {
+		return err
+	}
+	return s.checkConfig(ctx, api, c.ID, config, "")
+}
+
+// checkConfig has the service check a config, and shows what it found.
+func (s *session) checkConfig(ctx context.Context, api *client.Client, id string, config json.RawMessage,
+	etag string) error {
+	checked, err := api.CheckConfig(ctx, id, config, etag)
+	if client.Status(err) == http.StatusNotFound || client.Status(err) == http.StatusMethodNotAllowed {
+		return messageError{"this service cannot check configs: it runs an older version", err}
+	}
+	if err != nil {
+		return err
+	}
+	s.warn(checked.Warnings)
+	would := "replace the config"
+	if checked.Creates {
+		would = "create a config"
+	}
+	var g grid
+	g.add("checked", "it would "+would)
+	return s.show(checked, g)
+}
+
+// mostChecked is how many configs of a function are checked when it changes.
+const mostChecked = 16
+
+// checkConfigsOf has the configs checked that use a function, now that another upload of it runs, and notes what is
+// wrong. The upload stays: who renames a setting has to change the function or the config first.
+func (s *session) checkConfigsOf(ctx context.Context, api *client.Client, function string) {
+	configs, err := api.ListConfigs(ctx)
+	if err != nil {
+		s.note("the configs that use it were not checked: %s", s.errorText(err))
+		return
+	}
+	checked := 0
+	for _, c := range configs {
+		if c.Function != function {
+			continue
+		}
+		if checked == mostChecked {
+			s.note("warning: only %d of the configs that use it were checked", mostChecked)
+			return
+		}
+		checked++
+		stored, err := api.GetConfig(ctx, c.ID)
+		switch {
+		case client.Status(err) == http.StatusNotFound: // it was deleted meanwhile
+		case err != nil:
+			s.note("config %s was not checked: %s", c.ID, s.errorText(err))
+		case !s.checkStored(ctx, api, c.ID, stored.JSON):
+			return
+		}
+	}
+}
+
+// checkStored notes what is wrong with a config that is stored. It returns false if the service cannot check.
+func (s *session) checkStored(ctx context.Context, api *client.Client, id string, config json.RawMessage) bool {
+	result, err := api.CheckConfig(ctx, id, config, "")
+	if client.Status(err) == http.StatusNotFound || client.Status(err) == http.StatusMethodNotAllowed {
+		return false // an older version
+	}
+	if refused, ok := errors.AsType[*client.Error](err); ok && len(refused.Validation) > 0 {
+		result.Warnings, err = refused.Validation, nil
+	}
+	if err != nil {
+		s.note("config %s was not checked: %s", id, s.errorText(err))
+		return true
+	}
+	for _, w := range result.Warnings {
+		s.note("warning: config %s: %s: %s", id, w.ResultCode, w.Message)
+	}
+	return true
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+)
+
+type configHistory struct {
+	ID string `arg:"" name:"id" help:"The config's identifier."`
+}
+
+func (configHistory) Help() string {
+	return `The service keeps the last 32 changes of a config, each for 30 days after the next one. It tells who made them
+and when. A config that was deleted has a history too. "mm config diff" shows what a change changed.
+
+Example: mm config history ranked`
+}
+
+// Run prints the history.
+func (c configHistory) Run(ctx context.Context, s *session, api developerAPI) error {
+	changes, err := api.ConfigHistory(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	g := grid{head: []any{"changed", "by", "etag", "is", "function"}}
+	for _, change := range changes {
+		g.add(formatTime(change.Changed.Truncate(time.Second)), change.By, change.ETag, stateOfChange(change),
+			functionOf(change))
+	}
+	return s.show(changes, g.withoutEmptyColumns())
+}
+
+func stateOfChange(c client.ConfigChange) string {
+	switch {
+	case c.Current:
+		return "current"
+	case c.Deleted:
+		return "deleted"
+	case c.Config == nil:
+		return "not kept"
+	}
+	return ""
+}
+
+// functionOf is the function of a config in a history; empty if that is not known.
+func functionOf(c client.ConfigChange) string {
+	var config client.Config
+	if json.Unmarshal(c.Config, &config) != nil || config.Matchmaking.TargetFunction == nil {
+		return ""
+	}
+	return config.Matchmaking.TargetFunction.Name
+}
+
+type configRollback struct {
+	ID string `arg:"" name:"id" help:"The config's identifier."`
+	To string `placeholder:"ETAG" help:"The change to go back to, see \"mm config history\"; default: the one before the last."`
+}
+
+func (configRollback) Help() string {
+	return `The config becomes what it was after that change, with the hosting keys of that time, as if it was put again.
+If somebody changes it meanwhile, nothing happens. A config that was deleted comes back.
+
+Examples:
+
+    mm config rollback ranked
+    mm config rollback ranked --to '"7"'`
+}
+
+// Run goes back.
+func (c configRollback) Run(ctx context.Context, s *session, api developerAPI) error {
+	changes, err := api.ConfigHistory(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	if c.To == "" {
+		if c.To, err = changeBefore(changes); err != nil {
+			return fmt.Errorf("config %s: %w", c.ID, err)
+		}
+	}
+	now := client.Absent
+	if i := slices.IndexFunc(changes, func(change client.ConfigChange) bool { return change.Current }); i >= 0 {
+		now = changes[i].ETag
+	}
+	saved, err := api.RollbackConfig(ctx, c.ID, quoteETag(c.To), now)
+	if err != nil {
+		return err
+	}
+	return s.showSaved(saved)
+}
+
+// quoteETag adds the quotes that a shell takes away.
+func quoteETag(tag string) string {
+	if tag != "" && tag[0] != '"' {
+		return `"` + tag + `"`
+	}
+	return tag
+}
+
+// changeBefore returns the latest change before the last one to go back to.
+func changeBefore(changes []client.ConfigChange) (string, error) {
+	for _, change := range changes[min(1, len(changes)):] {
+		if change.Config != nil {
+			return change.ETag, nil
+		}
+	}
+	return "", errors.New("nothing is kept of what it was before")
+}
+
+// showSaved shows a config that was stored, and what the service warns of.
+func (s *session) showSaved(saved client.SavedConfig) error {
+	s.warn(saved.Warnings)
+	var g grid
+	g.add("config", saved.ID)
+	g.add("etag", saved.ETag)
+	shown := map[string]string{"id": saved.ID}
+	if saved.ETag != "" {
+		shown["etag"] = saved.ETag
+	}
+	return s.show(shown, g)
+}
+
+// warn notes what the service warns of.
+func (s *session) warn(warnings []client.Validation) {
+	for _, w := range warnings {
+		s.note("warning: %s: %s", w.ResultCode, w.Message)
+	}
+}

@@ -1,0 +1,152 @@
+package config
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
+)
+
+// The result codes of what a config is warned of. README.md explains them to studios.
+const (
+	unknownFunction   = "unknownFunction"
+	ignoredVersion    = "ignoredVersion"
+	uncheckedSettings = "uncheckedSettings"
+	failingFunction   = "failingFunction"
+	unknownAttribute  = "unknownAttribute"
+)
+
+// What it may take to ask a function about a config.
+const (
+	// judgeTime is how long a request waits for it.
+	judgeTime = 2 * time.Second
+	// judgeWork is the name of the budget of these runs in the state, which all replicas share.
+	judgeWork = "configwork"
+	// maxJudgeCharge is the most that a run is charged, and chargeTime how long the state may take for it.
+	maxJudgeCharge = 5 * time.Second
+	chargeTime     = 5 * time.Second
+	// judgeProposals is how many proposals a runner may send that does a plain run, as versions before this one do.
+	judgeProposals = 100_000
+	// judgeAttributes is how many attributes of filters are looked for among the tickets that wait.
+	judgeAttributes = 32
+)
+
+// judgeBudget is how much processor time these runs may take of a project.
+func judgeBudget() state.Budget { return state.Budget{Amount: 6 * time.Second, Window: time.Minute} }
+
+// settingsError is how errors of settings begin that functions return.
+const settingsError = "settings:"
+
+// everyTicket is the pool that has all tickets of the queue. No attribute has an empty name.
+const everyTicket = ""
+
+// judge looks at what a config refers to, and asks its function whether it accepts the settings. What it finds are
+// warnings; the error is a *definition.FieldErrors when the function refuses the settings. Where it cannot ask, that is
+// a warning too: configs can be put while functions are away.
+func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*definition.FieldErrors, error) {
+	found := new(definition.FieldErrors)
+	target := definition.Path("matchmaking").Member("targetFunction")
+	if v := c.GetFunctionVersion(); v != "" && v != "1" {
+		found.Add(ignoredVersion, target.Member("version"), "it is ignored: the version that runs is the one of the last "+
+			"upload or rollback of the function")
+	}
+	_, err := s.Store.Function(ctx, project, c.GetFunction())
+	switch {
+	case problem.KindOf(err) == problem.NotFound:
+		found.Add(unknownFunction, target.Member("name"), "no function %q is uploaded: the config makes no match until one "+
+			"is, and nobody has checked its settings", c.GetFunction())
+		return found, nil
+	case err != nil:
+		return nil, err
+	}
+	settings := definition.Path("matchmaking").Member("config")
+	left, _, err := s.Store.Charge(ctx, project, judgeWork, 0, judgeBudget())
+	if err != nil {
+		return nil, err
+	}
+	if left <= 0 {
+		found.Add(uncheckedSettings, settings, "nobody has checked it: the checks of this project took more processor time "+
+			"than they may, try again in a minute")
+		return found, nil
+	}
+	asking, cancel := context.WithTimeout(ctx, judgeTime)
+	defer cancel()
+	answer := s.asker.Run(asking, &pb.RunRequest{
+		Project: project, Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: c.GetPools(),
+		Queue: c.GetQueue(), Census: attributePools(c), Check: true, Now: s.Store.Now().UnixMilli(),
+		Budget: judgeTime.Milliseconds(),
+	})
+	s.charge(ctx, project, answer.Cost)
+	switch reason, refused := strings.CutPrefix(answer.Failure, settingsError); {
+	case refused:
+		refusal := new(definition.FieldErrors)
+		refusal.Add(definition.BadSettings, settings, "function %q refuses it: %s", c.GetFunction(),
+			strings.TrimSpace(reason))
+		return nil, refusal
+	case asking.Err() != nil || answer.Failure == bus.NoRunner:
+		found.Add(uncheckedSettings, settings, "nobody has checked it: function %q did not answer within %v",
+			c.GetFunction(), judgeTime)
+	case answer.Failure != "":
+		found.Add(failingFunction, settings, "function %q fails when it is given no ticket: %s", c.GetFunction(),
+			answer.Failure)
+	default:
+		findAttributes(c, answer.Population, found)
+	}
+	return found, nil
+}
+
+// charge charges the project for a run.
+func (s *service) charge(ctx context.Context, project string, cost time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTime)
+	defer cancel()
+	if _, _, err := s.Store.Charge(ctx, project, judgeWork, min(cost, maxJudgeCharge), judgeBudget()); err != nil {
+		s.Log.WarnContext(ctx, "a check of a config is not charged", "project", project, "cost", cost, "error", err)
+	}
+}
+
+// eachAttribute calls f with the attributes of a config's filters and their paths, by the names of the pools.
+func eachAttribute(c *pb.Config, f func(name string, at definition.Path)) {
+	pools := make([]string, 0, len(c.GetPools()))
+	for name := range c.GetPools() {
+		pools = append(pools, name)
+	}
+	slices.Sort(pools)
+	for _, name := range pools {
+		for i, filter := range c.GetPools()[name].GetFilters() {
+			if attribute := filter.GetAttribute(); attribute != "" && attribute != pool.Created {
+				f(attribute, definition.Path("pools").Member(name).Index(i).Member("attribute"))
+			}
+		}
+	}
+}
+
+// attributePools has a pool for each attribute, of the tickets that have it. They are counted without the function.
+func attributePools(c *pb.Config) map[string]*pb.Pool {
+	pools := map[string]*pb.Pool{everyTicket: {}}
+	eachAttribute(c, func(name string, _ definition.Path) {
+		if len(pools) <= judgeAttributes {
+			pools[name] = &pb.Pool{Filters: []*pb.Filter{{Attribute: name}}}
+		}
+	})
+	return pools
+}
+
+// findAttributes warns of filters on attributes that no ticket has. While no ticket waits nobody can tell.
+func findAttributes(c *pb.Config, population map[string]int64, found *definition.FieldErrors) {
+	if population[everyTicket] == 0 {
+		return
+	}
+	eachAttribute(c, func(name string, at definition.Path) {
+		if n, counted := population[name]; counted && n == 0 {
+			found.Add(unknownAttribute, at, "none of the %d tickets that wait in the config's queue has an attribute %q",
+				population[everyTicket], name)
+		}
+	})
+}

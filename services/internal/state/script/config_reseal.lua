@@ -1,0 +1,6 @@
+-- Replaces what a config was by the same with its hosting keys encrypted anew, unless it is not kept any more.
+-- Full: runs
+-- Uses: configs
+-- ARGV: id, number (the revision), before (the change as it was read), after
+-- Result: 1 when it was replaced, 0 when not
+return replace_change(id, number, before, after) and 1 or 0
