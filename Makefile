@@ -76,19 +76,20 @@ fuzz: ## Fuzz every decoder of what comes from outside, for FUZZTIME (60s) each
 		done; \
 	done
 
-CASES ?= 1000000
 .PHONY: scripts
 scripts: redis ## Measure for how long single scripts hold Redis, with large tickets and matches, and how long a runner takes to join
 	go test -run '^$$' -bench 'ScriptTimes|Join' -benchtime 3x -timeout 30m ./services/internal/state
 
-SEED_OF_CASES = $(if $(SEED),-seed $(SEED))
+CASES ?= 1000000
+TRY_RULES = go test -count=1 -v -timeout 24h ./functions/internal/search $(if $(SEED),-seed $(SEED)) -run
 .PHONY: rules-cases
-rules-cases: ## Compare what the function rules finds with a reference in CASES (1000000) random pools, from a SEED, and fewer larger ones
-	go test -count=1 -v -timeout 24h -run '^TestShortcuts' ./functions/internal/search -args -cases $$(($(CASES) / 20)) $(SEED_OF_CASES)
-	go test -count=1 -v -timeout 24h -run '^TestSearchFinds' ./functions/internal/search -args -cases $(CASES) -tickets 10 $(SEED_OF_CASES)
-	go test -count=1 -v -timeout 24h -run '^TestSearchFinds' ./functions/internal/search -args -cases $$(($(CASES) / 100)) -least 11 -tickets 16 -parts 1000000 $(SEED_OF_CASES)
-	go test -count=1 -v -timeout 24h -run '^TestSearchFinds' ./functions/internal/search -args -cases $$(($(CASES) / 2000)) -least 17 -tickets 24 -parts 5000000 $(SEED_OF_CASES)
-	go test -count=1 -v -timeout 24h -run '^TestGamesGet' ./functions/internal/search -args -cases $$(($(CASES) / 4)) $(SEED_OF_CASES)
+rules-cases: ## Compare what the function rules finds with a reference in CASES (1000000) random pools, from a SEED; fewer larger ones, games, explanations
+	$(TRY_RULES) '^TestSearchFinds' -cases $(CASES) -tickets 10
+	$(TRY_RULES) '^TestSearchFinds' -cases $$(($(CASES) / 100)) -least 11 -tickets 16 -parts 1000000
+	$(TRY_RULES) '^TestSearchFinds' -cases $$(($(CASES) / 2000)) -least 17 -tickets 24 -parts 5000000
+	$(TRY_RULES) '^TestGames' -cases $$(($(CASES) / 4))
+	$(TRY_RULES) '^TestExplanations.*True' -cases $$(($(CASES) / 20))
+	$(TRY_RULES) '^TestShortcuts' -cases $$(($(CASES) / 20))
 
 .PHONY: contract
 contract: redis ## Test the contract of the API, on a system of its own or on URL=… (DATA=folder of a dev, else CONTRACT_…_TOKEN; PROJECT=…)

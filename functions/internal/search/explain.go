@@ -17,23 +17,25 @@ type Reason struct {
 	Name string
 	// Candidates is how many other tickets fit with it one by one, if it were not for the rule.
 	Candidates int
-	// Match is a match that there would be with the ticket if it were not for the rule; nil if none was found.
-	Match *Match
+	// Match is a match that there would be with the ticket if it were not for the rule, Join a running game that it would
+	// join. They are nil if none was found; a reason has one of them at most.
+	Match, Join *Match
 }
 
 // Kind is a kind of reason.
 type Kind int
 
 const (
-	// RuleStops is a rule without which more tickets would fit, or a match would be found. Roles have the name roles.
+	// RuleStops is a rule without which more tickets would fit, or a match or a game would be found. Roles have the name
+	// roles, what the rules say of running games the names backfill.open and backfill.active.
 	RuleStops Kind = iota
 	// ValueMissing is a value that a player lacks.
 	ValueMissing
 	// Unreadable is a ticket whose players cannot be read.
 	Unreadable
-	// NoneAlone says that no rule alone keeps the ticket from a match. Candidates are with all rules.
+	// NoneAlone says that no rule alone keeps the ticket from a match or a game. Candidates are with all rules.
 	NoneAlone
-	// WorkEnded says that there is a match, but the search ended before it.
+	// WorkEnded says that there is a match or a game, but the search ended before it.
 	WorkEnded
 )
 
@@ -42,16 +44,31 @@ const (
 	mostReasons = 16
 	// olderAnchors is how many older tickets are tried as the anchor of a match with a ticket.
 	olderAnchors = 16
+	// mostGames is how many running games are tried, the oldest first.
+	mostGames = 64
 )
 
-// Explain says of tickets why they are in none of the matches that were found, in new matches. It leaves out one rule
-// after the other, looks how many tickets fit with each one by one, and tries whether there is a match. It does about
-// so many steps of work: what it cannot say with that it leaves out.
-func Explain(r *rules.Rules, source Source, found []Match, asked []uint32, work int) (reasons []Reason) {
+// Explain says of tickets why they are in none of the matches that were found, and join none of the running games that
+// got nobody. It leaves out one rule after the other, looks how many tickets fit with each one by one, and tries
+// whether there is a match or a game. It does about so many steps of work: what it cannot say with that it leaves out.
+func Explain(
+	r *rules.Rules, source Source, games *Games, found []Match, asked []uint32, work int,
+) (reasons []Reason) {
 	p := read(r, source)
-	p.findRegions(&Games{})
-	e := &explainer{pool: p, taken: make([]bool, p.tickets()), work: work}
+	if games == nil {
+		games = &Games{}
+	}
+	if len(games.Running) > 0 {
+		p.addMembers(games)
+	}
+	p.findRegions(games)
+	e := &explainer{
+		pool: p, games: games, filled: make([]bool, len(games.Running)), taken: make([]bool, p.tickets()), work: work,
+	}
 	for _, m := range found {
+		if m.Game >= 0 {
+			e.filled[m.Game] = true
+		}
 		for _, team := range m.Teams {
 			for _, t := range team.Tickets {
 				e.taken[t] = true
@@ -69,10 +86,10 @@ func Explain(r *rules.Rules, source Source, found []Match, asked []uint32, work 
 	if len(open) == 0 {
 		return reasons
 	}
-	all := variants(r)
+	all := variants(r, len(games.Running) > 0)
 	verdicts := make([][]verdict, len(all))
 	for i := range all {
-		verdicts[i] = e.look(&all[i].rules, open, e.work/(len(all)-i))
+		verdicts[i] = e.look(&all[i], open, e.work/(len(all)-i))
 	}
 	for i, t := range open {
 		reasons = append(reasons, reasonsOf(t, all, func(variant int) verdict { return verdicts[variant][i] })...)
@@ -84,16 +101,18 @@ func Explain(r *rules.Rules, source Source, found []Match, asked []uint32, work 
 type variant struct {
 	name  string
 	rules rules.Rules
+	// joins is set if matches are the same as with all rules.
+	joins bool
 }
 
-func variants(r *rules.Rules) []variant {
+func variants(r *rules.Rules, games bool) []variant {
 	whole := *r
 	whole.Prefer = nil // a better match may be without the ticket
-	all := []variant{{"", whole}}
+	all := []variant{{"", whole, false}}
 	for i, rule := range r.Rules {
 		less := whole
 		less.Rules = slices.Delete(slices.Clone(r.Rules), i, i+1)
-		all = append(all, variant{cmp.Or(rule.Name, "rules["+strconv.Itoa(i)+"]"), less})
+		all = append(all, variant{cmp.Or(rule.Name, "rules["+strconv.Itoa(i)+"]"), less, false})
 	}
 	if slices.ContainsFunc(r.Teams, func(t rules.Team) bool { return len(t.Roles) > 0 }) {
 		less := whole
@@ -101,7 +120,17 @@ func variants(r *rules.Rules) []variant {
 		for i := range less.Teams {
 			less.Teams[i].Roles = nil
 		}
-		all = append(all, variant{"roles", less})
+		all = append(all, variant{"roles", less, false})
+	}
+	if games && r.Backfill.Open != nil {
+		less := whole
+		less.Backfill.Open = nil
+		all = append(all, variant{"backfill.open", less, true})
+	}
+	if games && r.Backfill.Active != nil {
+		less := whole
+		less.Backfill.Active = nil
+		all = append(all, variant{"backfill.active", less, true})
 	}
 	return all
 }
@@ -134,9 +163,10 @@ type verdict struct {
 	known      bool
 	candidates int
 	match      *Match
+	join       *Match
 }
 
-// reasonsOf are the reasons of a ticket: those first without which there is a match.
+// reasonsOf are the reasons of a ticket: those first without which there is a match or a game.
 func reasonsOf(t uint32, all []variant, of func(variant int) verdict) (reasons []Reason) {
 	whole := of(0)
 	if !whole.known {
@@ -145,17 +175,25 @@ func reasonsOf(t uint32, all []variant, of func(variant int) verdict) (reasons [
 	if whole.match != nil {
 		return []Reason{{Ticket: t, Kind: WorkEnded, Candidates: whole.candidates, Match: whole.match}}
 	}
+	if whole.join != nil {
+		return []Reason{{Ticket: t, Kind: WorkEnded, Candidates: -1, Join: whole.join}}
+	}
 	alone := false
 	for i := 1; i < len(all); i++ {
 		v := of(i)
-		if !v.known || v.match == nil && v.candidates <= whole.candidates {
+		if !v.known {
 			continue
 		}
-		alone = alone || v.match != nil
-		reasons = append(reasons, Reason{Ticket: t, Name: all[i].name, Candidates: v.candidates, Match: v.match})
+		alone = alone || v.match != nil || v.join != nil
+		if v.match != nil || v.candidates > whole.candidates {
+			reasons = append(reasons, Reason{Ticket: t, Name: all[i].name, Candidates: v.candidates, Match: v.match})
+		}
+		if v.join != nil {
+			reasons = append(reasons, Reason{Ticket: t, Name: all[i].name, Candidates: -1, Join: v.join})
+		}
 	}
 	slices.SortStableFunc(reasons, func(a, b Reason) int {
-		if first := a.Match != nil; first != (b.Match != nil) {
+		if first := a.Match != nil || a.Join != nil; first != (b.Match != nil || b.Join != nil) {
 			if first {
 				return -1
 			}
@@ -171,9 +209,11 @@ func reasonsOf(t uint32, all []variant, of func(variant int) verdict) (reasons [
 
 // explainer finds reasons. Tickets of matches are taken.
 type explainer struct {
-	pool  *pool
-	taken []bool
-	work  int
+	pool   *pool
+	games  *Games
+	filled []bool // of each game: whether it got somebody
+	taken  []bool
+	work   int
 }
 
 // unfit is the tickets that can be in no match with a variant of the rules: those of others, and those without a value
@@ -194,16 +234,20 @@ func (e *explainer) unfit(r *rules.Rules) []bool {
 }
 
 // look looks at tickets with a variant of the rules, with at most so much of the work.
-func (e *explainer) look(r *rules.Rules, tickets []uint32, share int) []verdict {
+func (e *explainer) look(v *variant, tickets []uint32, share int) []verdict {
 	verdicts := make([]verdict, len(tickets))
 	e.work -= share
 	share -= len(e.taken) / 4 // to compile
 	if share > 0 {
-		s := &search{rules: r, pool: e.pool, games: &Games{}, work: share, taken: e.unfit(r), anchorsLeft: few}
-		s.compile()
-		x := &examiner{search: s, order: s.anchors()}
-		s.b = newBuilder(s)
+		r := &v.rules
+		s := &search{rules: r, pool: e.pool, games: e.games, work: share, taken: e.unfit(r), anchorsLeft: few}
+		x := &examiner{search: s, order: s.prepare(), joinsOnly: v.joins}
 		s.begin(x.order)
+		if len(e.games.Running) > 0 {
+			s.rankAll(x.order)
+			x.open = slices.DeleteFunc(s.openGames(), func(g *openGame) bool { return e.filled[g.number] })
+			x.open = x.open[:min(mostGames, len(x.open))]
+		}
 		x.rank = make([]int, len(e.taken))
 		for i := range x.rank {
 			x.rank[i] = -1
@@ -223,16 +267,28 @@ func (e *explainer) look(r *rules.Rules, tickets []uint32, share int) []verdict 
 // examiner looks at single tickets.
 type examiner struct {
 	*search
-	order []uint32 // of anchors
-	rank  []int    // of each ticket in order, -1 for those that may be in no match
+	order     []uint32 // of anchors
+	rank      []int    // of each ticket in order, -1 for those that may be in no match
+	open      []*openGame
+	joinsOnly bool // whether only games are looked at
 }
 
-// examine looks for tickets that fit with one, and for a match of them.
-func (x *examiner) examine(t uint32) verdict {
-	at := x.rank[t]
-	if at < 0 {
+// examine looks for tickets that fit with one, for a match of them, and for a running game that it may join.
+func (x *examiner) examine(t uint32) (v verdict) {
+	if x.rank[t] < 0 {
 		return verdict{known: true}
 	}
+	if v.known = true; !x.joinsOnly {
+		v = x.examineMatches(t)
+	}
+	if v.known {
+		v.join = x.joinOf(t)
+	}
+	return v
+}
+
+func (x *examiner) examineMatches(t uint32) verdict {
+	at := x.rank[t]
 	older := x.fitting(t, x.order[:at], func(o uint32) bool {
 		x.b.pair(o)
 		return x.b.beside(t)
@@ -310,4 +366,62 @@ func (x *examiner) matchOf(anchor uint32, must, candidates []uint32) *Match {
 		}
 	}
 	return nil
+}
+
+// joinOf makes a match of a ticket, with others if need be, that joins a running game; nil if it finds none.
+func (x *examiner) joinOf(t uint32) *Match {
+	for _, g := range x.open {
+		if x.work <= 0 {
+			break
+		}
+		if _, barred := slices.BinarySearch(g.Barred, t); barred || x.keys[t] != x.keys[g.from] {
+			continue
+		}
+		if m := x.joins(t, g); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// joins is joinOf for one game: with the ticket as the anchor, then with older ones.
+func (x *examiner) joins(t uint32, g *openGame) *Match {
+	leave := x.enter(g)
+	near := slices.Clone(x.beside(g))
+	m := x.joinWith(t, t, near)
+	leave()
+	if m != nil {
+		return m
+	}
+	defer x.enter(g, t)()
+	anchors := olderAnchors
+	for _, anchor := range near {
+		if x.rank[anchor] >= x.rank[t] {
+			continue
+		}
+		if m := x.joinWith(anchor, t, near); m != nil {
+			return m
+		}
+		if anchors--; anchors == 0 || x.work <= 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// joinWith tries an anchor with the tickets near the game that come after it. The match has the ticket in any case.
+func (x *examiner) joinWith(anchor, t uint32, near []uint32) *Match {
+	candidates := slices.DeleteFunc(slices.Clone(near), func(o uint32) bool {
+		return o == t || x.rank[o] <= x.rank[anchor]
+	})
+	x.inOrder(anchor, candidates)
+	steps := x.work / 4
+	if len(candidates) > few {
+		steps = min(steps, 200+12*len(candidates))
+	}
+	if !x.join(anchor, candidates, steps) {
+		return nil
+	}
+	m := x.b.match
+	return &m
 }

@@ -12,7 +12,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/judge"
 )
 
-// without is a rule set without the rule of a name, or without roles.
+// without is a rule set without the rule of a name, without roles, or without a limit for running games.
 func without(r *rules.Rules, name string) *rules.Rules {
 	less := *r
 	if name == "roles" {
@@ -20,6 +20,14 @@ func without(r *rules.Rules, name string) *rules.Rules {
 		for i := range less.Teams {
 			less.Teams[i].Roles = nil
 		}
+		return &less
+	}
+	switch name {
+	case "backfill.open":
+		less.Backfill.Open = nil
+		return &less
+	case "backfill.active":
+		less.Backfill.Active = nil
 		return &less
 	}
 	for i, rule := range r.Rules {
@@ -51,7 +59,7 @@ func explained(r *rules.Rules, pool []judge.Ticket) (alone, none int, err error)
 		asked = append(asked, uint32(i))
 	}
 	of := map[uint32][]search.Reason{}
-	for _, reason := range search.Explain(r, tickets(pool), found, asked, plenty) {
+	for _, reason := range search.Explain(r, tickets(pool), nil, found, asked, plenty) {
 		if !left[reason.Ticket] {
 			return 0, 0, fmt.Errorf("ticket %d is in a match, and has the reason %+v", reason.Ticket, reason)
 		}
@@ -127,25 +135,138 @@ func noneAlone(r *rules.Rules, pool []judge.Ticket, left map[uint32]bool, t uint
 }
 
 func TestExplanationsAreTrue(t *testing.T) {
-	alone, none := 0, 0
-	for i := range *cases {
+	counts := each(t, func(i int) (o outcome) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 1))
 		text := world{random}.rules()
 		r, err := rules.Parse(text)
 		if err != nil {
-			continue
+			return o
 		}
 		pool := world{random}.pool(*least + random.IntN(*most-*least+1))
-		a, n, err := explained(r, pool)
-		if alone, none = alone+a, none+n; err == nil {
-			continue
+		alone, none, err := explained(r, pool)
+		if o.count = map[string]int{"alone": alone, "none": none}; err == nil {
+			return o
 		}
-		pool = shrink(pool, func(p []judge.Ticket) bool { _, _, err := explained(r, p); return err != nil })
-		_, _, err = explained(r, pool)
-		t.Fatalf("seed %d: %v\n%s\nthe case is in %s", *seed+uint64(i), err, text, keep(t, text, pool))
-	}
+		o.failed = func(t *testing.T) string {
+			pool = shrink(pool, func(p []judge.Ticket) bool { _, _, err := explained(r, p); return err != nil })
+			_, _, err = explained(r, pool)
+			return fmt.Sprintf("seed %d: %v\n%s\nthe case is in %s", *seed+uint64(i), err, text, keep(t, text, pool))
+		}
+		return o
+	})
+	alone, none := counts["alone"], counts["none"]
 	t.Logf("%d rules alone keep a ticket from a match, of %d tickets none does", alone, none)
 	if *cases >= 200 && (alone < *cases/4 || none < *cases/4) {
+		t.Errorf("the cases say little: %d rules alone, %d tickets without such a rule", alone, none)
+	}
+}
+
+// explainedJoins checks what is said of tickets that join no running game. Games that they would join must take them.
+// Where the reference finds that a rule alone keeps a ticket from a game, that is said.
+func explainedJoins(r *rules.Rules, pool []judge.Ticket, games []*judge.Running) (alone, none int, err error) {
+	found := search.Search(r, tickets(pool), asGames(games), 16*plenty)
+	left, got := map[uint32]bool{}, map[int]bool{}
+	var asked []uint32
+	for i := range pool {
+		left[uint32(i)], asked = true, append(asked, uint32(i))
+	}
+	for _, m := range found {
+		got[m.Game] = true
+		for _, team := range m.Teams {
+			for _, t := range team.Tickets {
+				delete(left, t)
+			}
+		}
+	}
+	said, noRule := map[uint32]bool{}, map[uint32]bool{}
+	for _, reason := range search.Explain(r, tickets(pool), asGames(games), found, asked, 16*plenty) {
+		t := reason.Ticket
+		if said[t] = true; !left[t] || reason.Kind == search.WorkEnded || reason.Match != nil && reason.Join != nil {
+			return 0, 0, fmt.Errorf("ticket %d has the reason %+v, in a match: %v", t, reason, !left[t])
+		}
+		noRule[t] = noRule[t] || reason.Kind == search.NoneAlone
+		m := reason.Join
+		if m == nil {
+			continue
+		}
+		alone++
+		less := without(r, reason.Name)
+		if less == nil || m.Game < 0 || got[m.Game] {
+			return 0, 0, fmt.Errorf("ticket %d joins %+v without %q", t, m, reason.Name)
+		}
+		if err := judge.CheckJoin(less, pool, games[m.Game], joined(*m, len(pool))); err != nil {
+			return 0, 0, fmt.Errorf("without %s ticket %d does not join game %d as in %+v: %w", reason.Name, t, m.Game, m, err)
+		}
+		has := false
+		for _, team := range m.Teams {
+			has = has || slices.Contains(team.Tickets, t)
+			for _, other := range team.Tickets {
+				if !left[other] {
+					return 0, 0, fmt.Errorf("game %d takes ticket %d from a match", m.Game, other)
+				}
+			}
+		}
+		if !has {
+			return 0, 0, fmt.Errorf("%+v is without ticket %d", m, t)
+		}
+	}
+	for t := range left {
+		if !said[t] {
+			return 0, 0, fmt.Errorf("ticket %d has no reason", t)
+		}
+		if !noRule[t] {
+			continue
+		}
+		none++
+		for i := range r.Rules {
+			less := *r
+			less.Rules = slices.Delete(slices.Clone(r.Rules), i, i+1)
+			for j, g := range games {
+				if got[j] {
+					continue
+				}
+				one := *g
+				one.Barred = nil
+				if slices.Contains(g.Barred, int(t)) {
+					one.Barred = []int{0}
+				}
+				if m, ok, _ := judge.FindJoin(&less, pool[t:t+1], &one, *parts); ok {
+					return 0, 0, fmt.Errorf("without rules[%d] ticket %d joins game %d, which is not said: %+v", i, t, j, m)
+				}
+			}
+		}
+	}
+	return alone, none, nil
+}
+
+func TestExplanationsOfGamesAreTrue(t *testing.T) {
+	counts := each(t, func(i int) (o outcome) {
+		random := rand.New(rand.NewPCG(*seed+uint64(i), 2))
+		r, err := rules.Parse(world{random}.rules())
+		if err != nil {
+			return o
+		}
+		world{random}.backfill(r)
+		pool := world{random}.pool(*least + random.IntN(*most-*least+1))
+		games := []*judge.Running{world{random}.running(r, len(pool))}
+		alone, none, err := explainedJoins(r, pool, games)
+		if o.count = map[string]int{"alone": alone, "none": none}; err == nil {
+			return o
+		}
+		o.failed = func(t *testing.T) string {
+			games[0].Barred = nil
+			if _, _, still := explainedJoins(r, pool, games); still != nil {
+				pool = shrink(pool, func(p []judge.Ticket) bool { _, _, bad := explainedJoins(r, p, games); return bad != nil })
+				_, _, err = explainedJoins(r, pool, games)
+			}
+			return fmt.Sprintf("seed %d: %v\n%s\nthe case is in %s", *seed+uint64(i), err, rules.Write(r),
+				keep(t, rules.Write(r), pool, games...))
+		}
+		return o
+	})
+	alone, none := counts["alone"], counts["none"]
+	t.Logf("%d rules alone keep a ticket from a game, of %d tickets none does", alone, none)
+	if *cases >= 200 && (alone < *cases/20 || none < *cases/4) {
 		t.Errorf("the cases say little: %d rules alone, %d tickets without such a rule", alone, none)
 	}
 }
@@ -168,7 +289,7 @@ func TestExplanationsEndWithTheWork(t *testing.T) {
 			{"skill": float64(2 * i), "mode": mode},
 		}})
 	}
-	reasons := search.Explain(r, tickets(pool), nil, []uint32{5, 1000}, plenty)
+	reasons := search.Explain(r, tickets(pool), nil, nil, []uint32{5, 1000}, plenty)
 	// Only the one in the other mode needs both rules to go.
 	want := []string{"5 near 1998", "1000  0"}
 	var got []string
@@ -178,7 +299,7 @@ func TestExplanationsEndWithTheWork(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if got := search.Explain(r, tickets(pool), nil, []uint32{5, 1000}, 1000); len(got) > 0 {
+	if got := search.Explain(r, tickets(pool), nil, nil, []uint32{5, 1000}, 1000); len(got) > 0 {
 		t.Errorf("without work: %+v", got)
 	}
 }

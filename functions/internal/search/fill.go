@@ -59,6 +59,7 @@ func (s *search) openGames() (all []*openGame) {
 		g := &openGame{Running: &s.games.Running[i], number: i, from: at, region: -1}
 		at += uint32(len(g.Members))
 		if s.fillable(g) {
+			g.place()
 			all = append(all, g)
 		}
 	}
@@ -78,7 +79,7 @@ func (s *search) fillable(g *openGame) bool {
 	}
 	for i := range g.Members {
 		t := g.from + uint32(i)
-		if s.pool.refused[t] || s.keys[t] != s.keys[g.from] {
+		if s.unfit[int(t)-s.pool.waiting] || s.keys[t] != s.keys[g.from] {
 			return false
 		}
 	}
@@ -110,16 +111,7 @@ func (s *search) fill(order []uint32) {
 		return
 	}
 	s.begin(order)
-	s.rank = make([]uint32, s.pool.tickets())
-	for i, t := range order {
-		s.rank[t] = uint32(i)
-	}
-	for i := range s.hops {
-		s.hops[i] = make([]int32, len(s.sorted))
-		for place := range s.hops[i] {
-			s.hops[i][place] = int32(place + 2*i - 1)
-		}
-	}
+	s.rankAll(order)
 	turn := 0
 	if len(games)*gameWork > s.work {
 		turn = int(s.games.Turn % uint64(len(games)))
@@ -137,10 +129,24 @@ func (s *search) fill(order []uint32) {
 	}
 }
 
-// fillGame lets tickets join a game, if some can.
-func (s *search) fillGame(g *openGame) {
+// rankAll notes the order of the tickets that are lined up, to fill games.
+func (s *search) rankAll(order []uint32) {
+	s.rank = make([]uint32, s.pool.tickets())
+	for i, t := range order {
+		s.rank[t] = uint32(i)
+	}
+	for i := range s.hops {
+		s.hops[i] = make([]int32, len(s.sorted))
+		for place := range s.hops[i] {
+			s.hops[i][place] = int32(place + 2*i - 1)
+		}
+	}
+}
+
+// enter lets the builder make matches of those who join a game, until leave is called. All of them have the tickets
+// that must be in it, and an anchor.
+func (s *search) enter(g *openGame, must ...uint32) (leave func()) {
 	b := s.b
-	g.place()
 	b.game, b.top = g, s.most
 	if g.Room >= 0 {
 		b.top = min(s.most, len(g.members)+g.Room)
@@ -151,8 +157,14 @@ func (s *search) fillGame(g *openGame) {
 			b.reached[m] = ^uint64(0)
 		}
 	}
-	b.must = append(append(b.must[:0], g.members[g.pinned:]...), 0)
-	defer func() { b.game, b.top, b.start, b.must = nil, s.most, ^uint64(0), b.must[:0] }()
+	b.must = append(append(append(b.must[:0], g.members[g.pinned:]...), must...), 0)
+	return func() { b.game, b.top, b.start, b.must = nil, s.most, ^uint64(0), b.must[:0] }
+}
+
+// fillGame lets tickets join a game, if some can.
+func (s *search) fillGame(g *openGame) {
+	b := s.b
+	defer s.enter(g)()
 	near := s.beside(g)
 	anchors := slices.Clone(near)
 	slices.SortFunc(anchors, func(a, b uint32) int { return cmp.Compare(s.rank[a], s.rank[b]) })
@@ -174,12 +186,13 @@ func (s *search) fillGame(g *openGame) {
 		b.near = candidates
 		s.inOrder(anchor, candidates)
 		if s.join(anchor, candidates, steps) {
+			s.keep()
 			return
 		}
 	}
 }
 
-// join lets an anchor and candidates join the game, if they can.
+// join makes a match of an anchor and candidates that join the game, if they can.
 func (s *search) join(anchor uint32, candidates []uint32, steps int) bool {
 	b := s.b
 	b.work -= len(candidates)
@@ -187,11 +200,17 @@ func (s *search) join(anchor uint32, candidates []uint32, steps int) bool {
 	b.distant = b.far()
 	b.look(candidates, false)
 	b.must[len(b.must)-1] = anchor
+	if b.masks != nil {
+		for _, t := range b.must {
+			if !b.isMember(t) {
+				b.reached[t] = b.reach(t)
+			}
+		}
+	}
 	for _, a := range s.arrangements {
 		b.begin(anchor)
 		b.steps, b.used = steps, 0
 		if b.seat(a) && b.more(-len(b.must)) {
-			s.keep()
 			return true
 		}
 		if steps -= b.used + 1; steps <= 0 || b.work <= 0 {

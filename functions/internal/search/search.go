@@ -15,6 +15,10 @@ type Match struct {
 	Cost, Age float64
 	// Game is the number of the running game that the tickets join, -1 for a new match.
 	Game int
+	// Room is how many more players a new match takes, and Open has the places. They are known if the rules create
+	// backfill tickets.
+	Room int
+	Open []Place
 }
 
 // Team is a team of a match.
@@ -55,17 +59,7 @@ func Search(r *rules.Rules, source Source, games *Games, work int) []Match {
 func (p *pool) search(games *Games, work int) []Match {
 	p.findRegions(games)
 	s := &search{rules: p.rules, pool: p, games: games, work: work, taken: slices.Clone(p.refused)}
-	for i := range games.Running {
-		for j := range games.Running[i].Members {
-			s.members = append(s.members, &games.Running[i].Members[j])
-		}
-	}
-	s.compile()
-	for t := p.waiting; t < p.tickets(); t++ {
-		s.taken[t] = true // members of games wait for nothing
-	}
-	order := s.anchors()
-	s.b = newBuilder(s)
+	order := s.prepare()
 	s.found = make([]Match, 0, len(order)/max(1, s.most))
 	if len(games.Running) == 0 {
 		s.matches(order)
@@ -74,6 +68,23 @@ func (p *pool) search(games *Games, work int) []Match {
 	}
 	s.withGames(order)
 	return s.found
+}
+
+// prepare compiles the rules, and returns the tickets that may be in matches. Those that are taken are in none.
+func (s *search) prepare() (order []uint32) {
+	for i := range s.games.Running {
+		for j := range s.games.Running[i].Members {
+			s.members = append(s.members, &s.games.Running[i].Members[j])
+		}
+	}
+	s.compile()
+	s.unfit = slices.Clone(s.taken[s.pool.waiting:])
+	for t := s.pool.waiting; t < s.pool.tickets(); t++ {
+		s.taken[t] = true // members of games wait for nothing
+	}
+	order = s.anchors()
+	s.b = newBuilder(s)
+	return order
 }
 
 // withGames finds matches and fills games, in the order that the rules say.
@@ -156,6 +167,7 @@ type search struct {
 	found []Match
 
 	members []*Member // of all games, in the order of the pool
+	unfit   []bool    // of each member: whether no match can have him
 	full    bool      // whether only full matches are found
 	rank    []uint32  // of each ticket: its place in the order of anchors
 	hops    [2][]int32

@@ -106,34 +106,34 @@ func searched(r *rules.Rules, pool []judge.Ticket) result {
 // The search finds a match if there is one, leaves over nothing that could be a match, and finds only what the rules
 // allow.
 func TestSearchFindsWhatTheReferenceFinds(t *testing.T) {
-	matches, none, unknown := 0, 0, 0
-	for i := range *cases {
+	counts := each(t, func(i int) (o outcome) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 0))
 		text := world{random}.rules()
 		r, err := rules.Parse(text)
 		if err != nil {
-			continue // a rule set that nothing can match
+			return o // a rule set that nothing can match
 		}
 		pool := world{random}.pool(*least + random.IntN(*most-*least+1))
 		got := searched(r, pool)
-		switch {
+		switch o.unknown = !got.told; {
 		case got.matches > 0:
-			matches++
+			o.kind = "matches"
 		case got.told:
-			none++
-		}
-		if !got.told {
-			unknown++
+			o.kind = "none"
 		}
 		if got.wrong == "" {
-			continue
+			return o
 		}
-		pool = shrink(pool, func(p []judge.Ticket) bool { return searched(r, p).wrong != "" })
-		file := keep(t, text, pool)
-		t.Fatalf("seed %d: %s\n%s\nthe case is in %s", *seed+uint64(i), searched(r, pool).wrong, text, file)
-	}
+		o.failed = func(t *testing.T) string {
+			pool = shrink(pool, func(p []judge.Ticket) bool { return searched(r, p).wrong != "" })
+			file := keep(t, text, pool)
+			return fmt.Sprintf("seed %d: %s\n%s\nthe case is in %s", *seed+uint64(i), searched(r, pool).wrong, text, file)
+		}
+		return o
+	})
+	matches, none := counts["matches"], counts["none"]
 	t.Logf("%d pools with a match, %d without; in %d the reference could not say whether there is another",
-		matches, none, unknown)
+		matches, none, counts["unknown"])
 	if *cases >= 200 && (matches < *cases/20 || none < *cases/50) {
 		t.Errorf("the cases say little: %d pools with a match, %d without", matches, none)
 	}
@@ -152,8 +152,9 @@ func shrink(pool []judge.Ticket, fails func([]judge.Ticket) bool) []judge.Ticket
 	return pool
 }
 
-// keep writes a case to files that mm function test reads: --config config.json --tickets tickets.json.
-func keep(t *testing.T, text []byte, pool []judge.Ticket) string {
+// keep writes a case to files that mm function test reads: --config config.json --tickets tickets.json, and with games
+// --backfills games.json.
+func keep(t *testing.T, text []byte, pool []judge.Ticket, games ...*judge.Running) string {
 	dir := *failing
 	if dir == "" {
 		var err error
@@ -170,11 +171,15 @@ func keep(t *testing.T, text []byte, pool []judge.Ticket) string {
 			"id": fmt.Sprint(i), "wait": one.Age, "properties": map[string][]byte{"players": players},
 		})
 	}
+	running := []any{}
+	for i, g := range games {
+		running = append(running, backfillOf(fmt.Sprint("game-", i), g))
+	}
 	for name, content := range map[string]any{
 		"config.json": map[string]any{"matchmaking": map[string]any{
 			"name": "case", "targetFunction": map[string]any{"name": "rules", "version": "1"}, "config": json.RawMessage(text),
 		}},
-		"tickets.json": list,
+		"tickets.json": list, "games.json": running,
 	} {
 		text, err := json.MarshalIndent(content, "", " ")
 		if err != nil {
@@ -187,22 +192,48 @@ func keep(t *testing.T, text []byte, pool []judge.Ticket) string {
 	return dir
 }
 
+// backfillOf is a running game as a backfill ticket. Its property says who is in it.
+func backfillOf(id string, g *judge.Running) map[string]any {
+	var seats []search.Seat
+	for _, m := range g.Members {
+		values, _ := json.Marshal(m.Player)
+		seats = append(seats, search.Seat{Team: m.Team, Role: m.Role, Version: 1, Values: values})
+	}
+	attributes, properties := map[string]float64{}, map[string][]byte{"players": search.AppendSeats(nil, seats)}
+	if g.Region != "" {
+		properties["region"] = search.Quote(nil, g.Region)
+	}
+	if g.Room >= 0 {
+		attributes["open"] = float64(g.Room)
+	}
+	return map[string]any{
+		"id": id, "wait": g.Age, "attributes": attributes, "properties": properties, "connection": "203.0.113.7:7777",
+	}
+}
+
 // The reference finds with its shortcuts what it finds without.
 func TestShortcutsOfTheReferenceLoseNothing(t *testing.T) {
-	for i := range *cases {
+	counts := each(t, func(i int) (o outcome) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 1))
 		text := world{random}.rules()
 		r, err := rules.Parse(text)
 		if err != nil {
-			continue
+			return o
 		}
 		pool := world{random}.pool(1 + random.IntN(min(*most, 6)))
 		m, found := judge.Any(r, pool)
+		o.kind = fmt.Sprint(found)
 		if _, plain := judge.Plain(r, pool); found != plain {
-			t.Fatalf("seed %d: a match is found: %v, without shortcuts: %v\n%s", *seed+uint64(i), found, plain, text)
+			o.failed = func(*testing.T) string {
+				return fmt.Sprintf("seed %d: a match is found: %v, without shortcuts: %v\n%s", *seed+uint64(i), found, plain, text)
+			}
 		}
 		if err := judge.Check(r, pool, m); found && err != nil {
-			t.Fatalf("seed %d: the reference finds %+v: %v\n%s", *seed+uint64(i), m, err, text)
+			o.failed = func(*testing.T) string {
+				return fmt.Sprintf("seed %d: the reference finds %+v: %v\n%s", *seed+uint64(i), m, err, text)
+			}
 		}
-	}
+		return o
+	})
+	t.Logf("%d pools with a match, %d without", counts["true"], counts["false"])
 }

@@ -198,6 +198,9 @@ func (b *builder) keep() {
 		}
 		m.Teams[i] = of
 	}
+	if b.rules.Backfill.Create != "" {
+		b.places(&m)
+	}
 	b.match = m
 }
 

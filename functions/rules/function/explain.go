@@ -13,6 +13,8 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 		case search.RuleStops:
 			if reason.Match != nil {
 				text += ": without it there is a match"
+			} else if reason.Join != nil {
+				text += ": without it the ticket joins a running game"
 			}
 		case search.ValueMissing:
 			text, candidates = "a player has no "+reason.Name, -1
@@ -22,6 +24,9 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 			text = "no rule alone keeps it from a match"
 		case search.WorkEnded:
 			text = "there is a match, but the work of the run ended before"
+			if reason.Join != nil {
+				text = "a running game takes the ticket, but the work of the run ended before"
+			}
 		}
 		r.Explain(reason.Ticket, text, candidates)
 	}

@@ -56,3 +56,50 @@ func TestSaysWhyTicketsAreInNoMatch(t *testing.T) {
 		t.Errorf("nobody asks: %v, %v", got, err)
 	}
 }
+
+// Who does not join a running game is told what stops him.
+func TestSaysWhyTicketsDoNotJoinGames(t *testing.T) {
+	const settings = `{"values": {"skill": "number", "mode": "string"},
+		"teams": [{"name": "team", "size": 3, "roles": {"tank": 1, "healer": 1, "damage": 1}}],
+		"rules": [{"name": "near", "spread": "skill", "max": 100}, {"same": "mode"}],
+		"backfill": {"open": 0, "active": {"start": true, "steps": [[60, false]]}}}`
+	game := func(change func(*fake.Backfill)) fake.Backfill {
+		g := fake.Backfill{
+			Ticket: fake.Ticket{Properties: map[string][]byte{"mode": []byte(`"ranked"`)}},
+			Roster: []fake.RosterPlayer{in("a", "", "tank", 1500), in("b", "", "damage", 1500)},
+		}
+		change(&g)
+		return g
+	}
+	for want, c := range map[string]struct {
+		change func(*fake.Backfill)
+		ticket fake.Ticket
+	}{
+		"near: without it the ticket joins a running game": {
+			func(*fake.Backfill) {}, comes("c", 0, 1900, `["healer"]`),
+		},
+		"roles: without it the ticket joins a running game": {
+			func(*fake.Backfill) {}, comes("c", 0, 1500, `["tank"]`),
+		},
+		"rules[1]: without it the ticket joins a running game": {
+			func(g *fake.Backfill) { g.Properties["mode"] = []byte(`"fun"`) }, comes("c", 0, 1500, `["healer"]`),
+		},
+		"backfill.open: without it the ticket joins a running game": {
+			func(g *fake.Backfill) { g.Roster = g.Roster[:1] }, comes("c", 0, 1500, `["healer"]`),
+		},
+		"backfill.active: without it the ticket joins a running game": {
+			func(g *fake.Backfill) { g.Wait = time.Hour }, comes("c", 0, 1500, `["healer"]`),
+		},
+		"no rule alone keeps it from a match": {
+			func(g *fake.Backfill) { g.Wait = time.Hour }, comes("c", 0, 1900, `["healer"]`),
+		},
+	} {
+		got, err := fake.Explain(function, fake.Request{
+			Settings: settings, Tickets: []fake.Ticket{c.ticket}, Backfills: []fake.Backfill{game(c.change)},
+			Asked: []uint32{0},
+		})
+		if err != nil || len(got) != 1 || got[0].Reason != want {
+			t.Errorf("%+v, %v, want %q", got, err, want)
+		}
+	}
+}

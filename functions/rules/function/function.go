@@ -24,20 +24,36 @@ func Match(r *matchfn.Run) error {
 	if err != nil {
 		return errors.New("settings: " + err.Error())
 	}
-	source, names := newSource(r, rules), names{}
+	source := newSource(r, rules)
 	games, work := newGames(r, rules, source), int(r.Budget().Milliseconds())*effort
 	kept := 0
 	if len(r.Asked()) > 0 {
 		kept = work / explainShare
 	}
-	found := search.Search(rules, source, games, work-kept)
+	found := search.Search(rules, source, &games.Games, work-kept)
+	p := proposer{run: r, rules: rules, source: source, games: games, names: names{}}
 	for i := range found {
-		propose(r, rules, &found[i], names)
+		p.propose(&found[i])
 	}
+	p.log()
 	if kept > 0 {
-		explain(r, search.Explain(rules, source, found, r.Asked(), kept))
+		explain(r, search.Explain(rules, source, &games.Games, found, r.Asked(), kept))
 	}
 	return nil
+}
+
+// proposer proposes what was found.
+type proposer struct {
+	run    *matchfn.Run
+	rules  *rules.Rules
+	source source
+	games  *games
+	names  names
+	teller *search.Teller // nil until it is needed
+	// large is how many backfill tickets were not created or filled, as they would say too much of their players.
+	large int
+	// written is how many bytes backfill tickets got. later is how many matches wait, as these are enough.
+	written, later int
 }
 
 // names are the names of teams, by shape and copy.
@@ -61,7 +77,7 @@ func (n names) of(rules *rules.Rules, m *search.Match, team int) string {
 }
 
 // propose proposes a match, or tickets for a running game. The longest wait has the best score, then the least cost.
-func propose(r *matchfn.Run, rules *rules.Rules, m *search.Match, names names) {
+func (o *proposer) propose(m *search.Match) {
 	score := m.Age
 	if m.Cost > 0 {
 		score -= m.Cost / (1 + m.Cost)
@@ -69,16 +85,31 @@ func propose(r *matchfn.Run, rules *rules.Rules, m *search.Match, names names) {
 	if math.IsInf(score, 0) || score != score {
 		score = 0
 	}
-	p := r.Propose(score)
+	var in *seats
+	if o.describes(m) {
+		if o.written > maxAllSeats {
+			o.later++
+			return
+		}
+		if in = o.seats(m); in == nil {
+			if o.large++; m.Game >= 0 {
+				return
+			}
+		}
+	}
+	p := o.run.Propose(score)
 	for i, team := range m.Teams {
 		if m.Game < 0 || len(team.Tickets) > 0 {
-			p.Team(names.of(rules, m, i), team.Tickets...)
+			p.Team(o.names.of(o.rules, m, i), team.Tickets...)
 		}
 	}
 	if m.Game >= 0 {
-		join(r, p, rules, m, names)
+		o.join(p, m, in)
 	} else if m.Region != "" {
 		p.Region(m.Region)
+	}
+	if m.Game < 0 && in != nil {
+		o.create(p, m, in)
 	}
 	for _, team := range m.Teams {
 		at := 0
@@ -98,24 +129,7 @@ func roles(names []string) []byte {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = quote(text, name)
+		text = search.Quote(text, name)
 	}
 	return append(text, "]}"...)
-}
-
-// quote appends a JSON string.
-func quote(text []byte, s string) []byte {
-	text = append(text, '"')
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			text = append(text, '\\', c)
-		case c < ' ':
-			text = append(text, `\u00`...)
-			text = append(text, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		default:
-			text = append(text, c)
-		}
-	}
-	return append(text, '"')
 }

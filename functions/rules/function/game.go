@@ -18,24 +18,43 @@ const (
 	maxProperties = 64 << 10
 )
 
+// games are the running games.
+type games struct {
+	search.Games
+	seated []seated // of each game
+}
+
+// seated is what the property players of a backfill ticket says of those who are in its game.
+type seated struct {
+	seats []search.Seat
+	// kept is set if the property goes on to say it: it has to name those who join.
+	kept bool
+	// version is the record version of the backfill ticket, open its attribute.
+	version int64
+	open    float64
+}
+
 // roster is the players in running games, each a ticket of one player. What the backfill ticket says goes for all of
 // them, as what a ticket says goes for its players.
 type roster struct {
 	source
 	members matchfn.RunRoster
 	game    []uint32 // of each member
+	player  []int    // his number among the players that servers named, -1 for none
+	id      []string
+	told    [][]byte // what the property players says of him, as the list of a ticket; nil for nothing
 }
 
-// newGames returns the running games, or nil if there are none whose server says who is in them. The log says how many
-// cannot be filled, and why.
-func newGames(r *matchfn.Run, rules *rules.Rules, s source) *search.Games {
+// newGames returns the running games. The log says how many cannot be filled, and why.
+func newGames(r *matchfn.Run, rules *rules.Rules, s source) *games {
 	if r.Backfills() == 0 {
-		return nil
+		return &games{}
 	}
 	from := roster{source: s, members: r.BackfillPlayers()}
-	games := &search.Games{Turn: r.Rand().Uint64()}
-	created, open, places := r.BackfillCreated(), r.BackfillAttribute(waiting.Open), r.BackfillProperty(region)
-	known := teams(rules)
+	all := &games{Games: search.Games{Turn: r.Rand().Uint64()}}
+	created, versions := r.BackfillCreated(), r.BackfillVersion()
+	open, places, told := r.BackfillAttribute(waiting.Open), r.BackfillProperty(region), r.BackfillProperty(players)
+	known, read := teams(rules), readable(told, r.Backfills(), int(all.Turn%uint64(r.Backfills())))
 	var unknown, nowhere, strange int
 	for i := range uint32(r.Backfills()) {
 		g := search.Running{
@@ -49,27 +68,128 @@ func newGames(r *matchfn.Run, rules *rules.Rules, s source) *search.Games {
 				g.Region = n.Text
 			}
 		}
-		first, end := from.members.Of(i)
-		for p := first; p < end; p++ {
-			m := search.Member{Team: from.members.Team(p), Role: from.members.Role(p)}
-			g.Members, from.game = append(g.Members, m), append(from.game, i)
+		in := seated{version: versions[i], open: open[i]}
+		if read == nil || read[i] {
+			text, _ := told.Of(i)
+			g.Members = from.add(i, text, &in)
 		}
 		switch {
-		case first == end:
+		case read != nil && !read[i]: // in another run
+		case len(g.Members) == 0:
 			unknown++
 		case g.Region == "" && rules.RegionValue != "":
 			nowhere++
 		case slices.ContainsFunc(g.Members, func(m search.Member) bool { return m.Team != "" && !known[m.Team] }):
 			strange++
 		}
-		games.Running = append(games.Running, g)
+		all.Running, all.seated = append(all.Running, g), append(all.seated, in)
 	}
 	if unknown+nowhere+strange > 0 {
 		r.Log("of", r.Backfills(), "running games these get nobody:", unknown, "do not say who is in them,", nowhere,
 			"have no region,", strange, "have a player in a team that the rules do not have")
 	}
-	games.Roster = from
-	return games
+	from.bar(all)
+	all.Roster = from
+	return all
+}
+
+// readable returns of which games the property is read, beginning with one of them; nil for all.
+func readable(told matchfn.Property, games, first int) (read []bool) {
+	bytes := 0
+	for i := range games {
+		game := (first + i) % games
+		text, _ := told.Of(uint32(game))
+		if bytes += len(text); bytes > maxRead && read == nil {
+			read = make([]bool, games)
+			for j := range i {
+				read[(first+j)%games] = true
+			}
+		}
+	}
+	return read
+}
+
+// add adds the players in a game. Those count whom its server named, and those who were sent there since it said so.
+// If it never named any, those in the property count.
+func (s *roster) add(game uint32, text []byte, in *seated) (members []search.Member) {
+	seats, good := search.ReadSeats(text)
+	first, end := s.members.Of(game)
+	if first == end {
+		if in.kept = good && len(seats) > 0; in.kept {
+			in.seats = seats
+		}
+		for i := range in.seats {
+			members = append(members, s.seat(game, &in.seats[i]))
+		}
+		return members
+	}
+	in.kept = good && s.members.ID(first) != "" &&
+		!slices.ContainsFunc(seats, func(one search.Seat) bool { return one.ID == "" })
+	known := map[string]int{}
+	if in.kept {
+		for i := range seats {
+			known[seats[i].ID] = i
+		}
+	}
+	for p := first; p < end; p++ {
+		m, id := search.Member{Team: s.members.Team(p), Role: s.members.Role(p)}, s.members.ID(p)
+		var told []byte
+		if at, ok := known[id]; ok {
+			delete(known, id)
+			one := &seats[at]
+			if in.seats, told = append(in.seats, *one), listOf(one); m.Team == "" && m.Role == "" {
+				m.Team, m.Role = one.Team, one.Role
+			}
+		}
+		s.game, s.player = append(s.game, game), append(s.player, int(p))
+		s.id, s.told = append(s.id, id), append(s.told, told)
+		members = append(members, m)
+	}
+	for i := range seats {
+		if at, ok := known[seats[i].ID]; ok && at == i && seats[i].Version == in.version {
+			in.seats, members = append(in.seats, seats[i]), append(members, s.seat(game, &seats[i]))
+		}
+	}
+	return members
+}
+
+// seat adds a player whom only the property names.
+func (s *roster) seat(game uint32, one *search.Seat) search.Member {
+	s.game, s.player, s.id = append(s.game, game), append(s.player, -1), append(s.id, one.ID)
+	s.told = append(s.told, listOf(one))
+	return search.Member{Team: one.Team, Role: one.Role}
+}
+
+// listOf is what is said of a player as the list of a ticket for him alone.
+func listOf(one *search.Seat) []byte {
+	if one.Values == nil {
+		return []byte("[{}]")
+	}
+	return append(append([]byte{'['}, one.Values...), ']')
+}
+
+// bar finds the tickets with a player whom only the property names. The request bars all others.
+func (s *roster) bar(all *games) {
+	in := map[string][]uint32{}
+	for member, player := range s.player {
+		if player < 0 && s.id[member] != "" {
+			in[s.id[member]] = append(in[s.id[member]], s.game[member])
+		}
+	}
+	if len(in) == 0 {
+		return
+	}
+	for t := range uint32(s.run.Tickets()) {
+		first, end := s.party.Of(t)
+		for p := first; p < end; p++ {
+			for _, game := range in[s.party.ID(p)] {
+				all.Running[game].Barred = append(all.Running[game].Barred, t)
+			}
+		}
+	}
+	for i := range all.Running {
+		slices.Sort(all.Running[i].Barred)
+	}
 }
 
 // teams are the names of all teams that a match may have.
@@ -86,20 +206,26 @@ func teams(r *rules.Rules) map[string]bool {
 
 // Ages has an age for each member, which says nothing.
 func (s roster) Ages() []float64                         { return make([]float64, len(s.game)) }
-func (s roster) Players(int) ([]byte, bool)              { return nil, false }
 func (s roster) PlayersOf(member int) (from, end uint32) { return uint32(member), uint32(member) + 1 }
 func (s roster) PlayerValue(string) search.Values        { return nil }
-
-func (s roster) PlayerID(member uint32) string { return s.members.ID(member) }
+func (s roster) PlayerID(member uint32) string           { return s.id[member] }
+func (s roster) Players(member int) ([]byte, bool)       { return s.told[member], s.told[member] != nil }
 
 func (s roster) PlayerNumber(name string) []float64 {
 	if !slices.Contains(s.attributes, name) {
 		return nil
 	}
-	return s.members.Attribute(name)
+	of, numbers := s.members.Attribute(name), make([]float64, len(s.game))
+	for member, player := range s.player {
+		if numbers[member] = math.NaN(); player >= 0 {
+			numbers[member] = of[player]
+		}
+	}
+	return numbers
 }
 
-// Number is an attribute of the backfill tickets, if the settings name it.
+// Number is an attribute of the backfill tickets, if the settings name it. Whom only the property names has none:
+// it says all of them, and the attribute may be a mean.
 func (s roster) Number(name string) []float64 {
 	numbers := make([]float64, len(s.game))
 	values := s.run.BackfillAttribute
@@ -108,7 +234,7 @@ func (s roster) Number(name string) []float64 {
 	}
 	of := values(name)
 	for member, game := range s.game {
-		if numbers[member] = math.NaN(); of != nil {
+		if numbers[member] = math.NaN(); of != nil && s.player[member] >= 0 {
 			numbers[member] = of[game]
 		}
 	}
@@ -125,24 +251,23 @@ func (s roster) TicketValue(name string) search.Values {
 
 // join gives the tickets of a match to a running game. The match properties tell its server who they are, as it may say
 // itself who is in its game.
-func join(r *matchfn.Run, p matchfn.Proposal, rules *rules.Rules, m *search.Match, names names) {
+func (o *proposer) join(p matchfn.Proposal, m *search.Match, in *seats) {
 	text, joining := []byte(`{"joining":[`), 0
-	party := r.Players()
 	for i, team := range m.Teams {
 		at := 0
 		for j, t := range team.Tickets {
-			first, end := party.Of(t)
+			first, end := o.source.party.Of(t)
 			for k := range team.Players[j] {
 				if joining++; joining > 1 {
 					text = append(text, ',')
 				}
-				text = quote(append(text, `{"team":`...), names.of(rules, m, i))
+				text = search.Quote(append(text, `{"team":`...), o.names.of(o.rules, m, i))
 				if team.Roles != nil {
-					text = quote(append(text, `,"role":`...), team.Roles[at])
+					text = search.Quote(append(text, `,"role":`...), team.Roles[at])
 				}
 				if int(end-first) == team.Players[j] {
-					if id := party.ID(first + uint32(k)); id != "" { // only if the rules name the value id
-						text = quote(append(text, `,"id":`...), id)
+					if id := o.source.party.ID(first + uint32(k)); id != "" { // only if the rules name the value id
+						text = search.Quote(append(text, `,"id":`...), id)
 					}
 				}
 				text = append(text, '}')
@@ -153,6 +278,13 @@ func join(r *matchfn.Run, p matchfn.Proposal, rules *rules.Rules, m *search.Matc
 	if text = append(text, "]}"...); len(text) <= maxProperties {
 		p.MatchProperties(text)
 	}
-	// The backfill ticket stays as it is: so no run sees the game before its server approves, with those who joined.
-	p.UpdateBackfill(uint32(m.Game))
+	update := p.UpdateBackfill(uint32(m.Game))
+	if in == nil {
+		// The backfill ticket stays as it is: so no run sees the game before its server approves, with those who joined.
+		return
+	}
+	update.Property(players, in.text)
+	if open := o.games.seated[m.Game].open; open == open {
+		update.Attribute(waiting.Open, open-float64(joining))
+	}
 }

@@ -22,6 +22,9 @@ var values = []string{
 	"accelbyte.matching_rule.*.attribute", "accelbyte.matchingRules.*.attribute",
 }
 
+// creates are the settings with which backfill tickets may be created: they say who is in a game.
+var creates = []string{"backfill.create", "flexmatch.BackfillMode", "unity", "accelbyte.auto_backfill"}
+
 // Options are what the function's manifest says: it reads what the settings name, and what rules mean that name
 // nothing.
 func Options() []matchfn.Option {
@@ -30,7 +33,7 @@ func Options() []matchfn.Option {
 		matchfn.Properties(players, "roles", "latency", region), matchfn.PropertiesNamedBy(values...),
 		matchfn.Players(), matchfn.PlayerAttributesNamedBy(values...),
 		matchfn.PlayerProperties("roles", "latency"), matchfn.PlayerPropertiesNamedBy(values...),
-		matchfn.PlayerIDsWith("values.id", "values.*.id"), matchfn.BackfillPlayers(),
+		matchfn.PlayerIDsWith(append([]string{"values.id", "values.*.id"}, creates...)...), matchfn.BackfillPlayers(),
 	}
 }
 

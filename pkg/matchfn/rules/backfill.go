@@ -15,6 +15,8 @@ type Backfill struct {
 	// Open is how many places of a game may stay open: players that its teams, their roles and the match lack. Nil, or
 	// off, is any number.
 	Open *Bound
+	// Create says which new matches get a backfill ticket with their server; none if it is empty.
+	Create Create
 	// Active is nil if games are always filled. Otherwise a game is filled while the bound is neither off nor 0, at the
 	// age of the game; its clock does not count.
 	Active *Bound
@@ -32,6 +34,16 @@ const (
 	MatchesFirst First = "matches"
 )
 
+// Create says which new matches get a backfill ticket.
+type Create string
+
+const (
+	// CreateShort is for matches that are not full.
+	CreateShort Create = "short"
+	// CreateAll is for all matches: players may leave.
+	CreateAll Create = "all"
+)
+
 // Called returns the name of a copy of a team, from 1: that of the shape, with the number if there may be several.
 func (t *Team) Called(number int) string {
 	if _, most, off := t.Copies.Max.Over(0, math.Inf(1)); !off && most <= 1 {
@@ -45,9 +57,13 @@ func (r *reader) backfill(n *document.Node, rules *Rules) {
 	if !r.is(n, document.Object) {
 		return
 	}
-	r.only(n, "first", "open", "active")
+	r.only(n, "first", "open", "active", "create")
 	rules.Backfill.First = First(r.word(n.Get("first"), string(FullFirst), string(FullFirst), string(GamesFirst),
 		string(MatchesFirst)))
+	const none = "none"
+	if create := r.word(n.Get("create"), none, none, string(CreateShort), string(CreateAll)); create != none {
+		rules.Backfill.Create = Create(create)
+	}
 	rules.Backfill.Open = r.bound(n.Get("open"), false)
 	active := n.Get("active")
 	rules.Backfill.Active = r.bound(active, false)
@@ -91,5 +107,6 @@ func backfillOf(b Backfill) object {
 			o.bound("active", b.Active)
 		}
 	}
+	o.text("create", string(b.Create))
 	return o
 }

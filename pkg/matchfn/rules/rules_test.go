@@ -83,6 +83,8 @@ func TestErrorsNameThePlace(t *testing.T) {
 		`{` + teams + `, "backfill": {"open": 0.5}}`:                                                                    `backfill.open: must be a whole number`,
 		`{` + teams + `, "backfill": {"active": {"start": true, "clock": "oldest"}}}`:                                   `backfill.active.clock: there is none here`,
 		`{` + teams + `, "backfill": {"active": "no"}}`:                                                                 `backfill.active: must be a number or an object`,
+		`{` + teams + `, "backfill": {"create": true}}`:                                                                 `backfill.create: must be a string`,
+		`{` + teams + `, "backfill": {"create": "some"}}`:                                                               `backfill.create: must be one of none, short, all`,
 		`{` + teams + `, "backfill": []}`:                                                                               `backfill: must be an object, not a list`,
 		`{` + teams + `, "rules": [{"holders": "r", "of": "x"}]}`:                                                       `rules[0]: has no count`,
 		`{` + teams + `, "rules": [{"latency": "p", "max": 5}]}`:                                                        `only if the rules have regions`,

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -272,4 +276,87 @@ func TestFunctionTestInTheBinary(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), want) {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// In the sandbox, a match of the function rules that starts short gets a backfill ticket; and the game that it says
+// gets who is missing, and nobody else.
+func TestRulesFillAGameThatStartedShort(t *testing.T) {
+	s, archive := newSandboxShell(t), filepath.Join(t.TempDir(), "rules.zip")
+	command(t, ".", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", archive, "../../../functions/rules")
+	config := write(t, "config.json", `{"matchmaking": {"targetFunction": {"name": "rules"}, "config": {
+		"values": {"skill": "number"},
+		"teams": [{"name": "squad", "size": {"min": {"start": 3, "steps": [[10, 2]]}, "max": 3},
+			"roles": {"tank": {"max": 1}, "healer": {"max": 1}, "damage": {"max": 1}}}],
+		"rules": [{"name": "near", "spread": "skill", "max": 100}], "backfill": {"create": "short"}}}}`)
+	type output struct {
+		Matches []struct {
+			Teams    []struct{ Tickets []string }
+			Backfill *struct {
+				ID         string
+				Attributes map[string]float64
+				Properties map[string][]byte
+			}
+			MatchProperties json.RawMessage
+		}
+		Explanations []struct {
+			Reasons []struct{ Reason string }
+		}
+	}
+	try := func(tickets string, more ...string) (o output) {
+		t.Helper()
+		got := s.run(append([]string{"function", "test", archive, "--deadline", "1m", "--timeout", "5m", "--runs", "1", "-o",
+			"json", "--config", config, "--tickets", write(t, "tickets.json", tickets)}, more...)...)
+		got.expect(0, "{", "")
+		if err := json.Unmarshal([]byte(got.out), &o); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	ticket := func(id, role string, skill, wait int) string {
+		roles := base64.StdEncoding.EncodeToString([]byte(`["` + role + `"]`))
+		return fmt.Sprintf(`{"id": "t-%s", "wait": %d, "players": [{"id": %q, "attributes": {"skill": %d},
+			"properties": {"roles": %q}}]}`, id, wait, id, skill, roles)
+	}
+	first := try("[" + ticket("ada", "tank", 1200, 20) + "," + ticket("bob", "damage", 1220, 5) + "]")
+	if len(first.Matches) != 1 || first.Matches[0].Backfill == nil || first.Matches[0].Backfill.ID != "" {
+		t.Fatalf("got %+v", first)
+	}
+	const says = `{"places":3,"open":[{"team":"squad","role":"healer","places":1}]}`
+	if got := string(compact(t, first.Matches[0].MatchProperties)); got != says {
+		t.Errorf("the match says %s, want %s", got, says)
+	}
+	made := first.Matches[0].Backfill
+	if made.Attributes["skill"] != 1210 {
+		t.Errorf("the backfill ticket has the attributes %v", made.Attributes)
+	}
+	game, err := json.Marshal([]map[string]any{{
+		"id": "game", "connection": "203.0.113.7:7777", "attributes": made.Attributes, "properties": made.Properties,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := try("["+ticket("tank", "tank", 1200, 0)+","+ticket("far", "healer", 1500, 0)+","+
+		ticket("healer", "healer", 1210, 0)+"]", "--backfills", write(t, "games.json", string(game)))
+	if len(second.Matches) != 1 || len(second.Matches[0].Teams) != 1 || second.Matches[0].Backfill == nil ||
+		!slices.Equal(second.Matches[0].Teams[0].Tickets, []string{"t-healer"}) ||
+		second.Matches[0].Backfill.ID != "game" ||
+		!strings.Contains(string(second.Matches[0].Backfill.Properties["players"]), `"id":"healer"`) {
+		t.Errorf("got %+v", second)
+	}
+	alone := try("["+ticket("far", "healer", 1500, 0)+"]", "--backfills", write(t, "games.json", string(game)),
+		"--explain", "t-far")
+	const near = "near: without it the ticket joins a running game"
+	if len(alone.Explanations) != 1 || len(alone.Explanations[0].Reasons) != 1 ||
+		alone.Explanations[0].Reasons[0].Reason != near {
+		t.Errorf("who is too far is told %+v", alone.Explanations)
+	}
+}
+
+func compact(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"testing"
 
@@ -79,4 +80,77 @@ func refillByRules(t *testing.T, p *project) {
 	}
 	tank.mustWait(t)
 	far.mustWait(t)
+}
+
+// shortGame: two players start a game after a second, as the rules say. A healer who comes later joins it: his place is
+// open. For a second tank there is none, and who comes when the game is full plays with him in another.
+func shortGame(t *testing.T, p *project) {
+	p.upload(t, "rules", p.s.made.rules)
+	p.put(t, "short", rules{function: "rules", settings: map[string]any{
+		"values": map[string]any{"skill": "number", "mode": "string"},
+		"teams": []any{map[string]any{
+			"name": "squad", "size": map[string]any{"min": map[string]any{"start": 3, "steps": []any{[]any{1, 2}}}, "max": 3},
+			"roles": map[string]any{
+				"tank": map[string]any{"max": 1}, "healer": map[string]any{"max": 1}, "damage": map[string]any{"max": 1},
+			},
+		}},
+		"rules":    []any{map[string]any{"spread": "skill", "max": 200}, map[string]any{"same": "mode"}},
+		"backfill": map[string]any{"create": "short"},
+	}, hosting: true})
+	enter := func(player, role, mode string, skill float64) *ticket {
+		k := &ticket{p: p, player: player}
+		properties, err := client.Values{"roles": []string{role}, "mode": mode}.Properties()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.id, err = k.api(t).CreateTicket(within(t), client.TicketRequest{Players: []client.Player{{
+			ID: player, Attributes: attributes{"skill": skill}, Properties: properties,
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	ada, bob := enter("ada", "tank", "ranked", 1200), enter("bob", "damage", "ranked", 1200)
+	at := together(t, ada, bob)
+	var says struct {
+		Places int
+		Open   []struct {
+			Team, Role string
+			Places     int
+		}
+	}
+	if err := json.Unmarshal(ada.result(t).MatchProperties, &says); err != nil || says.Places != 3 ||
+		len(says.Open) != 1 || says.Open[0].Team != "squad" || says.Open[0].Role != "healer" || says.Open[0].Places != 1 {
+		t.Errorf("the match says %s, %v", ada.result(t).MatchProperties, err)
+	}
+	for _, k := range []*ticket{ada, bob} {
+		k.hello(t, at)
+	}
+	// Both fit into the game by skill, but not with each other.
+	tank, fun := enter("tank", "tank", "ranked", 1390), enter("fun", "healer", "fun", 1200)
+	eventually(t, "the tank is told that there is no place for his role", func() bool {
+		why, err := p.developer(t).ExplainTicket(within(t), tank.id)
+		switch {
+		case client.Status(err) == http.StatusTooManyRequests:
+			return false // it may ask once a second
+		case err != nil:
+			t.Fatal(err)
+		}
+		run := why.Configs[0].Run
+		return run != nil && slices.ContainsFunc(run.Reasons, func(r client.Reason) bool {
+			return r.Reason == "roles: without it the ticket joins a running game"
+		})
+	})
+	healer := enter("healer", "healer", "ranked", 1010)
+	if got := healer.connection(t); got != at {
+		t.Errorf("the healer is sent to %s, and the game is at %s", got, at)
+	}
+	if w := healer.hello(t, at); w.Players != 3 {
+		t.Errorf("the healer is welcomed with %+v", w)
+	}
+	if other := together(t, tank, enter("last", "healer", "ranked", 1300)); other == at {
+		t.Error("a full game gets more players")
+	}
+	fun.mustWait(t)
 }

@@ -258,7 +258,14 @@ func (x *translator) others() {
 				x.Say(m.Node, m.Name, t.Refused, "it is of an older version of the language")
 			}
 		case "auto_backfill":
-			x.Say(m.Node, m.Name, t.Note, "running games are filled first; their servers make the backfill tickets")
+			if m.True {
+				x.Rules.Backfill.Create = rules.CreateShort
+				x.Say(m.Node, m.Name, t.Exact, "running games are filled first, and a match that is not full gets a "+
+					"backfill ticket")
+			} else {
+				x.Say(m.Node, m.Name, t.Exact, "running games are filled first, if their servers make backfill tickets; "+
+					"new matches get none")
+			}
 		default:
 			x.Say(m.Node, m.Name, t.Note, "it says nothing about which matches are allowed")
 		}

@@ -225,9 +225,14 @@ var firsts = map[rules.First]string{
 	rules.MatchesFirst: "new matches go before games",
 }
 
+var creates = map[rules.Create]string{
+	rules.CreateShort: "a new match that is not full gets a backfill ticket, for the places that are open",
+	rules.CreateAll:   "each new match gets a backfill ticket, for places that are open and those of players who leave",
+}
+
 func games(r *rules.Rules) (lines []string) {
 	b := r.Backfill
-	if b.Open == nil && b.Active == nil && (b.First == "" || b.First == rules.FullFirst) {
+	if b.Open == nil && b.Active == nil && b.Create == "" && (b.First == "" || b.First == rules.FullFirst) {
 		return nil
 	}
 	if first, ok := firsts[b.First]; ok {
@@ -239,6 +244,9 @@ func games(r *rules.Rules) (lines []string) {
 	if b.Active != nil {
 		lines = append(lines, active(b.Active, "a game gets players", "a game gets nobody")+
 			", by the age of its backfill ticket")
+	}
+	if created, ok := creates[b.Create]; ok {
+		lines = append(lines, created)
 	}
 	return lines
 }

@@ -27,6 +27,8 @@ type RuleSet struct {
 	Attributes []Attribute
 	Algorithm  Algorithm
 	Teams      []Team
+	// Mode is the member BackfillMode beside the rule set; nil without it.
+	Mode *document.Node
 	// Rules are those of the file in its order, with their expansions.
 	Rules []*Rule
 }
@@ -104,29 +106,45 @@ type Reference struct {
 }
 
 // Parse reads a rule set. It may be in a member RuleSetBody, as an object or a text, as the API, its command line and
-// CloudFormation have it.
+// CloudFormation have it. The member BackfillMode of the matchmaking configuration may be beside it.
 func Parse(node *document.Node) (*RuleSet, error) {
-	node, err := unwrap(node)
+	node, mode, err := unwrap(node)
 	if err != nil {
 		return nil, err
 	}
-	return parse(node)
+	if mode != nil && (mode.Kind != document.String || mode.Text != automatic && mode.Text != manual) {
+		return nil, mode.Errorf("must be %s or %s", automatic, manual)
+	}
+	set, err := parse(node)
+	if set != nil {
+		set.Mode = mode
+	}
+	return set, err
 }
 
-func unwrap(node *document.Node) (*document.Node, error) {
+// The modes of backfill.
+const (
+	automatic = "AUTOMATIC"
+	manual    = "MANUAL"
+)
+
+func unwrap(node *document.Node) (inner, mode *document.Node, err error) {
 	for _, name := range []string{"RuleSet", "Properties", "RuleSetBody", "Fn::Sub"} {
 		if inner := node.Get(name); inner != nil {
+			if beside := node.Get("BackfillMode"); beside != nil {
+				mode = beside
+			}
 			node = inner
 		}
 	}
 	if node.Kind != document.String {
-		return node, nil
+		return node, mode, nil
 	}
-	inner, err := lenient.Parse([]byte(node.Text))
+	inner, err = lenient.Parse([]byte(node.Text))
 	if err != nil {
-		return nil, node.Errorf("in the text: %v", err)
+		return nil, nil, node.Errorf("in the text: %v", err)
 	}
-	return inner, nil
+	return inner, mode, nil
 }
 
 func parse(node *document.Node) (*RuleSet, error) {

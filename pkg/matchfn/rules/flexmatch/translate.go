@@ -244,6 +244,12 @@ func (x *translator) orderValue(rule *Rule) string {
 func (x *translator) algorithm(players float64) {
 	a := x.set.Algorithm
 	x.Rules.Backfill.Open = rules.Fixed(0) // who joins makes a match of the size that a new one has
+	if n := x.set.Mode; n != nil && n.Text == automatic {
+		x.Rules.Backfill.Create = rules.CreateShort
+		x.Say(n, n.Text, t.Exact, "a match that is not full gets a backfill ticket")
+	} else if n != nil {
+		x.Say(n, n.Text, t.Exact, "running games are filled if their servers make backfill tickets; new matches get none")
+	}
 	if a.At == nil {
 		return
 	}

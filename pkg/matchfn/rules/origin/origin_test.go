@@ -135,16 +135,24 @@ func TestBackfillOfFiles(t *testing.T) {
 	flex := `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}],
 		"algorithm": {"backfillPriority": "%s"}}`
 	unity := `{"matchDefinition": {"teams": [{"name": "t", "playerCount": {"min": 1, "max": 2}}]}, "backfillEnabled": %s}`
+	accelbyte := `{"alliance": {"min_number": 1, "max_number": 1, "player_min_number": 1, "player_max_number": 2},
+		"auto_backfill": %s}`
+	body := `{"RuleSetBody": ` + small + `, "BackfillMode": "%s"}`
 	for _, c := range []struct {
 		language, text string
 		first          rules.First
+		create         rules.Create
 		verdict        translation.Verdict
 	}{
-		{"flexmatch", fmt.Sprintf(flex, "high"), rules.GamesFirst, translation.Exact},
-		{"flexmatch", fmt.Sprintf(flex, "normal"), "", translation.Note},
-		{"flexmatch", fmt.Sprintf(flex, "low"), rules.MatchesFirst, translation.Exact},
-		{"unity", fmt.Sprintf(unity, "true"), rules.GamesFirst, translation.Note},
-		{"unity", fmt.Sprintf(unity, "false"), "", translation.Exact},
+		{"flexmatch", fmt.Sprintf(flex, "high"), rules.GamesFirst, "", translation.Exact},
+		{"flexmatch", fmt.Sprintf(flex, "normal"), "", "", translation.Note},
+		{"flexmatch", fmt.Sprintf(flex, "low"), rules.MatchesFirst, "", translation.Exact},
+		{"flexmatch", fmt.Sprintf(body, "AUTOMATIC"), "", rules.CreateShort, translation.Exact},
+		{"flexmatch", fmt.Sprintf(body, "MANUAL"), "", "", translation.Exact},
+		{"unity", fmt.Sprintf(unity, "true"), rules.GamesFirst, rules.CreateShort, translation.Exact},
+		{"unity", fmt.Sprintf(unity, "false"), rules.GamesFirst, "", translation.Exact},
+		{"accelbyte", fmt.Sprintf(accelbyte, "true"), rules.GamesFirst, rules.CreateShort, translation.Exact},
+		{"accelbyte", fmt.Sprintf(accelbyte, "false"), rules.GamesFirst, "", translation.Exact},
 	} {
 		got, err := origin.Import(c.language, []byte(c.text), "")
 		if err != nil {
@@ -152,10 +160,10 @@ func TestBackfillOfFiles(t *testing.T) {
 		}
 		b := got.Rules.Backfill
 		said := slices.ContainsFunc(got.Lines, func(l translation.Line) bool {
-			return l.Verdict == c.verdict && strings.Contains(l.Why, "running games")
+			return l.Verdict == c.verdict &&
+				(strings.Contains(l.Why, "running games") || strings.Contains(l.Why, "backfill ticket"))
 		})
-		n, active := b.Active.At(5)
-		if b.First != c.first || !said || active != strings.Contains(c.text, "false") || n != 0 {
+		if b.First != c.first || b.Create != c.create || !said || b.Active != nil {
 			t.Errorf("%s: %+v, %v", c.text, b, got.Lines)
 		}
 	}
@@ -175,6 +183,8 @@ func TestWrongFilesAreRefusedWithThePlace(t *testing.T) {
 	for _, c := range []struct{ language, text, want string }{
 		{"flexmatch", `[]`, "an object is expected, not a list"},
 		{"flexmatch", `{}`, `"ruleLanguageVersion" is missing`},
+		{"flexmatch", `{"RuleSetBody": ` + small + `, "BackfillMode": "automatic"}`,
+			"BackfillMode: must be AUTOMATIC or MANUAL"},
 		{"flexmatch", `{"ruleLanguageVersion": "2.0"}`, `line 1, column 25: ruleLanguageVersion: must be "1.0", not "2.0"`},
 		{"flexmatch", `{"ruleLanguageVersion": "1.0"}`, `"teams" is missing`},
 		{"flexmatch", "{\"name\": \"a\",\n \"name\": \"b\"}", `line 2`},

@@ -35,7 +35,7 @@ type Pool struct {
 	Variants int
 	Timeout  float64
 	Backfill bool
-	Closed   bool // whether it says that there is no backfill
+	Closed   bool // whether it says that matches get no backfill tickets
 	Teams    []Team
 	Rules    []*Rule
 	At       *document.Node

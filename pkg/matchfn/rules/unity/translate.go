@@ -82,10 +82,12 @@ func (x *translator) around(q *Queue, p *Pool, names []string) {
 	x.Rules.Backfill.First = rules.GamesFirst
 	switch {
 	case p.Backfill:
-		x.Say(p.At, "backfillEnabled", t.Note, "running games are filled first; their servers make the backfill tickets")
+		x.Rules.Backfill.Create = rules.CreateShort
+		x.Say(p.At, "backfillEnabled", t.Exact, "running games are filled first, and a match that is not full gets a "+
+			"backfill ticket")
 	case p.Closed:
-		x.Rules.Backfill = rules.Backfill{Active: rules.Fixed(0)}
-		x.Say(p.At, "backfillEnabled", t.Exact, "running games are not filled")
+		x.Say(p.At, "backfillEnabled", t.Exact, "running games are filled first, if their servers make backfill tickets; "+
+			"new matches get none")
 	}
 }
 

@@ -1,0 +1,122 @@
+package search
+
+import (
+	"strconv"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// Seat is what the property players of a backfill ticket says of a player in its game.
+type Seat struct {
+	ID, Team, Role string
+	// Version is the record version that the backfill ticket had when the player was sent to the game.
+	Version int64
+	// Values is a JSON object with his values, nil without any.
+	Values []byte
+}
+
+// ReadSeats reads the property, which is false if it cannot be read.
+func ReadSeats(text []byte) (seats []Seat, good bool) {
+	d := &decoder{text: text}
+	if !d.skip('[') {
+		return nil, false
+	}
+	if d.skip(']') {
+		return nil, d.end()
+	}
+	for {
+		s, ok := d.seat()
+		if !ok || len(seats) == rules.MaxPlayers {
+			return nil, false
+		}
+		seats = append(seats, s)
+		if !d.skip(',') {
+			return seats, d.skip(']') && d.end()
+		}
+	}
+}
+
+func (d *decoder) seat() (s Seat, good bool) {
+	if !d.skip('{') {
+		return s, false
+	}
+	if d.skip('}') {
+		return s, true
+	}
+	for {
+		d.space()
+		name, ok := d.quoted()
+		if !ok || !d.skip(':') {
+			return s, false
+		}
+		d.space()
+		start := d.at
+		switch string(name) {
+		case id:
+			s.ID, ok = d.word()
+		case "team":
+			s.Team, ok = d.word()
+		case "role":
+			s.Role, ok = d.word()
+		case "version":
+			var n float64
+			n, ok = d.number()
+			s.Version = int64(n)
+		case "values":
+			ok = d.at < len(d.text) && d.text[d.at] == '{' && d.other(0)
+			s.Values = d.text[start:d.at]
+		default:
+			ok = d.other(0)
+		}
+		if !ok {
+			return s, false
+		}
+		if !d.skip(',') {
+			return s, d.skip('}')
+		}
+	}
+}
+
+func (d *decoder) word() (string, bool) {
+	text, ok := d.quoted()
+	return string(text), ok
+}
+
+// AppendSeats appends the property to a text.
+func AppendSeats(text []byte, seats []Seat) []byte {
+	text = append(text, '[')
+	for i, s := range seats {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, '{')
+		for _, m := range [...]struct{ name, value string }{{id, s.ID}, {"team", s.Team}, {"role", s.Role}} {
+			if m.value != "" {
+				text = append(Quote(append(Quote(text, m.name), ':'), m.value), ',')
+			}
+		}
+		text = strconv.AppendInt(append(text, `"version":`...), s.Version, 10)
+		if s.Values != nil {
+			text = append(append(text, `,"values":`...), s.Values...)
+		}
+		text = append(text, '}')
+	}
+	return append(text, ']')
+}
+
+// Quote appends a JSON string to a text.
+func Quote(text []byte, s string) []byte {
+	text = append(text, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			text = append(text, '\\', c)
+		case c < ' ':
+			text = append(text, `\u00`...)
+			text = append(text, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		default:
+			text = append(text, c)
+		}
+	}
+	return append(text, '"')
+}

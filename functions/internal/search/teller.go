@@ -1,0 +1,188 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// Teller says what is known of the players of single tickets.
+type Teller struct {
+	pool    *pool // of one ticket
+	decoder *decoder
+	values  []toldValue
+	numbers []string
+}
+
+// toldValue is the columns that are from one name, and that with a number, -1 for none.
+type toldValue struct {
+	from    string
+	columns []int
+	number  int
+}
+
+// Told is what is known of a player.
+type Told struct {
+	// Values is a JSON object, as a ticket has it in its list of players. What goes for members of games in any case is
+	// not in it: roles and latencies.
+	Values []byte
+	// Numbers are those of Teller.Numbers, NaN for those that he lacks.
+	Numbers []float64
+}
+
+// NewTeller returns a teller of the tickets of a source.
+func NewTeller(r *rules.Rules, source Source) *Teller {
+	t := &Teller{pool: newPool(r)}
+	t.decoder = newDecoder(t.pool, source)
+	for i := range t.pool.columns {
+		v := t.pool.columns[i].value
+		if v.Name == r.RoleValue || v.Name == r.RegionValue {
+			t.decoder.of[i].hidden = true
+			continue
+		}
+		at := slices.IndexFunc(t.values, func(of toldValue) bool { return of.from == v.From })
+		if at < 0 {
+			at = len(t.values)
+			t.values = append(t.values, toldValue{from: v.From, number: -1})
+		}
+		of := &t.values[at]
+		of.columns = append(of.columns, i)
+		if v.Kind == rules.Number && of.number < 0 {
+			of.number = i
+		}
+	}
+	for _, of := range t.values {
+		if of.number >= 0 {
+			t.numbers = append(t.numbers, of.from)
+		}
+	}
+	return t
+}
+
+// Numbers are the names of the values that are numbers.
+func (t *Teller) Numbers() []string { return t.numbers }
+
+// Players tells of the players of a ticket, in their order.
+func (t *Teller) Players(ticket uint32) []Told {
+	for i := range t.pool.columns {
+		t.pool.columns[i].clear()
+	}
+	n, _ := t.decoder.ticket(int(ticket))
+	all := make([]Told, n)
+	for p := range all {
+		text := []byte{'{'}
+		for _, of := range t.values {
+			if of.number >= 0 {
+				all[p].Numbers = append(all[p].Numbers, t.pool.columns[of.number].numbers[p])
+			}
+			for _, i := range of.columns {
+				c := &t.pool.columns[i]
+				if c.missing(uint32(p)) {
+					continue
+				}
+				if len(text) > 1 {
+					text = append(text, ',')
+				}
+				text = t.appendValue(append(Quote(text, of.from), ':'), c, uint32(p))
+				break
+			}
+		}
+		all[p].Values = append(text, '}')
+	}
+	return all
+}
+
+// appendValue appends the JSON of a value that a player has.
+func (t *Teller) appendValue(text []byte, c *column, p uint32) []byte {
+	switch c.value.Kind {
+	case rules.Number:
+		return strconv.AppendFloat(text, c.numbers[p], 'g', -1, 64)
+	case rules.String:
+		return Quote(text, t.pool.names.texts[c.texts[p]])
+	}
+	open, end := byte('['), byte(']')
+	if c.value.Kind == rules.Map {
+		open, end = '{', '}'
+	}
+	text = append(text, open)
+	for i := c.starts[p]; i < c.starts[p+1]; i++ {
+		if i > c.starts[p] {
+			text = append(text, ',')
+		}
+		text = Quote(text, t.pool.names.texts[c.items[i]])
+		if c.value.Kind == rules.Map {
+			text = strconv.AppendFloat(append(text, ':'), c.amounts[i], 'g', -1, 64)
+		}
+	}
+	return append(text, end)
+}
+
+// clear empties a column.
+func (c *column) clear() {
+	c.numbers, c.texts, c.items = c.numbers[:0], c.texts[:0], c.items[:0]
+	c.amounts, c.has = c.amounts[:0], c.has[:0]
+	if c.starts != nil {
+		c.starts = c.starts[:1]
+	}
+}
+
+// Means returns the mean of each of the teller's numbers, NaN for those that nobody has.
+func (t *Teller) Means(all []Told) []float64 {
+	means := make([]float64, len(t.numbers))
+	for i := range means {
+		sum, n := 0.0, 0.0
+		for _, told := range all {
+			if v := told.Numbers[i]; v == v {
+				sum, n = sum+v, n+1
+			}
+		}
+		if means[i] = sum / n; math.IsInf(means[i], 0) {
+			means[i] = math.NaN()
+		}
+	}
+	return means
+}
+
+// Place is places of a team that are open in a match, for a role if the team has roles.
+type Place struct {
+	Team  int
+	Role  string
+	Count int
+}
+
+// places finds how many more players a match takes, and which of its places are open: at most so many of each.
+func (b *builder) places(m *Match) {
+	for i, of := range m.Teams {
+		team := &b.rules.Teams[of.Shape]
+		most, on := b.at(team.Size.Max)
+		open := int(math.Floor(most)) - b.players[i]
+		if !on {
+			open = rules.MaxPlayers - b.total
+		}
+		if open <= 0 {
+			continue
+		}
+		m.Room += open
+		if len(team.Roles) == 0 {
+			m.Open = append(m.Open, Place{Team: i, Count: open})
+		}
+		for _, role := range team.Roles {
+			count := open
+			if most, on := b.at(role.Count.Max); on {
+				has := len(slices.DeleteFunc(slices.Clone(of.Roles), func(name string) bool { return name != role.Name }))
+				count = min(open, int(math.Floor(most))-has)
+			}
+			if count > 0 {
+				m.Open = append(m.Open, Place{Team: i, Role: role.Name, Count: count})
+			}
+		}
+	}
+	if most, on := b.at(b.rules.Players.Max); on {
+		m.Room = max(0, min(m.Room, int(math.Floor(most))-b.total))
+	}
+	if m.Room == 0 {
+		m.Open = nil
+	}
+}
