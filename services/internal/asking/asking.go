@@ -44,6 +44,8 @@ type Answer struct {
 	Explanations []*pb.Explanation
 	// Tickets is how many the function got.
 	Tickets int64
+	// Listed answers a request that lists tickets; nil when the runner does not know of lists.
+	Listed *pb.Listed
 	// Failure is why the run failed.
 	Failure string
 	// Cost is what the project is to be charged.
@@ -93,6 +95,7 @@ func (a *Asker) Ask(ctx context.Context, r *pb.RunRequest) (answer Answer) {
 				}
 				if p.GetLast() {
 					answer.Failure, answer.Explanations, answer.Tickets = p.GetError(), p.GetExplanations(), stats.GetTickets()
+					answer.Listed = p.GetListed()
 					return answer
 				}
 			}

@@ -57,7 +57,7 @@ func looks() []request {
 	var all []request
 	for _, path := range []string{
 		"configs", "configs/x", "settings", "settings/history", "functions", "functions/x", "functions/x/log",
-		"functions/x/versions", "tickets/x/explanation",
+		"functions/x/versions", "tickets/x/explanation", "events", "matches/x",
 	} {
 		all = append(all, request{as: Developer, method: http.MethodGet, path: path})
 	}
