@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// listWait is how long a list may wait for the index and for its turn, and listTime how long it may take: changes of the
-	// project's tickets wait for it.
+	// listWait is how long a list may wait for the index and for its turn, and listTime how long it may take: changes of
+	// the project's tickets wait for it.
 	listWait = 2 * time.Second
 	listTime = 250 * time.Millisecond
 	// maxListed is how many tickets a list has at most.

@@ -33,8 +33,8 @@ func TestListIsAnsweredFromTheIndexWithoutARun(t *testing.T) {
 	low := 2.0
 	filters := []*pb.Filter{{Attribute: "skill", Min: &low}}
 	a := ask(&pb.Listing{Limit: 2, Filters: filters}, nil)
-	if a.Failure != "" || !slices.Equal(a.Listed.GetTickets(), ids[2:4]) || a.Listed.GetTotal() != 3 || !a.Listed.GetMore() ||
-		a.Cost <= 0 {
+	if a.Failure != "" || !slices.Equal(a.Listed.GetTickets(), ids[2:4]) || a.Listed.GetTotal() != 3 ||
+		!a.Listed.GetMore() || a.Cost <= 0 {
 		t.Fatalf("the first page: %+v", a)
 	}
 	a = ask(&pb.Listing{Limit: 2, After: ids[3], AfterCreated: a.Listed.GetLastCreated()},

@@ -63,7 +63,7 @@ func (c eventLog) Run(ctx context.Context, followCtx untimed, s *session) error 
 	if c.Follow {
 		err := api.FollowEvents(followCtx, q, s.printEvent)
 		if errors.Is(err, context.Canceled) && followCtx.Err() != nil {
-			return nil // Ctrl-C is how following ends
+			return nil //nolint:nilerr // Ctrl-C is how following ends
 		}
 		return err
 	}

@@ -26,9 +26,9 @@ type ticketList struct {
 }
 
 func (ticketList) Help() string {
-	return `Prints the tickets that wait, the oldest first, with a developer's token; the role Support is enough. With --player
-and nothing else it prints those of the player that wait and those whose results can still be read, the newest first. For
-that the project's settings must say that tickets are listed: tickets.listed, or tickets.perPlayer.
+	return `Prints the tickets that wait, the oldest first, with a developer's token; the role Support is enough. With
+--player and nothing else it prints those of the player that wait and those whose results can still be read, the newest
+first. For that the project's settings must say that tickets are listed: tickets.listed, or tickets.perPlayer.
 
 Examples:
 

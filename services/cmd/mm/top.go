@@ -18,10 +18,10 @@ type topCommand struct {
 }
 
 func (topCommand) Help() string {
-	return `For each config and pool: how many tickets wait, and for how long the oldest has. For each config: matches a second
-within the last minute, of how many tickets, how long half of them waited at most, and what came of them. For each function
-whether it runs. It ends with Ctrl-C. A developer's token is needed, and the role Support is enough. With --output json
-each look is an object on a line of its own.
+	return `For each config and pool: how many tickets wait, and for how long the oldest has. For each config: matches a
+second within the last minute, of how many tickets, how long half of them waited at most, and what came of them. For each
+function whether it runs. It ends with Ctrl-C. A developer's token is needed, and the role Support is enough. With
+--output json each look is an object on a line of its own.
 
 Example: mm top --project demo`
 }
@@ -51,7 +51,7 @@ func (c topCommand) Run(ctx context.Context, watch untimed, s *session) error {
 		seen, err := look(ctx, api, recent, s.now())
 		switch {
 		case ctx.Err() != nil && !c.Once:
-			return nil //nolint:nilerr // Ctrl-C is how watching ends
+			return nil // Ctrl-C is how watching ends
 		case err != nil:
 			return err
 		}

@@ -21,7 +21,6 @@ const (
 // recent is what happened to the matches of a project lately.
 type recent struct {
 	query  client.EventQuery
-	since  time.Time
 	events []recentEvent
 	// behind is set if more happens than is read.
 	behind bool

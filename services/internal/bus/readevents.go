@@ -20,8 +20,8 @@ const (
 )
 
 // EventStart is where reading events begins: behind a message if After is not 0, or with that message if Again is set.
-// Else with what is to come if New is set, else with what was published since a time, else with the oldest that is kept.
-// With New there is a message without events first, which says where reading begins.
+// Else with what is to come if New is set, else with what was published since a time, else with the oldest that there
+// is. With New there is a message without events first, which says where reading begins.
 type EventStart struct {
 	After uint64
 	Again bool

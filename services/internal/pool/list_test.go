@@ -67,7 +67,9 @@ func TestListHasAllTicketsInOrder(t *testing.T) {
 		return slices.ContainsFunc(k.GetPlayers(), func(p *pb.Player) bool { return p.GetId() == player })
 	}
 	between := func(low, high float64) *pb.Filter { return &pb.Filter{Attribute: "skill", Min: &low, Max: &high} }
-	pools := map[string]*pb.Pool{"low": {Filters: []*pb.Filter{between(0, 3)}}, "high": {Filters: []*pb.Filter{between(7, 9)}}}
+	pools := map[string]*pb.Pool{
+		"low": {Filters: []*pb.Filter{between(0, 3)}}, "high": {Filters: []*pb.Filter{between(7, 9)}},
+	}
 	inPools := func(k *pb.Ticket) bool { v := k.GetAttributeValues()[0]; return v < 3 || v >= 7 && v < 9 }
 	for name, c := range map[string]struct {
 		queue string

@@ -78,7 +78,7 @@ func eventTeams(teams []*pb.Team) []*pb.EventTeam {
 		if len(name) > maxEventTeamName {
 			name = strings.ToValidUTF8(name[:maxEventTeamName], "")
 		}
-		told[i] = &pb.EventTeam{Name: name, Tickets: int32(len(t.GetTickets()))} //nolint:gosec // a few thousand
+		told[i] = &pb.EventTeam{Name: name, Tickets: int32(len(t.GetTickets()))}
 	}
 	return told
 }

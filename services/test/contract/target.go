@@ -66,7 +66,9 @@ const (
 
 // Actors lists the actors with tokens.
 func Actors() []Actor {
-	return []Actor{Player, Other, Developer, Guest, Support, Server, Service, Reader, Stranger, Outsider, Elsewhere, Expired}
+	return []Actor{
+		Player, Other, Developer, Guest, Support, Server, Service, Reader, Stranger, Outsider, Elsewhere, Expired,
+	}
 }
 
 // Another is the other project of minted tokens.

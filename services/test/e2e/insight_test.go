@@ -35,7 +35,8 @@ func insight(t *testing.T, p *project) {
 		}
 		return err == nil && len(waiting.Tickets) == 1
 	})
-	if k := waiting.Tickets[0]; k.ID != lonely.id || k.Owner != "lonely" || k.Attributes["skill"] != 9000 || waiting.Total != 1 {
+	if k := waiting.Tickets[0]; k.ID != lonely.id || k.Owner != "lonely" || k.Attributes["skill"] != 9000 ||
+		waiting.Total != 1 {
 		t.Errorf("%+v", waiting)
 	}
 
@@ -83,7 +84,7 @@ func insight(t *testing.T, p *project) {
 
 	_, err = support.PutConfig(within(t), "ranked", client.Config{Matchmaking: client.Matchmaking{
 		TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"}}}, "")
-	if client.Status(err) != http.StatusForbidden || !strings.Contains(err.Error(), "the role Support looks and changes nothing") {
+	if client.Status(err) != http.StatusForbidden || !strings.Contains(err.Error(), "the role Support looks and changes") {
 		t.Errorf("support changes a config: %v", err)
 	}
 	if _, err := support.GetConfig(within(t), "ranked"); err != nil {

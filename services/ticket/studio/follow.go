@@ -25,7 +25,7 @@ func (s *service) follow(c echo.Context, q *query) error {
 		return err
 	}
 	f := &follower{reading: reading{service: s, project: q.project}, query: q, box: make(chan part, 1),
-		failed: make(chan error, 1), woken: notify.New()}
+		failed: make(chan struct{}), woken: notify.New()}
 	begun, err := s.streams.Answer(c, auth.From(c).Expires.Sub(s.Store.Now()), end, f.run)
 	if !begun {
 		end()
@@ -38,9 +38,9 @@ func (s *service) follow(c echo.Context, q *query) error {
 type follower struct {
 	reading
 	query *query
-	// box has what is to be told next, failed why nothing more is read, and woken says that one of them has something.
+	// box has what is to be told next, failed is closed when nothing more is read. woken says that there is something.
 	box    chan part
-	failed chan error
+	failed chan struct{}
 	woken  notify.Signal
 }
 
@@ -103,7 +103,7 @@ func (f *follower) readAll(ctx context.Context) {
 	if ctx.Err() == nil {
 		f.Log.DebugContext(ctx, "a stream of events ends", "project", f.project, "error", errors.Join(err, failure))
 	}
-	f.failed <- err
+	close(f.failed)
 	f.woken.Notify()
 }
 

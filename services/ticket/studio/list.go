@@ -24,8 +24,8 @@ const (
 	// listTime is how long a runner may take to answer, and listFunctions how many functions are looked for that one has.
 	listTime      = 3 * time.Second
 	listFunctions = 8
-	// listWork is the name of the budget of the runners' work in the state, which all replicas share, and maxListCharge the
-	// most that one list is charged.
+	// listWork is the name of the budget of the runners' work in the state, which all replicas share, and maxListCharge
+	// the most that one list is charged.
 	listWork      = "listwork"
 	maxListCharge = 10 * time.Second
 	chargeTime    = 5 * time.Second

@@ -192,7 +192,7 @@ func (s *service) describe(ctx context.Context, project string, r *matchReader) 
 	}
 	teams := e.GetTeams()
 	if len(teams) == 0 {
-		teams = []*pb.EventTeam{{Tickets: int32(len(e.GetTickets()))}} //nolint:gosec // a few thousand
+		teams = []*pb.EventTeam{{Tickets: int32(len(e.GetTickets()))}}
 	}
 	connection, rest, read := "", e.GetTickets(), 0
 	m.Teams = []matchTeam{}

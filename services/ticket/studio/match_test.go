@@ -75,7 +75,8 @@ func TestMatchIsWhatItsEventsAndTicketsSay(t *testing.T) {
 	happens(pb.Event_KIND_ASSIGNED, "")
 	happens(pb.Event_KIND_RELEASED, "deadline") // of nobody: the match is over
 	m = get()
-	if m.State != "assigned" || m.Reason != "" || m.Ended != now.Add(1500*time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z") {
+	ended := now.Add(1500 * time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")
+	if m.State != "assigned" || m.Reason != "" || m.Ended != ended {
 		t.Errorf("%+v", m)
 	}
 	text := w.text(t, "/matches/"+id)

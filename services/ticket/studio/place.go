@@ -42,8 +42,8 @@ func parsePlace(text string) (p place, ok bool) {
 // start is where reading begins to go on from the place.
 func (p place) start() bus.EventStart { return bus.EventStart{After: p.message, Again: p.part} }
 
-// known is how many of the first events of a message lie before the place.
-func (p place) known(message uint64) int {
+// eventsOf is how many of the first events of a message lie before the place.
+func (p place) eventsOf(message uint64) int {
 	if p.part && p.message == message {
 		return p.events
 	}

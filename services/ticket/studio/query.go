@@ -24,8 +24,8 @@ const (
 	maxLimit     = 1000
 )
 
-// clockSlack is how far the clocks of the message bus and of the state store may differ: ids of tickets and matches have
-// times of the latter, by which reading begins.
+// clockSlack is how far the clocks of the message bus and of the state store may differ: ids of tickets and matches
+// have times of the latter, by which reading begins.
 const clockSlack = time.Minute
 
 // query is what a request for events asks for.
@@ -181,9 +181,9 @@ func (q *query) each(
 			return err
 		}
 	}
-	known := q.at.known(m.Sequence)
+	known := q.at.eventsOf(m.Sequence)
 	if m.Lost {
-		more, err := take(place{message: m.Sequence, part: true, events: known}, lost(m))
+		more, err := take(place{message: m.Sequence, part: true, events: known}, gapBefore(m))
 		if err != nil || !more {
 			return err
 		}
@@ -200,10 +200,10 @@ func (q *query) each(
 	return nil
 }
 
-// lost is the event that tells that those before a message are not kept any more.
-func lost(before bus.EventMessage) *pb.Event {
+// gapBefore is the event that tells that those before a message are not kept any more.
+func gapBefore(m bus.EventMessage) *pb.Event {
 	gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "removed"}
-	if all := before.GetEvents(); len(all) > 0 {
+	if all := m.GetEvents(); len(all) > 0 {
 		gap.Time, gap.Position = all[0].GetTime(), all[0].GetPosition()
 	}
 	return gap
