@@ -124,7 +124,8 @@ func TestFollowEventsReadsPagesWhereThereIsNoStream(t *testing.T) {
 	}
 	// One that never had a stream begins with now.
 	h = &happenings{streaming: streaming{texts: []string{"404"}}, pages: []string{`{"events":[{"kind":"assigned"}]}`}}
-	err = h.client(t, func() {}).FollowEvents(t.Context(), client.EventQuery{}, func(client.Event) error { return errEnough })
+	err = h.client(t, func() {}).FollowEvents(t.Context(), client.EventQuery{},
+		func(client.Event) error { return errEnough })
 	if since := h.queries[0].Get("since"); !errors.Is(err, errEnough) || since != "2030-01-01T00:00:00Z" {
 		t.Errorf("since %q, %v", since, err)
 	}
@@ -139,7 +140,8 @@ func TestGetMatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := c.GetMatch(t.Context(), "m/1")
-	if err != nil || m.Upload != 2 || *m.Teams[0].Tickets[0].Waited != 2.5 || m.Server.Connection != "h:1" || !m.Ended.IsZero() {
+	if err != nil || m.Upload != 2 || *m.Teams[0].Tickets[0].Waited != 2.5 || m.Server.Connection != "h:1" ||
+		!m.Ended.IsZero() {
 		t.Errorf("%+v, %v", m, err)
 	}
 	if got := s.requests()[0].Line; got != "GET /demo/matchmaking/api/v1/matches/m%2F1" {

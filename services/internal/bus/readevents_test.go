@@ -22,7 +22,8 @@ func told(t *testing.T, b *bus.Bus, project string, positions ...uint64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = b.PublishEvents(t.Context(), &pb.Events{Project: project, Events: []*pb.Event{{Position: position}}}, tail)
+		events := &pb.Events{Project: project, Events: []*pb.Event{{Position: position}}}
+		_, _, err = b.PublishEvents(t.Context(), events, tail)
 		if err != nil {
 			t.Fatal(err)
 		}

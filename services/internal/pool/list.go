@@ -12,8 +12,8 @@ import (
 // listCells is how many values a ticket counts as that a list looks at beside filters.
 const listCells = 8
 
-// List lists the oldest tickets of a queue that are asked for, in the order of their creation. Unlike Select, it has all
-// tickets of a player. Segmentations are ignored. When the work is late, what it returns is of no use.
+// List lists the oldest tickets of a queue that are asked for, in the order of their creation. Unlike Select, it has
+// all tickets of a player. Segmentations are ignored. When the work is late, what it returns is of no use.
 func (v View) List(pools map[string]*pb.Pool, l *pb.Listing) *pb.Listed {
 	v.every = l.GetEveryQueue()
 	set := make(bitset, len(v.ix.present))

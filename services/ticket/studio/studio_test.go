@@ -271,7 +271,8 @@ func TestQueriesThatAreRefused(t *testing.T) {
 	if !strings.Contains(problem.Detail, "tickets.listed") {
 		t.Errorf("a project that lists no tickets: %q", problem.Detail)
 	}
-	if res := w.get(t, "/events", "Accept", "text/event-stream", "Last-Event-ID", "x"); res.StatusCode != http.StatusBadRequest {
+	res := w.get(t, "/events", "Accept", "text/event-stream", "Last-Event-ID", "x")
+	if res.StatusCode != http.StatusBadRequest {
 		t.Errorf("a place that is none: %d", res.StatusCode)
 	}
 	if res := w.get(t, "/events", "Accept", "image/png"); res.StatusCode != http.StatusNotAcceptable {
