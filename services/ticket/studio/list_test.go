@@ -52,8 +52,8 @@ func (w *world) wait(t *testing.T, index *pool.Index, k *pb.Ticket) string {
 	t.Helper()
 	now := w.store.Now()
 	k.Id = state.NewID(now)
-	if k.Created == 0 {
-		k.Created = now.UnixMilli()
+	if w.made++; k.Created == 0 { // each a millisecond after the one before
+		k.Created = now.UnixMilli() - 1000 + w.made
 	}
 	must(t, w.store.Creator(nil).Create(t.Context(), "demo", k))
 	must(t, index.Put(k.GetId(), marshal(t, k)))
@@ -96,7 +96,7 @@ func TestListHasThoseWhoWait(t *testing.T) {
 		`filters=[{"attribute":"skill","max":1000},{"count":"players","max":2}]`: {ada, cyd},
 	} {
 		var got listed
-		w.read(t, "/tickets/waiting?"+strings.ReplaceAll(strings.ReplaceAll(query, `"`, "%22"), " ", "+"), http.StatusOK, &got)
+		w.read(t, "/tickets/waiting?"+strings.ReplaceAll(query, `"`, "%22"), http.StatusOK, &got)
 		var ids []string
 		for _, k := range got.Tickets {
 			ids = append(ids, k.ID)

@@ -15,7 +15,10 @@ import (
 
 const (
 	// maxLate is how long after the time in its id the first event of a match may have happened.
-	maxLate = 10 * time.Minute
+	maxLate = time.Minute
+	// matchSlack is how long before that time reading begins at first: little, since a busy project has many events in a
+	// minute. clockSlack is for clocks that are wrong.
+	matchSlack = 2 * time.Second
 	// maxRead is of how many tickets of a match the players are read.
 	maxRead = 256
 )
@@ -91,9 +94,15 @@ func (s *service) match(c echo.Context) error {
 	defer leave()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
 	defer cancel()
-	r := &matchReader{reading: reading{service: s, project: project}, id: id, last: made.Add(maxLate)}
-	_, err = s.Bus.ReadEvents(ctx, project, bus.EventStart{Since: made.Add(-clockSlack)}, false,
-		func(m bus.EventMessage) bool { return r.take(ctx, m) })
+	var r *matchReader
+	for _, slack := range []time.Duration{matchSlack, clockSlack} {
+		r = &matchReader{reading: reading{service: s, project: project}, id: id, last: made.Add(maxLate)}
+		_, err = s.Bus.ReadEvents(ctx, project, bus.EventStart{Since: made.Add(-slack)}, false,
+			func(m bus.EventMessage) bool { return r.take(ctx, m) })
+		if r.first != nil || err != nil || ctx.Err() != nil {
+			break
+		}
+	}
 	switch {
 	case r.first != nil: // what is known
 	case ctx.Err() != nil && c.Request().Context().Err() == nil:

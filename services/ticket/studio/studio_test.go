@@ -52,6 +52,7 @@ type world struct {
 	url    string // of the project demo
 	token  string
 	tails  map[string]bus.EventTail
+	made   int64 // tickets
 }
 
 func start(t *testing.T, change func(*studio.Options)) *world {
