@@ -75,8 +75,8 @@ type top struct {
 	Partial string `json:"partial,omitempty"`
 }
 
-// topConfig is a config: who waits for it, and its matches within the last minute. MatchesPerSecond and what follows are
-// of that.
+// topConfig is a config: who waits for it, and its matches within the last minute. MatchesPerSecond and what follows
+// are of that.
 type topConfig struct {
 	Config           string    `json:"config"`
 	Queue            string    `json:"queue,omitempty"`

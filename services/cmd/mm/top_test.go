@@ -49,8 +49,10 @@ func TestTopGoesOnUntilItIsInterrupted(t *testing.T) {
 
 func TestRecentCountsMatches(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	session := &session{commonFlags: commonFlags{URL: service.url, Project: "demo", Data: shell.data, Timeout: time.Minute},
-		console: console{now: time.Now, err: t.Output()}}
+	session := &session{
+		commonFlags: commonFlags{URL: service.url, Project: "demo", Data: shell.data, Timeout: time.Minute},
+		console:     console{now: time.Now, err: t.Output()},
+	}
 	api, err := session.connect(asDeveloper())
 	if err != nil {
 		t.Fatal(err)
