@@ -537,7 +537,9 @@ func TestRunnersScaleByTheirQueue(t *testing.T) {
 // TestStreamsStayOpen: gateways do not end a stream of events after their usual time.
 func TestStreamsStayOpen(t *testing.T) {
 	route, ingress := rendered[*gatewayv1.HTTPRoute](t, "production"), rendered[*networkingv1.Ingress](t, "ingress")
-	for path, service := range map[string]string{"tickets/events": "ticket", "parties/0192f3c0/events": "party"} {
+	for path, service := range map[string]string{
+		"tickets/events": "ticket", "events": "ticket", "parties/0192f3c0/events": "party",
+	} {
 		path = "/demo/matchmaking/api/v1/" + path
 		i := slices.IndexFunc(route.Spec.Rules, func(r gatewayv1.HTTPRouteRule) bool {
 			match := r.Matches[0].Path

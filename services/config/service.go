@@ -68,20 +68,21 @@ func New(o Options) app.Part {
 
 func (s *service) routes(e *echo.Echo) {
 	developer := []echo.MiddlewareFunc{s.Verifier.Require(auth.Developer)}
+	look := []echo.MiddlewareFunc{s.Verifier.RequireLook(auth.Developer)}
 	if s.Limit != nil {
-		developer = append(developer, s.Limit)
+		developer, look = append(developer, s.Limit), append(look, s.Limit)
 	}
 	e.POST(web.Base+"/configs", s.create, developer...)
-	e.GET(web.Base+"/configs", s.list, developer...)
-	e.GET(web.Base+"/configs/:config", s.get, developer...)
+	e.GET(web.Base+"/configs", s.list, look...)
+	e.GET(web.Base+"/configs/:config", s.get, look...)
 	e.PUT(web.Base+"/configs/:config", s.put, developer...)
 	e.DELETE(web.Base+"/configs/:config", s.delete, developer...)
-	e.GET(web.Base+"/configs/:config/history", s.history, developer...)
+	e.GET(web.Base+"/configs/:config/history", s.history, look...)
 	e.POST(web.Base+"/configs/:config/actions/rollback", s.rollback, developer...)
 	e.POST(web.Base+"/configs/actions/check", s.check, developer...)
-	e.GET(web.Base+"/settings", s.getSettings, developer...)
+	e.GET(web.Base+"/settings", s.getSettings, look...)
 	e.PUT(web.Base+"/settings", s.putSettings, developer...)
-	e.GET(web.Base+"/settings/history", s.settingsHistory, developer...)
+	e.GET(web.Base+"/settings/history", s.settingsHistory, look...)
 }
 
 // store writes a config, if the one that is there is what the condition asks for, and gives it its revision. Keys that

@@ -26,6 +26,8 @@ type origin struct {
 	size int64
 	// round is the number of evaluations that were over when it came.
 	round int
+	// upload says which upload of the function made it; 0 if the runner did not say.
+	upload int64
 }
 
 // newProposals makes proposals of those of a run, the preferred one first.

@@ -76,6 +76,9 @@ func (l *leader) receivePart(r *run, p bus.Part) {
 		size := sizeOf(p)
 		if l.room.reserve(r.segment.config.GetId(), size*int64(n)) {
 			in.proposals = newProposals(r.segment, p.GetProposals(), size, l.Settings.BackfillFirst)
+			for _, one := range in.proposals {
+				one.Origin.upload = p.GetUpload()
+			}
 		} else {
 			r.dropped = true
 			in.RunPart = &pb.RunPart{Run: p.GetRun(), Last: true, Error: bus.Dropped, Stats: p.GetStats()}

@@ -251,7 +251,7 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 			Hosting:  config.GetHosting(),
 			Seats:    config.GetSeats(),
 		},
-		Tickets: p.Tickets,
+		Tickets: p.Tickets, Function: config.GetFunction(), Upload: p.Origin.upload,
 	}
 	hosted := config.GetHosting() != nil && p.GetError() == ""
 	switch f := p.GetFilling(); {

@@ -135,20 +135,21 @@ func (r *registry) part() app.Part {
 func (r *registry) routes(e *echo.Echo) {
 	const functions = web.Base + "/functions"
 	developer := []echo.MiddlewareFunc{r.Verifier.Require(auth.Developer)}
+	look := []echo.MiddlewareFunc{r.Verifier.RequireLook(auth.Developer)}
 	if r.Limit != nil {
-		developer = append(developer, r.Limit)
+		developer, look = append(developer, r.Limit), append(look, r.Limit)
 	}
 	// The upload measures its file itself and answers 400, as the contract says; this limit is for the rest of a form.
 	upload := web.LimitBody(int64(r.Archive) + 2*formOverhead)
 
-	e.GET(functions, r.list, developer...)
+	e.GET(functions, r.list, look...)
 	for _, name := range []string{"/:name", "/"} { // an empty name is one that is invalid
 		e.PUT(functions+name, r.put, append(developer, upload)...)
-		e.GET(functions+name, r.get, developer...)
+		e.GET(functions+name, r.get, look...)
 		e.DELETE(functions+name, r.remove, developer...)
 	}
-	e.GET(functions+"/:name/log", r.logs, developer...)
-	e.GET(functions+"/:name/versions", r.versions, developer...)
+	e.GET(functions+"/:name/log", r.logs, look...)
+	e.GET(functions+"/:name/versions", r.versions, look...)
 	e.POST(functions+"/:name/actions/rollback", r.rollback, developer...)
 	e.POST(functions+"/actions/restart", r.restart, developer...)
 }

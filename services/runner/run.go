@@ -76,6 +76,10 @@ func (f *function) accept(ctx context.Context, request *pb.RunRequest, answer bu
 
 // handle returns when the run is answered.
 func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bus.SendPart) {
+	if request.GetListing() != nil {
+		f.list(ctx, request, answer)
+		return
+	}
 	budget := time.Duration(request.GetBudget()) * time.Millisecond
 	if budget <= 0 {
 		budget = f.env.Settings.Budget

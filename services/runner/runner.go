@@ -78,12 +78,14 @@ type env struct {
 	backlog       backlog
 	invokers      invokers
 	lastTimestamp atomic.Int64
+	// lists has room for the one list that is being made.
+	lists chan struct{}
 }
 
 func newEnv(o Options) *env {
 	return &env{
 		Options: o, statusChanged: notify.New(), gate: gate.New[*run](o.Settings.slots()),
-		places: &places{most: o.Settings.RunnerInstances},
+		places: &places{most: o.Settings.RunnerInstances}, lists: make(chan struct{}, 1),
 	}
 }
 

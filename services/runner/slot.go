@@ -193,6 +193,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 		s.keeping = nil
 	}
 	r.Keeping = s.keeping
+	r.Answer = s.sign(r.Answer)
 	last, err := invoker.Invoke(r.life, &r.Run, instance, s.needs)
 	if s.keeping != nil {
 		env.metrics.kept.Record(s.f.life, int64(s.keeping.Tickets()), s.f.labels.function)
@@ -225,6 +226,15 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 		err = nil
 	}
 	return err
+}
+
+// sign says in each part of an answer which upload of the function runs.
+func (s *slot) sign(answer func(*pb.RunPart) error) func(*pb.RunPart) error {
+	upload := s.v.spec.GetVersion()
+	return func(p *pb.RunPart) error {
+		p.Upload = upload
+		return answer(p)
+	}
 }
 
 // suits returns whether the instance keeps the tickets of a run.

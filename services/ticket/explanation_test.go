@@ -115,6 +115,7 @@ func TestWhoMayAskWhyATicketWaits(t *testing.T) {
 		"another project":    {studio("else", "Owner"), "t", http.StatusForbidden},
 		"a guest":            {studio("demo", "Guest"), "t", http.StatusForbidden},
 		"a manager":          {studio("demo", "Manager"), "t", http.StatusOK},
+		"support":            {studio("demo", "Support"), "t", http.StatusOK},
 		"about nobody":       {studio("demo", "Owner"), "x", http.StatusNotFound},
 		"about an odd thing": {studio("demo", "Owner"), "%7B%00", http.StatusNotFound},
 	} {

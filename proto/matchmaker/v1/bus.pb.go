@@ -137,7 +137,10 @@ type RunRequest struct {
 	Explain []string `protobuf:"bytes,14,rep,name=explain,proto3" json:"explain,omitempty"`
 	// check is set if the function gets no ticket: it is asked whether it accepts the settings and the pools. A runner of a
 	// version that does not know it does a plain run.
-	Check         bool `protobuf:"varint,15,opt,name=check,proto3" json:"check,omitempty"`
+	Check bool `protobuf:"varint,15,opt,name=check,proto3" json:"check,omitempty"`
+	// listing asks for tickets of the runner's index instead of a run of the function: those that are in one of the pools, or
+	// all if there are none. Runners of earlier versions do not know it, and run the function.
+	Listing       *Listing `protobuf:"bytes,16,opt,name=listing,proto3" json:"listing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -277,6 +280,175 @@ func (x *RunRequest) GetCheck() bool {
 	return false
 }
 
+func (x *RunRequest) GetListing() *Listing {
+	if x != nil {
+		return x.Listing
+	}
+	return nil
+}
+
+// Listing selects tickets, for people.
+type Listing struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// filters: tickets must pass all of them.
+	Filters []*Filter `protobuf:"bytes,1,rep,name=filters,proto3" json:"filters,omitempty"`
+	// player is one of the ticket's; empty for any.
+	Player string `protobuf:"bytes,2,opt,name=player,proto3" json:"player,omitempty"`
+	// every_queue selects tickets in whichever queue they wait, or in none.
+	EveryQueue bool `protobuf:"varint,3,opt,name=every_queue,json=everyQueue,proto3" json:"every_queue,omitempty"`
+	// limit is how many are listed: the oldest, or the oldest behind the ticket that after names, which was created at
+	// after_created.
+	Limit         int32  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	After         string `protobuf:"bytes,5,opt,name=after,proto3" json:"after,omitempty"`
+	AfterCreated  int64  `protobuf:"varint,6,opt,name=after_created,json=afterCreated,proto3" json:"after_created,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Listing) Reset() {
+	*x = Listing{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Listing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Listing) ProtoMessage() {}
+
+func (x *Listing) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Listing.ProtoReflect.Descriptor instead.
+func (*Listing) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Listing) GetFilters() []*Filter {
+	if x != nil {
+		return x.Filters
+	}
+	return nil
+}
+
+func (x *Listing) GetPlayer() string {
+	if x != nil {
+		return x.Player
+	}
+	return ""
+}
+
+func (x *Listing) GetEveryQueue() bool {
+	if x != nil {
+		return x.EveryQueue
+	}
+	return false
+}
+
+func (x *Listing) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *Listing) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *Listing) GetAfterCreated() int64 {
+	if x != nil {
+		return x.AfterCreated
+	}
+	return 0
+}
+
+// Listed is the answer to a Listing.
+type Listed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// tickets are their ids, the oldest first, and last_created is when the last of them was created.
+	Tickets     []string `protobuf:"bytes,1,rep,name=tickets,proto3" json:"tickets,omitempty"`
+	LastCreated int64    `protobuf:"varint,4,opt,name=last_created,json=lastCreated,proto3" json:"last_created,omitempty"`
+	// total is how many tickets are selected, those before the place included.
+	Total int64 `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`
+	// more is set if there are younger ones.
+	More          bool `protobuf:"varint,3,opt,name=more,proto3" json:"more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Listed) Reset() {
+	*x = Listed{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Listed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Listed) ProtoMessage() {}
+
+func (x *Listed) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Listed.ProtoReflect.Descriptor instead.
+func (*Listed) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Listed) GetTickets() []string {
+	if x != nil {
+		return x.Tickets
+	}
+	return nil
+}
+
+func (x *Listed) GetLastCreated() int64 {
+	if x != nil {
+		return x.LastCreated
+	}
+	return 0
+}
+
+func (x *Listed) GetTotal() int64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+func (x *Listed) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
 // RunPart is one part of the answer to a RunRequest. When the answer takes time, or has several parts, the first part
 // says only which runner runs the function.
 type RunPart struct {
@@ -300,14 +472,19 @@ type RunPart struct {
 	// Runners of versions that did not look for players leave it out.
 	Apart bool `protobuf:"varint,10,opt,name=apart,proto3" json:"apart,omitempty"`
 	// explanations are what the function says of the tickets that RunRequest.explain names; set only on the last part.
-	Explanations  []*Explanation `protobuf:"bytes,11,rep,name=explanations,proto3" json:"explanations,omitempty"`
+	Explanations []*Explanation `protobuf:"bytes,11,rep,name=explanations,proto3" json:"explanations,omitempty"`
+	// upload says which upload of the function made the proposals of this part: see FunctionVersion. Runners of earlier
+	// versions leave it out.
+	Upload int64 `protobuf:"varint,12,opt,name=upload,proto3" json:"upload,omitempty"`
+	// listed answers RunRequest.listing; set only on the last part.
+	Listed        *Listed `protobuf:"bytes,13,opt,name=listed,proto3" json:"listed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunPart) Reset() {
 	*x = RunPart{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -319,7 +496,7 @@ func (x *RunPart) String() string {
 func (*RunPart) ProtoMessage() {}
 
 func (x *RunPart) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -332,7 +509,7 @@ func (x *RunPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunPart.ProtoReflect.Descriptor instead.
 func (*RunPart) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{2}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RunPart) GetRun() string {
@@ -412,6 +589,20 @@ func (x *RunPart) GetExplanations() []*Explanation {
 	return nil
 }
 
+func (x *RunPart) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *RunPart) GetListed() *Listed {
+	if x != nil {
+		return x.Listed
+	}
+	return nil
+}
+
 // Explanation is a reason why a ticket is in no match.
 type Explanation struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -426,7 +617,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -438,7 +629,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -451,7 +642,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{3}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Explanation) GetTicket() string {
@@ -499,7 +690,7 @@ type PlainProposals struct {
 
 func (x *PlainProposals) Reset() {
 	*x = PlainProposals{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -511,7 +702,7 @@ func (x *PlainProposals) String() string {
 func (*PlainProposals) ProtoMessage() {}
 
 func (x *PlainProposals) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -524,7 +715,7 @@ func (x *PlainProposals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlainProposals.ProtoReflect.Descriptor instead.
 func (*PlainProposals) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{4}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PlainProposals) GetTickets() []byte {
@@ -636,7 +827,7 @@ type RunStats struct {
 
 func (x *RunStats) Reset() {
 	*x = RunStats{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -648,7 +839,7 @@ func (x *RunStats) String() string {
 func (*RunStats) ProtoMessage() {}
 
 func (x *RunStats) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -661,7 +852,7 @@ func (x *RunStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunStats.ProtoReflect.Descriptor instead.
 func (*RunStats) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RunStats) GetInstance() string {
@@ -831,7 +1022,7 @@ type PoolCount struct {
 
 func (x *PoolCount) Reset() {
 	*x = PoolCount{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -843,7 +1034,7 @@ func (x *PoolCount) String() string {
 func (*PoolCount) ProtoMessage() {}
 
 func (x *PoolCount) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -856,7 +1047,7 @@ func (x *PoolCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolCount.ProtoReflect.Descriptor instead.
 func (*PoolCount) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PoolCount) GetTickets() int64 {
@@ -897,7 +1088,7 @@ type MatchWork struct {
 
 func (x *MatchWork) Reset() {
 	*x = MatchWork{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -909,7 +1100,7 @@ func (x *MatchWork) String() string {
 func (*MatchWork) ProtoMessage() {}
 
 func (x *MatchWork) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -922,7 +1113,7 @@ func (x *MatchWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatchWork.ProtoReflect.Descriptor instead.
 func (*MatchWork) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *MatchWork) GetProject() string {
@@ -975,7 +1166,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -987,7 +1178,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1000,7 +1191,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Assigned) GetTickets() []string {
@@ -1033,7 +1224,7 @@ type TicketStatus struct {
 
 func (x *TicketStatus) Reset() {
 	*x = TicketStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1045,7 +1236,7 @@ func (x *TicketStatus) String() string {
 func (*TicketStatus) ProtoMessage() {}
 
 func (x *TicketStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1058,7 +1249,7 @@ func (x *TicketStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketStatus.ProtoReflect.Descriptor instead.
 func (*TicketStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{11}
 }
 
 // RunnerStatus is a runner's heartbeat: its instances and their states.
@@ -1079,7 +1270,7 @@ type RunnerStatus struct {
 
 func (x *RunnerStatus) Reset() {
 	*x = RunnerStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1091,7 +1282,7 @@ func (x *RunnerStatus) String() string {
 func (*RunnerStatus) ProtoMessage() {}
 
 func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1104,7 +1295,7 @@ func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunnerStatus.ProtoReflect.Descriptor instead.
 func (*RunnerStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RunnerStatus) GetRunner() string {
@@ -1158,7 +1349,7 @@ type InstanceStatus struct {
 
 func (x *InstanceStatus) Reset() {
 	*x = InstanceStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1170,7 +1361,7 @@ func (x *InstanceStatus) String() string {
 func (*InstanceStatus) ProtoMessage() {}
 
 func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1183,7 +1374,7 @@ func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceStatus.ProtoReflect.Descriptor instead.
 func (*InstanceStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{11}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *InstanceStatus) GetProject() string {
@@ -1240,7 +1431,7 @@ type LogLines struct {
 
 func (x *LogLines) Reset() {
 	*x = LogLines{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1252,7 +1443,7 @@ func (x *LogLines) String() string {
 func (*LogLines) ProtoMessage() {}
 
 func (x *LogLines) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1265,7 +1456,7 @@ func (x *LogLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLines.ProtoReflect.Descriptor instead.
 func (*LogLines) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LogLines) GetInstance() string {
@@ -1300,7 +1491,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
 	"\aservers\x18\x05 \x01(\bR\aservers\x12\x1a\n" +
-	"\banswered\x18\x06 \x01(\bR\banswered\"\xe0\x04\n" +
+	"\banswered\x18\x06 \x01(\bR\banswered\"\x92\x05\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -1318,14 +1509,28 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\tbackfills\x18\f \x01(\bR\tbackfills\x12\x14\n" +
 	"\x05queue\x18\r \x01(\tR\x05queue\x12\x18\n" +
 	"\aexplain\x18\x0e \x03(\tR\aexplain\x12\x14\n" +
-	"\x05check\x18\x0f \x01(\bR\x05check\x1aM\n" +
+	"\x05check\x18\x0f \x01(\bR\x05check\x120\n" +
+	"\alisting\x18\x10 \x01(\v2\x16.matchmaker.v1.ListingR\alisting\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
 	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\x1aN\n" +
 	"\vCensusEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\x93\x03\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xc4\x01\n" +
+	"\aListing\x12/\n" +
+	"\afilters\x18\x01 \x03(\v2\x15.matchmaker.v1.FilterR\afilters\x12\x16\n" +
+	"\x06player\x18\x02 \x01(\tR\x06player\x12\x1f\n" +
+	"\vevery_queue\x18\x03 \x01(\bR\n" +
+	"everyQueue\x12\x14\n" +
+	"\x05limit\x18\x04 \x01(\x05R\x05limit\x12\x14\n" +
+	"\x05after\x18\x05 \x01(\tR\x05after\x12#\n" +
+	"\rafter_created\x18\x06 \x01(\x03R\fafterCreated\"o\n" +
+	"\x06Listed\x12\x18\n" +
+	"\atickets\x18\x01 \x03(\tR\atickets\x12!\n" +
+	"\flast_created\x18\x04 \x01(\x03R\vlastCreated\x12\x14\n" +
+	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x12\n" +
+	"\x04more\x18\x03 \x01(\bR\x04more\"\xda\x03\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
@@ -1338,7 +1543,9 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06traced\x18\t \x03(\v2\x15.matchmaker.v1.TracedR\x06traced\x12\x14\n" +
 	"\x05apart\x18\n" +
 	" \x01(\bR\x05apart\x12>\n" +
-	"\fexplanations\x18\v \x03(\v2\x1a.matchmaker.v1.ExplanationR\fexplanations\"]\n" +
+	"\fexplanations\x18\v \x03(\v2\x1a.matchmaker.v1.ExplanationR\fexplanations\x12\x16\n" +
+	"\x06upload\x18\f \x01(\x03R\x06upload\x12-\n" +
+	"\x06listed\x18\r \x01(\v2\x15.matchmaker.v1.ListedR\x06listed\"]\n" +
 	"\vExplanation\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1e\n" +
@@ -1444,54 +1651,60 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
-	(*RunPart)(nil),        // 2: matchmaker.v1.RunPart
-	(*Explanation)(nil),    // 3: matchmaker.v1.Explanation
-	(*PlainProposals)(nil), // 4: matchmaker.v1.PlainProposals
-	(*RunStats)(nil),       // 5: matchmaker.v1.RunStats
-	(*PoolCount)(nil),      // 6: matchmaker.v1.PoolCount
-	(*MatchWork)(nil),      // 7: matchmaker.v1.MatchWork
-	(*Assigned)(nil),       // 8: matchmaker.v1.Assigned
-	(*TicketStatus)(nil),   // 9: matchmaker.v1.TicketStatus
-	(*RunnerStatus)(nil),   // 10: matchmaker.v1.RunnerStatus
-	(*InstanceStatus)(nil), // 11: matchmaker.v1.InstanceStatus
-	(*LogLines)(nil),       // 12: matchmaker.v1.LogLines
-	nil,                    // 13: matchmaker.v1.RunRequest.PoolsEntry
-	nil,                    // 14: matchmaker.v1.RunRequest.CensusEntry
-	nil,                    // 15: matchmaker.v1.RunStats.PopulationEntry
-	nil,                    // 16: matchmaker.v1.RunStats.PoolsEntry
-	nil,                    // 17: matchmaker.v1.RunStats.QueuesEntry
-	nil,                    // 18: matchmaker.v1.RunStats.QueuePlayersEntry
-	nil,                    // 19: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Proposal)(nil),       // 20: matchmaker.v1.Proposal
-	(*Traced)(nil),         // 21: matchmaker.v1.Traced
-	(*Pool)(nil),           // 22: matchmaker.v1.Pool
+	(*Listing)(nil),        // 2: matchmaker.v1.Listing
+	(*Listed)(nil),         // 3: matchmaker.v1.Listed
+	(*RunPart)(nil),        // 4: matchmaker.v1.RunPart
+	(*Explanation)(nil),    // 5: matchmaker.v1.Explanation
+	(*PlainProposals)(nil), // 6: matchmaker.v1.PlainProposals
+	(*RunStats)(nil),       // 7: matchmaker.v1.RunStats
+	(*PoolCount)(nil),      // 8: matchmaker.v1.PoolCount
+	(*MatchWork)(nil),      // 9: matchmaker.v1.MatchWork
+	(*Assigned)(nil),       // 10: matchmaker.v1.Assigned
+	(*TicketStatus)(nil),   // 11: matchmaker.v1.TicketStatus
+	(*RunnerStatus)(nil),   // 12: matchmaker.v1.RunnerStatus
+	(*InstanceStatus)(nil), // 13: matchmaker.v1.InstanceStatus
+	(*LogLines)(nil),       // 14: matchmaker.v1.LogLines
+	nil,                    // 15: matchmaker.v1.RunRequest.PoolsEntry
+	nil,                    // 16: matchmaker.v1.RunRequest.CensusEntry
+	nil,                    // 17: matchmaker.v1.RunStats.PopulationEntry
+	nil,                    // 18: matchmaker.v1.RunStats.PoolsEntry
+	nil,                    // 19: matchmaker.v1.RunStats.QueuesEntry
+	nil,                    // 20: matchmaker.v1.RunStats.QueuePlayersEntry
+	nil,                    // 21: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Filter)(nil),         // 22: matchmaker.v1.Filter
+	(*Proposal)(nil),       // 23: matchmaker.v1.Proposal
+	(*Traced)(nil),         // 24: matchmaker.v1.Traced
+	(*Pool)(nil),           // 25: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
-	13, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
-	14, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
-	20, // 2: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
-	5,  // 3: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
-	4,  // 4: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	21, // 5: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
-	3,  // 6: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
-	15, // 7: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	16, // 8: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
-	17, // 9: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
-	18, // 10: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
-	11, // 11: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	19, // 12: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	22, // 13: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	22, // 14: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	6,  // 15: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	15, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
+	16, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
+	2,  // 2: matchmaker.v1.RunRequest.listing:type_name -> matchmaker.v1.Listing
+	22, // 3: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
+	23, // 4: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	7,  // 5: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
+	6,  // 6: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
+	24, // 7: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	5,  // 8: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
+	3,  // 9: matchmaker.v1.RunPart.listed:type_name -> matchmaker.v1.Listed
+	17, // 10: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	18, // 11: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
+	19, // 12: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
+	20, // 13: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
+	13, // 14: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	21, // 15: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	25, // 16: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	25, // 17: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	8,  // 18: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -1506,7 +1719,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

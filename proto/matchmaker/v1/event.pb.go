@@ -278,7 +278,17 @@ type Event struct {
 	Queue string `protobuf:"bytes,14,opt,name=queue,proto3" json:"queue,omitempty"`
 	// acceptance is with KIND_CLAIMED for how many milliseconds the players may accept the match. No server is requested
 	// before each of them did. It is 0 if they are not asked.
-	Acceptance    int64 `protobuf:"varint,15,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
+	Acceptance int64 `protobuf:"varint,15,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
+	// The rest is of the first event of a match, and of KIND_PROPOSED if no KIND_CLAIMED came before it. function is the
+	// match function that proposed it, and upload says which upload of the function ran, counted from 1; 0 if a runner of an
+	// earlier version did not say. score is what the function gave it.
+	Function string  `protobuf:"bytes,16,opt,name=function,proto3" json:"function,omitempty"`
+	Upload   int64   `protobuf:"varint,17,opt,name=upload,proto3" json:"upload,omitempty"`
+	Score    float64 `protobuf:"fixed64,18,opt,name=score,proto3" json:"score,omitempty"`
+	// players is how many players its tickets have; 0 if each has one.
+	Players int32 `protobuf:"varint,19,opt,name=players,proto3" json:"players,omitempty"`
+	// teams say how the tickets are divided. They are absent if there is one team without a name, or more than 32.
+	Teams         []*EventTeam `protobuf:"bytes,20,rep,name=teams,proto3" json:"teams,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -418,6 +428,96 @@ func (x *Event) GetAcceptance() int64 {
 	return 0
 }
 
+func (x *Event) GetFunction() string {
+	if x != nil {
+		return x.Function
+	}
+	return ""
+}
+
+func (x *Event) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *Event) GetScore() float64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+func (x *Event) GetPlayers() int32 {
+	if x != nil {
+		return x.Players
+	}
+	return 0
+}
+
+func (x *Event) GetTeams() []*EventTeam {
+	if x != nil {
+		return x.Teams
+	}
+	return nil
+}
+
+// EventTeam is a team of a match. The tickets of an event are in the order of its teams.
+type EventTeam struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// name is cut to 64 bytes; empty if the function gave none.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// tickets is how many of the event's tickets are in the team.
+	Tickets       int32 `protobuf:"varint,2,opt,name=tickets,proto3" json:"tickets,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EventTeam) Reset() {
+	*x = EventTeam{}
+	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EventTeam) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EventTeam) ProtoMessage() {}
+
+func (x *EventTeam) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EventTeam.ProtoReflect.Descriptor instead.
+func (*EventTeam) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *EventTeam) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *EventTeam) GetTickets() int32 {
+	if x != nil {
+		return x.Tickets
+	}
+	return 0
+}
+
 // Bookmark is a place in a project's history.
 type Bookmark struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -430,7 +530,7 @@ type Bookmark struct {
 
 func (x *Bookmark) Reset() {
 	*x = Bookmark{}
-	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -442,7 +542,7 @@ func (x *Bookmark) String() string {
 func (*Bookmark) ProtoMessage() {}
 
 func (x *Bookmark) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -455,7 +555,7 @@ func (x *Bookmark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bookmark.ProtoReflect.Descriptor instead.
 func (*Bookmark) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{2}
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Bookmark) GetPosition() uint64 {
@@ -480,7 +580,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xe9\x05\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xfd\x06\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -499,7 +599,12 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x05queue\x18\x0e \x01(\tR\x05queue\x12\x1e\n" +
 	"\n" +
 	"acceptance\x18\x0f \x01(\x03R\n" +
-	"acceptance\"\xd6\x02\n" +
+	"acceptance\x12\x1a\n" +
+	"\bfunction\x18\x10 \x01(\tR\bfunction\x12\x16\n" +
+	"\x06upload\x18\x11 \x01(\x03R\x06upload\x12\x14\n" +
+	"\x05score\x18\x12 \x01(\x01R\x05score\x12\x18\n" +
+	"\aplayers\x18\x13 \x01(\x05R\aplayers\x12.\n" +
+	"\x05teams\x18\x14 \x03(\v2\x18.matchmaker.v1.EventTeamR\x05teams\"\xd6\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -519,7 +624,10 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x0fKIND_UNRETURNED\x10\x0e\x12\x11\n" +
 	"\rKIND_UNSERVED\x10\x0f\x12\x11\n" +
 	"\rKIND_ACCEPTED\x10\x10\x12\x11\n" +
-	"\rKIND_DECLINED\x10\x11\"<\n" +
+	"\rKIND_DECLINED\x10\x11\"9\n" +
+	"\tEventTeam\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\atickets\x18\x02 \x01(\x05R\atickets\"<\n" +
 	"\bBookmark\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x14\n" +
 	"\x05check\x18\x02 \x01(\x04R\x05checkB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
@@ -537,22 +645,24 @@ func file_matchmaker_v1_event_proto_rawDescGZIP() []byte {
 }
 
 var file_matchmaker_v1_event_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_matchmaker_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_matchmaker_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_matchmaker_v1_event_proto_goTypes = []any{
-	(Event_Kind)(0),  // 0: matchmaker.v1.Event.Kind
-	(*Events)(nil),   // 1: matchmaker.v1.Events
-	(*Event)(nil),    // 2: matchmaker.v1.Event
-	(*Bookmark)(nil), // 3: matchmaker.v1.Bookmark
+	(Event_Kind)(0),   // 0: matchmaker.v1.Event.Kind
+	(*Events)(nil),    // 1: matchmaker.v1.Events
+	(*Event)(nil),     // 2: matchmaker.v1.Event
+	(*EventTeam)(nil), // 3: matchmaker.v1.EventTeam
+	(*Bookmark)(nil),  // 4: matchmaker.v1.Bookmark
 }
 var file_matchmaker_v1_event_proto_depIdxs = []int32{
 	2, // 0: matchmaker.v1.Events.events:type_name -> matchmaker.v1.Event
-	3, // 1: matchmaker.v1.Events.bookmark:type_name -> matchmaker.v1.Bookmark
+	4, // 1: matchmaker.v1.Events.bookmark:type_name -> matchmaker.v1.Bookmark
 	0, // 2: matchmaker.v1.Event.kind:type_name -> matchmaker.v1.Event.Kind
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	3, // 3: matchmaker.v1.Event.teams:type_name -> matchmaker.v1.EventTeam
+	4, // [4:4] is the sub-list for method output_type
+	4, // [4:4] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_event_proto_init() }
@@ -566,7 +676,7 @@ func file_matchmaker_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_event_proto_rawDesc), len(file_matchmaker_v1_event_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -41,6 +41,7 @@ import (
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
 	"matchmaker.dev/services/ticket/seat"
+	"matchmaker.dev/services/ticket/studio"
 )
 
 // builder makes the parts of a process out of its settings and connections.
@@ -265,6 +266,11 @@ func (b *builder) ticket() error {
 		Settings: b.settings.Ticket, Readable: b.settings.Results.Readable, Fields: b.settings.fields(),
 		Reads: b.settings.Rates.Reads(), Bodies: b.settings.Rates.Bodies(), Seats: seats,
 		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"),
+	}))
+	b.add(studio.New(studio.Options{
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: b.settings.Studio,
+		Streams: b.settings.Ticket.Streams, Limit: b.limit("events"), Meter: b.telemetry.Meter,
+		Definitions: b.settings.Definitions,
 	}))
 	return nil
 }

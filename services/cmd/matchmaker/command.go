@@ -80,7 +80,7 @@ func services() []service {
 			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Backfill, &s.Results}
 		}},
 		{catalog.Ticket, (*builder).ticket, func(s *settings) kong.Plugins {
-			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Seats, &s.Results}
+			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Seats, &s.Studio, &s.Results}
 		}},
 		{catalog.Party, (*builder).party, func(s *settings) kong.Plugins {
 			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Party, &s.Results}

@@ -29,6 +29,7 @@ import (
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
 	"matchmaker.dev/services/ticket/seat"
+	"matchmaker.dev/services/ticket/studio"
 )
 
 // groups are the headings of the help.
@@ -66,6 +67,7 @@ type settings struct {
 	Fields    fields.Limits
 	Ticket    ticket.Settings
 	Seats     seat.Settings
+	Studio    studio.Settings
 	Director  director.Settings
 	Sandbox   sandbox.Settings
 	Runner    runner.Settings

@@ -21,7 +21,9 @@ type commandLine struct {
 	Ticket   ticketCommands   `cmd:"" help:"Ask for a match, as a player does."`
 	Party    partyCommands    `cmd:"" help:"Search for a match together, as players do."`
 	Player   playerCommands   `cmd:"" help:"Export and erase what the service stores of a player."`
+	Match    matchCommands    `cmd:"" help:"Look at a match."`
 	Event    eventCommands    `cmd:"" help:"Read what happened to tickets and matches."`
+	Top      topCommand       `cmd:"" help:"Watch a project: who waits, matches, functions."`
 	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`
 	Version  versionCommand   `cmd:"" help:"Print the version of mm."`
 }

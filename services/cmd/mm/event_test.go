@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,23 +16,18 @@ import (
 // eventBus is a message bus to which tests publish events.
 type eventBus struct {
 	*bus.Bus
+	url  string
 	last bus.EventTail
 }
 
-// newEventBus writes the address of the bus where mm finds it.
-func newEventBus(t *testing.T, shell *shell) *eventBus {
+func newEventBus(t *testing.T) *eventBus {
 	t.Helper()
-	t.Setenv("MM_NATS", "")
-	unset(t, "MM_NATS")
 	log := slog.New(slog.DiscardHandler)
 	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = nats.Close() })
-	if err := os.WriteFile(filepath.Join(shell.data, bus.URLFile), []byte(nats.URL()), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Log: log})
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +36,7 @@ func newEventBus(t *testing.T, shell *shell) *eventBus {
 	if err := b.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return &eventBus{Bus: b}
+	return &eventBus{Bus: b, url: nats.URL()}
 }
 
 func (b *eventBus) publish(t *testing.T, events ...*pb.Event) {
@@ -81,16 +74,16 @@ var (
 	}
 )
 
-func TestEventLogSelectsByTicketMatchAndTime(t *testing.T) {
+func TestEventLogOfTheBusSelectsByTicketMatchAndTime(t *testing.T) {
 	shell := newShell(t)
-	events := newEventBus(t, shell)
+	events := newEventBus(t)
 	const (
 		first  = "2030-01-01 00:00:00.000  created    tickets=a,b\n"
 		second = "2030-01-01 00:00:00.123  assigned   match=m config=ranked tickets=a\n"
 		third  = "2030-01-01 00:00:00.123  failed     reason=function error=no�body match=n tickets=b\n"
 	)
 	log := func(args ...string) result {
-		return shell.run(append([]string{"event", "log", "--data", shell.data}, args...)...)
+		return shell.run(append([]string{"event", "log", "--nats", events.url}, args...)...)
 	}
 	log().expect(0, "", "")
 	events.publish(t, createdEvent)
@@ -98,6 +91,8 @@ func TestEventLogSelectsByTicketMatchAndTime(t *testing.T) {
 	log().expect(0, first+second+third, "")
 	log("--ticket", "a").expect(0, first+second, "")
 	log("--match", "n").expect(0, third, "")
+	log("--config", "ranked").expect(0, second, "")
+	log("--kind", "created", "--kind", "failed").expect(0, first+third, "")
 	log("--project", "other").expect(0, "", "")
 
 	got := log("--match", "m", "-o", "json")
@@ -115,15 +110,14 @@ func TestEventLogSelectsByTicketMatchAndTime(t *testing.T) {
 	log("--since", "1m").expect(0, "", "")
 }
 
-func TestEventLogFollowPrintsNewEvents(t *testing.T) {
-	shell := newShell(t)
-	events := newEventBus(t, shell)
+func TestEventLogOfTheBusFollowPrintsNewEvents(t *testing.T) {
+	events := newEventBus(t)
 	ctx, interrupt := context.WithTimeout(t.Context(), time.Minute)
 	defer interrupt()
 	out := &watchedOutput{text: "assigned", found: interrupt}
 	done := make(chan int)
 	go func() {
-		done <- run(ctx, []string{"event", "log", "--follow", "--data", shell.data, "--ticket", "a"}, console{
+		done <- run(ctx, []string{"event", "log", "--follow", "--nats", events.url, "--ticket", "a"}, console{
 			in: strings.NewReader(""), out: out, err: t.Output(), now: time.Now,
 		})
 	}()
@@ -134,13 +128,10 @@ func TestEventLogFollowPrintsNewEvents(t *testing.T) {
 	}
 }
 
-func TestEventLogNeedsABus(t *testing.T) {
+func TestEventLogNeedsABusThatAnswers(t *testing.T) {
 	shell := newShell(t)
-	t.Setenv("MM_NATS", "")
-	unset(t, "MM_NATS")
-	got := shell.run("event", "log", "--data", shell.data)
-	got.expect(1, "", "mm: "+shell.data+" does not name a message bus")
-	got = shell.run("event", "log", "--nats", "nats://127.0.0.1:1")
-	got.expect(1, "", "mm: no message bus answers: ")
+	got := shell.run("event", "log", "--nats", "nats://127.0.0.1:1")
+	got.expect(1, "", "mm: no message bus answers at the address that --nats gives")
 	shell.run("event", "log", "--since", "0s").expect(2, "", "--since must be more than 0")
+	shell.run("event", "log", "--nats", "nats://127.0.0.1:1", "--player", "ada").expect(2, "", "--player: the message bus")
 }

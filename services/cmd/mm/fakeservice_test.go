@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -43,6 +44,7 @@ type service struct {
 	reads      int      // of tickets and functions
 	erased     []string // players
 	taken      string   // the ticket because of which creates are refused
+	query      url.Values
 
 	untrusted bool // it refuses every token
 	// holds says that a create is answered when its ticket has its result.
@@ -69,6 +71,9 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("GET "+base+"/tickets/{id}/explanation", s.require(s.explainTicket, "developer"))
 	mux.HandleFunc("POST "+base+"/tickets/acceptance", s.require(s.answerMatch, "player", "service"))
 	mux.HandleFunc("DELETE "+base+"/tickets", s.require(s.deleteTicket, "player", "service"))
+	mux.HandleFunc("GET "+base+"/events", s.require(s.getEvents, "developer"))
+	mux.HandleFunc("GET "+base+"/tickets/waiting", s.require(s.getWaiting, "developer"))
+	mux.HandleFunc("GET "+base+"/matches/{id}", s.require(s.getMatch, "developer"))
 	mux.HandleFunc("PUT "+base+"/configs/{id}", s.require(s.putConfig, "developer"))
 	mux.HandleFunc("GET "+base+"/configs", s.require(s.listConfigs, "developer"))
 	mux.HandleFunc("GET "+base+"/configs/{id}", s.require(s.getConfig, "developer"))
@@ -122,6 +127,58 @@ func (s *service) explainTicket(w http.ResponseWriter, r *http.Request) {
 		{"config":"soon","function":"duel","serves":true,"inPool":true,"pools":[],
 			"run":{"tickets":9,"proposals":3,"proposed":true,"reasons":[]}},
 		{"config":"unasked","function":"duel","serves":true,"inPool":true,"pools":[]}]}`)
+}
+
+// happened are events, as the service tells them.
+var happened = []string{
+	`{"id":"7.1","time":"2030-01-01T00:00:00.000Z","kind":"created","tickets":["a","b"],"position":3}`,
+	`{"id":"7.2","time":"2030-01-01T00:00:00.123Z","kind":"assigned","match":"m","config":"ranked","revision":7,` +
+		`"tickets":["a"],"function":"duel","upload":2,"score":1.5,"teams":[{"tickets":1}],"position":5}`,
+}
+
+// getEvents answers one event in each page, and all in a stream, which goes on until the client leaves.
+func (s *service) getEvents(w http.ResponseWriter, r *http.Request) {
+	s.query = r.URL.Query()
+	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, e := range happened {
+			_, _ = fmt.Fprintf(w, "id: x\nevent: x\ndata: %s\n\n", e)
+		}
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		return
+	}
+	n := 0
+	if after := s.query.Get("after"); after != "" {
+		_, _ = fmt.Sscan(after, &n)
+	}
+	if n == len(happened) {
+		_, _ = fmt.Fprintf(w, `{"events":[],"next":"%d","more":false}`, n)
+		return
+	}
+	_, _ = fmt.Fprintf(w, `{"events":[%s],"next":"%d","more":%v}`, happened[n], n+1, n+1 < len(happened))
+}
+
+func (s *service) getWaiting(w http.ResponseWriter, r *http.Request) {
+	s.query = r.URL.Query()
+	if s.query.Get("after") == "" {
+		_, _ = io.WriteString(w, `{"tickets":[{"id":"t-1","created":5,"waited":62.5,"owner":"ada","players":["ada","bob"],
+			"queues":["quick"],"attributes":{"skill":1200,"level":3}}],"total":3,"next":"5.t-1"}`)
+		return
+	}
+	_, _ = io.WriteString(w, `{"tickets":[{"id":"t-2","created":6,"waited":2,"owner":"cyd","players":["cyd"],
+		"attributes":{}}],"total":3}`)
+}
+
+func (s *service) getMatch(w http.ResponseWriter, r *http.Request) {
+	if r.PathValue("id") != "m" {
+		writeProblem(w, http.StatusNotFound, "match was not found")
+		return
+	}
+	_, _ = io.WriteString(w, `{"id":"m","state":"assigned","config":"ranked","revision":7,"function":"duel","upload":2,
+		"score":1.5,"created":"2030-01-01T00:00:00.123Z","ended":"2030-01-01T00:00:01.000Z","players":3,
+		"teams":[{"name":"red","tickets":[{"id":"a","waited":2.5,"players":["ada","bob"]}]},
+			{"tickets":[{"id":"b","waited":0.25}]}],"server":{"connection":"10.0.0.1:7000","fleet":"eu"}}`)
 }
 
 func (s *service) listConfigs(w http.ResponseWriter, _ *http.Request) {

@@ -16,7 +16,7 @@ type ticketCommands struct {
 	Get     ticketGet     `cmd:"" help:"Print a ticket."`
 	Watch   ticketWatch   `cmd:"" help:"Print what happens to a ticket."`
 	Resume  ticketResume  `cmd:"" help:"Wait for the match of the ticket that a player has."`
-	List    ticketList    `cmd:"" help:"List a player's tickets."`
+	List    ticketList    `cmd:"" help:"List who waits, or a player's tickets."`
 	Why     ticketWhy     `cmd:"" help:"Explain why a ticket waits."`
 	Accept  ticketAccept  `cmd:"" help:"Accept the match that asks the players of a ticket."`
 	Decline ticketDecline `cmd:"" help:"Decline the match that asks the players of a ticket."`
@@ -135,38 +135,6 @@ func asReader(player string) issuer.Claims {
 		return asGameService()
 	}
 	return asPlayer(player)
-}
-
-type ticketList struct {
-	Player string `required:"" help:"The player."`
-}
-
-func (ticketList) Help() string {
-	return `Prints the tickets that wait and those whose results can still be read, the newest first. The project's
-settings must say that tickets are listed: tickets.listed, or tickets.perPlayer.
-
-Example: mm ticket list --player player-1`
-}
-
-// Run prints the tickets.
-func (c ticketList) Run(ctx context.Context, s *session) error {
-	api, err := s.connect(asGameService())
-	if err != nil {
-		return err
-	}
-	tickets, err := api.Tickets(ctx, c.Player)
-	if err != nil {
-		return err
-	}
-	g := grid{head: []any{"ticket", "created", "state", "connection", "error"}}
-	for _, t := range tickets {
-		state, connection, failure := "waiting", "", ""
-		if t.Assignment != nil {
-			state, connection, failure = "matched", t.Assignment.Connection, t.Assignment.Error
-		}
-		g.add(t.ID, formatTime(time.UnixMilli(t.Created)), state, connection, failure)
-	}
-	return s.show(tickets, g.withoutEmptyColumns())
 }
 
 type ticketDelete struct {

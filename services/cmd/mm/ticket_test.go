@@ -25,7 +25,6 @@ func TestTicketList(t *testing.T) {
 t-2     2001-09-09 01:46:40 UTC  waiting
 t-1     2001-09-09 01:46:40 UTC  matched  10.0.0.1:7000
 `, "")
-	shell.on(service, "ticket", "list").expect(2, "", "--player")
 }
 
 func TestTicketResumeWaitsForTheMatchOfTheTicketThatAPlayerHas(t *testing.T) {

@@ -63,7 +63,7 @@ func (c playerToken) Run(s *session) error {
 type developerToken struct {
 	lifetime
 	Name string `arg:"" default:"developer" help:"The developer's identifier."`
-	Role string `default:"Owner" help:"Role in the project; the service requires Manager or Owner."`
+	Role string `default:"Owner" help:"Role in the project: Manager or Owner; Support looks and changes nothing."`
 }
 
 func (developerToken) Help() string { return "Example: mm token developer --role Manager" }

@@ -45,6 +45,8 @@ type Answer struct {
 	// Tickets is how many the function got, and Population how many each pool of the census has.
 	Tickets    int64
 	Population map[string]int64
+	// Listed answers a request that lists tickets; nil when the runner does not know of lists.
+	Listed *pb.Listed
 	// Failure is why the run failed.
 	Failure string
 	// Cost is what the project is to be charged.
@@ -97,6 +99,7 @@ func (a *Asker) Ask(ctx context.Context, r *pb.RunRequest) (answer Answer) {
 				if p.GetLast() {
 					answer.Failure, answer.Explanations = p.GetError(), p.GetExplanations()
 					answer.Tickets, answer.Population = stats.GetTickets(), stats.GetPopulation()
+					answer.Listed = p.GetListed()
 					return answer
 				}
 			}

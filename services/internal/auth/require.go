@@ -21,14 +21,27 @@ const challenge = `Bearer realm="matchmaking"`
 
 // Require is the middleware of routes for some kinds of caller. Without a good token the answer is 401 with a challenge
 // (RFC 6750); with one of another kind or for another project 403. Developers must be Manager or Owner.
-func (v *Verifier) Require(kinds ...Kind) echo.MiddlewareFunc {
+func (v *Verifier) Require(kinds ...Kind) echo.MiddlewareFunc { return v.require(kinds, developing) }
+
+// RequireLook is Require for routes that only look: developers may be Support as well.
+func (v *Verifier) RequireLook(kinds ...Kind) echo.MiddlewareFunc { return v.require(kinds, looking) }
+
+// use is what developers use a route for.
+type use int
+
+const (
+	developing use = iota // it may change something
+	looking
+)
+
+func (v *Verifier) require(kinds []Kind, of use) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			p, err := v.authenticate(c)
 			if err != nil {
 				return err
 			}
-			if err := permit(p, c, kinds); err != nil {
+			if err := permit(p, c, kinds, of); err != nil {
 				return err
 			}
 			c.Set(contextKey, p)
@@ -90,7 +103,7 @@ func IsProject(name string) bool {
 	return 0 < len(name) && len(name) <= 64
 }
 
-func permit(p *Principal, c echo.Context, kinds []Kind) error {
+func permit(p *Principal, c echo.Context, kinds []Kind, of use) error {
 	if !slices.Contains(kinds, p.Kind) {
 		return problem.New(problem.Forbidden, "this is not for %s tokens", p.Kind)
 	}
@@ -104,8 +117,23 @@ func permit(p *Principal, c echo.Context, kinds []Kind) error {
 				"no project has such a name: 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first")
 		}
 	}
-	if p.Kind == Developer && !p.hasRole("manager", "owner") {
-		return problem.New(problem.Forbidden, "the role Manager or Owner on the project is needed")
+	if p.Kind == Developer {
+		return p.mayUse(of)
 	}
 	return nil
+}
+
+// mayUse is an error for developers whose role is not enough.
+func (p *Principal) mayUse(of use) error {
+	support := p.hasRole("support")
+	switch {
+	case p.hasRole("manager", "owner"), of == looking && support:
+		return nil
+	case of == looking:
+		return problem.New(problem.Forbidden, "the role Manager, Owner or Support on the project is needed")
+	case support:
+		return problem.New(problem.Forbidden,
+			"the role Support looks and changes nothing: the role Manager or Owner on the project is needed")
+	}
+	return problem.New(problem.Forbidden, "the role Manager or Owner on the project is needed")
 }

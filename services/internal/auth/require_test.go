@@ -28,6 +28,7 @@ func TestRequire(t *testing.T) {
 	who := func(c echo.Context) error { return c.JSON(http.StatusOK, auth.From(c).Subject) }
 	e.GET(web.Base+"/tickets", who, v.Require(auth.Player, auth.Service))
 	e.GET(web.Base+"/configs", who, v.Require(auth.Developer))
+	e.GET(web.Base+"/events", who, v.RequireLook(auth.Developer))
 	e.GET("/api/v2/backfill", who, v.Require(auth.Player))
 	e.GET("/open", func(c echo.Context) error { return c.JSON(http.StatusOK, auth.From(c) == nil) })
 	server := httptest.NewUnstartedServer(nil)
@@ -45,6 +46,7 @@ func TestRequire(t *testing.T) {
 	const (
 		tickets = "/demo/matchmaking/api/v1/tickets"
 		configs = "/demo/matchmaking/api/v1/configs"
+		events  = "/demo/matchmaking/api/v1/events"
 		bare    = `Bearer realm="matchmaking"`
 		invalid = bare + `, error="invalid_token", error_description="`
 	)
@@ -95,6 +97,15 @@ func TestRequire(t *testing.T) {
 			"the role Manager or Owner on the project is needed"},
 		"developer without a role": {configs, []string{"Bearer " + token(map[string]any{"kind": "developer"})}, 403, "",
 			"the role Manager or Owner on the project is needed"},
+		"support where something may change": {configs, []string{"Bearer " + token(role("Support"))}, 403, "",
+			"the role Support looks and changes nothing: the role Manager or Owner on the project is needed"},
+		"support that looks": {events, []string{"Bearer " + token(role("support"))}, 200, "", ""},
+		"a manager looks":    {events, []string{"Bearer " + token(role("Manager"))}, 200, "", ""},
+		"a player looks":     {events, []string{"Bearer " + player}, 403, "", "this is not for player tokens"},
+		"another role that looks": {events, []string{"Bearer " + token(role("User"))}, 403, "",
+			"the role Manager, Owner or Support on the project is needed"},
+		"support of another project looks": {"/other" + strings.TrimPrefix(events, "/demo"),
+			[]string{"Bearer " + token(role("Support"))}, 403, "", "the token is not for this project"},
 		"unknown path, no token": {"/demo/matchmaking/api/v1/nothing", nil, 404, "", "this path does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -76,7 +76,8 @@ func rightsOf(name string) Rights {
 	switch name {
 	case catalog.Ticket:
 		return Rights{
-			Publish:   []string{tickets, pokes + "*", assigned + "*", runs + "*.*"}, // runs explain why tickets wait
+			// Runs explain why tickets wait. Studios read the events of their project.
+			Publish:   append(readEvents(), tickets, pokes+"*", assigned+"*", runs+"*.*"),
 			Subscribe: []string{assigned + "*", events + "*", partsRoot + name + ".*.*", inbox},
 		}
 	case catalog.Config:
@@ -129,12 +130,7 @@ func rightsOf(name string) Rights {
 		}
 	case account.Events:
 		return Rights{
-			Publish: []string{
-				api("STREAM.INFO", eventStream), api("STREAM.MSG.GET", eventStream),
-				api("CONSUMER.CREATE", eventStream, "*", events+"*"),
-				api("CONSUMER.MSG.NEXT", eventStream, "*"), api("CONSUMER.INFO", eventStream, "*"),
-				api("CONSUMER.DELETE", eventStream, "*"),
-			},
+			Publish:   append(readEvents(), api("CONSUMER.INFO", eventStream, "*")),
 			Subscribe: []string{inbox},
 		}
 	case account.All:
@@ -151,6 +147,15 @@ func rightsOf(name string) Rights {
 		return Rights{Publish: []string{">"}, Subscribe: []string{">"}}
 	}
 	return Rights{}
+}
+
+// readEvents is what it takes to read events out of their stream.
+func readEvents() []string {
+	return []string{
+		api("STREAM.INFO", eventStream), api("STREAM.MSG.GET", eventStream),
+		api("CONSUMER.CREATE", eventStream, "*", events+"*"), api("CONSUMER.MSG.NEXT", eventStream, "*"),
+		api("CONSUMER.DELETE", eventStream, "*"),
+	}
 }
 
 // readModules is what it takes to read modules out of the object store.

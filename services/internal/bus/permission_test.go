@@ -232,6 +232,9 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	if _, last, err := buses[catalog.Director].LastEvents(ctx, "demo"); err != nil || last.Sequence != end.Sequence {
 		t.Errorf("last events: %v, %v", last, err)
 	}
+	_, err = buses[catalog.Ticket].ReadEvents(ctx, "demo", bus.EventStart{After: end.Sequence, Again: true}, true,
+		func(m bus.EventMessage) (more bool) { return m.Sequence != end.Sequence })
+	must("read events", err)
 	follower := member(t, url, account.Events, logger)
 	if some, err := follower.HasEvents(ctx, "demo", time.Time{}); err != nil || !some {
 		t.Errorf("events: %v, %v", some, err)
@@ -287,6 +290,9 @@ func TestNoServiceMayDoMore(t *testing.T) {
 		"$JS.API.CONSUMER.CREATE.MM_MATCHES.other":                   catalog.Names(),
 		"$JS.ACK.MM_MATCHES.allocators.1.1.1.1.1":                    except(catalog.Allocator),
 		"$JS.API.CONSUMER.CREATE.MM_LOGS.x.mm.log.demo.duel":         except(catalog.Registry),
+		"$JS.API.CONSUMER.CREATE.MM_EVENTS.x.mm.event.demo":          except(catalog.Ticket),
+		"$JS.API.CONSUMER.CREATE.MM_EVENTS.x":                        catalog.Names(),
+		"$JS.API.STREAM.MSG.GET.MM_EVENTS":                           except(catalog.Ticket, catalog.Director),
 		"$JS.API.DIRECT.GET.OBJ_MM_MODULES.$O.MM_MODULES.M.x":        except(catalog.Registry, catalog.Runner),
 		"$JS.API.CONSUMER.CREATE.OBJ_MM_MODULES.x.$O.MM_MODULES.C.y": except(catalog.Registry, catalog.Runner),
 	}

@@ -62,7 +62,10 @@ func Services() []Service {
 		{
 			Name: Ticket, Help: "Run the Tickets API.", Port: 8081, Issuers: true, Seats: true,
 			// Game servers read the public keys of seat passes.
-			Routes: []Route{{Path: base + "/tickets(/events|/[^/]+/explanation)?"}, {Path: `/\.well-known/seat-keys\.json`}},
+			Routes: []Route{
+				{Path: base + "/tickets(/events|/waiting|/[^/]+/explanation)?"}, {Path: base + "/(events|matches/[^/]+)"},
+				{Path: `/\.well-known/seat-keys\.json`},
+			},
 		},
 		{
 			Name: Config, Help: "Run the Configs API.", Port: 8082, Issuers: true, HostingKeys: true,

@@ -44,6 +44,9 @@ func (r *Reader) poolName(at Path, name string) {
 	}
 }
 
+// Filters reads a list of filters, as a pool has it.
+func (r *Reader) Filters(at Path) []*pb.Filter { return r.pool(at).GetFilters() }
+
 func (r *Reader) pool(at Path) *pb.Pool {
 	p := new(pb.Pool)
 	if n := r.Array(at, func(at Path) { p.Filters = append(p.Filters, r.filter(at)) }); n > r.limits.Filters {

@@ -52,7 +52,7 @@ type Claims struct {
 	Kind    auth.Kind
 	Subject string
 	Project string
-	Role    string // of developers: Manager or Owner
+	Role    string // of developers: Manager, Owner or Support
 	Scope   string // of services: matchmaking or matchmaking.read
 	TTL     time.Duration
 	// Numbers are further claims, by their paths: game.skill is skill in the object game.

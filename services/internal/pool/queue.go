@@ -176,6 +176,10 @@ func (v View) In(queue string) View {
 // start makes set the slots of the view's queue, from a word of the bitmap on.
 func (v View) start(set bitset, first int) {
 	q := &v.ix.queues
+	if v.every {
+		copy(set, v.ix.present[first:])
+		return
+	}
 	if v.queue == "" {
 		copy(set, v.ix.present[first:])
 		for w, word := range q.all[min(first, len(q.all)):] {

@@ -11,8 +11,9 @@ import (
 type View struct {
 	ix   *Index
 	work *Work // nil when nobody counts
-	// queue is that whose tickets are selected; "" for those without queues.
+	// queue is that whose tickets are selected; "" for those without queues. every has tickets of all queues instead.
 	queue string
+	every bool
 }
 
 // View calls f while the index does not change. Other views run at the same time, changes wait.

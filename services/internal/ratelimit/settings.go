@@ -13,7 +13,7 @@ type Settings struct {
 	ReadBurst int     `help:"How many such requests may come at once." default:"200" group:"tickets"`
 	BodyRate  float64 `help:"How many MiB a second a project may send in the bodies of requests to the Tickets, Parties and Backfill API in the long run, to each process; 0 means no limit." default:"8" group:"tickets"`
 	BodyBurst float64 `help:"How many such MiB may come at once." default:"32" group:"tickets"`
-	APIRate   float64 `help:"How many requests a second a project may make to the Configs API, and as many to the Functions API; 0 means no limit. They are made by people and build servers." name:"api-rate" default:"20" group:"process"`
+	APIRate   float64 `help:"How many requests a second a project may make to the Configs API, as many to the Functions API, and as many for events and matches; 0 means no limit. They are made by people and build servers." name:"api-rate" default:"20" group:"process"`
 	APIBurst  int     `help:"How many such requests a project may make at once." name:"api-burst" default:"200" group:"process"`
 }
 

@@ -323,3 +323,20 @@ func (s *Store) GameServer(
 	}
 	return MatchAssigned, server, nil
 }
+
+// ServerOf reads the stored server of a match; nil when none is stored.
+func (s *Store) ServerOf(ctx context.Context, project, match string) (*pb.GameServer, error) {
+	fields, err := s.readShared(ctx, project, keysOf(project).match(match), "v")
+	if err != nil {
+		return nil, err
+	}
+	body, ok := fields[0].(string)
+	if !ok || body == "" {
+		return nil, nil
+	}
+	server := new(pb.GameServer)
+	if err := proto.Unmarshal([]byte(body), server); err != nil {
+		return nil, corrupt("game server", err)
+	}
+	return server, nil
+}

@@ -25,6 +25,9 @@ type Claim struct {
 	Match *pb.Match
 	// Tickets are the match's tickets.
 	Tickets []string
+	// Function proposed the match, and Upload says which upload of it; 0 if that is not known. Events tell it.
+	Function string
+	Upload   int64
 	// Assignments is nil when a server is to be allocated, or the players are asked first. Otherwise it has the result of
 	// each ticket, which is written at once. Results of tickets that are proposed to a backfill ticket are written when
 	// its server approves: those without a connection get the server's.
@@ -47,7 +50,37 @@ func (c *Claim) event(epoch uint64) *pb.Event {
 			e.Kind, e.Error, e.Reason = pb.Event_KIND_FAILED, failure, "function"
 		}
 	}
+	c.describe(e)
 	return e
+}
+
+// describe adds to the first event of a match what it is.
+func (c *Claim) describe(e *pb.Event) {
+	p := c.Match.GetProposal()
+	e.Function, e.Upload, e.Score, e.Players = c.Function, c.Upload, p.GetScore(), p.GetPlayers()
+	e.Teams = eventTeams(p.GetTeams())
+}
+
+// What an event tells of the teams of a match at most: functions make them.
+const (
+	maxEventTeams    = 32
+	maxEventTeamName = 64
+)
+
+// eventTeams are the teams as an event tells them; nil if there is nothing to tell.
+func eventTeams(teams []*pb.Team) []*pb.EventTeam {
+	if len(teams) == 1 && teams[0].GetName() == "" || len(teams) > maxEventTeams {
+		return nil
+	}
+	told := make([]*pb.EventTeam, len(teams))
+	for i, t := range teams {
+		name := t.GetName()
+		if len(name) > maxEventTeamName {
+			name = strings.ToValidUTF8(name[:maxEventTeamName], "")
+		}
+		told[i] = &pb.EventTeam{Name: name, Tickets: int32(len(t.GetTickets()))}
+	}
+	return told
 }
 
 // encodeAssignments marshals the results to write at once. It returns one when all tickets have the same.

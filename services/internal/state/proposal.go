@@ -33,6 +33,7 @@ func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, er
 	}
 	event := matchEvent(m, pb.Event_KIND_PROPOSED)
 	event.Backfill, event.Epoch = id, terms.Epoch
+	claim.describe(event)
 	c := s.call(proposalCreateScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
 		"epoch", terms.Epoch,
 		"approval_time", terms.Approval.Milliseconds(),

@@ -89,6 +89,9 @@ func Event(kind, id string) []byte {
 // Send sends an event.
 func (s *Stream) Send(event []byte) error { return s.write(append(event, "\n\n"...)) }
 
+// Reconnect asks the client to come back, and returns why the stream ends.
+func (s *Stream) Reconnect(reason string) (end string) { return s.goodbye(reason, nil) }
+
 // goodbye asks the client to come back, after the time that again says if it is not nil.
 func (s *Stream) goodbye(reason string, again []byte) string {
 	text := append(again, "event: reconnect\ndata: {\"reason\":\""+reason+"\"}\n\n"...)

@@ -3,6 +3,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -24,6 +25,7 @@ const (
 	Slow     = "slow"     // the client did not read
 	Token    = "token"    // the token expired
 	Shutdown = "shutdown" // the process stops
+	Source   = "source"   // what it tells of cannot be read for now
 )
 
 // Options are what Streams need.
@@ -32,6 +34,8 @@ type Options struct {
 	// Stopped is closed when the streams are to end, since the process stops.
 	Stopped <-chan struct{}
 	Log     *slog.Logger
+	// Instead says what clients may do for whom there is no place; "" is GET with Prefer: wait.
+	Instead string
 	Instruments
 }
 
@@ -57,7 +61,7 @@ func New(o Options) *Streams {
 	s := &Streams{
 		Options: o,
 		places:  NewPlaces(o.Settings.Places, o.Settings.PerPlayer, o.Open, o.Refused),
-		ended:   telemetry.LabelsByValue(nil, "reason", Told, Left, Slow, Token, Shutdown),
+		ended:   telemetry.LabelsByValue(nil, "reason", Told, Left, Slow, Token, Shutdown, Source),
 	}
 	telemetry.StartAtZero(s.Ended, s.ended)
 	return s
@@ -74,7 +78,8 @@ func (s *Streams) Begin(ctx context.Context, project, player string) (end func()
 		s.running.Done()
 		return nil, &problem.Error{
 			Kind: problem.Limited, RetryAfter: 5 * time.Second, Limit: &problem.Limit{Name: "streams"},
-			Detail: "too many streams are open: of this player, of the project, or in all; use GET with Prefer: wait",
+			Detail: "too many streams are open: of this player, of the project, or in all; use " +
+				cmp.Or(s.Instead, "GET with Prefer: wait"),
 		}
 	}
 	return func() {

@@ -24,6 +24,9 @@ func negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			return next(c)
 		}
+		if c.Path() == ProjectEvents && WantsStream(r.Header) {
+			return next(c)
+		}
 		if r.Method != http.MethodDelete && r.Method != http.MethodOptions && !acceptsJSON(r.Header) {
 			return problem.New(problem.Unacceptable, "Accept: answers are application/json, errors application/problem+json")
 		}
@@ -44,6 +47,16 @@ func acceptsJSON(header http.Header) bool {
 
 // EventStream is the media type of server-sent events.
 const EventStream = "text/event-stream"
+
+// WantsStream tells whether a request asks for server-sent events by name.
+func WantsStream(header http.Header) bool {
+	for entry := range strings.SplitSeq(strings.Join(header["Accept"], ","), ",") {
+		if media, params, err := mime.ParseMediaType(entry); err == nil && media == EventStream && hasWeight(params) {
+			return true
+		}
+	}
+	return false
+}
 
 // accepts tells whether a request accepts one of some media types. Without the header it accepts all.
 func accepts(header http.Header, types ...string) bool {

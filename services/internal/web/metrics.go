@@ -41,6 +41,7 @@ var rules = []string{
 	"max-filters", "segments", "attribute-rules", "max-configs", "max-config-filters", "max-config-segments",
 	"max-config-bytes", "max-projects", "max-functions", "upload", "max-machine-code", "max-modules", "max-modules-total",
 	"max-module-disk", "max-queues", "queue-length", "streams",
+	"events", "event-reads", "listwork",
 	"parties", "party-joins", "players", "explanations", "explainwork", "max-party-members", "party-size",
 	"party-kicks", "max-keys", "tickets.perPlayer", "acceptance.pause",
 }

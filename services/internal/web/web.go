@@ -20,10 +20,12 @@ import (
 // Base is the path below which the tickets, configs and functions API lives.
 const Base = "/:project/matchmaking/api/v1"
 
-// The paths of streams of events, of tickets and of parties. Their answers are no JSON.
+// The paths of streams of events, of tickets and of parties. Their answers are no JSON. ProjectEvents are answered with
+// either.
 const (
-	TicketEvents = Base + "/tickets/events"
-	PartyEvents  = Base + "/parties/:party/events"
+	TicketEvents  = Base + "/tickets/events"
+	PartyEvents   = Base + "/parties/:party/events"
+	ProjectEvents = Base + "/events"
 )
 
 // Options are the parts of the edge that differ between installations.

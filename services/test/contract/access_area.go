@@ -26,19 +26,20 @@ func (t *trial) endpoints() []endpoint {
 		request{as: Player, method: http.MethodGet, path: "tickets?id=x"},
 		request{as: Player, method: http.MethodDelete, path: "tickets?id=x"},
 	)
-	add([]Actor{Player, Server, Service, Reader, Guest, Outsider},
-		configRequest(http.MethodPost, "", least), configRequest(http.MethodGet, "x", ""),
+	add([]Actor{Player, Server, Service, Reader, Guest, Outsider}, looks()...)
+	add([]Actor{Player, Server, Service, Reader, Guest, Support, Outsider},
+		configRequest(http.MethodPost, "", least),
 		configRequest(http.MethodPut, "x", least), configRequest(http.MethodDelete, "x", ""),
-		request{as: Developer, method: http.MethodGet, path: "configs/x/history"},
 		request{as: Developer, method: http.MethodPost, path: "configs/x/actions/rollback", body: `{"etag":"\"1\""}`},
 		request{as: Developer, method: http.MethodPost, path: "configs/actions/check", body: least},
-		request{as: Developer, method: http.MethodGet, path: "settings"},
 		request{as: Developer, method: http.MethodPut, path: "settings", body: `{}`},
-		request{as: Developer, method: http.MethodGet, path: "settings/history"},
-		request{as: Developer, method: http.MethodGet, path: "functions"},
-		functionRequest(http.MethodPut, "x"), functionRequest(http.MethodGet, "x"), functionRequest(http.MethodDelete, "x"),
-		request{as: Developer, method: http.MethodGet, path: "functions/x/log"},
+		functionRequest(http.MethodPut, "x"), functionRequest(http.MethodDelete, "x"),
+		request{as: Developer, method: http.MethodPost, path: "functions/x/actions/rollback", body: `{"version":1}`},
 		request{as: Developer, method: http.MethodPost, path: "functions/actions/restart", body: `{"functions":["x"]}`},
+	)
+	add([]Actor{Player, Server, Guest, Support, Outsider},
+		request{as: Developer, method: http.MethodGet, path: "players/x"},
+		request{as: Developer, method: http.MethodDelete, path: "players/x"},
 	)
 	for i, place := range t.places() {
 		denied := []Actor{Player, Developer, Guest, Service, Reader}
@@ -49,6 +50,18 @@ func (t *trial) endpoints() []endpoint {
 			serverRequest(http.MethodPost, place, `{}`), serverRequest(http.MethodPut, place+"/x", `{}`),
 			serverRequest(http.MethodDelete, place+"/x", ""), serverRequest(http.MethodPost, place+"/x/approvals", ""),
 		)
+	}
+	return all
+}
+
+// looks are requests of developers that change nothing.
+func looks() []request {
+	var all []request
+	for _, path := range []string{
+		"configs", "configs/x", "configs/x/history", "settings", "settings/history", "functions", "functions/x", "functions/x/log",
+		"functions/x/versions", "tickets/x/explanation", "events", "matches/x",
+	} {
+		all = append(all, request{as: Developer, method: http.MethodGet, path: path})
 	}
 	return all
 }
@@ -91,6 +104,15 @@ func access() []requirement {
 					if a.status != http.StatusForbidden {
 						t.Errorf("that was the %s", actor)
 					}
+				}
+			}
+		}},
+		{name: "access/support looks and changes nothing", check: func(t *trial) {
+			t.needs(Support)
+			for _, r := range looks() {
+				r.as = Support
+				if a := t.send(r); a.status != http.StatusOK && a.status != http.StatusNotFound {
+					t.Errorf("%s %s as support: %v", r.method, r.path, a)
 				}
 			}
 		}},

@@ -54,6 +54,7 @@ const (
 	Other     Actor = "other"     // another player
 	Developer Actor = "developer" // an owner of the project
 	Guest     Actor = "guest"     // a developer who is neither Manager nor Owner
+	Support   Actor = "support"   // a developer who may look and change nothing
 	Server    Actor = "server"
 	Service   Actor = "service"   // a game service that acts for players
 	Reader    Actor = "reader"    // a game service that only reads
@@ -65,7 +66,9 @@ const (
 
 // Actors lists the actors with tokens.
 func Actors() []Actor {
-	return []Actor{Player, Other, Developer, Guest, Server, Service, Reader, Stranger, Outsider, Elsewhere, Expired}
+	return []Actor{
+		Player, Other, Developer, Guest, Support, Server, Service, Reader, Stranger, Outsider, Elsewhere, Expired,
+	}
 }
 
 // Another is the other project of minted tokens.
@@ -78,6 +81,7 @@ func Minted(i *issuer.Issuer, project string) func(Actor) (string, error) {
 		Other:     {Kind: auth.Player, Project: project},
 		Developer: {Kind: auth.Developer, Project: project, Role: "Owner"},
 		Guest:     {Kind: auth.Developer, Project: project, Role: "Guest"},
+		Support:   {Kind: auth.Developer, Project: project, Role: "Support"},
 		Server:    {Kind: auth.Server, Project: project},
 		Service:   {Kind: auth.Service, Project: project, Scope: auth.ScopeAct},
 		Reader:    {Kind: auth.Service, Project: project, Scope: auth.ScopeRead},

@@ -73,6 +73,7 @@ func play(t *testing.T, s *system) {
 		"first-day":       firstDay,
 		"queued-game":     queuedGame,
 		"unheard":         unheard,
+		"insight":         insight,
 	}
 	t.Run("scenario", func(t *testing.T) {
 		for name, scenario := range scenarios {

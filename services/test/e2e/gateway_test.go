@@ -242,6 +242,9 @@ func checkRoutes(t *testing.T, s *system) {
 		{"POST", base + "/tickets", "ticket", 401},
 		{"GET", base + "/tickets?id=1", "ticket", 401},
 		{"DELETE", base + "/tickets?id=1", "ticket", 401},
+		{"GET", base + "/tickets/waiting", "ticket", 401},
+		{"GET", base + "/events", "ticket", 401},
+		{"GET", base + "/matches/1", "ticket", 401},
 		{"POST", base + "/configs", "config", 401},
 		{"GET", base + "/configs/ranked", "config", 401},
 		{"PUT", base + "/configs/ranked", "config", 401},
@@ -275,6 +278,7 @@ func checkRoutes(t *testing.T, s *system) {
 		{"GET", "/openapi.json", "ticket", 200},
 		{"GET", base + "/nothing", "ticket", 404},
 		{"GET", base + "/ticketsandmore", "ticket", 404},
+		{"GET", base + "/eventsandmore", "ticket", 404},
 		{"GET", base + "/configsandmore", "ticket", 404},
 		{"GET", "/", "ticket", 404},
 	} {

@@ -1,0 +1,95 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// WaitingTicket is a ticket that waits, as its studio sees it: without properties.
+type WaitingTicket struct {
+	ID      string `json:"id"`
+	Created int64  `json:"created"` // in Unix milliseconds, UTC
+	// Waited is for how many seconds it has.
+	Waited     float64            `json:"waited"`
+	Owner      string             `json:"owner"`
+	Players    []string           `json:"players"`
+	Queues     []string           `json:"queues,omitempty"`
+	Attributes map[string]float64 `json:"attributes"`
+}
+
+// WaitingQuery selects tickets that wait. Its zero value selects all.
+type WaitingQuery struct {
+	// Player is the owner of a ticket for itself, or one of the players of another.
+	Player string
+	// Queue is one that they wait in; NoQueue selects those in none.
+	Queue   string
+	NoQueue bool
+	// Config selects those that the pools of a config have, or one Pool of it, in its queue.
+	Config, Pool string
+	// Filters are as in a pool. A ticket must pass all of them.
+	Filters []PoolFilter
+	// MinAge and MaxAge bound for how long they have waited; 0 is no bound.
+	MinAge, MaxAge time.Duration
+	// Limit is how many a page has at most: 50 if it is 0, and never more than 200. After is the place to go on behind:
+	// WaitingPage.Next.
+	Limit int
+	After string
+}
+
+// WaitingPage is some tickets that wait, the oldest first.
+type WaitingPage struct {
+	Tickets []WaitingTicket `json:"tickets"`
+	// Total is how many tickets are selected. Next is empty if there are no younger ones.
+	Total int64  `json:"total"`
+	Next  string `json:"next,omitempty"`
+}
+
+// GetWaitingTickets reads who waits in the project. Its status is 503 when no function of the project runs. The token
+// must be a developer's; the role Support is enough.
+func (c *Client) GetWaitingTickets(ctx context.Context, q WaitingQuery) (*WaitingPage, error) {
+	values, err := q.values()
+	if err != nil {
+		return nil, err
+	}
+	page := new(WaitingPage)
+	_, err = c.do(ctx, &request{method: http.MethodGet, path: "v1/tickets/waiting", query: values, repeatable: true}, page)
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
+func (q *WaitingQuery) values() (url.Values, error) {
+	values := url.Values{}
+	for name, value := range map[string]string{
+		"player": q.Player, "queue": q.Queue, "config": q.Config, "pool": q.Pool, "after": q.After,
+	} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if q.NoQueue {
+		values.Set("queue", "")
+	}
+	for name, age := range map[string]time.Duration{"minAge": q.MinAge, "maxAge": q.MaxAge} {
+		if age > 0 {
+			values.Set(name, strconv.FormatFloat(age.Seconds(), 'f', -1, 64))
+		}
+	}
+	if q.Limit > 0 {
+		values.Set("limit", strconv.Itoa(q.Limit))
+	}
+	if len(q.Filters) > 0 {
+		text, err := json.Marshal(q.Filters)
+		if err != nil {
+			return nil, fmt.Errorf("client: filters: %w", err)
+		}
+		values.Set("filters", string(text))
+	}
+	return values, nil
+}

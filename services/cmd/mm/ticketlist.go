@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+)
+
+type ticketList struct {
+	Player  string           `help:"The player. Alone, it lists also tickets that have results."`
+	Waiting bool             `help:"Only tickets that wait, as the studio sees them. That is the default without --player."`
+	Queue   string           `help:"Queue that they wait in."`
+	NoQueue bool             `help:"Only those that wait in no queue."`
+	Config  string           `help:"Config whose pools have them."`
+	Pool    string           `help:"Pool of the config."`
+	Between []attributeRange `name:"attribute" sep:"none" placeholder:"NAME=MIN..MAX" help:"Attribute that is in a range; either end may be missing. May be repeated."`
+	MinAge  time.Duration    `help:"For how long they have waited at least."`
+	MaxAge  time.Duration    `help:"For how long they have waited at most."`
+	Limit   int              `default:"50" help:"How many to print; 0 for all."`
+}
+
+func (ticketList) Help() string {
+	return `Prints the tickets that wait, the oldest first, with a developer's token; the role Support is enough. With
+--player and nothing else it prints those of the player that wait and those whose results can still be read, the newest
+first. For that the project's settings must say that tickets are listed: tickets.listed, or tickets.perPlayer.
+
+Examples:
+
+    mm ticket list
+    mm ticket list --config ranked --pool new --min-age 1m
+    mm ticket list --queue quick --attribute skill=1000..2000 --attribute level=5..
+    mm ticket list --player player-1`
+}
+
+// Validate is called by the parser.
+func (c ticketList) Validate() error {
+	switch {
+	case c.Limit < 0:
+		return usageError("--limit must be 0 or more")
+	case c.MinAge < 0 || c.MaxAge < 0:
+		return usageError("--min-age, --max-age: must be 0 or more")
+	case c.Pool != "" && c.Config == "":
+		return usageError("--pool: give the --config that has it")
+	case c.Config != "" && (c.Queue != "" || c.NoQueue), c.Queue != "" && c.NoQueue:
+		return usageError("--config, --queue and --no-queue: give one of them")
+	}
+	return nil
+}
+
+// attributeRange is NAME=MIN..MAX.
+type attributeRange struct{ client.PoolFilter }
+
+// UnmarshalText reads a flag.
+func (r *attributeRange) UnmarshalText(text []byte) error {
+	name, bounds, found := strings.Cut(string(text), "=")
+	least, most, both := strings.Cut(bounds, "..")
+	if !found || !both || name == "" {
+		return fmt.Errorf("%q is not NAME=MIN..MAX", text)
+	}
+	r.Attribute = name
+	for _, end := range []struct {
+		text string
+		to   **float64
+	}{{least, &r.Min}, {most, &r.Max}} {
+		if end.text == "" {
+			continue
+		}
+		n, err := strconv.ParseFloat(end.text, 64)
+		if err != nil {
+			return fmt.Errorf("%q is not NAME=MIN..MAX", text)
+		}
+		*end.to = &n
+	}
+	return nil
+}
+
+// ofPlayer tells whether the tickets of a player are asked for, also those with results.
+func (c ticketList) ofPlayer() bool {
+	return c.Player != "" && !c.Waiting && c.Queue == "" && !c.NoQueue && c.Config == "" && len(c.Between) == 0 &&
+		c.MinAge == 0 && c.MaxAge == 0
+}
+
+// Run prints the tickets.
+func (c ticketList) Run(ctx context.Context, s *session) error {
+	if c.ofPlayer() {
+		return c.listPlayers(ctx, s)
+	}
+	api, err := s.connect(asDeveloper())
+	if err != nil {
+		return err
+	}
+	q := client.WaitingQuery{Player: c.Player, Queue: c.Queue, NoQueue: c.NoQueue, Config: c.Config, Pool: c.Pool,
+		MinAge: c.MinAge, MaxAge: c.MaxAge}
+	for _, one := range c.Between {
+		q.Filters = append(q.Filters, one.PoolFilter)
+	}
+	all, err := c.read(ctx, api, q)
+	if err != nil {
+		return err
+	}
+	g := grid{head: []any{"ticket", "waited", "players", "queues", "attributes"}}
+	for _, t := range all.Tickets {
+		var attributes []string
+		for _, name := range slices.Sorted(maps.Keys(t.Attributes)) {
+			attributes = append(attributes, name+"="+number(t.Attributes[name]))
+		}
+		g.add(t.ID, shortNumber(t.Waited)+" s", strings.Join(t.Players, " "), strings.Join(t.Queues, " "),
+			strings.Join(attributes, " "))
+	}
+	if n := int64(len(all.Tickets)); all.Total > n {
+		s.note("%d of %d tickets", n, all.Total)
+	}
+	return s.show(all, g.withoutEmptyColumns())
+}
+
+// mostListed is how many tickets are asked for at a time.
+const mostListed = 200
+
+// read reads pages.
+func (c ticketList) read(ctx context.Context, api *client.Client, q client.WaitingQuery) (*client.WaitingPage, error) {
+	all := &client.WaitingPage{Tickets: []client.WaitingTicket{}}
+	for {
+		q.Limit = mostListed
+		if c.Limit > 0 {
+			q.Limit = min(mostListed, c.Limit-len(all.Tickets))
+		}
+		page, err := api.GetWaitingTickets(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		all.Tickets, all.Total, all.Next = append(all.Tickets, page.Tickets...), page.Total, page.Next
+		if q.After = page.Next; q.After == "" || c.Limit > 0 && len(all.Tickets) >= c.Limit {
+			return all, nil
+		}
+	}
+}
+
+// listPlayers prints the tickets of a player.
+func (c ticketList) listPlayers(ctx context.Context, s *session) error {
+	api, err := s.connect(asGameService())
+	if err != nil {
+		return err
+	}
+	tickets, err := api.Tickets(ctx, c.Player)
+	if err != nil {
+		return err
+	}
+	g := grid{head: []any{"ticket", "created", "state", "connection", "error"}}
+	for _, t := range tickets {
+		state, connection, failure := "waiting", "", ""
+		if t.Assignment != nil {
+			state, connection, failure = "matched", t.Assignment.Connection, t.Assignment.Error
+		}
+		g.add(t.ID, formatTime(time.UnixMilli(t.Created)), state, connection, failure)
+	}
+	return s.show(tickets, g.withoutEmptyColumns())
+}

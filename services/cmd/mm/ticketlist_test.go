@@ -1,0 +1,31 @@
+package main
+
+import "testing"
+
+func TestTicketListOfThoseWhoWait(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	const first = "t-1     62.5 s  ada bob  quick   level=3 skill=1200\n"
+	shell.on(service, "ticket", "list").expect(0, "TICKET  WAITED  PLAYERS  QUEUES  ATTRIBUTES\n"+first+
+		"t-2     2 s     cyd\n", "mm: 2 of 3 tickets")
+	shell.on(service, "ticket", "list", "--limit", "1", "--config", "ranked", "--pool", "new", "--player", "ada",
+		"--attribute", "skill=1000..2000", "--attribute", "level=3..", "--min-age", "1m").expect(0, first, "1 of 3")
+	for name, want := range map[string]string{
+		"config": "ranked", "pool": "new", "player": "ada", "minAge": "60", "limit": "1", "after": "",
+		"filters": `[{"attribute":"skill","min":1000,"max":2000},{"attribute":"level","min":3}]`,
+	} {
+		if got := service.query.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	shell.on(service, "ticket", "list", "-o", "json").expect(0, `"waited": 62.5`, "2 of 3")
+	shell.on(service, "ticket", "list", "--player", "ada").expect(0, "t-2", "") // those with results as well
+	for _, args := range [][]string{
+		{"--attribute", "skill"}, {"--attribute", "skill=1"}, {"--attribute", "skill=a..b"}, {"--attribute", "=1..2"},
+		{"--limit", "-1"}, {"--pool", "x"}, {"--config", "x", "--queue", "y"}, {"--queue", "x", "--no-queue"},
+		{"--min-age", "-1s"},
+	} {
+		if got := shell.on(service, append([]string{"ticket", "list"}, args...)...); got.code != 2 {
+			t.Errorf("%q: exit code %d", args, got.code)
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+)
+
+type topCommand struct {
+	Interval time.Duration `default:"5s" help:"How often to look."`
+	Once     bool          `help:"Print it once, and end."`
+}
+
+func (topCommand) Help() string {
+	return `For each config and pool: how many tickets wait, and for how long the oldest has. For each config: matches a
+second within the last minute, of how many tickets, how long half of them waited at most, and what came of them. For
+each function whether it runs. It ends with Ctrl-C. A developer's token is needed, and the role Support is enough. With
+--output json each look is an object on a line of its own.
+
+Example: mm top --project demo`
+}
+
+// Validate is called by the parser.
+func (c topCommand) Validate() error {
+	if c.Interval < time.Second {
+		return usageError("--interval must be a second or more")
+	}
+	return nil
+}
+
+// clearScreen moves the cursor of a terminal to the top and removes what is below.
+const clearScreen = "\x1b[H\x1b[J"
+
+// Run prints what there is to see.
+func (c topCommand) Run(ctx context.Context, watch untimed, s *session) error {
+	if !c.Once {
+		ctx = watch
+	}
+	api, err := s.connect(asDeveloper(), reconnecting)
+	if err != nil {
+		return err
+	}
+	recent := newRecent(s.now())
+	for {
+		seen, err := look(ctx, api, recent, s.now())
+		switch {
+		case ctx.Err() != nil && !c.Once:
+			return nil // Ctrl-C is how watching ends
+		case err != nil:
+			return err
+		}
+		if err := s.showTop(seen, !c.Once && s.width > 0); err != nil {
+			return err
+		}
+		if c.Once || s.sleep(ctx, c.Interval) != nil {
+			return nil //nolint:nilerr // likewise
+		}
+	}
+}
+
+// top is what is seen at a time.
+type top struct {
+	Time      time.Time     `json:"time"`
+	Project   string        `json:"project"`
+	Waiting   int64         `json:"waiting"`
+	Configs   []topConfig   `json:"configs"`
+	Functions []topFunction `json:"functions"`
+	// Partial says why not all is seen.
+	Partial string `json:"partial,omitempty"`
+}
+
+// topConfig is a config: who waits for it, and its matches within the last minute. MatchesPerSecond and what follows
+// are of that.
+type topConfig struct {
+	Config           string    `json:"config"`
+	Queue            string    `json:"queue,omitempty"`
+	Pools            []topPool `json:"pools"`
+	MatchesPerSecond float64   `json:"matchesPerSecond"`
+	Tickets          int       `json:"tickets"`
+	// Waited is for how many seconds half of these tickets waited at most; nil without any.
+	Waited *float64 `json:"waited,omitempty"`
+	// Assigned, Failed and Released are how many matches ended so, and Full how often hosting had no server.
+	Assigned int `json:"assigned"`
+	Failed   int `json:"failed"`
+	Released int `json:"released"`
+	Full     int `json:"full"`
+}
+
+// topPool is a pool of a config; without a name, all that the config sees.
+type topPool struct {
+	Pool    string `json:"pool,omitempty"`
+	Waiting int64  `json:"waiting"`
+	// Oldest is for how many seconds the oldest ticket has waited.
+	Oldest float64 `json:"oldest"`
+}
+
+// topFunction is a function.
+type topFunction struct {
+	Function  string `json:"function"`
+	State     string `json:"state"`
+	Instances int    `json:"instances"`
+}
+
+// mostPools is of how many pools it is looked who waits: each costs runners some time.
+const mostPools = 16
+
+// look looks at a project.
+func look(ctx context.Context, api *client.Client, r *recent, now time.Time) (*top, error) {
+	t := &top{Time: now.UTC(), Configs: []topConfig{}, Functions: []topFunction{}}
+	if err := r.read(ctx, api, now); err != nil {
+		return nil, err
+	}
+	if r.behind {
+		t.Partial = "there are more matches than can be counted"
+	}
+	functions, err := api.GetFunctions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range functions {
+		t.Functions = append(t.Functions, topFunction{f.Name, f.Status.State, len(f.Status.Instances)})
+	}
+	configs, err := api.ListConfigs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := waitingIn(ctx, api, client.WaitingQuery{}, t)
+	if err != nil {
+		return nil, err
+	}
+	t.Waiting = all.Waiting
+	pools := 0
+	for _, c := range configs {
+		one := topConfig{Config: c.ID, Queue: c.Queue, Pools: []topPool{}}
+		r.add(&one)
+		names := []string{""}
+		if c.Pools > 1 {
+			if names, err = poolNames(ctx, api, c.ID); err != nil {
+				return nil, err
+			}
+		}
+		for _, name := range names {
+			if pools++; pools > mostPools {
+				t.Partial = fmt.Sprintf("it is looked at %d pools at most", mostPools)
+				break
+			}
+			pool, err := waitingIn(ctx, api, client.WaitingQuery{Config: c.ID, Pool: name}, t)
+			if err != nil {
+				return nil, err
+			}
+			pool.Pool = name
+			one.Pools = append(one.Pools, *pool)
+		}
+		t.Configs = append(t.Configs, one)
+	}
+	return t, nil
+}
+
+// poolNames are the names of a config's pools.
+func poolNames(ctx context.Context, api *client.Client, id string) ([]string, error) {
+	config, err := api.GetConfig(ctx, id)
+	switch {
+	case client.Status(err) == http.StatusNotFound: // it was deleted since
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(config.Pools)), nil
+}
+
+// waitingIn looks how many wait. Where that is not known, Waiting is 0 and it says why.
+func waitingIn(ctx context.Context, api *client.Client, q client.WaitingQuery, t *top) (*topPool, error) {
+	q.Limit = 1
+	page, err := api.GetWaitingTickets(ctx, q)
+	switch client.Status(err) {
+	case http.StatusNotFound: // the config was deleted since
+		return &topPool{}, nil
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		t.Partial = "who waits is not known: no function runs, or it was asked too often"
+		return &topPool{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	pool := &topPool{Waiting: page.Total}
+	for _, k := range page.Tickets {
+		pool.Oldest = k.Waited
+	}
+	return pool, nil
+}
+
+// showTop prints what is seen, in place of what was seen before if it is to replace that.
+func (s *session) showTop(t *top, replace bool) error {
+	t.Project = s.Project
+	if s.Output == "json" {
+		return s.printJSON(t, "")
+	}
+	configs := grid{head: []any{"config", "queue", "pool", "waiting", "oldest", "matches/s", "tickets", "half waited",
+		"assigned", "failed", "released", "full"}}
+	for _, c := range t.Configs {
+		waited := ""
+		if c.Waited != nil {
+			waited = shortNumber(*c.Waited) + " s"
+		}
+		rest := []any{shortNumber(c.MatchesPerSecond), c.Tickets, waited, c.Assigned, c.Failed, c.Released, c.Full}
+		for _, p := range c.Pools {
+			oldest := ""
+			if p.Waiting > 0 {
+				oldest = shortNumber(p.Oldest) + " s"
+			}
+			configs.add(append([]any{c.Config, c.Queue, p.Pool, p.Waiting, oldest}, rest...)...)
+			rest = []any{"", "", "", "", "", "", ""} // of the config, once
+		}
+	}
+	functions := grid{head: []any{"function", "state", "instances"}}
+	for _, f := range t.Functions {
+		functions.add(f.Function, f.State, f.Instances)
+	}
+	parts := []string{fmt.Sprintf("%s  %s  %d tickets wait", t.Project, t.Time.Format("2006-01-02 15:04:05"), t.Waiting)}
+	if t.Partial != "" {
+		parts[0] += "  (" + t.Partial + ")"
+	}
+	for _, g := range []grid{configs.withoutEmptyColumns(), functions} {
+		if len(g.rows) > 0 {
+			parts = append(parts, g.String())
+		}
+	}
+	text := strings.Join(parts, "\n\n") + "\n"
+	if replace {
+		text = clearScreen + text
+	}
+	_, err := fmt.Fprintln(s.out, text)
+	return err
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTopShowsTheProject(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	service.configs["ranked"] = `{"pools":{"new":[],"old":[]}}`
+	service.functions["duel"] = "5d41402abc4b2a76b9719d911017c592"
+	shell.now = time.Date(2030, 1, 1, 0, 0, 1, 0, time.UTC)
+	got := shell.on(service, "top", "--once")
+	got.expect(0, "demo  2030-01-01 00:00:01  3 tickets wait\n", "")
+	for _, line := range []string{
+		"CONFIG  POOL  WAITING  OLDEST  MATCHES/S  TICKETS  ASSIGNED  FAILED  RELEASED  FULL\n",
+		"ranked  new         3  62.5 s  0.01667    0        1         0       0         0\n",
+		"ranked  old         3  62.5 s\n", "FUNCTION  STATE    INSTANCES\n", "duel      Running          1\n",
+	} {
+		if !strings.Contains(got.out, line) {
+			t.Errorf("no line %q in\n%s", line, got.out)
+		}
+	}
+	shell.on(service, "top", "--once", "-o", "json").expect(0, `"waiting":3,"configs":[{"config":"ranked",`, "")
+	shell.run("top", "--interval", "1ms").expect(2, "", "--interval must be a second or more")
+}
+
+func TestTopGoesOnUntilItIsInterrupted(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	ctx, interrupt := context.WithTimeout(t.Context(), time.Minute)
+	defer interrupt()
+	var out strings.Builder
+	looks := 0
+	code := run(ctx, []string{"top", "--data", shell.data, "--url", service.url}, console{
+		in: strings.NewReader(""), out: &out, err: t.Output(), now: time.Now, width: 80,
+		sleep: func(ctx context.Context, _ time.Duration) error {
+			if looks++; looks == 3 {
+				interrupt()
+			}
+			return ctx.Err()
+		},
+	})
+	if code != 0 || strings.Count(out.String(), clearScreen) != 3 {
+		t.Errorf("code %d, printed %q", code, out.String())
+	}
+}
+
+func TestRecentCountsMatches(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	session := &session{
+		commonFlags: commonFlags{URL: service.url, Project: "demo", Data: shell.data, Timeout: time.Minute},
+		console:     console{now: time.Now, err: t.Output()},
+	}
+	api, err := session.connect(asDeveloper())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2030, 1, 1, 0, 0, 1, 0, time.UTC)
+	r := newRecent(at)
+	if err := r.read(t.Context(), api, at); err != nil {
+		t.Fatal(err)
+	}
+	one := topConfig{Config: "ranked"}
+	if r.add(&one); one.MatchesPerSecond != 1.0/60 || one.Assigned != 1 || one.Waited != nil {
+		t.Errorf("%+v", one)
+	}
+	if made, is := createdAt("0198f3a2-5c1e-7d40-9a10-0a4be0d0c001"); !is || made.UnixMilli() != 0x0198f3a25c1e {
+		t.Errorf("%v %v", made, is)
+	}
+	if _, is := createdAt("0198f3a2-5c1e-4d40-9a10-0a4be0d0c001"); is {
+		t.Error("an id that is no UUID of version 7 has a time")
+	}
+}

@@ -1,0 +1,111 @@
+package pool
+
+import (
+	"cmp"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// listCells is how many values a ticket counts as that a list looks at beside filters.
+const listCells = 8
+
+// List lists the oldest tickets of a queue that are asked for, in the order of their creation. Unlike Select, it has
+// all tickets of a player. Segmentations are ignored. When the work is late, what it returns is of no use.
+func (v View) List(pools map[string]*pb.Pool, l *pb.Listing) *pb.Listed {
+	v.every = l.GetEveryQueue()
+	set := make(bitset, len(v.ix.present))
+	if len(pools) == 0 {
+		v.fill(set, &pb.Pool{Filters: l.GetFilters()}, 0)
+	}
+	one := make(bitset, len(v.ix.present))
+	for _, p := range pools {
+		v.fill(one, &pb.Pool{Filters: slices.Concat(p.GetFilters(), l.GetFilters())}, 0)
+		for w, word := range one {
+			set[w] |= word
+		}
+	}
+	if l.GetPlayer() != "" {
+		v.keepPlayer(set, l.GetPlayer())
+	}
+	slots, more := v.oldest(set, l)
+	listed := &pb.Listed{Total: int64(set.size()), More: more}
+	for _, slot := range slots {
+		listed.Tickets = append(listed.Tickets, v.ix.slots[slot].id)
+		listed.LastCreated = createdOf(v.ix.created.keys[slot])
+	}
+	return listed
+}
+
+// keepPlayer keeps the tickets of a player.
+func (v View) keepPlayer(set bitset, name string) {
+	p := &v.ix.players
+	player := maphash.String(p.seed, name)
+	at, known := p.of[player]
+	switch {
+	case !known:
+		clear(set)
+	case at < several:
+		has := set.has(at)
+		clear(set)
+		if has {
+			set.add(at)
+		}
+	default:
+		for w := range set {
+			for word := set[w]; word != 0; word &= word - 1 {
+				slot, is := uint32(w*wordSlots+bits.TrailingZeros64(word)), false
+				if p.shared.has(slot) {
+					v.work.Count(listCells)
+					v.ix.slots[slot].eachPlayer(func(one uint64) { is = is || one == player })
+				}
+				if !is {
+					set.remove(slot)
+				}
+			}
+		}
+	}
+}
+
+// oldest returns the oldest of a set behind the place of a list, in order.
+func (v View) oldest(set bitset, l *pb.Listing) (slots []uint32, more bool) {
+	limit := max(1, int(l.GetLimit()))
+	keys := v.ix.created.keys
+	order := func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(v.ix.slots[a].id, v.ix.slots[b].id))
+	}
+	after := uint64(0)
+	if l.GetAfter() != "" {
+		after = stamp(l.GetAfterCreated(), l.GetAfter())
+	}
+	// One more than the limit is kept, to know whether there are more.
+	keep := func() {
+		slices.SortFunc(slots, order)
+		slots = slots[:min(len(slots), limit+1)]
+	}
+	full := false
+	for w, word := range set {
+		if w%(lateStep/wordSlots) == 0 && v.work.Late() {
+			return nil, false
+		}
+		v.work.Count(listCells * popcount(word))
+		for ; word != 0; word &= word - 1 {
+			slot := uint32(w*wordSlots + bits.TrailingZeros64(word))
+			if keys[slot] < after || keys[slot] == after && v.ix.slots[slot].id <= l.GetAfter() ||
+				full && order(slot, slots[limit]) > 0 {
+				continue
+			}
+			if slots = append(slots, slot); len(slots) >= 2*(limit+1) {
+				keep()
+				full = true
+			}
+		}
+	}
+	keep()
+	if len(slots) > limit {
+		return slots[:limit], true
+	}
+	return slots, false
+}
