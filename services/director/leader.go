@@ -222,8 +222,8 @@ func (l *leader) measure(ctx context.Context) {
 		return
 	}
 	queues := l.waiting.GetQueues()
-	usage := observe.Usage{Quiet: l.maintenance.quiet.Load() > 0, Debt: max(0, -l.budget.Level()), Configs: len(l.segments),
-		ConfigBytes: l.configBytes, ProposalBytes: l.room.size(),
+	usage := observe.Usage{Quiet: l.maintenance.quiet.Load() > 0, Debt: max(0, -l.budget.Level()),
+		Configs: len(l.segments), ConfigBytes: l.configBytes, ProposalBytes: l.room.size(),
 		Players: l.waiting.GetPlayers(), QueuePlayers: l.waiting.GetQueuePlayers()}
 	for _, segments := range l.segments {
 		usage.Segments += len(segments)

@@ -1,15 +1,17 @@
 package director_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"regexp"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
@@ -86,7 +88,9 @@ func TestNewProjectsCostTheOthersNothing(t *testing.T) {
 	})
 	led := func(n int) {
 		t.Helper()
-		w.until(fmt.Sprintf("%d projects are led", n), func() bool { return gauge(t, reader, "matchmaker.leading") == float64(n) })
+		w.until(fmt.Sprintf("%d projects are led", n), func() bool {
+			return gauge(t, reader, "matchmaker.leading") == float64(n)
+		})
 	}
 	led(projects)
 	calls := w.calls()
@@ -102,19 +106,30 @@ func TestNewProjectsCostTheOthersNothing(t *testing.T) {
 
 // calls tells how often a command of Redis was called.
 func (w *world) calls() func(command string) int {
-	client := redis.NewClient(&redis.Options{Addr: w.redis.Addr()})
-	w.Cleanup(func() { _ = client.Close() })
+	conn, err := new(net.Dialer).DialContext(w.Context(), "tcp", w.redis.Addr())
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = conn.Close() })
+	in := bufio.NewReader(conn)
 	return func(command string) int {
 		w.Helper()
-		info, err := client.Info(w.Context(), "commandstats").Result()
-		if err != nil {
+		if _, err := io.WriteString(conn, "INFO commandstats\r\n"); err != nil {
 			w.Fatal(err)
 		}
-		found := regexp.MustCompile(`cmdstat_` + command + `:calls=(\d+)`).FindStringSubmatch(info)
+		size := 0
+		if _, err := fmt.Fscanf(in, "$%d\r\n", &size); err != nil {
+			w.Fatal(err)
+		}
+		info := make([]byte, size+len("\r\n"))
+		if _, err := io.ReadFull(in, info); err != nil {
+			w.Fatal(err)
+		}
+		found := regexp.MustCompile(`cmdstat_` + command + `:calls=(\d+)`).FindSubmatch(info)
 		if found == nil {
 			return 0
 		}
-		n, err := strconv.Atoi(found[1])
+		n, err := strconv.Atoi(string(found[1]))
 		if err != nil {
 			w.Fatal(err)
 		}

@@ -35,9 +35,9 @@ type encoder struct {
 	// mayKeep is set if the function may begin to keep the tickets, which it does if they are many.
 	mayKeep bool
 
-	keeps bool  // the function is to keep the tickets, or keeps some already
-	again bool  // all tickets that the function keeps are selected again, and nothing else
-	goes  bool  // the function has tickets of earlier requests, and gets what changed
+	keeps bool // the function is to keep the tickets, or keeps some already
+	again bool // all tickets that the function keeps are selected again, and nothing else
+	goes  bool // the function has tickets of earlier requests, and gets what changed
 	ended []uint32
 	asked []uint32 // the tickets of the selection that the run asks about
 
