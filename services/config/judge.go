@@ -7,6 +7,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/asking"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/pool"
@@ -29,9 +30,8 @@ const (
 	judgeTime = 2 * time.Second
 	// judgeWork is the name of the budget of these runs in the state, which all replicas share.
 	judgeWork = "configwork"
-	// maxJudgeCharge is the most that a run is charged, and chargeTime how long the state may take for it.
+	// maxJudgeCharge is the most that a run is charged.
 	maxJudgeCharge = 5 * time.Second
-	chargeTime     = 5 * time.Second
 	// judgeProposals is how many proposals a runner may send that does a plain run, as versions before this one do.
 	judgeProposals = 100_000
 	// judgeAttributes is how many attributes of filters are looked for among the tickets that wait.
@@ -39,7 +39,10 @@ const (
 )
 
 // judgeBudget is how much processor time these runs may take of a project.
-func judgeBudget() state.Budget { return state.Budget{Amount: 6 * time.Second, Window: time.Minute} }
+func (s *service) judgeBudget() asking.Budget {
+	return asking.Budget{Name: judgeWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
+		Most: maxJudgeCharge, Store: s.Store, Log: s.Log}
+}
 
 // settingsError is how errors of settings begin that functions return.
 const settingsError = "settings:"
@@ -67,30 +70,31 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 		return nil, err
 	}
 	settings := definition.Path("matchmaking").Member("config")
-	left, _, err := s.Store.Charge(ctx, project, judgeWork, 0, judgeBudget())
+	budget := s.judgeBudget()
+	again, err := budget.Again(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	if left <= 0 {
+	if again > 0 {
 		found.Add(uncheckedSettings, settings, "nobody has checked it: the checks of this project took more processor time "+
 			"than they may, try again in a minute")
 		return found, nil
 	}
-	asking, cancel := context.WithTimeout(ctx, judgeTime)
+	waiting, cancel := context.WithTimeout(ctx, judgeTime)
 	defer cancel()
-	answer := s.asker.Run(asking, &pb.RunRequest{
+	answer := s.asker.Run(waiting, &pb.RunRequest{
 		Project: project, Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: c.GetPools(),
 		Queue: c.GetQueue(), Census: attributePools(c), Check: true, Now: s.Store.Now().UnixMilli(),
 		Budget: judgeTime.Milliseconds(),
 	})
-	s.charge(ctx, project, answer.Cost)
+	budget.Charge(ctx, project, answer.Cost)
 	switch reason, refused := strings.CutPrefix(answer.Failure, settingsError); {
 	case refused:
 		refusal := new(definition.FieldErrors)
 		refusal.Add(definition.BadSettings, settings, "function %q refuses it: %s", c.GetFunction(),
 			strings.TrimSpace(reason))
 		return nil, refusal
-	case asking.Err() != nil || answer.Failure == bus.NoRunner:
+	case waiting.Err() != nil || answer.Failure == bus.NoRunner:
 		found.Add(uncheckedSettings, settings, "nobody has checked it: function %q did not answer within %v",
 			c.GetFunction(), judgeTime)
 	case answer.Failure != "":
@@ -100,15 +104,6 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 		findAttributes(c, answer.Population, found)
 	}
 	return found, nil
-}
-
-// charge charges the project for a run.
-func (s *service) charge(ctx context.Context, project string, cost time.Duration) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTime)
-	defer cancel()
-	if _, _, err := s.Store.Charge(ctx, project, judgeWork, min(cost, maxJudgeCharge), judgeBudget()); err != nil {
-		s.Log.WarnContext(ctx, "a check of a config is not charged", "project", project, "cost", cost, "error", err)
-	}
 }
 
 // eachAttribute calls f with the attributes of a config's filters and their paths, by the names of the pools.

@@ -30,14 +30,16 @@ const (
 	explainProposals = 100_000
 	// explainWork is the name of the budget of these runs in the state, which all replicas share.
 	explainWork = "explainwork"
-	// maxExplainCharge is the most that a run is charged, and chargeTime how long the state may take for it.
+	// maxExplainCharge is the most that a run is charged.
 	maxExplainCharge = time.Minute
-	chargeTime       = 5 * time.Second
 )
 
 // explainRate is how often a project may ask, and explainBudget how much processor time the runs may take.
-func explainRate() state.Rate     { return state.Rate{PerSecond: 1, Burst: 20} }
-func explainBudget() state.Budget { return state.Budget{Amount: 6 * time.Second, Window: time.Minute} }
+func explainRate() state.Rate { return state.Rate{PerSecond: 1, Burst: 20} }
+func (s *service) explainBudget() asking.Budget {
+	return asking.Budget{Name: explainWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
+		Most: maxExplainCharge, Store: s.Store, Log: s.Log}
+}
 
 // explanation is why a ticket waits.
 type explanation struct {
@@ -160,14 +162,15 @@ func stateOf(t *state.Ticket) string {
 
 // ask asks the functions of the configs that see the ticket.
 func (s *service) ask(ctx context.Context, project string, look *glass, doc *explanation) error {
-	left, empty, err := s.Store.Charge(ctx, project, explainWork, 0, explainBudget())
+	budget := s.explainBudget()
+	again, err := budget.Again(ctx, project)
 	if err != nil {
 		return err
 	}
-	if left <= 0 {
+	if again > 0 {
 		e := problem.New(problem.Limited, "the runs for explanations of this project took more processor time than they "+
 			"may: try again later").Exceeds(explainWork)
-		e.RetryAfter = max(empty, time.Second).Round(time.Second)
+		e.RetryAfter = again
 		return e
 	}
 	position, err := s.Store.Position(ctx, project)
@@ -183,7 +186,7 @@ func (s *service) ask(ctx context.Context, project string, look *glass, doc *exp
 				return nil
 			}
 			answer := s.askOnce(ctx, project, position, doc.ID, one.config, pools)
-			s.charge(ctx, project, answer.Cost)
+			budget.Charge(ctx, project, answer.Cost)
 			one.add(doc.ID, answer)
 		}
 	}
@@ -201,15 +204,6 @@ func (s *service) askOnce(ctx context.Context, project string, position uint64, 
 		Now: s.Store.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
 		Budget: explainTime.Milliseconds(), Backfills: true,
 	})
-}
-
-// charge charges the project for a run.
-func (s *service) charge(ctx context.Context, project string, cost time.Duration) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTime)
-	defer cancel()
-	if _, _, err := s.Store.Charge(ctx, project, explainWork, min(cost, maxExplainCharge), explainBudget()); err != nil {
-		s.Log.WarnContext(ctx, "a run for an explanation is not charged", "project", project, "cost", cost, "error", err)
-	}
 }
 
 // add adds what came of a run over a segment.

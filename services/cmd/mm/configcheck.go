@@ -41,7 +41,7 @@ func (c configCheck) Run(ctx context.Context, s *session) error {
 func (s *session) checkConfig(ctx context.Context, api *client.Client, id string, config json.RawMessage,
 	etag string) error {
 	checked, err := api.CheckConfig(ctx, id, config, etag)
-	if client.Status(err) == http.StatusNotFound || client.Status(err) == http.StatusMethodNotAllowed {
+	if cannotCheck(err) {
 		return messageError{"this service cannot check configs: it runs an older version", err}
 	}
 	if err != nil {
@@ -55,6 +55,11 @@ func (s *session) checkConfig(ctx context.Context, api *client.Client, id string
 	var g grid
 	g.add("checked", "it would "+would)
 	return s.show(checked, g)
+}
+
+// cannotCheck tells whether an error is that of a service of an older version, which does not know the path.
+func cannotCheck(err error) bool {
+	return client.Status(err) == http.StatusNotFound || client.Status(err) == http.StatusMethodNotAllowed
 }
 
 // mostChecked is how many configs of a function are checked when it changes.
@@ -92,8 +97,8 @@ func (s *session) checkConfigsOf(ctx context.Context, api *client.Client, functi
 // checkStored notes what is wrong with a config that is stored. It returns false if the service cannot check.
 func (s *session) checkStored(ctx context.Context, api *client.Client, id string, config json.RawMessage) bool {
 	result, err := api.CheckConfig(ctx, id, config, "")
-	if client.Status(err) == http.StatusNotFound || client.Status(err) == http.StatusMethodNotAllowed {
-		return false // an older version
+	if cannotCheck(err) {
+		return false
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok && len(refused.Validation) > 0 {
 		result.Warnings, err = refused.Validation, nil

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -80,15 +80,11 @@ func newRecentEvent(e client.Event) recentEvent {
 
 // createdAt is the time in a ticket's id, a UUID of version 7.
 func createdAt(id string) (time.Time, bool) {
-	text, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
-	if err != nil || len(text) != 16 || text[6]>>4 != 7 {
+	made, err := uuid.Parse(id)
+	if err != nil || made.Version() != 7 {
 		return time.Time{}, false
 	}
-	var ms int64
-	for _, b := range text[:6] {
-		ms = ms<<8 | int64(b)
-	}
-	return time.UnixMilli(ms), true
+	return time.Unix(made.Time().UnixTime()), true
 }
 
 // add adds to a config what happened to its matches.

@@ -28,11 +28,13 @@ const (
 	// the most that one list is charged.
 	listWork      = "listwork"
 	maxListCharge = 10 * time.Second
-	chargeTime    = 5 * time.Second
 )
 
 // listBudget is how much processor time of runners the lists of a project may take.
-func listBudget() state.Budget { return state.Budget{Amount: 3 * time.Second, Window: time.Minute} }
+func (s *service) listBudget() asking.Budget {
+	return asking.Budget{Name: listWork, Budget: state.Budget{Amount: 3 * time.Second, Window: time.Minute},
+		Most: maxListCharge, Store: s.Store, Log: s.Log}
+}
 
 // waiting is an answer with tickets that wait.
 type waiting struct {
@@ -108,13 +110,13 @@ func (s *service) shown(t *pb.Ticket) waitingTicket {
 
 // allowList refuses a list while the budget of the project is used up.
 func (s *service) allowList(ctx context.Context, project string) error {
-	left, empty, err := s.Store.Charge(ctx, project, listWork, 0, listBudget())
-	if err != nil || left > 0 {
+	again, err := s.listBudget().Again(ctx, project)
+	if err != nil || again == 0 {
 		return err
 	}
 	e := problem.New(problem.Limited, "the lists of this project took more processor time of runners than they may: try "+
 		"again later").Exceeds(listWork)
-	e.RetryAfter = max(empty, time.Second).Round(time.Second)
+	e.RetryAfter = again
 	return e
 }
 
@@ -130,7 +132,7 @@ func (s *service) list(ctx context.Context, r *pb.RunRequest, configs map[string
 		ctx, cancel := context.WithTimeout(ctx, listTime)
 		answer := asker.Ask(ctx, r)
 		cancel()
-		s.charge(ctx, r.GetProject(), answer.Cost)
+		s.listBudget().Charge(ctx, r.GetProject(), answer.Cost)
 		switch {
 		case answer.Failure == bus.NoRunner:
 			continue
@@ -153,15 +155,6 @@ func functionsOf(configs map[string]*pb.Config) []string {
 	}
 	sorted := slices.Sorted(maps.Keys(names))
 	return sorted[:min(len(sorted), listFunctions)]
-}
-
-// charge charges the project for the work of a runner.
-func (s *service) charge(ctx context.Context, project string, cost time.Duration) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTime)
-	defer cancel()
-	if _, _, err := s.Store.Charge(ctx, project, listWork, min(cost, maxListCharge), listBudget()); err != nil {
-		s.Log.WarnContext(ctx, "a list is not charged", "project", project, "cost", cost, "error", err)
-	}
 }
 
 // parseTicketPlace reads a place in a list.
