@@ -6,6 +6,6 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 )
 
-var _ = matchfn.Register(function.Match, function.Options()...)
+var _ = matchfn.RegisterMatcher(function.Begin, function.Options()...)
 
 func main() {}

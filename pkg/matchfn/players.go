@@ -129,10 +129,15 @@ func (p RunPlayers) Handles() []uint64 {
 
 // ID returns the id of a player.
 func (p RunPlayers) ID(player uint32) string {
+	id, _ := p.IDs().Of(player)
+	return string(id)
+}
+
+// IDs returns the column of the players' ids.
+func (p RunPlayers) IDs() Property {
 	if m := p.run.manifest.Players; m != nil && !m.IDs && len(m.IDSettings) == 0 {
 		p.run.fail(message.Errorf("ids of players are read but were not declared: use PlayerIDs in Register"))
 	}
 	ids, _ := p.run.in.PlayerIDs()
-	id, _ := ids.At(int(player))
-	return string(id)
+	return Property{ids}
 }

@@ -22,6 +22,7 @@ type builder struct {
 	mask       uint64
 	// low and high are the spans of what was chosen, of each guard with spans; bounds the guards' bounds.
 	low, high, bounds []float64
+	refused           []float64 // of each guard: the narrowest span that was too wide for its bound
 	steps, used       int
 	looks             int   // at elements and pairs of players, that the work was not charged for
 	open              []int // players of the candidates from each on
@@ -45,6 +46,7 @@ type builder struct {
 	distant float64
 	reached []uint64 // of each ticket, the regions that it reaches, if it is a candidate or the anchor
 	flow    flow
+	sums    sums
 	free    []uint32 // memory for matches
 
 	// game is the running game that is filled; nil for a new match. must are the tickets that it begins with: members
@@ -58,7 +60,6 @@ type builder struct {
 
 	// Scratch.
 	undo            [][2]place
-	byNumber        []uint32
 	regionOrder     []int
 	regionCosts     []float64
 	numbersOf, list []float64
@@ -75,6 +76,7 @@ func newBuilder(s *search) *builder {
 	return &builder{
 		simple: simple,
 		search: s, low: make([]float64, n), high: make([]float64, n), bounds: make([]float64, n),
+		refused:   make([]float64, n),
 		available: make([]int, len(s.roles.names)), left: make([]int, len(s.roles.names)),
 		reached: make([]uint64, len(s.masks)),
 		start:   ^uint64(0), top: s.most,
@@ -89,6 +91,9 @@ func (b *builder) begin(anchor uint32) {
 		if g := &b.guards[i]; g.near != nil {
 			b.bounds[i] = b.loosest(g.bound)
 		}
+	}
+	if len(b.totals) > 0 {
+		b.beginSums()
 	}
 	b.approach()
 }
@@ -136,6 +141,9 @@ func (b *builder) look(candidates []uint32, known bool) {
 		copy(b.later[n*j:n*(j+1)], b.available)
 	}
 	b.count(b.anchor, b.available, 1)
+	if len(b.totals) > 0 {
+		b.lookSums()
+	}
 	if b.masks != nil && !known {
 		for _, t := range candidates {
 			b.reached[t] = b.reach(t)
@@ -170,7 +178,7 @@ func (b *builder) hopeless(from int) bool {
 			return true
 		}
 	}
-	return false
+	return len(b.totals) > 0 && b.sumsLack(from)
 }
 
 // enough returns whether there are players for an arrangement.
@@ -203,26 +211,21 @@ func (b *builder) arrange(a *arrangement) {
 	b.players = append(b.players[:0], make([]int, n)...)
 	b.takers = append(b.takers[:0], make([]int, len(b.available))...)
 	b.counts = append(b.counts[:0], make([][1 << fewRoles]uint16, n)...)
+	b.sums.of, b.sums.saved = append(b.sums.of[:0], make([]float64, n*len(b.totals))...), b.sums.saved[:0]
 }
 
 // loosest returns the greatest number that a bound can have in any match with this anchor and what was chosen so far.
 // It is infinite for one that may be off.
 func (b *builder) loosest(bound *rules.Bound) float64 {
+	to := b.loosestAt(bound)
 	if bound.Clock == rules.Anchor || bound.Clock == rules.Oldest && b.rules.Priority == "" {
-		n, on := bound.At(b.pool.age[b.anchor])
+		n, on := bound.At(to)
 		if !on {
 			return math.Inf(1)
 		}
 		return n
 	}
-	from, to := b.youngest, b.pool.age[b.anchor]
-	if b.rules.Priority != "" {
-		to = math.Inf(1)
-	}
-	if bound.Clock == rules.Newest {
-		to = b.newest
-	}
-	_, n, off := bound.Over(from, to)
+	_, n, off := bound.Over(0, to)
 	if off {
 		return math.Inf(1)
 	}
@@ -272,7 +275,12 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 		if g.scope == rules.BesideAnchor {
 			low, high = g.near.low[b.anchor], g.near.high[b.anchor]
 		}
-		if greater(high, g.near.high[t])-lesser(low, g.near.low[t]) > bound {
+		span := greater(high, g.near.high[t]) - lesser(low, g.near.low[t])
+		if g.bound.Clock == rules.Newest {
+			b.noteMost(g.bound, b.newest, span, span <= bound)
+		}
+		if span > bound {
+			b.refused[i] = lesser(b.refused[i], span)
 			return false
 		}
 	}
@@ -315,9 +323,10 @@ func (b *builder) fits(need rules.Condition, t uint32, others, team []uint32) bo
 		return b.alike(b.column(c.Value), t, t)
 	case *rules.Share:
 		n, some := b.inCommon(b.column(c.Value), append(slices.Clone(within(c.Scope)), t))
-		least, _, off := c.Min.Over(b.youngest, math.Inf(1))
+		least, _, off := c.Min.Over(0, math.Inf(1))
 		return off || !some || float64(n) >= least
 	case *rules.Holders:
+		b.noteLoosest(c.Count.Max)
 		n := b.holders(c, within(c.Scope)) + b.holders(c, []uint32{t})
 		return float64(n) <= b.loosest(c.Count.Max)
 	case *rules.Avoid:
@@ -345,19 +354,22 @@ func (b *builder) spreads(c *rules.Spread, t uint32, others []uint32) bool {
 		if low > high || least > greatest {
 			continue
 		}
-		limit := most
+		apart, limit := math.Max(high-least, greatest-low), most
 		if own {
 			limit = math.Inf(1)
 			for _, one := range [2]uint32{t, o} {
 				if b.isMember(one) {
 					continue // he does not wait
 				}
-				if n, on := c.Max.At(b.pool.age[one]); on && n < limit {
-					limit = n
+				if n, on := c.Max.At(b.pool.age[one]); on {
+					limit = math.Min(limit, n)
+					b.noteMost(c.Max, b.pool.age[one], apart, apart <= n)
 				}
 			}
+		} else if age := b.loosestAt(c.Max); !math.IsInf(age, 1) {
+			b.noteMost(c.Max, age, apart, apart <= most)
 		}
-		if high-least > limit || greatest-low > limit {
+		if apart > limit {
 			return false
 		}
 	}
@@ -415,7 +427,7 @@ func (b *builder) place(t uint32, next int) bool {
 	b.saved = append(append(b.saved, b.low...), b.high...)
 	found := false
 	for _, i := range b.emptiest() {
-		if b.players[i]+size > b.arranged.limits[i] || b.twin(i) {
+		if b.players[i]+size > b.arranged.limits[i] || b.twin(i) || len(b.totals) > 0 && !b.sumsFit(i, t, size) {
 			continue
 		}
 		b.used++
@@ -440,6 +452,7 @@ func (b *builder) placeIn(team int, t uint32, size, next, before int) (found boo
 	b.teams[team] = append(b.teams[team], t)
 	b.players[team] += size
 	b.total += size
+	sums := b.addSums(team, t)
 	if b.join(team, t) {
 		b.add(t)
 		b.count(t, b.takers, 1)
@@ -452,6 +465,8 @@ func (b *builder) placeIn(team int, t uint32, size, next, before int) (found boo
 		}
 	}
 	b.leave(team, t)
+	b.restoreSums(team, sums)
+	b.sums.saved = b.sums.saved[:sums]
 	if !found {
 		b.total -= size
 		b.players[team] -= size
@@ -491,7 +506,7 @@ func (b *builder) room(t uint32) bool {
 		return false
 	}
 	for i, limit := range b.arranged.limits {
-		if b.players[i]+size > limit {
+		if b.players[i]+size > limit || len(b.totals) > 0 && !b.sumsFit(i, t, size) {
 			continue
 		}
 		r := &b.roles.shapes[b.arranged.shapes[i]]

@@ -24,11 +24,20 @@ type quick struct {
 }
 
 // spans are the least and the greatest number of each ticket. Without any, the least is the greater.
-type spans struct{ low, high []float64 }
+type spans struct {
+	column    *column
+	low, high []float64
+}
+
+func (of *spans) extend(p *pool) {
+	for t := len(of.low); t < p.tickets(); t++ {
+		low, high := span(p, of.column, uint32(t))
+		of.low, of.high = append(of.low, low), append(of.high, high)
+	}
+}
 
 // findGuards takes the rules apart: keys, guards, and others, which are looked at in whole matches only.
 func (s *search) findGuards() {
-	s.keys = make([]uint32, s.pool.tickets())
 	known := map[string]*spans{}
 	s.quick = make([]quick, len(s.all))
 	for i, rule := range s.all {
@@ -47,7 +56,8 @@ func (s *search) findGuards() {
 			g.scope, g.bound = c.Scope.Of, c.Max
 			if c.Max.Clock != rules.Own && (g.scope == rules.InMatch || g.scope == rules.BesideAnchor) {
 				if known[c.Value] == nil {
-					known[c.Value] = s.spansOf(c.Value)
+					known[c.Value] = &spans{column: s.column(c.Value)}
+					s.spans = append(s.spans, known[c.Value])
 				}
 				g.near = known[c.Value]
 				s.quick[i].guard = len(s.guards)
@@ -70,14 +80,10 @@ func (s *search) findGuards() {
 	}
 }
 
-func (s *search) spansOf(value string) *spans {
-	n := s.pool.tickets()
-	of := &spans{make([]float64, n), make([]float64, n)}
-	c := s.column(value)
-	for t := range n {
-		of.low[t], of.high[t] = span(s.pool, c, uint32(t))
-	}
-	return of
+// keyed is a value that all players of a match must have in common, with the keys that it gives to tickets of a key.
+type keyed struct {
+	column  *column
+	numbers map[[2]uint64]uint32
 }
 
 // key tells tickets apart by what must be the same in every match. It returns false for what does not tell.
@@ -86,32 +92,35 @@ func (s *search) key(c *rules.Same) bool {
 	if c.Different || c.Scope.Of == rules.InTeam || c.Scope.Of == rules.InTeams || column.value.Missing == rules.Any {
 		return false
 	}
-	numbers := map[[2]uint64]uint32{}
-	for t := range s.keys {
-		if s.taken[t] {
-			continue
-		}
-		first, end := s.pool.first[t], s.pool.first[t+1]
-		for p := first + 1; p < end; p++ {
-			if !equal(column, first, p) {
-				s.taken[t] = true // no match can have a ticket whose players differ
-			}
-		}
-		var of uint64
-		if column.texts != nil {
-			of = uint64(column.texts[first])
-		} else {
-			of = math.Float64bits(column.numbers[first] + 0)
-		}
-		pair := [2]uint64{uint64(s.keys[t]), of}
-		key, known := numbers[pair]
-		if !known {
-			key = uint32(len(numbers))
-			numbers[pair] = key
-		}
-		s.keys[t] = key
-	}
+	s.keyed = append(s.keyed, &keyed{column, map[[2]uint64]uint32{}})
 	return true
+}
+
+// extendKeys gives keys to tickets. No match can have a ticket whose players differ.
+func (s *search) extendKeys() {
+	for t := uint32(len(s.keys)); int(t) < s.pool.tickets(); t++ {
+		key, torn := uint32(0), false
+		first, end := s.pool.first[t], s.pool.first[t+1]
+		for _, k := range s.keyed {
+			for p := first + 1; p < end; p++ {
+				torn = torn || !equal(k.column, first, p)
+			}
+			var of uint64
+			if k.column.texts != nil {
+				of = uint64(k.column.texts[first])
+			} else {
+				of = math.Float64bits(k.column.numbers[first] + 0)
+			}
+			pair := [2]uint64{uint64(key), of}
+			number, known := k.numbers[pair]
+			if !known {
+				number = uint32(len(k.numbers))
+				k.numbers[pair] = number
+			}
+			key = number
+		}
+		s.keys, s.torn = append(s.keys, key), append(s.torn, torn)
+	}
 }
 
 // findMain finds the value by which tickets are near: that of the first spread, or else of the first gap, of the order,
@@ -135,24 +144,28 @@ func (s *search) findMain() {
 	for _, p := range s.rules.Prefer {
 		name = cmp.Or(name, s.numberIn(p.Amount))
 	}
-	s.values = make([]float64, s.pool.tickets())
-	if s.main = s.column(name); s.main == nil || s.main.numbers == nil {
-		for t := range s.values {
-			s.values[t] = -s.pool.age[t] // the oldest first
-		}
+	if s.main = s.column(name); s.main != nil && s.main.numbers == nil {
 		s.main = nil
+	}
+}
+
+// extendValues computes by what tickets are near: the mean of their players, or else when they were created.
+func (s *search) extendValues() {
+	if s.main == nil {
+		s.values = append(s.values, s.pool.created[len(s.values):]...)
 		return
 	}
-	for t := range s.values {
-		sum, n := 0.0, 0.0
+	for t := len(s.values); t < s.pool.tickets(); t++ {
+		sum, n, value := 0.0, 0.0, 0.0
 		for p := s.pool.first[t]; p < s.pool.first[t+1]; p++ {
 			if v := s.main.numbers[p]; v == v {
 				sum, n = sum+v, n+1
 			}
 		}
 		if n > 0 {
-			s.values[t] = sum / n
+			value = sum / n
 		}
+		s.values = append(s.values, value)
 	}
 }
 

@@ -17,9 +17,12 @@ type decoder struct {
 	source Source
 	party  Party // nil if the source has no players
 	of     []origins
-	raw    [][]byte // the values in a list: for each player, those of all columns
-	text   []byte
-	at     int
+	ids    Values // of players; nil if they are not known
+	// straight is set if the source's own players say nothing: then a list is read at once.
+	straight bool
+	raw      [][]byte // the values in a list: for each player, those of all columns
+	text     []byte
+	at       int
 }
 
 // origins is where the values of a column are from.
@@ -31,8 +34,10 @@ type origins struct {
 }
 
 func newDecoder(p *pool, source Source) *decoder {
-	d := &decoder{pool: p, source: source, of: make([]origins, len(p.columns))}
-	d.party, _ = source.(Party)
+	d := &decoder{pool: p, source: source, of: make([]origins, len(p.columns)), straight: true}
+	if d.party, _ = source.(Party); d.party != nil {
+		d.ids = d.party.PlayerIDs()
+	}
 	for i, c := range p.columns {
 		o := &d.of[i]
 		if c.value.Kind == rules.Number && slices.Contains(p.rules.Numbers, c.value.From) {
@@ -45,7 +50,8 @@ func newDecoder(p *pool, source Source) *decoder {
 			o.own = d.party.PlayerNumber(c.value.From)
 		}
 		o.mine, o.values = d.party.PlayerValue(c.value.From), d.party.TicketValue(c.value.From)
-		o.ids = c.value.From == id && c.value.Kind == rules.String
+		o.ids = c.value.From == id && c.value.Kind == rules.String && d.ids != nil
+		d.straight = d.straight && o.own == nil && o.mine == nil && !o.ids
 	}
 	return d
 }
@@ -62,19 +68,92 @@ func (d *decoder) ticket(t int) (players uint32, good bool) {
 		first, end = d.party.PlayersOf(t)
 		own = end - first
 	}
-	d.raw = d.raw[:0]
 	text, listed := d.source.Players(t)
+	if listed && d.straight {
+		players, good = d.straightList(t, text, own)
+	} else {
+		players, good = d.byColumn(t, text, listed, first, own)
+	}
+	for p := range players {
+		name := uint32(0)
+		if d.ids != nil && players == own {
+			if text, ok := d.ids(first + p); ok && len(text) > 0 {
+				name = d.pool.names.number(text)
+			}
+		}
+		d.pool.ids = append(d.pool.ids, name)
+	}
+	return players, good
+}
+
+// noGood appends a ticket of which nothing is known.
+func (d *decoder) noGood() (players uint32, good bool) {
+	for i := range d.pool.columns {
+		d.pool.columns[i].absent()
+	}
+	return 1, false
+}
+
+// straightList appends the players of a list while it is read.
+func (d *decoder) straightList(t int, text []byte, own uint32) (players uint32, good bool) {
+	before := d.pool.first[len(d.pool.first)-1]
+	if players, good = d.list(text, func() bool { return d.straightPlayer(t) }); own > 1 && players != own {
+		good = false
+	}
+	if good && players > 0 && players <= rules.MaxPlayers {
+		return players, true
+	}
+	for i := range d.pool.columns {
+		d.pool.columns[i].cut(before)
+	}
+	return d.noGood()
+}
+
+// straightPlayer appends a player of a list.
+func (d *decoder) straightPlayer(t int) bool {
+	columns := d.pool.columns
+	for i := range columns {
+		columns[i].absent()
+	}
+	if !d.members(func(name []byte) bool {
+		start, read := d.at, false
+		for i := range columns {
+			c := &columns[i]
+			if d.of[i].hidden || c.value.From != string(name) {
+				continue
+			}
+			d.at, read = start, true
+			if !d.value(c) || d.letter() {
+				c.empty()
+				d.at = start
+				if !d.other(0) {
+					return false
+				}
+			}
+		}
+		return read || d.other(0)
+	}) {
+		return false
+	}
+	for i := range columns {
+		if c, o := &columns[i], &d.of[i]; !o.hidden && c.lastMissing() {
+			d.ofTicket(c, o, t)
+		}
+	}
+	return true
+}
+
+// byColumn appends the players of a ticket whose list, if it has one, is read before.
+func (d *decoder) byColumn(t int, text []byte, listed bool, first, own uint32) (players uint32, good bool) {
+	d.raw = d.raw[:0]
 	players, good = own, true
 	if listed {
-		if players, good = d.list(text); own > 1 && players != own {
+		if players, good = d.list(text, d.player); own > 1 && players != own {
 			good = false
 		}
 	}
 	if !good || players == 0 || players > rules.MaxPlayers {
-		for i := range d.pool.columns {
-			d.pool.columns[i].absent()
-		}
-		return 1, false
+		return d.noGood()
 	}
 	for i := range d.pool.columns {
 		c, o := &d.pool.columns[i], &d.of[i]
@@ -92,23 +171,30 @@ func (d *decoder) ticket(t int) (players uint32, good bool) {
 				}
 			}
 			if o.ids && players == own {
-				if name := d.party.PlayerID(first + p); name != "" {
-					c.texts[len(c.texts)-1] = d.pool.names.number([]byte(name))
+				if name, ok := d.ids(first + p); ok && len(name) > 0 {
+					c.texts[len(c.texts)-1] = d.pool.names.number(name)
 					continue
 				}
 			}
-			if o.numbers != nil && o.numbers[t] == o.numbers[t] {
-				c.numbers[len(c.numbers)-1] = o.numbers[t]
-				continue
-			}
-			if o.values != nil {
-				if raw, ok := o.values(uint32(t)); ok {
-					d.decode(c, raw)
-				}
-			}
+			d.ofTicket(c, o, t)
 		}
 	}
 	return players, true
+}
+
+// ofTicket gives the last player what his ticket says of all of its players.
+func (d *decoder) ofTicket(c *column, o *origins, t int) {
+	if o.numbers != nil && o.numbers[t] == o.numbers[t] {
+		c.numbers[len(c.numbers)-1] = o.numbers[t]
+		return
+	}
+	if o.values != nil {
+		if raw, ok := o.values(uint32(t)); ok {
+			text, at := d.text, d.at
+			d.decode(c, raw)
+			d.text, d.at = text, at
+		}
+	}
 }
 
 // readSource reads what the source knows of the last player.
@@ -136,8 +222,8 @@ func (d *decoder) decode(c *column, raw []byte) bool {
 	return true
 }
 
-// list finds the values of a list of players.
-func (d *decoder) list(text []byte) (players uint32, good bool) {
+// list reads a list of players.
+func (d *decoder) list(text []byte, player func() bool) (players uint32, good bool) {
 	d.text, d.at = text, 0
 	if !d.skip('[') {
 		return 0, false
@@ -146,7 +232,7 @@ func (d *decoder) list(text []byte) (players uint32, good bool) {
 		return 0, d.end()
 	}
 	for {
-		if !d.player() {
+		if !player() {
 			return players, false
 		}
 		if players++; players > rules.MaxPlayers {
@@ -209,14 +295,48 @@ func (c *column) empty() {
 	}
 }
 
-func (d *decoder) player() bool {
-	if !d.skip('{') {
-		return false
+// letter returns whether a letter is next, as in 5x, which is no number.
+func (d *decoder) letter() bool {
+	return d.at < len(d.text) && d.text[d.at] >= 'a' && d.text[d.at] <= 'z'
+}
+
+// lastMissing returns whether the last player has no value.
+func (c *column) lastMissing() bool {
+	switch c.value.Kind {
+	case rules.Number:
+		v := c.numbers[len(c.numbers)-1]
+		return v != v
+	case rules.String:
+		return c.texts[len(c.texts)-1] == 0
 	}
+	return !c.has[len(c.has)-1]
+}
+
+// player finds the values of a player in a list.
+func (d *decoder) player() bool {
 	columns := d.pool.columns
 	first := len(d.raw)
 	for range columns {
 		d.raw = append(d.raw, nil)
+	}
+	return d.members(func(name []byte) bool {
+		start := d.at
+		if !d.other(0) {
+			return false
+		}
+		for i := range columns {
+			if columns[i].value.From == string(name) {
+				d.raw[first+i] = d.text[start:d.at]
+			}
+		}
+		return true
+	})
+}
+
+// members reads an object. Value reads the value of a member, whose name is a part of the text.
+func (d *decoder) members(value func(name []byte) bool) bool {
+	if !d.skip('{') {
+		return false
 	}
 	if d.skip('}') {
 		return true
@@ -228,14 +348,8 @@ func (d *decoder) player() bool {
 			return false
 		}
 		d.space()
-		start := d.at
-		if !d.other(0) {
+		if !value(name) {
 			return false
-		}
-		for i := range columns {
-			if columns[i].value.From == string(name) {
-				d.raw[first+i] = d.text[start:d.at]
-			}
 		}
 		if d.skip(',') {
 			continue
@@ -348,23 +462,35 @@ func (c *column) insert(start int, name uint32, number float64) {
 
 // number reads a finite number.
 func (d *decoder) number() (float64, bool) {
-	start := d.at
-	whole, digits := 0.0, 0
+	start, point := d.at, -1
+	whole, digits, plain := 0.0, 0, true
 	for d.at < len(d.text) {
 		c := d.text[d.at]
 		if c >= '0' && c <= '9' {
 			whole, digits = whole*10+float64(c-'0'), digits+1
-		} else if c != '-' && c != '+' && c != '.' && c != 'e' && c != 'E' {
+		} else if c == '.' && point < 0 && digits > 0 {
+			point = digits
+		} else if c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E' {
+			plain = false
+		} else {
 			break
 		}
 		d.at++
 	}
-	if digits == d.at-start && digits > 0 && digits < 15 {
-		return whole, true
+	if plain && digits > 0 && digits < 15 {
+		switch {
+		case point < 0:
+			return whole, true
+		case point < digits: // both are exact, so their quotient is rounded once
+			return whole / tens[digits-point], true
+		}
 	}
 	n, err := strconv.ParseFloat(string(d.text[start:d.at]), 64)
 	return n, err == nil && !math.IsInf(n, 0)
 }
+
+// tens are powers of ten.
+var tens = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14}
 
 // quoted reads a string. One without escapes is a part of the text.
 func (d *decoder) quoted() ([]byte, bool) {

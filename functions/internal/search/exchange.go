@@ -97,7 +97,7 @@ func (b *builder) improve() {
 // the work.
 func (b *builder) allowance() int {
 	anchors := max(1, b.anchorsLeft)
-	return max(8, min(trials, b.work/(4*anchors*max(1, b.total))))
+	return max(8, min(trials, max(b.spare, b.work)/(4*anchors*max(1, b.total))))
 }
 
 // trials bounds the allowance.

@@ -240,8 +240,9 @@ func (e *explainer) look(v *variant, tickets []uint32, share int) []verdict {
 	share -= len(e.taken) / 4 // to compile
 	if share > 0 {
 		r := &v.rules
-		s := &search{rules: r, pool: e.pool, games: e.games, work: share, taken: e.unfit(r), anchorsLeft: few}
-		x := &examiner{search: s, order: s.prepare(), joinsOnly: v.joins}
+		s := newSearch(r, e.pool)
+		s.work, s.anchorsLeft = share, few
+		x := &examiner{search: s, order: s.prepare(e.games, e.unfit(r)), joinsOnly: v.joins}
 		s.begin(x.order)
 		if len(e.games.Running) > 0 {
 			s.rankAll(x.order)

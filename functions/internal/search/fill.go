@@ -131,12 +131,12 @@ func (s *search) fill(order []uint32) {
 
 // rankAll notes the order of the tickets that are lined up, to fill games.
 func (s *search) rankAll(order []uint32) {
-	s.rank = make([]uint32, s.pool.tickets())
+	s.rank = resize(s.rank, s.pool.tickets())
 	for i, t := range order {
 		s.rank[t] = uint32(i)
 	}
 	for i := range s.hops {
-		s.hops[i] = make([]int32, len(s.sorted))
+		s.hops[i] = resize(s.hops[i], len(s.sorted))
 		for place := range s.hops[i] {
 			s.hops[i][place] = int32(place + 2*i - 1)
 		}
@@ -295,12 +295,12 @@ func (s *search) beside(g *openGame) (near []uint32) {
 		at += s.values[m] / float64(len(g.members))
 	}
 	if s.main == nil {
-		at = -s.oldest
+		at = s.earliest
 	}
 	wide := make([]float64, len(s.guards))
 	for i := range s.guards {
 		if wide[i] = math.Inf(1); s.guards[i].near != nil && s.guards[i].scope == rules.InMatch {
-			if _, n, off := s.guards[i].bound.Over(s.youngest, s.oldest); !off {
+			if _, n, off := s.guards[i].bound.Over(0, s.oldest); !off {
 				wide[i] = n
 			}
 		}

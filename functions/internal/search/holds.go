@@ -104,8 +104,7 @@ func (b *builder) holds(need rules.Condition, region int) bool {
 		}
 		return true
 	case *rules.Gap:
-		most, on := b.at(c.Max)
-		return !on || b.gap(c) <= most
+		return b.under(c.Max, b.gap(c))
 	case *rules.Compare:
 		b.list = b.list[:0]
 		left, right := b.numbers(c.Left, region), b.numbers(c.Right, region)
@@ -204,13 +203,12 @@ func (b *builder) spread(c *rules.Spread, group []uint32) bool {
 		}
 		return true
 	}
-	most, on := b.at(c.Max)
 	least, greatest := math.Inf(1), math.Inf(-1)
 	for _, t := range group {
 		low, high := span(b.pool, column, t)
 		least, greatest = math.Min(least, low), math.Max(greatest, high)
 	}
-	return !on || greatest-least <= most // without numbers it is less than any bound
+	return b.under(c.Max, greatest-least) // without numbers it is less than any bound
 }
 
 // inCommon is how many elements the sets of all players have in common, and whether there is a set.
@@ -377,6 +375,7 @@ func (b *builder) nearby(c *rules.Latency, region int) bool {
 		most, on := b.at(bound)
 		if bound.Clock == rules.Own {
 			most, on = bound.At(b.pool.age[t])
+			b.noteChange(bound, b.pool.age[t])
 		}
 		return !on || n <= most
 	}

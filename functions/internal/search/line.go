@@ -11,11 +11,13 @@ import (
 
 // anchors returns all tickets that may be in a match: those with the greatest priority first, then the oldest.
 func (s *search) anchors() []uint32 {
-	less := make([]float64, s.pool.tickets())
-	for t, age := range s.pool.age {
-		less[t] = -age
+	order := make([]uint32, 0, s.pool.waiting)
+	for t := range uint32(s.pool.waiting) {
+		if !s.taken[t] && s.pool.size(t) <= s.most && (s.masks == nil || s.masks[t] != 0) {
+			order = append(order, t)
+		}
 	}
-	order := matchfn.SortBy(less)
+	order = matchfn.SortPool(order, s.pool.created)
 	if column := s.column(s.rules.Priority); column != nil {
 		first := make([]float64, len(order))
 		for i, t := range order {
@@ -27,9 +29,7 @@ func (s *search) anchors() []uint32 {
 		}
 		order = by
 	}
-	return slices.DeleteFunc(order, func(t uint32) bool {
-		return s.taken[t] || s.pool.size(t) > s.most || s.masks != nil && s.masks[t] == 0
-	})
+	return order
 }
 
 // priority is the greatest of a ticket's players.
@@ -59,20 +59,53 @@ func (l *line) remove(place uint32) {
 // align sorts tickets by key and value.
 func (s *search) align(tickets []uint32) {
 	byValue := matchfn.SortPool(tickets, s.values)
-	keys := make([]float64, len(byValue))
+	s.sorted = byValue
+	keys, several := make([]float64, len(byValue)), false
+	most := uint32(0)
 	for i, t := range byValue {
 		keys[i] = float64(s.keys[t])
+		several = several || s.keys[t] != s.keys[byValue[0]]
+		most = max(most, s.keys[t])
 	}
-	s.sorted = make([]uint32, len(byValue))
-	s.place = make([]uint32, s.pool.tickets())
-	s.line = line{make([]int32, len(byValue)), make([]int32, len(byValue))}
-	for i, at := range matchfn.SortBy(keys) {
-		t := byValue[at]
-		s.sorted[i], s.place[t] = t, uint32(i)
-		s.line.up[i], s.line.down[i] = -1, -1
-		if i > 0 && s.keys[s.sorted[i-1]] == s.keys[t] {
-			s.line.up[i-1], s.line.down[i] = int32(i), int32(i-1)
+	if several {
+		s.sorted = make([]uint32, len(byValue))
+		for i, at := range matchfn.SortBy(keys) {
+			s.sorted[i] = byValue[at]
 		}
+	}
+	s.place = resize(s.place, s.pool.tickets())
+	s.groups = resize(s.groups, int(most)+1)
+	for i, t := range s.sorted {
+		s.place[t] = uint32(i)
+		if i == 0 || s.keys[s.sorted[i-1]] != s.keys[t] {
+			s.groups[s.keys[t]][0] = int32(i)
+		}
+		s.groups[s.keys[t]][1] = int32(i)
+	}
+	s.line.up, s.line.down = resize(s.line.up, len(s.sorted)), resize(s.line.down, len(s.sorted))
+	s.change()
+}
+
+// resize returns a slice of a length, of the same memory if that is enough. Its elements are any.
+func resize[T any](of []T, n int) []T {
+	if cap(of) < n {
+		return make([]T, n+n/8)[:n]
+	}
+	return of[:n]
+}
+
+// link links the tickets that are left.
+func (s *search) link() {
+	last := int32(-1)
+	for i, t := range s.sorted {
+		if s.taken[t] {
+			continue
+		}
+		s.line.up[i], s.line.down[i] = -1, -1
+		if last >= 0 && s.keys[s.sorted[last]] == s.keys[t] {
+			s.line.up[last], s.line.down[i] = int32(i), last
+		}
+		last = int32(i)
 	}
 }
 
@@ -114,8 +147,20 @@ func (s *search) near(anchor uint32, limit int) []uint32 {
 	}
 	s.work -= 8*limit - steps
 	b.near = near
+	s.low, s.high = s.at(down), s.at(up)
+	if below > far && above > far {
+		b.noteFar(lesser(below, above))
+	}
 	s.inOrder(anchor, near)
 	return near
+}
+
+// at returns the ticket at a place, or nobody.
+func (s *search) at(place int32) uint32 {
+	if place < 0 {
+		return nobody
+	}
+	return s.sorted[place]
 }
 
 // gap is how far a place of the line is from a value.
@@ -140,7 +185,10 @@ func (b *builder) inSpans(t uint32) bool {
 		if v := near.high[t]; v > high {
 			high = v
 		}
-		if high-low > b.bounds[i] {
+		if span := high - low; span > b.bounds[i] {
+			if span < b.refused[i] {
+				b.refused[i] = span
+			}
 			return false
 		}
 	}
@@ -150,27 +198,47 @@ func (b *builder) inSpans(t uint32) bool {
 // far returns beyond which distance to the anchor no ticket can be in a match with it.
 func (b *builder) far() float64 {
 	far := math.Inf(1)
-	if b.main == nil || b.main.value.Missing == rules.Any {
-		return far
-	}
-	for _, rule := range b.all {
-		c, ok := rule.Need.(*rules.Spread)
-		if !ok || rule.Active != nil || c.Value != b.main.value.Name {
-			continue
-		}
-		if c.Scope.Of != rules.InMatch && c.Scope.Of != rules.BesideAnchor {
-			continue
-		}
-		// The value of a party is a mean here, and some of its players may be nearer to one of the anchor's: but not all.
-		most := math.Inf(1)
-		if c.Max.Clock != rules.Own {
-			most = b.loosest(c.Max)
-		} else if n, on := c.Max.At(b.pool.age[b.anchor]); on {
-			most = n
-		}
-		far = math.Min(far, most)
-	}
+	b.eachSpread(func(bound *rules.Bound) { far = math.Min(far, b.farIn(bound)) })
 	return far
+}
+
+// farIn is far for one bound. The value of a party is a mean here, and some of its players may be nearer to one of the
+// anchor's: but not all.
+func (b *builder) farIn(bound *rules.Bound) float64 {
+	if bound.Clock != rules.Own {
+		return b.loosest(bound)
+	}
+	if n, on := bound.At(b.pool.age[b.anchor]); on {
+		return n
+	}
+	return math.Inf(1)
+}
+
+// noteFar notes when a distance is not too far any more.
+func (b *builder) noteFar(distance float64) {
+	b.eachSpread(func(bound *rules.Bound) {
+		age := b.pool.age[b.anchor]
+		if bound.Clock != rules.Own {
+			age = b.loosestAt(bound)
+		}
+		if !math.IsInf(age, 1) {
+			b.noteMost(bound, age, distance, distance <= b.farIn(bound))
+		}
+	})
+}
+
+// eachSpread calls with the bounds of spreads that keep tickets near each other.
+func (b *builder) eachSpread(with func(bound *rules.Bound)) {
+	if b.main == nil || b.main.value.Missing == rules.Any {
+		return
+	}
+	for i := range b.all {
+		c, ok := b.all[i].Need.(*rules.Spread)
+		if ok && b.all[i].Active == nil && c.Value == b.main.value.Name &&
+			(c.Scope.Of == rules.InMatch || c.Scope.Of == rules.BesideAnchor) {
+			with(c.Max)
+		}
+	}
 }
 
 // inOrder sorts candidates as the rules say.

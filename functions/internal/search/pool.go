@@ -25,7 +25,7 @@ type Source interface {
 }
 
 // Party is a Source whose tickets have players that do not depend on what the ticket says of them. Columns are nil
-// where no player or no ticket has any.
+// where no player or no ticket has any: then what a ticket says of its players is read at once.
 type Party interface {
 	Source
 	// PlayersOf returns the players of a ticket: from first to before end, at least one.
@@ -35,8 +35,8 @@ type Party interface {
 	// PlayerValue and TicketValue are values as JSON.
 	PlayerValue(name string) Values
 	TicketValue(name string) Values
-	// PlayerID is the id of a player, or empty.
-	PlayerID(player uint32) string
+	// PlayerIDs are the ids of players, nil where they are not known.
+	PlayerIDs() Values
 }
 
 // Values is a column of values.
@@ -48,15 +48,24 @@ const MaxRegions = 64
 // pool is the tickets in columns. Values are those after parties are merged.
 type pool struct {
 	rules *rules.Rules
-	age   []float64
-	first []uint32 // player of each ticket; the players of ticket t are first[t] to first[t+1]-1
-	// columns are those of rules.Values.
+	// created is when each ticket was created, in milliseconds, and age its seconds since then.
+	created, age []float64
+	first        []uint32 // player of each ticket; the players of ticket t are first[t] to first[t+1]-1
+	// columns are those of rules.Values. told are the same as tickets say them, for those that are merged or have a
+	// default; of others nil.
 	columns []column
+	told    []*column
+	ids     []uint32 // names, of each player; 0 for those that are not known
 	names   interner
-	regions []uint32 // names, by number of region
-	refused []bool
-	unread  []bool // refused since what they say of their players cannot be read
-	// waiting is how many tickets wait. Those after them stand for the players in running games.
+	// regions are names, by number of region. seen are all that anybody had, ascending.
+	regions, seen []uint32
+	known         []bool // of each name: whether it is seen
+	sought        int    // how many items of latencies were looked at for that
+	refused       []bool
+	unread        []bool // refused since what they say of their players cannot be read
+	// gone are the tickets that wait no more.
+	gone []bool
+	// waiting is how many tickets wait or are gone. Those after them stand for the players in running games.
 	waiting int
 }
 
@@ -73,7 +82,7 @@ type column struct {
 	has     []bool
 }
 
-func (p *pool) tickets() int { return len(p.age) }
+func (p *pool) tickets() int { return len(p.first) - 1 }
 
 func (p *pool) size(t uint32) int { return int(p.first[t+1] - p.first[t]) }
 
@@ -134,6 +143,14 @@ func (n *interner) number(text []byte) uint32 {
 	return number
 }
 
+// text returns the text of a number, nothing for 0.
+func (n *interner) text(number uint32) string {
+	if number == 0 {
+		return ""
+	}
+	return n.texts[number]
+}
+
 // find is number, without what is remembered.
 func (n *interner) find(text []byte) uint32 {
 	if number, ok := n.numbers[string(text)]; ok {
@@ -151,45 +168,85 @@ func (n *interner) find(text []byte) uint32 {
 // read reads all tickets. Each ticket that the rules can never take is refused.
 func read(r *rules.Rules, source Source) *pool {
 	p := newPool(r)
-	p.add(source, false)
-	p.age = source.Ages()
-	p.waiting = len(p.age)
+	ages := source.Ages()
+	created := make([]float64, len(ages))
+	for t, age := range ages {
+		created[t] = -math.Round(1000 * age)
+	}
+	p.enter(source, created)
+	p.age = ages
 	return p
 }
 
-// addMembers adds the players in running games. They have no age.
+// enter adds tickets that wait. Nobody is there for running games.
+func (p *pool) enter(source Source, created []float64) {
+	p.add(source, len(created), false)
+	p.created = append(p.created, created...)
+	p.waiting = len(p.created)
+}
+
+// addMembers adds the players in running games, until cut. They have no age.
 func (p *pool) addMembers(games *Games) {
-	p.add(games.Roster, true)
-	ages := slices.Clone(p.age)
-	for len(ages) < len(p.first)-1 {
-		ages = append(ages, math.Inf(1))
+	p.add(games.Roster, len(games.Roster.Ages()), true)
+	p.age = slices.Clip(p.age)
+	for len(p.created) < p.tickets() {
+		p.created, p.age = append(p.created, math.Inf(-1)), append(p.age, math.Inf(1))
 	}
-	p.age = ages
+}
+
+// cut takes the tickets from one on away.
+func (p *pool) cut(tickets int) {
+	players := p.first[tickets]
+	p.created, p.first = p.created[:tickets], p.first[:tickets+1]
+	p.age, p.ids = p.age[:tickets], p.ids[:players]
+	p.refused, p.unread, p.gone = p.refused[:tickets], p.unread[:tickets], p.gone[:tickets]
+	for i := range p.columns {
+		p.columns[i].cut(players)
+		if p.told[i] != nil {
+			p.told[i].cut(players)
+		}
+	}
 }
 
 func newPool(r *rules.Rules) *pool {
-	p := &pool{rules: r, first: make([]uint32, 1), columns: make([]column, len(r.Values))}
+	p := &pool{
+		rules: r, first: make([]uint32, 1), columns: make([]column, len(r.Values)), told: make([]*column, len(r.Values)),
+	}
 	used := rules.Used(r)
 	for i := range r.Values {
 		v := &r.Values[i]
-		p.columns[i] = column{value: v, must: used[v.Name] && v.Missing == rules.Reject}
-		if v.Kind == rules.Set || v.Kind == rules.Map {
-			p.columns[i].starts = make([]uint32, 1)
+		p.columns[i] = newColumn(v)
+		p.columns[i].must = used[v.Name] && v.Missing == rules.Reject
+		if v.Party != rules.Each || v.Missing == rules.UseDefault {
+			told := newColumn(v)
+			p.told[i] = &told
 		}
 	}
 	return p
 }
 
+func newColumn(v *rules.Value) column {
+	c := column{value: v}
+	switch v.Kind {
+	case rules.String:
+		c.texts = []uint32{}
+	case rules.Number:
+		c.numbers = []float64{}
+	default:
+		c.starts = make([]uint32, 1)
+	}
+	return c
+}
+
 // add appends the tickets of a source. Of members of games it is not known which roles and latencies they have.
-func (p *pool) add(source Source, members bool) {
+func (p *pool) add(source Source, tickets int, members bool) {
 	d := newDecoder(p, source)
 	for i := range d.of {
 		name := p.columns[i].value.Name
 		d.of[i].hidden = members && (name == p.rules.RoleValue || name == p.rules.RegionValue)
 	}
-	tickets := len(source.Ages())
 	p.first, p.refused = slices.Grow(p.first, tickets), slices.Grow(p.refused, tickets)
-	p.unread = slices.Grow(p.unread, tickets)
+	p.unread, p.gone, p.ids = slices.Grow(p.unread, tickets), slices.Grow(p.gone, tickets), slices.Grow(p.ids, tickets)
 	for i := range p.columns {
 		p.columns[i].grow(tickets)
 	}
@@ -199,9 +256,12 @@ func (p *pool) add(source Source, members bool) {
 		to := from + players
 		p.first = append(p.first, to)
 		refused := !good
-		p.unread = append(p.unread, refused)
+		p.unread, p.gone = append(p.unread, refused), append(p.gone, false)
 		for i := range p.columns {
 			c := &p.columns[i]
+			if p.told[i] != nil {
+				p.told[i].copyFrom(c, from, to)
+			}
 			if d.of[i].hidden {
 				continue
 			}
@@ -211,6 +271,37 @@ func (p *pool) add(source Source, members bool) {
 			}
 		}
 		p.refused = append(p.refused, refused)
+	}
+}
+
+// copyFrom appends players of another column.
+func (c *column) copyFrom(o *column, from, to uint32) {
+	switch c.value.Kind {
+	case rules.Number:
+		c.numbers = append(c.numbers, o.numbers[from:to]...)
+	case rules.String:
+		c.texts = append(c.texts, o.texts[from:to]...)
+	default:
+		for p := from; p < to; p++ {
+			c.items, c.amounts = append(c.items, o.items[o.starts[p]:o.starts[p+1]]...), append(c.amounts, o.part(p)...)
+			c.starts, c.has = append(c.starts, uint32(len(c.items))), append(c.has, o.has[p])
+		}
+	}
+}
+
+// cut takes the players from one on away.
+func (c *column) cut(players uint32) {
+	switch c.value.Kind {
+	case rules.Number:
+		c.numbers = c.numbers[:players]
+	case rules.String:
+		c.texts = c.texts[:players]
+	default:
+		c.starts, c.has = c.starts[:players+1], c.has[:players]
+		c.items = c.items[:c.starts[players]]
+		if c.amounts != nil {
+			c.amounts = c.amounts[:c.starts[players]]
+		}
 	}
 }
 
@@ -304,38 +395,66 @@ func (c *column) rewrite(from, to uint32, of func(p uint32) ([]uint32, []float64
 	copy(c.has[from:], has)
 }
 
-// findRegions numbers the regions that most players have, and those of running games if there is room.
+// findRegions numbers the regions: all that players have, and those of running games, by name. Where these are too
+// many, those count that most players have who wait.
 func (p *pool) findRegions(games *Games) {
-	p.regions = nil
-	for i := range p.columns {
-		c := &p.columns[i]
-		if c.value.Name != p.rules.RegionValue {
-			continue
+	i := slices.IndexFunc(p.columns, func(c column) bool { return c.value.Name == p.rules.RegionValue })
+	if i < 0 {
+		return
+	}
+	c := &p.columns[i]
+	more := slices.Clip(p.seen)
+	see := func(name uint32) {
+		for uint32(len(p.known)) <= name {
+			p.known = append(p.known, false)
 		}
-		counts := make([]int, len(p.names.texts)+1)
-		for _, item := range c.items {
-			if counts[item] == 0 && p.names.texts[item] != "" {
-				p.regions = append(p.regions, item)
-			}
-			counts[item]++
-		}
-		slices.SortFunc(p.regions, func(a, b uint32) int {
-			return cmp.Or(counts[b]-counts[a], strings.Compare(p.names.texts[a], p.names.texts[b]))
-		})
-		if len(p.regions) > MaxRegions {
-			p.regions = p.regions[:MaxRegions]
-		}
-		if c.value.Missing != rules.Any {
-			return // then all have latencies, and none to another region
-		}
-		for i := range games.Running {
-			if games.Running[i].Region == "" {
-				continue
-			}
-			name := p.names.number([]byte(games.Running[i].Region))
-			if len(p.regions) < MaxRegions && !slices.Contains(p.regions, name) {
-				p.regions = append(p.regions, name)
-			}
+		if !p.known[name] && p.names.texts[name] != "" {
+			p.known[name] = true
+			more = append(more, name)
 		}
 	}
+	for _, item := range c.items[p.sought:] {
+		see(item)
+	}
+	p.sought = len(c.items)
+	var running []uint32
+	for i := range games.Running {
+		if c.value.Missing == rules.Any && games.Running[i].Region != "" { // else all have latencies, and none to another one
+			name := p.names.number([]byte(games.Running[i].Region))
+			running = append(running, name)
+			see(name)
+		}
+	}
+	if len(more) > len(p.seen) {
+		slices.SortFunc(more, p.byName)
+		p.seen = more
+	}
+	p.regions = p.seen
+	if len(p.seen) > MaxRegions {
+		p.regions = p.mostFrequent(c, running)
+	}
+}
+
+func (p *pool) byName(a, b uint32) int { return strings.Compare(p.names.texts[a], p.names.texts[b]) }
+
+// mostFrequent returns the regions that most players have who wait, by name. Of those that nobody has, only those of
+// running games count.
+func (p *pool) mostFrequent(c *column, running []uint32) []uint32 {
+	counts := make([]int, len(p.names.texts))
+	for t := range p.waiting {
+		if p.gone[t] {
+			continue
+		}
+		for _, item := range c.items[c.starts[p.first[t]]:c.starts[p.first[t+1]]] {
+			counts[item]++
+		}
+	}
+	for _, name := range running {
+		counts[name] = max(1, counts[name])
+	}
+	most := slices.DeleteFunc(slices.Clone(p.seen), func(name uint32) bool { return counts[name] == 0 })
+	slices.SortFunc(most, func(a, b uint32) int { return cmp.Or(counts[b]-counts[a], p.byName(a, b)) })
+	most = most[:min(len(most), MaxRegions)]
+	slices.SortFunc(most, p.byName)
+	return most
 }

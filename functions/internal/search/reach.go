@@ -2,71 +2,105 @@ package search
 
 import (
 	"math"
+	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// reachLimit is a rule about latency, and what it is about: for each ticket and region, the greatest latency of its
-// players and how far that is above their least. It is NaN where a player does not know the region.
+// reachLimit is a rule about latency, and what it is about.
 type reachLimit struct {
-	need         *rules.Latency
-	worst, above []float64
+	need *rules.Latency
+	*latencies
 	// most and over are the loosest bounds of the anchor, unless each ticket has its own.
 	most, over float64
 	// levels are the regions that tickets reach within bounds that are the same for many anchors; level is that of the
-	// anchor, nil for none.
+	// anchor, nil for none. They are the other way round, so that 0 is not known yet.
 	levels map[[2]float64][]uint64
 	level  []uint64
 	at     [2]float64 // the bounds of level
 }
 
+// latencies are, for each ticket and region, the greatest latency of its players and how far that is above their least.
+// It is NaN where a player does not know the region.
+type latencies struct {
+	column       *column
+	worst, above []float64
+	over         bool // whether above is needed
+}
+
 // levels bounds for how many pairs of bounds it is known what tickets reach.
 const levels = 8
 
-// findReach finds which regions tickets know, and how well they reach them.
+// findReach finds the rules about latencies.
 func (s *search) findReach() {
-	column := s.column(s.rules.RegionValue)
-	if column == nil {
+	if s.column(s.rules.RegionValue) == nil {
 		return
 	}
-	s.masks = make([]uint64, s.pool.tickets())
-	tables := map[string]*reachLimit{}
-	table := func(value string, above bool) *reachLimit {
-		known := tables[value]
-		if known == nil || above && known.above == nil {
-			known = s.latencies(s.column(value), above)
-			tables[value] = known
+	s.masks = []uint64{}
+	tables := map[string]*latencies{}
+	table := func(value string, over bool) *latencies {
+		if tables[value] == nil {
+			tables[value] = &latencies{column: s.column(value)}
+			s.tables = append(s.tables, tables[value])
 		}
-		return known
+		tables[value].over = tables[value].over || over
+		return tables[value]
 	}
-	regions := len(s.pool.regions)
-	worst := table(s.rules.RegionValue, false).worst
-	s.latency, s.here = worst, make([]bool, s.pool.tickets())
-	for t := range s.masks {
-		s.masks[t] = ^uint64(0)
-		for i, n := range worst[t*regions : (t+1)*regions] {
-			if n != n {
-				s.masks[t] &^= 1 << i
-			}
-		}
-		if s.here[t] = s.located(uint32(t), column); !s.here[t] {
-			s.masks[t] = ^uint64(0)
-		} else if regions < MaxRegions {
-			s.masks[t] &= 1<<regions - 1
-		}
-	}
+	table(s.rules.RegionValue, false) // the first
 	for i := range s.all {
 		c, ok := s.all[i].Need.(*rules.Latency)
 		if !ok || s.all[i].Active != nil || c.Max == nil && c.Over == nil || s.column(c.Value) == nil {
 			continue
 		}
-		of := table(c.Value, c.Over != nil)
-		limit := &reachLimit{
-			need: c, worst: of.worst, above: of.above, levels: map[[2]float64][]uint64{},
-		}
+		limit := &reachLimit{need: c, latencies: table(c.Value, c.Over != nil)}
 		s.limits = append(s.limits, limit)
 		if c.Apart == nil {
 			s.quick[i].limit = limit
+		}
+	}
+}
+
+// extendReach finds which regions tickets know, and how well they reach them.
+func (s *search) extendReach() {
+	if s.masks == nil {
+		return
+	}
+	if !slices.Equal(s.regions, s.pool.regions) {
+		s.regions = s.pool.regions
+		s.masks, s.here = s.masks[:0], s.here[:0]
+		for _, of := range s.tables {
+			of.worst, of.above = of.worst[:0], of.above[:0]
+		}
+	}
+	for _, of := range s.tables {
+		s.extendLatencies(of, len(s.masks))
+	}
+	regions, column := len(s.regions), s.tables[0].column
+	for t := len(s.masks); t < s.pool.tickets(); t++ {
+		mask, here := ^uint64(0), s.located(uint32(t), column)
+		if here {
+			for i, n := range s.tables[0].worst[t*regions : (t+1)*regions] {
+				if n != n {
+					mask &^= 1 << i
+				}
+			}
+			if regions < MaxRegions {
+				mask &= 1<<regions - 1
+			}
+		}
+		s.masks, s.here = append(s.masks, mask), append(s.here, here)
+	}
+}
+
+// cutReach takes the tickets from one on away.
+func (s *search) cutReach(tickets int) {
+	if s.masks == nil {
+		return
+	}
+	s.masks, s.here = s.masks[:tickets], s.here[:tickets]
+	for _, of := range s.tables {
+		if of.worst = of.worst[:tickets*len(s.regions)]; of.over {
+			of.above = of.above[:len(of.worst)]
 		}
 	}
 }
@@ -81,25 +115,23 @@ func (s *search) located(t uint32, column *column) bool {
 	return false
 }
 
-func (s *search) latencies(c *column, above bool) *reachLimit {
-	regions := len(s.pool.regions)
+// extendLatencies computes the latencies of tickets from one on.
+func (s *search) extendLatencies(of *latencies, from int) {
+	c, regions := of.column, len(s.regions)
 	numbers := make([]int, len(s.pool.names.texts)+1) // of regions by name, from 1
-	for i, name := range s.pool.regions {
+	for i, name := range s.regions {
 		numbers[name] = i + 1
 	}
-	of := &reachLimit{worst: make([]float64, s.pool.tickets()*regions)}
-	if above {
-		of.above = make([]float64, len(of.worst))
-	}
 	known := make([]float64, regions)
-	for t := range s.pool.age {
-		row := of.worst[t*regions : (t+1)*regions]
-		for i := range row {
-			row[i] = math.Inf(-1)
-			if above {
-				of.above[t*regions+i] = math.Inf(-1)
+	for t := from; t < s.pool.tickets(); t++ {
+		at := len(of.worst)
+		for range regions {
+			of.worst = append(of.worst, math.Inf(-1))
+			if of.over {
+				of.above = append(of.above, math.Inf(-1))
 			}
 		}
+		row := of.worst[at:]
 		for p := s.pool.first[t]; p < s.pool.first[t+1]; p++ {
 			if !c.has[p] {
 				continue
@@ -120,31 +152,38 @@ func (s *search) latencies(c *column, above bool) *reachLimit {
 				if !(n <= row[i]) && row[i] == row[i] {
 					row[i] = n
 				}
-				if above {
-					if at := &of.above[t*regions+i]; !(n-best <= *at) && *at == *at {
-						*at = n - best
+				if of.over {
+					if above := &of.above[at+i]; !(n-best <= *above) && *above == *above {
+						*above = n - best
 					}
 				}
 			}
 		}
 	}
-	return of
 }
 
 // approach computes the bounds of the anchor.
 func (b *builder) approach() {
 	for _, l := range b.limits {
 		l.most, l.over = b.farthest(l.need.Max), b.farthest(l.need.Over)
+		if l.own() {
+			continue
+		}
 		key := [2]float64{l.most, l.over}
 		if l.level != nil && l.at == key {
 			continue
 		}
 		l.at, l.level = key, l.levels[key]
 		if l.level == nil && len(l.levels) < levels {
-			l.level = b.everywhere(l)
+			l.level = make([]uint64, len(b.masks))
 			l.levels[key] = l.level
 		}
 	}
+}
+
+// own returns whether each ticket has its own bounds.
+func (l *reachLimit) own() bool {
+	return l.need.Max != nil && l.need.Max.Clock == rules.Own || l.need.Over != nil && l.need.Over.Clock == rules.Own
 }
 
 // farthest is the loosest that a bound of a latency may be.
@@ -152,30 +191,30 @@ func (b *builder) farthest(bound *rules.Bound) float64 {
 	if bound == nil || bound.Clock == rules.Own {
 		return math.Inf(1)
 	}
+	b.noteLoosest(bound)
 	return b.loosest(bound)
 }
 
 // reach returns the regions that all players of a ticket reach, with the loosest bounds.
 func (b *builder) reach(t uint32) uint64 {
+	b.work--
 	mask := b.masks[t]
 	for _, l := range b.limits {
-		if l.level != nil {
-			mask &= l.level[t]
-		} else if mask != 0 {
-			mask &= b.reaches(l, t)
+		if mask == 0 {
+			break
 		}
+		if l.level == nil {
+			mask &= b.reaches(l, t)
+			continue
+		}
+		level := l.level[t]
+		if level == 0 {
+			level = ^b.reaches(l, t)
+			l.level[t] = level
+		}
+		mask &^= level
 	}
 	return mask
-}
-
-// everywhere returns the regions that each ticket reaches within a limit.
-func (b *builder) everywhere(l *reachLimit) []uint64 {
-	masks := make([]uint64, len(b.masks))
-	for t := range masks {
-		masks[t] = b.reaches(l, uint32(t))
-	}
-	b.work -= len(masks) / 8
-	return masks
 }
 
 // reaches returns the regions that all players of a ticket reach within a limit.
@@ -183,12 +222,14 @@ func (b *builder) reaches(l *reachLimit, t uint32) uint64 {
 	most, over := l.most, l.over
 	if bound := l.need.Max; bound != nil && bound.Clock == rules.Own {
 		most = own(bound, b.pool.age[t])
+		b.noteChange(bound, b.pool.age[t])
 	}
 	if bound := l.need.Over; bound != nil && bound.Clock == rules.Own {
 		over = own(bound, b.pool.age[t])
+		b.noteChange(bound, b.pool.age[t])
 	}
 	mask := ^uint64(0)
-	regions := len(b.pool.regions)
+	regions := len(b.regions)
 	if !math.IsInf(most, 1) || !math.IsInf(over, 1) {
 		for i, n := range l.worst[int(t)*regions : (int(t)+1)*regions] {
 			if !(n <= most) {
@@ -203,7 +244,6 @@ func (b *builder) reaches(l *reachLimit, t uint32) uint64 {
 			}
 		}
 	}
-	b.work--
 	return mask
 }
 

@@ -7,9 +7,12 @@ const fewRoles = 5
 
 // roleTable is which roles players take.
 type roleTable struct {
-	names  []uint32 // of all shapes
-	shapes []shapeRoles
-	takes  []uint64 // of each player: the roles by number in names. Roles from the 64th on are not told apart
+	names []uint32 // of all shapes
+	// numbers are the places of names; column has the roles of players, nil if they do not matter.
+	numbers map[string]int
+	column  *column
+	shapes  []shapeRoles
+	takes   []uint64 // of each player: the roles by number in names. Roles from the 64th on are not told apart
 }
 
 // shapeRoles is the roles of a shape.
@@ -22,28 +25,39 @@ type shapeRoles struct {
 	takes []uint8
 }
 
+// findRoles finds the roles of all teams.
 func (s *search) findRoles() {
 	s.roles.shapes = make([]shapeRoles, len(s.rules.Teams))
-	numbers := map[string]int{}
+	s.roles.numbers = map[string]int{}
 	for i, team := range s.rules.Teams {
 		for _, role := range team.Roles {
-			n, known := numbers[role.Name]
+			n, known := s.roles.numbers[role.Name]
 			if !known {
-				n = len(numbers)
-				numbers[role.Name] = n
+				n = len(s.roles.numbers)
+				s.roles.numbers[role.Name] = n
 				s.roles.names = append(s.roles.names, s.pool.names.number([]byte(role.Name)))
 			}
 			s.roles.shapes[i].global = append(s.roles.shapes[i].global, n)
 		}
 	}
-	column := s.column(s.rules.RoleValue)
-	if column == nil || len(s.roles.names) == 0 {
+	if s.roles.column = s.column(s.rules.RoleValue); s.roles.column == nil || len(s.roles.names) == 0 {
+		s.roles.column = nil
 		return
 	}
-	players := s.pool.first[s.pool.tickets()]
-	s.roles.takes = make([]uint64, players)
-	for p := range players {
-		s.roles.takes[p] = rolesOf(column, s.roles.names, p)
+	s.roles.takes = []uint64{}
+	for i, team := range s.rules.Teams {
+		s.roles.shapes[i].find(&s.roles, team)
+	}
+}
+
+// extendRoles finds which roles players take.
+func (s *search) extendRoles() {
+	if s.roles.column == nil {
+		return
+	}
+	first := len(s.roles.takes)
+	for p := uint32(first); p < s.pool.first[s.pool.tickets()]; p++ {
+		s.roles.takes = append(s.roles.takes, rolesOf(s.roles.column, s.roles.names, p))
 	}
 	for i, m := range s.members {
 		if m.Role == "" {
@@ -51,12 +65,37 @@ func (s *search) findRoles() {
 		}
 		takes := &s.roles.takes[s.pool.first[s.pool.waiting+i]]
 		*takes = 0
-		if n, known := numbers[m.Role]; known {
+		if n, known := s.roles.numbers[m.Role]; known {
 			*takes = 1 << n
 		}
 	}
-	for i, team := range s.rules.Teams {
-		s.roles.shapes[i].find(&s.roles, team)
+	for i := range s.roles.shapes {
+		r := &s.roles.shapes[i]
+		if r.most == nil {
+			continue
+		}
+		for _, mask := range s.roles.takes[first:] {
+			takes := uint8(0)
+			for i, n := range r.global {
+				if mask&(1<<n) != 0 {
+					takes |= 1 << i
+				}
+			}
+			r.takes = append(r.takes, takes)
+		}
+	}
+}
+
+// cut takes the players from one on away.
+func (t *roleTable) cut(players uint32) {
+	if t.column == nil {
+		return
+	}
+	t.takes = t.takes[:players]
+	for i := range t.shapes {
+		if r := &t.shapes[i]; r.most != nil {
+			r.takes = r.takes[:players]
+		}
 	}
 }
 
@@ -92,14 +131,7 @@ func (r *shapeRoles) find(t *roleTable, team rules.Team) {
 		}
 		r.most[set] = uint16(max(0, min(sum, rest, rules.MaxPlayers)))
 	}
-	r.takes = make([]uint8, len(t.takes))
-	for p, mask := range t.takes {
-		for i, n := range r.global {
-			if mask&(1<<n) != 0 {
-				r.takes[p] |= 1 << i
-			}
-		}
-	}
+	r.takes = []uint8{}
 }
 
 // join counts the players of a ticket in a team, and returns whether the team can have its roles. Leave takes them

@@ -37,8 +37,12 @@ const (
 	few = 32
 	// restShare is which part of the work may be spent on that: one of so many.
 	restShare = 4
+	// tryShare is which part of the work one anchor may take: one of so many.
+	tryShare = 4
 	// arrangements bounds the numbers of teams that are tried for each anchor.
 	arrangements = 64
+	// mostSweeps bounds how often tickets that are left are looked at again after matches were found.
+	mostSweeps = 100
 )
 
 // Search finds matches among all tickets, and tickets that join running games, if there are any; each ticket is in one
@@ -50,57 +54,70 @@ func Search(r *rules.Rules, source Source, games *Games, work int) []Match {
 	if games == nil {
 		games = &Games{}
 	}
+	return newSearch(r, p).search(games, work)
+}
+
+// search is one run.
+func (s *search) search(games *Games, work int) []Match {
+	p := s.pool
 	if len(games.Running) > 0 {
 		p.addMembers(games)
 	}
-	return p.search(games, work)
-}
-
-func (p *pool) search(games *Games, work int) []Match {
 	p.findRegions(games)
-	s := &search{rules: p.rules, pool: p, games: games, work: work, taken: slices.Clone(p.refused)}
-	order := s.prepare()
-	s.found = make([]Match, 0, len(order)/max(1, s.most))
+	order := s.prepare(games, slices.Clone(p.refused))
+	s.work, s.budget = work, work
+	s.found = nil
 	if len(games.Running) == 0 {
 		s.matches(order)
-		s.rest(order, work/restShare)
-		return s.found
+	} else {
+		s.withGames(order)
 	}
-	s.withGames(order)
+	s.settle(order)
+	s.cut(p.waiting)
+	p.cut(p.waiting)
 	return s.found
 }
 
-// prepare compiles the rules, and returns the tickets that may be in matches. Those that are taken are in none.
-func (s *search) prepare() (order []uint32) {
-	for i := range s.games.Running {
-		for j := range s.games.Running[i].Members {
-			s.members = append(s.members, &s.games.Running[i].Members[j])
+// prepare begins a run, and returns the tickets that may be in matches. Those that are unfit, which it keeps, are in
+// none.
+func (s *search) prepare(games *Games, unfit []bool) (order []uint32) {
+	s.games, s.taken, s.members, s.sorted = games, unfit, nil, s.sorted[:0]
+	for i := range games.Running {
+		for j := range games.Running[i].Members {
+			s.members = append(s.members, &games.Running[i].Members[j])
 		}
 	}
-	s.compile()
+	s.extend()
+	for t := range s.taken {
+		s.taken[t] = s.taken[t] || s.torn[t] || s.pool.gone[t]
+	}
 	s.unfit = slices.Clone(s.taken[s.pool.waiting:])
 	for t := s.pool.waiting; t < s.pool.tickets(); t++ {
 		s.taken[t] = true // members of games wait for nothing
 	}
-	order = s.anchors()
+	s.oldest, s.earliest = 0, math.Inf(1)
+	for t, age := range s.pool.age[:s.pool.waiting] {
+		if !s.pool.gone[t] {
+			s.oldest, s.earliest = math.Max(s.oldest, age), math.Min(s.earliest, s.pool.created[t])
+		}
+	}
+	for _, l := range s.limits {
+		l.levels, l.level = map[[2]float64][]uint64{}, nil
+	}
 	s.b = newBuilder(s)
-	return order
+	return s.anchors()
 }
 
 // withGames finds matches and fills games, in the order that the rules say.
 func (s *search) withGames(order []uint32) {
 	work := s.work
 	spend := func(share int, on func()) {
-		s.work = share
+		s.work, s.budget = share, share
 		on()
 		work -= share - s.work
 	}
 	kept := work / gamesShare
-	all := func() {
-		most := s.work / restShare
-		s.matches(order)
-		s.rest(order, most)
-	}
+	all := func() { s.matches(order) }
 	fill := func() { s.fill(order) }
 	switch first := s.rules.Backfill.First; {
 	case first == rules.GamesFirst:
@@ -108,10 +125,11 @@ func (s *search) withGames(order []uint32) {
 		spend(work, all)
 	case first == rules.MatchesFirst || s.alwaysFull():
 		spend(work-kept, all)
-		spend(work, fill)
+		spend(work/2, fill)
+		spend(work, all) // those who joined may have been in the way
 	default:
 		s.full = true
-		spend((work-kept)/2, func() { s.matches(order) })
+		spend((work-kept)/2, func() { s.sweep(order, s.effort(order)) })
 		s.full = false
 		spend(kept, fill)
 		spend(work, all)
@@ -132,39 +150,77 @@ func (s *search) alwaysFull() bool {
 
 // begin lines up the tickets that are left.
 func (s *search) begin(order []uint32) {
-	if s.sorted != nil {
-		order = slices.DeleteFunc(slices.Clone(order), func(t uint32) bool { return s.taken[t] })
-		clear(s.b.left)
+	if len(s.sorted) == 0 {
+		s.align(order)
 	}
-	s.align(order)
+	s.link()
+	clear(s.b.left)
 	for _, t := range order {
-		s.b.count(t, s.b.left, 1)
+		if !s.taken[t] {
+			s.b.count(t, s.b.left, 1)
+		}
 	}
 }
 
-// matches finds new matches, anchor by anchor.
+// effort is how hard anchors are tried at first.
+func (s *search) effort(order []uint32) mode {
+	if len(order)*manySteps > s.budget {
+		return quickly
+	}
+	return thoroughly
+}
+
+// manySteps is about how many steps an anchor takes that is tried thoroughly.
+const manySteps = 4000
+
+// matches finds new matches: first quickly, then thoroughly, then in all combinations, until nothing more is found. So
+// nothing is found either when those that are left come alone.
 func (s *search) matches(order []uint32) {
+	first := s.effort(order)
+	for range mostSweeps {
+		found := first == quickly && s.sweep(order, quickly)
+		found = found || s.sweep(order, thoroughly)
+		found = found || s.rest(order)
+		if !found || s.work <= 0 {
+			return
+		}
+		order = slices.DeleteFunc(slices.Clone(order), func(t uint32) bool { return s.taken[t] })
+	}
+}
+
+// sweep tries anchor by anchor. It ends when those that are in no match took their part of the work.
+func (s *search) sweep(order []uint32, m mode) (found bool) {
 	s.begin(order)
+	left := s.budget / sweepShare[m]
 	for i, anchor := range order {
-		if s.work <= 0 {
+		if s.work <= 0 || left <= 0 {
 			break
 		}
-		s.anchorsLeft = len(order) - i
-		if !s.taken[anchor] {
-			s.around(anchor)
-			s.leave(anchor) // it was tried with all that may come after it
+		if s.taken[anchor] {
+			continue
 		}
+		if s.anchorsLeft = len(order) - i; s.rolesLeft() {
+			ok, cost := s.attempt(m, anchor, s.budget/tryShare, func() bool { return s.around(anchor, m) })
+			if ok {
+				found = true
+			} else {
+				left -= cost
+			}
+		}
+		s.leave(anchor) // it was tried with all that may come after it
 	}
+	return found
 }
 
-// search is one search.
+// search searches a pool, again and again if it changes.
 type search struct {
 	rules *rules.Rules
 	pool  *pool
 	games *Games
-	work  int
-	taken []bool
-	found []Match
+	// work is what is left of a run's work, budget what there was.
+	work, budget int
+	taken        []bool
+	found        []Match
 
 	members []*Member // of all games, in the order of the pool
 	unfit   []bool    // of each member: whether no match can have him
@@ -176,22 +232,32 @@ type search struct {
 	columns     map[string]*column
 	main        *column   // of the value by which tickets are near, or nil
 	values      []float64 // of main, of each ticket
-	keys        []uint32  // of each ticket: those with other keys are never together
-	masks       []uint64  // of each ticket: the regions that its players know; nil for rules without regions
+	keyed       []*keyed
+	keys        []uint32 // of each ticket: those with other keys are never together
+	torn        []bool   // of each ticket: whether its players differ in what must be the same
+	spans       []*spans
+	totals      []*total
+	masks       []uint64 // of each ticket: the regions that its players know; nil for rules without regions
+	regions     []uint32 // that the masks are of
 	limits      []*reachLimit
-	quick       []quick   // of each of all
-	latency     []float64 // of each ticket and region: the greatest of its players
-	here        []bool    // of each ticket: whether a player has latencies
-	byRegion    bool      // whether preferences look at latencies
+	tables      []*latencies
+	quick       []quick // of each of all
+	here        []bool  // of each ticket: whether a player has latencies
+	byRegion    bool    // whether preferences look at latencies
 	anchorsLeft int
 	guards      []guard
 	roles       roleTable
 
-	youngest, oldest float64
-	// sorted is all tickets by key and value; place is where each is. line has those that are left.
+	// oldest is the greatest age, earliest when that ticket was created.
+	oldest, earliest float64
+	// sorted is all tickets of a run by key and value; place is where each is. line has those that are left. groups are
+	// the first and the last place of each key.
 	sorted []uint32
 	place  []uint32
 	line   line
+	groups [][2]int32
+
+	memory
 
 	arrangements []*arrangement
 	most         int // players of a match
@@ -202,11 +268,12 @@ type search struct {
 
 func (s *search) column(name string) *column { return s.columns[name] }
 
-// compile prepares what does not depend on the anchor.
-func (s *search) compile() {
-	s.columns = make(map[string]*column, len(s.pool.columns))
-	for i := range s.pool.columns {
-		s.columns[s.pool.columns[i].value.Name] = &s.pool.columns[i]
+// newSearch prepares what depends on the rules alone.
+func newSearch(r *rules.Rules, p *pool) *search {
+	s := &search{rules: r, pool: p, columns: make(map[string]*column, len(p.columns))}
+	s.run = firstRun
+	for i := range p.columns {
+		s.columns[p.columns[i].value.Name] = &p.columns[i]
 	}
 	var take func(rule rules.Rule)
 	take = func(rule rules.Rule) {
@@ -218,42 +285,67 @@ func (s *search) compile() {
 		}
 		s.all = append(s.all, rule)
 	}
-	for _, rule := range s.rules.Rules {
+	for _, rule := range r.Rules {
 		take(rule)
 	}
-	s.ordered = rules.Ordered(s.rules)
-	s.byRegion = slices.ContainsFunc(s.rules.Prefer, aboutLatency)
-	s.youngest = math.Inf(1)
-	for _, age := range s.pool.age[:s.pool.waiting] {
-		s.youngest, s.oldest = math.Min(s.youngest, age), math.Max(s.oldest, age)
-	}
+	s.ordered = rules.Ordered(r)
+	s.byRegion = slices.ContainsFunc(r.Prefer, aboutLatency)
 	s.findGuards()
+	s.findTotals()
 	s.findMain()
 	s.findReach()
 	s.findRoles()
 	s.arrange()
+	return s
+}
+
+// extend computes what is known of each ticket that is new.
+func (s *search) extend() {
+	s.extendKeys()
+	for _, of := range s.spans {
+		of.extend(s.pool)
+	}
+	for _, of := range s.totals {
+		of.extend(s.pool)
+	}
+	s.extendValues()
+	s.extendReach()
+	s.extendRoles()
+}
+
+// cut takes the tickets from one on away.
+func (s *search) cut(tickets int) {
+	s.keys, s.torn, s.values = s.keys[:tickets], s.torn[:tickets], s.values[:tickets]
+	for _, of := range s.spans {
+		of.low, of.high = of.low[:tickets], of.high[:tickets]
+	}
+	for _, of := range s.totals {
+		of.adds = of.adds[:tickets]
+	}
+	s.cutReach(tickets)
+	s.roles.cut(s.pool.first[tickets])
 }
 
 // around tries to make a match of an anchor and the tickets that are nearest to it.
-func (s *search) around(anchor uint32) {
-	if !s.rolesLeft() {
-		return
-	}
-	if len(s.roles.names) == 0 && len(s.rules.Prefer) == 0 && s.nearest(anchor, s.most+1) {
-		return // as most do where many wait
+func (s *search) around(anchor uint32, m mode) bool {
+	if len(s.roles.names) == 0 && len(s.rules.Prefer) == 0 && s.nearest(anchor, s.most+1, m) {
+		return true // as most do where many wait
 	}
 	limit := 3*s.most + 8
 	if limit > 400 {
 		limit = max(400, s.most+s.most/4)
 	}
-	s.nearest(anchor, limit)
+	return s.nearest(anchor, limit, m)
 }
 
 // nearest tries an anchor with so many tickets.
-func (s *search) nearest(anchor uint32, limit int) bool {
+func (s *search) nearest(anchor uint32, limit int, m mode) bool {
 	near := s.near(anchor, limit)
 	s.b.look(near, true)
-	return s.try(anchor, max(40+2*len(near), min(200+12*len(near), s.work/(8*s.anchorsLeft))))
+	if m == quickly {
+		return s.try(anchor, 40+2*len(near))
+	}
+	return s.try(anchor, 200+12*len(near))
 }
 
 // try makes a match of an anchor and the candidates, if it can.
@@ -289,7 +381,7 @@ func (s *search) keep() {
 	s.found = append(s.found, s.b.match)
 	for _, team := range s.b.match.Teams {
 		for _, t := range team.Tickets {
-			s.taken[t] = true
+			s.take(t)
 		}
 	}
 }
@@ -314,12 +406,11 @@ func (s *search) rolesLeft() bool {
 	return false
 }
 
-// rest tries all combinations of what is left, in groups that could be together, if they are small, with at most so
-// much of the work.
-func (s *search) rest(order []uint32, most int) {
-	kept := s.work - min(s.work, most)
-	s.work, s.anchorsLeft = s.work-kept, few
-	defer func() { s.work += kept }()
+// rest tries all combinations of what is left, in groups that could be together, if they are small, with a part of the
+// work.
+func (s *search) rest(order []uint32) (found bool) {
+	left := s.budget / restShare
+	s.anchorsLeft = few
 	groups := map[uint32][]uint32{}
 	var keys []uint32
 	for _, t := range order {
@@ -336,16 +427,20 @@ func (s *search) rest(order []uint32, most int) {
 			continue
 		}
 		for i, anchor := range group {
-			if s.work <= 0 {
-				return
+			if left = min(left, s.work); left <= 0 {
+				return found
 			}
 			if s.taken[anchor] {
 				continue
 			}
-			s.b.begin(anchor)
-			s.b.distant = s.b.far()
-			s.b.look(slices.DeleteFunc(slices.Clone(group[i+1:]), func(t uint32) bool { return s.taken[t] }), false)
-			s.try(anchor, s.work)
+			ok, cost := s.attempt(wholly, anchor, left, func() bool {
+				s.b.begin(anchor)
+				s.b.distant = s.b.far()
+				s.b.look(slices.DeleteFunc(slices.Clone(group[i+1:]), func(t uint32) bool { return s.taken[t] }), false)
+				return s.try(anchor, math.MaxInt)
+			})
+			found, left = found || ok, left-cost
 		}
 	}
+	return found
 }

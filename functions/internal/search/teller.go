@@ -10,8 +10,7 @@ import (
 
 // Teller says what is known of the players of single tickets.
 type Teller struct {
-	pool    *pool // of one ticket
-	decoder *decoder
+	pool    *pool
 	values  []toldValue
 	numbers []string
 }
@@ -33,13 +32,13 @@ type Told struct {
 }
 
 // NewTeller returns a teller of the tickets of a source.
-func NewTeller(r *rules.Rules, source Source) *Teller {
-	t := &Teller{pool: newPool(r)}
-	t.decoder = newDecoder(t.pool, source)
-	for i := range t.pool.columns {
-		v := t.pool.columns[i].value
-		if v.Name == r.RoleValue || v.Name == r.RegionValue {
-			t.decoder.of[i].hidden = true
+func NewTeller(r *rules.Rules, source Source) *Teller { return newTeller(read(r, source)) }
+
+func newTeller(p *pool) *Teller {
+	t := &Teller{pool: p}
+	for i := range p.columns {
+		v := p.columns[i].value
+		if v.Name == p.rules.RoleValue || v.Name == p.rules.RegionValue {
 			continue
 		}
 		at := slices.IndexFunc(t.values, func(of toldValue) bool { return of.from == v.From })
@@ -64,32 +63,38 @@ func NewTeller(r *rules.Rules, source Source) *Teller {
 // Numbers are the names of the values that are numbers.
 func (t *Teller) Numbers() []string { return t.numbers }
 
+// column is a column as tickets say it.
+func (t *Teller) column(i int) *column {
+	if told := t.pool.told[i]; told != nil {
+		return told
+	}
+	return &t.pool.columns[i]
+}
+
 // Players tells of the players of a ticket, in their order.
 func (t *Teller) Players(ticket uint32) []Told {
-	for i := range t.pool.columns {
-		t.pool.columns[i].clear()
-	}
-	n, _ := t.decoder.ticket(int(ticket))
-	all := make([]Told, n)
-	for p := range all {
+	first := t.pool.first[ticket]
+	all := make([]Told, t.pool.size(ticket))
+	for i := range all {
+		p := first + uint32(i)
 		text := []byte{'{'}
 		for _, of := range t.values {
 			if of.number >= 0 {
-				all[p].Numbers = append(all[p].Numbers, t.pool.columns[of.number].numbers[p])
+				all[i].Numbers = append(all[i].Numbers, t.column(of.number).numbers[p])
 			}
 			for _, i := range of.columns {
-				c := &t.pool.columns[i]
-				if c.missing(uint32(p)) {
+				c := t.column(i)
+				if c.missing(p) {
 					continue
 				}
 				if len(text) > 1 {
 					text = append(text, ',')
 				}
-				text = t.appendValue(append(Quote(text, of.from), ':'), c, uint32(p))
+				text = t.appendValue(append(Quote(text, of.from), ':'), c, p)
 				break
 			}
 		}
-		all[p].Values = append(text, '}')
+		all[i].Values = append(text, '}')
 	}
 	return all
 }
@@ -107,8 +112,13 @@ func (t *Teller) appendValue(text []byte, c *column, p uint32) []byte {
 		open, end = '{', '}'
 	}
 	text = append(text, open)
+	var order []uint32
 	for i := c.starts[p]; i < c.starts[p+1]; i++ {
-		if i > c.starts[p] {
+		order = append(order, i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return t.pool.byName(c.items[a], c.items[b]) })
+	for at, i := range order {
+		if at > 0 {
 			text = append(text, ',')
 		}
 		text = Quote(text, t.pool.names.texts[c.items[i]])
@@ -117,15 +127,6 @@ func (t *Teller) appendValue(text []byte, c *column, p uint32) []byte {
 		}
 	}
 	return append(text, end)
-}
-
-// clear empties a column.
-func (c *column) clear() {
-	c.numbers, c.texts, c.items = c.numbers[:0], c.texts[:0], c.items[:0]
-	c.amounts, c.has = c.amounts[:0], c.has[:0]
-	if c.starts != nil {
-		c.starts = c.starts[:1]
-	}
 }
 
 // Means returns the mean of each of the teller's numbers, NaN for those that nobody has.

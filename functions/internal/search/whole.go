@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
@@ -21,19 +20,18 @@ func (b *builder) whole() bool {
 	return true
 }
 
-// clock computes the ages of the match, by clock.
+// clock computes the ages of the match, by clock. Times are whole milliseconds, so their order does not change a sum.
 func (b *builder) clock() {
 	oldest, newest, sum, n := math.Inf(-1), math.Inf(1), 0.0, 0.0
-	b.byNumber = append(b.byNumber[:0], b.chosen...)
-	slices.Sort(b.byNumber)
-	for _, t := range b.byNumber {
+	for _, t := range b.chosen {
 		if b.isMember(t) {
-			break // members have no age, and the greatest numbers
+			continue // members have no age
 		}
 		age := b.pool.age[t]
-		oldest, newest, sum, n = math.Max(oldest, age), math.Min(newest, age), sum+age, n+1
+		oldest, newest = greater(oldest, age), lesser(newest, age)
+		sum, n = sum+greater(0, b.now-b.pool.created[t]), n+1
 	}
-	b.ages = [4]float64{oldest, newest, sum / n, b.pool.age[b.anchor]}
+	b.ages = [4]float64{oldest, newest, sum / 1000 / n, b.pool.age[b.anchor]}
 }
 
 // at is the number of a bound in the match.
@@ -41,16 +39,34 @@ func (b *builder) at(bound *rules.Bound) (float64, bool) {
 	if bound == nil {
 		return 0, false
 	}
-	age := b.ages[0]
+	age := b.ageOf(bound)
+	b.noteChange(bound, age)
+	return bound.At(age)
+}
+
+// ageOf is the age that a bound follows in the match.
+func (b *builder) ageOf(bound *rules.Bound) float64 {
 	switch bound.Clock {
 	case rules.Newest:
-		age = b.ages[1]
+		return b.ages[1]
 	case rules.Mean:
-		age = b.ages[2]
+		return b.ages[2]
 	case rules.Anchor:
-		age = b.ages[3]
+		return b.ages[3]
 	}
-	return bound.At(age)
+	return b.ages[0]
+}
+
+// under returns whether a number is at most a bound in the match.
+func (b *builder) under(bound *rules.Bound, n float64) bool {
+	if bound == nil {
+		return true
+	}
+	age := b.ageOf(bound)
+	most, on := bound.At(age)
+	within := !on || n <= most
+	b.noteMost(bound, age, n, within)
+	return within
 }
 
 func (b *builder) within(n float64, r rules.Range) bool {
@@ -292,16 +308,12 @@ func (b *builder) allHold(region int) bool {
 
 // spanned returns whether the match is within a spread whose spans are known.
 func (b *builder) spanned(g *guard, i int) bool {
-	most, on := b.at(g.bound)
-	if !on {
-		return true
-	}
 	if g.scope != rules.BesideAnchor {
-		return !(b.high[i]-b.low[i] > most) // without numbers it is less than any bound
+		return b.under(g.bound, b.high[i]-b.low[i]) // without numbers it is less than any bound
 	}
 	low, high := g.near.low[b.anchor], g.near.high[b.anchor]
 	for _, t := range b.chosen {
-		if math.Max(high, g.near.high[t])-math.Min(low, g.near.low[t]) > most {
+		if !b.under(g.bound, math.Max(high, g.near.high[t])-math.Min(low, g.near.low[t])) {
 			return false
 		}
 	}
@@ -318,9 +330,11 @@ func (b *builder) reachable(l *reachLimit, region int) bool {
 	for _, t := range b.chosen {
 		if l.need.Max != nil && l.need.Max.Clock == rules.Own {
 			most = own(l.need.Max, b.pool.age[t])
+			b.noteChange(l.need.Max, b.pool.age[t])
 		}
 		if l.need.Over != nil && l.need.Over.Clock == rules.Own {
 			over = own(l.need.Over, b.pool.age[t])
+			b.noteChange(l.need.Over, b.pool.age[t])
 		}
 		at := int(t)*regions + region
 		if !(l.worst[at] <= most) || l.above != nil && !(l.above[at] <= over) {
@@ -362,7 +376,7 @@ func (b *builder) byLatency() []int {
 			cost = b.meanLatency(column, name)
 		} else {
 			for _, t := range b.chosen {
-				if n := b.latency[int(t)*regions+i]; n > cost {
+				if n := b.tables[0].worst[int(t)*regions+i]; n > cost {
 					cost = n
 				}
 			}

@@ -47,22 +47,19 @@ func (o *proposer) seats(m *search.Match) *seats {
 		all, version = slices.Clone(in.seats), in.version
 	}
 	if o.teller == nil {
-		o.teller = search.NewTeller(o.rules, o.source)
+		o.teller = o.kept.Teller()
 	}
 	s := &seats{}
 	for i, team := range m.Teams {
 		at := 0
 		for _, t := range team.Tickets {
-			first, end := o.source.party.Of(t)
 			told := o.teller.Players(t)
 			for k, one := range told {
 				seat := search.Seat{Team: o.names.of(o.rules, m, i), Version: version, Values: one.Values}
 				if team.Roles != nil {
 					seat.Role = team.Roles[at]
 				}
-				if int(end-first) == len(told) {
-					seat.ID = o.source.party.ID(first + uint32(k))
-				}
+				seat.ID = o.kept.ID(t, k)
 				all = append(all, seat)
 				at++
 			}

@@ -18,35 +18,66 @@ const effort = 600
 // explainShare is which part of the work is for explanations, if somebody asks: one of so many.
 const explainShare = 4
 
+// Begin returns a matcher without tickets.
+func Begin(*matchfn.Settings) (matchfn.Matcher, error) { return &matcher{}, nil }
+
+// Match proposes the matches of a run that keeps nothing.
+func Match(r *matchfn.Run) error { return new(matcher).Match(r) }
+
+// matcher proposes matches of the tickets of one config, which it keeps.
+type matcher struct {
+	rules *rules.Rules
+	kept  *search.Kept // nil before the first run
+}
+
 // Match proposes the matches of a run.
-func Match(r *matchfn.Run) error {
-	rules, err := origin.Read(r.Config())
-	if err != nil {
-		return errors.New("settings: " + err.Error())
+func (m *matcher) Match(r *matchfn.Run) error {
+	if m.kept == nil {
+		rules, err := origin.Read(r.Config())
+		if err != nil {
+			return errors.New("settings: " + err.Error())
+		}
+		m.rules, m.kept = rules, search.Keep(rules)
 	}
-	source := newSource(r, rules)
-	games, work := newGames(r, rules, source), int(r.Budget().Milliseconds())*effort
-	kept := 0
+	source := newSource(r, m.rules)
+	m.kept.Take(source, r.Created(), r.First(), r.Gone(), float64(r.Now().UnixMilli()), r.Keeps())
+	games, work := newGames(r, m.rules, source, m.kept), steady(r.Budget().Milliseconds())*effort
+	explained := 0
 	if len(r.Asked()) > 0 {
-		kept = work / explainShare
+		explained = work / explainShare
 	}
-	found := search.Search(rules, source, &games.Games, work-kept)
-	p := proposer{run: r, rules: rules, source: source, games: games, names: names{}}
+	found := m.kept.Search(&games.Games, work-explained)
+	p := proposer{run: r, rules: m.rules, kept: m.kept, games: games, names: names{}}
 	for i := range found {
-		p.propose(&found[i])
+		if p.propose(&found[i]) {
+			m.kept.Lose(&found[i])
+		}
 	}
 	p.log()
-	if kept > 0 {
-		explain(r, search.Explain(rules, source, &games.Games, found, r.Asked(), kept))
+	if explained > 0 {
+		explain(r, search.Explain(m.rules, source, &games.Games, found, r.Asked(), explained))
 	}
 	return nil
+}
+
+// steady is a budget of which a run may use all. It is the same for runs that began a little sooner or later before
+// their deadline, so that they go equally far: a power of two, or one and a half of it.
+func steady(milliseconds int64) int {
+	budget := 1
+	for int64(2*budget) <= milliseconds && budget < 1<<20 {
+		budget *= 2
+	}
+	if half := budget + budget/2; int64(half) <= milliseconds {
+		return half
+	}
+	return budget
 }
 
 // proposer proposes what was found.
 type proposer struct {
 	run    *matchfn.Run
 	rules  *rules.Rules
-	source source
+	kept   *search.Kept
 	games  *games
 	names  names
 	teller *search.Teller // nil until it is needed
@@ -76,8 +107,9 @@ func (n names) of(rules *rules.Rules, m *search.Match, team int) string {
 	return name
 }
 
-// propose proposes a match, or tickets for a running game. The longest wait has the best score, then the least cost.
-func (o *proposer) propose(m *search.Match) {
+// propose proposes a match, or tickets for a running game. The longest wait has the best score, then the least cost. It
+// returns false for one that waits.
+func (o *proposer) propose(m *search.Match) bool {
 	score := m.Age
 	if m.Cost > 0 {
 		score -= m.Cost / (1 + m.Cost)
@@ -89,18 +121,23 @@ func (o *proposer) propose(m *search.Match) {
 	if o.describes(m) {
 		if o.written > maxAllSeats {
 			o.later++
-			return
+			return false
 		}
 		if in = o.seats(m); in == nil {
 			if o.large++; m.Game >= 0 {
-				return
+				return false
 			}
 		}
 	}
 	p := o.run.Propose(score)
+	var numbers []uint32
 	for i, team := range m.Teams {
 		if m.Game < 0 || len(team.Tickets) > 0 {
-			p.Team(o.names.of(o.rules, m, i), team.Tickets...)
+			numbers = numbers[:0]
+			for _, t := range team.Tickets {
+				numbers = append(numbers, o.kept.Number(t))
+			}
+			p.Team(o.names.of(o.rules, m, i), numbers...)
 		}
 	}
 	if m.Game >= 0 {
@@ -115,11 +152,12 @@ func (o *proposer) propose(m *search.Match) {
 		at := 0
 		for i, t := range team.Tickets {
 			if team.Roles != nil {
-				p.TicketProperties(t, roles(team.Roles[at:at+team.Players[i]]))
+				p.TicketProperties(o.kept.Number(t), roles(team.Roles[at:at+team.Players[i]]))
 				at += team.Players[i]
 			}
 		}
 	}
+	return true
 }
 
 // roles is the roles of a ticket's players, in their order.

@@ -46,7 +46,7 @@ type roster struct {
 }
 
 // newGames returns the running games. The log says how many cannot be filled, and why.
-func newGames(r *matchfn.Run, rules *rules.Rules, s source) *games {
+func newGames(r *matchfn.Run, rules *rules.Rules, s source, kept *search.Kept) *games {
 	if r.Backfills() == 0 {
 		return &games{}
 	}
@@ -58,7 +58,12 @@ func newGames(r *matchfn.Run, rules *rules.Rules, s source) *games {
 	var unknown, nowhere, strange int
 	for i := range uint32(r.Backfills()) {
 		g := search.Running{
-			Age: max(0, float64(r.Now().UnixMilli())-created[i]) / 1000, Room: -1, Barred: from.members.Barred(i),
+			Age: max(0, float64(r.Now().UnixMilli())-created[i]) / 1000, Room: -1,
+		}
+		for _, number := range from.members.Barred(i) {
+			if t, ok := kept.Ticket(number); ok {
+				g.Barred = append(g.Barred, t)
+			}
 		}
 		if open[i] == open[i] {
 			g.Room = int(max(0, min(open[i], math.MaxInt32)))
@@ -88,7 +93,7 @@ func newGames(r *matchfn.Run, rules *rules.Rules, s source) *games {
 		r.Log("of", r.Backfills(), "running games these get nobody:", unknown, "do not say who is in them,", nowhere,
 			"have no region,", strange, "have a player in a team that the rules do not have")
 	}
-	from.bar(all)
+	from.bar(all, kept)
 	all.Roster = from
 	return all
 }
@@ -169,7 +174,7 @@ func listOf(one *search.Seat) []byte {
 }
 
 // bar finds the tickets with a player whom only the property names. The request bars all others.
-func (s *roster) bar(all *games) {
+func (s *roster) bar(all *games, kept *search.Kept) {
 	in := map[string][]uint32{}
 	for member, player := range s.player {
 		if player < 0 && s.id[member] != "" {
@@ -179,14 +184,11 @@ func (s *roster) bar(all *games) {
 	if len(in) == 0 {
 		return
 	}
-	for t := range uint32(s.run.Tickets()) {
-		first, end := s.party.Of(t)
-		for p := first; p < end; p++ {
-			for _, game := range in[s.party.ID(p)] {
-				all.Running[game].Barred = append(all.Running[game].Barred, t)
-			}
+	kept.EachID(func(t uint32, id string) {
+		for _, game := range in[id] {
+			all.Running[game].Barred = append(all.Running[game].Barred, t)
 		}
-	}
+	})
 	for i := range all.Running {
 		slices.Sort(all.Running[i].Barred)
 	}
@@ -208,8 +210,12 @@ func teams(r *rules.Rules) map[string]bool {
 func (s roster) Ages() []float64                         { return make([]float64, len(s.game)) }
 func (s roster) PlayersOf(member int) (from, end uint32) { return uint32(member), uint32(member) + 1 }
 func (s roster) PlayerValue(string) search.Values        { return nil }
-func (s roster) PlayerID(member uint32) string           { return s.id[member] }
 func (s roster) Players(member int) ([]byte, bool)       { return s.told[member], s.told[member] != nil }
+
+// PlayerIDs are the ids of members.
+func (s roster) PlayerIDs() search.Values {
+	return func(member uint32) ([]byte, bool) { return []byte(s.id[member]), s.id[member] != "" }
+}
 
 func (s roster) PlayerNumber(name string) []float64 {
 	if !slices.Contains(s.attributes, name) {
@@ -256,7 +262,6 @@ func (o *proposer) join(p matchfn.Proposal, m *search.Match, in *seats) {
 	for i, team := range m.Teams {
 		at := 0
 		for j, t := range team.Tickets {
-			first, end := o.source.party.Of(t)
 			for k := range team.Players[j] {
 				if joining++; joining > 1 {
 					text = append(text, ',')
@@ -265,10 +270,8 @@ func (o *proposer) join(p matchfn.Proposal, m *search.Match, in *seats) {
 				if team.Roles != nil {
 					text = search.Quote(append(text, `,"role":`...), team.Roles[at])
 				}
-				if int(end-first) == team.Players[j] {
-					if id := o.source.party.ID(first + uint32(k)); id != "" { // only if the rules name the value id
-						text = search.Quote(append(text, `,"id":`...), id)
-					}
+				if id := o.kept.ID(t, k); id != "" { // only if the rules name the value id
+					text = search.Quote(append(text, `,"id":`...), id)
 				}
 				text = append(text, '}')
 				at++

@@ -22,8 +22,11 @@ var values = []string{
 	"accelbyte.matching_rule.*.attribute", "accelbyte.matchingRules.*.attribute",
 }
 
-// creates are the settings with which backfill tickets may be created: they say who is in a game.
-var creates = []string{"backfill.create", "flexmatch.BackfillMode", "unity", "accelbyte.auto_backfill"}
+// withIDs are the settings with which ids are needed: values that are ids, and backfill tickets that may be created,
+// which say who is in a game.
+var withIDs = []string{
+	"values.id", "values.*.id", "backfill.create", "flexmatch.BackfillMode", "unity", "accelbyte.auto_backfill",
+}
 
 // Options are what the function's manifest says: it reads what the settings name, and what rules mean that name
 // nothing.
@@ -33,7 +36,7 @@ func Options() []matchfn.Option {
 		matchfn.Properties(players, "roles", "latency", region), matchfn.PropertiesNamedBy(values...),
 		matchfn.Players(), matchfn.PlayerAttributesNamedBy(values...),
 		matchfn.PlayerProperties("roles", "latency"), matchfn.PlayerPropertiesNamedBy(values...),
-		matchfn.PlayerIDsWith(append([]string{"values.id", "values.*.id"}, creates...)...), matchfn.BackfillPlayers(),
+		matchfn.PlayerIDsWith(withIDs...), matchfn.BackfillPlayers(),
 	}
 }
 
@@ -57,8 +60,10 @@ func newSource(r *matchfn.Run, rules *rules.Rules) source {
 func (s source) Ages() []float64                   { return s.run.Wait() }
 func (s source) Players(ticket int) ([]byte, bool) { return s.players.Of(uint32(ticket)) }
 
+// PlayerIDs are the ids of players, if they travel.
+func (s source) PlayerIDs() search.Values { return valuesOf(s.party.IDs()) }
+
 func (s source) PlayersOf(ticket int) (first, end uint32) { return s.party.Of(uint32(ticket)) }
-func (s source) PlayerID(player uint32) string            { return s.party.ID(player) }
 
 // Number is an attribute of tickets, if the settings name it. Rule sets of other languages do not: their players' own
 // values count.
@@ -77,19 +82,31 @@ func (s source) PlayerNumber(name string) []float64 {
 	if !slices.Contains(s.attributes, name) {
 		return nil
 	}
-	return s.party.Attribute(name)
+	numbers := s.party.Attribute(name)
+	if !slices.ContainsFunc(numbers, func(n float64) bool { return n == n }) {
+		return nil
+	}
+	return numbers
 }
 
 func (s source) PlayerValue(name string) search.Values {
 	if !slices.Contains(s.properties, name) {
 		return nil
 	}
-	return s.party.Property(name).Of
+	return valuesOf(s.party.Property(name))
 }
 
 func (s source) TicketValue(name string) search.Values {
 	if !slices.Contains(s.properties, name) || name == players {
 		return nil
 	}
-	return s.run.Property(name).Of
+	return valuesOf(s.run.Property(name))
+}
+
+// valuesOf is a property as the search takes it, nil if nobody has it.
+func valuesOf(p matchfn.Property) search.Values {
+	if !p.Any() {
+		return nil
+	}
+	return p.Of
 }

@@ -14,6 +14,8 @@ import (
 type Crowd struct {
 	// Backfills are those of the next run.
 	Backfills []Backfill
+	// Budget is what a run may take: see [Request].
+	Budget time.Duration
 
 	function *matchfn.Function
 	settings string
@@ -56,7 +58,9 @@ func (c *Crowd) Remove(id int) {
 // removed since is new to the function, as in a runner.
 func (c *Crowd) Run(now time.Time) ([]Proposal, error) {
 	base := &block.Base{Number: 1, Continues: c.begun, First: len(c.numbers)}
-	r := Request{Now: now, Settings: c.settings, Backfills: c.Backfills, base: base, gone: c.gone}
+	r := Request{
+		Now: now, Budget: c.Budget, Settings: c.settings, Backfills: c.Backfills, base: base, gone: c.gone,
+	}
 	slices.Sort(r.gone)
 	for _, id := range c.byAge() {
 		t := &c.tickets[id]
@@ -102,7 +106,7 @@ func (c *Crowd) Overlooked(now time.Time) ([]Proposal, error) {
 }
 
 func (c *Crowd) anew(now time.Time, backfills []Backfill, among func(id int) bool) ([]Proposal, error) {
-	r := Request{Now: now, Settings: c.settings, Backfills: backfills}
+	r := Request{Now: now, Budget: c.Budget, Settings: c.settings, Backfills: backfills}
 	var ids []uint32
 	for _, id := range c.byAge() {
 		if t := c.tickets[id]; !t.left && among(id) {

@@ -1,0 +1,249 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// memory is what is known of anchors that were in no match, from run to run: that they are in none as long as no ticket
+// comes or goes that was looked at, and no bound has another number. It never changes what is found: an anchor is
+// passed over only if the same steps would be made again, and these are charged as if they had been.
+type memory struct {
+	run   uint32
+	now   float64 // in milliseconds
+	tried [modes][]tried
+	// till is for how many seconds all that an attempt looks at stays as it is.
+	till float64
+	// low and high are the tickets before which the search for the nearest ended.
+	low, high uint32
+	// changes counts the tickets that came or went in this run, and latest has the last change of each place.
+	changes uint32
+	latest  latest
+	fresh   []uint32 // tickets that came
+	left    []uint32 // tickets that are gone
+	// spare is what is left of the work of the run while an anchor is tried, which has its own.
+	spare int
+	// keeps is set if there will be another run.
+	keeps bool
+}
+
+// mode is how an anchor is tried.
+type mode int
+
+const (
+	quickly    mode = iota // with the nearest tickets, in few steps
+	thoroughly             // in many steps
+	wholly                 // with all tickets that are left, in all combinations
+	modes      = 2 * (wholly + 1)
+)
+
+// sweepShare is which part of the work anchors may take that are in no match: one of so many.
+var sweepShare = [...]int{quickly: 2, thoroughly: 4}
+
+// firstRun is the number of the first run. No run has the number before it.
+const firstRun = 2
+
+// nobody is no ticket.
+const nobody = math.MaxUint32
+
+// tried is an anchor that is in no match.
+type tried struct {
+	until float64 // in milliseconds
+	// low and high are the tickets next to those that were looked at. A change beyond them changes nothing.
+	low, high uint32
+	run       uint32 // the run in which this was so
+	at        uint32 // after how many changes of that run
+	cost      int32  // of work
+	// granted is how much work it had, if that was too little; else 0.
+	granted int32
+}
+
+// known returns what is known of an anchor.
+func (s *search) known(m mode, anchor uint32) *tried {
+	if s.full {
+		m += modes / 2
+	}
+	of := s.tried[m]
+	if len(of) <= int(anchor) {
+		more := make([]tried, s.pool.waiting+s.pool.waiting/8)
+		copy(more, of)
+		s.tried[m], of = more, more
+	}
+	return &of[anchor]
+}
+
+// attempt tries an anchor with at most so much work, unless it is known that it is in no match. It returns what that
+// costs.
+func (s *search) attempt(m mode, anchor uint32, most int, try func() bool) (found bool, cost int) {
+	e := s.known(m, anchor)
+	granted := int32(min(most, s.work, math.MaxInt32))
+	if s.holds(e, anchor) && (e.granted > 0 && granted <= e.granted || e.granted == 0 && e.cost <= granted) {
+		if e.granted > 0 {
+			e.cost, e.granted = granted, granted
+		}
+		if e.run != s.run { // otherwise it was paid
+			s.work -= int(e.cost)
+			e.run, e.at = s.run, s.changes
+		}
+		return false, int(e.cost)
+	}
+	left := s.work
+	s.work, s.spare = int(granted), left
+	s.b.looks, s.till, s.low, s.high = 0, math.Inf(1), nobody, nobody
+	s.b.refuse()
+	found = try()
+	cost = int(granted) - max(0, s.work)
+	ended := s.work <= 0
+	s.work, s.spare = left-cost, 0
+	if found {
+		return true, cost
+	}
+	s.b.noteRefused()
+	*e = tried{until: s.now + 1000*s.till - 1, low: s.low, high: s.high, run: s.run, at: s.changes, cost: int32(cost)}
+	if ended {
+		e.granted = granted
+	}
+	return false, cost
+}
+
+// holds returns whether what was found out of an anchor is still so.
+func (s *search) holds(e *tried, anchor uint32) bool {
+	at := e.at
+	if e.run != s.run {
+		if e.run+1 != s.run || !(s.now < e.until) {
+			return false
+		}
+		at = 0
+	}
+	if s.changes == at {
+		return true
+	}
+	group := s.groups[s.keys[anchor]]
+	from, to := group[0], group[1]
+	if e.low != nobody {
+		if s.taken[e.low] {
+			return false
+		}
+		from = int32(s.place[e.low])
+	}
+	if e.high != nobody {
+		if s.taken[e.high] {
+			return false
+		}
+		to = int32(s.place[e.high])
+	}
+	return s.latest.of(int(max(from-1, group[0])), int(min(to+1, group[1]))) <= at
+}
+
+// settle ends a run: what does not hold any more is forgotten.
+func (s *search) settle(order []uint32) {
+	if !s.keeps {
+		return
+	}
+	for m := range s.tried {
+		of := s.tried[m]
+		for _, t := range order {
+			if int(t) >= len(of) || s.taken[t] {
+				continue
+			}
+			if e := &of[t]; e.run+1 >= s.run && s.holds(e, t) {
+				e.run = s.run
+			} else {
+				e.run = 0
+			}
+		}
+	}
+}
+
+// change notes the tickets that came and went since the last run.
+func (s *search) change() {
+	s.changes = 0
+	s.latest.reset(len(s.sorted))
+	if len(s.fresh)+len(s.left) == 0 || !s.remembers() {
+		return
+	}
+	s.changes = 1
+	for _, t := range s.fresh {
+		if place := int(s.place[t]); place < len(s.sorted) && s.sorted[place] == t {
+			s.latest.set(place, 1)
+		}
+	}
+	for _, t := range s.left {
+		place := sort.Search(len(s.sorted), func(i int) bool { return s.before(t, s.sorted[i]) })
+		s.latest.set(place-1, 1)
+		s.latest.set(place, 1)
+	}
+}
+
+// remembers returns whether anything is known of anchors.
+func (s *search) remembers() bool {
+	return slices.ContainsFunc(s.tried[:], func(of []tried) bool { return of != nil })
+}
+
+// take takes a ticket.
+func (s *search) take(t uint32) {
+	s.taken[t] = true
+	s.changes++
+	s.latest.set(int(s.place[t]), s.changes)
+}
+
+// before returns whether a ticket is before another one in the line of all.
+func (s *search) before(t, o uint32) bool {
+	if c := cmp.Or(cmp.Compare(s.keys[t], s.keys[o]), cmp.Compare(s.values[t]+0, s.values[o]+0)); c != 0 {
+		return c < 0
+	}
+	if column := s.column(s.rules.Priority); column != nil {
+		if c := cmp.Compare(s.priority(column, o), s.priority(column, t)); c != 0 {
+			return c < 0
+		}
+	}
+	return cmp.Or(cmp.Compare(s.pool.created[t], s.pool.created[o]), cmp.Compare(t, o)) < 0
+}
+
+// latest is when places changed last, as a tree of the greatest of two.
+type latest struct {
+	tree []uint32
+	half int
+}
+
+// reset forgets all changes.
+func (l *latest) reset(places int) {
+	l.half = 1
+	for l.half < places {
+		l.half *= 2
+	}
+	if len(l.tree) < 2*l.half {
+		l.tree = make([]uint32, 2*l.half)
+	} else {
+		clear(l.tree)
+	}
+}
+
+// set notes a change, which is later than all before.
+func (l *latest) set(place int, at uint32) {
+	if place < 0 || place >= l.half {
+		return
+	}
+	for i := place + l.half; i > 0 && l.tree[i] != at; i /= 2 {
+		l.tree[i] = at
+	}
+}
+
+// of returns the latest change from one place to another.
+func (l *latest) of(from, to int) (at uint32) {
+	from, to = max(from, 0)+l.half, min(to, l.half-1)+l.half
+	for from <= to {
+		if from%2 == 1 {
+			at = max(at, l.tree[from])
+			from++
+		}
+		if to%2 == 0 {
+			at = max(at, l.tree[to])
+			to--
+		}
+		from, to = from/2, to/2
+	}
+	return at
+}

@@ -1,0 +1,201 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// total is a sum that must be met, and what each ticket adds to it. A sum may be too little in a part of a match and
+// right in the whole. But what is too much stays so if nobody takes from it; and what is lacking must come from the
+// tickets that may still join, in the places that are left.
+type total struct {
+	need   *rules.Total
+	column *column
+	adds   []float64 // of each ticket
+}
+
+func (s *search) findTotals() {
+	for i := range s.all {
+		if c, ok := s.all[i].Need.(*rules.Total); ok && s.all[i].Active == nil && c.Scope.Of != rules.BesideAnchor {
+			s.totals = append(s.totals, &total{need: c, column: s.column(c.Value)})
+		}
+	}
+}
+
+func (o *total) extend(p *pool) {
+	for t := len(o.adds); t < p.tickets(); t++ {
+		sum, first := 0.0, p.first[t]
+		for player := first; player < p.first[t+1]; player++ {
+			if v := o.column.numbers[player]; v == v && o.column.counts(player, first) {
+				sum += v
+			}
+		}
+		o.adds = append(o.adds, sum)
+	}
+}
+
+// sums is how far the totals of a match are that grows.
+type sums struct {
+	// of is the sums by total and team. least and most bound them, as loosely as they may be.
+	of, least, most []float64
+	// grows is set for a total that no candidate makes less. gain is the most that a candidate adds to it for each of its
+	// players, and gains the most that one adds to all that are for teams, each as a part of its gain.
+	grows []bool
+	gain  []float64
+	gains float64
+	// later is what the candidates from each on add.
+	later []float64
+	saved []float64
+}
+
+// slack is more than the error of a sum, as a part of it.
+const slack = 1e-9
+
+// beginSums finds what the totals of a match with the anchor may be.
+func (b *builder) beginSums() {
+	s := &b.sums
+	s.least, s.most = s.least[:0], s.most[:0]
+	for _, o := range b.totals {
+		least, most := math.Inf(-1), math.Inf(1)
+		if bound := o.need.Sum.Min; bound != nil {
+			b.noteLoosest(bound)
+			if n, _, off := bound.Over(0, b.loosestAt(bound)); !off {
+				least = n - slack*(1+math.Abs(n))
+			}
+		}
+		if bound := o.need.Sum.Max; bound != nil {
+			b.noteLoosest(bound)
+			if n := b.loosest(bound); !math.IsInf(n, 1) {
+				most = n + slack*(1+math.Abs(n))
+			}
+		}
+		s.least, s.most = append(s.least, least), append(s.most, most)
+	}
+}
+
+// lookSums looks at what the candidates add.
+func (b *builder) lookSums() {
+	s, n := &b.sums, len(b.totals)
+	s.grows, s.gain, s.gains = s.grows[:0], s.gain[:0], 0
+	s.later = append(s.later[:0], make([]float64, n*(len(b.candidates)+1))...)
+	for k, o := range b.totals {
+		grows, gain := true, 0.0
+		for j := len(b.candidates) - 1; j >= 0; j-- {
+			t := b.candidates[j]
+			adds := o.adds[t]
+			grows, gain = grows && adds >= 0, greater(gain, adds/float64(b.pool.size(t)))
+			s.later[n*j+k] = s.later[n*(j+1)+k] + greater(0, adds)
+		}
+		s.grows, s.gain = append(s.grows, grows), append(s.gain, gain)
+	}
+	for _, t := range b.candidates {
+		parts := 0.0
+		for k, o := range b.totals {
+			if o.need.Scope.Of != rules.InMatch && s.gain[k] > 0 {
+				parts += greater(0, o.adds[t]) / s.gain[k]
+			}
+		}
+		s.gains = greater(s.gains, parts/float64(b.pool.size(t)))
+	}
+}
+
+// sumOf returns which sum a total has that a ticket of a team adds to; false for none.
+func (b *builder) sumOf(k, team int) (int, bool) {
+	o := b.totals[k]
+	switch o.need.Scope.Of {
+	case rules.InMatch:
+		return k * len(b.teams), true
+	case rules.InTeams:
+		if o.need.Scope.Teams != nil &&
+			!slices.Contains(o.need.Scope.Teams, b.rules.Teams[b.arranged.shapes[team]].Name) {
+			return 0, false
+		}
+	}
+	return k*len(b.teams) + team, true
+}
+
+// sumsFit returns whether the totals can still be met when a ticket joins a team. If other tickets must be in the
+// match, they decide.
+func (b *builder) sumsFit(team int, t uint32, size int) bool {
+	if len(b.must) > 0 {
+		return true
+	}
+	s := &b.sums
+	left := float64(b.arranged.limits[team] - b.players[team] - size)
+	all := float64(b.top - b.total - size)
+	parts := 0.0
+	for k, o := range b.totals {
+		at, ok := b.sumOf(k, team)
+		if !ok {
+			continue
+		}
+		sum := s.of[at] + o.adds[t]
+		if s.grows[k] && sum > s.most[k] {
+			return false
+		}
+		lacks := s.least[k] - sum
+		if lacks <= 0 {
+			continue
+		}
+		room := left
+		if o.need.Scope.Of == rules.InMatch {
+			room = all
+		}
+		if lacks > s.gain[k]*room {
+			return false
+		}
+		if o.need.Scope.Of != rules.InMatch {
+			parts += lacks / s.gain[k]
+		}
+	}
+	b.work -= len(b.totals) / 4
+	return parts <= s.gains*left*(1+slack)
+}
+
+// sumsLack returns whether the candidates from one on add too little to the totals.
+func (b *builder) sumsLack(from int) bool {
+	if len(b.must) > 0 {
+		return false
+	}
+	s, n := &b.sums, len(b.totals)
+	for k, o := range b.totals {
+		lacks := 0.0
+		for team := range b.teams {
+			if at, ok := b.sumOf(k, team); ok {
+				lacks += greater(0, s.least[k]-s.of[at])
+			}
+			if o.need.Scope.Of == rules.InMatch {
+				break
+			}
+		}
+		if lacks > s.later[n*from+k]*(1+slack) {
+			return true
+		}
+	}
+	return false
+}
+
+// addSums adds a ticket of a team to the totals, and returns what restores them.
+func (b *builder) addSums(team int, t uint32) (before int) {
+	s := &b.sums
+	before = len(s.saved)
+	for k, o := range b.totals {
+		if at, ok := b.sumOf(k, team); ok {
+			s.saved = append(s.saved, s.of[at])
+			s.of[at] += o.adds[t]
+		}
+	}
+	return before
+}
+
+func (b *builder) restoreSums(team, before int) {
+	s, at := &b.sums, before
+	for k := range b.totals {
+		if of, ok := b.sumOf(k, team); ok {
+			s.of[of] = s.saved[at]
+			at++
+		}
+	}
+}
