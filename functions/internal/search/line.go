@@ -96,6 +96,7 @@ func resize[T any](of []T, n int) []T {
 
 // link links the tickets that are left.
 func (s *search) link() {
+	s.linked = true
 	last := int32(-1)
 	for i, t := range s.sorted {
 		if s.taken[t] {

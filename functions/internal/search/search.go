@@ -150,10 +150,15 @@ func (s *search) alwaysFull() bool {
 
 // begin lines up the tickets that are left.
 func (s *search) begin(order []uint32) {
+	s.ready(order)
+	s.link()
+}
+
+// ready sorts all tickets, if they are not yet, and counts those that are left.
+func (s *search) ready(order []uint32) {
 	if len(s.sorted) == 0 {
 		s.align(order)
 	}
-	s.link()
 	clear(s.b.left)
 	for _, t := range order {
 		if !s.taken[t] {
@@ -190,7 +195,8 @@ func (s *search) matches(order []uint32) {
 
 // sweep tries anchor by anchor. It ends when those that are in no match took their part of the work.
 func (s *search) sweep(order []uint32, m mode) (found bool) {
-	s.begin(order)
+	s.ready(order)
+	s.linked = false // not before one has to be tried
 	left := s.budget / sweepShare[m]
 	for i, anchor := range order {
 		if s.work <= 0 || left <= 0 {
@@ -200,7 +206,12 @@ func (s *search) sweep(order []uint32, m mode) (found bool) {
 			continue
 		}
 		if s.anchorsLeft = len(order) - i; s.rolesLeft() {
-			ok, cost := s.attempt(m, anchor, s.budget/tryShare, func() bool { return s.around(anchor, m) })
+			ok, cost := s.attempt(m, anchor, s.budget/tryShare, func() bool {
+				if !s.linked {
+					s.linkAfter(order[:i])
+				}
+				return s.around(anchor, m)
+			})
 			if ok {
 				found = true
 			} else {
@@ -210,6 +221,16 @@ func (s *search) sweep(order []uint32, m mode) (found bool) {
 		s.leave(anchor) // it was tried with all that may come after it
 	}
 	return found
+}
+
+// linkAfter links the tickets that are left, without those that were anchors before.
+func (s *search) linkAfter(before []uint32) {
+	s.link()
+	for _, t := range before {
+		if !s.taken[t] {
+			s.line.remove(s.place[t])
+		}
+	}
 }
 
 // search searches a pool, again and again if it changes.
@@ -255,6 +276,7 @@ type search struct {
 	sorted []uint32
 	place  []uint32
 	line   line
+	linked bool // whether the line is
 	groups [][2]int32
 
 	memory
@@ -388,7 +410,9 @@ func (s *search) keep() {
 
 // leave takes a ticket out of those that are left.
 func (s *search) leave(t uint32) {
-	s.line.remove(s.place[t])
+	if s.linked {
+		s.line.remove(s.place[t])
+	}
 	s.b.count(t, s.b.left, -1)
 }
 
