@@ -15,6 +15,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 // The function rules works on changes, and no check finds that it overlooks a match: while players of five against five
@@ -28,6 +29,15 @@ func TestRulesOfChangesOverlookNobody(t *testing.T) {
 	f := matchfn.NewMatcher(function.Begin, function.Options()...)
 	index, inv, keeping := pool.New(), &Invoker{}, NewKeeping(1<<30, 0)
 	keeping.least = 100
+	m := f.Manifest()
+	needs := NeedsOf(sandbox.Manifest{
+		Attributes: m.Attributes, Properties: m.Properties,
+		AttributeSettings: m.AttributeSettings, PropertySettings: m.PropertySettings,
+		Players: &sandbox.Players{
+			Attributes: m.Players.Attributes, Properties: m.Players.Properties,
+			AttributeSettings: m.Players.AttributeSettings, PropertySettings: m.Players.PropertySettings,
+		},
+	})
 	now, next, matches, bytes := int64(1_900_000_000_000), 0, 0, []int64{}
 	waiting := map[string]bool{}
 	for step := range 120 {
@@ -45,7 +55,7 @@ func TestRulesOfChangesOverlookNobody(t *testing.T) {
 			near := random.IntN(3)
 			for k := range 1 + random.IntN(3)*random.IntN(2) {
 				one.Players = append(one.Players, &pb.Player{Id: fmt.Sprint("p", next, "-", k), Properties: map[string][]byte{
-					"roles": fmt.Appendf(nil, `["%s"]`, []string{"tank", "healer", "damage", "damage"}[random.IntN(4)]),
+					"roles":   fmt.Appendf(nil, `["%s"]`, []string{"tank", "healer", "damage", "damage"}[random.IntN(4)]),
 					"latency": fmt.Appendf(nil, `{"eu":%d,"us":%d,"as":%d}`, 20+60*near, 20+60*((near+1)%3), 20+60*((near+2)%3)),
 				}})
 			}
@@ -69,7 +79,7 @@ func TestRulesOfChangesOverlookNobody(t *testing.T) {
 			Request: &pb.RunRequest{Config: "c", Settings: settings, Now: now}, Index: index, Began: began,
 			Deadline: began.Add(5 * time.Second), Keeping: keeping, Answer: func(*pb.RunPart) error { return nil },
 		}
-		last, err := inv.Invoke(t.Context(), r, native{f}, needsOf(f))
+		last, err := inv.Invoke(t.Context(), r, native{f}, needs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +90,7 @@ func TestRulesOfChangesOverlookNobody(t *testing.T) {
 		if bytes = append(bytes, last.GetStats().GetBytes()); keeping.bases[r.Key] == nil {
 			t.Fatalf("run %d kept nothing", step)
 		}
-		if err := inv.Check(t.Context(), r, native{f}, needsOf(f)); err != nil {
+		if err := inv.Check(t.Context(), r, native{f}, needs); err != nil {
 			t.Fatalf("run %d: %v", step, err)
 		}
 		for _, p := range answer.GetProposals() {
