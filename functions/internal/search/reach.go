@@ -68,6 +68,14 @@ func (s *search) extendReach() {
 	if !slices.Equal(s.regions, s.pool.regions) {
 		s.regions = s.pool.regions
 		s.masks, s.here = s.masks[:0], s.here[:0]
+		names := uint32(0)
+		for _, name := range s.regions {
+			names = max(names, name+1)
+		}
+		s.regionOf = make([]uint8, names)
+		for i, name := range s.regions {
+			s.regionOf[name] = uint8(i + 1)
+		}
 		for _, of := range s.tables {
 			of.worst, of.above = of.worst[:0], of.above[:0]
 		}
@@ -118,10 +126,6 @@ func (s *search) located(t uint32, column *column) bool {
 // extendLatencies computes the latencies of tickets from one on.
 func (s *search) extendLatencies(of *latencies, from int) {
 	c, regions := of.column, len(s.regions)
-	numbers := make([]int, len(s.pool.names.texts)+1) // of regions by name, from 1
-	for i, name := range s.regions {
-		numbers[name] = i + 1
-	}
 	known := make([]float64, regions)
 	for t := from; t < s.pool.tickets(); t++ {
 		at := len(of.worst)
@@ -144,8 +148,8 @@ func (s *search) extendLatencies(of *latencies, from int) {
 				if c.amounts[i] < best {
 					best = c.amounts[i]
 				}
-				if number := numbers[c.items[i]]; number > 0 {
-					known[number-1] = c.amounts[i]
+				if name := c.items[i]; name < uint32(len(s.regionOf)) && s.regionOf[name] > 0 {
+					known[s.regionOf[name]-1] = c.amounts[i]
 				}
 			}
 			for i, n := range known {

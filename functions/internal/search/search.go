@@ -260,6 +260,7 @@ type search struct {
 	totals      []*total
 	masks       []uint64 // of each ticket: the regions that its players know; nil for rules without regions
 	regions     []uint32 // that the masks are of
+	regionOf    []uint8  // of each name: the number of the region, from 1; 0 for none
 	limits      []*reachLimit
 	tables      []*latencies
 	quick       []quick // of each of all
@@ -435,21 +436,7 @@ func (s *search) rolesLeft() bool {
 func (s *search) rest(order []uint32) (found bool) {
 	left := s.budget / restShare
 	s.anchorsLeft = few
-	groups := map[uint32][]uint32{}
-	var keys []uint32
-	for _, t := range order {
-		if !s.taken[t] {
-			if groups[s.keys[t]] == nil {
-				keys = append(keys, s.keys[t])
-			}
-			groups[s.keys[t]] = append(groups[s.keys[t]], t)
-		}
-	}
-	for _, key := range keys {
-		group := groups[key]
-		if len(group) > few {
-			continue
-		}
+	for _, group := range s.smallGroups(order) {
 		for i, anchor := range group {
 			if left = min(left, s.work); left <= 0 {
 				return found
@@ -467,4 +454,28 @@ func (s *search) rest(order []uint32) (found bool) {
 		}
 	}
 	return found
+}
+
+// smallGroups returns what is left of the groups of tickets that could be together, of those that are small.
+func (s *search) smallGroups(order []uint32) (groups [][]uint32) {
+	sizes := make([]uint32, len(s.groups))
+	for _, t := range order {
+		if !s.taken[t] {
+			sizes[s.keys[t]]++
+		}
+	}
+	at := make([]uint32, len(s.groups)) // of each key: its group, from 1
+	for _, t := range order {
+		key := s.keys[t]
+		if s.taken[t] || sizes[key] > few {
+			continue
+		}
+		if at[key] == 0 {
+			groups = append(groups, make([]uint32, 0, sizes[key]))
+			at[key] = uint32(len(groups))
+		}
+		group := &groups[at[key]-1]
+		*group = append(*group, t)
+	}
+	return groups
 }
