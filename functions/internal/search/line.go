@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/rules"
@@ -11,9 +12,12 @@ import (
 
 // anchors returns all tickets that may be in a match: those with the greatest priority first, then the oldest.
 func (s *search) anchors() []uint32 {
+	if s.order != nil {
+		return s.merged(s.order, s.sooner)
+	}
 	order := make([]uint32, 0, s.pool.waiting)
 	for t := range uint32(s.pool.waiting) {
-		if !s.taken[t] && s.pool.size(t) <= s.most && (s.masks == nil || s.masks[t] != 0) {
+		if s.eligible(t) {
 			order = append(order, t)
 		}
 	}
@@ -30,6 +34,47 @@ func (s *search) anchors() []uint32 {
 		order = by
 	}
 	return order
+}
+
+// eligible returns whether a ticket may be in a match at all.
+func (s *search) eligible(t uint32) bool {
+	return !s.taken[t] && s.pool.size(t) <= s.most && (s.masks == nil || s.masks[t] != 0)
+}
+
+// merged is tickets in an order, without those that are taken and with those that came. These are sorted for it.
+func (s *search) merged(tickets []uint32, compare func(a, b uint32) int) []uint32 {
+	more := slices.DeleteFunc(slices.Clone(s.fresh), func(t uint32) bool { return !s.eligible(t) })
+	slices.SortFunc(more, compare)
+	all, at := make([]uint32, 0, len(tickets)+len(more)), 0
+	appendLeft := func(until int) {
+		for _, t := range tickets[at:until] {
+			if !s.taken[t] {
+				all = append(all, t)
+			}
+		}
+		at = until
+	}
+	for _, t := range more {
+		appendLeft(at + sort.Search(len(tickets)-at, func(i int) bool { return compare(t, tickets[at+i]) < 0 }))
+		all = append(all, t)
+	}
+	appendLeft(len(tickets))
+	return all
+}
+
+// sooner compares tickets in the order of anchors.
+func (s *search) sooner(t, o uint32) int {
+	if column := s.column(s.rules.Priority); column != nil {
+		if c := cmp.Compare(s.priority(column, o), s.priority(column, t)); c != 0 {
+			return c
+		}
+	}
+	return cmp.Or(cmp.Compare(s.pool.created[t], s.pool.created[o]), cmp.Compare(t, o))
+}
+
+// nearer compares tickets in the order of the line.
+func (s *search) nearer(t, o uint32) int {
+	return cmp.Or(cmp.Compare(s.keys[t], s.keys[o]), cmp.Compare(s.values[t]+0, s.values[o]+0), s.sooner(t, o))
 }
 
 // priority is the greatest of a ticket's players.
@@ -58,32 +103,43 @@ func (l *line) remove(place uint32) {
 
 // align sorts tickets by key and value.
 func (s *search) align(tickets []uint32) {
-	byValue := matchfn.SortPool(tickets, s.values)
-	s.sorted = byValue
-	keys, several := make([]float64, len(byValue)), false
-	most := uint32(0)
-	for i, t := range byValue {
-		keys[i] = float64(s.keys[t])
-		several = several || s.keys[t] != s.keys[byValue[0]]
-		most = max(most, s.keys[t])
-	}
-	if several {
-		s.sorted = make([]uint32, len(byValue))
-		for i, at := range matchfn.SortBy(keys) {
-			s.sorted[i] = byValue[at]
-		}
+	if s.aligned != nil {
+		s.sorted = s.merged(s.aligned, s.nearer)
+	} else {
+		s.sorted = s.byKey(matchfn.SortPool(tickets, s.values))
 	}
 	s.place = resize(s.place, s.pool.tickets())
-	s.groups = resize(s.groups, int(most)+1)
+	most := uint32(0)
 	for i, t := range s.sorted {
 		s.place[t] = uint32(i)
-		if i == 0 || s.keys[s.sorted[i-1]] != s.keys[t] {
-			s.groups[s.keys[t]][0] = int32(i)
+		most = max(most, s.keys[t])
+	}
+	s.groups = resize(s.groups, int(most)+1)
+	for i, t := range s.sorted {
+		key := s.keys[t]
+		if i == 0 || s.keys[s.sorted[i-1]] != key {
+			s.groups[key][0] = int32(i)
 		}
-		s.groups[s.keys[t]][1] = int32(i)
+		s.groups[key][1] = int32(i)
 	}
 	s.line.up, s.line.down = resize(s.line.up, len(s.sorted)), resize(s.line.down, len(s.sorted))
 	s.change()
+}
+
+// byKey sorts tickets by their keys. Those of a key stay in their order.
+func (s *search) byKey(tickets []uint32) []uint32 {
+	if len(s.keyed) == 0 {
+		return tickets
+	}
+	keys := make([]float64, len(tickets))
+	for i, t := range tickets {
+		keys[i] = float64(s.keys[t])
+	}
+	order := matchfn.SortBy(keys)
+	for i, at := range order {
+		order[i] = tickets[at]
+	}
+	return order
 }
 
 // resize returns a slice of a length, of the same memory if that is enough. Its elements are any.

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -23,6 +22,9 @@ type memory struct {
 	latest  latest
 	fresh   []uint32 // tickets that came
 	left    []uint32 // tickets that are gone
+	// order and aligned are the tickets that were left over, in the order of anchors and in that of the line; nil where
+	// they have to be sorted anew.
+	order, aligned []uint32
 	// spare is what is left of the work of the run while an anchor is tried, which has its own.
 	spare int
 	// keeps is set if there will be another run.
@@ -39,8 +41,8 @@ const (
 	modes      = 2 * (wholly + 1)
 )
 
-// sweepShare is which part of the work anchors may take that are in no match: one of so many.
-var sweepShare = [...]int{quickly: 2, thoroughly: 4}
+// sweepShare is how many eighths of the work anchors may take that are in no match.
+var sweepShare = [...]int{quickly: 3, thoroughly: 1}
 
 // firstRun is the number of the first run. No run has the number before it.
 const firstRun = 2
@@ -142,6 +144,7 @@ func (s *search) settle(order []uint32) {
 	if !s.keeps {
 		return
 	}
+	s.order, s.aligned = s.leftOf(order), s.leftOf(s.sorted)
 	for m := range s.tried {
 		of := s.tried[m]
 		for _, t := range order {
@@ -155,6 +158,14 @@ func (s *search) settle(order []uint32) {
 			}
 		}
 	}
+}
+
+// leftOf returns those of some tickets that are left.
+func (s *search) leftOf(tickets []uint32) []uint32 {
+	if len(s.found) == 0 {
+		return tickets
+	}
+	return slices.DeleteFunc(slices.Clone(tickets), func(t uint32) bool { return s.taken[t] })
 }
 
 // change notes the tickets that came and went since the last run.
@@ -171,7 +182,7 @@ func (s *search) change() {
 		}
 	}
 	for _, t := range s.left {
-		place := sort.Search(len(s.sorted), func(i int) bool { return s.before(t, s.sorted[i]) })
+		place := sort.Search(len(s.sorted), func(i int) bool { return s.nearer(t, s.sorted[i]) < 0 })
 		s.latest.set(place-1, 1)
 		s.latest.set(place, 1)
 	}
@@ -187,19 +198,6 @@ func (s *search) take(t uint32) {
 	s.taken[t] = true
 	s.changes++
 	s.latest.set(int(s.place[t]), s.changes)
-}
-
-// before returns whether a ticket is before another one in the line of all.
-func (s *search) before(t, o uint32) bool {
-	if c := cmp.Or(cmp.Compare(s.keys[t], s.keys[o]), cmp.Compare(s.values[t]+0, s.values[o]+0)); c != 0 {
-		return c < 0
-	}
-	if column := s.column(s.rules.Priority); column != nil {
-		if c := cmp.Compare(s.priority(column, o), s.priority(column, t)); c != 0 {
-			return c < 0
-		}
-	}
-	return cmp.Or(cmp.Compare(s.pool.created[t], s.pool.created[o]), cmp.Compare(t, o)) < 0
 }
 
 // latest is when places changed last, as a tree of the greatest of two.

@@ -66,7 +66,7 @@ func (s *search) extendReach() {
 		return
 	}
 	if !slices.Equal(s.regions, s.pool.regions) {
-		s.regions = s.pool.regions
+		s.regions, s.order, s.aligned = s.pool.regions, nil, nil
 		s.masks, s.here = s.masks[:0], s.here[:0]
 		names := uint32(0)
 		for _, name := range s.regions {

@@ -38,7 +38,7 @@ const (
 	// restShare is which part of the work may be spent on that: one of so many.
 	restShare = 4
 	// tryShare is which part of the work one anchor may take: one of so many.
-	tryShare = 4
+	tryShare = 2
 	// arrangements bounds the numbers of teams that are tried for each anchor.
 	arrangements = 64
 	// mostSweeps bounds how often tickets that are left are looked at again after matches were found.
@@ -81,7 +81,7 @@ func (s *search) search(games *Games, work int) []Match {
 // prepare begins a run, and returns the tickets that may be in matches. Those that are unfit, which it keeps, are in
 // none.
 func (s *search) prepare(games *Games, unfit []bool) (order []uint32) {
-	s.games, s.taken, s.members, s.sorted = games, unfit, nil, s.sorted[:0]
+	s.games, s.taken, s.members, s.sorted = games, unfit, nil, nil
 	for i := range games.Running {
 		for j := range games.Running[i].Members {
 			s.members = append(s.members, &games.Running[i].Members[j])
@@ -176,7 +176,7 @@ func (s *search) effort(order []uint32) mode {
 }
 
 // manySteps is about how many steps an anchor takes that is tried thoroughly.
-const manySteps = 4000
+const manySteps = 8000
 
 // matches finds new matches: first quickly, then thoroughly, then in all combinations, until nothing more is found. So
 // nothing is found either when those that are left come alone.
@@ -197,7 +197,7 @@ func (s *search) matches(order []uint32) {
 func (s *search) sweep(order []uint32, m mode) (found bool) {
 	s.ready(order)
 	s.linked = false // not before one has to be tried
-	left := s.budget / sweepShare[m]
+	left := s.budget / 8 * sweepShare[m]
 	for i, anchor := range order {
 		if s.work <= 0 || left <= 0 {
 			break

@@ -85,6 +85,9 @@ type proposer struct {
 	large int
 	// written is how many bytes backfill tickets got. later is how many matches wait, as these are enough.
 	written, later int
+	// numbers and text are used again and again.
+	numbers []uint32
+	text    []byte
 }
 
 // names are the names of teams, by shape and copy.
@@ -130,14 +133,13 @@ func (o *proposer) propose(m *search.Match) bool {
 		}
 	}
 	p := o.run.Propose(score)
-	var numbers []uint32
 	for i, team := range m.Teams {
 		if m.Game < 0 || len(team.Tickets) > 0 {
-			numbers = numbers[:0]
+			o.numbers = o.numbers[:0]
 			for _, t := range team.Tickets {
-				numbers = append(numbers, o.kept.Number(t))
+				o.numbers = append(o.numbers, o.kept.Number(t))
 			}
-			p.Team(o.names.of(o.rules, m, i), numbers...)
+			p.Team(o.names.of(o.rules, m, i), o.numbers...)
 		}
 	}
 	if m.Game >= 0 {
@@ -152,7 +154,8 @@ func (o *proposer) propose(m *search.Match) bool {
 		at := 0
 		for i, t := range team.Tickets {
 			if team.Roles != nil {
-				p.TicketProperties(o.kept.Number(t), roles(team.Roles[at:at+team.Players[i]]))
+				o.text = appendRoles(o.text[:0], team.Roles[at:at+team.Players[i]])
+				p.TicketProperties(o.kept.Number(t), o.text)
 				at += team.Players[i]
 			}
 		}
@@ -160,9 +163,9 @@ func (o *proposer) propose(m *search.Match) bool {
 	return true
 }
 
-// roles is the roles of a ticket's players, in their order.
-func roles(names []string) []byte {
-	text := []byte(`{"roles":[`)
+// appendRoles appends the roles of a ticket's players, in their order.
+func appendRoles(text []byte, names []string) []byte {
+	text = append(text, `{"roles":[`...)
 	for i, name := range names {
 		if i > 0 {
 			text = append(text, ',')

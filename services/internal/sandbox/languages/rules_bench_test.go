@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"matchmaker.dev/pkg/matchfn/block"
 )
@@ -136,7 +137,7 @@ func BenchmarkRules(b *testing.B) {
 
 // measure measures runs, and says how many matches there are in the last one.
 func measure(b *testing.B, rules *instance, next func() []byte, tickets int, matches bool) {
-	memory, found := 0, 0
+	memory, found, processor := 0, 0, time.Duration(0)
 	for b.Loop() {
 		b.StopTimer()
 		request := next()
@@ -150,7 +151,7 @@ func measure(b *testing.B, rules *instance, next func() []byte, tickets int, mat
 		if err != nil || a.Failure != "" {
 			b.Fatal(err, a.Failure)
 		}
-		memory, found = stats.Memory, a.Len()
+		memory, found, processor = stats.Memory, a.Len(), processor+stats.Processor
 		b.StartTimer()
 	}
 	if matches && found == 0 {
@@ -158,4 +159,5 @@ func measure(b *testing.B, rules *instance, next func() []byte, tickets int, mat
 	}
 	b.ReportMetric(float64(memory)/1e6, "MB-linear")
 	b.ReportMetric(float64(found), "matches")
+	b.ReportMetric(processor.Seconds()*1000/float64(b.N), "processor-ms/op")
 }
