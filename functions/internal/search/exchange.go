@@ -27,16 +27,72 @@ func (b *builder) cost(region int) (cost float64) {
 	return cost
 }
 
+// share is what each ticket adds to the sum or the average of a team: the sum of its players' numbers, and how many they
+// are.
+type share struct {
+	column  *column
+	sums, n []float64
+}
+
+// findShares finds the gaps between sums and averages. Exchanges look at them very often.
+func (s *search) findShares() {
+	s.shares = make([]*share, len(s.all))
+	for i := range s.all {
+		c, ok := s.all[i].Need.(*rules.Gap)
+		if ok && c.Value != "" && (c.Stat == rules.StatAverage || c.Stat == rules.StatSum) {
+			s.shares[i] = &share{column: s.column(c.Value)}
+		}
+	}
+}
+
+func (of *share) extend(p *pool) {
+	for t := len(of.sums); t < p.tickets(); t++ {
+		sum, n, first := 0.0, 0.0, p.first[t]
+		for player := first; player < p.first[t+1]; player++ {
+			if v := of.column.numbers[player]; v == v && of.column.counts(player, first) {
+				sum, n = sum+v, n+1
+			}
+		}
+		of.sums, of.n = append(of.sums, sum), append(of.n, n)
+	}
+}
+
 // excess is how far the gaps between teams are above what the rules allow.
 func (b *builder) excess() (sum float64) {
-	for _, rule := range b.all {
-		if c, ok := rule.Need.(*rules.Gap); ok {
-			if most, on := b.at(c.Max); on {
-				sum += math.Max(0, b.gap(c)-most)
-			}
+	for i := range b.all {
+		c, ok := b.all[i].Need.(*rules.Gap)
+		if !ok {
+			continue
+		}
+		most, on := b.at(c.Max)
+		switch {
+		case !on:
+		case b.shares[i] != nil:
+			sum += math.Max(0, b.shared(c, b.shares[i])-most)
+		default:
+			sum += math.Max(0, b.gap(c)-most)
 		}
 	}
 	return sum
+}
+
+// shared is gap, but for the last digit.
+func (b *builder) shared(c *rules.Gap, of *share) float64 {
+	least, greatest := math.Inf(1), math.Inf(-1)
+	for _, team := range b.teamsOf(c.Teams) {
+		sum, n := 0.0, 0.0
+		for _, t := range team {
+			sum, n = sum+of.sums[t], n+of.n[t]
+		}
+		if c.Stat == rules.StatAverage {
+			if n == 0 {
+				continue
+			}
+			sum /= n
+		}
+		least, greatest = lesser(least, sum), greater(greatest, sum)
+	}
+	return greatest - least
 }
 
 // repair exchanges tickets between teams until no gap is too great, and looks again.

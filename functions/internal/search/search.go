@@ -258,6 +258,7 @@ type search struct {
 	torn        []bool   // of each ticket: whether its players differ in what must be the same
 	spans       []*spans
 	totals      []*total
+	shares      []*share // of each of all; nil for others than gaps
 	masks       []uint64 // of each ticket: the regions that its players know; nil for rules without regions
 	regions     []uint32 // that the masks are of
 	regionOf    []uint8  // of each name: the number of the region, from 1; 0 for none
@@ -315,6 +316,7 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	s.byRegion = slices.ContainsFunc(r.Prefer, aboutLatency)
 	s.findGuards()
 	s.findTotals()
+	s.findShares()
 	s.findMain()
 	s.findReach()
 	s.findRoles()
@@ -331,6 +333,11 @@ func (s *search) extend() {
 	for _, of := range s.totals {
 		of.extend(s.pool)
 	}
+	for _, of := range s.shares {
+		if of != nil {
+			of.extend(s.pool)
+		}
+	}
 	s.extendValues()
 	s.extendReach()
 	s.extendRoles()
@@ -344,6 +351,11 @@ func (s *search) cut(tickets int) {
 	}
 	for _, of := range s.totals {
 		of.adds = of.adds[:tickets]
+	}
+	for _, of := range s.shares {
+		if of != nil {
+			of.sums, of.n = of.sums[:tickets], of.n[:tickets]
+		}
 	}
 	s.cutReach(tickets)
 	s.roles.cut(s.pool.first[tickets])
