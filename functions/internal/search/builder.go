@@ -145,6 +145,7 @@ func (b *builder) look(candidates []uint32, known bool) {
 		b.lookSums()
 	}
 	if b.masks != nil && !known {
+		b.work -= len(candidates)
 		for _, t := range candidates {
 			b.reached[t] = b.reach(t)
 		}

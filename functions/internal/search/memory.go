@@ -42,7 +42,7 @@ const (
 )
 
 // sweepShare is how many eighths of the work anchors may take that are in no match.
-var sweepShare = [...]int{quickly: 3, thoroughly: 1}
+var sweepShare = [...]int{quickly: 5, thoroughly: 1}
 
 // firstRun is the number of the first run. No run has the number before it.
 const firstRun = 2

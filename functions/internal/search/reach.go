@@ -201,7 +201,6 @@ func (b *builder) farthest(bound *rules.Bound) float64 {
 
 // reach returns the regions that all players of a ticket reach, with the loosest bounds.
 func (b *builder) reach(t uint32) uint64 {
-	b.work--
 	mask := b.masks[t]
 	for _, l := range b.limits {
 		if mask == 0 {

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -89,6 +90,7 @@ func (c *Crowd) Run(now time.Time) ([]Proposal, error) {
 				c.proposed[id] = true
 			}
 		}
+		known(p, func(number uint32) uint32 { return uint32(c.numbers[number]) })
 	}
 	return proposals, nil
 }
@@ -122,8 +124,21 @@ func (c *Crowd) anew(now time.Time, backfills []Backfill, among func(id int) boo
 				team[i] = ids[number]
 			}
 		}
+		known(p, func(number uint32) uint32 { return ids[number] })
 	}
 	return proposals, err
+}
+
+// known gives properties of tickets the ids instead of the numbers.
+func known(p Proposal, id func(number uint32) uint32) {
+	if p.Extras == nil {
+		return
+	}
+	of := p.Extras.TicketProperties
+	for i := range of {
+		of[i].Ticket = id(of[i].Ticket)
+	}
+	slices.SortFunc(of, func(a, b block.TicketProperties) int { return cmp.Compare(a.Ticket, b.Ticket) })
 }
 
 // byAge returns the ids of all tickets, the oldest first: so are tickets numbered in a runner.
