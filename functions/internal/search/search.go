@@ -112,7 +112,7 @@ func (s *search) prepare(games *Games, unfit []bool) (order []uint32) {
 func (s *search) withGames(order []uint32) {
 	work := s.work
 	spend := func(share int, on func()) {
-		s.work, s.budget = share, share
+		s.work = share
 		on()
 		work -= share - s.work
 	}
