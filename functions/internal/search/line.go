@@ -89,7 +89,10 @@ func (s *search) priority(column *column, t uint32) float64 {
 }
 
 // line is the tickets that are left, in the order of sorted. Tickets of different keys are apart.
-type line struct{ up, down []int32 } // by place; -1 for none
+type line struct {
+	up, down []int32   // by place; -1 for none
+	values   []float64 // of all tickets
+}
 
 func (l *line) remove(place uint32) {
 	up, down := l.up[place], l.down[place]
@@ -122,6 +125,7 @@ func (s *search) align(tickets []uint32) {
 		}
 		s.groups[key][1] = int32(i)
 	}
+	s.line.values = matchfn.Gather(s.values, s.sorted)
 	s.line.up, s.line.down = resize(s.line.up, len(s.sorted)), resize(s.line.down, len(s.sorted))
 	s.change()
 }
@@ -173,36 +177,41 @@ func (s *search) near(anchor uint32, limit int) []uint32 {
 	near := b.near[:0]
 	far := b.far()
 	b.distant = far
-	down, up := s.line.down[s.place[anchor]], s.line.up[s.place[anchor]]
+	l, values, at := &s.line, s.line.values, s.values[anchor]
+	down, up := l.down[s.place[anchor]], l.up[s.place[anchor]]
+	below, above := math.Inf(1), math.Inf(1)
+	if down >= 0 {
+		below = at - values[down]
+	}
+	if up >= 0 {
+		above = values[up] - at
+	}
 	steps := 8 * limit
-	at := s.values[anchor]
-	below, above := s.gap(at, down), s.gap(at, up)
 	for len(near) < limit && steps > 0 {
-		next := down
-		if down < 0 || up >= 0 && above < below {
+		var next int32
+		if above < below {
+			if above > far {
+				break
+			}
 			next = up
-		}
-		if next < 0 || next == down && below > far || next != down && above > far {
-			break
-		}
-		if next == down {
-			down = s.line.down[down]
-			below = s.gap(at, down)
+			if up, above = l.up[up], math.Inf(1); up >= 0 {
+				above = values[up] - at
+			}
 		} else {
-			up = s.line.up[up]
-			above = s.gap(at, up)
+			if down < 0 || below > far {
+				break
+			}
+			next = down
+			if down, below = l.down[down], math.Inf(1); down >= 0 {
+				below = at - values[down]
+			}
 		}
 		steps--
-		t := s.sorted[next]
-		if b.simple && s.masks == nil {
-			if b.inSpans(t) {
-				near = append(near, t)
-			}
-		} else if b.beside(t) {
+		if t := s.sorted[next]; b.besides(t) {
 			near = append(near, t)
 		}
 	}
-	s.work -= 8*limit - steps
+	s.work -= (8*limit - steps) / 2
 	b.near = near
 	s.low, s.high = s.at(down), s.at(up)
 	if below > far && above > far {
@@ -212,23 +221,25 @@ func (s *search) near(anchor uint32, limit int) []uint32 {
 	return near
 }
 
+// besides is beside, quickly where there are only spreads and regions to look at.
+func (b *builder) besides(t uint32) bool {
+	if !b.simple {
+		return b.beside(t)
+	}
+	if b.masks == nil {
+		return b.inSpans(t)
+	}
+	reached := b.reach(t)
+	b.reached[t] = reached
+	return reached&b.mask != 0 && b.inSpans(t)
+}
+
 // at returns the ticket at a place, or nobody.
 func (s *search) at(place int32) uint32 {
 	if place < 0 {
 		return nobody
 	}
 	return s.sorted[place]
-}
-
-// gap is how far a place of the line is from a value.
-func (s *search) gap(at float64, place int32) float64 {
-	if place < 0 {
-		return math.Inf(1)
-	}
-	if v := s.values[s.sorted[place]] - at; v >= 0 {
-		return v
-	}
-	return at - s.values[s.sorted[place]]
 }
 
 // inSpans returns whether a ticket is within all spreads, if they are all that there is to look at.

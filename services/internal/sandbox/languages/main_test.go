@@ -49,11 +49,17 @@ type instance struct {
 
 func start(t testing.TB, wasm []byte) *instance {
 	t.Helper()
+	return startWithin(t, wasm, sandbox.Limits{})
+}
+
+// startWithin is start with other limits than the usual ones.
+func startWithin(t testing.TB, wasm []byte, limits sandbox.Limits) *instance {
+	t.Helper()
 	child, err := built.child()
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := sandbox.New(sandbox.Options{Dir: t.TempDir(), Binary: child, Log: slog.New(slog.DiscardHandler)})
+	box, err := sandbox.New(sandbox.Options{Dir: t.TempDir(), Binary: child, Limits: limits, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
