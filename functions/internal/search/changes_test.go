@@ -195,7 +195,7 @@ func TestChangesFindWhatAllFind(t *testing.T) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 6))
 		text := world{random}.rules()
 		r, err := rules.Parse(text)
-		if err != nil {
+		if err != nil || i%4 > 0 { // one takes as long as many of other tests
 			return o
 		}
 		if random.IntN(3) == 0 {
@@ -216,7 +216,7 @@ func TestChangesFindWhatAllFind(t *testing.T) {
 		return o
 	})
 	t.Logf("%d proposals; %d runs left somebody over", counts["proposals"], counts["left"])
-	if *cases >= 200 && (counts["proposals"] < *cases || counts["left"] < *cases) {
+	if *cases >= 200 && (counts["proposals"] < *cases/4 || counts["left"] < *cases/4) {
 		t.Errorf("the cases say little: %v", counts)
 	}
 }
