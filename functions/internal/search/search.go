@@ -367,6 +367,9 @@ func (s *search) around(anchor uint32, m mode) bool {
 		return true // as most do where many wait
 	}
 	limit := 3*s.most + 8
+	if m == quickly {
+		limit = 2*s.most + 4
+	}
 	if limit > 400 {
 		limit = max(400, s.most+s.most/4)
 	}
