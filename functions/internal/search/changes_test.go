@@ -34,7 +34,8 @@ type moment struct {
 // history makes a random history. No two tickets are of the same millisecond: of those the number decides, which is
 // another one.
 func (w world) history(r *rules.Rules, text []byte) history {
-	h := history{settings: string(text), budget: w.one(40*time.Millisecond, 300*time.Millisecond, 2*time.Second).(time.Duration)}
+	budgets := []time.Duration{40 * time.Millisecond, 300 * time.Millisecond, 2 * time.Second}
+	h := history{settings: string(text), budget: budgets[w.IntN(len(budgets))]}
 	tickets := 0
 	for range 4 + w.IntN(12) {
 		m := moment{after: time.Duration(w.IntN(1+w.IntN(12))) * time.Second, lost: w.Uint64() & w.Uint64()}

@@ -17,7 +17,8 @@ func bounds(r *rand.Rand) *rules.Bound {
 		}
 	case 1:
 		b.Off = false
-		b.Linear = &rules.Linear{Delta: float64(r.IntN(7) - 2), Every: float64(r.IntN(3)), Limit: b.Start + float64(r.IntN(20))}
+		delta, every := float64(r.IntN(7)-2), float64(r.IntN(3))
+		b.Linear = &rules.Linear{Delta: delta, Every: every, Limit: b.Start + float64(r.IntN(20))}
 		if b.Linear.Delta < 0 {
 			b.Linear.Limit = b.Start - float64(r.IntN(20))
 		}

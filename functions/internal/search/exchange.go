@@ -27,8 +27,8 @@ func (b *builder) cost(region int) (cost float64) {
 	return cost
 }
 
-// share is what each ticket adds to the sum or the average of a team: the sum of its players' numbers, and how many they
-// are.
+// share is what each ticket adds to the sum or the average of a team: the sum of its players' numbers, and how many
+// there are.
 type share struct {
 	column  *column
 	sums, n []float64
