@@ -62,8 +62,8 @@ type tried struct {
 	granted int32
 }
 
-// known returns what is known of an anchor.
-func (s *search) known(m mode, anchor uint32) *tried {
+// entry returns what is known of an anchor.
+func (s *search) entry(m mode, anchor uint32) *tried {
 	if s.full {
 		m += modes / 2
 	}
@@ -79,7 +79,7 @@ func (s *search) known(m mode, anchor uint32) *tried {
 // attempt tries an anchor with at most so much work, unless it is known that it is in no match. It returns what that
 // costs.
 func (s *search) attempt(m mode, anchor uint32, most int, try func() bool) (found bool, cost int) {
-	e := s.known(m, anchor)
+	e := s.entry(m, anchor)
 	granted := int32(min(most, s.work, math.MaxInt32))
 	if s.holds(e, anchor) && (e.granted > 0 && granted <= e.granted || e.granted == 0 && e.cost <= granted) {
 		if e.granted > 0 {

@@ -90,7 +90,7 @@ func (c *Crowd) Run(now time.Time) ([]Proposal, error) {
 				c.proposed[id] = true
 			}
 		}
-		known(p, func(number uint32) uint32 { return uint32(c.numbers[number]) })
+		identify(p, func(number uint32) uint32 { return uint32(c.numbers[number]) })
 	}
 	return proposals, nil
 }
@@ -124,13 +124,13 @@ func (c *Crowd) anew(now time.Time, backfills []Backfill, among func(id int) boo
 				team[i] = ids[number]
 			}
 		}
-		known(p, func(number uint32) uint32 { return ids[number] })
+		identify(p, func(number uint32) uint32 { return ids[number] })
 	}
 	return proposals, err
 }
 
-// known gives properties of tickets the ids instead of the numbers.
-func known(p Proposal, id func(number uint32) uint32) {
+// identify gives properties of tickets the ids instead of the numbers.
+func identify(p Proposal, id func(number uint32) uint32) {
 	if p.Extras == nil {
 		return
 	}

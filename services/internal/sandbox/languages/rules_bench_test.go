@@ -50,7 +50,7 @@ var worlds = []struct {
 }
 
 // slow is for machines on which other things run.
-var slow = sandbox.Limits{Run: time.Minute}
+var slow = sandbox.Limits{Run: 5 * time.Minute, Compile: 5 * time.Minute}
 
 const pairRules = `{"numbers": ["skill"], "teams": [{"name": "player", "copies": 2, "size": 1}],
 	"rules": [{"spread": "skill", "max": {"start": 50, "grow": 5, "until": 400}}]}`
