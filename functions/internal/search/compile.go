@@ -88,7 +88,7 @@ func (s *search) key(c *rules.Same) bool {
 	}
 	numbers := map[[2]uint64]uint32{}
 	for t := range s.keys {
-		if s.taken[t] {
+		if s.taken[t] && s.pool.refused[t] {
 			continue
 		}
 		first, end := s.pool.first[t], s.pool.first[t+1]

@@ -27,12 +27,13 @@ func (b *builder) cost(region int) (cost float64) {
 	return cost
 }
 
-// excess is how far the gaps between teams are above what the rules allow.
+// excess is how far the gaps between teams are above what the match may have.
 func (b *builder) excess() (sum float64) {
+	part := b.part()
 	for _, rule := range b.all {
 		if c, ok := rule.Need.(*rules.Gap); ok {
 			if most, on := b.at(c.Max); on {
-				sum += math.Max(0, b.gap(c)-most)
+				sum += math.Max(0, b.gap(c)-most*part)
 			}
 		}
 	}

@@ -149,10 +149,15 @@ func (b *builder) inSpans(t uint32) bool {
 
 // far returns beyond which distance to the anchor no ticket can be in a match with it.
 func (b *builder) far() float64 {
-	far := math.Inf(1)
 	if b.main == nil || b.main.value.Missing == rules.Any {
-		return far
+		return math.Inf(1)
 	}
+	return b.widest() * b.narrow
+}
+
+// widest is the distance in the value by which tickets are near that the rules allow in a match with the anchor.
+func (b *builder) widest() float64 {
+	far := math.Inf(1)
 	for _, rule := range b.all {
 		c, ok := rule.Need.(*rules.Spread)
 		if !ok || rule.Active != nil || c.Value != b.main.value.Name {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"matchmaker.dev/functions/internal/patience"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -44,7 +45,7 @@ const (
 // Search finds matches among all tickets, and tickets that join running games, if there are any; each ticket is in one
 // at most. It does about so many steps of work and then returns what it has. Where at most 32 tickets are left that
 // could be together, it finds a match if there is one, unless the work ends; so it does with a game that at most 32 may
-// join, each by itself.
+// join, each by itself. With patience this holds for matches with a ticket that waits no longer.
 func Search(r *rules.Rules, source Source, games *Games, work int) []Match {
 	p := read(r, source)
 	if games == nil {
@@ -78,6 +79,7 @@ func (s *search) prepare() (order []uint32) {
 		}
 	}
 	s.compile()
+	s.watch()
 	s.unfit = slices.Clone(s.taken[s.pool.waiting:])
 	for t := s.pool.waiting; t < s.pool.tickets(); t++ {
 		s.taken[t] = true // members of games wait for nothing
@@ -171,6 +173,11 @@ type search struct {
 	full    bool      // whether only full matches are found
 	rank    []uint32  // of each ticket: its place in the order of anchors
 	hops    [2][]int32
+	// crowd says how near matches must be; nil if they need not. shares is what it said of each ticket, 0 if it was not
+	// asked. hasty is set if what it says does not count.
+	crowd  *patience.Crowd
+	shares []float64
+	hasty  bool
 
 	all         []rules.Rule // with All taken apart
 	columns     map[string]*column
@@ -343,6 +350,9 @@ func (s *search) rest(order []uint32, most int) {
 				continue
 			}
 			s.b.begin(anchor)
+			if s.b.narrow < 1 {
+				continue // it can wait
+			}
 			s.b.distant = s.b.far()
 			s.b.look(slices.DeleteFunc(slices.Clone(group[i+1:]), func(t uint32) bool { return s.taken[t] }), false)
 			s.try(anchor, s.work)

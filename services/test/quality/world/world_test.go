@@ -12,7 +12,9 @@ import (
 // Each game's demands are a file that the function takes, in each language that can say them.
 func TestFilesAreTaken(t *testing.T) {
 	for _, w := range world.All() {
-		for _, l := range []world.Language{world.Own, world.FlexMatch, world.Unity, world.PlayFab, world.AccelByte} {
+		for _, l := range []world.Language{
+			world.Own, world.Patient, world.FlexMatch, world.Unity, world.PlayFab, world.AccelByte,
+		} {
 			if !l.Says(&w.Game) {
 				continue
 			}

@@ -1,0 +1,110 @@
+package search
+
+import (
+	"math"
+
+	"matchmaker.dev/functions/internal/patience"
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// watch counts who waits, if tickets wait for nearer matches.
+func (s *search) watch() {
+	if s.rules.Patience == nil {
+		return
+	}
+	tickets := make([]patience.Ticket, 0, s.pool.waiting)
+	for t := range uint32(s.pool.waiting) {
+		if !s.pool.refused[t] {
+			tickets = append(tickets, s.standing(t))
+		}
+	}
+	s.crowd = patience.New(*s.rules.Patience, tickets)
+	s.shares = make([]float64, s.pool.waiting)
+}
+
+// standing is what counts of a ticket that waits. Its cell is its region, and what must be the same in its match.
+func (s *search) standing(t uint32) patience.Ticket {
+	return patience.Ticket{
+		Cell: uint64(s.keys[t])<<32 | uint64(s.home(t)), Value: s.values[t], Age: s.pool.age[t], Players: s.pool.size(t),
+	}
+}
+
+// home is the number of the region to which a ticket has the least latency, from 1; 0 without any.
+func (s *search) home(t uint32) (home uint32) {
+	if s.masks == nil || !s.here[t] {
+		return 0
+	}
+	regions := len(s.pool.regions)
+	best := math.Inf(1)
+	for i, n := range s.latency[int(t)*regions : (int(t)+1)*regions] {
+		if n < best {
+			best, home = n, uint32(i+1)
+		}
+	}
+	return home
+}
+
+// hesitate finds how near a match with the anchor must be.
+func (b *builder) hesitate() {
+	b.share, b.narrow = 1, 1
+	if b.crowd == nil || b.hasty || b.game != nil || b.isMember(b.anchor) {
+		return
+	}
+	if b.shares[b.anchor] == 0 {
+		b.shares[b.anchor], _ = b.reservation(b.anchor)
+	}
+	b.share = b.shares[b.anchor]
+	if b.rules.Priority == "" { // else an older ticket, who waits no longer, may be in the match
+		b.narrow = b.share
+	}
+}
+
+// reservation is which part of the bounds a match with an anchor may use, and within how many seconds one is expected.
+// The builder has begun with the anchor.
+func (b *builder) reservation(anchor uint32) (share, soon float64) {
+	standing := b.standing(anchor)
+	if standing.Age >= b.rules.Patience.Until {
+		return 1, 0
+	}
+	reach := math.Inf(1)
+	if b.main != nil {
+		reach = b.widest()
+	}
+	rate := b.crowd.Rate(standing, reach)
+	needed := math.Max(1, float64(b.most-standing.Players))
+	share = b.crowd.Share(standing.Age, rate, needed)
+	return share, b.crowd.Soon(standing.Age, rate, needed, share)
+}
+
+// part is which part of its bounds the match may use: all of them if one of its tickets waits no longer.
+func (b *builder) part() float64 {
+	if b.share < 1 && b.ages[0] >= b.rules.Patience.Until {
+		return 1
+	}
+	return b.share
+}
+
+// isNear returns whether the match, which the rules allow, uses at most a part of its spreads and gaps.
+func (b *builder) isNear(part float64) bool {
+	for i := range b.all {
+		rule := &b.all[i]
+		if rule.Active != nil {
+			if n, on := b.at(rule.Active); !on || n == 0 {
+				continue
+			}
+		}
+		switch c := rule.Need.(type) {
+		case *rules.Spread:
+			for _, group := range b.groups(c.Scope) {
+				if !b.spread(c, group, part) {
+					return false
+				}
+			}
+		case *rules.Gap:
+			if most, on := b.at(c.Max); on && b.gap(c) > most*part {
+				return false
+			}
+		}
+	}
+	return true
+}
