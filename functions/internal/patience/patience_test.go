@@ -69,8 +69,10 @@ func TestRateOfThoseWhoAreGone(t *testing.T) {
 					if random.ExpFloat64()*stay < age {
 						continue // has found a match
 					}
-					for _, cell := range []uint64{0, 1} {
-						tickets = append(tickets, patience.Ticket{Cell: cell, Value: 1400 + 200*random.Float64(), Age: age, Players: 1})
+					for region := range uint32(2) {
+						tickets = append(tickets, patience.Ticket{
+							Region: region, Value: 1400 + 200*random.Float64(), Age: age, Players: 1,
+						})
 					}
 					tickets = append(tickets, patience.Ticket{Value: 1700, Age: age, Players: 5}) // out of reach
 				}
@@ -84,13 +86,31 @@ func TestRateOfThoseWhoAreGone(t *testing.T) {
 	}
 }
 
-// A ticket alone in its cell or in its reach has nobody to wait for.
+// At the end of a crowd fewer players come than within its reach.
+func TestFewerComeAtTheEnd(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var tickets []patience.Ticket
+	for range 400 {
+		tickets = append(tickets, patience.Ticket{Value: 1500 + 400*random.NormFloat64(), Age: 20 * random.Float64(), Players: 1})
+	}
+	rate := func(value float64) float64 {
+		own := patience.Ticket{Value: value, Players: 1, Age: 1}
+		return patience.New(of, append([]patience.Ticket{own}, tickets...)).Rate(own, 800)
+	}
+	middle, end := rate(1500), rate(2500)
+	// The density of a normal distribution 2.5 deviations from its mean is 0.044 of that in the middle.
+	if end <= 0 || end > 0.15*middle {
+		t.Errorf("around 1500 %g players come a second, around 2500 %g", middle, end)
+	}
+}
+
+// A ticket alone in its region or in its reach has nobody to wait for.
 func TestNobodyComes(t *testing.T) {
 	c := patience.New(of, []patience.Ticket{
-		{Value: 1500, Players: 2, Age: 1}, {Cell: 1, Value: 1500, Players: 1, Age: 1}, {Value: 2000, Players: 1, Age: 1},
+		{Value: 1500, Players: 2, Age: 1}, {Region: 1, Value: 1500, Players: 1, Age: 1}, {Value: 2000, Players: 1, Age: 1},
 		{Value: 1500, Players: 1, Age: 300}, // will take any match, and says nothing
 	})
-	for _, own := range []patience.Ticket{{Value: 1500, Players: 2}, {Cell: 1, Value: 1500, Players: 1}, {Cell: 2}} {
+	for _, own := range []patience.Ticket{{Value: 1500, Players: 2}, {Region: 1, Value: 1500, Players: 1}, {Same: 2}} {
 		if rate := c.Rate(own, 100); rate != 0 {
 			t.Errorf("%+v: %g players come a second", own, rate)
 		}

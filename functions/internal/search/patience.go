@@ -22,10 +22,10 @@ func (s *search) watch() {
 	s.shares = make([]float64, s.pool.waiting)
 }
 
-// standing is what counts of a ticket that waits. Its cell is its region, and what must be the same in its match.
+// standing is what counts of a ticket that waits.
 func (s *search) standing(t uint32) patience.Ticket {
 	return patience.Ticket{
-		Cell: uint64(s.keys[t])<<32 | uint64(s.home(t)), Value: s.values[t], Age: s.pool.age[t], Players: s.pool.size(t),
+		Same: s.keys[t], Region: s.home(t), Value: s.values[t], Age: s.pool.age[t], Players: s.pool.size(t),
 	}
 }
 
