@@ -18,6 +18,7 @@ func (s *search) watch() {
 			tickets = append(tickets, s.standing(t))
 		}
 	}
+	s.work -= len(tickets) / 4
 	s.crowd = patience.New(*s.rules.Patience, tickets)
 	s.shares = make([]float64, s.pool.waiting)
 }
@@ -51,6 +52,7 @@ func (b *builder) hesitate() {
 		return
 	}
 	if b.shares[b.anchor] == 0 {
+		b.work -= 2
 		b.shares[b.anchor], _ = b.reservation(b.anchor)
 	}
 	b.share = b.shares[b.anchor]

@@ -41,13 +41,13 @@ func patiently(r *rules.Rules, pool []judge.Ticket) (matches int, wrong string) 
 	late := func(t judge.Ticket) bool { return t.Age >= r.Patience.Until }
 	for set := range 1 << len(rest) {
 		var some []judge.Ticket
-		any := false
+		due := false
 		for i, t := range rest {
 			if set&(1<<i) != 0 {
-				some, any = append(some, t), any || late(t)
+				some, due = append(some, t), due || late(t)
 			}
 		}
-		if !any {
+		if !due {
 			continue
 		}
 		m, ok := judge.Any(r, some)
