@@ -64,19 +64,19 @@ func TestRateOfThoseWhoAreGone(t *testing.T) {
 			sum := 0.0
 			const runs = 400
 			for range runs {
-				tickets := []patience.Ticket{{Value: 1500, Players: 1, Age: stay}} // who asks
+				tickets := []patience.Ticket{{Regions: 1, Value: 1500, Players: 1, Age: stay}} // who asks
 				for age := random.ExpFloat64() / came; age < 20*stay; age += random.ExpFloat64() / came {
 					if random.ExpFloat64()*stay < age {
 						continue // has found a match
 					}
-					for region := range uint32(2) {
+					for _, regions := range []uint64{1 | 4, 2} { // who reach no region in common do not count
 						tickets = append(tickets, patience.Ticket{
-							Region: region, Value: 1400 + 200*random.Float64(), Age: age, Players: 1,
+							Regions: regions, Value: 1400 + 200*random.Float64(), Age: age, Players: 1,
 						})
 					}
-					tickets = append(tickets, patience.Ticket{Value: 1700, Age: age, Players: 5}) // out of reach
+					tickets = append(tickets, patience.Ticket{Regions: 1, Value: 1700, Age: age, Players: 5}) // out of reach
 				}
-				sum += patience.New(of, tickets).Rate(patience.Ticket{Value: 1500, Players: 1}, 100)
+				sum += patience.New(of, tickets).Rate(patience.Ticket{Regions: 1, Value: 1500, Players: 1}, 100)
 			}
 			// Half of the rate or twice as much changes what is asked of a match by less than half.
 			if rate := sum / runs; rate < came/2 || rate > 2*came {
@@ -86,36 +86,36 @@ func TestRateOfThoseWhoAreGone(t *testing.T) {
 	}
 }
 
-// At the end of a crowd fewer players come than within its reach.
-func TestFewerComeAtTheEnd(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	var tickets []patience.Ticket
-	for range 400 {
-		tickets = append(tickets, patience.Ticket{Value: 1500 + 400*random.NormFloat64(), Age: 20 * random.Float64(), Players: 1})
-	}
-	rate := func(value float64) float64 {
-		own := patience.Ticket{Value: value, Players: 1, Age: 1}
-		return patience.New(of, append([]patience.Ticket{own}, tickets...)).Rate(own, 800)
-	}
-	middle, end := rate(1500), rate(2500)
-	// The density of a normal distribution 2.5 deviations from its mean is 0.044 of that in the middle.
-	if end <= 0 || end > 0.15*middle {
-		t.Errorf("around 1500 %g players come a second, around 2500 %g", middle, end)
-	}
-}
-
 // A ticket alone in its region or in its reach has nobody to wait for.
 func TestNobodyComes(t *testing.T) {
 	c := patience.New(of, []patience.Ticket{
-		{Value: 1500, Players: 2, Age: 1}, {Region: 1, Value: 1500, Players: 1, Age: 1}, {Value: 2000, Players: 1, Age: 1},
-		{Value: 1500, Players: 1, Age: 300}, // will take any match, and says nothing
+		{Regions: 1, Value: 1500, Players: 2, Age: 1}, {Regions: 2, Value: 1500, Players: 1, Age: 1},
+		{Regions: 1, Value: 2000, Players: 1, Age: 1}, {Regions: 1, Value: 1500, Players: 1, Age: 300}, // will take any match, and says nothing
 	})
-	for _, own := range []patience.Ticket{{Value: 1500, Players: 2}, {Region: 1, Value: 1500, Players: 1}, {Same: 2}} {
+	for _, own := range []patience.Ticket{
+		{Regions: 1, Value: 1500, Players: 2}, {Regions: 2, Value: 1500, Players: 1}, {Same: 2, Regions: 1}, {Value: 1500},
+	} {
 		if rate := c.Rate(own, 100); rate != 0 {
 			t.Errorf("%+v: %g players come a second", own, rate)
 		}
 	}
-	if rate := c.Rate(patience.Ticket{Value: 1500, Players: 2}, math.Inf(1)); rate != 1.0/(1+0.05*20) {
+	if rate := c.Rate(patience.Ticket{Regions: 1, Value: 1500, Players: 2}, math.Inf(1)); rate != 1.0/(1+0.05*20) {
 		t.Errorf("of all, %g players come a second", rate)
+	}
+}
+
+// Very many sets of regions are counted in few cells.
+func TestManyRegionsAreFewCells(t *testing.T) {
+	var tickets []patience.Ticket
+	for i := range uint64(3000) {
+		tickets = append(tickets, patience.Ticket{Regions: 2*i + 1, Value: 1500, Players: 1, Age: 1})
+	}
+	c := patience.New(of, tickets)
+	own := patience.Ticket{Regions: 1, Value: 1500, Players: 1}
+	if n := c.Cells(own); n > 128 {
+		t.Errorf("there are %d cells", n)
+	}
+	if rate := c.Rate(own, 100); rate != 2999/(1+0.05*20) {
+		t.Errorf("%g players come a second", rate)
 	}
 }

@@ -350,7 +350,7 @@ func (x *examiner) soon(m *Match) float64 {
 		return 0
 	}
 	x.b.begin(anchor)
-	share, soon := x.b.reservation(anchor)
+	share, soon := x.b.reservation(x.standing(anchor))
 	if share >= 1 {
 		return 0
 	}

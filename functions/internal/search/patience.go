@@ -26,23 +26,24 @@ func (s *search) watch() {
 // standing is what counts of a ticket that waits.
 func (s *search) standing(t uint32) patience.Ticket {
 	return patience.Ticket{
-		Same: s.keys[t], Region: s.home(t), Value: s.values[t], Age: s.pool.age[t], Players: s.pool.size(t),
+		Same: s.keys[t], Regions: s.reachable(t), Value: s.values[t], Age: s.pool.age[t], Players: s.pool.size(t),
 	}
 }
 
-// home is the number of the region to which a ticket has the least latency, from 1; 0 without any.
-func (s *search) home(t uint32) (home uint32) {
-	if s.masks == nil || !s.here[t] {
-		return 0
+// reachable is the regions that a ticket reaches, by its own age.
+func (s *search) reachable(t uint32) uint64 {
+	if s.masks == nil {
+		return ^uint64(0)
 	}
-	regions := len(s.pool.regions)
-	best := math.Inf(1)
-	for i, n := range s.latency[int(t)*regions : (int(t)+1)*regions] {
-		if n < best {
-			best, home = n, uint32(i+1)
-		}
+	mask := s.masks[t]
+	if !s.here[t] {
+		return mask
 	}
-	return home
+	age := s.pool.age[t]
+	for _, l := range s.limits {
+		mask &= s.regionsWithin(l, t, own(l.need.Max, age), own(l.need.Over, age))
+	}
+	return mask
 }
 
 // hesitate finds how near a match with the anchor must be.
@@ -52,8 +53,9 @@ func (b *builder) hesitate() {
 		return
 	}
 	if b.shares[b.anchor] == 0 {
-		b.work -= 2
-		b.shares[b.anchor], _ = b.reservation(b.anchor)
+		standing := b.standing(b.anchor)
+		b.work -= 2 + b.crowd.Cells(standing)/8
+		b.shares[b.anchor], _ = b.reservation(standing)
 	}
 	b.share = b.shares[b.anchor]
 	if b.rules.Priority == "" { // else an older ticket, who waits no longer, may be in the match
@@ -61,10 +63,8 @@ func (b *builder) hesitate() {
 	}
 }
 
-// reservation is which part of the bounds a match with an anchor may use, and within how many seconds one is expected.
-// The builder has begun with the anchor.
-func (b *builder) reservation(anchor uint32) (share, soon float64) {
-	standing := b.standing(anchor)
+// reservation is which part of the bounds a match with the anchor may use, and within how many seconds one is expected.
+func (b *builder) reservation(standing patience.Ticket) (share, soon float64) {
 	if standing.Age >= b.rules.Patience.Until {
 		return 1, 0
 	}

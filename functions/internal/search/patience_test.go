@@ -71,9 +71,13 @@ func TestNobodyWaitsPastTheLastMoment(t *testing.T) {
 		if err != nil {
 			return o
 		}
+		if random.IntN(4) > 0 {
+			near := &rules.Spread{Value: "skill", Max: rules.Fixed(8), Scope: rules.Scope{Of: rules.InMatch}}
+			r.Rules = append([]rules.Rule{{Name: "near", Need: near}}, r.Rules...)
+		}
 		hasty := *r
 		r.Patience = &rules.Patience{
-			Until: float64(1 + random.IntN(60)), Worth: math.Pow(10, 1+4*random.Float64()), Enough: 0.1 * random.Float64(),
+			Until: float64(1 + random.IntN(60)), Worth: math.Pow(10, 2+4*random.Float64()), Enough: 0.1 * random.Float64(),
 		}
 		pool := world{random}.pool(1 + random.IntN(min(*most, 7)))
 		found, wrong := patiently(r, pool)

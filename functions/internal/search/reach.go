@@ -187,8 +187,14 @@ func (b *builder) reaches(l *reachLimit, t uint32) uint64 {
 	if bound := l.need.Over; bound != nil && bound.Clock == rules.Own {
 		over = own(bound, b.pool.age[t])
 	}
+	b.work--
+	return b.regionsWithin(l, t, most, over)
+}
+
+// regionsWithin returns the regions to which a ticket's latencies are at most so much, and so much over the least.
+func (s *search) regionsWithin(l *reachLimit, t uint32, most, over float64) uint64 {
 	mask := ^uint64(0)
-	regions := len(b.pool.regions)
+	regions := len(s.pool.regions)
 	if !math.IsInf(most, 1) || !math.IsInf(over, 1) {
 		for i, n := range l.worst[int(t)*regions : (int(t)+1)*regions] {
 			if !(n <= most) {
@@ -203,7 +209,6 @@ func (b *builder) reaches(l *reachLimit, t uint32) uint64 {
 			}
 		}
 	}
-	b.work--
 	return mask
 }
 

@@ -71,7 +71,7 @@ func TestSaysThatTicketsWaitForNearerMatches(t *testing.T) {
 	if err != nil || len(got) < 2 {
 		t.Fatal(got, err)
 	}
-	const waits = "patience: there is a match, and a nearer one is expected within 4 s"
+	const waits = "patience: there is a match, and a nearer one is expected within 3 s"
 	if got[0].Ticket != 4 || got[0].Reason != waits || got[0].Candidates != 8 {
 		t.Errorf("got %+v, want %q", got[0], waits)
 	}

@@ -17,7 +17,7 @@ const (
 	// MaxPatience is the most seconds of Patience.
 	MaxPatience = 86400
 	// worthPatience is Worth by default, in times of Until. enoughPatience is Enough by default.
-	worthPatience  = 4
+	worthPatience  = 2
 	enoughPatience = 0.05
 )
 

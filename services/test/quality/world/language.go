@@ -105,12 +105,13 @@ func (g *Game) own() object {
 	return all
 }
 
-// patient is own without the steps of skill. Tickets take any match when the last of these steps would come.
+// patient is own without the steps of skill. Tickets take any match after twice the time of the last of these steps: a
+// match takes the bounds of its oldest ticket then, and not, as in own, those of each.
 func (g *Game) patient() string {
 	wide := *g
 	wide.Spread, wide.Gap = Bound{Start: g.Spread.Last()}, Bound{Start: g.Gap.Last()}
 	all := wide.own()
-	all["patience"] = object{"until": g.Spread.Steps[len(g.Spread.Steps)-1][0]}
+	all["patience"] = object{"until": 2 * g.Spread.Steps[len(g.Spread.Steps)-1][0]}
 	return write(all)
 }
 
