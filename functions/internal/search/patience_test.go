@@ -75,11 +75,14 @@ func TestNobodyWaitsPastTheLastMoment(t *testing.T) {
 			near := &rules.Spread{Value: "skill", Max: rules.Fixed(8), Scope: rules.Scope{Of: rules.InMatch}}
 			r.Rules = append([]rules.Rule{{Name: "near", Need: near}}, r.Rules...)
 		}
+		if random.IntN(2) > 0 {
+			r.Priority = "skill" // then the anchor is not the oldest
+		}
 		hasty := *r
 		r.Patience = &rules.Patience{
 			Until: float64(1 + random.IntN(60)), Worth: math.Pow(10, 2+4*random.Float64()), Enough: 0.1 * random.Float64(),
 		}
-		pool := world{random}.pool(1 + random.IntN(min(*most, 7)))
+		pool := world{random}.pool(2 + random.IntN(max(1, min(*most, 7)-1)))
 		found, wrong := patiently(r, pool)
 		if o.kind = "as many"; found < len(search.Search(&hasty, tickets(pool), nil, plenty)) {
 			o.kind = "wait"
