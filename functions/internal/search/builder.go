@@ -41,8 +41,8 @@ type builder struct {
 	trials int // how many other matches may be looked at yet
 	// simple is set if all guards are spreads in the match whose bounds do not depend on what joins.
 	simple bool
-	// share is which part of its spreads and gaps a match with the anchor may use while all of its tickets can wait, narrow
-	// the part that no match with the anchor is beyond.
+	// share is which part of its spreads and gaps a match with the anchor may use while all of its tickets can wait,
+	// narrow the part that no match with the anchor is beyond.
 	share, narrow float64
 	// distant is beyond which distance to the anchor no ticket can be in a match with it.
 	distant float64

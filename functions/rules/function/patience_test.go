@@ -24,7 +24,8 @@ var hasty = strings.Replace(calm, `"patience": {"until": 20}`, `"order": []`, 1)
 func ladder(n int, youngest time.Duration) (tickets []fake.Ticket) {
 	for i := range n {
 		tickets = append(tickets, fake.Ticket{
-			Wait: youngest + time.Duration(i%3)*500*time.Millisecond, Attributes: map[string]float64{"skill": 1000 + 100*float64(i)},
+			Wait:       youngest + time.Duration(i%3)*500*time.Millisecond,
+			Attributes: map[string]float64{"skill": 1000 + 100*float64(i)},
 		})
 	}
 	return tickets
@@ -33,18 +34,16 @@ func ladder(n int, youngest time.Duration) (tickets []fake.Ticket) {
 // Where players come, tickets wait for a nearer match: until their last moment, and not for one that is near enough.
 // Where nobody comes, they take what there is.
 func TestTicketsWaitWhereItPays(t *testing.T) {
-	at := func(tickets []fake.Ticket, change func([]fake.Ticket)) []fake.Ticket {
-		change(tickets)
-		return tickets
-	}
+	beside, late := ladder(9, time.Second), ladder(9, time.Second)
+	beside[4].Attributes["skill"], late[8].Wait = 1310, 20*time.Second
 	for name, c := range map[string]struct {
 		tickets []fake.Ticket
 		want    [][]uint32
 	}{
 		"many come":               {ladder(9, time.Second), nil},
 		"few came, a while ago":   {ladder(2, 10*time.Second), [][]uint32{{1, 0}}},
-		"one is near":             {at(ladder(9, time.Second), func(p []fake.Ticket) { p[4].Attributes["skill"] = 1310 }), [][]uint32{{4, 3}}},
-		"one waits no longer":     {at(ladder(9, time.Second), func(p []fake.Ticket) { p[8].Wait = 20 * time.Second }), [][]uint32{{8, 7}}},
+		"one is near":             {beside, [][]uint32{{4, 3}}},
+		"one waits no longer":     {late, [][]uint32{{8, 7}}},
 		"all of them wait longer": {ladder(2, 30*time.Second), [][]uint32{{1, 0}}},
 	} {
 		var got [][]uint32
