@@ -90,6 +90,7 @@ rules-cases: ## Compare what the function rules finds with a reference in CASES 
 	$(TRY_RULES) '^TestGames' -cases $$(($(CASES) / 4))
 	$(TRY_RULES) '^TestExplanations.*True' -cases $$(($(CASES) / 20))
 	$(TRY_RULES) '^TestShortcuts' -cases $$(($(CASES) / 20))
+	$(TRY_RULES) '^TestNobodyWaits' -cases $$(($(CASES) / 20))
 
 .PHONY: contract
 contract: redis ## Test the contract of the API, on a system of its own or on URL=… (DATA=folder of a dev, else CONTRACT_…_TOKEN; PROJECT=…)

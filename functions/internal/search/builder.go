@@ -42,6 +42,9 @@ type builder struct {
 	trials int // how many other matches may be looked at yet
 	// simple is set if all guards are spreads in the match whose bounds do not depend on what joins.
 	simple bool
+	// share is which part of its spreads and gaps a match with the anchor may use while all of its tickets can wait,
+	// narrow the part that no match with the anchor is beyond.
+	share, narrow float64
 	// distant is beyond which distance to the anchor no ticket can be in a match with it.
 	distant float64
 	reached []uint64 // of each ticket, the regions that it reaches, if it is a candidate or the anchor
@@ -79,17 +82,18 @@ func newBuilder(s *search) *builder {
 		refused:   make([]float64, n),
 		available: make([]int, len(s.roles.names)), left: make([]int, len(s.roles.names)),
 		reached: make([]uint64, len(s.masks)),
-		start:   ^uint64(0), top: s.most,
+		start:   ^uint64(0), top: s.most, share: 1, narrow: 1,
 	}
 }
 
 // begin begins with an anchor, which is in no team yet.
 func (b *builder) begin(anchor uint32) {
 	b.anchor, b.newest = anchor, b.pool.age[anchor]
+	b.hesitate()
 	b.forget()
 	for i := range b.guards {
 		if g := &b.guards[i]; g.near != nil {
-			b.bounds[i] = b.loosest(g.bound)
+			b.bounds[i] = b.loosest(g.bound) * b.narrow
 		}
 	}
 	if len(b.totals) > 0 {
@@ -270,7 +274,7 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 		}
 		bound := b.bounds[i]
 		if g.bound.Clock == rules.Newest {
-			bound = b.loosest(g.bound)
+			bound = b.loosest(g.bound) * b.narrow
 		}
 		low, high := b.low[i], b.high[i]
 		if g.scope == rules.BesideAnchor {
@@ -311,7 +315,7 @@ func (b *builder) fits(need rules.Condition, t uint32, others, team []uint32) bo
 	}
 	switch c := need.(type) {
 	case *rules.Spread:
-		return b.spreads(c, t, within(c.Scope))
+		return b.spreads(c, t, within(c.Scope), b.narrow)
 	case *rules.Same:
 		if c.Different {
 			return b.different(b.column(c.Value), t, within(c.Scope))
@@ -337,8 +341,8 @@ func (b *builder) fits(need rules.Condition, t uint32, others, team []uint32) bo
 	return true
 }
 
-// spreads says whether a ticket is within a spread.
-func (b *builder) spreads(c *rules.Spread, t uint32, others []uint32) bool {
+// spreads says whether a ticket is within a part of a spread.
+func (b *builder) spreads(c *rules.Spread, t uint32, others []uint32, part float64) bool {
 	column := b.column(c.Value)
 	own := c.Max.Clock == rules.Own
 	most := 0.0
@@ -370,7 +374,7 @@ func (b *builder) spreads(c *rules.Spread, t uint32, others []uint32) bool {
 		} else if age := b.loosestAt(c.Max); !math.IsInf(age, 1) {
 			b.noteMost(c.Max, age, apart, apart <= most)
 		}
-		if apart > limit {
+		if apart > limit*part {
 			return false
 		}
 	}

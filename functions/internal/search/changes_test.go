@@ -3,6 +3,7 @@ package search_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -201,6 +202,14 @@ func TestChangesFindWhatAllFind(t *testing.T) {
 		}
 		if random.IntN(3) == 0 {
 			world{random}.backfill(r)
+			text = rules.Write(r)
+		}
+		if random.IntN(3) == 0 {
+			near := &rules.Spread{Value: "skill", Max: rules.Fixed(8), Scope: rules.Scope{Of: rules.InMatch}}
+			r.Rules = append(r.Rules, rules.Rule{Name: "near", Need: near})
+			r.Patience = &rules.Patience{
+				Until: float64(1 + random.IntN(60)), Worth: math.Pow(10, 2+4*random.Float64()), Enough: 0.1 * random.Float64(),
+			}
 			text = rules.Write(r)
 		}
 		h := world{random}.history(r, text)

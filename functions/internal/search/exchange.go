@@ -57,8 +57,9 @@ func (of *share) extend(p *pool) {
 	}
 }
 
-// excess is how far the gaps between teams are above what the rules allow.
+// excess is how far the gaps between teams are above what the match may have.
 func (b *builder) excess() (sum float64) {
+	part := b.part()
 	for i := range b.all {
 		c, ok := b.all[i].Need.(*rules.Gap)
 		if !ok {
@@ -68,9 +69,9 @@ func (b *builder) excess() (sum float64) {
 		switch {
 		case !on:
 		case b.shares[i] != nil:
-			sum += math.Max(0, b.shared(c, b.shares[i])-most)
+			sum += math.Max(0, b.shared(c, b.shares[i])-most*part)
 		default:
-			sum += math.Max(0, b.gap(c)-most)
+			sum += math.Max(0, b.gap(c)-most*part)
 		}
 	}
 	return sum

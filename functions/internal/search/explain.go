@@ -20,6 +20,8 @@ type Reason struct {
 	// Match is a match that there would be with the ticket if it were not for the rule, Join a running game that it would
 	// join. They are nil if none was found; a reason has one of them at most.
 	Match, Join *Match
+	// Soon is within how many seconds a nearer match is expected, for a ticket that waits.
+	Soon float64
 }
 
 // Kind is a kind of reason.
@@ -35,6 +37,8 @@ const (
 	Unreadable
 	// NoneAlone says that no rule alone keeps the ticket from a match or a game. Candidates are with all rules.
 	NoneAlone
+	// Waits says that there is a match, and that the ticket waits for a nearer one.
+	Waits
 	// WorkEnded says that there is a match or a game, but the search ended before it.
 	WorkEnded
 )
@@ -163,6 +167,7 @@ type verdict struct {
 	known      bool
 	candidates int
 	match      *Match
+	soon       float64 // within which time a nearer match is expected, 0 if the search does not wait for one
 	join       *Match
 }
 
@@ -171,6 +176,11 @@ func reasonsOf(t uint32, all []variant, of func(variant int) verdict) (reasons [
 	whole := of(0)
 	if !whole.known {
 		return nil
+	}
+	if whole.match != nil && whole.soon > 0 {
+		return []Reason{{
+			Ticket: t, Kind: Waits, Candidates: whole.candidates, Match: whole.match, Soon: whole.soon,
+		}}
 	}
 	if whole.match != nil {
 		return []Reason{{Ticket: t, Kind: WorkEnded, Candidates: whole.candidates, Match: whole.match}}
@@ -241,8 +251,9 @@ func (e *explainer) look(v *variant, tickets []uint32, share int) []verdict {
 	if share > 0 {
 		r := &v.rules
 		s := newSearch(r, e.pool)
-		s.work, s.anchorsLeft = share, few
+		s.work, s.anchorsLeft, s.hasty = share, few, true
 		x := &examiner{search: s, order: s.prepare(e.games, e.unfit(r)), joinsOnly: v.joins}
+		s.watch()
 		s.begin(x.order)
 		if len(e.games.Running) > 0 {
 			s.rankAll(x.order)
@@ -308,6 +319,7 @@ func (x *examiner) examineMatches(t uint32) verdict {
 	slices.SortFunc(younger, nearest)
 	limit := min(3*x.most+8, 400)
 	if v.match = x.matchOf(t, nil, slices.Clone(younger[:min(limit, len(younger))])); v.match != nil {
+		v.soon = x.soon(v.match)
 		return v
 	}
 	for _, anchor := range older[:min(olderAnchors, len(older))] {
@@ -319,7 +331,32 @@ func (x *examiner) examineMatches(t uint32) verdict {
 			break
 		}
 	}
+	v.soon = x.soon(v.match)
 	return v
+}
+
+// soon is within how many seconds the search expects a nearer match than one that it passed over; 0 if it did not.
+func (x *examiner) soon(m *Match) float64 {
+	if x.crowd == nil || m == nil {
+		return 0
+	}
+	anchor, oldest := m.Teams[0].Tickets[0], 0.0
+	for _, team := range m.Teams {
+		for _, t := range team.Tickets {
+			if oldest = math.Max(oldest, x.pool.age[t]); x.rank[t] < x.rank[anchor] {
+				anchor = t
+			}
+		}
+	}
+	if oldest >= x.rules.Patience.Until {
+		return 0
+	}
+	x.b.begin(anchor)
+	share, soon := x.b.reservation(x.standing(anchor))
+	if share >= 1 {
+		return 0
+	}
+	return soon
 }
 
 // fitting are the tickets that fit with one, as a look at each says.

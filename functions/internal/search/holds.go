@@ -61,7 +61,7 @@ func (b *builder) holds(need rules.Condition, region int) bool {
 		return true
 	case *rules.Spread:
 		for _, group := range b.groups(c.Scope) {
-			if !b.spread(c, group) {
+			if !b.spread(c, group, 1) {
 				return false
 			}
 		}
@@ -193,11 +193,12 @@ func (b *builder) different(c *column, t uint32, others []uint32) bool {
 	return true
 }
 
-func (b *builder) spread(c *rules.Spread, group []uint32) bool {
+// spread returns whether tickets are within a part of a spread.
+func (b *builder) spread(c *rules.Spread, group []uint32, part float64) bool {
 	column := b.column(c.Value)
 	if c.Max.Clock == rules.Own {
 		for i, t := range group {
-			if !b.spreads(c, t, group[:i]) {
+			if !b.spreads(c, t, group[:i], part) {
 				return false
 			}
 		}
@@ -207,6 +208,10 @@ func (b *builder) spread(c *rules.Spread, group []uint32) bool {
 	for _, t := range group {
 		low, high := span(b.pool, column, t)
 		least, greatest = math.Min(least, low), math.Max(greatest, high)
+	}
+	if part < 1 {
+		most, on := b.at(c.Max)
+		return !on || greatest-least <= most*part
 	}
 	return b.under(c.Max, greatest-least) // without numbers it is less than any bound
 }

@@ -265,6 +265,11 @@ func (b *builder) inSpans(t uint32) bool {
 
 // far returns beyond which distance to the anchor no ticket can be in a match with it.
 func (b *builder) far() float64 {
+	return b.widest() * b.narrow
+}
+
+// widest is the distance in the value by which tickets are near that the rules allow in a match with the anchor.
+func (b *builder) widest() float64 {
 	far := math.Inf(1)
 	b.eachSpread(func(bound *rules.Bound) { far = math.Min(far, b.farIn(bound)) })
 	return far

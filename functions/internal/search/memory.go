@@ -110,8 +110,11 @@ func (s *search) attempt(m mode, anchor uint32, most int, try func() bool) (foun
 	return false, cost
 }
 
-// holds returns whether what was found out of an anchor is still so.
+// holds returns whether what was found out of an anchor is still so. How patient it is depends on all who wait.
 func (s *search) holds(e *tried, anchor uint32) bool {
+	if s.crowd != nil {
+		return false
+	}
 	at := e.at
 	if e.run != s.run {
 		if e.run+1 != s.run || !(s.now < e.until) {

@@ -231,8 +231,13 @@ func (b *builder) reaches(l *reachLimit, t uint32) uint64 {
 		over = own(bound, b.pool.age[t])
 		b.noteChange(bound, b.pool.age[t])
 	}
+	return b.regionsWithin(l, t, most, over)
+}
+
+// regionsWithin returns the regions to which a ticket's latencies are at most so much, and so much over the least.
+func (s *search) regionsWithin(l *reachLimit, t uint32, most, over float64) uint64 {
 	mask := ^uint64(0)
-	regions := len(b.regions)
+	regions := len(s.regions)
 	if !math.IsInf(most, 1) || !math.IsInf(over, 1) {
 		for i, n := range l.worst[int(t)*regions : (int(t)+1)*regions] {
 			if !(n <= most) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"matchmaker.dev/functions/internal/patience"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -48,7 +49,7 @@ const (
 // Search finds matches among all tickets, and tickets that join running games, if there are any; each ticket is in one
 // at most. It does about so many steps of work and then returns what it has. Where at most 32 tickets are left that
 // could be together, it finds a match if there is one, unless the work ends; so it does with a game that at most 32 may
-// join, each by itself.
+// join, each by itself. With patience this holds for matches with a ticket that waits no longer.
 func Search(r *rules.Rules, source Source, games *Games, work int) []Match {
 	p := read(r, source)
 	if games == nil {
@@ -129,6 +130,7 @@ func (s *search) withGames(order []uint32) {
 		spend(work, all) // those who joined may have been in the way
 	default:
 		s.full = true
+		s.watch()
 		spend((work-kept)/2, func() { s.sweep(order, s.effort(order)) })
 		s.full = false
 		spend(kept, fill)
@@ -183,6 +185,7 @@ const manySteps = 8000
 func (s *search) matches(order []uint32) {
 	first := s.effort(order)
 	for range mostSweeps {
+		s.watch()
 		found := first == quickly && s.sweep(order, quickly)
 		found = found || s.sweep(order, thoroughly)
 		found = found || s.rest(order)
@@ -248,6 +251,11 @@ type search struct {
 	full    bool      // whether only full matches are found
 	rank    []uint32  // of each ticket: its place in the order of anchors
 	hops    [2][]int32
+	// crowd says how near matches must be; nil if they need not. parts is what it said of each ticket, 0 if it was not
+	// asked. hasty is set if what it says does not count.
+	crowd *patience.Crowd
+	parts []float64
+	hasty bool
 
 	all         []rules.Rule // with All taken apart
 	columns     map[string]*column
@@ -460,7 +468,9 @@ func (s *search) rest(order []uint32) (found bool) {
 				continue
 			}
 			ok, cost := s.attempt(wholly, anchor, left, func() bool {
-				s.b.begin(anchor)
+				if s.b.begin(anchor); s.b.narrow < 1 {
+					return false // it can wait
+				}
 				s.b.distant = s.b.far()
 				s.b.look(slices.DeleteFunc(slices.Clone(group[i+1:]), func(t uint32) bool { return s.taken[t] }), false)
 				return s.try(anchor, math.MaxInt)

@@ -151,7 +151,8 @@ func (b *builder) leavesOpen() bool {
 	return !on || open <= most
 }
 
-// accept returns whether the rules allow the match as it is, and says in which region and at which price.
+// accept returns whether the rules allow the match as it is, and says in which region and at which price. A match whose
+// tickets can wait for a nearer one is not accepted.
 func (b *builder) accept() bool {
 	if b.game != nil {
 		if !b.leavesOpen() { // which gives the roles
@@ -166,6 +167,9 @@ func (b *builder) accept() bool {
 	}
 	region, ok := b.allowed()
 	if !ok {
+		return false
+	}
+	if part := b.part(); part < 1 && !b.isNear(part) {
 		return false
 	}
 	b.region, b.price = region, 0

@@ -1,6 +1,9 @@
 package function
 
 import (
+	"math"
+	"strconv"
+
 	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/pkg/matchfn"
 )
@@ -22,6 +25,9 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 			text, candidates = "what the ticket says of its players cannot be read", -1
 		case search.NoneAlone:
 			text = "no rule alone keeps it from a match"
+		case search.Waits:
+			text = "patience: there is a match, and a nearer one is expected within " +
+				strconv.Itoa(max(1, int(math.Ceil(reason.Soon)))) + " s"
 		case search.WorkEnded:
 			text = "there is a match, but the work of the run ended before"
 			if reason.Join != nil {

@@ -45,6 +45,7 @@ func Check(r *Rules) []Problem {
 	if r.Priority != "" {
 		c.value("priority", r.Priority, Number)
 	}
+	c.patience()
 	c.backfill()
 	return c.problems
 }

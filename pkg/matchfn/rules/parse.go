@@ -52,7 +52,7 @@ func (r *reader) rules(n *document.Node) *Rules {
 		return nil
 	}
 	r.only(n, "$schema", "name", "description", "clock", "numbers", "values", "teams", "players", "roles", "regions",
-		"priority", "rules", "prefer", "order", "backfill")
+		"priority", "rules", "prefer", "order", "patience", "backfill")
 	rules := &Rules{Choose: ByWorst}
 	rules.Name, rules.Description = r.text(n.Get("name"), ""), r.text(n.Get("description"), "")
 	r.clock = Clock(r.word(n.Get("clock"), string(Oldest), clocks...))
@@ -76,6 +76,7 @@ func (r *reader) rules(n *document.Node) *Rules {
 	for _, e := range r.elements(n.Get("order"), MaxRules) {
 		rules.Order = append(rules.Order, r.order(e))
 	}
+	rules.Patience = r.patience(n.Get("patience"))
 	r.backfill(n.Get("backfill"), rules)
 	return rules
 }

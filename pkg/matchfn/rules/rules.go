@@ -31,6 +31,8 @@ type Rules struct {
 	Prefer []Preference
 	// Order is the order in which tickets are tried beside an anchor, the first order first.
 	Order []Order
+	// Patience is nil if each match that the rules allow is made at once.
+	Patience *Patience
 	// Backfill is how running games are filled.
 	Backfill Backfill
 }

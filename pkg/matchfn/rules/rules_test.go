@@ -54,6 +54,7 @@ func TestFiveAgainstFiveIsShort(t *testing.T) {
 
 func TestErrorsNameThePlace(t *testing.T) {
 	const teams = `"teams": [{"name": "red", "size": 2}]`
+	const near = teams + `, "numbers": ["a"], "rules": [{"spread": "a", "max": 9}]`
 	for text, want := range map[string]string{
 		``:                         `line 1, column 1: the text ends where a value is expected`,
 		"{\n  \"teams\": [}":       `line 2, column 13: teams[0]: '}' is found where a value is expected`,
@@ -86,6 +87,14 @@ func TestErrorsNameThePlace(t *testing.T) {
 		`{` + teams + `, "backfill": {"create": true}}`:                                                                 `backfill.create: must be a string`,
 		`{` + teams + `, "backfill": {"create": "some"}}`:                                                               `backfill.create: must be one of none, short, all`,
 		`{` + teams + `, "backfill": []}`:                                                                               `backfill: must be an object, not a list`,
+		`{` + teams + `, "patience": 5}`:                                                                                `patience: must be an object`,
+		`{` + teams + `, "patience": {}}`:                                                                               `patience: has no until`,
+		`{` + teams + `, "patience": {"until": 5, "for": 1}}`:                                                           `patience.for: there is no such member`,
+		`{` + near + `, "patience": {"until": 0}}`:                                                                      `patience.until: must be more than 0`,
+		`{` + near + `, "patience": {"until": 1e9}}`:                                                                    `patience.until: must be more than 0 seconds and at most 86400`,
+		`{` + near + `, "patience": {"until": 5, "worth": -1}}`:                                                         `patience.worth: must be more than 0`,
+		`{` + near + `, "patience": {"until": 5, "enough": 1}}`:                                                         `patience.enough: must be a part of the bounds`,
+		`{` + teams + `, "patience": {"until": 5}}`:                                                                     `patience: no rule has a spread or a gap`,
 		`{` + teams + `, "rules": [{"holders": "r", "of": "x"}]}`:                                                       `rules[0]: has no count`,
 		`{` + teams + `, "rules": [{"latency": "p", "max": 5}]}`:                                                        `only if the rules have regions`,
 	} {

@@ -66,6 +66,7 @@ func Write(r *Rules) []byte {
 		list = append(list, orderOf(order))
 	}
 	o.list("order", list)
+	o.object("patience", patienceOf(r.Patience))
 	o.object("backfill", backfillOf(r.Backfill))
 	return append(layout(nil, o, ""), '\n')
 }

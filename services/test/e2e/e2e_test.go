@@ -65,6 +65,7 @@ func play(t *testing.T, s *system) {
 		"short-game":      shortGame,
 		"five":            fiveAgainstFive,
 		"explained":       explain,
+		"patience":        waitForNearer,
 		"queues":          queues,
 		"seats":           seats,
 		"stream":          stream,

@@ -23,6 +23,7 @@ func Rules(r *rules.Rules) (all []Section) {
 		{"What must hold", needs(r)},
 		{"Which match is better", preferences(r)},
 		{"Which tickets are tried first", order(r)},
+		{"How long tickets wait for a nearer match", patience(r.Patience)},
 		{"Running games", games(r)},
 	} {
 		if len(s.Lines) > 0 {
@@ -217,6 +218,19 @@ func order(r *rules.Rules) (lines []string) {
 		lines = append([]string{anchor}, lines...)
 	}
 	return lines
+}
+
+func patience(p *rules.Patience) []string {
+	if p == nil {
+		return nil
+	}
+	return []string{
+		"where players come who may be in it, a match must be nearer than the spreads and gaps above say: " +
+			"the more of them come, the nearer",
+		fmt.Sprintf("a match of equals is worth a wait of %s s, instead of one at the bounds", number(p.Worth)),
+		fmt.Sprintf("with at most %s of its bounds, a match is near enough at once", number(p.Enough)),
+		fmt.Sprintf("from %s s on a ticket takes any match that the rules allow", number(p.Until)),
+	}
 }
 
 var firsts = map[rules.First]string{

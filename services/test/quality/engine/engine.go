@@ -51,7 +51,7 @@ const on = "rules on "
 
 // On is the function rules with a file of a language.
 func On(l world.Language) Name {
-	if l == world.Own {
+	if l == world.Own || l == world.Patient {
 		return Name(l)
 	}
 	return on + Name(l)
@@ -70,7 +70,7 @@ func Pairs(g *world.Game) []world.Language {
 
 // All returns the engines for a game.
 func All(g *world.Game) []Name {
-	all := []Name{On(world.Own)}
+	all := []Name{On(world.Own), On(world.Patient)}
 	for _, l := range Pairs(g) {
 		all = append(all, On(l), Literal(l))
 	}
@@ -83,6 +83,9 @@ func (n Name) Rules() world.Language {
 		if n == On(l) || n == Literal(l) {
 			return l
 		}
+	}
+	if n == On(world.Patient) {
+		return world.Patient
 	}
 	return world.Own
 }

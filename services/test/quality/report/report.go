@@ -48,6 +48,9 @@ var (
 func measures(g *world.Game) []measure {
 	all := []measure{
 		{"wait p50", 1, wait(0.5)}, p90, {"wait p99", 1, wait(0.99)}, abandoned, spread, gap,
+		{"ends: wait p90", 1, func(m *trial.Measures) float64 { return m.Tail.Waits.At(0.9) }},
+		{"ends: left %", 1, func(m *trial.Measures) float64 { return of100(m.Tail.Abandoned, len(m.Tail.Waits)) }},
+		{"ends: spread", 0, func(m *trial.Measures) float64 { return m.TailSpread.Mean() }},
 		{"favorite wins %", 1, func(m *trial.Measures) float64 { return 100 * m.Favored.Mean() }},
 		{"uneven %", 1, func(m *trial.Measures) float64 { return of100(m.Uneven, m.Matches) }},
 		{"ping", 0, func(m *trial.Measures) float64 { return m.Ping.Mean() }},

@@ -19,6 +19,8 @@ type Measures struct {
 	Deciles            [10]Group
 	Regions            [world.Regions]Group
 	Parties            []Group // by size, from 1
+	Tail               Group   // the lowest and the highest 2 % of skill
+	TailSpread         Sample  // of their matches, once for each of them
 	Ping, PingOver     Sample  // to the region of the match, and above that to the best one
 
 	// Of matches with a measured player.
@@ -89,9 +91,13 @@ func (m *Measures) wait(t *world.Ticket, seconds float64, abandoned bool) {
 		if abandoned {
 			m.Abandoned++
 		}
-		for _, g := range []*Group{
+		groups := []*Group{
 			&m.Deciles[world.Decile(t.Players[i].Skill)], &m.Regions[t.Home], &m.Parties[len(t.Players)-1],
-		} {
+		}
+		if world.Tail(t.Players[i].Skill) {
+			groups = append(groups, &m.Tail)
+		}
+		for _, g := range groups {
 			g.Waits = append(g.Waits, seconds)
 			if abandoned {
 				g.Abandoned++
@@ -109,7 +115,7 @@ func (m *Measures) match(now float64, waiting []*world.Ticket, match engine.Matc
 	measured := false
 	least, most := math.Inf(1), math.Inf(-1)
 	var means, largest []float64
-	rolesOff := false
+	rolesOff, tails := false, 0
 	for _, team := range match.Teams {
 		sum, n, party := 0.0, 0.0, 0.0
 		roles := make([]int, max(1, len(m.game.Roles)))
@@ -121,6 +127,9 @@ func (m *Measures) match(now float64, waiting []*world.Ticket, match engine.Matc
 				sum, n = sum+p.Skill, n+1
 				least, most = math.Min(least, p.Skill), math.Max(most, p.Skill)
 				roles[p.Role]++
+				if t.Measured && world.Tail(p.Skill) {
+					tails++
+				}
 				if t.Measured && match.Region >= 0 {
 					m.Ping = append(m.Ping, p.Ping[match.Region])
 					m.PingOver = append(m.PingOver, p.Ping[match.Region]-slices.Min(p.Ping[:]))
@@ -140,6 +149,9 @@ func (m *Measures) match(now float64, waiting []*world.Ticket, match engine.Matc
 		return
 	}
 	m.Matches++
+	for range tails {
+		m.TailSpread = append(m.TailSpread, most-least)
+	}
 	gap := slices.Max(means) - slices.Min(means)
 	favored := 1 / (1 + math.Pow(10, -gap/400))
 	m.Spread, m.Gap, m.Favored = append(m.Spread, most-least), append(m.Gap, gap), append(m.Favored, favored)
@@ -164,7 +176,7 @@ func (m *Measures) finish() {
 	for _, s := range []Sample{m.Waits, m.Ping, m.PingOver, m.Spread, m.Gap, m.Favored} {
 		slices.Sort(s)
 	}
-	for _, groups := range [][]Group{m.Deciles[:], m.Regions[:], m.Parties} {
+	for _, groups := range [][]Group{m.Deciles[:], m.Regions[:], m.Parties, {m.Tail}} {
 		for i := range groups {
 			slices.Sort(groups[i].Waits)
 		}

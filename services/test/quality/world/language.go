@@ -16,6 +16,8 @@ const (
 	Unity     Language = "unity"
 	PlayFab   Language = "playfab"
 	AccelByte Language = "accelbyte"
+	// Patient is ours without steps: the last bounds hold at once, and tickets wait for nearer matches where players come.
+	Patient Language = "rules, patient"
 )
 
 type object = map[string]any
@@ -34,13 +36,15 @@ func (l Language) File(g *Game) string {
 		return g.playFab()
 	case AccelByte:
 		return g.accelByte()
+	case Patient:
+		return g.patient()
 	}
-	return g.own()
+	return write(g.own())
 }
 
 // Settings are those of a config of the function rules.
 func (l Language) Settings(g *Game) string {
-	if l == Own {
+	if l == Own || l == Patient {
 		return l.File(g)
 	}
 	return write(object{string(l): l.File(g)})
@@ -60,9 +64,19 @@ func (b Bound) pairs() (all [][2]float64) { return append(all, b.Steps...) }
 
 // own says the same bounds, of which each ticket keeps its own as in PlayFab, latencies relative to the best region as
 // in AccelByte, and what is better within them.
-func (g *Game) own() string {
-	bound := func(b Bound) object { return object{"start": b.Start, "steps": b.pairs(), "clock": "each"} }
-	gap := func(b Bound) object { return object{"start": b.Start, "steps": b.pairs()} }
+func (g *Game) own() object {
+	bound := func(b Bound) any {
+		if b.Steps == nil {
+			return b.Start
+		}
+		return object{"start": b.Start, "steps": b.pairs(), "clock": "each"}
+	}
+	gap := func(b Bound) any {
+		if b.Steps == nil {
+			return b.Start
+		}
+		return object{"start": b.Start, "steps": b.pairs()}
+	}
 	team := object{"name": "team", "copies": g.Teams, "size": g.Size}
 	values := object{"skill": object{"type": "number", "party": "avg"}, "latency": "map"}
 	rules := []any{object{"name": "similar", "spread": "skill", "max": bound(g.Spread)}}
@@ -88,6 +102,16 @@ func (g *Game) own() string {
 		}
 		team["roles"], values["role"], all["roles"] = counts, "set", "role"
 	}
+	return all
+}
+
+// patient is own without the steps of skill. Tickets take any match after twice the time of the last of these steps: a
+// match takes the bounds of its oldest ticket then, and not, as in own, those of each.
+func (g *Game) patient() string {
+	wide := *g
+	wide.Spread, wide.Gap = Bound{Start: g.Spread.Last()}, Bound{Start: g.Gap.Last()}
+	all := wide.own()
+	all["patience"] = object{"until": 2 * g.Spread.Steps[len(g.Spread.Steps)-1][0]}
 	return write(all)
 }
 

@@ -183,6 +183,9 @@ func Decile(skill float64) int {
 	return min(9, int(10*0.5*math.Erfc(-z/math.Sqrt2)))
 }
 
+// Tail returns whether a skill is among the lowest or the highest 2 % of all players.
+func Tail(skill float64) bool { return math.Abs(skill-meanSkill) > 2.054*deviation }
+
 // RegionNames are the names of the regions.
 func RegionNames() (names []string) {
 	for _, r := range regions {

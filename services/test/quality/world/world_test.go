@@ -12,7 +12,9 @@ import (
 // Each game's demands are a file that the function takes, in each language that can say them.
 func TestFilesAreTaken(t *testing.T) {
 	for _, w := range world.All() {
-		for _, l := range []world.Language{world.Own, world.FlexMatch, world.Unity, world.PlayFab, world.AccelByte} {
+		for _, l := range []world.Language{
+			world.Own, world.Patient, world.FlexMatch, world.Unity, world.PlayFab, world.AccelByte,
+		} {
 			if !l.Says(&w.Game) {
 				continue
 			}
@@ -47,6 +49,7 @@ func TestPlayersAreAsPublished(t *testing.T) {
 	}{
 		{"leave within a minute", 0.4, func(t *world.Ticket) bool { return t.Leaves-t.Arrives < 60 }},
 		{"are below 1500", 0.5, func(t *world.Ticket) bool { return t.Players[0].Skill < 1500 }},
+		{"are at the ends", 0.04, func(t *world.Ticket) bool { return world.Tail(t.Players[0].Skill) }},
 		{"are below 2200", 0.96, func(t *world.Ticket) bool { return t.Players[0].Skill < 2200 }},
 		{"are one or two", 0.85, func(t *world.Ticket) bool { return len(t.Players) < 3 }},
 		{"are five", 0.07, func(t *world.Ticket) bool { return len(t.Players) == 5 }},
