@@ -6,9 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"matchmaker.dev/functions/rules/function"
+	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/services/internal/sandbox"
 )
@@ -50,7 +53,7 @@ var worlds = []struct {
 }
 
 // slow is for machines on which other things run.
-var slow = sandbox.Limits{Run: 5 * time.Minute, Compile: 5 * time.Minute}
+var slow = sandbox.Limits{Run: time.Minute, Compile: time.Minute}
 
 const pairRules = `{"numbers": ["skill"], "teams": [{"name": "player", "copies": 2, "size": 1}],
 	"rules": [{"spread": "skill", "max": {"start": 50, "grow": 5, "until": 400}}]}`
@@ -109,30 +112,65 @@ func BenchmarkRules(b *testing.B) {
 	}
 	wasm := output(b, dir, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-trimpath", "-buildmode=c-shared",
 		"-ldflags=-s -w", "-o", filepath.Join(b.TempDir(), "rules.wasm"), ".")
+	b.Run("wasm", func(b *testing.B) {
+		all(b, string(text), func(b *testing.B) run {
+			i := startWithin(b, wasm, slow)
+			return func(request []byte) ([]byte, sandbox.Stats, error) { return i.Run(b.Context(), request, 0) }
+		})
+	})
+	b.Run("native", func(b *testing.B) {
+		all(b, string(text), func(*testing.B) run {
+			f := matchfn.NewMatcher(function.Begin, function.Options()...)
+			return func(request []byte) ([]byte, sandbox.Stats, error) {
+				before := processorTime()
+				answer := f.Answer(request)
+				return answer, sandbox.Stats{Processor: processorTime() - before}, nil
+			}
+		})
+	})
+}
+
+// processorTime is the processor time of this process.
+func processorTime() time.Duration {
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano())
+}
+
+// run is a run of a function.
+type run func(request []byte) ([]byte, sandbox.Stats, error)
+
+// all measures a function in all worlds.
+func all(b *testing.B, fiveRules string, start func(b *testing.B) run) {
 	const now, n = 1_900_000_000_000, 100_000
 	for _, w := range worlds {
 		settings := w.settings
 		if settings == "" {
-			settings = string(text)
+			settings = fiveRules
 		}
 		tickets := w.tickets(rand.New(rand.NewPCG(1, 2)), n)
 		b.Run(w.name+"/all", func(b *testing.B) {
-			rules, request := startWithin(b, wasm, slow), asked(b, settings, now, tickets, nil)
-			measure(b, rules, func() []byte { return request }, n, w.matches)
+			request := asked(b, settings, now, tickets, nil)
+			measure(b, start(b), func() []byte { return request }, n, w.matches)
 		})
 		for _, fresh := range []int{1, 100} {
 			b.Run(fmt.Sprintf("%s/%d more", w.name, fresh), func(b *testing.B) {
-				rules, number := startWithin(b, wasm, slow), n
-				rules.answer(b, asked(b, settings, now, tickets, &block.Base{Number: 1}))
+				run, number := start(b), n
+				next := func(tickets []waits, at int64, base block.Base) []byte { return asked(b, settings, at, tickets, &base) }
+				if _, _, err := run(next(tickets, now, block.Base{Number: 1})); err != nil {
+					b.Fatal(err)
+				}
 				r, at := rand.New(rand.NewPCG(3, 4)), int64(now)
-				measure(b, rules, func() []byte {
+				measure(b, run, func() []byte {
 					at += 20
 					some := w.tickets(r, fresh)
 					for i := range some {
 						some[i].age = 0
 					}
 					number += fresh
-					return asked(b, settings, at, some, &block.Base{Number: 1, Continues: true, First: number - fresh})
+					return next(some, at, block.Base{Number: 1, Continues: true, First: number - fresh})
 				}, 1<<30, false)
 			})
 		}
@@ -140,15 +178,15 @@ func BenchmarkRules(b *testing.B) {
 }
 
 // measure measures runs, and says how many matches there are in the last one.
-func measure(b *testing.B, rules *instance, next func() []byte, tickets int, matches bool) {
+func measure(b *testing.B, run run, next func() []byte, tickets int, matches bool) {
 	memory, found, processor := 0, 0, time.Duration(0)
 	for b.Loop() {
 		b.StopTimer()
 		request := next()
 		b.StartTimer()
-		answer, stats, err := rules.Run(b.Context(), request, 0)
+		answer, stats, err := run(request)
 		if err != nil {
-			b.Fatalf("%v\n%q", err, rules.printed())
+			b.Fatal(err)
 		}
 		b.StopTimer()
 		a, err := block.ParseAnswer(answer, tickets, 0)
