@@ -115,8 +115,8 @@ func (c *Crowd) Rate(t Ticket, reach float64) float64 {
 	return others / (there.ages/there.players + unsure*c.of.Until)
 }
 
-// Share is which part of its bounds a match may use whose anchor has waited so long, where players come at a rate and so
-// many are needed.
+// Share is which part of its bounds a match may use whose anchor has waited so long, where players come at a rate and
+// so many are needed.
 //
 // Players who come are spread evenly over the bounds, on both sides. Of n on a side, those who are needed take the part
 // needed/n of the bounds. So the part that a match takes falls with the time, the slower the smaller it is, and what

@@ -90,7 +90,8 @@ func TestRateOfThoseWhoAreGone(t *testing.T) {
 func TestNobodyComes(t *testing.T) {
 	c := patience.New(of, []patience.Ticket{
 		{Regions: 1, Value: 1500, Players: 2, Age: 1}, {Regions: 2, Value: 1500, Players: 1, Age: 1},
-		{Regions: 1, Value: 2000, Players: 1, Age: 1}, {Regions: 1, Value: 1500, Players: 1, Age: 300}, // will take any match, and says nothing
+		{Regions: 1, Value: 2000, Players: 1, Age: 1},
+		{Regions: 1, Value: 1500, Players: 1, Age: 300}, // will take any match, and says nothing
 	})
 	for _, own := range []patience.Ticket{
 		{Regions: 1, Value: 1500, Players: 2}, {Regions: 2, Value: 1500, Players: 1}, {Same: 2, Regions: 1}, {Value: 1500},
