@@ -298,3 +298,32 @@ func TestRepeatedCreatesMakeOneTicket(t *testing.T) {
 		}
 	})
 }
+
+// TestTicketsAreReadInTheirOrder: also more than are read at a time, and of those that do not exist nothing.
+func TestTicketsAreReadInTheirOrder(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		setUp(t, s)
+		m := newMaker(t, s, state.Lists{})
+		var ids []string
+		for i := range 150 {
+			id := fmt.Sprint("t", i)
+			if i%3 > 0 {
+				m.made(id, []string{"player of " + id})
+			}
+			ids = append(ids, id)
+		}
+		tickets, err := s.Tickets(t.Context(), project, ids)
+		must(t, err)
+		for i, one := range tickets {
+			if want := i%3 > 0; (one != nil) != want || want && one.Body.GetId() != ids[i] {
+				t.Errorf("ticket %d of %d is %v", i, len(tickets), one)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := s.Tickets(ctx, project, ids); err == nil {
+			t.Error("nothing is wrong with a call that has ended")
+		}
+	})
+}

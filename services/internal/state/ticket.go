@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -86,18 +87,33 @@ func (s *Store) TicketsOf(ctx context.Context, project, player string) ([]*Ticke
 	}
 	ids := strings.Fields(list)
 	slices.Reverse(ids)
-	tickets := make([]*Ticket, 0, len(ids))
-	for _, id := range ids {
-		t, err := s.Ticket(ctx, project, id)
-		if problem.KindOf(err) == problem.NotFound {
-			continue // it ended meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		tickets = append(tickets, t)
+	tickets, err := s.Tickets(ctx, project, ids)
+	if err != nil {
+		return nil, err
 	}
-	return tickets, nil
+	return slices.DeleteFunc(tickets, func(t *Ticket) bool { return t == nil }), nil // these ended meanwhile
+}
+
+// readsAtOnce is how many reads of one call are under way at a time.
+const readsAtOnce = 64
+
+// Tickets reads tickets, in the order of their ids; nil stands for one that does not exist. Reads that are under way at a
+// time travel together, so that it takes few round trips.
+func (s *Store) Tickets(ctx context.Context, project string, ids []string) ([]*Ticket, error) {
+	tickets := make([]*Ticket, len(ids))
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.SetLimit(readsAtOnce)
+	for i, id := range ids {
+		reads.Go(func() error {
+			t, err := s.Ticket(ctx, project, id)
+			if problem.KindOf(err) == problem.NotFound {
+				return nil
+			}
+			tickets[i] = t
+			return err
+		})
+	}
+	return tickets, reads.Wait()
 }
 
 // ticketOf reads the fields b, s and a of a ticket; nil when there is none.

@@ -59,29 +59,49 @@ func replace(document, numbers string) (string, error) {
 	return before + beginMark + numbers + endMark + after, nil
 }
 
-// page is a sentence about the machine, and the lines of these names; all when there are none. It refuses a record of
-// a machine that was too busy.
+// page is a sentence about the machine, and the lines of these names; all when there are none. Lines that were measured
+// while the machine was too busy say nothing: they are left out, and the page names their shapes.
 func (r *record) page(names []string) (string, error) {
-	if err := r.verdict(); err != nil {
-		return "", err
+	if len(r.Failed) > 0 {
+		return "", errFailed
 	}
-	shown := *r
+	shown, left := *r, []string{}
+	shown.Binaries = nil
+	for _, b := range r.Binaries {
+		quiet := *b
+		quiet.Lines = nil
+		for _, l := range b.Lines {
+			if len(l.Busy) == 0 {
+				quiet.Lines = append(quiet.Lines, l)
+			} else if !slices.Contains(left, l.Shape) {
+				left = append(left, l.Shape)
+			}
+		}
+		if len(quiet.Lines) == 0 {
+			return "", errBusyMachine
+		}
+		shown.Binaries = append(shown.Binaries, &quiet)
+	}
 	if len(names) > 0 {
 		if len(r.Binaries) != 1 {
 			return "", errors.New("names are for records of one binary")
 		}
-		chosen := *r.Binaries[0]
+		chosen := *shown.Binaries[0]
 		chosen.Lines = nil
 		for _, name := range names {
-			n := slices.IndexFunc(r.Binaries[0].Lines, func(l *line) bool { return l.Shape+": "+l.Name == name })
+			n := slices.IndexFunc(shown.Binaries[0].Lines, func(l *line) bool { return l.Shape+": "+l.Name == name })
 			if n < 0 {
-				return "", fmt.Errorf("there is no line %q", name)
+				return "", fmt.Errorf("there is no line %q that was measured on a quiet machine", name)
 			}
-			chosen.Lines = append(chosen.Lines, r.Binaries[0].Lines[n])
+			chosen.Lines = append(chosen.Lines, shown.Binaries[0].Lines[n])
 		}
-		shown.Binaries = []*binary{&chosen}
+		shown.Binaries, left = []*binary{&chosen}, nil
 	}
 	t := shown.table(func(*line) bool { return true })
-	return fmt.Sprintf("%s, version %s, %s.\n\n%s\n", r.Started.UTC().Format("2006-01-02"), r.Binaries[0].Version,
-		r.Machine, t.RenderMarkdown()), nil
+	text := fmt.Sprintf("%s, version %s, %s.\n\n%s\n", r.Started.UTC().Format("2006-01-02"), r.Binaries[0].Version,
+		r.Machine, t.RenderMarkdown())
+	if len(left) > 0 {
+		text += fmt.Sprintf("\nNot here, since the machine was too busy meanwhile: lines of %s.\n", strings.Join(left, ", "))
+	}
+	return text, nil
 }

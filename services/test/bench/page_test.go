@@ -37,6 +37,14 @@ func TestPage(t *testing.T) {
 		t.Errorf("a name that there is not: %v", err)
 	}
 	r.Binaries[0].Lines[0].Busy = []string{"others"}
+	if got, err = r.page(nil); err != nil || strings.Contains(got, "500/s") || !strings.Contains(got, "| load: p50 |") ||
+		!strings.HasSuffix(got, "\nNot here, since the machine was too busy meanwhile: lines of steady.\n") {
+		t.Errorf("lines of a busy machine: %s %v", got, err)
+	}
+	if got, err = r.page([]string{"steady: 500/s: p50"}); err == nil {
+		t.Errorf("a line of a busy machine: %s", got)
+	}
+	r.Binaries[0].Lines[1].Busy = []string{"others"}
 	if got, err = r.page(nil); err == nil {
 		t.Errorf("a page of a busy machine: %s", got)
 	}

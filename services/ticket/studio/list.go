@@ -79,15 +79,14 @@ func (s *service) waiting(c echo.Context) error {
 	}
 	answer := waiting{Tickets: []waitingTicket{}, Total: listed.GetTotal()}
 	ids := listed.GetTickets()
-	for _, id := range ids {
-		t, err := s.Store.Ticket(ctx, project, id)
-		if problem.KindOf(err) == problem.NotFound || err == nil && (t.Matched || t.Assignment != nil) {
-			continue // it does not wait any more
+	tickets, err := s.Store.Tickets(ctx, project, ids)
+	if err != nil {
+		return err
+	}
+	for _, t := range tickets {
+		if t != nil && !t.Matched && t.Assignment == nil { // others do not wait any more
+			answer.Tickets = append(answer.Tickets, s.shown(t.Body))
 		}
-		if err != nil {
-			return err
-		}
-		answer.Tickets = append(answer.Tickets, s.shown(t.Body))
 	}
 	if listed.GetMore() && len(ids) > 0 {
 		answer.Next = strconv.FormatInt(listed.GetLastCreated(), 10) + "." + ids[len(ids)-1]

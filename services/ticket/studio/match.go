@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -203,7 +204,7 @@ func (s *service) describe(ctx context.Context, project string, r *matchReader) 
 	if len(teams) == 0 {
 		teams = []*pb.EventTeam{{Tickets: int32(len(e.GetTickets()))}}
 	}
-	connection, rest, read := "", e.GetTickets(), 0
+	rest := e.GetTickets()
 	m.Teams = []matchTeam{}
 	for _, t := range teams {
 		own := rest[:min(int(t.GetTickets()), len(rest))]
@@ -215,18 +216,13 @@ func (s *service) describe(ctx context.Context, project string, r *matchReader) 
 				waited := max(0, time.UnixMilli(e.GetTime()).Sub(made).Seconds())
 				told.Waited = &waited
 			}
-			if read++; read <= maxRead {
-				found, err := s.addStored(ctx, project, &told)
-				if err != nil {
-					return nil, err
-				}
-				if connection == "" {
-					connection = found
-				}
-			}
 			one.Tickets = append(one.Tickets, told)
 		}
 		m.Teams = append(m.Teams, one)
+	}
+	connection, err := s.addStored(ctx, project, e.GetTickets(), m.Teams)
+	if err != nil {
+		return nil, err
 	}
 	if m.State != matchAssigned {
 		return m, nil
@@ -234,17 +230,26 @@ func (s *service) describe(ctx context.Context, project string, r *matchReader) 
 	return m, s.addServer(ctx, project, connection, m)
 }
 
-// addStored adds the players of a ticket, while there is one, and returns the connection of its result.
-func (s *service) addStored(ctx context.Context, project string, to *matchTicket) (connection string, err error) {
-	t, err := s.Store.Ticket(ctx, project, to.ID)
-	if problem.KindOf(err) == problem.NotFound {
-		return "", nil
-	}
+// addStored adds the players of the first tickets, of those that are stored, and returns the connection of their results.
+func (s *service) addStored(ctx context.Context, project string, ids []string, teams []matchTeam) (string, error) {
+	stored, err := s.Store.Tickets(ctx, project, ids[:min(len(ids), maxRead)])
 	if err != nil {
 		return "", err
 	}
-	to.Players = playersOf(t.Body)
-	return t.Assignment.GetConnection(), nil
+	connection := ""
+	for _, team := range teams {
+		for i := range team.Tickets {
+			if len(stored) == 0 {
+				return connection, nil
+			}
+			if t := stored[0]; t != nil {
+				team.Tickets[i].Players = playersOf(t.Body)
+				connection = cmp.Or(connection, t.Assignment.GetConnection())
+			}
+			stored = stored[1:]
+		}
+	}
+	return connection, nil
 }
 
 // playersOf are the ids of the players of a ticket.
