@@ -31,7 +31,8 @@ func Match(r *matchfn.Run) error {
 		kept = work / explainShare
 	}
 	found := search.Search(rules, source, &games.Games, work-kept)
-	p := proposer{run: r, rules: rules, source: source, games: games, names: names{}}
+	p := proposer{run: r, rules: rules, source: source, games: games, names: names{},
+		measures: search.Measures(rules)}
 	for i := range found {
 		p.propose(&found[i])
 	}
@@ -49,6 +50,8 @@ type proposer struct {
 	source source
 	games  *games
 	names  names
+	// measures are the names of what is measured of each match.
+	measures []string
 	teller *search.Teller // nil until it is needed
 	// large is how many backfill tickets were not created or filled, as they would say too much of their players.
 	large int
@@ -101,6 +104,11 @@ func (o *proposer) propose(m *search.Match) {
 	for i, team := range m.Teams {
 		if m.Game < 0 || len(team.Tickets) > 0 {
 			p.Team(o.names.of(o.rules, m, i), team.Tickets...)
+		}
+	}
+	for i, value := range m.Measures {
+		if value >= 0 {
+			p.Measure(o.measures[i], value)
 		}
 	}
 	if m.Game >= 0 {
