@@ -3,6 +3,7 @@ package director
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -76,9 +77,11 @@ func (r *reporter) add(now time.Time, c *state.Claim) {
 	m.Players, m.Parties = max(len(c.Tickets), int(p.GetPlayers())), c.Parties
 	m.Waits, m.Values = m.Waits[:0], m.Values[:0]
 	for _, id := range c.Tickets {
+		waited := math.NaN()
 		if created, known := state.CreationTime(id); known {
-			m.Waits = append(m.Waits, max(0, now.Sub(created).Seconds()))
+			waited = max(0, now.Sub(created).Seconds())
 		}
+		m.Waits = append(m.Waits, waited)
 	}
 	for _, one := range c.Attributes {
 		m.Values = append(m.Values, report.Value{Kind: report.Spread, Name: one.GetName(), Value: one.GetSpread()})

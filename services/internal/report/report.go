@@ -7,6 +7,7 @@
 package report
 
 import (
+	"math"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -63,8 +64,8 @@ type Match struct {
 	// Key is that of the match but for the party.
 	Key     Key
 	Players int
-	// Waits are for how many seconds each ticket waited, and Parties how many players each has; nil if each has one, or
-	// nobody knows.
+	// Waits are for how many seconds each ticket waited, NaN if nobody knows. Parties is how many players each has; nil if
+	// each has one, or nobody knows.
 	Waits   []float64
 	Parties []uint32
 	Values  []Value
@@ -124,8 +125,9 @@ func (b *Book) Add(m *Match) {
 			fits = false
 			continue
 		}
-		s.tickets++
-		fits = b.count(s, &own, named{kind: Wait}, wait) && fits
+		if s.tickets++; !math.IsNaN(wait) {
+			fits = b.count(s, &own, named{kind: Wait}, wait) && fits
+		}
 	}
 	if !fits {
 		b.leftOut++
