@@ -346,3 +346,16 @@ func TestRandomGamesKeepAllPromises(t *testing.T) {
 		}
 	}
 }
+
+func TestArenaMeasuresTheGapIfItIsAsked(t *testing.T) {
+	tickets := []fake.Ticket{player(1000, 0), player(1070, 0), player(1020, 0)}
+	for settings, want := range map[string]string{`{"players":3}`: "[]", `{"players":3,"measure":true}`: "[{gap 70}]"} {
+		proposals, err := fake.Run(arena, fake.Request{Settings: settings, Tickets: tickets})
+		if err != nil || len(proposals) != 1 {
+			t.Fatal(proposals, err)
+		}
+		if got := fmt.Sprint(proposals[0].Extras.Measures); got != want {
+			t.Errorf("with %s it measures %s, want %s", settings, got, want)
+		}
+	}
+}

@@ -291,3 +291,21 @@ func requestOf(tb testing.TB, n int) []byte {
 	}
 	return slices.Clone(encoded)
 }
+
+func TestDuelMeasuresTheGapIfItIsAsked(t *testing.T) {
+	tickets := []fake.Ticket{player(1040, 0), player(1000, 0)}
+	for settings, want := range map[string]string{"": "[]", `{"measure":true}`: "[{gap 40}]",
+		`{"measure":true,"refill":true}`: "[{gap 40}]"} {
+		proposals, err := fake.Run(duel, fake.Request{Settings: settings, Tickets: tickets})
+		if err != nil || len(proposals) != 1 {
+			t.Fatal(proposals, err)
+		}
+		var measures []block.Measure
+		if e := proposals[0].Extras; e != nil {
+			measures = e.Measures
+		}
+		if got := fmt.Sprint(measures); got != want {
+			t.Errorf("with %s it measures %s, want %s", settings, got, want)
+		}
+	}
+}
