@@ -128,6 +128,9 @@ func (s *service) explainTicket(w http.ResponseWriter, r *http.Request) {
 			"proposed":false,"reasons":[{"reason":"near: without it there is a match","candidates":4},{"reason":"\u001b[2J"}]}},
 		{"config":"soon","function":"duel","serves":true,"inPool":true,"pools":[],
 			"run":{"tickets":9,"proposals":3,"proposed":true,"reasons":[]}},
+		{"config":"outbid","function":"duel","serves":true,"inPool":true,"pools":[],
+			"run":{"tickets":9,"proposals":3,"proposed":true,"reasons":[],"place":2,
+				"best":{"score":1.5,"tickets":2,"losesTo":{"config":"rules","score":4,"by":2.5}}}},
 		{"config":"unasked","function":"duel","serves":true,"inPool":true,"pools":[]}]}`)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"matchmaker.dev/pkg/client"
@@ -70,14 +71,32 @@ func reasonsOf(c *client.ConfigExplanation, state string) (reasons []client.Reas
 	case c.Run.Error != "":
 		say("the run failed: %s", c.Run.Error)
 	default:
-		reasons = c.Run.Reasons
+		reasons = slices.Clone(c.Run.Reasons)
+		if c.Run.Place > 0 {
+			say("by age it is number %d of the %d tickets that the function gets", c.Run.Place, c.Run.Tickets)
+		}
 		if c.Run.Proposed {
-			say("one of %d proposals has it: the next cycle may match it", c.Run.Proposals)
-		} else if len(reasons) == 0 {
+			say("one of %d proposals has it: %s", c.Run.Proposals, outcomeOf(c.Run.Best))
+		} else if len(c.Run.Reasons) == 0 {
 			say("none of %d proposals for %d tickets has it; the function does not say why", c.Run.Proposals, c.Run.Tickets)
 		}
 	}
 	return reasons
+}
+
+// outcomeOf is what becomes of the best proposal with a ticket.
+func outcomeOf(best *client.BestProposal) string {
+	switch {
+	case best == nil:
+		return "the next cycle may match it"
+	case best.LosesTo == nil:
+		return fmt.Sprintf("with the score %s it wins, so the next cycle may match it", shortNumber(best.Score))
+	case best.LosesTo.By == 0:
+		return fmt.Sprintf("with the score %s it loses to one of %s with the same score and an older ticket",
+			shortNumber(best.Score), best.LosesTo.Config)
+	}
+	return fmt.Sprintf("with the score %s it loses to one of %s, which has %s", shortNumber(best.Score),
+		best.LosesTo.Config, shortNumber(best.LosesTo.Score))
 }
 
 // filterText is why a filter does not hold.
