@@ -189,3 +189,51 @@ func TestMeasuresOfAFunctionAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkMeasured is the runner's part of a run of 10,000 pairs, without a report and with one.
+func BenchmarkMeasured(b *testing.B) {
+	const n = 20_000
+	index := pool.New()
+	for i := range n {
+		raw, err := proto.Marshal(&pb.Ticket{Id: fmt.Sprintf("019a9e3c-0000-7000-8000-%012d", i), Created: int64(i + 1),
+			Owner: fmt.Sprint("p", i), AttributeNames: []string{"skill"}, AttributeValues: []float64{float64(i * 7919 % 3000)}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := index.Put(fmt.Sprintf("019a9e3c-0000-7000-8000-%012d", i), raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+	function := matchfn.New(func(r *matchfn.Run) error {
+		for i := uint32(0); i+1 < uint32(r.Tickets()); i += 2 {
+			r.Propose(1, i, i+1)
+		}
+		return nil
+	})
+	for name, asked := range map[string]*pb.Report{"without": nil, "with": {Attributes: []string{"skill"}}} {
+		b.Run(name, func(b *testing.B) {
+			var inv Invoker
+			for b.Loop() {
+				_, err := inv.Invoke(b.Context(), &Run{
+					Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 9000, Report: asked}, Index: index,
+					Answer: func(p *pb.RunPart) error { // as it is sent, and read again
+						raw, err := proto.Marshal(p)
+						if err != nil {
+							return err
+						}
+						got := new(pb.RunPart)
+						if err := proto.Unmarshal(raw, got); err != nil {
+							return err
+						}
+						return proposals.Unpack(got)
+					},
+					Began: time.Now(), Deadline: time.Now().Add(time.Hour),
+				}, native{function}, NeedsOf(sandbox.Manifest{Attributes: []string{"skill"}, Properties: []string{}}))
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(n/2), "ns/match")
+		})
+	}
+}

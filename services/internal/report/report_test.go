@@ -201,3 +201,13 @@ func TestSlots(t *testing.T) {
 		t.Error(report.SlotOf(at), report.SlotOf(at.Add(-time.Millisecond)))
 	}
 }
+
+func BenchmarkAdd(b *testing.B) {
+	book := report.NewBook(1)
+	m := match("q", 1.5, 2.5)
+	m.Values = []report.Value{{Kind: report.Spread, Name: "skill", Value: 40}, {Kind: report.Measure, Name: "fun", Value: 0.5}}
+	for i := 0; b.Loop(); i++ {
+		m.Waits[0] = float64(i % 100)
+		book.Add(m)
+	}
+}
