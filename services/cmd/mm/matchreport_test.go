@@ -39,8 +39,8 @@ ALL  OF               COUNT  MEDIAN  90 %  MEAN   COUNT BEFORE  MEDIAN BEFORE  9
 -    wait in seconds      4  2.5     9     4.125             2  1              1            1
 -    skill gap            2  3       5     3
 -    fun�                 2  0.5     0.5   0.5
-`, "")
-	shell.on(service, "report", "-o", "json").expect(0, `"by": "party"`, "")
+`, note)
+	shell.on(service, "report", "-o", "json").expect(0, `"by": "party"`, note)
 }
 
 func TestReportSinceAChange(t *testing.T) {
@@ -52,14 +52,14 @@ func TestReportSinceAChange(t *testing.T) {
 		shell.on(service, "config", "put", "ranked", "-").expect(0, "ranked", "")
 	}
 	shell.on(service, "report", "--since-change", "ranked", "--by", "queue").expect(0,
-		"from    2030-01-02 03:04:05 UTC to 2030-01-02 04:04:05 UTC\nbefore  2030-01-02 02:04:05 UTC", "")
+		"from    2030-01-02 03:04:05 UTC to 2030-01-02 04:04:05 UTC\nbefore  2030-01-02 02:04:05 UTC", "mm: 3 matches")
 	now, before := service.reports[0], service.reports[1]
 	if now.Get("minRevision") != "2" || now.Has("maxRevision") || before.Get("maxRevision") != "1" ||
 		before.Has("minRevision") || now.Get("config") != "ranked" || before.Get("config") != "ranked" ||
 		now.Get("since") != before.Get("until") {
 		t.Errorf("it asked for %v and %v", now, before)
 	}
-	shell.on(service, "config", "delete", "ranked").expect(0, "", "")
+	shell.on(service, "config", "delete", "ranked").expect(0, "deleted", "")
 	shell.on(service, "report", "--since-change", "ranked").expect(1, "", "config ranked is deleted")
 }
 

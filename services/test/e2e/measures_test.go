@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"math"
+	"net/http"
 	"testing"
 
 	"matchmaker.dev/pkg/client"
@@ -93,8 +94,8 @@ func measures(t *testing.T, p *project) {
 		math.Abs(spread.P50-40) > 4 || gap.Mean != 40 || report.LeftOut != 0 {
 		t.Errorf("the report: %+v", report)
 	}
-	if _, err := (&ticket{p: p, player: "ada"}).api(t).ReportMatches(within(t), client.MatchReportQuery{}); client.Status(
-		err) != 403 {
+	player := (&ticket{p: p, player: "ada"}).api(t)
+	if _, err := player.ReportMatches(within(t), client.MatchReportQuery{}); client.Status(err) != http.StatusForbidden {
 		t.Errorf("a player asks for a report: %v", err)
 	}
 
