@@ -40,7 +40,7 @@ func (c ticketWhy) Run(ctx context.Context, s *session, api developerAPI) error 
 	if err != nil {
 		s.note("what became of its matches is not known: %v", s.errorText(err))
 	}
-	matches := grid{head: []any{"time", "its match", "is", "since", "config"}}
+	matches := grid{head: []any{"time", "its match", "is", "reason", "config"}}
 	for _, one := range events {
 		matches.add(formatTime(one.Time.Truncate(time.Second)), one.Match, one.Kind, one.Reason, one.Config)
 	}
