@@ -70,7 +70,7 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 		settler:     &settler{scope: scope, outbox: outbox, reporter: reporter},
 		maintenance: &maintenance{scope: scope, outbox: outbox, listeners: s.listeners},
 		estimator:   newEstimator(scope), reporter: reporter,
-		budget:      schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, happened: notify.New(),
+		budget: schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, happened: notify.New(),
 		stop: stop,
 	}
 }

@@ -52,7 +52,7 @@ type proposer struct {
 	names  names
 	// measures are the names of what is measured of each match.
 	measures []string
-	teller *search.Teller // nil until it is needed
+	teller   *search.Teller // nil until it is needed
 	// large is how many backfill tickets were not created or filled, as they would say too much of their players.
 	large int
 	// written is how many bytes backfill tickets got. later is how many matches wait, as these are enough.

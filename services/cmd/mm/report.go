@@ -41,19 +41,19 @@ type report struct {
 }
 
 type match struct {
-	Score      float64           `json:"score"`
-	Teams      []team            `json:"teams"`
-	Spreads    map[string]spread `json:"spreads"` // of the tickets' attributes, and of their wait in seconds
+	Score   float64           `json:"score"`
+	Teams   []team            `json:"teams"`
+	Spreads map[string]spread `json:"spreads"` // of the tickets' attributes, and of their wait in seconds
 
 	// Measures are what the function measured.
 	Measures map[string]float64 `json:"measures,omitempty"`
 
-	Connection string            `json:"connection,omitempty"`
-	Error      string            `json:"error,omitempty"`
-	Region     string            `json:"region,omitempty"`
-	Fleet      string            `json:"fleet,omitempty"`
-	Profile    string            `json:"profile,omitempty"`
-	Backfill   *backfillChange   `json:"backfill,omitempty"`
+	Connection string          `json:"connection,omitempty"`
+	Error      string          `json:"error,omitempty"`
+	Region     string          `json:"region,omitempty"`
+	Fleet      string          `json:"fleet,omitempty"`
+	Profile    string          `json:"profile,omitempty"`
+	Backfill   *backfillChange `json:"backfill,omitempty"`
 
 	MatchProperties      json.RawMessage            `json:"matchProperties,omitempty"`
 	AssignmentProperties json.RawMessage            `json:"assignmentProperties,omitempty"`

@@ -173,8 +173,8 @@ func TestProposalsOfKeptTicketsAreMeasured(t *testing.T) {
 
 func TestMeasuresOfAFunctionAreBounded(t *testing.T) {
 	for want, f := range map[string]func(matchfn.Proposal){
-		"more than 8 of them":             func(p matchfn.Proposal) { p.Measure("nine", 1) },
-		`"a" is not finite`:               func(p matchfn.Proposal) { p.Measure("a", math.NaN()) },
+		"more than 8 of them":              func(p matchfn.Proposal) { p.Measure("nine", 1) },
+		`"a" is not finite`:                func(p matchfn.Proposal) { p.Measure("a", math.NaN()) },
 		"name is not 1 to 64 bytes of UTF": func(p matchfn.Proposal) { p.Measure("", 1) },
 	} {
 		_, err := measuredRun(t, indexOf(t, 2, parties), nil, func(r *matchfn.Run) {

@@ -60,7 +60,7 @@ func permissions() map[string]rights {
 				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript},
 			calls: "get mget hget hmget hkeys hgetall smembers exists zrange",
 			// Configs say why a ticket waits.
-			reads:  []string{every.outcome(anyID), every.waits(), every.report(), every.configs(), every.revisions(),
+			reads: []string{every.outcome(anyID), every.waits(), every.report(), every.configs(), every.revisions(),
 				every.feedName()},
 			writes: events,
 			// Scripts check whether the settings have changed since the ticket was decided, and which queues are served.

@@ -17,11 +17,11 @@ import (
 type told struct {
 	Since, Until time.Time
 	Rows         []struct {
-		Config, Queue, Region, Function  string
-		Revision, Upload                 int64
-		Party                            int
-		Matches, Tickets, Players        int64
-		Measures                         []struct {
+		Config, Queue, Region, Function string
+		Revision, Upload                int64
+		Party                           int
+		Matches, Tickets, Players       int64
+		Measures                        []struct {
 			Kind, Name          string
 			Count               int64
 			Mean, P10, P50, P90 float64
@@ -57,14 +57,14 @@ func TestReportAddsSlotsUp(t *testing.T) {
 		return time.UnixMilli(slot * report.SlotTime.Milliseconds()).UTC().Format(time.RFC3339)
 	}
 	for query, want := range map[string]int64{
-		"":                                3,
-		"?config=ranked&maxRevision=5":    1,
-		"?config=ranked&minRevision=6":    2,
-		"?config=other":                   0,
-		"?since=" + slotTime(now-100):     4,
-		"?since=" + slotTime(now-10_000):  4,
-		"?until=" + slotTime(now):         1,
-		"?until=" + slotTime(now-3):       0,
+		"":                               3,
+		"?config=ranked&maxRevision=5":   1,
+		"?config=ranked&minRevision=6":   2,
+		"?config=other":                  0,
+		"?since=" + slotTime(now-100):    4,
+		"?since=" + slotTime(now-10_000): 4,
+		"?until=" + slotTime(now):        1,
+		"?until=" + slotTime(now-3):      0,
 		"?since=" + slotTime(now-99) + "&until=" + slotTime(now-2): 1,
 	} {
 		var got told
