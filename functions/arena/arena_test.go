@@ -250,7 +250,7 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 		`{"roles":{"tank":{"value":1,"places":3}}}`:   `settings: "roles" must have as many places as a game has players`,
 		`{"roles":{"a":{"value":1},"b":{"value":1}}}`: `settings: "roles.b.value" must not be that of a`,
 		`{"size":4}`: `settings: "size" is not a setting of this function, ` +
-			`which has attribute, pool, players, least, early, window, widen, maxWindow, timeout, role, roles`,
+			`which has attribute, pool, players, least, early, window, widen, maxWindow, timeout, role, roles, measure`,
 		`{"pool":"casual"}`: `the config has no pool "casual", only ranked`,
 	} {
 		_, err := fake.Run(arena, fake.Request{Settings: settings, Pools: map[string][]uint32{"ranked": {}}})

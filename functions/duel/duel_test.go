@@ -148,7 +148,7 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 		`{"attribute":""}`:             `settings: "attribute" must not be empty`,
 		`{"attribute":["a","b"]}`:      `settings: "attribute" must be a string, not an array`,
 		`{"windw":50}`: `settings: "windw" is not a setting of this function, ` +
-			`which has attribute, pool, players, window, widen, maxWindow, timeout, refill`,
+			`which has attribute, pool, players, window, widen, maxWindow, timeout, refill, measure`,
 		`{"attribute":"open"}`: `settings: "attribute" must not be open, which is how many players a game takes`,
 		`{"pool":"casual"}`:    `the config has no pool "casual", only ranked`,
 	} {

@@ -15,11 +15,11 @@ func TestBoundsOfRulesAreMeasured(t *testing.T) {
 		}
 		return t
 	}
-	const teams = `{"numbers":["skill","rank"],"teams":[{"name":"side","copies":2,"size":2}],"rules":[`
+	const teams = `{"numbers":["skill"],"teams":[{"name":"side","copies":2,"size":2}],"rules":[`
 	for rules, want := range map[string]string{
 		``: "[]",
 		`{"name":"near","spread":"skill","max":500},{"name":"even","gap":"skill","max":500},
-			{"name":"nearer","spread":"skill","max":400},{"name":"ranks","spread":"rank","max":1}`: "[{skill gap 50} " +
+			{"name":"nearer","spread":"skill","max":400}`: "[{skill gap 50} " +
 			"{skill spread 300}]",
 	} {
 		proposals, err := fake.Run(function, fake.Request{Settings: teams + rules + `]}`,

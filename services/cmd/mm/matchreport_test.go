@@ -35,8 +35,8 @@ unknown  matches      1
 before  2030-01-02 02:04:05 UTC to 2030-01-02 03:04:05 UTC
 
 ALL  OF               COUNT  MEDIAN  90 %  MEAN   COUNT BEFORE  MEDIAN BEFORE  90 % BEFORE  MEAN BEFORE
--    matches              2                                  1
--    wait in seconds      4  2.5     9     4.125             2  1              1            1
+-    matches              2                       1
+-    wait in seconds      4  2.5     9     4.125  2             1              1            1
 -    skill gap            2  3       5     3
 -    fun�                 2  0.5     0.5   0.5
 `, note)
