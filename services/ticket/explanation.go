@@ -189,7 +189,7 @@ func (s *service) ask(ctx context.Context, project string, look *glass, doc *exp
 	}
 	ctx, cancel := context.WithTimeout(ctx, explainAll)
 	defer cancel()
-	runs, among := 0, contest{}
+	runs, among := 0, comparison{}
 	defer func() { among.judge(doc.ID) }()
 	for _, one := range doc.Configs {
 		for _, pools := range look.segments(one) {

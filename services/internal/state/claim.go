@@ -69,8 +69,8 @@ func (c *Claim) describe(e *pb.Event) {
 	e.Measures, e.Attributes, e.Parties = c.Measures, c.Attributes, c.Parties
 }
 
-// told is about how many bytes its measures take in its event.
-func (c *Claim) told() int {
+// measuresSize is about how many bytes its measures take in its event.
+func (c *Claim) measuresSize() int {
 	const each = 24
 	n := len(c.Parties)
 	for _, m := range c.Measures {
@@ -188,7 +188,7 @@ func (s *Store) claimMatches(
 	var calls []call
 	var batches [][]*Claim
 	for batch := range batchesOf(claims, func(c *Claim) (tickets, bytes int) {
-		return len(c.Tickets), outcomeSize(c.Match.GetProposal()) + c.told()
+		return len(c.Tickets), outcomeSize(c.Match.GetProposal()) + c.measuresSize()
 	}) {
 		c, err := s.claimCall(project, terms, batch)
 		if err != nil {

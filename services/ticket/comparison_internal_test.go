@@ -7,7 +7,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-func TestContestSaysWhatAProposalLosesTo(t *testing.T) {
+func TestComparisonSaysWhatAProposalLosesTo(t *testing.T) {
 	of := func(score float64, tickets ...string) *pb.Proposal {
 		return &pb.Proposal{Score: score, Teams: []*pb.Team{{Tickets: tickets}}}
 	}
@@ -27,7 +27,7 @@ func TestContestSaysWhatAProposalLosesTo(t *testing.T) {
 		"another has the place": {[]*pb.Proposal{filling(of(1, "a"), "g")}, []*pb.Proposal{filling(of(2, "z"), "g")}, "{1 1 casual 2 1} <nil>"},
 	} {
 		ranked, casual := &configExplanation{Config: "ranked"}, &configExplanation{Config: "casual"}
-		var all contest
+		var all comparison
 		for of, proposals := range map[*configExplanation][]*pb.Proposal{ranked: c.ranked, casual: c.casual} {
 			of.Run = new(runExplanation)
 			all.add(of, proposals)
@@ -46,7 +46,7 @@ func TestContestSaysWhatAProposalLosesTo(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	var crowd contest
+	var crowd comparison
 	of2 := &configExplanation{Run: new(runExplanation)}
 	for range 3 {
 		crowd.add(of2, make([]*pb.Proposal, mostCompared/2))

@@ -11,15 +11,15 @@ import (
 // mostCompared is how many proposals of all runs of an explanation are compared: they are all in memory.
 const mostCompared = 20_000
 
-// contest is the proposals of the runs of an explanation, to be compared as the director does. Where the installation
+// comparison is the proposals of the runs of an explanation, to be compared as the director does. Where the installation
 // prefers running games (--backfill-first), that does not.
-type contest struct {
+type comparison struct {
 	all     []*evaluator.Candidate[*configExplanation]
 	crowded bool // there are too many
 }
 
 // add adds the proposals of a run.
-func (c *contest) add(of *configExplanation, proposals []*pb.Proposal) {
+func (c *comparison) add(of *configExplanation, proposals []*pb.Proposal) {
 	if c.crowded = c.crowded || len(c.all)+len(proposals) > mostCompared; c.crowded {
 		c.all = nil
 		return
@@ -32,7 +32,7 @@ func (c *contest) add(of *configExplanation, proposals []*pb.Proposal) {
 }
 
 // judge says of each config how the best of its proposals with a ticket does beside all others.
-func (c *contest) judge(id string) {
+func (c *comparison) judge(id string) {
 	winners := evaluator.Select(c.all) // and sorts them, the best first
 	for _, p := range c.all {
 		run := p.Origin.Run
