@@ -250,7 +250,7 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 		`{"roles":{"tank":{"value":1,"places":3}}}`:   `settings: "roles" must have as many places as a game has players`,
 		`{"roles":{"a":{"value":1},"b":{"value":1}}}`: `settings: "roles.b.value" must not be that of a`,
 		`{"size":4}`: `settings: "size" is not a setting of this function, ` +
-			`which has attribute, pool, players, least, early, window, widen, maxWindow, timeout, role, roles`,
+			`which has attribute, pool, players, least, early, window, widen, maxWindow, timeout, role, roles, measure`,
 		`{"pool":"casual"}`: `the config has no pool "casual", only ranked`,
 	} {
 		_, err := fake.Run(arena, fake.Request{Settings: settings, Pools: map[string][]uint32{"ranked": {}}})
@@ -343,6 +343,19 @@ func TestRandomGamesKeepAllPromises(t *testing.T) {
 					t.Fatalf("seed %d: ticket %d could be in game %d", seed, i, k)
 				}
 			}
+		}
+	}
+}
+
+func TestArenaMeasuresTheGapIfItIsAsked(t *testing.T) {
+	tickets := []fake.Ticket{player(1000, 0), player(1070, 0), player(1020, 0)}
+	for settings, want := range map[string]string{`{"players":3}`: "[]", `{"players":3,"measure":true}`: "[{gap 70}]"} {
+		proposals, err := fake.Run(arena, fake.Request{Settings: settings, Tickets: tickets})
+		if err != nil || len(proposals) != 1 {
+			t.Fatal(proposals, err)
+		}
+		if got := fmt.Sprint(proposals[0].Extras.Measures); got != want {
+			t.Errorf("with %s it measures %s, want %s", settings, got, want)
 		}
 	}
 }

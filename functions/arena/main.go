@@ -147,6 +147,9 @@ func propose(r *matchfn.Run, rules *rules, g *group, numbers []uint32) {
 	n := float64(g.players)
 	p := r.Propose(g.sum/n-(g.last-g.first), numbers...).
 		MatchProperties(append(strconv.AppendInt([]byte(`{"places":`), int64(rules.players), 10), '}'))
+	if rules.measure {
+		p.Measure("gap", g.last-g.first)
+	}
 	p.CreateBackfill().
 		Attribute(waiting.Open, float64(rules.players)-n).
 		Attribute(rules.Attribute, (g.first+g.last)/2)

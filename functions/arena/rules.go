@@ -11,6 +11,7 @@ type rules struct {
 	players int
 	least   int
 	early   float64
+	measure bool
 }
 
 // opens returns whether a game of n players, of which one has waited so long, is opened.
@@ -22,8 +23,10 @@ func (r *rules) opens(n int, wait float64) bool {
 const maxPlayers = 1000
 
 func parseRules(s *matchfn.Settings) (rules, error) {
-	s.Only("attribute", "pool", "players", "least", "early", "window", "widen", "maxWindow", "timeout", "role", "roles")
-	r := rules{Rules: waiting.ParseRules(s), players: s.Int("players", 4), early: s.Float("early", 0)}
+	s.Only("attribute", "pool", "players", "least", "early", "window", "widen", "maxWindow", "timeout", "role", "roles",
+		"measure")
+	r := rules{Rules: waiting.ParseRules(s), players: s.Int("players", 4), early: s.Float("early", 0),
+		measure: s.Bool("measure", false)}
 	r.least = s.Int("least", r.players)
 	r.Most = uint32(max(0, r.players))
 	if r.players < 1 || r.players > maxPlayers {

@@ -148,7 +148,7 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 		`{"attribute":""}`:             `settings: "attribute" must not be empty`,
 		`{"attribute":["a","b"]}`:      `settings: "attribute" must be a string, not an array`,
 		`{"windw":50}`: `settings: "windw" is not a setting of this function, ` +
-			`which has attribute, pool, players, window, widen, maxWindow, timeout, refill`,
+			`which has attribute, pool, players, window, widen, maxWindow, timeout, refill, measure`,
 		`{"attribute":"open"}`: `settings: "attribute" must not be open, which is how many players a game takes`,
 		`{"pool":"casual"}`:    `the config has no pool "casual", only ranked`,
 	} {
@@ -290,4 +290,22 @@ func requestOf(tb testing.TB, n int) []byte {
 		tb.Fatal(err)
 	}
 	return slices.Clone(encoded)
+}
+
+func TestDuelMeasuresTheGapIfItIsAsked(t *testing.T) {
+	tickets := []fake.Ticket{player(1040, 0), player(1000, 0)}
+	for settings, want := range map[string]string{"": "[]", `{"measure":true}`: "[{gap 40}]",
+		`{"measure":true,"refill":true}`: "[{gap 40}]"} {
+		proposals, err := fake.Run(duel, fake.Request{Settings: settings, Tickets: tickets})
+		if err != nil || len(proposals) != 1 {
+			t.Fatal(proposals, err)
+		}
+		var measures []block.Measure
+		if e := proposals[0].Extras; e != nil {
+			measures = e.Measures
+		}
+		if got := fmt.Sprint(measures); got != want {
+			t.Errorf("with %s it measures %s, want %s", settings, got, want)
+		}
+	}
 }

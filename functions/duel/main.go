@@ -81,6 +81,9 @@ func (m *matcher) once(r *matchfn.Run) error {
 
 func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32, low, high float64, players uint32) {
 	p := r.Propose(score, a, b)
+	if m.rules.measure {
+		p.Measure("gap", math.Abs(high-low))
+	}
 	if m.rules.refill {
 		p.MatchProperties(append(strconv.AppendUint([]byte(`{"places":`), uint64(players), 10), '}'))
 		p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(m.rules.Attribute, (low+high)/2)

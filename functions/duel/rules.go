@@ -8,15 +8,16 @@ import (
 // rules are the settings. README.md describes them.
 type rules struct {
 	waiting.Rules
-	refill bool
+	refill  bool
+	measure bool
 }
 
 // maxPlayers is the greatest number of players of a side.
 const maxPlayers = 500
 
 func parseRules(s *matchfn.Settings) (rules, error) {
-	s.Only("attribute", "pool", "players", "window", "widen", "maxWindow", "timeout", "refill")
-	r := rules{waiting.ParseRules(s), s.Bool("refill", false)}
+	s.Only("attribute", "pool", "players", "window", "widen", "maxWindow", "timeout", "refill", "measure")
+	r := rules{waiting.ParseRules(s), s.Bool("refill", false), s.Bool("measure", false)}
 	players := s.Int("players", 0)
 	if players < 0 || players > maxPlayers || players == 0 && s.Has("players") {
 		s.Fail("players", "must be 1 to 500")

@@ -20,9 +20,17 @@ type Config struct {
 	Acceptance *AcceptanceRule `json:"acceptance,omitempty"`
 	// Seats gives the players of its matches seat passes: see [Assignment].
 	Seats bool `json:"seats,omitempty"`
+	// Report tells more of how good its matches are: see [Client.ReportMatches].
+	Report *ReportRule `json:"report,omitempty"`
 	// Hosting is where game servers come from. Without it no server is asked for, and assignments are what the function
 	// proposes.
 	Hosting *Hosting `json:"hosting,omitempty"`
+}
+
+// ReportRule says what is told of the matches of a config beside what is told of all: how many players each ticket has,
+// and how far attributes of tickets differ, up to 8 of them.
+type ReportRule struct {
+	Attributes []string `json:"attributes,omitempty"`
 }
 
 // AcceptanceRule says how players accept the matches of a config.

@@ -41,8 +41,22 @@ type Event struct {
 	Score    *float64    `json:"score,omitempty"`
 	Players  int         `json:"players,omitempty"`
 	Teams    []EventTeam `json:"teams,omitempty"`
+	// Region is the one that the function asks a server for, also of the first event of a match. So is what follows: Parties
+	// is how many players each ticket has, nil if each has one or the config has no report; Measures is what the function
+	// measured, and Attributes how far those differ that the report names.
+	Region     string                `json:"region,omitempty"`
+	Parties    []int                 `json:"parties,omitempty"`
+	Measures   map[string]float64    `json:"measures,omitempty"`
+	Attributes map[string]Difference `json:"attributes,omitempty"`
 	// ID is the place behind the event, for EventQuery.After.
 	ID string `json:"id,omitempty"`
+}
+
+// Difference is how far an attribute differs in a match: the greatest value less the least, and the greatest mean of a
+// team less the least, which is nil if fewer than two teams have values.
+type Difference struct {
+	Spread float64  `json:"spread"`
+	Gap    *float64 `json:"gap,omitempty"`
 }
 
 // EventTeam is a team: the next so many of an event's tickets.

@@ -60,6 +60,26 @@ type RunExplanation struct {
 	// Proposed: a proposal has the ticket.
 	Proposed bool     `json:"proposed"`
 	Reasons  []Reason `json:"reasons"`
+	// Place is where the ticket stands among these tickets, by age, from 1; 0 if nobody knows.
+	Place int `json:"place,omitempty"`
+	// Best is the best proposal with the ticket, beside those of all configs; nil if there is none, or there were too many
+	// to compare.
+	Best *BestProposal `json:"best,omitempty"`
+}
+
+// BestProposal is a proposal, and the one that it loses to; nil if it wins.
+type BestProposal struct {
+	Score   float64         `json:"score"`
+	Tickets int             `json:"tickets"`
+	LosesTo *BetterProposal `json:"losesTo,omitempty"`
+}
+
+// BetterProposal is a proposal that has a ticket of another one, and a better score, or at the same score an older
+// ticket.
+type BetterProposal struct {
+	Config string  `json:"config"`
+	Score  float64 `json:"score"`
+	By     float64 `json:"by"`
 }
 
 // Reason is what a function says of a ticket. Candidates is how many other tickets could be with it if it were not for
@@ -67,6 +87,22 @@ type RunExplanation struct {
 type Reason struct {
 	Reason     string `json:"reason"`
 	Candidates *int   `json:"candidates,omitempty"`
+}
+
+// CaptureRun runs the function of a config that gets a ticket, and returns the run as a file: "mm function test
+// --capture" repeats it. It has all that the function gets of the tickets that wait, their properties too. The token
+// must be a developer's, and the role Support is not enough. Nothing is claimed.
+func (c *Client) CaptureRun(ctx context.Context, ticket, config string) ([]byte, error) {
+	segment, err := segment("ticket id", ticket)
+	if err != nil {
+		return nil, err
+	}
+	var file []byte
+	_, err = c.do(ctx, &request{
+		method: http.MethodGet, path: "v1/tickets/" + segment + "/explanation/capture", repeatable: true,
+		query: map[string][]string{"config": {config}},
+	}, &file)
+	return file, err
 }
 
 // ExplainTicket explains why a ticket waits. It runs functions: a project may ask once a second. The token must be a

@@ -32,6 +32,12 @@ type Match struct {
 	Teams    []MatchTeam `json:"teams"`
 	// Server is where it is played, as far as that is known.
 	Server *MatchServer `json:"server,omitempty"`
+	// Queue is that of the config, and Region the one that the function asked for.
+	Queue  string `json:"queue,omitempty"`
+	Region string `json:"region,omitempty"`
+	// Measures is what the function measured, and Attributes how far those differ that the config's report names.
+	Measures   map[string]float64    `json:"measures,omitempty"`
+	Attributes map[string]Difference `json:"attributes,omitempty"`
 }
 
 // MatchTeam is a team of a match. One without teams has a single one, without a name.

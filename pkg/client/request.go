@@ -112,6 +112,10 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 	if into == nil {
 		return answer.Header, nil
 	}
+	if file, is := into.(*[]byte); is {
+		*file = body
+		return answer.Header, nil
+	}
 	if err := json.Unmarshal(body, into); err != nil {
 		return nil, fmt.Errorf("client: %s /%s: the %d answer is not what the API says: %w", r.method, r.path,
 			answer.StatusCode, err)

@@ -34,7 +34,7 @@ const (
 	maxJudgeCharge = 5 * time.Second
 	// judgeProposals is how many proposals a runner may send that does a plain run, as versions before this one do.
 	judgeProposals = 100_000
-	// judgeAttributes is how many attributes of filters are looked for among the tickets that wait.
+	// judgeAttributes is how many attributes are looked for among the tickets that wait.
 	judgeAttributes = 32
 )
 
@@ -106,7 +106,8 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 	return found, nil
 }
 
-// eachAttribute calls f with the attributes of a config's filters and their paths, by the names of the pools.
+// eachAttribute calls f with the attributes of a config's filters and their paths, by the names of the pools, and with
+// those of its report.
 func eachAttribute(c *pb.Config, f func(name string, at definition.Path)) {
 	pools := make([]string, 0, len(c.GetPools()))
 	for name := range c.GetPools() {
@@ -119,6 +120,9 @@ func eachAttribute(c *pb.Config, f func(name string, at definition.Path)) {
 				f(attribute, definition.Path("pools").Member(name).Index(i).Member("attribute"))
 			}
 		}
+	}
+	for i, attribute := range c.GetReport().GetAttributes() {
+		f(attribute, definition.Path("report").Member("attributes").Index(i))
 	}
 }
 
@@ -133,7 +137,7 @@ func attributePools(c *pb.Config) map[string]*pb.Pool {
 	return pools
 }
 
-// findAttributes warns of filters on attributes that no ticket has. While no ticket waits nobody can tell.
+// findAttributes warns of attributes that no ticket has. While no ticket waits nobody can tell.
 func findAttributes(c *pb.Config, population map[string]int64, found *definition.FieldErrors) {
 	if population[everyTicket] == 0 {
 		return

@@ -46,6 +46,16 @@ func drawConfig(t *rapid.T) (*node, *pb.Config, *pb.HostingKeys) {
 		c.Queue = plain(64).Draw(t, "queue")
 		root.add("queue", quoted(c.Queue))
 	}
+	if rapid.Bool().Draw(t, "reported") {
+		names := rapid.SliceOfNDistinct(plain(128).Filter(func(s string) bool { return s != "" }), 0, 8, rapid.ID[string])
+		list, n := &node{array: true}, new(node)
+		c.Report = &pb.Report{Attributes: names.Draw(t, "attributes")}
+		for _, name := range c.Report.GetAttributes() {
+			list.items = append(list.items, quoted(name))
+		}
+		n.add("attributes", list)
+		root.add("report", n)
+	}
 	if rapid.Bool().Draw(t, "hosted") {
 		var n *node
 		n, keys = drawHosting(t, c)

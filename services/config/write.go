@@ -14,7 +14,13 @@ type body struct {
 	Queue       string              `json:"queue,omitzero"`
 	Acceptance  *acceptance         `json:"acceptance,omitzero"`
 	Seats       bool                `json:"seats,omitzero"`
+	Report      *reported           `json:"report,omitzero"`
 	Hosting     *hosting            `json:"hosting,omitzero"`
+}
+
+// reported is what is told of the matches, beside what is told of all.
+type reported struct {
+	Attributes []string `json:"attributes,omitzero"`
 }
 
 type acceptance struct {
@@ -75,6 +81,9 @@ func bodyOf(c *pb.Config, shown *pb.HostingKeys) body {
 	}
 	if c.GetAcceptance() > 0 {
 		b.Acceptance = &acceptance{Seconds: c.GetAcceptance() / 1000}
+	}
+	if c.GetReport() != nil {
+		b.Report = &reported{c.GetReport().GetAttributes()}
 	}
 	if h := c.GetHosting(); h != nil {
 		b.Hosting = &hosting{

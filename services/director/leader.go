@@ -25,6 +25,7 @@ type leader struct {
 	settler     *settler
 	maintenance *maintenance
 	estimator   *estimator
+	reporter    *reporter
 
 	// budget is the processor time that the project may use.
 	budget *schedule.Budget
@@ -63,13 +64,13 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 		log: log, observed: s.observer.Project(project, epoch, log), inbox: newInbox(),
 		room: newRoom(cmp.Or(s.ProposalMemory, proposalMemory)),
 	}
-	outbox := &outbox{scope: scope}
+	outbox, reporter := &outbox{scope: scope}, newReporter(scope)
 	return &leader{
 		scope: scope, runners: s.runners, outbox: outbox,
-		settler:     &settler{scope: scope, outbox: outbox},
+		settler:     &settler{scope: scope, outbox: outbox, reporter: reporter},
 		maintenance: &maintenance{scope: scope, outbox: outbox, listeners: s.listeners},
-		estimator:   newEstimator(scope),
-		budget:      schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, happened: notify.New(),
+		estimator:   newEstimator(scope), reporter: reporter,
+		budget: schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, happened: notify.New(),
 		stop: stop,
 	}
 }
@@ -78,6 +79,7 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 func (l *leader) run(ctx context.Context) {
 	publishing, stop := context.WithCancel(ctx)
 	var publisher sync.WaitGroup
+	publisher.Go(func() { l.reporter.run(publishing) })
 	if l.Events {
 		publisher.Go(func() { l.publish(publishing) })
 		publisher.Go(func() { l.estimator.run(publishing) })

@@ -17,8 +17,9 @@ import (
 // those that are selected, and hands their matches on.
 type settler struct {
 	scope
-	outbox  *outbox
-	pending pending
+	outbox   *outbox
+	reporter *reporter
+	pending  pending
 	// evaluation has proposals that are to be claimed; nil if there are none. The next one starts when its proposals are
 	// settled: then it is known which tickets are left.
 	evaluation *evaluation
@@ -156,6 +157,7 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 	for i, c := range claims {
 		if err == nil && c.Refusal == "" {
 			proposals[i].Origin.Account().Found(now)
+			s.reporter.add(now, c)
 		}
 	}
 	return claims, position, err
@@ -251,8 +253,9 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 			Hosting:  config.GetHosting(),
 			Seats:    config.GetSeats(),
 		},
-		Tickets: p.Tickets, Function: config.GetFunction(), Upload: p.Origin.upload,
+		Tickets: p.Tickets, Function: config.GetFunction(), Upload: p.Origin.upload, Queue: config.GetQueue(),
 	}
+	tell(c, config.GetReport())
 	hosted := config.GetHosting() != nil && p.GetError() == ""
 	switch f := p.GetFilling(); {
 	case f == nil:

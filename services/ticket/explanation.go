@@ -15,7 +15,6 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/asking"
 	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -96,6 +95,24 @@ type runExplanation struct {
 	// Proposed: a proposal has the ticket.
 	Proposed bool              `json:"proposed"`
 	Reasons  []functionsReason `json:"reasons"`
+	// Place is where the ticket stands among these tickets, by age, from 1; 0 if nobody knows.
+	Place int64 `json:"place,omitzero"`
+	// Best is the best proposal with the ticket; nil if there is none, or there were too many to compare.
+	Best *bestProposal `json:"best,omitempty"`
+}
+
+// bestProposal is a proposal, and the one that it loses to beside those of all configs; nil if it wins.
+type bestProposal struct {
+	Score   float64         `json:"score"`
+	Tickets int             `json:"tickets"`
+	LosesTo *betterProposal `json:"losesTo,omitempty"`
+}
+
+type betterProposal struct {
+	Config string  `json:"config"`
+	Score  float64 `json:"score"`
+	// By is how much better its score is. At 0 its oldest ticket is older.
+	By float64 `json:"by"`
 }
 
 // functionsReason is what a function says. Candidates is how many other tickets could be with the ticket if it were not
@@ -163,15 +180,8 @@ func stateOf(t *state.Ticket) string {
 // ask asks the functions of the configs that see the ticket.
 func (s *service) ask(ctx context.Context, project string, look *glass, doc *explanation) error {
 	budget := s.explainBudget()
-	again, err := budget.Again(ctx, project)
-	if err != nil {
+	if err := mayAsk(ctx, budget, project); err != nil {
 		return err
-	}
-	if again > 0 {
-		e := problem.New(problem.Limited, "the runs for explanations of this project took more processor time than they "+
-			"may: try again later").Exceeds(explainWork)
-		e.RetryAfter = again
-		return e
 	}
 	position, err := s.Store.Position(ctx, project)
 	if err != nil {
@@ -179,7 +189,8 @@ func (s *service) ask(ctx context.Context, project string, look *glass, doc *exp
 	}
 	ctx, cancel := context.WithTimeout(ctx, explainAll)
 	defer cancel()
-	runs := 0
+	runs, among := 0, comparison{}
+	defer func() { among.judge(doc.ID) }()
 	for _, one := range doc.Configs {
 		for _, pools := range look.segments(one) {
 			if runs++; runs > explainRuns || ctx.Err() != nil {
@@ -188,6 +199,7 @@ func (s *service) ask(ctx context.Context, project string, look *glass, doc *exp
 			answer := s.askOnce(ctx, project, position, doc.ID, one.config, pools)
 			budget.Charge(ctx, project, answer.Cost)
 			one.add(doc.ID, answer)
+			among.add(one, answer.Proposals)
 		}
 	}
 	return nil
@@ -198,12 +210,19 @@ func (s *service) askOnce(ctx context.Context, project string, position uint64, 
 	// The runner ends the run in time; a second more is for the way there and back.
 	ctx, cancel := context.WithTimeout(ctx, explainTime+time.Second)
 	defer cancel()
-	return s.asker.Ask(ctx, &pb.RunRequest{
+	return s.asker.Ask(ctx, s.explainRequest(project, position, id, config, pools))
+}
+
+// explainRequest asks for a run that is asked about a ticket.
+func (s *service) explainRequest(
+	project string, position uint64, id string, config *pb.Config, pools map[string]*pb.Pool,
+) *pb.RunRequest {
+	return &pb.RunRequest{
 		Project: project, Config: config.GetId(), Function: config.GetFunction(), Settings: config.GetSettings(),
 		Pools: pools, Position: position, Queue: config.GetQueue(), Explain: []string{id},
 		Now: s.Store.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
 		Budget: explainTime.Milliseconds(), Backfills: true,
-	})
+	}
 }
 
 // add adds what came of a run over a segment.
@@ -214,6 +233,9 @@ func (e *configExplanation) add(id string, a asking.Answer) {
 	r := e.Run
 	r.Error = a.Failure
 	r.Tickets += a.Tickets
+	if len(a.Places) == 1 && r.Place == 0 {
+		r.Place = a.Places[0]
+	}
 	r.Proposals += len(a.Proposals)
 	for _, p := range a.Proposals {
 		r.Proposed = r.Proposed || slices.Contains(state.TicketsOf(p), id)

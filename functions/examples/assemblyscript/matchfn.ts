@@ -286,7 +286,7 @@ export class Request {
 // Field is a field of a proposal.
 export const enum Field {
   TeamName = 1, Connection, Error, AssignmentProperties, MatchProperties, TicketProperties, Region, Fleet, Profile,
-  BackfillCreate, BackfillUpdate, BackfillSetAttribute, BackfillSetProperty, BackfillRemove,
+  BackfillCreate, BackfillUpdate, BackfillSetAttribute, BackfillSetProperty, BackfillRemove, Measure,
 }
 
 @final
@@ -337,7 +337,7 @@ export class Answer {
   text(field: Field, value: string, subject: u32 = 0, name: string = ""): Answer {
     return this.bytes(field, utf8(value), subject, name);
   }
-  // number sets an attribute of the backfill ticket; NaN removes it.
+  // number sets an attribute of the backfill ticket, where NaN removes it, or a measure.
   number(field: Field, value: f64, name: string): Answer {
     const bytes = new Uint8Array(8);
     store<f64>(bytes.dataStart, value);

@@ -339,6 +339,7 @@ pub enum Field {
     BackfillSetAttribute,
     BackfillSetProperty,
     BackfillRemove,
+    Measure,
 }
 
 /// The proposals of one run.
@@ -416,6 +417,11 @@ impl Proposal<'_> {
     /// Sets an attribute of the backfill ticket; NaN removes it.
     pub fn number(self, name: &str, value: f64) -> Self {
         self.set(Field::BackfillSetAttribute, 0, name, &value.to_le_bytes())
+    }
+
+    /// Says how good the match is, for people; the value is finite.
+    pub fn measure(self, name: &str, value: f64) -> Self {
+        self.set(Field::Measure, 0, name, &value.to_le_bytes())
     }
 
     /// Sets any field. FORMAT.md says which fields have a subject and a name, and what their values are. The last of

@@ -20,6 +20,8 @@ type Match struct {
 	// backfill tickets.
 	Room int
 	Open []Place
+	// Measures are those that the function Measures names; -1 for one that nobody knows.
+	Measures []float64
 }
 
 // Team is a team of a match.

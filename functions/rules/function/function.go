@@ -47,7 +47,8 @@ func (m *matcher) Match(r *matchfn.Run) error {
 		explained = work / explainShare
 	}
 	found := m.kept.Search(&games.Games, work-explained)
-	p := proposer{run: r, rules: m.rules, kept: m.kept, games: games, names: names{}}
+	p := proposer{run: r, rules: m.rules, kept: m.kept, games: games, names: names{},
+		measures: search.Measures(m.rules)}
 	for i := range found {
 		if p.propose(&found[i]) {
 			m.kept.Lose(&found[i])
@@ -80,7 +81,9 @@ type proposer struct {
 	kept   *search.Kept
 	games  *games
 	names  names
-	teller *search.Teller // nil until it is needed
+	// measures are the names of what is measured of each match.
+	measures []string
+	teller   *search.Teller // nil until it is needed
 	// large is how many backfill tickets were not created or filled, as they would say too much of their players.
 	large int
 	// written is how many bytes backfill tickets got. later is how many matches wait, as these are enough.
@@ -140,6 +143,11 @@ func (o *proposer) propose(m *search.Match) bool {
 				o.numbers = append(o.numbers, o.kept.Number(t))
 			}
 			p.Team(o.names.of(o.rules, m, i), o.numbers...)
+		}
+	}
+	for i, value := range m.Measures {
+		if value >= 0 {
+			p.Measure(o.measures[i], value)
 		}
 	}
 	if m.Game >= 0 {

@@ -106,6 +106,14 @@ type Extras struct {
 	Region, Fleet, Profile string
 	// Backfill is nil if the proposal neither creates nor changes a backfill ticket.
 	Backfill *Backfill
+	// Measures are sorted by name, and finite.
+	Measures []Measure
+}
+
+// Measure is a number that says how good a match is.
+type Measure struct {
+	Name  string
+	Value float64
 }
 
 // TicketProperties is a JSON object for one ticket of a proposal.
@@ -200,6 +208,8 @@ func (e *Extras) set(q part, name string, value []byte, teams int) {
 		e.Backfill.Properties = append(e.Backfill.Properties, BackfillProperty{name, value})
 	case FieldBackfillRemove:
 		e.Backfill.Remove = append(e.Backfill.Remove, name)
+	case FieldMeasure:
+		e.Measures = append(e.Measures, Measure{name, math.Float64frombits(le.Uint64(value))})
 	}
 }
 

@@ -23,6 +23,7 @@ type partChecker struct {
 	budget   *uint64
 	last     part
 	backfill bool
+	measures int
 }
 
 func (c *partChecker) check(q part) error {
@@ -78,7 +79,7 @@ func (c *partChecker) checkSubject(q part) error {
 
 func (c *partChecker) checkValue(q part, name, value []byte) error {
 	named := q.field >= FieldBackfillAttribute && q.field <= FieldBackfillRemove
-	if !named && len(name) > 0 {
+	if !named && len(name) > 0 && q.field != FieldMeasure {
 		return errors.New("takes no name")
 	}
 	if named {
@@ -114,6 +115,11 @@ func (c *partChecker) checkValue(q part, name, value []byte) error {
 		return nil
 	case FieldBackfillRemove:
 		return checkEmpty(value)
+	case FieldMeasure:
+		if c.measures++; c.measures > MaxMeasures {
+			return message.Errorf("more than %d of them", MaxMeasures)
+		}
+		return checkMeasure(name, value)
 	}
 	return errors.New("is not known")
 }
@@ -141,6 +147,19 @@ func checkAttribute(name string, value []byte) error {
 	}
 	if math.IsInf(math.Float64frombits(le.Uint64(value)), 0) {
 		return errors.New("is infinite")
+	}
+	return nil
+}
+
+func checkMeasure(name, value []byte) error {
+	if err := checkText(name, MaxMeasureName); err != nil {
+		return message.Errorf("name %s", err)
+	}
+	if len(value) != 8 {
+		return message.Errorf("has %d bytes, not 8", len(value))
+	}
+	if v := math.Float64frombits(le.Uint64(value)); v-v != 0 { // NaN, or infinite
+		return message.Errorf("%q is not finite", string(name))
 	}
 	return nil
 }

@@ -23,6 +23,9 @@ const (
 	MaxError = 4096
 	// MaxValue bounds each JSON object and each property of an answer, in bytes.
 	MaxValue = 64 << 10
+	// MaxMeasures is how many measures a proposal may have, and MaxMeasureName bounds their names, in bytes.
+	MaxMeasures    = 8
+	MaxMeasureName = 64
 )
 
 // MaxAnswer returns the greatest length of an answer, in bytes, for a request with this many tickets and backfill
@@ -129,6 +132,8 @@ const (
 	FieldBackfillProperty
 	// FieldBackfillRemove removes the named property of the backfill ticket. It has no value.
 	FieldBackfillRemove
+	// FieldMeasure is a number of that name, for people: how good the match is. The value is a finite float64, 8 bytes.
+	FieldMeasure
 )
 
 // String is the field's name in error messages.
@@ -148,6 +153,7 @@ func (f Field) String() string {
 		FieldBackfillAttribute:    "backfill attribute",
 		FieldBackfillProperty:     "backfill property",
 		FieldBackfillRemove:       "backfill remove",
+		FieldMeasure:              "measure",
 	}
 	if int64(f) >= int64(len(names)) || names[f] == "" {
 		return message.Sprintf("field %d", uint32(f))

@@ -222,6 +222,8 @@ type proposalDescription struct {
 	Fleet                string            `json:"fleet,omitempty"`
 	Profile              string            `json:"profile,omitempty"`
 	Backfill             *backfill         `json:"backfill,omitempty"`
+
+	Measures map[string]float64 `json:"measures,omitempty"`
 }
 
 type backfill struct {
@@ -265,6 +267,12 @@ func (d *proposalDescription) extras(e *block.Extras) {
 	}
 	for _, p := range e.TicketProperties {
 		d.TicketProperties[p.Ticket] = string(p.JSON)
+	}
+	if len(e.Measures) > 0 {
+		d.Measures = map[string]float64{}
+	}
+	for _, m := range e.Measures {
+		d.Measures[m.Name] = m.Value
 	}
 	if e.Backfill == nil {
 		return

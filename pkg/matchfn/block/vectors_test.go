@@ -92,7 +92,17 @@ func vectors(t *testing.T) []vector {
 		{"answer-refused-part-outside", with(parts(0, 2, 0, 0, 1, 1), data("x")), 1, 0},
 		{"answer-refused-part-offset-overflow", with(parts(0, 2, 0, 0, 0xffffffff, 2), data("x")), 1, 0},
 		{"answer-refused-part-name-outside", with(parts(0, 13, 0, 2, 0, 1), data("x")), 1, 0},
-		{"answer-refused-part-field", with(parts(0, 15, 0, 0, 0, 1), data("x")), 1, 0},
+		{"answer-refused-part-field", with(parts(0, 16, 0, 0, 0, 1), data("x")), 1, 0},
+		{"answer-measures", measuredAnswer(2, block.MaxMeasures), 2, 0},
+		{"answer-refused-measures", measuredAnswer(1, block.MaxMeasures+1), 2, 0},
+		{"answer-refused-measure-name", with(parts(0, 15, 0, 0, 0, 8), data(string(numbers(1)))), 1, 0},
+		{
+			"answer-refused-measure-long",
+			with(parts(0, 15, 0, 65, 0, 73), data(strings.Repeat("x", 65)+string(numbers(1)))), 1, 0,
+		},
+		{"answer-refused-measure-size", with(parts(0, 15, 0, 1, 0, 8), data("abcdefgh")), 1, 0},
+		{"answer-refused-measure-nan", with(parts(0, 15, 0, 1, 0, 9), data("a"+string(numbers(math.NaN())))), 1, 0},
+		{"answer-refused-measure-infinite", with(parts(0, 15, 0, 1, 0, 9), data("a"+string(numbers(math.Inf(1))))), 1, 0},
 		{"answer-refused-part-field-zero", with(parts(0, 0, 0, 0, 0, 1), data("x")), 1, 0},
 		{"answer-refused-part-order", with(parts(0, 3, 0, 0, 0, 1, 0, 2, 0, 0, 1, 1), data("xy")), 1, 0},
 		{"answer-refused-part-twice", with(parts(0, 2, 0, 0, 0, 1, 0, 2, 0, 0, 1, 1), data("xy")), 1, 0},
@@ -160,6 +170,18 @@ func fullAnswer() []byte {
 	b.SetNumber(p, block.FieldBackfillAttribute, 0, "missing", 0)
 	b.Set(p, block.FieldBackfillProperty, 0, "empty", nil)
 	b.Set(p, block.FieldBackfillRemove, 0, "old", nil)
+	return slices.Clone(b.Finish())
+}
+
+// measuredAnswer has proposals with so many measures.
+func measuredAnswer(proposals, measures int) []byte {
+	var b block.AnswerBuilder
+	for i := range proposals {
+		p := b.Propose(1, uint32(i))
+		for n := range measures {
+			b.SetNumber(p, block.FieldMeasure, 0, strings.Repeat("m", n+1), float64(n)/-4)
+		}
+	}
 	return slices.Clone(b.Finish())
 }
 

@@ -140,7 +140,11 @@ type RunRequest struct {
 	Check bool `protobuf:"varint,15,opt,name=check,proto3" json:"check,omitempty"`
 	// listing asks for tickets of the runner's index instead of a run of the function: those that are in one of the pools, or
 	// all if there are none. Runners of earlier versions do not know it, and run the function.
-	Listing       *Listing `protobuf:"bytes,16,opt,name=listing,proto3" json:"listing,omitempty"`
+	Listing *Listing `protobuf:"bytes,16,opt,name=listing,proto3" json:"listing,omitempty"`
+	// capture is set if the request that the function got is sent too, with its answer.
+	Capture bool `protobuf:"varint,19,opt,name=capture,proto3" json:"capture,omitempty"`
+	// report says what the runner measures of each proposal; absent if nothing is.
+	Report        *Report `protobuf:"bytes,17,opt,name=report,proto3" json:"report,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -283,6 +287,20 @@ func (x *RunRequest) GetCheck() bool {
 func (x *RunRequest) GetListing() *Listing {
 	if x != nil {
 		return x.Listing
+	}
+	return nil
+}
+
+func (x *RunRequest) GetCapture() bool {
+	if x != nil {
+		return x.Capture
+	}
+	return false
+}
+
+func (x *RunRequest) GetReport() *Report {
+	if x != nil {
+		return x.Report
 	}
 	return nil
 }
@@ -477,7 +495,12 @@ type RunPart struct {
 	// versions leave it out.
 	Upload int64 `protobuf:"varint,12,opt,name=upload,proto3" json:"upload,omitempty"`
 	// listed answers RunRequest.listing; set only on the last part.
-	Listed        *Listed `protobuf:"bytes,13,opt,name=listed,proto3" json:"listed,omitempty"`
+	Listed *Listed `protobuf:"bytes,13,opt,name=listed,proto3" json:"listed,omitempty"`
+	// places are where the tickets that RunRequest.explain names stand among those that the function got, by age, from 1 on;
+	// 0 for one that it did not get. They are set only on the last part.
+	Places []int64 `protobuf:"varint,14,rep,packed,name=places,proto3" json:"places,omitempty"`
+	// capture is a part of what RunRequest.capture asks for: see package capture.
+	Capture       []byte `protobuf:"bytes,15,opt,name=capture,proto3" json:"capture,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -599,6 +622,20 @@ func (x *RunPart) GetUpload() int64 {
 func (x *RunPart) GetListed() *Listed {
 	if x != nil {
 		return x.Listed
+	}
+	return nil
+}
+
+func (x *RunPart) GetPlaces() []int64 {
+	if x != nil {
+		return x.Places
+	}
+	return nil
+}
+
+func (x *RunPart) GetCapture() []byte {
+	if x != nil {
+		return x.Capture
 	}
 	return nil
 }
@@ -1491,7 +1528,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
 	"\aservers\x18\x05 \x01(\bR\aservers\x12\x1a\n" +
-	"\banswered\x18\x06 \x01(\bR\banswered\"\x92\x05\n" +
+	"\banswered\x18\x06 \x01(\bR\banswered\"\xdb\x05\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -1510,7 +1547,9 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05queue\x18\r \x01(\tR\x05queue\x12\x18\n" +
 	"\aexplain\x18\x0e \x03(\tR\aexplain\x12\x14\n" +
 	"\x05check\x18\x0f \x01(\bR\x05check\x120\n" +
-	"\alisting\x18\x10 \x01(\v2\x16.matchmaker.v1.ListingR\alisting\x1aM\n" +
+	"\alisting\x18\x10 \x01(\v2\x16.matchmaker.v1.ListingR\alisting\x12\x18\n" +
+	"\acapture\x18\x13 \x01(\bR\acapture\x12-\n" +
+	"\x06report\x18\x11 \x01(\v2\x15.matchmaker.v1.ReportR\x06report\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
@@ -1530,7 +1569,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12!\n" +
 	"\flast_created\x18\x04 \x01(\x03R\vlastCreated\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x12\n" +
-	"\x04more\x18\x03 \x01(\bR\x04more\"\xda\x03\n" +
+	"\x04more\x18\x03 \x01(\bR\x04more\"\x8c\x04\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
@@ -1545,7 +1584,9 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	" \x01(\bR\x05apart\x12>\n" +
 	"\fexplanations\x18\v \x03(\v2\x1a.matchmaker.v1.ExplanationR\fexplanations\x12\x16\n" +
 	"\x06upload\x18\f \x01(\x03R\x06upload\x12-\n" +
-	"\x06listed\x18\r \x01(\v2\x15.matchmaker.v1.ListedR\x06listed\"]\n" +
+	"\x06listed\x18\r \x01(\v2\x15.matchmaker.v1.ListedR\x06listed\x12\x16\n" +
+	"\x06places\x18\x0e \x03(\x03R\x06places\x12\x18\n" +
+	"\acapture\x18\x0f \x01(\fR\acapture\"]\n" +
 	"\vExplanation\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1e\n" +
@@ -1675,36 +1716,38 @@ var file_matchmaker_v1_bus_proto_goTypes = []any{
 	nil,                    // 19: matchmaker.v1.RunStats.QueuesEntry
 	nil,                    // 20: matchmaker.v1.RunStats.QueuePlayersEntry
 	nil,                    // 21: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Filter)(nil),         // 22: matchmaker.v1.Filter
-	(*Proposal)(nil),       // 23: matchmaker.v1.Proposal
-	(*Traced)(nil),         // 24: matchmaker.v1.Traced
-	(*Pool)(nil),           // 25: matchmaker.v1.Pool
+	(*Report)(nil),         // 22: matchmaker.v1.Report
+	(*Filter)(nil),         // 23: matchmaker.v1.Filter
+	(*Proposal)(nil),       // 24: matchmaker.v1.Proposal
+	(*Traced)(nil),         // 25: matchmaker.v1.Traced
+	(*Pool)(nil),           // 26: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
 	15, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
 	16, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
 	2,  // 2: matchmaker.v1.RunRequest.listing:type_name -> matchmaker.v1.Listing
-	22, // 3: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
-	23, // 4: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
-	7,  // 5: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
-	6,  // 6: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	24, // 7: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
-	5,  // 8: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
-	3,  // 9: matchmaker.v1.RunPart.listed:type_name -> matchmaker.v1.Listed
-	17, // 10: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	18, // 11: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
-	19, // 12: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
-	20, // 13: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
-	13, // 14: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	21, // 15: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	25, // 16: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	25, // 17: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	8,  // 18: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	22, // 3: matchmaker.v1.RunRequest.report:type_name -> matchmaker.v1.Report
+	23, // 4: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
+	24, // 5: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	7,  // 6: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
+	6,  // 7: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
+	25, // 8: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	5,  // 9: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
+	3,  // 10: matchmaker.v1.RunPart.listed:type_name -> matchmaker.v1.Listed
+	17, // 11: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	18, // 12: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
+	19, // 13: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
+	20, // 14: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
+	13, // 15: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	21, // 16: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	26, // 17: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	26, // 18: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	8,  // 19: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }

@@ -8,7 +8,8 @@
 // where events come from and how long they are stored.
 //
 // Fields and kinds may be added, and are never removed: readers must ignore those that they do not know. Events name no
-// players, and have no attributes, properties or connections.
+// players, and have no attributes, properties or connections, but how far those attributes differ in a match that its
+// config's report names.
 
 package pb
 
@@ -274,7 +275,7 @@ type Event struct {
 	// if the owner did, or the service for the owner. With KIND_ACCEPTED and KIND_DECLINED it says which of them answered; it
 	// is 0 if the owner is the only player.
 	Player uint32 `protobuf:"varint,13,opt,name=player,proto3" json:"player,omitempty"`
-	// queue that KIND_UNSERVED is about.
+	// queue that KIND_UNSERVED is about. With the first event of a match: that of its config.
 	Queue string `protobuf:"bytes,14,opt,name=queue,proto3" json:"queue,omitempty"`
 	// acceptance is with KIND_CLAIMED for how many milliseconds the players may accept the match. No server is requested
 	// before each of them did. It is 0 if they are not asked.
@@ -288,7 +289,16 @@ type Event struct {
 	// players is how many players its tickets have; 0 if each has one.
 	Players int32 `protobuf:"varint,19,opt,name=players,proto3" json:"players,omitempty"`
 	// teams say how the tickets are divided. They are absent if there is one team without a name, or more than 32.
-	Teams         []*EventTeam `protobuf:"bytes,20,rep,name=teams,proto3" json:"teams,omitempty"`
+	Teams []*EventTeam `protobuf:"bytes,20,rep,name=teams,proto3" json:"teams,omitempty"`
+	// region that the function asks a server for; empty if it leaves that to the fleet.
+	Region string `protobuf:"bytes,21,opt,name=region,proto3" json:"region,omitempty"`
+	// measures are what the function measured, by name.
+	Measures []*EventMeasure `protobuf:"bytes,22,rep,name=measures,proto3" json:"measures,omitempty"`
+	// attributes are those that the config's report names, as far as two tickets or more have them.
+	Attributes []*EventAttribute `protobuf:"bytes,23,rep,name=attributes,proto3" json:"attributes,omitempty"`
+	// parties is how many players each ticket has, in the order of tickets. It is absent if each has one, or the config has
+	// no report.
+	Parties       []uint32 `protobuf:"varint,24,rep,packed,name=parties,proto3" json:"parties,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -463,6 +473,151 @@ func (x *Event) GetTeams() []*EventTeam {
 	return nil
 }
 
+func (x *Event) GetRegion() string {
+	if x != nil {
+		return x.Region
+	}
+	return ""
+}
+
+func (x *Event) GetMeasures() []*EventMeasure {
+	if x != nil {
+		return x.Measures
+	}
+	return nil
+}
+
+func (x *Event) GetAttributes() []*EventAttribute {
+	if x != nil {
+		return x.Attributes
+	}
+	return nil
+}
+
+func (x *Event) GetParties() []uint32 {
+	if x != nil {
+		return x.Parties
+	}
+	return nil
+}
+
+// EventMeasure is a number that a function measured of a match.
+type EventMeasure struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         float64                `protobuf:"fixed64,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EventMeasure) Reset() {
+	*x = EventMeasure{}
+	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EventMeasure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EventMeasure) ProtoMessage() {}
+
+func (x *EventMeasure) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EventMeasure.ProtoReflect.Descriptor instead.
+func (*EventMeasure) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *EventMeasure) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *EventMeasure) GetValue() float64 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
+// EventAttribute is how far an attribute differs in a match.
+type EventAttribute struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// spread is the greatest value of a ticket less the least.
+	Spread float64 `protobuf:"fixed64,2,opt,name=spread,proto3" json:"spread,omitempty"`
+	// gap is the greatest mean of a team less the least. A ticket counts once for each of its players. It is absent if fewer
+	// than two teams have values.
+	Gap           *float64 `protobuf:"fixed64,3,opt,name=gap,proto3,oneof" json:"gap,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EventAttribute) Reset() {
+	*x = EventAttribute{}
+	mi := &file_matchmaker_v1_event_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EventAttribute) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EventAttribute) ProtoMessage() {}
+
+func (x *EventAttribute) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_event_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EventAttribute.ProtoReflect.Descriptor instead.
+func (*EventAttribute) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *EventAttribute) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *EventAttribute) GetSpread() float64 {
+	if x != nil {
+		return x.Spread
+	}
+	return 0
+}
+
+func (x *EventAttribute) GetGap() float64 {
+	if x != nil && x.Gap != nil {
+		return *x.Gap
+	}
+	return 0
+}
+
 // EventTeam is a team of a match. The tickets of an event are in the order of its teams.
 type EventTeam struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -476,7 +631,7 @@ type EventTeam struct {
 
 func (x *EventTeam) Reset() {
 	*x = EventTeam{}
-	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -488,7 +643,7 @@ func (x *EventTeam) String() string {
 func (*EventTeam) ProtoMessage() {}
 
 func (x *EventTeam) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -501,7 +656,7 @@ func (x *EventTeam) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventTeam.ProtoReflect.Descriptor instead.
 func (*EventTeam) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{2}
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *EventTeam) GetName() string {
@@ -530,7 +685,7 @@ type Bookmark struct {
 
 func (x *Bookmark) Reset() {
 	*x = Bookmark{}
-	mi := &file_matchmaker_v1_event_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -542,7 +697,7 @@ func (x *Bookmark) String() string {
 func (*Bookmark) ProtoMessage() {}
 
 func (x *Bookmark) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_event_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -555,7 +710,7 @@ func (x *Bookmark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bookmark.ProtoReflect.Descriptor instead.
 func (*Bookmark) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{3}
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Bookmark) GetPosition() uint64 {
@@ -580,7 +735,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xfd\x06\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xa7\b\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -604,7 +759,13 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06upload\x18\x11 \x01(\x03R\x06upload\x12\x14\n" +
 	"\x05score\x18\x12 \x01(\x01R\x05score\x12\x18\n" +
 	"\aplayers\x18\x13 \x01(\x05R\aplayers\x12.\n" +
-	"\x05teams\x18\x14 \x03(\v2\x18.matchmaker.v1.EventTeamR\x05teams\"\xd6\x02\n" +
+	"\x05teams\x18\x14 \x03(\v2\x18.matchmaker.v1.EventTeamR\x05teams\x12\x16\n" +
+	"\x06region\x18\x15 \x01(\tR\x06region\x127\n" +
+	"\bmeasures\x18\x16 \x03(\v2\x1b.matchmaker.v1.EventMeasureR\bmeasures\x12=\n" +
+	"\n" +
+	"attributes\x18\x17 \x03(\v2\x1d.matchmaker.v1.EventAttributeR\n" +
+	"attributes\x12\x18\n" +
+	"\aparties\x18\x18 \x03(\rR\aparties\"\xd6\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -624,7 +785,15 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x0fKIND_UNRETURNED\x10\x0e\x12\x11\n" +
 	"\rKIND_UNSERVED\x10\x0f\x12\x11\n" +
 	"\rKIND_ACCEPTED\x10\x10\x12\x11\n" +
-	"\rKIND_DECLINED\x10\x11\"9\n" +
+	"\rKIND_DECLINED\x10\x11\"8\n" +
+	"\fEventMeasure\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value\"[\n" +
+	"\x0eEventAttribute\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06spread\x18\x02 \x01(\x01R\x06spread\x12\x15\n" +
+	"\x03gap\x18\x03 \x01(\x01H\x00R\x03gap\x88\x01\x01B\x06\n" +
+	"\x04_gap\"9\n" +
 	"\tEventTeam\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\atickets\x18\x02 \x01(\x05R\atickets\"<\n" +
@@ -645,24 +814,28 @@ func file_matchmaker_v1_event_proto_rawDescGZIP() []byte {
 }
 
 var file_matchmaker_v1_event_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_matchmaker_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_matchmaker_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_matchmaker_v1_event_proto_goTypes = []any{
-	(Event_Kind)(0),   // 0: matchmaker.v1.Event.Kind
-	(*Events)(nil),    // 1: matchmaker.v1.Events
-	(*Event)(nil),     // 2: matchmaker.v1.Event
-	(*EventTeam)(nil), // 3: matchmaker.v1.EventTeam
-	(*Bookmark)(nil),  // 4: matchmaker.v1.Bookmark
+	(Event_Kind)(0),        // 0: matchmaker.v1.Event.Kind
+	(*Events)(nil),         // 1: matchmaker.v1.Events
+	(*Event)(nil),          // 2: matchmaker.v1.Event
+	(*EventMeasure)(nil),   // 3: matchmaker.v1.EventMeasure
+	(*EventAttribute)(nil), // 4: matchmaker.v1.EventAttribute
+	(*EventTeam)(nil),      // 5: matchmaker.v1.EventTeam
+	(*Bookmark)(nil),       // 6: matchmaker.v1.Bookmark
 }
 var file_matchmaker_v1_event_proto_depIdxs = []int32{
 	2, // 0: matchmaker.v1.Events.events:type_name -> matchmaker.v1.Event
-	4, // 1: matchmaker.v1.Events.bookmark:type_name -> matchmaker.v1.Bookmark
+	6, // 1: matchmaker.v1.Events.bookmark:type_name -> matchmaker.v1.Bookmark
 	0, // 2: matchmaker.v1.Event.kind:type_name -> matchmaker.v1.Event.Kind
-	3, // 3: matchmaker.v1.Event.teams:type_name -> matchmaker.v1.EventTeam
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	5, // 3: matchmaker.v1.Event.teams:type_name -> matchmaker.v1.EventTeam
+	3, // 4: matchmaker.v1.Event.measures:type_name -> matchmaker.v1.EventMeasure
+	4, // 5: matchmaker.v1.Event.attributes:type_name -> matchmaker.v1.EventAttribute
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_event_proto_init() }
@@ -670,13 +843,14 @@ func file_matchmaker_v1_event_proto_init() {
 	if File_matchmaker_v1_event_proto != nil {
 		return
 	}
+	file_matchmaker_v1_event_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_event_proto_rawDesc), len(file_matchmaker_v1_event_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   4,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

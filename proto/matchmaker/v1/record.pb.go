@@ -715,7 +715,9 @@ type Config struct {
 	// seats is set if the players of its matches get seat passes.
 	Seats bool `protobuf:"varint,12,opt,name=seats,proto3" json:"seats,omitempty"`
 	// changed_by is the subject of the token that put it; empty in records of versions that did not know it.
-	ChangedBy     string `protobuf:"bytes,13,opt,name=changed_by,json=changedBy,proto3" json:"changed_by,omitempty"`
+	ChangedBy string `protobuf:"bytes,13,opt,name=changed_by,json=changedBy,proto3" json:"changed_by,omitempty"`
+	// report says what is told of how good its matches are, beside what is told of all; absent if nothing is.
+	Report        *Report `protobuf:"bytes,14,opt,name=report,proto3" json:"report,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -841,6 +843,59 @@ func (x *Config) GetChangedBy() string {
 	return ""
 }
 
+func (x *Config) GetReport() *Report {
+	if x != nil {
+		return x.Report
+	}
+	return nil
+}
+
+// Report asks how good the matches of a config are.
+type Report struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// attributes of tickets, whose spread in each match and difference between its teams are told.
+	Attributes    []string `protobuf:"bytes,1,rep,name=attributes,proto3" json:"attributes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Report) Reset() {
+	*x = Report{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Report) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Report) ProtoMessage() {}
+
+func (x *Report) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Report.ProtoReflect.Descriptor instead.
+func (*Report) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Report) GetAttributes() []string {
+	if x != nil {
+		return x.Attributes
+	}
+	return nil
+}
+
 // Function is a match function: the state that runners reconcile to.
 type Function struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -865,7 +920,7 @@ type Function struct {
 
 func (x *Function) Reset() {
 	*x = Function{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -877,7 +932,7 @@ func (x *Function) String() string {
 func (*Function) ProtoMessage() {}
 
 func (x *Function) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -890,7 +945,7 @@ func (x *Function) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Function.ProtoReflect.Descriptor instead.
 func (*Function) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{10}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Function) GetName() string {
@@ -983,7 +1038,7 @@ type FunctionVersion struct {
 
 func (x *FunctionVersion) Reset() {
 	*x = FunctionVersion{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -995,7 +1050,7 @@ func (x *FunctionVersion) String() string {
 func (*FunctionVersion) ProtoMessage() {}
 
 func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1008,7 +1063,7 @@ func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionVersion.ProtoReflect.Descriptor instead.
 func (*FunctionVersion) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FunctionVersion) GetVersion() int64 {
@@ -1078,7 +1133,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1145,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1158,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Manifest) GetAttributes() []string {
@@ -1159,7 +1214,7 @@ type Team struct {
 
 func (x *Team) Reset() {
 	*x = Team{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1171,7 +1226,7 @@ func (x *Team) String() string {
 func (*Team) ProtoMessage() {}
 
 func (x *Team) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1184,7 +1239,7 @@ func (x *Team) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Team.ProtoReflect.Descriptor instead.
 func (*Team) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Team) GetName() string {
@@ -1213,7 +1268,7 @@ type HostingOverride struct {
 
 func (x *HostingOverride) Reset() {
 	*x = HostingOverride{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1225,7 +1280,7 @@ func (x *HostingOverride) String() string {
 func (*HostingOverride) ProtoMessage() {}
 
 func (x *HostingOverride) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1238,7 +1293,7 @@ func (x *HostingOverride) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingOverride.ProtoReflect.Descriptor instead.
 func (*HostingOverride) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *HostingOverride) GetRegion() string {
@@ -1283,14 +1338,16 @@ type Proposal struct {
 	// filling is absent if the proposal neither creates nor changes a backfill ticket.
 	Filling *Filling `protobuf:"bytes,10,opt,name=filling,proto3" json:"filling,omitempty"`
 	// players is how many players its tickets have; 0 if each has one.
-	Players       int32 `protobuf:"varint,12,opt,name=players,proto3" json:"players,omitempty"`
+	Players int32 `protobuf:"varint,12,opt,name=players,proto3" json:"players,omitempty"`
+	// measures are not stored: they go to the events of the match.
+	Measures      *Measures `protobuf:"bytes,13,opt,name=measures,proto3" json:"measures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1302,7 +1359,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1315,7 +1372,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Proposal) GetTeams() []*Team {
@@ -1402,6 +1459,194 @@ func (x *Proposal) GetPlayers() int32 {
 	return 0
 }
 
+func (x *Proposal) GetMeasures() *Measures {
+	if x != nil {
+		return x.Measures
+	}
+	return nil
+}
+
+// Measures say how good a proposal is.
+type Measures struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// own is what the function measured.
+	Own []*Measure `protobuf:"bytes,1,rep,name=own,proto3" json:"own,omitempty"`
+	// attributes are those of the config's report that two tickets or more have.
+	Attributes []*AttributeMeasure `protobuf:"bytes,2,rep,name=attributes,proto3" json:"attributes,omitempty"`
+	// parties is how many players each ticket has, in the order of the teams; absent if nobody asked, or each has one.
+	Parties       []uint32 `protobuf:"varint,3,rep,packed,name=parties,proto3" json:"parties,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Measures) Reset() {
+	*x = Measures{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Measures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Measures) ProtoMessage() {}
+
+func (x *Measures) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Measures.ProtoReflect.Descriptor instead.
+func (*Measures) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Measures) GetOwn() []*Measure {
+	if x != nil {
+		return x.Own
+	}
+	return nil
+}
+
+func (x *Measures) GetAttributes() []*AttributeMeasure {
+	if x != nil {
+		return x.Attributes
+	}
+	return nil
+}
+
+func (x *Measures) GetParties() []uint32 {
+	if x != nil {
+		return x.Parties
+	}
+	return nil
+}
+
+// Measure is a number with a name.
+type Measure struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         float64                `protobuf:"fixed64,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Measure) Reset() {
+	*x = Measure{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Measure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Measure) ProtoMessage() {}
+
+func (x *Measure) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Measure.ProtoReflect.Descriptor instead.
+func (*Measure) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Measure) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Measure) GetValue() float64 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
+// AttributeMeasure is how far an attribute differs in a match.
+type AttributeMeasure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// attribute is its place in the config's report.
+	Attribute uint32 `protobuf:"varint,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
+	// spread is the greatest value less the least.
+	Spread float64 `protobuf:"fixed64,2,opt,name=spread,proto3" json:"spread,omitempty"`
+	// gap is the greatest mean of a team less the least; absent if fewer than two teams have values.
+	Gap           *float64 `protobuf:"fixed64,3,opt,name=gap,proto3,oneof" json:"gap,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttributeMeasure) Reset() {
+	*x = AttributeMeasure{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttributeMeasure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttributeMeasure) ProtoMessage() {}
+
+func (x *AttributeMeasure) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttributeMeasure.ProtoReflect.Descriptor instead.
+func (*AttributeMeasure) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *AttributeMeasure) GetAttribute() uint32 {
+	if x != nil {
+		return x.Attribute
+	}
+	return 0
+}
+
+func (x *AttributeMeasure) GetSpread() float64 {
+	if x != nil {
+		return x.Spread
+	}
+	return 0
+}
+
+func (x *AttributeMeasure) GetGap() float64 {
+	if x != nil && x.Gap != nil {
+		return *x.Gap
+	}
+	return 0
+}
+
 // Filling is what a proposal does with a backfill ticket: it gives its tickets to a running game, or it creates a
 // backfill ticket for its match's server.
 type Filling struct {
@@ -1418,7 +1663,7 @@ type Filling struct {
 
 func (x *Filling) Reset() {
 	*x = Filling{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1430,7 +1675,7 @@ func (x *Filling) String() string {
 func (*Filling) ProtoMessage() {}
 
 func (x *Filling) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1443,7 +1688,7 @@ func (x *Filling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filling.ProtoReflect.Descriptor instead.
 func (*Filling) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Filling) GetBackfill() string {
@@ -1492,7 +1737,7 @@ type Match struct {
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1504,7 +1749,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1517,7 +1762,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Match) GetId() string {
@@ -1613,7 +1858,7 @@ type GameServer struct {
 
 func (x *GameServer) Reset() {
 	*x = GameServer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1625,7 +1870,7 @@ func (x *GameServer) String() string {
 func (*GameServer) ProtoMessage() {}
 
 func (x *GameServer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1638,7 +1883,7 @@ func (x *GameServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameServer.ProtoReflect.Descriptor instead.
 func (*GameServer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GameServer) GetConfig() string {
@@ -1705,7 +1950,7 @@ type Backfill struct {
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1717,7 +1962,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1730,7 +1975,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{19}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Backfill) GetId() string {
@@ -1820,7 +2065,7 @@ type Roster struct {
 
 func (x *Roster) Reset() {
 	*x = Roster{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1832,7 +2077,7 @@ func (x *Roster) String() string {
 func (*Roster) ProtoMessage() {}
 
 func (x *Roster) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1845,7 +2090,7 @@ func (x *Roster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Roster.ProtoReflect.Descriptor instead.
 func (*Roster) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Roster) GetPlayers() []*RosterPlayer {
@@ -1871,7 +2116,7 @@ type RosterPlayer struct {
 
 func (x *RosterPlayer) Reset() {
 	*x = RosterPlayer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1883,7 +2128,7 @@ func (x *RosterPlayer) String() string {
 func (*RosterPlayer) ProtoMessage() {}
 
 func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1896,7 +2141,7 @@ func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RosterPlayer.ProtoReflect.Descriptor instead.
 func (*RosterPlayer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RosterPlayer) GetId() string {
@@ -1956,7 +2201,7 @@ type ProjectSettings struct {
 
 func (x *ProjectSettings) Reset() {
 	*x = ProjectSettings{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1968,7 +2213,7 @@ func (x *ProjectSettings) String() string {
 func (*ProjectSettings) ProtoMessage() {}
 
 func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1981,7 +2226,7 @@ func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProjectSettings.ProtoReflect.Descriptor instead.
 func (*ProjectSettings) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ProjectSettings) GetRevision() int64 {
@@ -2038,7 +2283,7 @@ type AcceptanceRules struct {
 
 func (x *AcceptanceRules) Reset() {
 	*x = AcceptanceRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2050,7 +2295,7 @@ func (x *AcceptanceRules) String() string {
 func (*AcceptanceRules) ProtoMessage() {}
 
 func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2063,7 +2308,7 @@ func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRules.ProtoReflect.Descriptor instead.
 func (*AcceptanceRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{23}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *AcceptanceRules) GetFirstPause() int64 {
@@ -2102,7 +2347,7 @@ type TicketRules struct {
 
 func (x *TicketRules) Reset() {
 	*x = TicketRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2114,7 +2359,7 @@ func (x *TicketRules) String() string {
 func (*TicketRules) ProtoMessage() {}
 
 func (x *TicketRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2127,7 +2372,7 @@ func (x *TicketRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
 func (*TicketRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{24}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *TicketRules) GetPlayerLimit() int64 {
@@ -2186,7 +2431,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2198,7 +2443,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2211,7 +2456,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -2249,7 +2494,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2261,7 +2506,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2274,7 +2519,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -2312,7 +2557,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2324,7 +2569,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2337,7 +2582,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -2381,7 +2626,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2393,7 +2638,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2406,7 +2651,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -2428,6 +2673,379 @@ func (x *WaitEvidence) GetSquares() float32 {
 		return x.Squares
 	}
 	return 0
+}
+
+// ReportSlot is how good the matches of some minutes were: counts and distributions.
+type ReportSlot struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Series []*ReportSeries        `protobuf:"bytes,1,rep,name=series,proto3" json:"series,omitempty"`
+	// left_out is how many matches are in no series, or not with all of their measures, because there was no room.
+	LeftOut       int64 `protobuf:"varint,2,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportSlot) Reset() {
+	*x = ReportSlot{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportSlot) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportSlot) ProtoMessage() {}
+
+func (x *ReportSlot) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
+func (*ReportSlot) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ReportSlot) GetSeries() []*ReportSeries {
+	if x != nil {
+		return x.Series
+	}
+	return nil
+}
+
+func (x *ReportSlot) GetLeftOut() int64 {
+	if x != nil {
+		return x.LeftOut
+	}
+	return 0
+}
+
+// ReportSeries are the matches of one config, as far as they have all of this in common.
+type ReportSeries struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Config   string                 `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	Revision int64                  `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	Function string                 `protobuf:"bytes,3,opt,name=function,proto3" json:"function,omitempty"`
+	Upload   int64                  `protobuf:"varint,4,opt,name=upload,proto3" json:"upload,omitempty"`
+	Queue    string                 `protobuf:"bytes,5,opt,name=queue,proto3" json:"queue,omitempty"`
+	Region   string                 `protobuf:"bytes,6,opt,name=region,proto3" json:"region,omitempty"`
+	// party is how many players the largest party has; 0 if nobody knows.
+	Party         int32                 `protobuf:"varint,7,opt,name=party,proto3" json:"party,omitempty"`
+	Matches       int64                 `protobuf:"varint,8,opt,name=matches,proto3" json:"matches,omitempty"`
+	Tickets       int64                 `protobuf:"varint,9,opt,name=tickets,proto3" json:"tickets,omitempty"`
+	Players       int64                 `protobuf:"varint,10,opt,name=players,proto3" json:"players,omitempty"`
+	Distributions []*ReportDistribution `protobuf:"bytes,11,rep,name=distributions,proto3" json:"distributions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportSeries) Reset() {
+	*x = ReportSeries{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportSeries) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportSeries) ProtoMessage() {}
+
+func (x *ReportSeries) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
+func (*ReportSeries) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *ReportSeries) GetConfig() string {
+	if x != nil {
+		return x.Config
+	}
+	return ""
+}
+
+func (x *ReportSeries) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *ReportSeries) GetFunction() string {
+	if x != nil {
+		return x.Function
+	}
+	return ""
+}
+
+func (x *ReportSeries) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *ReportSeries) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
+}
+
+func (x *ReportSeries) GetRegion() string {
+	if x != nil {
+		return x.Region
+	}
+	return ""
+}
+
+func (x *ReportSeries) GetParty() int32 {
+	if x != nil {
+		return x.Party
+	}
+	return 0
+}
+
+func (x *ReportSeries) GetMatches() int64 {
+	if x != nil {
+		return x.Matches
+	}
+	return 0
+}
+
+func (x *ReportSeries) GetTickets() int64 {
+	if x != nil {
+		return x.Tickets
+	}
+	return 0
+}
+
+func (x *ReportSeries) GetPlayers() int64 {
+	if x != nil {
+		return x.Players
+	}
+	return 0
+}
+
+func (x *ReportSeries) GetDistributions() []*ReportDistribution {
+	if x != nil {
+		return x.Distributions
+	}
+	return nil
+}
+
+// ReportDistribution counts values in buckets.
+type ReportDistribution struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// kind is wait, spread, gap or measure, and name the attribute or the measure.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// buckets and counts belong together; package report says which values a bucket has.
+	Buckets       []int32 `protobuf:"zigzag32,3,rep,packed,name=buckets,proto3" json:"buckets,omitempty"`
+	Counts        []int64 `protobuf:"varint,4,rep,packed,name=counts,proto3" json:"counts,omitempty"`
+	Sum           float64 `protobuf:"fixed64,5,opt,name=sum,proto3" json:"sum,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportDistribution) Reset() {
+	*x = ReportDistribution{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportDistribution) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportDistribution) ProtoMessage() {}
+
+func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
+func (*ReportDistribution) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ReportDistribution) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ReportDistribution) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ReportDistribution) GetBuckets() []int32 {
+	if x != nil {
+		return x.Buckets
+	}
+	return nil
+}
+
+func (x *ReportDistribution) GetCounts() []int64 {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *ReportDistribution) GetSum() float64 {
+	if x != nil {
+		return x.Sum
+	}
+	return 0
+}
+
+// Capture is one run of a match function, on a developer's file.
+type Capture struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Config   string                 `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	Function string                 `protobuf:"bytes,2,opt,name=function,proto3" json:"function,omitempty"`
+	// time of the run, in Unix milliseconds.
+	Time int64 `protobuf:"varint,3,opt,name=time,proto3" json:"time,omitempty"`
+	// tickets and backfills are the ids behind the numbers of the request, and asked are those of the tickets that the
+	// function was asked about.
+	Tickets   []string `protobuf:"bytes,4,rep,name=tickets,proto3" json:"tickets,omitempty"`
+	Backfills []string `protobuf:"bytes,5,rep,name=backfills,proto3" json:"backfills,omitempty"`
+	Asked     []string `protobuf:"bytes,6,rep,name=asked,proto3" json:"asked,omitempty"`
+	// request and answer are blocks: see FORMAT.md of package matchfn/block. answer is empty if the function gave none, and
+	// error says why.
+	Request       []byte `protobuf:"bytes,7,opt,name=request,proto3" json:"request,omitempty"`
+	Answer        []byte `protobuf:"bytes,8,opt,name=answer,proto3" json:"answer,omitempty"`
+	Error         string `protobuf:"bytes,9,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Capture) Reset() {
+	*x = Capture{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Capture) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Capture) ProtoMessage() {}
+
+func (x *Capture) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Capture.ProtoReflect.Descriptor instead.
+func (*Capture) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *Capture) GetConfig() string {
+	if x != nil {
+		return x.Config
+	}
+	return ""
+}
+
+func (x *Capture) GetFunction() string {
+	if x != nil {
+		return x.Function
+	}
+	return ""
+}
+
+func (x *Capture) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *Capture) GetTickets() []string {
+	if x != nil {
+		return x.Tickets
+	}
+	return nil
+}
+
+func (x *Capture) GetBackfills() []string {
+	if x != nil {
+		return x.Backfills
+	}
+	return nil
+}
+
+func (x *Capture) GetAsked() []string {
+	if x != nil {
+		return x.Asked
+	}
+	return nil
+}
+
+func (x *Capture) GetRequest() []byte {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+func (x *Capture) GetAnswer() []byte {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
+func (x *Capture) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
 }
 
 var File_matchmaker_v1_record_proto protoreflect.FileDescriptor
@@ -2501,7 +3119,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x13on_allocation_error\x18\x06 \x01(\tR\x11onAllocationError\"=\n" +
 	"\vHostingKeys\x12\x16\n" +
 	"\x06access\x18\x01 \x01(\tR\x06access\x12\x16\n" +
-	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xec\x03\n" +
+	"\x06secret\x18\x02 \x01(\tR\x06secret\"\x9b\x04\n" +
 	"\x06Config\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x12\n" +
@@ -2519,11 +3137,16 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"acceptance\x12\x14\n" +
 	"\x05seats\x18\f \x01(\bR\x05seats\x12\x1d\n" +
 	"\n" +
-	"changed_by\x18\r \x01(\tR\tchangedBy\x1aM\n" +
+	"changed_by\x18\r \x01(\tR\tchangedBy\x12-\n" +
+	"\x06report\x18\x0e \x01(\v2\x15.matchmaker.v1.ReportR\x06report\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xcf\x02\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"(\n" +
+	"\x06Report\x12\x1e\n" +
+	"\n" +
+	"attributes\x18\x01 \x03(\tR\n" +
+	"attributes\"\xcf\x02\n" +
 	"\bFunction\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\acreated\x18\x02 \x01(\x03R\acreated\x12\x18\n" +
@@ -2563,7 +3186,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fHostingOverride\x12\x16\n" +
 	"\x06region\x18\x01 \x01(\tR\x06region\x12\x14\n" +
 	"\x05fleet\x18\x02 \x01(\tR\x05fleet\x12\x18\n" +
-	"\aprofile\x18\x03 \x01(\tR\aprofile\"\xba\x04\n" +
+	"\aprofile\x18\x03 \x01(\tR\aprofile\"\xef\x04\n" +
 	"\bProposal\x12)\n" +
 	"\x05teams\x18\x01 \x03(\v2\x13.matchmaker.v1.TeamR\x05teams\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x12\x1e\n" +
@@ -2579,10 +3202,25 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\acompare\x18\v \x01(\bR\acompare\x120\n" +
 	"\afilling\x18\n" +
 	" \x01(\v2\x16.matchmaker.v1.FillingR\afilling\x12\x18\n" +
-	"\aplayers\x18\f \x01(\x05R\aplayers\x1aC\n" +
+	"\aplayers\x18\f \x01(\x05R\aplayers\x123\n" +
+	"\bmeasures\x18\r \x01(\v2\x17.matchmaker.v1.MeasuresR\bmeasures\x1aC\n" +
 	"\x15TicketPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"z\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\x8f\x01\n" +
+	"\bMeasures\x12(\n" +
+	"\x03own\x18\x01 \x03(\v2\x16.matchmaker.v1.MeasureR\x03own\x12?\n" +
+	"\n" +
+	"attributes\x18\x02 \x03(\v2\x1f.matchmaker.v1.AttributeMeasureR\n" +
+	"attributes\x12\x18\n" +
+	"\aparties\x18\x03 \x03(\rR\aparties\"3\n" +
+	"\aMeasure\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value\"g\n" +
+	"\x10AttributeMeasure\x12\x1c\n" +
+	"\tattribute\x18\x01 \x01(\rR\tattribute\x12\x16\n" +
+	"\x06spread\x18\x02 \x01(\x01R\x06spread\x12\x15\n" +
+	"\x03gap\x18\x03 \x01(\x01H\x00R\x03gap\x88\x01\x01B\x06\n" +
+	"\x04_gap\"z\n" +
 	"\aFilling\x12\x1a\n" +
 	"\bbackfill\x18\x01 \x01(\tR\bbackfill\x12\x1e\n" +
 	"\n" +
@@ -2681,7 +3319,40 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\fWaitEvidence\x12\x16\n" +
 	"\x06waited\x18\x01 \x03(\x02R\x06waited\x12\x18\n" +
 	"\amatched\x18\x02 \x03(\x02R\amatched\x12\x18\n" +
-	"\asquares\x18\x03 \x01(\x02R\asquaresB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
+	"\asquares\x18\x03 \x01(\x02R\asquares\"\\\n" +
+	"\n" +
+	"ReportSlot\x123\n" +
+	"\x06series\x18\x01 \x03(\v2\x1b.matchmaker.v1.ReportSeriesR\x06series\x12\x19\n" +
+	"\bleft_out\x18\x02 \x01(\x03R\aleftOut\"\xd1\x02\n" +
+	"\fReportSeries\x12\x16\n" +
+	"\x06config\x18\x01 \x01(\tR\x06config\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x1a\n" +
+	"\bfunction\x18\x03 \x01(\tR\bfunction\x12\x16\n" +
+	"\x06upload\x18\x04 \x01(\x03R\x06upload\x12\x14\n" +
+	"\x05queue\x18\x05 \x01(\tR\x05queue\x12\x16\n" +
+	"\x06region\x18\x06 \x01(\tR\x06region\x12\x14\n" +
+	"\x05party\x18\a \x01(\x05R\x05party\x12\x18\n" +
+	"\amatches\x18\b \x01(\x03R\amatches\x12\x18\n" +
+	"\atickets\x18\t \x01(\x03R\atickets\x12\x18\n" +
+	"\aplayers\x18\n" +
+	" \x01(\x03R\aplayers\x12G\n" +
+	"\rdistributions\x18\v \x03(\v2!.matchmaker.v1.ReportDistributionR\rdistributions\"\x80\x01\n" +
+	"\x12ReportDistribution\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
+	"\abuckets\x18\x03 \x03(\x11R\abuckets\x12\x16\n" +
+	"\x06counts\x18\x04 \x03(\x03R\x06counts\x12\x10\n" +
+	"\x03sum\x18\x05 \x01(\x01R\x03sum\"\xe7\x01\n" +
+	"\aCapture\x12\x16\n" +
+	"\x06config\x18\x01 \x01(\tR\x06config\x12\x1a\n" +
+	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x12\n" +
+	"\x04time\x18\x03 \x01(\x03R\x04time\x12\x18\n" +
+	"\atickets\x18\x04 \x03(\tR\atickets\x12\x1c\n" +
+	"\tbackfills\x18\x05 \x03(\tR\tbackfills\x12\x14\n" +
+	"\x05asked\x18\x06 \x03(\tR\x05asked\x12\x18\n" +
+	"\arequest\x18\a \x01(\fR\arequest\x12\x16\n" +
+	"\x06answer\x18\b \x01(\fR\x06answer\x12\x14\n" +
+	"\x05error\x18\t \x01(\tR\x05errorB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
 
 var (
 	file_matchmaker_v1_record_proto_rawDescOnce sync.Once
@@ -2695,77 +3366,91 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_matchmaker_v1_record_proto_goTypes = []any{
-	(*Ticket)(nil),          // 0: matchmaker.v1.Ticket
-	(*Player)(nil),          // 1: matchmaker.v1.Player
-	(*Assignment)(nil),      // 2: matchmaker.v1.Assignment
-	(*Traced)(nil),          // 3: matchmaker.v1.Traced
-	(*Filter)(nil),          // 4: matchmaker.v1.Filter
-	(*Segmentation)(nil),    // 5: matchmaker.v1.Segmentation
-	(*Pool)(nil),            // 6: matchmaker.v1.Pool
-	(*Hosting)(nil),         // 7: matchmaker.v1.Hosting
-	(*HostingKeys)(nil),     // 8: matchmaker.v1.HostingKeys
-	(*Config)(nil),          // 9: matchmaker.v1.Config
-	(*Function)(nil),        // 10: matchmaker.v1.Function
-	(*FunctionVersion)(nil), // 11: matchmaker.v1.FunctionVersion
-	(*Manifest)(nil),        // 12: matchmaker.v1.Manifest
-	(*Team)(nil),            // 13: matchmaker.v1.Team
-	(*HostingOverride)(nil), // 14: matchmaker.v1.HostingOverride
-	(*Proposal)(nil),        // 15: matchmaker.v1.Proposal
-	(*Filling)(nil),         // 16: matchmaker.v1.Filling
-	(*Match)(nil),           // 17: matchmaker.v1.Match
-	(*GameServer)(nil),      // 18: matchmaker.v1.GameServer
-	(*Backfill)(nil),        // 19: matchmaker.v1.Backfill
-	(*Roster)(nil),          // 20: matchmaker.v1.Roster
-	(*RosterPlayer)(nil),    // 21: matchmaker.v1.RosterPlayer
-	(*ProjectSettings)(nil), // 22: matchmaker.v1.ProjectSettings
-	(*AcceptanceRules)(nil), // 23: matchmaker.v1.AcceptanceRules
-	(*TicketRules)(nil),     // 24: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),   // 25: matchmaker.v1.AttributeRule
-	(*Waits)(nil),           // 26: matchmaker.v1.Waits
-	(*WaitClass)(nil),       // 27: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),    // 28: matchmaker.v1.WaitEvidence
-	nil,                     // 29: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                     // 30: matchmaker.v1.Player.PropertiesEntry
-	nil,                     // 31: matchmaker.v1.Config.PoolsEntry
-	nil,                     // 32: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                     // 33: matchmaker.v1.Backfill.PropertiesEntry
+	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
+	(*Player)(nil),             // 1: matchmaker.v1.Player
+	(*Assignment)(nil),         // 2: matchmaker.v1.Assignment
+	(*Traced)(nil),             // 3: matchmaker.v1.Traced
+	(*Filter)(nil),             // 4: matchmaker.v1.Filter
+	(*Segmentation)(nil),       // 5: matchmaker.v1.Segmentation
+	(*Pool)(nil),               // 6: matchmaker.v1.Pool
+	(*Hosting)(nil),            // 7: matchmaker.v1.Hosting
+	(*HostingKeys)(nil),        // 8: matchmaker.v1.HostingKeys
+	(*Config)(nil),             // 9: matchmaker.v1.Config
+	(*Report)(nil),             // 10: matchmaker.v1.Report
+	(*Function)(nil),           // 11: matchmaker.v1.Function
+	(*FunctionVersion)(nil),    // 12: matchmaker.v1.FunctionVersion
+	(*Manifest)(nil),           // 13: matchmaker.v1.Manifest
+	(*Team)(nil),               // 14: matchmaker.v1.Team
+	(*HostingOverride)(nil),    // 15: matchmaker.v1.HostingOverride
+	(*Proposal)(nil),           // 16: matchmaker.v1.Proposal
+	(*Measures)(nil),           // 17: matchmaker.v1.Measures
+	(*Measure)(nil),            // 18: matchmaker.v1.Measure
+	(*AttributeMeasure)(nil),   // 19: matchmaker.v1.AttributeMeasure
+	(*Filling)(nil),            // 20: matchmaker.v1.Filling
+	(*Match)(nil),              // 21: matchmaker.v1.Match
+	(*GameServer)(nil),         // 22: matchmaker.v1.GameServer
+	(*Backfill)(nil),           // 23: matchmaker.v1.Backfill
+	(*Roster)(nil),             // 24: matchmaker.v1.Roster
+	(*RosterPlayer)(nil),       // 25: matchmaker.v1.RosterPlayer
+	(*ProjectSettings)(nil),    // 26: matchmaker.v1.ProjectSettings
+	(*AcceptanceRules)(nil),    // 27: matchmaker.v1.AcceptanceRules
+	(*TicketRules)(nil),        // 28: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),      // 29: matchmaker.v1.AttributeRule
+	(*Waits)(nil),              // 30: matchmaker.v1.Waits
+	(*WaitClass)(nil),          // 31: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),       // 32: matchmaker.v1.WaitEvidence
+	(*ReportSlot)(nil),         // 33: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 34: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 35: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 36: matchmaker.v1.Capture
+	nil,                        // 37: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 38: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 39: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 40: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 41: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	29, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	37, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	30, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	38, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	31, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	39, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
-	12, // 7: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
-	11, // 8: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
-	13, // 9: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	32, // 10: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
-	14, // 11: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
-	16, // 12: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
-	19, // 13: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
-	15, // 14: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
-	7,  // 15: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
-	3,  // 16: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
-	7,  // 17: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	33, // 18: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	20, // 19: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
-	21, // 20: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
-	25, // 21: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	24, // 22: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
-	23, // 23: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	9,  // 24: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	27, // 25: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	28, // 26: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	6,  // 27: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
+	13, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
+	12, // 9: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
+	14, // 10: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
+	40, // 11: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	15, // 12: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
+	20, // 13: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
+	17, // 14: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
+	18, // 15: matchmaker.v1.Measures.own:type_name -> matchmaker.v1.Measure
+	19, // 16: matchmaker.v1.Measures.attributes:type_name -> matchmaker.v1.AttributeMeasure
+	23, // 17: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
+	16, // 18: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
+	7,  // 19: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
+	3,  // 20: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
+	7,  // 21: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
+	41, // 22: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	24, // 23: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
+	25, // 24: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
+	29, // 25: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	28, // 26: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	27, // 27: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
+	9,  // 28: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	31, // 29: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	32, // 30: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	34, // 31: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	35, // 32: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	6,  // 33: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	34, // [34:34] is the sub-list for method output_type
+	34, // [34:34] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -2776,13 +3461,14 @@ func file_matchmaker_v1_record_proto_init() {
 	file_matchmaker_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[5].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[19].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

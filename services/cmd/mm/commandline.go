@@ -23,6 +23,7 @@ type commandLine struct {
 	Player   playerCommands   `cmd:"" help:"Export and erase what the service stores of a player."`
 	Match    matchCommands    `cmd:"" help:"Look at a match."`
 	Event    eventCommands    `cmd:"" help:"Read what happened to tickets and matches."`
+	Report   reportCommand    `cmd:"" help:"Print how good matches were: waits, spreads, what functions measure."`
 	Top      topCommand       `cmd:"" help:"Watch a project: who waits, matches, functions."`
 	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`
 	Version  versionCommand   `cmd:"" help:"Print the version of mm."`

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -212,6 +213,9 @@ func aboutConfig(id string, c *client.StoredConfig) grid {
 	g.add("settings", compactJSON(c.Matchmaking.Config))
 	if c.Seats {
 		g.add("seats", "players get seat passes")
+	}
+	if c.Report != nil {
+		g.add("report", strings.Join(append([]string{"waits", "parties"}, c.Report.Attributes...), " "))
 	}
 	if c.Hosting != nil {
 		g.add("fleet", c.Hosting.FleetID)

@@ -45,6 +45,7 @@ type service struct {
 	erased     []string // players
 	taken      string   // the ticket because of which creates are refused
 	query      url.Values
+	reports    []url.Values // what was asked for
 
 	untrusted bool // it refuses every token
 	// holds says that a create is answered when its ticket has its result.
@@ -73,6 +74,7 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("DELETE "+base+"/tickets", s.require(s.deleteTicket, "player", "service"))
 	mux.HandleFunc("GET "+base+"/events", s.require(s.getEvents, "developer"))
 	mux.HandleFunc("GET "+base+"/tickets/waiting", s.require(s.getWaiting, "developer"))
+	mux.HandleFunc("GET "+base+"/matches/report", s.require(s.reportMatches, "developer"))
 	mux.HandleFunc("GET "+base+"/matches/{id}", s.require(s.getMatch, "developer"))
 	mux.HandleFunc("PUT "+base+"/configs/{id}", s.require(s.putConfig, "developer"))
 	mux.HandleFunc("GET "+base+"/configs", s.require(s.listConfigs, "developer"))
@@ -126,6 +128,9 @@ func (s *service) explainTicket(w http.ResponseWriter, r *http.Request) {
 			"proposed":false,"reasons":[{"reason":"near: without it there is a match","candidates":4},{"reason":"\u001b[2J"}]}},
 		{"config":"soon","function":"duel","serves":true,"inPool":true,"pools":[],
 			"run":{"tickets":9,"proposals":3,"proposed":true,"reasons":[]}},
+		{"config":"outbid","function":"duel","serves":true,"inPool":true,"pools":[],
+			"run":{"tickets":9,"proposals":3,"proposed":true,"reasons":[],"place":2,
+				"best":{"score":1.5,"tickets":2,"losesTo":{"config":"rules","score":4,"by":2.5}}}},
 		{"config":"unasked","function":"duel","serves":true,"inPool":true,"pools":[]}]}`)
 }
 
@@ -168,6 +173,32 @@ func (s *service) getWaiting(w http.ResponseWriter, r *http.Request) {
 	}
 	_, _ = io.WriteString(w, `{"tickets":[{"id":"t-2","created":6,"waited":2,"owner":"cyd","players":["cyd"],
 		"attributes":{}}],"total":3}`)
+}
+
+// reportMatches answers what was asked for, too: those that were asked for are in s.reports.
+func (s *service) reportMatches(w http.ResponseWriter, r *http.Request) {
+	s.query = r.URL.Query()
+	s.reports = append(s.reports, s.query)
+	rows := ""
+	switch s.query.Get("by") {
+	case "queue":
+		rows = `{"queue":"q","matches":2,"tickets":4,"players":4,"measures":[
+			{"kind":"wait","count":4,"mean":4.125,"p10":1,"p50":2.5,"p90":9}]}`
+	case "party":
+		rows = `{"matches":1,"tickets":2,"players":3,"measures":[]},{"party":6,"matches":1,"tickets":2,"players":9,"measures":[]}`
+	case "region":
+		rows = `{"matches":2,"tickets":4,"players":12,"measures":[]}`
+	default:
+		rows = `{"matches":2,"tickets":4,"players":12,"measures":[
+			{"kind":"wait","count":4,"mean":4.125,"p10":1,"p50":2.5,"p90":9},
+			{"kind":"gap","name":"skill","count":2,"mean":3,"p10":1,"p50":3,"p90":5},
+			{"kind":"measure","name":"fun\u001b","count":2,"mean":0.5,"p10":0.5,"p50":0.5,"p90":0.5}]}`
+	}
+	if s.query.Get("since") < "2030-01-02T03" { // less was measured at first
+		rows = `{"matches":1,"tickets":2,"players":2,"measures":[{"kind":"wait","count":2,"mean":1,"p10":1,"p50":1,"p90":1}]}`
+	}
+	_, _ = fmt.Fprintf(w, `{"since":%q,"until":%q,"rows":[%s],"leftOut":3}`,
+		s.query.Get("since"), s.query.Get("until"), rows)
 }
 
 func (s *service) getMatch(w http.ResponseWriter, r *http.Request) {

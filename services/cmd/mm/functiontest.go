@@ -35,6 +35,7 @@ type functionTest struct {
 	Memory    int            `default:"256" placeholder:"MIB" help:"How much memory the function may use, in MiB, at most 1024."`
 	Show      int            `default:"10" help:"How many matches to print. --output json prints all."`
 	Explain   []string       `placeholder:"ID,..." help:"Tickets of which the function is asked why they are in no match."`
+	Capture   string         `placeholder:"FILE" help:"Repeat the run of \"mm ticket capture\" instead, with its tickets, settings and time."`
 }
 
 func (functionTest) Help() string {
@@ -57,7 +58,8 @@ Examples:
     mm function test ffa.wasm --generate 10000 --attribute skill=normal:1500:300 --attribute region=choice:1,2,3
     mm function test ffa.wasm --config config.json --generate 10000 --attribute skill=uniform:0:9 --wait uniform:0:60
     mm function test ffa.wasm --generate 1000 --attribute skill=normal:1500:300 -o json | jq '.matches[0]'
-    mm function test rules.zip --config config.json --tickets tickets.json --explain a,b`
+    mm function test rules.zip --config config.json --tickets tickets.json --explain a,b
+    mm function test rules.zip --capture run.capture`
 }
 
 // distribution is the flag value DISTRIBUTION, or NAME=DISTRIBUTION for an attribute.
@@ -90,6 +92,10 @@ func (c functionTest) Validate() error {
 	fromStdin := slices.DeleteFunc([]string{c.Config, c.Tickets, c.Backfills},
 		func(file string) bool { return file != stdin })
 	switch {
+	case c.Capture != "" && (c.Tickets != "" || c.Generate != 0 || c.Config != "" || c.Backfills != "" || len(c.Explain) > 0):
+		return usageError("--capture has tickets and settings of its own, and says who is asked about")
+	case c.Capture != "":
+		return nil
 	case (c.Tickets == "") == (c.Generate == 0):
 		return usageError("tickets are required: either --tickets FILE or --generate N")
 	case c.Generate < 0 || c.Generate > maxTickets:
@@ -128,10 +134,13 @@ func (c functionTest) Validate() error {
 }
 
 // Run runs the function and prints a report.
-func (c functionTest) Run(ctx context.Context, s *session) (err error) {
+func (c functionTest) Run(ctx context.Context, s *session) error {
 	module, err := readModule(c.File)
 	if err != nil {
 		return err
+	}
+	if c.Capture != "" {
+		return c.inSandbox(s, func(box *sandbox.Box) error { return c.replay(ctx, s, box, module) })
 	}
 	config, err := c.config(s)
 	if err != nil {
@@ -151,6 +160,13 @@ func (c functionTest) Run(ctx context.Context, s *session) (err error) {
 			return fmt.Errorf("--explain: there is no ticket %q", id)
 		}
 	}
+	return c.inSandbox(s, func(box *sandbox.Box) error {
+		return c.run(ctx, s, box, &trial{module, config, tickets, backfills, now})
+	})
+}
+
+// inSandbox runs something with a sandbox of its own.
+func (c functionTest) inSandbox(s *session, with func(*sandbox.Box) error) (err error) {
 	dir, err := os.MkdirTemp("", "mm")
 	if err != nil {
 		return err
@@ -164,12 +180,25 @@ func (c functionTest) Run(ctx context.Context, s *session) (err error) {
 		return err
 	}
 	defer box.Close()
+	return with(box)
+}
+
+// trial is what a function is tried on.
+type trial struct {
+	module    []byte
+	config    *pb.Config
+	tickets   []*pb.Ticket
+	backfills []*pb.Backfill
+	now       time.Time
+}
+
+func (c functionTest) run(ctx context.Context, s *session, box *sandbox.Box, on *trial) error {
 	bar := s.startProgress("running "+filepath.Base(c.File), 0)
 	defer bar.stop()
 	var lines []string
 	result, err := dryrun.Run(ctx, dryrun.Options{
-		Box: box, Function: module, Config: config, Tickets: tickets, Backfills: backfills,
-		Now: now, Seed: c.Seed, Budget: c.Deadline, Cycles: c.Runs, Explain: c.Explain,
+		Box: box, Function: on.module, Config: on.config, Tickets: on.tickets, Backfills: on.backfills,
+		Now: on.now, Seed: c.Seed, Budget: c.Deadline, Cycles: c.Runs, Explain: c.Explain,
 		Log: func(line string) { lines = append(lines, line) },
 	})
 	bar.stop()
@@ -180,7 +209,7 @@ func (c functionTest) Run(ctx context.Context, s *session) (err error) {
 		}
 		return c.wrap(err)
 	}
-	r := newReport(c.File, tickets, backfills, result, now)
+	r := newReport(c.File, on.tickets, on.backfills, result, on.now)
 	r.explain(c.Explain, result)
 	return s.showReport(r, lines, c.Show)
 }

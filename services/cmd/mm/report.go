@@ -41,15 +41,19 @@ type report struct {
 }
 
 type match struct {
-	Score      float64           `json:"score"`
-	Teams      []team            `json:"teams"`
-	Spreads    map[string]spread `json:"spreads"` // of the tickets' attributes, and of their wait in seconds
-	Connection string            `json:"connection,omitempty"`
-	Error      string            `json:"error,omitempty"`
-	Region     string            `json:"region,omitempty"`
-	Fleet      string            `json:"fleet,omitempty"`
-	Profile    string            `json:"profile,omitempty"`
-	Backfill   *backfillChange   `json:"backfill,omitempty"`
+	Score   float64           `json:"score"`
+	Teams   []team            `json:"teams"`
+	Spreads map[string]spread `json:"spreads"` // of the tickets' attributes, and of their wait in seconds
+
+	// Measures are what the function measured.
+	Measures map[string]float64 `json:"measures,omitempty"`
+
+	Connection string          `json:"connection,omitempty"`
+	Error      string          `json:"error,omitempty"`
+	Region     string          `json:"region,omitempty"`
+	Fleet      string          `json:"fleet,omitempty"`
+	Profile    string          `json:"profile,omitempty"`
+	Backfill   *backfillChange `json:"backfill,omitempty"`
 
 	MatchProperties      json.RawMessage            `json:"matchProperties,omitempty"`
 	AssignmentProperties json.RawMessage            `json:"assignmentProperties,omitempty"`
@@ -144,6 +148,12 @@ func newMatch(p *pb.Proposal, tickets map[string]*pb.Ticket, now time.Time) matc
 		TicketProperties: map[string]json.RawMessage{},
 		Backfill:         newBackfillChange(p.GetFilling()),
 	}
+	for _, one := range p.GetMeasures().GetOwn() {
+		if m.Measures == nil {
+			m.Measures = map[string]float64{}
+		}
+		m.Measures[one.GetName()] = one.GetValue()
+	}
 	for id, properties := range p.GetTicketProperties() {
 		m.TicketProperties[id] = properties
 	}
@@ -194,7 +204,8 @@ func (s *session) showReport(r *report, logLines []string, most int) error {
 		s.printLog(logLines)
 	}
 	if err := s.show(
-		r, r.summary(), r.stepTable(), r.gapTable(), r.matchTable(most), r.explanationTable()); err != nil {
+		r, r.summary(), r.stepTable(), r.gapTable(), r.measureTable(), r.matchTable(most),
+		r.explanationTable()); err != nil {
 		return err
 	}
 	if !r.ran() {
@@ -260,14 +271,34 @@ func (r *report) gapTable() grid {
 				gaps = append(gaps, s.gap())
 			}
 		}
-		if len(gaps) == 0 {
-			continue
-		}
-		slices.Sort(gaps)
-		quantile := func(q float64) string { return shortNumber(gaps[int(math.Ceil(q*float64(len(gaps))))-1]) }
-		g.add(name, quantile(0.5), quantile(0.9), quantile(1))
+		g.addQuantiles(name, gaps)
 	}
 	return g
+}
+
+// measureTable shows the distribution of what the function measured.
+func (r *report) measureTable() grid {
+	g := grid{head: []any{"measure", "median", "90 %", "greatest"}}
+	all := map[string][]float64{}
+	for _, m := range r.Matches {
+		for name, value := range m.Measures {
+			all[name] = append(all[name], value)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		g.addQuantiles(name, all[name])
+	}
+	return g
+}
+
+// addQuantiles adds a row about values, unless there are none.
+func (g *grid) addQuantiles(name string, values []float64) {
+	if len(values) == 0 {
+		return
+	}
+	slices.Sort(values)
+	quantile := func(q float64) string { return shortNumber(values[int(math.Ceil(q*float64(len(values))))-1]) }
+	g.add(name, quantile(0.5), quantile(0.9), quantile(1))
 }
 
 func (r *report) matchTable(most int) grid {

@@ -18,6 +18,7 @@ type ticketCommands struct {
 	Resume  ticketResume  `cmd:"" help:"Wait for the match of the ticket that a player has."`
 	List    ticketList    `cmd:"" help:"List who waits, or a player's tickets."`
 	Why     ticketWhy     `cmd:"" help:"Explain why a ticket waits."`
+	Capture ticketCapture `cmd:"" help:"Write a run of a function that gets the ticket to a file."`
 	Accept  ticketAccept  `cmd:"" help:"Accept the match that asks the players of a ticket."`
 	Decline ticketDecline `cmd:"" help:"Decline the match that asks the players of a ticket."`
 	Delete  ticketDelete  `cmd:"" help:"Stop asking for a match."`

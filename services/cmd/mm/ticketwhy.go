@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -13,8 +15,9 @@ type ticketWhy struct {
 }
 
 func (ticketWhy) Help() string {
-	return `For each config: which filters keep the ticket out of its pools, or what the function says when it is asked.
-The functions that get the ticket run once for this; nothing is claimed.
+	return `For each config: which filters keep the ticket out of its pools, or what the function says when it is asked, and
+what the best proposal with the ticket loses to. The functions that get the ticket run once for this; nothing is
+claimed. And what became of the matches in which it was: claims and games that fell through.
 
 Example: mm ticket why 0198f3a2-5c1e-7d40-9a10-0a4be0d0c001`
 }
@@ -33,6 +36,14 @@ func (c ticketWhy) Run(ctx context.Context, s *session, api developerAPI) error 
 	if len(e.Queues) > 0 {
 		about.add("queues", oneLine(strings.Join(e.Queues, " ")))
 	}
+	events, err := c.events(ctx, api)
+	if err != nil {
+		s.note("what became of its matches is not known: %v", s.errorText(err))
+	}
+	matches := grid{head: []any{"time", "its match", "is", "reason", "config"}}
+	for _, one := range events {
+		matches.add(formatTime(one.Time.Truncate(time.Second)), one.Match, one.Kind, one.Reason, one.Config)
+	}
 	why := grid{head: []any{"config", "function", "why it waits", "candidates without that"}}
 	for _, config := range e.Configs {
 		for _, r := range reasonsOf(&config, e.State) {
@@ -42,7 +53,37 @@ func (c ticketWhy) Run(ctx context.Context, s *session, api developerAPI) error 
 	if len(e.Configs) == 0 {
 		s.note("the project has no config: nothing matches its tickets")
 	}
-	return s.show(e, about, why.withoutEmptyColumns())
+	return s.show(ticketWhyShown{e, events}, about, why.withoutEmptyColumns(), matches.withoutEmptyColumns())
+}
+
+// ticketWhyShown is the result as JSON.
+type ticketWhyShown struct {
+	*client.TicketExplanation
+	// Events are what became of its matches.
+	Events []client.Event `json:"events,omitempty"`
+}
+
+// whyPages is how many pages of events are read.
+const whyPages = 5
+
+// events are those of matches in which the ticket was, and that ended without a result, or go on.
+func (c ticketWhy) events(ctx context.Context, api developerAPI) (all []client.Event, err error) {
+	q := client.EventQuery{Ticket: c.ID, Kinds: []string{"claimed", "proposed", "released", "rejected"}}
+	for range whyPages {
+		page, err := api.GetEvents(ctx, q)
+		if err != nil {
+			return all, err
+		}
+		for _, one := range page.Events {
+			if slices.Contains(q.Kinds, one.Kind) {
+				all = append(all, one)
+			}
+		}
+		if q.After = page.Next; !page.More {
+			break
+		}
+	}
+	return all, nil
 }
 
 // reasonsOf is why a config has not matched a ticket.
@@ -70,14 +111,32 @@ func reasonsOf(c *client.ConfigExplanation, state string) (reasons []client.Reas
 	case c.Run.Error != "":
 		say("the run failed: %s", c.Run.Error)
 	default:
-		reasons = c.Run.Reasons
+		reasons = slices.Clone(c.Run.Reasons)
+		if c.Run.Place > 0 {
+			say("by age it is number %d of the %d tickets that the function gets", c.Run.Place, c.Run.Tickets)
+		}
 		if c.Run.Proposed {
-			say("one of %d proposals has it: the next cycle may match it", c.Run.Proposals)
-		} else if len(reasons) == 0 {
+			say("one of %d proposals has it: %s", c.Run.Proposals, outcomeOf(c.Run.Best))
+		} else if len(c.Run.Reasons) == 0 {
 			say("none of %d proposals for %d tickets has it; the function does not say why", c.Run.Proposals, c.Run.Tickets)
 		}
 	}
 	return reasons
+}
+
+// outcomeOf is what becomes of the best proposal with a ticket.
+func outcomeOf(best *client.BestProposal) string {
+	switch {
+	case best == nil:
+		return "the next cycle may match it"
+	case best.LosesTo == nil:
+		return fmt.Sprintf("with the score %s it wins, so the next cycle may match it", shortNumber(best.Score))
+	case best.LosesTo.By == 0:
+		return fmt.Sprintf("with the score %s it loses to one of %s with the same score and an older ticket",
+			shortNumber(best.Score), best.LosesTo.Config)
+	}
+	return fmt.Sprintf("with the score %s it loses to one of %s, which has %s", shortNumber(best.Score),
+		best.LosesTo.Config, shortNumber(best.LosesTo.Score))
 }
 
 // filterText is why a filter does not hold.

@@ -22,6 +22,8 @@ mute     duel      none of 3 proposals for 9 tickets has it; the function does n
 rules    rules     near: without it there is a match                                                         4
 rules    rules     �[2J
 soon     duel      one of 3 proposals has it: the next cycle may match it
+outbid   duel      by age it is number 2 of the 9 tickets that the function gets
+outbid   duel      one of 3 proposals has it: with the score 1.5 it loses to one of rules, which has 4
 unasked  duel      it gets the ticket; its function was not asked, since that is done for some configs only
 `, "")
 	shell.on(service, "ticket", "why", "t-1", "-o", "json").expect(0, `"candidates": 4`, "")

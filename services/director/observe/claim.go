@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/report"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 )
@@ -165,6 +166,7 @@ func (s *Segment) recordMatch(ctx context.Context, now time.Time, c *state.Claim
 	m.score.Record(ctx, p.GetScore(), s.labels.config)
 	m.size.Record(ctx, float64(len(c.Tickets)), s.labels.config)
 	m.players.Record(ctx, float64(max(len(c.Tickets), int(p.GetPlayers()))), s.labels.config)
+	s.recordMeasures(ctx, now, c)
 	result := s.labels.assigned
 	if p.GetError() != "" {
 		result = s.labels.unassigned
@@ -180,6 +182,37 @@ func (s *Segment) recordMatch(ctx context.Context, now time.Time, c *state.Claim
 		}
 		if kind == "direct" {
 			m.assigned.Record(ctx, waited, result)
+		}
+	}
+}
+
+// recordMeasures records how good a match is, if its config has a report or its function measures.
+func (s *Segment) recordMeasures(ctx context.Context, now time.Time, c *state.Claim) {
+	p, m := c.Match.GetProposal(), s.project.metrics
+	if s.config.GetReport() == nil && len(c.Measures) == 0 || p.GetError() != "" {
+		return
+	}
+	project, queue, region := s.project.name, c.Queue, p.GetHosting().GetRegion()
+	largest := report.PartyName(report.Largest(c.Parties, len(c.Tickets), int(p.GetPlayers())))
+	record := func(kind, name string, value float64) {
+		m.measured.Record(ctx, value, m.measures.Option(project, queue, region, largest, kind, name))
+	}
+	for _, a := range c.Attributes {
+		record(report.Spread, a.GetName(), a.GetSpread())
+		if a.Gap != nil {
+			record(report.Gap, a.GetName(), a.GetGap())
+		}
+	}
+	for _, one := range c.Measures {
+		record(report.Measure, one.GetName(), one.GetValue())
+	}
+	if s.config.GetReport() == nil {
+		return
+	}
+	for i, id := range c.Tickets {
+		if created, known := state.CreationTime(id); known {
+			party := report.PartyName(report.PartyOf(c.Parties, i))
+			m.waits.Record(ctx, age(created, now), m.parties.Option(project, queue, region, party))
 		}
 	}
 }

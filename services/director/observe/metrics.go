@@ -16,12 +16,14 @@ import (
 // those of all replicas can be added.
 type metrics struct {
 	configs, projects *telemetry.Labels
+	parties, measures *telemetry.Labels
 
 	phase              map[string]metric.MeasurementOption
 	phases             metric.Float64Histogram
 	matching, assigned metric.Float64Histogram
 	score              metric.Float64Histogram
 	size, players      metric.Float64Histogram
+	waits, measured    metric.Float64Histogram
 	runs, proposals    metric.Int64Counter
 	claims, matches    metric.Int64Counter
 	work               metric.Float64Counter
@@ -36,6 +38,8 @@ func newMetrics(m telemetry.Meter) *metrics {
 	sizes := []float64{1, 2, 4, 6, 8, 10, 16, 32, 64, 100} // of matches
 	x := &metrics{
 		configs: m.Labels("project", "config"), projects: m.Labels("project"),
+		parties:  m.Labels("project", "queue", "region", "party"),
+		measures: m.Labels("project", "queue", "region", "party", "kind", "measure"),
 		phase: telemetry.LabelsByValue(nil, "phase",
 			"position", "query", "encode", "function", "decode", "window", "contest", "claim", "publish"),
 		phases: m.WorkSeconds("matchmaker.cycle.phase",
@@ -48,6 +52,12 @@ func newMetrics(m telemetry.Meter) *metrics {
 		score: m.Histogram("matchmaker.match.score", "{score}",
 			"Scores that match functions gave to the matches that were made.",
 			-100, -10, -1, -.5, 0, .25, .5, .75, .9, 1, 10, 100, 1000, 10000),
+		waits: m.WaitSeconds("matchmaker.match.wait",
+			"Time from a ticket's creation to its match, by how many players the ticket has, of configs with a report."),
+		measured: m.Histogram("matchmaker.match.measure", "{value}",
+			"How good the matches were that were made, by how many players their largest party has: the spread of an "+
+				"attribute, the gap between teams, and what functions measure.",
+			-100, -10, -1, -.1, 0, .01, .1, .2, .3, .4, .5, .6, .7, .8, .9, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000),
 		size:    m.Histogram("matchmaker.match.tickets", "{ticket}", "Tickets of the matches that were made.", sizes...),
 		players: m.Histogram("matchmaker.match.players", "{player}", "Players of the matches that were made.", sizes...),
 		runs: m.Counter("matchmaker.runs", "{run}",

@@ -12,6 +12,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/capture"
 	"matchmaker.dev/services/internal/notify"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/wait"
@@ -22,6 +23,8 @@ const (
 	retryPause = 100 * time.Millisecond
 	// runCost is what the messages of a run cost besides what the runner counts.
 	runCost = 100 * time.Microsecond
+	// maxCapture is how many bytes of captures are taken: more than runners send.
+	maxCapture = 2 * capture.MaxSent
 )
 
 // Bus is what an Asker needs of the bus: a *bus.Bus.
@@ -42,6 +45,10 @@ type Asker struct {
 type Answer struct {
 	Proposals    []*pb.Proposal
 	Explanations []*pb.Explanation
+	// Places are those of RunPart.
+	Places []int64
+	// Capture is what the runner captured; empty if that was not asked for, or the runner cannot.
+	Capture []byte
 	// Tickets is how many the function got, and Population how many each pool of the census has.
 	Tickets    int64
 	Population map[string]int64
@@ -96,10 +103,13 @@ func (a *Asker) Ask(ctx context.Context, r *pb.RunRequest) (answer Answer) {
 				if answer.Proposals = append(answer.Proposals, p.GetProposals()...); len(answer.Proposals) > a.Most {
 					return Answer{Failure: bus.Dropped}
 				}
+				if answer.Capture = append(answer.Capture, p.GetCapture()...); len(answer.Capture) > maxCapture {
+					return Answer{Failure: bus.Dropped}
+				}
 				if p.GetLast() {
 					answer.Failure, answer.Explanations = p.GetError(), p.GetExplanations()
 					answer.Tickets, answer.Population = stats.GetTickets(), stats.GetPopulation()
-					answer.Listed = p.GetListed()
+					answer.Listed, answer.Places = p.GetListed(), p.GetPlaces()
 					return answer
 				}
 			}

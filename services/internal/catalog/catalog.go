@@ -63,7 +63,8 @@ func Services() []Service {
 			Name: Ticket, Help: "Run the Tickets API.", Port: 8081, Issuers: true, Seats: true,
 			// Game servers read the public keys of seat passes.
 			Routes: []Route{
-				{Path: base + "/tickets(/events|/waiting|/[^/]+/explanation)?"}, {Path: base + "/(events|matches/[^/]+)"},
+				{Path: base + "/tickets(/events|/waiting|/[^/]+/explanation(/capture)?)?"},
+				{Path: base + "/(events|matches/[^/]+)"},
 				{Path: `/\.well-known/seat-keys\.json`},
 			},
 		},

@@ -24,6 +24,7 @@ const (
 	TooManyPools       = "tooManyPools"
 	TooManyFilters     = "tooManyFilters"
 	BadAcceptance      = "badAcceptance"   // no time, or one that is too short or too long
+	BadReport          = "badReport"       // a bad name of an attribute, or too many of them
 	BadQueue           = "badQueue"        // too long, or with spaces or control characters
 	TooManySegments    = "tooManySegments" // all segmentations together
 

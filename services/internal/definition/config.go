@@ -1,8 +1,11 @@
 package definition
 
 import (
+	"slices"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/pool"
 )
 
 // Lengths in bytes.
@@ -35,6 +38,7 @@ func (r *Reader) Config() (*pb.Config, *HostingKeys) {
 		Member{"queue", func(at Path) { c.Queue = r.Queue(at) }},
 		Member{"acceptance", func(at Path) { c.Acceptance = r.acceptance(at) }},
 		Member{"seats", func(at Path) { c.Seats, _ = r.Bool(at) }},
+		Member{"report", func(at Path) { c.Report = r.report(at) }},
 		Member{"hosting", func(at Path) { c.Hosting, keys = r.hosting(at) }},
 	)
 	if ok && !given["matchmaking"] {
@@ -71,6 +75,42 @@ func (r *Reader) acceptance(at Path) (millis int64) {
 		r.Add(BadAcceptance, at.Member("seconds"), "required, for how long the players of a match may accept it")
 	}
 	return millis
+}
+
+// mostReported is how many attributes a report has at most.
+const mostReported = 8
+
+// report reads what is told of how good the matches of a config are.
+func (r *Reader) report(at Path) *pb.Report {
+	asked := new(pb.Report)
+	r.Object(at, Member{"attributes", func(at Path) {
+		n := r.Array(at, func(at Path) {
+			if name := r.reported(at, asked.GetAttributes()); len(asked.GetAttributes()) < mostReported {
+				asked.Attributes = append(asked.Attributes, name)
+			}
+		})
+		if n > mostReported {
+			r.Add(BadReport, at, "%d attributes, at most %d are allowed", n, mostReported)
+		}
+	}})
+	return asked
+}
+
+// reported reads the name of an attribute of a report.
+func (r *Reader) reported(at Path, before []string) string {
+	name, ok := r.Text(at)
+	switch {
+	case !ok:
+	case name == "":
+		r.Add(BadReport, at, "the name of an attribute is empty")
+	case len(name) > r.limits.Name:
+		r.Add(BadReport, at, "%d bytes, at most %d are allowed", len(name), r.limits.Name)
+	case name == pool.Created:
+		r.Add(BadReport, at, "%s is when tickets were created: how long they wait is told anyway", quote(name))
+	case slices.Contains(before, name):
+		r.Add(BadReport, at, "%s is given twice", quote(name))
+	}
+	return name
 }
 
 func (r *Reader) matchmaking(at Path, c *pb.Config) {

@@ -39,7 +39,8 @@ const maxTraced = 1024
 // parts turns the answer of a function into the parts of the answer to a run. The next part uses the memory again: each
 // one is marshalled when it was sent.
 type parts struct {
-	ids idWindow
+	ids      idWindow
+	measurer measurer
 
 	plain    proposals.Plain // proposals with nothing but tickets and a score
 	extended []*pb.Proposal  // all others; the first count of them belong to the part
@@ -63,6 +64,7 @@ func (p *parts) send(
 		return FunctionError{err}
 	}
 	p.ids = idWindow{ids: p.ids.ids[:0], rest: a.AllTickets()}
+	p.measurer.begin(a.AllTickets())
 	for i := range a.Len() {
 		tickets := a.Tickets(i)
 		if s.Traced() > 0 {
@@ -71,9 +73,12 @@ func (p *parts) send(
 		ids := p.ids.next(len(tickets), s, created)
 		oldest := int64(created[slices.Min(tickets)]) // numbers ascend by creation
 		var err error
-		if extras := a.Extras(i); extras == nil {
+		switch extras := a.Extras(i); {
+		case extras == nil && !p.measurer.asked():
 			err = p.addPlain(a, i, ids, oldest, s, send)
-		} else {
+		case extras == nil:
+			err = p.addExtended(a, i, &block.Extras{}, s, b, oldest, send)
+		default:
 			err = p.addExtended(a, i, extras, s, b, oldest, send)
 		}
 		if err != nil {
@@ -111,7 +116,8 @@ func (p *parts) check(a *block.Answer, s *pool.Selection, b *backfills) error {
 // checkSize refuses an answer whose proposals would have more than MaxAnswerSize bytes.
 func (p *parts) checkSize(a *block.Answer, s *pool.Selection, b *backfills) error {
 	const perProposal, perTeam, perTicket, longID = 32, 8, 4, 64
-	fixed := p.block + perProposal*a.Len() + perTicket*len(a.AllTickets())
+	fixed := p.block + perProposal*a.Len() + perTicket*len(a.AllTickets()) +
+		p.measurer.size(a.Len(), len(a.AllTickets()))
 	for i := range a.Len() {
 		fixed += perTeam * a.Teams(i)
 	}
@@ -141,6 +147,7 @@ func (p *parts) checkSize(a *block.Answer, s *pool.Selection, b *backfills) erro
 func (p *parts) begin(r *Run) {
 	p.block, p.sent, p.messages, p.sampled = 0, 0, 1, false
 	p.deadline = deadline{r.Began, r.Deadline}
+	p.measurer.report, p.measurer.index = r.Request.GetReport(), r.Index
 	p.start()
 }
 
@@ -218,7 +225,7 @@ func (p *parts) addPlain(
 	return nil
 }
 
-// addExtended adds proposal i of an answer, which has extras.
+// addExtended adds proposal i of an answer, which has extras, or is measured.
 func (p *parts) addExtended(
 	a *block.Answer, i int, extras *block.Extras, s *pool.Selection, b *backfills, oldest int64,
 	send func(*pb.RunPart) error,
@@ -231,7 +238,8 @@ func (p *parts) addExtended(
 	m.Score, m.Oldest = a.Score(i), oldest
 	m.Compare = s.AnyShared() && slices.ContainsFunc(a.Tickets(i), s.Shared)
 	m.Players = int32(s.PlayersOf(a.Tickets(i)))
-	size := setTeams(m, a, i, s) + setExtras(m, extras, s)
+	m.Measures = p.measurer.of(a, i, extras.Measures, s)
+	size := setTeams(m, a, i, s) + setExtras(m, extras, s) + p.measurer.size(1, len(a.Tickets(i)))
 	filling, more, err := b.filling(extras)
 	if err != nil {
 		return fmt.Errorf("proposal %d %w", i, err)
@@ -290,6 +298,9 @@ func setExtras(m *pb.Proposal, e *block.Extras, s *pool.Selection) (size int) {
 	if e.Region != "" || e.Fleet != "" || e.Profile != "" {
 		m.Hosting = &pb.HostingOverride{Region: e.Region, Fleet: e.Fleet, Profile: e.Profile}
 		size += len(e.Region) + len(e.Fleet) + len(e.Profile) + 16
+	}
+	for _, one := range e.Measures {
+		size += len(one.Name) + measureSize
 	}
 	return size
 }

@@ -46,6 +46,19 @@ func (e *encoder) unseen() (all []*pb.Explanation) {
 	return all
 }
 
+// places are where the tickets that the run asks about stand among those that the function gets, by age: see RunPart.
+func (e *encoder) places() (all []int64) {
+	for _, id := range askedOf(e.run.Request) {
+		at := slices.IndexFunc(e.asked, func(number uint32) bool { return e.selection.ID(int(number)) == id })
+		if at < 0 {
+			all = append(all, 0)
+			continue
+		}
+		all = append(all, int64(e.asked[at])+1) // numbers ascend by creation
+	}
+	return all
+}
+
 // explanations are those of an answer, with the ids of the tickets.
 func explanations(a *block.Answer, asked []uint32, s *pool.Selection) (all []*pb.Explanation) {
 	of, size := map[uint32]int{}, 0

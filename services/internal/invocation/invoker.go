@@ -143,7 +143,7 @@ func (inv *Invoker) invoke(
 	if err != nil {
 		return err
 	}
-	last.Explanations = e.unseen()
+	last.Explanations, last.Places = e.unseen(), e.places()
 	tickets, created := &inv.selection, inv.created
 	if e.keeps {
 		tickets, created = e.base.kept.All(), e.base.kept.Created()
@@ -166,7 +166,18 @@ func (inv *Invoker) invoke(
 		return err
 	}
 
+	var captured []byte
+	if r.Request.GetCapture() {
+		if captured, err = copyOf(request); err != nil {
+			return err
+		}
+	}
 	bytes, cost, err := instance.Run(life, request, limit.left())
+	if captured != nil && err == nil {
+		err = e.capture(captured, bytes, nil)
+	} else if captured != nil {
+		_ = e.capture(captured, nil, err) // the run has failed: that is its error
+	}
 	stats.Run, stats.Compute, stats.Memory = lap(&clock), cost.Compute.Microseconds(), int64(cost.Memory)
 	stats.Processor = cost.Processor.Microseconds()
 	if err != nil {

@@ -26,7 +26,7 @@ func (inv *Invoker) Release() {
 	}
 	for _, m := range p.extended {
 		// These are views of the answer, or as large as the function likes.
-		m.AssignmentProperties, m.MatchProperties, m.TicketProperties, m.Filling = nil, nil, nil, nil
+		m.AssignmentProperties, m.MatchProperties, m.TicketProperties, m.Filling, m.Measures = nil, nil, nil, nil, nil
 	}
 	inv.backfills.list = nil
 }

@@ -64,7 +64,7 @@ func (e *encoder) encode(life context.Context) ([]byte, error) {
 	if err = e.players.name(e.needs.players, r.GetSettings()); err != nil {
 		return nil, err
 	}
-	e.pin(e.names.filters, e.names.attributes)
+	e.pin(e.names.filters, e.names.attributes, r.GetReport().GetAttributes())
 	e.buffer = e.instance.Buffer()
 	for range reservations {
 		e.view()

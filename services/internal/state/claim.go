@@ -28,6 +28,12 @@ type Claim struct {
 	// Function proposed the match, and Upload says which upload of it; 0 if that is not known. Events tell it.
 	Function string
 	Upload   int64
+	// Queue is that of the match's config. Measures, Attributes and Parties say how good the match is. Events tell all of
+	// this, and it is not stored.
+	Queue      string
+	Measures   []*pb.EventMeasure
+	Attributes []*pb.EventAttribute
+	Parties    []uint32
 	// Assignments is nil when a server is to be allocated, or the players are asked first. Otherwise it has the result of
 	// each ticket, which is written at once. Results of tickets that are proposed to a backfill ticket are written when
 	// its server approves: those without a connection get the server's.
@@ -59,6 +65,21 @@ func (c *Claim) describe(e *pb.Event) {
 	p := c.Match.GetProposal()
 	e.Function, e.Upload, e.Score, e.Players = c.Function, c.Upload, p.GetScore(), p.GetPlayers()
 	e.Teams = eventTeams(p.GetTeams())
+	e.Queue, e.Region = c.Queue, p.GetHosting().GetRegion()
+	e.Measures, e.Attributes, e.Parties = c.Measures, c.Attributes, c.Parties
+}
+
+// measuresSize is about how many bytes its measures take in its event.
+func (c *Claim) measuresSize() int {
+	const each = 24
+	n := len(c.Parties)
+	for _, m := range c.Measures {
+		n += each + len(m.GetName())
+	}
+	for _, a := range c.Attributes {
+		n += each + len(a.GetName())
+	}
+	return n
 }
 
 // What an event tells of the teams of a match at most: functions make them.
@@ -167,7 +188,7 @@ func (s *Store) claimMatches(
 	var calls []call
 	var batches [][]*Claim
 	for batch := range batchesOf(claims, func(c *Claim) (tickets, bytes int) {
-		return len(c.Tickets), outcomeSize(c.Match.GetProposal())
+		return len(c.Tickets), outcomeSize(c.Match.GetProposal()) + c.measuresSize()
 	}) {
 		c, err := s.claimCall(project, terms, batch)
 		if err != nil {

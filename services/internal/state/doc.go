@@ -4,9 +4,8 @@
 // Every change is one atomic Lua script: a file in the folder script, whose header names its keys and arguments (see
 // script in script.go). A script uses only the keys in its KEYS. Scripts get durations and read Redis's clock, in
 // script/include/time.lua: no two hosts' clocks agree. No key has a TTL but counts, keys of requests, buckets and
-// pauses of players, signs of life and waits. All keys of
-// a project have the hash tag {project}, so that one script can check the lease, the revision of a config and many
-// tickets.
+// pauses of players, signs of life, waits and reports. All keys of a project have the hash tag {project}, so that one
+// script can check the lease, the revision of a config and many tickets.
 //
 // These are the keys of a project, all below "mm:{project}:". keys.go and the headers of scripts give some of them
 // longer names, which are in parentheses. Fields have the names in brackets in script/include/names.lua.
@@ -145,6 +144,10 @@
 // Estimates (waits.go):
 //
 //	waits      string  what is known of how long tickets wait, for half a day
+//
+// Reports (report.go):
+//
+//	report     hash    how good the matches of five minutes were, by the number of these minutes; those of a day
 //
 // Three keys are of no project: mm:schema, the version of what is stored (schema.go); the set mm:projects; and the hash
 // mm:directors with the expiry of each director's heartbeat and the number of projects that it leads.

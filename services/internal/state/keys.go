@@ -58,6 +58,7 @@ func (k keys) unserved() string            { return string(k) + "unserved" }
 func (k keys) signs() string               { return string(k) + "signs" }
 func (k keys) signSweeps() string          { return string(k) + "signsweeps" }
 func (k keys) waits() string               { return string(k) + "waits" }
+func (k keys) report() string              { return string(k) + "report" }
 func (k keys) party(id string) string      { return string(k) + "pa:" + id }
 func (k keys) parties() string             { return string(k) + "parties" }
 func (k keys) partyPlayers() string        { return string(k) + "partyplayers" }

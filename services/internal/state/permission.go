@@ -60,7 +60,8 @@ func permissions() map[string]rights {
 				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript},
 			calls: "get mget hget hmget hkeys hgetall smembers exists zrange",
 			// Configs say why a ticket waits.
-			reads:  []string{every.outcome(anyID), every.waits(), every.configs(), every.revisions(), every.feedName()},
+			reads: []string{every.outcome(anyID), every.waits(), every.report(), every.configs(), every.revisions(),
+				every.feedName()},
 			writes: events,
 			// Scripts check whether the settings have changed since the ticket was decided, and which queues are served.
 			consults: []string{every.settings(), every.queues()},
@@ -100,7 +101,8 @@ func permissions() map[string]rights {
 				backfillDeleteScript, backfillRecountScript,
 				expireWaitingScript, expireUnservedScript, expireResultsScript, expireMatchesScript, ticketReleaseScript,
 				historyPublishedScript,
-				expireOutcomesScript, feedTrimScript, projectListScript, waitsPutScript, configForgetScript,
+				expireOutcomesScript, feedTrimScript, projectListScript, waitsPutScript, reportPutScript,
+				configForgetScript,
 			},
 			calls: "smembers scan zscan zremrangebyscore get mget hget hgetall hmget hstrlen zadd zcard zcount zrange zrem " +
 				"zrandmember xrange hrandfield exists" + before,
@@ -108,7 +110,7 @@ func permissions() map[string]rights {
 			reads:  []string{every.configs(), every.functions(), every.unused(), every.settings()},
 			writes: feedKeys(),
 			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
-				every.large(), every.byPlayer(), every.lease(), every.published(), every.waits(), every.pauses(anyID),
+				every.large(), every.byPlayer(), every.lease(), every.published(), every.waits(), every.report(), every.pauses(anyID),
 				every.unserved(), every.configChanges(), every.configHistory(), global.projects(), global.directors()}),
 			// Scripts check whether the config has changed since the match was made, and which queues are served.
 			consults: []string{every.revisions(), every.queues()},

@@ -84,6 +84,7 @@ var (
 	partySweepScript        = lazy("party_sweep")
 	partySilentScript       = lazy("party_silent")
 	waitsPutScript          = lazy("waits_put")
+	reportPutScript         = lazy("report_put")
 	rateAllowScript         = lazy("rate_allow")
 	rateChargeScript        = lazy("rate_charge")
 )

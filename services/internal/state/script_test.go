@@ -88,7 +88,8 @@ func TestScriptHeadersAreWellFormed(t *testing.T) {
 // Scripts that add by a caller's wish, or what can be missing, and no others, are refused when Redis is full. Otherwise
 // a full Redis locks itself: all that frees memory is written under a lease, and a lease needs some.
 func TestScriptsSayWhatTheyDoWhenRedisIsFull(t *testing.T) {
-	adding := []string{"ticketCreateScript", "backfillCreateScript", "projectAddScript", "waitsPutScript"}
+	adding := []string{"ticketCreateScript", "backfillCreateScript", "projectAddScript", "waitsPutScript",
+		"reportPutScript"}
 	for name, s := range scriptsByVariable(t) {
 		want := "-- Full: runs\n"
 		if slices.Contains(adding, name) {

@@ -1,10 +1,12 @@
 package telemetry
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 )
 
 // Other is the value of all labels beyond the limit.
@@ -18,34 +20,50 @@ type Labels struct {
 	limit int
 
 	mu    sync.RWMutex
-	known map[string][]attribute.KeyValue
+	known map[string]*labelled
+	other *labelled
+}
+
+// labelled are labels, and the option to measure with them.
+type labelled struct {
+	labels []attribute.KeyValue
+	option metric.MeasurementOption
 }
 
 // Of returns the labels with these values, one for each key. They are shared: do not change them.
-func (l *Labels) Of(values ...string) []attribute.KeyValue {
+func (l *Labels) Of(values ...string) []attribute.KeyValue { return l.find(values).labels }
+
+// Option returns the option to measure with these labels, for those that are used too often to make it each time.
+func (l *Labels) Option(values ...string) metric.MeasurementOption { return l.find(values).option }
+
+func (l *Labels) find(values []string) *labelled {
 	name := strings.Join(values, "\x00")
 	l.mu.RLock()
-	labels, known := l.known[name]
+	found, known := l.known[name]
 	l.mu.RUnlock()
 	if known {
-		return labels
+		return found
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if labels, known = l.known[name]; known {
-		return labels
+	if found, known = l.known[name]; known {
+		return found
 	}
-	labels = make([]attribute.KeyValue, len(l.keys))
-	full := len(l.known) >= l.limit
-	for i, key := range l.keys {
-		value := values[i]
-		if full {
-			value = Other
+	if len(l.known) >= l.limit {
+		if l.other == nil {
+			l.other = l.label(slices.Repeat([]string{Other}, len(l.keys)))
 		}
-		labels[i] = attribute.String(key, strings.ToValidUTF8(value, "�"))
+		return l.other
 	}
-	if !full {
-		l.known[name] = labels
+	found = l.label(values)
+	l.known[name] = found
+	return found
+}
+
+func (l *Labels) label(values []string) *labelled {
+	labels := make([]attribute.KeyValue, len(l.keys))
+	for i, key := range l.keys {
+		labels[i] = attribute.String(key, strings.ToValidUTF8(values[i], "�"))
 	}
-	return labels
+	return &labelled{labels, WithLabels(labels)}
 }

@@ -106,7 +106,7 @@ func (m Meter) ObservableGauge(name, unit, description string, look func(ctx con
 
 // Labels makes labels whose values users choose.
 func (m Meter) Labels(keys ...string) *Labels {
-	return &Labels{keys: keys, limit: cmp.Or(m.values, 200), known: map[string][]attribute.KeyValue{}}
+	return &Labels{keys: keys, limit: cmp.Or(m.values, 200), known: map[string]*labelled{}}
 }
 
 // WithLabels makes a measurement option of labels, to be made once and used often.

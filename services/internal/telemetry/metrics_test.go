@@ -72,9 +72,9 @@ func TestLabelsAreBounded(t *testing.T) {
 	got := open(t, telemetry.Options{Settings: telemetry.Settings{Listen: "127.0.0.1:0", Values: 3}})
 	things, labels := got.Meter.Counter("matchmaker.things", "{thing}", "Things."), got.Meter.Labels("project", "config")
 	for i := range 100 {
-		for range 2 {
-			things.Add(t.Context(), 1, telemetry.WithLabels(labels.Of("demo", fmt.Sprint("config-", i))))
-		}
+		name := fmt.Sprint("config-", i)
+		things.Add(t.Context(), 1, telemetry.WithLabels(labels.Of("demo", name)))
+		things.Add(t.Context(), 1, labels.Option("demo", name))
 	}
 	var series []string
 	for line := range strings.Lines(scrape(t, got)) {

@@ -75,6 +75,7 @@ func play(t *testing.T, s *system) {
 		"queued-game":     queuedGame,
 		"unheard":         unheard,
 		"insight":         insight,
+		"measures":        measures,
 	}
 	t.Run("scenario", func(t *testing.T) {
 		for name, scenario := range scenarios {

@@ -2,9 +2,13 @@ package e2e
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
 )
 
 // explain: a studio asks why a player waits. One config's function says which rule is in the way, another's pool does
@@ -66,6 +70,51 @@ func explain(t *testing.T, p *project) {
 	if _, err := ada.api(t).ExplainTicket(within(t), ada.id); client.Status(err) != http.StatusForbidden {
 		t.Errorf("a player asks: %v", err)
 	}
+	if ranked.Run.Place != 1 || ranked.Run.Best != nil {
+		t.Errorf("the oldest of those that wait: %+v", ranked.Run)
+	}
+	repeatRun(t, p, ada)
 	ada.mustWait(t)
 	bob.mustWait(t)
+}
+
+// repeatRun: the studio repeats the run at its desk, and the function answers the same. Support does not get what
+// tickets carry.
+func repeatRun(t *testing.T, p *project, ada *ticket) {
+	t.Helper()
+	var file []byte
+	eventually(t, "the run is captured", func() (done bool) {
+		var err error
+		file, err = p.developer(t).CaptureRun(within(t), ada.id, "ranked")
+		if err != nil && client.Status(err) != http.StatusTooManyRequests {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+	path := filepath.Join(t.TempDir(), "run.capture")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Config       string
+		Tickets      int
+		Same         bool
+		Explanations []struct {
+			Ticket  string
+			Reasons []client.Reason
+		}
+	}
+	p.run(t, &got, "nobody", "function", "test", p.s.made.rules, "--capture", path)
+	if got.Config != "ranked" || got.Tickets != 2 || !got.Same || len(got.Explanations) != 1 ||
+		got.Explanations[0].Ticket != ada.id || got.Explanations[0].Reasons[0].Reason != "near: without it there is a match" {
+		t.Errorf("the run at the desk: %+v", got)
+	}
+	support := p.as(t, issuer.Claims{Kind: auth.Developer, Subject: "helpdesk", Role: "Support"})
+	if _, err := support.CaptureRun(within(t), ada.id, "ranked"); client.Status(err) != http.StatusForbidden {
+		t.Errorf("support captures a run: %v", err)
+	}
+	if _, err := p.developer(t).CaptureRun(within(t), ada.id, "sides"); client.Status(err) != http.StatusConflict &&
+		client.Status(err) != http.StatusTooManyRequests {
+		t.Errorf("a config that does not get the ticket: %v", err)
+	}
 }

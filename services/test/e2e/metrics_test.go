@@ -80,6 +80,8 @@ var expectedSeries = []string{
 	`matchmaker_limited_total{rule="player"}`, `matchmaker_feed_wait_seconds_count`,
 	`matchmaker_tickets_waiting`, `matchmaker_pool_waiting`, `matchmaker_pool_oldest_seconds`,
 	`matchmaker_players_waiting`, `matchmaker_pool_players`, `matchmaker_match_players_sum`,
+	`matchmaker_match_wait_seconds_count`, `matchmaker_match_measure_count{kind="spread"}`,
+	`matchmaker_match_measure_count{kind="measure"}`,
 	`matchmaker_stream_size_bytes{stream="events"}`, `matchmaker_stream_size_bytes{stream="logs"}`,
 	`matchmaker_stream_size_bytes{stream="matches"}`, `matchmaker_stream_size_bytes{stream="modules"}`,
 	`matchmaker_redis_connections{pool="commands"}`, `matchmaker_redis_connections{pool="feeds"}`,

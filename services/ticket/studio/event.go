@@ -32,7 +32,42 @@ type event struct {
 	Score      *float64 `json:"score,omitzero"`
 	Players    int32    `json:"players,omitzero"`
 	Teams      []team   `json:"teams,omitzero"`
-	Position   uint64   `json:"position"`
+	Region     string   `json:"region,omitzero"`
+	Parties    []uint32 `json:"parties,omitzero"`
+	// Measures are what the function measured, and Attributes how far those differ that the config's report names.
+	Measures   map[string]float64   `json:"measures,omitzero"`
+	Attributes map[string]attribute `json:"attributes,omitzero"`
+	Position   uint64               `json:"position"`
+}
+
+// attribute is how far an attribute differs in a match. Gap is nil if fewer than two teams have it.
+type attribute struct {
+	Spread float64  `json:"spread"`
+	Gap    *float64 `json:"gap,omitzero"`
+}
+
+// measuresOf is what the function measured of a match, and attributesOf how far attributes differ in it, as its first
+// event says. They are nil if that says nothing.
+func measuresOf(e *pb.Event) map[string]float64 {
+	if len(e.GetMeasures()) == 0 {
+		return nil
+	}
+	all := make(map[string]float64, len(e.GetMeasures()))
+	for _, one := range e.GetMeasures() {
+		all[one.GetName()] = one.GetValue()
+	}
+	return all
+}
+
+func attributesOf(e *pb.Event) map[string]attribute {
+	if len(e.GetAttributes()) == 0 {
+		return nil
+	}
+	all := make(map[string]attribute, len(e.GetAttributes()))
+	for _, one := range e.GetAttributes() {
+		all[one.GetName()] = attribute{one.GetSpread(), one.Gap}
+	}
+	return all
 }
 
 // team is a team of an event: the next so many of its tickets.
@@ -65,7 +100,8 @@ func encodeEvent(id string, e *pb.Event) ([]byte, error) {
 		Detail: e.GetDetail(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
 		Backfill: e.GetBackfill(), Tickets: e.GetTickets(), Player: e.GetPlayer(), Queue: e.GetQueue(),
 		Acceptance: e.GetAcceptance(), Function: e.GetFunction(), Upload: e.GetUpload(), Score: scoreOf(e),
-		Players: e.GetPlayers(), Position: e.GetPosition(),
+		Players: e.GetPlayers(), Region: e.GetRegion(), Parties: e.GetParties(), Measures: measuresOf(e),
+		Attributes: attributesOf(e), Position: e.GetPosition(),
 	}
 	for _, t := range e.GetTeams() {
 		one.Teams = append(one.Teams, team{t.GetName(), t.GetTickets()})

@@ -57,6 +57,12 @@ type match struct {
 	Accepted int         `json:"accepted,omitzero"`
 	Teams    []matchTeam `json:"teams"`
 	Server   *server     `json:"server,omitzero"`
+	// Queue is that of the config, and Region the one that the function asked for.
+	Queue  string `json:"queue,omitzero"`
+	Region string `json:"region,omitzero"`
+	// Measures are what the function measured, and Attributes how far those differ that the config's report names.
+	Measures   map[string]float64   `json:"measures,omitzero"`
+	Attributes map[string]attribute `json:"attributes,omitzero"`
 }
 
 // matchTeam is a team of a match. A match without teams has one, without a name.
@@ -190,6 +196,7 @@ func (s *service) describe(ctx context.Context, project string, r *matchReader) 
 		ID: r.id, State: r.state, Config: e.GetConfig(), Revision: e.GetRevision(), Function: e.GetFunction(),
 		Upload: e.GetUpload(), Score: scoreOf(e), Created: formatTime(e.GetTime()), Backfill: e.GetBackfill(),
 		Players: max(int(e.GetPlayers()), len(e.GetTickets())), Accepted: r.accepted,
+		Queue: e.GetQueue(), Region: e.GetRegion(), Measures: measuresOf(e), Attributes: attributesOf(e),
 	}
 	if r.end != nil {
 		m.Reason, m.Error, m.Detail = r.end.GetReason(), r.end.GetError(), r.end.GetDetail()

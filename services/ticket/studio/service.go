@@ -1,5 +1,5 @@
 // Package studio is what the people of a studio look at: what happened to tickets and matches, what became of a match,
-// and who waits. It changes nothing, so developers with the role Support may use all of it.
+// how good matches were, and who waits. It changes nothing, so developers with the role Support may use all of it.
 //
 // It is a part of the ticket service, which hears the events of all projects anyway: to read those of the past as well
 // tells it nothing that it could not know. What a studio asks for is work in proportion to what its project has, so it
@@ -113,6 +113,7 @@ func (s *service) routes(e *echo.Echo) {
 		look = append(look, s.Limit)
 	}
 	e.GET(web.ProjectEvents, s.events, look...)
+	e.GET(web.Base+"/matches/report", s.report, look...)
 	e.GET(web.Base+"/matches/:match", s.match, look...)
 	e.GET(web.Base+"/tickets/waiting", s.waiting, look...)
 }

@@ -139,6 +139,7 @@ type proposalDescription struct {
 		Properties map[string][]byte
 		Remove     []string
 	}
+	Measures map[string]float64
 }
 
 func (d answerDescription) script() script {
@@ -195,6 +196,9 @@ func (p proposalDescription) parts() (all []part) {
 	text(block.FieldRegion, 0, p.Region)
 	text(block.FieldFleet, 0, p.Fleet)
 	text(block.FieldProfile, 0, p.Profile)
+	for name, v := range p.Measures {
+		all = append(all, part{block.FieldMeasure, 0, name, number64(v)})
+	}
 	b := p.Backfill
 	if b == nil {
 		return all

@@ -98,7 +98,7 @@ fn describe(r: &Request) {
     pool("barred", Some(r.barred));
 }
 
-const FIELDS: [Field; 14] = [
+const FIELDS: [Field; 15] = [
     Field::TeamName,
     Field::Connection,
     Field::Error,
@@ -113,6 +113,7 @@ const FIELDS: [Field; 14] = [
     Field::BackfillSetAttribute,
     Field::BackfillSetProperty,
     Field::BackfillRemove,
+    Field::Measure,
 ];
 
 const PROPOSE: u32 = 32;

@@ -111,7 +111,7 @@ function play(script: Uint8Array, a: Answer): string | null {
       case FAIL: return String.UTF8.decode(value.buffer);
       case CRASH: throw new Error("told to");
       default:
-        if (what == Field.BackfillSetAttribute) a.number(what, load<f64>(value.dataStart), name);
+        if (what == Field.BackfillSetAttribute || what == Field.Measure) a.number(what, load<f64>(value.dataStart), name);
         else a.bytes(what, value, subject, name);
     }
   }

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+	reports "matchmaker.dev/services/internal/report"
+)
+
+type reportCommand struct {
+	Since       time.Duration `default:"1h" help:"How far back it begins; a day at most."`
+	Until       time.Duration `default:"0s" help:"How far back it ends."`
+	SinceChange string        `placeholder:"CONFIG" help:"Since the last change of this config instead, only its matches, and beside them as long before the change."`
+	Earlier     time.Duration `placeholder:"DURATION" help:"Beside it the same time so much earlier, such as 1h or 12h."`
+	Config      string        `help:"Only matches of this config."`
+	By          []string      `default:"queue,party,region" help:"A table for each of these: config, revision, function, upload, queue, party, region."`
+}
+
+func (reportCommand) Help() string {
+	return `How many matches were made, how long tickets waited, how far those attributes differ in a match that "report" of
+its config names, and what functions measure. The service keeps it for a day, in steps of five minutes. Quantiles are
+right to within a tenth. A developer's token is needed, and the role Support is enough.
+
+Examples:
+
+    mm report --config ranked
+    mm report --since 2h --earlier 2h
+    mm report --since-change ranked --by upload`
+}
+
+// Validate is called by the parser.
+func (c reportCommand) Validate() error {
+	switch {
+	case c.Until < 0 || c.Since <= c.Until:
+		return usageError("--since must be more than --until, such as 1h")
+	case c.Earlier < 0:
+		return usageError("--earlier must not be negative")
+	case c.SinceChange != "" && (c.Config != "" || c.Earlier != 0 || c.Until != 0):
+		return usageError("--since-change says already which matches are compared: leave --config, --earlier and --until out")
+	}
+	for _, by := range c.By {
+		if !slices.Contains(reports.Dimensions(), by) {
+			return usageError(fmt.Sprintf("--by: %q is none of %s", by, strings.Join(reports.Dimensions(), ", ")))
+		}
+	}
+	return nil
+}
+
+// matchReport is the result of "mm report". Its fields are those of the JSON.
+type matchReport struct {
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+	// Before is when the time began and ended that is beside it, if there is one.
+	Before *period       `json:"before,omitempty"`
+	Tables []reportTable `json:"tables"`
+	// LeftOut is how many matches are not in it as a whole, for want of room.
+	LeftOut int64 `json:"leftOut,omitempty"`
+}
+
+type period struct {
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+}
+
+// reportTable is divided by a dimension; the first one is not.
+type reportTable struct {
+	By     string                  `json:"by,omitempty"`
+	Rows   []client.MatchReportRow `json:"rows"`
+	Before []client.MatchReportRow `json:"before,omitempty"`
+}
+
+// Run prints the report.
+func (c reportCommand) Run(ctx context.Context, s *session, api developerAPI) error {
+	now, before, err := c.periods(ctx, s, api)
+	if err != nil {
+		return err
+	}
+	r := &matchReport{}
+	for _, by := range append([]string{""}, c.By...) {
+		if by != "" {
+			now.By = []string{by}
+		}
+		told, err := api.ReportMatches(ctx, now)
+		if err != nil {
+			return err
+		}
+		table := reportTable{By: by, Rows: told.Rows}
+		r.Since, r.Until, r.LeftOut = told.Since, told.Until, told.LeftOut
+		if before != nil {
+			before.By = now.By
+			told, err := api.ReportMatches(ctx, *before)
+			if err != nil {
+				return err
+			}
+			table.Before, r.Before = told.Rows, &period{told.Since, told.Until}
+		}
+		r.Tables = append(r.Tables, table)
+	}
+	return s.showMatchReport(r)
+}
+
+// periods is what is asked for, and what is beside it; nil if nothing is.
+func (c reportCommand) periods(
+	ctx context.Context, s *session, api developerAPI,
+) (now client.MatchReportQuery, before *client.MatchReportQuery, err error) {
+	at := s.now()
+	if c.SinceChange != "" {
+		return sinceChange(ctx, api, c.SinceChange, at)
+	}
+	now = client.MatchReportQuery{Since: at.Add(-c.Since), Until: at.Add(-c.Until), Config: c.Config}
+	if c.Earlier > 0 {
+		earlier := now
+		earlier.Since, earlier.Until = now.Since.Add(-c.Earlier), now.Until.Add(-c.Earlier)
+		before = &earlier
+	}
+	return now, before, nil
+}
+
+// sinceChange is the time since the last change of a config, and as long before. Revisions divide the matches of the
+// five minutes in which it was changed.
+func sinceChange(
+	ctx context.Context, api developerAPI, config string, at time.Time,
+) (now client.MatchReportQuery, before *client.MatchReportQuery, err error) {
+	changes, err := api.ConfigHistory(ctx, config)
+	if err != nil {
+		return now, nil, err
+	}
+	i := slices.IndexFunc(changes, func(c client.ConfigChange) bool { return c.Current })
+	if i < 0 {
+		return now, nil, fmt.Errorf("config %s is deleted", config)
+	}
+	changed := changes[i].Changed
+	revision, err := strconv.ParseInt(strings.Trim(changes[i].ETag, `"`), 10, 64)
+	if err != nil || changed.IsZero() || !changed.Before(at) {
+		return now, nil, fmt.Errorf("config %s: nobody knows when it was changed: give --config and --since", config)
+	}
+	now = client.MatchReportQuery{Since: changed, Until: at, Config: config, MinRevision: revision}
+	earlier := client.MatchReportQuery{Since: changed.Add(changed.Sub(at)), Until: changed, Config: config,
+		MaxRevision: revision - 1}
+	if revision == 1 {
+		return now, nil, nil // it is the first one of all configs
+	}
+	return now, &earlier, nil
+}
+
+// showMatchReport prints a report.
+func (s *session) showMatchReport(r *matchReport) error {
+	var about grid
+	about.add("from", formatTime(r.Since.Truncate(time.Second))+" to "+formatTime(r.Until.Truncate(time.Second)))
+	if r.Before != nil {
+		about.add("before",
+			formatTime(r.Before.Since.Truncate(time.Second))+" to "+formatTime(r.Before.Until.Truncate(time.Second)))
+	}
+	grids := []grid{about}
+	for _, t := range r.Tables {
+		if !t.divides() {
+			continue
+		}
+		grids = append(grids, t.grid(r.Before != nil))
+	}
+	if err := s.show(r, grids...); err != nil {
+		return err
+	}
+	if len(r.Tables[0].Rows) == 0 {
+		s.note("no match was made in this time, of those that are asked for")
+	}
+	if r.LeftOut > 0 {
+		s.note("%d matches are not in it as a whole: configs, regions and measures are too many for the room", r.LeftOut)
+	}
+	return nil
+}
+
+// divides tells whether the table says more than the one that is not divided.
+func (t *reportTable) divides() bool {
+	return t.By == "" || slices.ContainsFunc(slices.Concat(t.Rows, t.Before), func(row client.MatchReportRow) bool {
+		return nameOfRow(t.By, row) != nothing
+	})
+}
+
+// nothing is the name of the row of matches that have no queue, no region and so on.
+const nothing = "-"
+
+// nameOfRow is a row's value of a dimension.
+func nameOfRow(by string, row client.MatchReportRow) string {
+	name := ""
+	switch by {
+	case "config":
+		name = row.Config
+	case "revision":
+		name = fmt.Sprintf("%s, revision %d", row.Config, row.Revision)
+	case "function":
+		name = row.Function
+	case "upload":
+		name = fmt.Sprintf("%s, upload %d", row.Function, row.Upload)
+	case "queue":
+		name = row.Queue
+	case "region":
+		name = row.Region
+	case "party":
+		name = reports.PartyName(row.Party)
+	}
+	if name == "" {
+		return nothing
+	}
+	return name
+}
+
+// grid is the table. Each row of the report has a line for the matches and one for each measure.
+func (t *reportTable) grid(compared bool) grid {
+	g := grid{head: []any{t.By, "of", "count", "median", "90 %", "mean"}}
+	if t.By == "" {
+		g.head[0] = "all"
+	}
+	if compared {
+		g.head = append(g.head, "count before", "median before", "90 % before", "mean before")
+	}
+	before := map[string]client.MatchReportRow{}
+	var names []string
+	rows := map[string]client.MatchReportRow{}
+	for _, row := range t.Rows {
+		name := nameOfRow(t.By, row)
+		names, rows[name] = append(names, name), row
+	}
+	for _, row := range t.Before {
+		name := nameOfRow(t.By, row)
+		if before[name] = row; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		row, other := rows[name], before[name]
+		line := []any{name, "matches", row.Matches, "", "", ""}
+		if compared {
+			line = append(line, other.Matches, "", "", "")
+		}
+		g.add(line...)
+		for _, of := range measuresOfRows(row, other) {
+			line := append([]any{name, of.text()}, cellsOf(of, row.Measures)...)
+			if compared {
+				line = append(line, cellsOf(of, other.Measures)...)
+			}
+			g.add(line...)
+		}
+	}
+	return g
+}
+
+// measureName is what a line of a table is about.
+type measureName struct{ kind, name string }
+
+func (m measureName) text() string {
+	switch m.kind {
+	case reports.Wait:
+		return "wait in seconds"
+	case reports.Measure:
+		return m.name
+	}
+	return m.name + " " + m.kind
+}
+
+// measuresOfRows are those of two rows, each once.
+func measuresOfRows(rows ...client.MatchReportRow) (all []measureName) {
+	for _, row := range rows {
+		for _, m := range row.Measures {
+			if of := (measureName{m.Kind, m.Name}); !slices.Contains(all, of) {
+				all = append(all, of)
+			}
+		}
+	}
+	return all
+}
+
+// cellsOf are the cells of a measure, empty if there is none.
+func cellsOf(of measureName, measures []client.Measure) []any {
+	for _, m := range measures {
+		if m.Kind == of.kind && m.Name == of.name {
+			return []any{m.Count, shortNumber(m.P50), shortNumber(m.P90), shortNumber(m.Mean)}
+		}
+	}
+	return []any{"", "", "", ""}
+}

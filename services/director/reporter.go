@@ -1,0 +1,185 @@
+package director
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/report"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/wait"
+)
+
+const (
+	// reportEvery is how often it is stored how good matches were.
+	reportEvery = 5 * time.Second
+	// reportBooks is how many slots of time are kept that could not be stored yet.
+	reportBooks = 4
+)
+
+// tell moves what was measured of a match from its proposal to its claim: it is told, and not stored. asked is the
+// report of its config.
+func tell(c *state.Claim, asked *pb.Report) {
+	p := c.Match.GetProposal()
+	m := p.GetMeasures()
+	if m == nil {
+		return
+	}
+	p.Measures = nil
+	c.Parties = m.GetParties()
+	for _, one := range m.GetOwn() {
+		c.Measures = append(c.Measures, &pb.EventMeasure{Name: one.GetName(), Value: one.GetValue()})
+	}
+	for _, one := range m.GetAttributes() {
+		if at := int(one.GetAttribute()); at < len(asked.GetAttributes()) {
+			c.Attributes = append(c.Attributes,
+				&pb.EventAttribute{Name: asked.GetAttributes()[at], Spread: one.GetSpread(), Gap: one.Gap})
+		}
+	}
+}
+
+// reporter keeps how good the project's matches are. It holds nobody up: what is not stored yet is lost with it.
+type reporter struct {
+	scope
+	signal notify.Signal
+
+	mu    sync.Mutex
+	books []*reportBook // the last one is that of now
+	match report.Match  // used again and again
+}
+
+// reportBook is a book, and what is known of its slot in the store.
+type reportBook struct {
+	*report.Book
+	// loaded: it has what was stored before. changed: it has what was not stored yet.
+	loaded, changed bool
+}
+
+func newReporter(s scope) *reporter { return &reporter{scope: s, signal: notify.New()} }
+
+// add adds a match that was claimed at a time.
+func (r *reporter) add(now time.Time, c *state.Claim) {
+	p := c.Match.GetProposal()
+	if p.GetError() != "" {
+		return // its tickets are in no match
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.book(report.SlotOf(now))
+	m := &r.match
+	m.Key = report.Key{Config: c.Match.GetConfig(), Revision: c.Match.GetRevision(), Function: c.Function,
+		Upload: c.Upload, Queue: c.Queue, Region: p.GetHosting().GetRegion()}
+	m.Players, m.Parties = max(len(c.Tickets), int(p.GetPlayers())), c.Parties
+	m.Waits, m.Values = m.Waits[:0], m.Values[:0]
+	for _, id := range c.Tickets {
+		waited := math.NaN()
+		if created, known := state.CreationTime(id); known {
+			waited = max(0, now.Sub(created).Seconds())
+		}
+		m.Waits = append(m.Waits, waited)
+	}
+	for _, one := range c.Attributes {
+		m.Values = append(m.Values, report.Value{Kind: report.Spread, Name: one.GetName(), Value: one.GetSpread()})
+		if one.Gap != nil {
+			m.Values = append(m.Values, report.Value{Kind: report.Gap, Name: one.GetName(), Value: one.GetGap()})
+		}
+	}
+	for _, one := range c.Measures {
+		m.Values = append(m.Values, report.Value{Kind: report.Measure, Name: one.GetName(), Value: one.GetValue()})
+	}
+	b.Add(m)
+	if !b.changed {
+		b.changed = true
+		r.signal.Notify()
+	}
+}
+
+// book is that of a slot.
+func (r *reporter) book(slot int64) *reportBook {
+	if n := len(r.books); n > 0 && r.books[n-1].Slot == slot {
+		return r.books[n-1]
+	}
+	r.books = append(r.books, &reportBook{Book: report.NewBook(slot)})
+	if len(r.books) > reportBooks {
+		r.books = slices.Delete(r.books, 0, 1)
+	}
+	return r.books[len(r.books)-1]
+}
+
+// run stores what was added until ctx ends.
+func (r *reporter) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.signal.C():
+		}
+		if wait.For(ctx, reportEvery) != nil {
+			return
+		}
+		err := r.save(ctx)
+		if errors.Is(err, state.ErrLeaseLost) {
+			return
+		}
+		if !r.observed.Check(ctx, "storing how good matches were", err) {
+			r.signal.Notify() // it is tried again
+		}
+	}
+}
+
+// save stores the books that changed, and drops those that are over.
+func (r *reporter) save(ctx context.Context) error {
+	for _, b := range r.pending() {
+		if err := r.load(ctx, b); err != nil {
+			return err
+		}
+		r.mu.Lock()
+		body := b.Message()
+		b.changed = false
+		r.mu.Unlock()
+		err := r.Store.PutReport(ctx, r.project, r.epoch, b.Slot, body,
+			state.ReportKeep{Oldest: b.Slot - report.Slots, For: report.Slots * report.SlotTime})
+		if err != nil {
+			r.mu.Lock()
+			b.changed = true
+			r.mu.Unlock()
+			return err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := len(r.books) - 1
+	kept := slices.DeleteFunc(r.books[:max(last, 0)], func(b *reportBook) bool { return !b.changed })
+	r.books = append(kept, r.books[max(last, 0):]...)
+	return nil
+}
+
+// pending are the books that changed.
+func (r *reporter) pending() []*reportBook {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.books), func(b *reportBook) bool { return !b.changed })
+}
+
+// load adds to a book what a leader before stored of the same slot.
+func (r *reporter) load(ctx context.Context, b *reportBook) error {
+	if b.loaded {
+		return nil
+	}
+	stored, _, err := r.Store.Report(ctx, r.project, []int64{b.Slot})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if before := stored[b.Slot]; before != nil {
+		b.Merge(before)
+	}
+	b.loaded = true
+	return nil
+}

@@ -1,0 +1,103 @@
+package report
+
+import (
+	"math"
+	"slices"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// Buckets have values of about the same size: four for each doubling, from a millionth to a trillion. Smaller ones are
+// in bucket 0, greater ones in the last, and negative ones in those below 0.
+const (
+	perDoubling = 4
+	smallest    = 1.0 / (1 << 20)
+	largest     = 1 << 40
+	lastBucket  = 60 * perDoubling // that of the largest
+)
+
+// bucketOf is the bucket of a value.
+func bucketOf(v float64) int32 {
+	size := math.Abs(v)
+	if !(size >= smallest) {
+		return 0
+	}
+	at := int32(min(math.Floor(math.Log2(size/smallest)*perDoubling)+1, lastBucket))
+	if v < 0 {
+		return -at
+	}
+	return at
+}
+
+// valueIn is the value that lies at a share, from 0 to 1, of a bucket.
+func valueIn(bucket int32, share float64) float64 {
+	switch {
+	case bucket > 0:
+		return smallest * math.Exp2((float64(bucket-1)+share)/perDoubling)
+	case bucket < 0:
+		return -valueIn(-bucket, 1-share)
+	}
+	return 0
+}
+
+// distribution counts values. The zero value has none.
+type distribution struct {
+	buckets []int32 // in ascending order
+	counts  []int64
+	sum     float64
+}
+
+// has tells whether a bucket has a value.
+func (d *distribution) has(bucket int32) bool {
+	_, found := slices.BinarySearch(d.buckets, bucket)
+	return found
+}
+
+// add adds values of a bucket.
+func (d *distribution) add(bucket int32, n int64) {
+	at, found := slices.BinarySearch(d.buckets, bucket)
+	if !found {
+		d.buckets = slices.Insert(d.buckets, at, bucket)
+		d.counts = slices.Insert(d.counts, at, 0)
+	}
+	d.counts[at] += n
+}
+
+// merge adds what was stored. room is asked for each bucket that is new; what has none is left out.
+func (d *distribution) merge(m *pb.ReportDistribution, room func(bucket int) bool) {
+	counts := m.GetCounts()
+	for i, bucket := range m.GetBuckets() {
+		if i >= len(counts) || counts[i] <= 0 || bucket < -lastBucket || bucket > lastBucket {
+			continue // of another version
+		}
+		if d.has(bucket) || room(int(bucket)) {
+			d.add(bucket, counts[i])
+		}
+	}
+	d.sum += m.GetSum()
+}
+
+func (d *distribution) message(of named) *pb.ReportDistribution {
+	return &pb.ReportDistribution{Kind: of.kind, Name: of.name, Buckets: slices.Clone(d.buckets),
+		Counts: slices.Clone(d.counts), Sum: d.sum}
+}
+
+// count is how many values there are.
+func (d *distribution) count() (n int64) {
+	for _, one := range d.counts {
+		n += one
+	}
+	return n
+}
+
+// quantile is the value below which a share of all values lies, about: a tenth too high or too low at most.
+func (d *distribution) quantile(share float64) float64 {
+	rank := share * float64(d.count())
+	for i, n := range d.counts {
+		if rank <= float64(n) || i == len(d.counts)-1 {
+			return valueIn(d.buckets[i], min(max(rank/float64(n), 0), 1))
+		}
+		rank -= float64(n)
+	}
+	return 0
+}

@@ -1,0 +1,69 @@
+package state
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// ReportKeep says which slots of a report are kept: those from oldest on, for a time after the last was written.
+type ReportKeep struct {
+	Oldest int64
+	For    time.Duration
+}
+
+// PutReport stores how good the matches of a slot were. Errors: ErrLeaseLost when the lease has another epoch.
+func (s *Store) PutReport(
+	ctx context.Context, project string, epoch uint64, slot int64, body *pb.ReportSlot, keep ReportKeep,
+) error {
+	raw, err := proto.Marshal(body)
+	if err != nil {
+		return corrupt("report", err)
+	}
+	_, err = s.run(ctx, s.call(reportPutScript, keysOf(project), ids{},
+		"epoch", epoch,
+		"slot", slot,
+		"body", raw,
+		"oldest", keep.Oldest,
+		"keep", keep.For.Milliseconds()))
+	if isStale(err) {
+		return ErrLeaseLost
+	}
+	return err
+}
+
+// Report reads how good the matches of some slots were, and how many bytes that has. Slots in which none was made are
+// left out.
+func (s *Store) Report(
+	ctx context.Context, project string, slots []int64,
+) (stored map[int64]*pb.ReportSlot, bytes int, err error) {
+	if len(slots) == 0 {
+		return nil, 0, nil
+	}
+	fields := make([]string, len(slots))
+	for i, slot := range slots {
+		fields[i] = strconv.FormatInt(slot, 10)
+	}
+	values, err := s.redis.HMGet(ctx, keysOf(project).report(), fields...).Result()
+	if err != nil {
+		return nil, 0, unavailable(err)
+	}
+	stored = make(map[int64]*pb.ReportSlot, len(slots))
+	for i, value := range values {
+		body, is := value.(string)
+		if !is {
+			continue
+		}
+		one := new(pb.ReportSlot)
+		if err := proto.Unmarshal([]byte(body), one); err != nil {
+			return nil, 0, corrupt("report", err)
+		}
+		stored[slots[i]] = one
+		bytes += len(body)
+	}
+	return stored, bytes, nil
+}

@@ -1,0 +1,90 @@
+package ticket
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/asking"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/web"
+)
+
+// capture answers GET /tickets/{id}/explanation/capture: a run of a config's function as a file, with all that the
+// function gets of the tickets that wait. So the role Support does not get it.
+func (s *service) capture(c echo.Context) error {
+	ctx, project, id := c.Request().Context(), c.Param("project"), c.Param("ticket")
+	values, err := web.Query(c, "config")
+	if err != nil {
+		return err
+	}
+	name := values.Get("config")
+	if name == "" {
+		return problem.New(problem.Invalid, "query parameter config: the identifier of a config is expected")
+	}
+	if err := s.Store.Allow(ctx, project, "explanations", explainRate()); err != nil {
+		return err
+	}
+	t, err := s.Store.Ticket(ctx, project, id)
+	if err != nil {
+		return err
+	}
+	configs, err := s.Store.Configs(ctx, project)
+	if err != nil {
+		return err
+	}
+	config := configs[name]
+	if config == nil {
+		return problem.New(problem.NotFound, "config %q was not found", name)
+	}
+	look, err := newGlass(t.Body)
+	if err != nil {
+		return err
+	}
+	segments := look.segments(look.config(config))
+	if len(segments) == 0 || stateOf(t) != stateWaiting {
+		return problem.New(problem.Conflict, "the function of config %q does not get the ticket: the explanation of the "+
+			"ticket says why", name)
+	}
+	budget := s.explainBudget()
+	if err := mayAsk(ctx, budget, project); err != nil {
+		return err
+	}
+	position, err := s.Store.Position(ctx, project)
+	if err != nil {
+		return err
+	}
+	request := s.explainRequest(project, position, id, config, segments[0])
+	request.Capture = true
+	ctx, cancel := context.WithTimeout(ctx, explainTime+time.Second)
+	defer cancel()
+	answer := s.asker.Ask(ctx, request)
+	budget.Charge(ctx, project, answer.Cost)
+	switch {
+	case len(answer.Capture) > 0:
+	case answer.Failure == bus.NoRunner || answer.Failure == "":
+		return &problem.Error{Kind: problem.Unavailable, RetryAfter: time.Second,
+			Detail: "no runner made a capture: the function does not run, or runners are of an earlier version"}
+	default:
+		return &problem.Error{Kind: problem.Unavailable, RetryAfter: time.Second,
+			Detail: "no runner made a capture: " + answer.Failure}
+	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="run.capture"`)
+	return c.Blob(http.StatusOK, echo.MIMEOctetStream, answer.Capture)
+}
+
+// mayAsk is Limited when the runs of a project took more than they may.
+func mayAsk(ctx context.Context, budget asking.Budget, project string) error {
+	again, err := budget.Again(ctx, project)
+	if err != nil || again <= 0 {
+		return err
+	}
+	e := problem.New(problem.Limited, "the runs for explanations of this project took more processor time than they "+
+		"may: try again later").Exceeds(explainWork)
+	e.RetryAfter = again
+	return e
+}
