@@ -51,6 +51,7 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 		Census:    s.population.count(now, l.Settings.MaxInterval),
 		Backfills: true,
 		Queue:     s.config.GetQueue(),
+		Upload:    s.config.GetUpload(),
 	}
 	s.Start(now)
 	s.observed.RecordDelay(ctx, s.Delay())
