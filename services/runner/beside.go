@@ -49,7 +49,7 @@ type besideKey struct {
 // beside is an upload of a function beside the one that serves: a function of its own, which takes no runs from the bus.
 type beside struct {
 	*function
-	besideKey
+	key  besideKey
 	used time.Time // guarded by the lock of the function that it is beside of
 }
 
@@ -79,7 +79,7 @@ func (f *function) startBeside(key besideKey) *beside {
 	}
 	b := f.besides[key]
 	if b == nil {
-		b = &beside{function: f.newBeside(key), besideKey: key}
+		b = &beside{function: f.newBeside(key), key: key}
 		if f.besides == nil {
 			f.besides = map[besideKey]*beside{}
 		}
@@ -97,8 +97,8 @@ func (f *function) startBeside(key besideKey) *beside {
 
 func (f *function) newBeside(key besideKey) *function {
 	b := &function{
-		functionKey: f.functionKey, env: f.env, feed: f.feed, labels: f.labels, health: f.health, spent: f.spent, role: key.role,
-		logBudget: f.logBudget, projectLog: f.projectLog, ready: make(chan struct{}), runs: map[*run]func(){},
+		functionKey: f.functionKey, env: f.env, feed: f.feed, labels: f.labels, health: f.health, spent: f.spent,
+		role: key.role, logBudget: f.logBudget, projectLog: f.projectLog, ready: make(chan struct{}), runs: map[*run]func(){},
 		least: 1, most: 1,
 	}
 	if key.role == pinned {
@@ -171,7 +171,7 @@ func (f *function) sortedBesides() []*beside {
 	for _, b := range f.besides {
 		list = append(list, b)
 	}
-	slices.SortFunc(list, func(a, b *beside) int { return cmp.Compare(a.upload, b.upload) })
+	slices.SortFunc(list, func(a, b *beside) int { return cmp.Compare(a.key.upload, b.key.upload) })
 	return list
 }
 

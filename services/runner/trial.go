@@ -218,7 +218,7 @@ func (f *function) endTrialRun(r *run, work time.Duration, err error) {
 	if r.given && err == nil && f.role == repeater {
 		r.tickets = r.Watch.Tickets(2 * maxRemembered)
 	}
-	if r.compare != nil {
+	if r.compare != nil && f.life.Err() == nil {
 		r.compare.end(&r.compare.shadow, r.Watch, err)
 	}
 	r.Watch = nil

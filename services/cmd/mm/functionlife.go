@@ -24,7 +24,15 @@ func formatQuantiles(q *client.Quantiles) (p50, p99 string) {
 	if q == nil {
 		return "", ""
 	}
-	return fmt.Sprintf("%.2g ms", q.P50), fmt.Sprintf("%.2g ms", q.P99)
+	return formatMillis(q.P50), formatMillis(q.P99)
+}
+
+// formatMillis has two digits, or as many as there are before the point.
+func formatMillis(ms float64) string {
+	if ms >= 10 {
+		return fmt.Sprintf("%.0f ms", ms)
+	}
+	return fmt.Sprintf("%.2g ms", ms)
 }
 
 // addHealth adds how the runs of an upload went lately.
