@@ -25,17 +25,17 @@ type Function struct {
 	Updated time.Time      `json:"updated"` // equals Created until it is uploaded again
 	Status  FunctionStatus `json:"status"`
 
-	Upload   int64           `json:"upload"`         // that is to run; 0 if the service does not say
-	LastGood int64           `json:"lastGoodUpload"` // of the others, the one whose runs succeeded last; 0 if none did
-	Health   *FunctionHealth `json:"health"`         // of Upload; nil without runs
+	Upload   int64           `json:"upload,omitzero"`         // that is to run; 0 if the service does not say
+	LastGood int64           `json:"lastGoodUpload,omitzero"` // of the others, the one whose runs succeeded last; 0 if none did
+	Health   *FunctionHealth `json:"health,omitzero"`         // of Upload; nil without runs
 	// ReturnsUntil is until when the function goes back to LastGood by itself; zero if it does not.
-	ReturnsUntil time.Time `json:"returnsUntil"`
+	ReturnsUntil time.Time `json:"returnsUntil,omitzero"`
 	// NoReturn is set if the studio does not want that: see [Client.SetFunctionReturn].
-	NoReturn bool `json:"noReturn"`
+	NoReturn bool `json:"noReturn,omitzero"`
 	// Returned is the last time that it did; nil if it did not since the last upload.
-	Returned *FunctionReturn `json:"returned"`
+	Returned *FunctionReturn `json:"returned,omitzero"`
 	// Shadow is the upload that runs in the shadow of Upload; nil if there is none.
-	Shadow *FunctionShadow `json:"shadow"`
+	Shadow *FunctionShadow `json:"shadow,omitzero"`
 }
 
 // FunctionHealth says how the runs of an upload went in the last five minutes.
@@ -45,12 +45,12 @@ type FunctionHealth struct {
 	Unserved    int64   `json:"unserved"`    // more that got no instance, since those of the upload fail
 	FailedShare float64 `json:"failedShare"` // of all of these, from 0 to 1
 
-	LastError       string    `json:"lastError"`
-	LastErrorTime   time.Time `json:"lastErrorTime"`
-	LastErrorConfig string    `json:"lastErrorConfig"`
+	LastError       string    `json:"lastError,omitzero"`
+	LastErrorTime   time.Time `json:"lastErrorTime,omitzero"`
+	LastErrorConfig string    `json:"lastErrorConfig,omitzero"`
 
-	Milliseconds *Quantiles `json:"milliseconds"`
-	MemoryBytes  *Quantiles `json:"memoryBytes"`
+	Milliseconds *Quantiles `json:"milliseconds,omitzero"`
+	MemoryBytes  *Quantiles `json:"memoryBytes,omitzero"`
 }
 
 // Quantiles are values that half of all do not exceed, and all but one of a hundred. They are too high by a fifth at
@@ -76,7 +76,7 @@ type FunctionReturn struct {
 // FunctionShadow compares an upload with the one in whose shadow it runs.
 type FunctionShadow struct {
 	Version int64           `json:"version"`
-	Health  *FunctionHealth `json:"health"`
+	Health  *FunctionHealth `json:"health,omitzero"`
 
 	Runs          int64 `json:"runs"`    // that both ended
 	Skipped       int64 `json:"skipped"` // that the shadow did not get
@@ -94,7 +94,7 @@ type FunctionShadow struct {
 // LogLine is a line of a function's log. Lines that a runner of an earlier version sent have no upload and no config.
 type LogLine struct {
 	Time     time.Time `json:"time"`
-	Upload   int64     `json:"upload"`
+	Upload   int64     `json:"upload,omitzero"`
 	Config   string    `json:"config"` // of the run under way, or of the one before
 	Instance string    `json:"instance"`
 	Text     string    `json:"text"`
@@ -126,10 +126,12 @@ type FunctionVersion struct {
 	Implementation string    `json:"implementation"`
 	Size           int64     `json:"size"` // of the module, in bytes
 	Uploaded       time.Time `json:"uploaded"`
-	By             string    `json:"by"` // the subject of the token
-	Note           string    `json:"note"`
+	By             string    `json:"by,omitzero"` // the subject of the token
+	Note           string    `json:"note,omitzero"`
 	Worked         bool      `json:"worked"` // runs of it succeeded, and the function did not go back from it by itself
-	Shadow         bool      `json:"shadow"` // it runs in the shadow of the current one
+	Shadow         bool      `json:"shadow,omitzero"` // it runs in the shadow of the current one
+	// Health is how its runs went lately, also those for configs that name it; nil without runs.
+	Health *FunctionHealth `json:"health,omitzero"`
 }
 
 // GetFunctions lists the project's functions.

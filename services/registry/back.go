@@ -122,7 +122,7 @@ func (r *registry) goBack(ctx context.Context, project, name string, u *pb.Uploa
 	return nil
 }
 
-// manifestOf is the manifest of an upload. That of an upload of an earlier version is read from its module.
+// manifestOf is the manifest of an upload. One that is not kept beside it is read from its module.
 func (r *registry) manifestOf(
 	ctx context.Context, project, name string, v *pb.FunctionVersion,
 ) (*pb.Manifest, error) {

@@ -34,6 +34,8 @@ type version struct {
 	Note           string `json:"note,omitzero"`
 	Worked         bool   `json:"worked,omitzero"` // runs of it succeeded
 	Shadow         bool   `json:"shadow,omitzero"`
+	// Health is how its runs went lately, also those for configs that name it.
+	Health *health `json:"health,omitzero"`
 }
 
 type versionList struct {
@@ -46,7 +48,8 @@ func (r *registry) versions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := r.Store.Function(c.Request().Context(), c.Param("project"), name)
+	project := c.Param("project")
+	f, err := r.Store.Function(c.Request().Context(), project, name)
 	if err != nil {
 		return err
 	}
@@ -56,6 +59,7 @@ func (r *registry) versions(c echo.Context) error {
 			Version: v.GetVersion(), Current: v.GetVersion() == f.GetVersion(),
 			MD5: v.GetMd5(), Implementation: v.GetImplementation(), Size: v.GetBytes(), Uploaded: iso8601(v.GetUploaded()),
 			By: v.GetBy(), Note: v.GetNote(), Worked: v.GetWorked() > 0, Shadow: v.GetVersion() == f.GetShadow(),
+			Health: healthOf(r.board.uploadOf(project, name, v.GetVersion())),
 		})
 	}
 	return c.JSON(http.StatusOK, answer)
@@ -255,7 +259,10 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time) (*pb.Fu
 	v := &pb.FunctionVersion{
 		Version: latest + 1, Uploaded: max(now.UnixMilli(), current.GetCreated()),
 		Md5: u.md5, Module: module, Implementation: u.implementation, Bytes: int64(u.bytes),
-		MachineCode: u.machineCode, Manifest: u.manifest, Note: u.note, By: u.by,
+		MachineCode: u.machineCode, Note: u.note, By: u.by,
+	}
+	if proto.Size(u.manifest) <= keptManifest {
+		v.Manifest = u.manifest
 	}
 	var next *pb.Function
 	if u.inShadow {
@@ -271,6 +278,10 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time) (*pb.Fu
 	}
 	return next, nil
 }
+
+// keptManifest is how many bytes the manifest of a version may have to be kept beside it. Runners read all of them every
+// second; a longer one is read from the module when it is needed.
+const keptManifest = 4 << 10
 
 // trialUntil is until when a function goes back by itself from an upload that runs from now on.
 func trialUntil(f *pb.Function, now time.Time, trial time.Duration) int64 {

@@ -27,7 +27,7 @@ func (c functionVersions) Run(ctx context.Context, s *session, api developerAPI)
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"version", "current", "worked", "uploaded", "size", "implementation", "md5", "by",
+	g := grid{head: []any{"version", "current", "worked", "runs", "failed", "uploaded", "size", "implementation", "md5", "by",
 		"note"}}
 	for _, v := range versions {
 		current, worked := "", ""
@@ -40,7 +40,11 @@ func (c functionVersions) Run(ctx context.Context, s *session, api developerAPI)
 		if v.Worked {
 			worked = "yes"
 		}
-		g.add(strconv.FormatInt(v.Version, 10), current, worked, formatTime(v.Uploaded), formatMB(int(v.Size)),
+		runs, failed := "", ""
+		if h := v.Health; h != nil {
+			runs, failed = strconv.FormatInt(h.Runs+h.Unserved, 10), formatShare(h.FailedShare)
+		}
+		g.add(strconv.FormatInt(v.Version, 10), current, worked, runs, failed, formatTime(v.Uploaded), formatMB(int(v.Size)),
 			v.Implementation, v.MD5, v.By, v.Note)
 	}
 	return s.show(versions, g.withoutEmptyColumns())

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -37,6 +38,9 @@ func functionLife(t *testing.T, p *project) {
 		h.MemoryBytes.P99 < 1<<16 || h.LastError != "" {
 		t.Errorf("how its runs go: %+v", h)
 	}
+	began, first := time.Now(), matched.Load()
+	eventually(t, "500 players are matched", func() bool { return matched.Load() >= first+500 })
+	t.Logf("%.0f players a second are matched", float64(matched.Load()-first)/time.Since(began).Seconds())
 	p.upload(t, "pairs", p.s.made.duel) // which does not know the setting "part"
 	f = p.awaitFunction(t, "the function goes back", func(f *client.Function) bool { return f.Returned != nil })
 	back := f.Returned
@@ -44,8 +48,12 @@ func functionLife(t *testing.T, p *project) {
 		!strings.Contains(back.Error, "part") {
 		t.Errorf("it went back: %+v", back)
 	}
+	versions, err := studio.GetFunctionVersions(within(t), "pairs")
+	if err != nil || len(versions) != 2 || versions[0].Version != 2 || versions[0].Worked || versions[0].Health == nil {
+		t.Fatalf("the uploads are %+v, %v", versions, err)
+	}
 	t.Logf("a bad upload cost %d failed runs of %d, and was out after %v", back.Failed, back.Runs,
-		back.Time.Sub(f.Updated).Abs())
+		back.Time.Sub(versions[0].Uploaded))
 	before := matched.Load()
 	eventually(t, "players are matched again", func() bool { return matched.Load() > before+10 })
 	stop()
