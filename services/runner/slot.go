@@ -216,7 +216,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	s.record(r, outcome, last.GetStats(), err)
 	charge := time.Duration(last.GetStats().GetCharge()) * time.Microsecond
 	if s.f.role == "" && r.isCycle() {
-		last.GetStats().Charge += s.f.spent.pay().Microseconds()
+		last.GetStats().Charge += s.f.spent.pay(charge).Microseconds()
 	}
 	free()
 	s.place.setBusy(false)

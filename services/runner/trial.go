@@ -57,12 +57,13 @@ func (s *spending) allows() bool {
 	return s.left > 0
 }
 
-// pay returns what trials cost since it was called last: the director charges it to the project with the run that it is
-// told of.
-func (s *spending) pay() (debt time.Duration) {
+// pay returns what trials cost that nobody was told of: the director charges it to the project beside the work of a run.
+// It is no more than the trials of that run may cost: a trial that took long delays no run by much.
+func (s *spending) pay(work time.Duration) (debt time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	debt, s.debt = s.debt, 0
+	debt = min(s.debt, work/trialShare)
+	s.debt -= debt
 	return debt
 }
 
