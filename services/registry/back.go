@@ -41,7 +41,9 @@ func (r *registry) followRuns(ctx context.Context) {
 			case provesReturn(u):
 				err = r.goBack(ctx, key.project, key.function, u)
 			case provesWork(u):
-				err = r.noteWorked(ctx, key.project, key.function, u)
+				err = r.noteWorked(ctx, key.project, key.function, u, u.GetGeneration())
+			case provesFailure(u):
+				err = r.noteWorked(ctx, key.project, key.function, u, 0)
 			}
 			if err != nil && !errors.Is(err, errUnchanged) && ctx.Err() == nil {
 				r.Log.WarnContext(ctx, "what runs prove of an upload is not noted yet", "project", key.project,
@@ -61,14 +63,21 @@ func provesWork(u *pb.UploadStatus) bool {
 		workedFailure*u.GetAllFailed() <= u.GetAllRuns()
 }
 
-// noteWorked notes that the upload that runs works.
-func (r *registry) noteWorked(ctx context.Context, project, name string, u *pb.UploadStatus) error {
+// provesFailure returns whether runs fail of an upload that seemed to work: its first run may have had a single ticket.
+func provesFailure(u *pb.UploadStatus) bool {
+	return u.GetWorked() && u.GetAllFailed() >= provingRepeats && workedFailure*u.GetAllFailed() > u.GetAllRuns()
+}
+
+// noteWorked notes in which generation the upload that runs works, 0 if it does not.
+func (r *registry) noteWorked(
+	ctx context.Context, project, name string, u *pb.UploadStatus, generation int64,
+) error {
 	return r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
 		v := uploads.Of(current, u.GetUpload())
-		if v == nil || !isCurrent(current, u) || v.GetWorked() >= u.GetGeneration() {
+		if v == nil || !isCurrent(current, u) || v.GetWorked() == generation {
 			return nil, errUnchanged
 		}
-		v.Worked = u.GetGeneration()
+		v.Worked = generation
 		return current, nil
 	})
 }
