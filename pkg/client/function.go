@@ -128,7 +128,7 @@ type FunctionVersion struct {
 	Uploaded       time.Time `json:"uploaded"`
 	By             string    `json:"by,omitzero"` // the subject of the token
 	Note           string    `json:"note,omitzero"`
-	Worked         bool      `json:"worked"` // runs of it succeeded, and the function did not go back from it by itself
+	Worked         bool      `json:"worked"`          // runs of it succeeded, and the function did not go back from it by itself
 	Shadow         bool      `json:"shadow,omitzero"` // it runs in the shadow of the current one
 	// Health is how its runs went lately, also those for configs that name it; nil without runs.
 	Health *FunctionHealth `json:"health,omitzero"`

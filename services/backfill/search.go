@@ -66,7 +66,7 @@ func (s *service) run(ctx context.Context, project string, position uint64, in v
 	return s.asker.Run(ctx, &pb.RunRequest{
 		Project: project, Function: in.function, Upload: in.upload, Settings: in.settings, Pools: pools, Position: position,
 		Queue: in.queue,
-		Now: s.Store.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
+		Now:   s.Store.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
 		Budget: s.Settings.RequestTime.Milliseconds(),
 	})
 }

@@ -89,7 +89,7 @@ func (r *registry) put(c echo.Context) error {
 	upload := &upload{
 		note: note, by: auth.From(c).Subject, inShadow: inShadow, trial: r.Settings.Trial,
 		retain: func(f *pb.Function) []*pb.FunctionVersion { return uploads.Retain(f, r.Settings.Versions, pinned) },
-		md5: hex.EncodeToString(sum[:]), implementation: implementation,
+		md5:    hex.EncodeToString(sum[:]), implementation: implementation,
 		hash: checked.Hash, bytes: len(module), machineCode: checked.Code, manifest: manifest(checked.Manifest),
 		store: sync.OnceValues(func() (string, error) {
 			if err := r.checkShare(ctx, project, len(module)); err != nil {

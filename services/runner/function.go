@@ -42,14 +42,14 @@ type function struct {
 	mu           sync.Mutex
 	record       *pb.Function          // the newest that was read
 	besides      map[besideKey]*beside // uploads beside the one that serves
-	current      *version         // it answers runs; nil until the first one is ready
-	next         *version         // replaces current when it is ready; nil when there is none
-	retired      []*version       // earlier ones, whose instances still finish a run
-	subscription bus.Subscription // to runs; nil while none are taken
-	stopping     bool             // subscribe no more
-	closed       bool             // runs are refused
-	inFlight     sync.WaitGroup   // runs
-	runs         map[*run]func()  // those in flight, and what ends each
+	current      *version              // it answers runs; nil until the first one is ready
+	next         *version              // replaces current when it is ready; nil when there is none
+	retired      []*version            // earlier ones, whose instances still finish a run
+	subscription bus.Subscription      // to runs; nil while none are taken
+	stopping     bool                  // subscribe no more
+	closed       bool                  // runs are refused
+	inFlight     sync.WaitGroup        // runs
+	runs         map[*run]func()       // those in flight, and what ends each
 }
 
 func newFunction(ctx context.Context, e *env, key functionKey, feed *feed, projectLog *rate.Limiter) *function {

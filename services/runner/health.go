@@ -38,7 +38,9 @@ type healthMinute struct {
 	times, memory          histogram.Counts
 }
 
-func newHealth(now func() time.Time) *health { return &health{now: now, uploads: map[int64]*uploadHealth{}} }
+func newHealth(now func() time.Time) *health {
+	return &health{now: now, uploads: map[int64]*uploadHealth{}}
+}
 
 // of returns the health of an upload, which begins anew with each generation. The caller has the lock.
 func (h *health) of(spec *pb.Function, now time.Time) *uploadHealth {

@@ -40,10 +40,10 @@ type instanceLog struct {
 	measure func(bytes, dropped int)
 
 	text    []byte
-	lines   int           // in text
-	marks   []*pb.LogMark // of these lines
-	marked  int           // about how many bytes the marks take
-	dropped int           // lines over the budget, not reported yet
+	lines   int              // in text
+	marks   []*pb.LogMark    // of these lines
+	marked  int              // about how many bytes the marks take
+	dropped int              // lines over the budget, not reported yet
 	due     <-chan time.Time // when text is to be sent; nil when there is none
 }
 

@@ -125,7 +125,7 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 		s.f.feed.needOwners()
 	}
 	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.log.line)
-	if err == nil && m.Manifest.Changes && !s.f.isTrial() {
+	if err == nil && bool(m.Manifest.Changes) && !s.f.isTrial() {
 		s.keeping = invocation.NewKeeping(instance.Memory(), int(s.v.keepMost.Load()))
 	}
 	if err != nil {

@@ -715,7 +715,9 @@ type Config struct {
 	// seats is set if the players of its matches get seat passes.
 	Seats bool `protobuf:"varint,12,opt,name=seats,proto3" json:"seats,omitempty"`
 	// changed_by is the subject of the token that put it; empty in records of versions that did not know it.
-	ChangedBy     string `protobuf:"bytes,13,opt,name=changed_by,json=changedBy,proto3" json:"changed_by,omitempty"`
+	ChangedBy string `protobuf:"bytes,13,opt,name=changed_by,json=changedBy,proto3" json:"changed_by,omitempty"`
+	// upload is the upload of the function that runs for it; 0 for the one that the function runs.
+	Upload        int64 `protobuf:"varint,15,opt,name=upload,proto3" json:"upload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -841,6 +843,13 @@ func (x *Config) GetChangedBy() string {
 	return ""
 }
 
+func (x *Config) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
 // Function is a match function: the state that runners reconcile to.
 type Function struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -858,7 +867,17 @@ type Function struct {
 	// version is the upload to run, one of versions.
 	Version int64 `protobuf:"varint,9,opt,name=version,proto3" json:"version,omitempty"`
 	// versions are the stored uploads, the newest first.
-	Versions      []*FunctionVersion `protobuf:"bytes,10,rep,name=versions,proto3" json:"versions,omitempty"`
+	Versions []*FunctionVersion `protobuf:"bytes,10,rep,name=versions,proto3" json:"versions,omitempty"`
+	// shadow is one of versions that gets the runs of the other one as well, and whose proposals are only compared; 0 if
+	// there is none.
+	Shadow int64 `protobuf:"varint,11,opt,name=shadow,proto3" json:"shadow,omitempty"`
+	// trial_until is until when the function goes back to the last upload that worked, if the one that runs fails where
+	// that one does not; 0 if it does not.
+	TrialUntil int64 `protobuf:"varint,12,opt,name=trial_until,json=trialUntil,proto3" json:"trial_until,omitempty"`
+	// no_return is set if the studio does not want that.
+	NoReturn bool `protobuf:"varint,13,opt,name=no_return,json=noReturn,proto3" json:"no_return,omitempty"`
+	// returned is the last time that it went back; absent if there was none since the last upload.
+	Returned      *FunctionReturn `protobuf:"bytes,14,opt,name=returned,proto3" json:"returned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -963,6 +982,138 @@ func (x *Function) GetVersions() []*FunctionVersion {
 	return nil
 }
 
+func (x *Function) GetShadow() int64 {
+	if x != nil {
+		return x.Shadow
+	}
+	return 0
+}
+
+func (x *Function) GetTrialUntil() int64 {
+	if x != nil {
+		return x.TrialUntil
+	}
+	return 0
+}
+
+func (x *Function) GetNoReturn() bool {
+	if x != nil {
+		return x.NoReturn
+	}
+	return false
+}
+
+func (x *Function) GetReturned() *FunctionReturn {
+	if x != nil {
+		return x.Returned
+	}
+	return nil
+}
+
+// FunctionReturn says why a function went back to an earlier upload by itself.
+type FunctionReturn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Time  int64                  `protobuf:"varint,1,opt,name=time,proto3" json:"time,omitempty"`
+	From  int64                  `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
+	To    int64                  `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
+	// failed is how many runs of the upload failed until then, of runs.
+	Failed int64 `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
+	Runs   int64 `protobuf:"varint,5,opt,name=runs,proto3" json:"runs,omitempty"`
+	// repeated is how many of the failed runs were repeated on the other upload, and passed how many of these succeeded.
+	Repeated int64 `protobuf:"varint,6,opt,name=repeated,proto3" json:"repeated,omitempty"`
+	Passed   int64 `protobuf:"varint,7,opt,name=passed,proto3" json:"passed,omitempty"`
+	// error is what one of the failed runs said.
+	Error         string `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FunctionReturn) Reset() {
+	*x = FunctionReturn{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FunctionReturn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FunctionReturn) ProtoMessage() {}
+
+func (x *FunctionReturn) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FunctionReturn.ProtoReflect.Descriptor instead.
+func (*FunctionReturn) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *FunctionReturn) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetTo() int64 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetRuns() int64 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetRepeated() int64 {
+	if x != nil {
+		return x.Repeated
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetPassed() int64 {
+	if x != nil {
+		return x.Passed
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 // FunctionVersion is one upload of a function.
 type FunctionVersion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -976,14 +1127,21 @@ type FunctionVersion struct {
 	Bytes int64 `protobuf:"varint,6,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	// machine_code is the size of the module's machine code where it was uploaded, in bytes; 0 in records of versions that
 	// did not know it.
-	MachineCode   int64 `protobuf:"varint,7,opt,name=machine_code,json=machineCode,proto3" json:"machine_code,omitempty"`
+	MachineCode int64 `protobuf:"varint,7,opt,name=machine_code,json=machineCode,proto3" json:"machine_code,omitempty"`
+	// manifest of the module; absent if it is large, and in records of versions that did not keep it.
+	Manifest *Manifest `protobuf:"bytes,8,opt,name=manifest,proto3" json:"manifest,omitempty"`
+	// worked is the last generation of the function in which runs of the upload succeeded; 0 if none did.
+	Worked int64 `protobuf:"varint,9,opt,name=worked,proto3" json:"worked,omitempty"`
+	// note is what the studio says of the upload, and by the subject of the token that uploaded it.
+	Note          string `protobuf:"bytes,10,opt,name=note,proto3" json:"note,omitempty"`
+	By            string `protobuf:"bytes,11,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FunctionVersion) Reset() {
 	*x = FunctionVersion{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -995,7 +1153,7 @@ func (x *FunctionVersion) String() string {
 func (*FunctionVersion) ProtoMessage() {}
 
 func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1008,7 +1166,7 @@ func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionVersion.ProtoReflect.Descriptor instead.
 func (*FunctionVersion) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{11}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FunctionVersion) GetVersion() int64 {
@@ -1060,6 +1218,34 @@ func (x *FunctionVersion) GetMachineCode() int64 {
 	return 0
 }
 
+func (x *FunctionVersion) GetManifest() *Manifest {
+	if x != nil {
+		return x.Manifest
+	}
+	return nil
+}
+
+func (x *FunctionVersion) GetWorked() int64 {
+	if x != nil {
+		return x.Worked
+	}
+	return 0
+}
+
+func (x *FunctionVersion) GetNote() string {
+	if x != nil {
+		return x.Note
+	}
+	return ""
+}
+
+func (x *FunctionVersion) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
 // Manifest is the manifest of a module.
 type Manifest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1078,7 +1264,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1276,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1289,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Manifest) GetAttributes() []string {
@@ -1159,7 +1345,7 @@ type Team struct {
 
 func (x *Team) Reset() {
 	*x = Team{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1171,7 +1357,7 @@ func (x *Team) String() string {
 func (*Team) ProtoMessage() {}
 
 func (x *Team) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1184,7 +1370,7 @@ func (x *Team) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Team.ProtoReflect.Descriptor instead.
 func (*Team) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Team) GetName() string {
@@ -1213,7 +1399,7 @@ type HostingOverride struct {
 
 func (x *HostingOverride) Reset() {
 	*x = HostingOverride{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1225,7 +1411,7 @@ func (x *HostingOverride) String() string {
 func (*HostingOverride) ProtoMessage() {}
 
 func (x *HostingOverride) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1238,7 +1424,7 @@ func (x *HostingOverride) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingOverride.ProtoReflect.Descriptor instead.
 func (*HostingOverride) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *HostingOverride) GetRegion() string {
@@ -1290,7 +1476,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1302,7 +1488,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1315,7 +1501,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Proposal) GetTeams() []*Team {
@@ -1418,7 +1604,7 @@ type Filling struct {
 
 func (x *Filling) Reset() {
 	*x = Filling{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1430,7 +1616,7 @@ func (x *Filling) String() string {
 func (*Filling) ProtoMessage() {}
 
 func (x *Filling) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1443,7 +1629,7 @@ func (x *Filling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filling.ProtoReflect.Descriptor instead.
 func (*Filling) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Filling) GetBackfill() string {
@@ -1492,7 +1678,7 @@ type Match struct {
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1504,7 +1690,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1517,7 +1703,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Match) GetId() string {
@@ -1613,7 +1799,7 @@ type GameServer struct {
 
 func (x *GameServer) Reset() {
 	*x = GameServer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1625,7 +1811,7 @@ func (x *GameServer) String() string {
 func (*GameServer) ProtoMessage() {}
 
 func (x *GameServer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1638,7 +1824,7 @@ func (x *GameServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameServer.ProtoReflect.Descriptor instead.
 func (*GameServer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GameServer) GetConfig() string {
@@ -1705,7 +1891,7 @@ type Backfill struct {
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1717,7 +1903,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1730,7 +1916,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{19}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Backfill) GetId() string {
@@ -1820,7 +2006,7 @@ type Roster struct {
 
 func (x *Roster) Reset() {
 	*x = Roster{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1832,7 +2018,7 @@ func (x *Roster) String() string {
 func (*Roster) ProtoMessage() {}
 
 func (x *Roster) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1845,7 +2031,7 @@ func (x *Roster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Roster.ProtoReflect.Descriptor instead.
 func (*Roster) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Roster) GetPlayers() []*RosterPlayer {
@@ -1871,7 +2057,7 @@ type RosterPlayer struct {
 
 func (x *RosterPlayer) Reset() {
 	*x = RosterPlayer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1883,7 +2069,7 @@ func (x *RosterPlayer) String() string {
 func (*RosterPlayer) ProtoMessage() {}
 
 func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1896,7 +2082,7 @@ func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RosterPlayer.ProtoReflect.Descriptor instead.
 func (*RosterPlayer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RosterPlayer) GetId() string {
@@ -1956,7 +2142,7 @@ type ProjectSettings struct {
 
 func (x *ProjectSettings) Reset() {
 	*x = ProjectSettings{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1968,7 +2154,7 @@ func (x *ProjectSettings) String() string {
 func (*ProjectSettings) ProtoMessage() {}
 
 func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1981,7 +2167,7 @@ func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProjectSettings.ProtoReflect.Descriptor instead.
 func (*ProjectSettings) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ProjectSettings) GetRevision() int64 {
@@ -2038,7 +2224,7 @@ type AcceptanceRules struct {
 
 func (x *AcceptanceRules) Reset() {
 	*x = AcceptanceRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2050,7 +2236,7 @@ func (x *AcceptanceRules) String() string {
 func (*AcceptanceRules) ProtoMessage() {}
 
 func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2063,7 +2249,7 @@ func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRules.ProtoReflect.Descriptor instead.
 func (*AcceptanceRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{23}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *AcceptanceRules) GetFirstPause() int64 {
@@ -2102,7 +2288,7 @@ type TicketRules struct {
 
 func (x *TicketRules) Reset() {
 	*x = TicketRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2114,7 +2300,7 @@ func (x *TicketRules) String() string {
 func (*TicketRules) ProtoMessage() {}
 
 func (x *TicketRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2127,7 +2313,7 @@ func (x *TicketRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
 func (*TicketRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{24}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TicketRules) GetPlayerLimit() int64 {
@@ -2186,7 +2372,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2198,7 +2384,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2211,7 +2397,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -2249,7 +2435,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2261,7 +2447,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2274,7 +2460,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -2312,7 +2498,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2324,7 +2510,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2337,7 +2523,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -2381,7 +2567,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2393,7 +2579,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2406,7 +2592,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -2501,7 +2687,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x13on_allocation_error\x18\x06 \x01(\tR\x11onAllocationError\"=\n" +
 	"\vHostingKeys\x12\x16\n" +
 	"\x06access\x18\x01 \x01(\tR\x06access\x12\x16\n" +
-	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xec\x03\n" +
+	"\x06secret\x18\x02 \x01(\tR\x06secret\"\x84\x04\n" +
 	"\x06Config\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x12\n" +
@@ -2519,11 +2705,12 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"acceptance\x12\x14\n" +
 	"\x05seats\x18\f \x01(\bR\x05seats\x12\x1d\n" +
 	"\n" +
-	"changed_by\x18\r \x01(\tR\tchangedBy\x1aM\n" +
+	"changed_by\x18\r \x01(\tR\tchangedBy\x12\x16\n" +
+	"\x06upload\x18\x0f \x01(\x03R\x06upload\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xcf\x02\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xe0\x03\n" +
 	"\bFunction\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\acreated\x18\x02 \x01(\x03R\acreated\x12\x18\n" +
@@ -2537,7 +2724,21 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\bmanifest\x18\b \x01(\v2\x17.matchmaker.v1.ManifestR\bmanifest\x12\x18\n" +
 	"\aversion\x18\t \x01(\x03R\aversion\x12:\n" +
 	"\bversions\x18\n" +
-	" \x03(\v2\x1e.matchmaker.v1.FunctionVersionR\bversions\"\xd2\x01\n" +
+	" \x03(\v2\x1e.matchmaker.v1.FunctionVersionR\bversions\x12\x16\n" +
+	"\x06shadow\x18\v \x01(\x03R\x06shadow\x12\x1f\n" +
+	"\vtrial_until\x18\f \x01(\x03R\n" +
+	"trialUntil\x12\x1b\n" +
+	"\tno_return\x18\r \x01(\bR\bnoReturn\x129\n" +
+	"\breturned\x18\x0e \x01(\v2\x1d.matchmaker.v1.FunctionReturnR\breturned\"\xbe\x01\n" +
+	"\x0eFunctionReturn\x12\x12\n" +
+	"\x04time\x18\x01 \x01(\x03R\x04time\x12\x12\n" +
+	"\x04from\x18\x02 \x01(\x03R\x04from\x12\x0e\n" +
+	"\x02to\x18\x03 \x01(\x03R\x02to\x12\x16\n" +
+	"\x06failed\x18\x04 \x01(\x03R\x06failed\x12\x12\n" +
+	"\x04runs\x18\x05 \x01(\x03R\x04runs\x12\x1a\n" +
+	"\brepeated\x18\x06 \x01(\x03R\brepeated\x12\x16\n" +
+	"\x06passed\x18\a \x01(\x03R\x06passed\x12\x14\n" +
+	"\x05error\x18\b \x01(\tR\x05error\"\xc3\x02\n" +
 	"\x0fFunctionVersion\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x03R\aversion\x12\x1a\n" +
 	"\buploaded\x18\x02 \x01(\x03R\buploaded\x12\x10\n" +
@@ -2545,7 +2746,12 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x06module\x18\x04 \x01(\tR\x06module\x12&\n" +
 	"\x0eimplementation\x18\x05 \x01(\tR\x0eimplementation\x12\x14\n" +
 	"\x05bytes\x18\x06 \x01(\x03R\x05bytes\x12!\n" +
-	"\fmachine_code\x18\a \x01(\x03R\vmachineCode\"\xf6\x01\n" +
+	"\fmachine_code\x18\a \x01(\x03R\vmachineCode\x123\n" +
+	"\bmanifest\x18\b \x01(\v2\x17.matchmaker.v1.ManifestR\bmanifest\x12\x16\n" +
+	"\x06worked\x18\t \x01(\x03R\x06worked\x12\x12\n" +
+	"\x04note\x18\n" +
+	" \x01(\tR\x04note\x12\x0e\n" +
+	"\x02by\x18\v \x01(\tR\x02by\"\xf6\x01\n" +
 	"\bManifest\x12\x1e\n" +
 	"\n" +
 	"attributes\x18\x01 \x03(\tR\n" +
@@ -2695,7 +2901,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),          // 0: matchmaker.v1.Ticket
 	(*Player)(nil),          // 1: matchmaker.v1.Player
@@ -2708,64 +2914,67 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*HostingKeys)(nil),     // 8: matchmaker.v1.HostingKeys
 	(*Config)(nil),          // 9: matchmaker.v1.Config
 	(*Function)(nil),        // 10: matchmaker.v1.Function
-	(*FunctionVersion)(nil), // 11: matchmaker.v1.FunctionVersion
-	(*Manifest)(nil),        // 12: matchmaker.v1.Manifest
-	(*Team)(nil),            // 13: matchmaker.v1.Team
-	(*HostingOverride)(nil), // 14: matchmaker.v1.HostingOverride
-	(*Proposal)(nil),        // 15: matchmaker.v1.Proposal
-	(*Filling)(nil),         // 16: matchmaker.v1.Filling
-	(*Match)(nil),           // 17: matchmaker.v1.Match
-	(*GameServer)(nil),      // 18: matchmaker.v1.GameServer
-	(*Backfill)(nil),        // 19: matchmaker.v1.Backfill
-	(*Roster)(nil),          // 20: matchmaker.v1.Roster
-	(*RosterPlayer)(nil),    // 21: matchmaker.v1.RosterPlayer
-	(*ProjectSettings)(nil), // 22: matchmaker.v1.ProjectSettings
-	(*AcceptanceRules)(nil), // 23: matchmaker.v1.AcceptanceRules
-	(*TicketRules)(nil),     // 24: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),   // 25: matchmaker.v1.AttributeRule
-	(*Waits)(nil),           // 26: matchmaker.v1.Waits
-	(*WaitClass)(nil),       // 27: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),    // 28: matchmaker.v1.WaitEvidence
-	nil,                     // 29: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                     // 30: matchmaker.v1.Player.PropertiesEntry
-	nil,                     // 31: matchmaker.v1.Config.PoolsEntry
-	nil,                     // 32: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                     // 33: matchmaker.v1.Backfill.PropertiesEntry
+	(*FunctionReturn)(nil),  // 11: matchmaker.v1.FunctionReturn
+	(*FunctionVersion)(nil), // 12: matchmaker.v1.FunctionVersion
+	(*Manifest)(nil),        // 13: matchmaker.v1.Manifest
+	(*Team)(nil),            // 14: matchmaker.v1.Team
+	(*HostingOverride)(nil), // 15: matchmaker.v1.HostingOverride
+	(*Proposal)(nil),        // 16: matchmaker.v1.Proposal
+	(*Filling)(nil),         // 17: matchmaker.v1.Filling
+	(*Match)(nil),           // 18: matchmaker.v1.Match
+	(*GameServer)(nil),      // 19: matchmaker.v1.GameServer
+	(*Backfill)(nil),        // 20: matchmaker.v1.Backfill
+	(*Roster)(nil),          // 21: matchmaker.v1.Roster
+	(*RosterPlayer)(nil),    // 22: matchmaker.v1.RosterPlayer
+	(*ProjectSettings)(nil), // 23: matchmaker.v1.ProjectSettings
+	(*AcceptanceRules)(nil), // 24: matchmaker.v1.AcceptanceRules
+	(*TicketRules)(nil),     // 25: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),   // 26: matchmaker.v1.AttributeRule
+	(*Waits)(nil),           // 27: matchmaker.v1.Waits
+	(*WaitClass)(nil),       // 28: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),    // 29: matchmaker.v1.WaitEvidence
+	nil,                     // 30: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                     // 31: matchmaker.v1.Player.PropertiesEntry
+	nil,                     // 32: matchmaker.v1.Config.PoolsEntry
+	nil,                     // 33: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                     // 34: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	29, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	30, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	30, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	31, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	31, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	32, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
-	12, // 7: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
-	11, // 8: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
-	13, // 9: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	32, // 10: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
-	14, // 11: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
-	16, // 12: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
-	19, // 13: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
-	15, // 14: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
-	7,  // 15: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
-	3,  // 16: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
-	7,  // 17: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	33, // 18: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	20, // 19: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
-	21, // 20: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
-	25, // 21: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	24, // 22: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
-	23, // 23: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	9,  // 24: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	27, // 25: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	28, // 26: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	6,  // 27: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	13, // 7: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
+	12, // 8: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
+	11, // 9: matchmaker.v1.Function.returned:type_name -> matchmaker.v1.FunctionReturn
+	13, // 10: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
+	14, // 11: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
+	33, // 12: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	15, // 13: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
+	17, // 14: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
+	20, // 15: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
+	16, // 16: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
+	7,  // 17: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
+	3,  // 18: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
+	7,  // 19: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
+	34, // 20: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	21, // 21: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
+	22, // 22: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
+	26, // 23: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	25, // 24: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	24, // 25: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
+	9,  // 26: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	28, // 27: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	29, // 28: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	6,  // 29: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	30, // [30:30] is the sub-list for method output_type
+	30, // [30:30] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -2775,14 +2984,14 @@ func file_matchmaker_v1_record_proto_init() {
 	}
 	file_matchmaker_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[5].OneofWrappers = []any{}
-	file_matchmaker_v1_record_proto_msgTypes[19].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
