@@ -41,11 +41,11 @@ func functionLife(t *testing.T, p *project) {
 	began, first := time.Now(), matched.Load()
 	eventually(t, "500 players are matched", func() bool { return matched.Load() >= first+500 })
 	t.Logf("%.0f players a second are matched", float64(matched.Load()-first)/time.Since(began).Seconds())
-	p.upload(t, "pairs", p.s.made.duel) // which does not know the setting "part"
+	p.upload(t, "pairs", p.s.made.duel) // which does not know the actor's settings
 	f = p.awaitFunction(t, "the function goes back", func(f *client.Function) bool { return f.Returned != nil })
 	back := f.Returned
 	if f.Upload != 1 || back.From != 2 || back.To != 1 || back.Failed < back.Passed || back.Passed < 3 ||
-		!strings.Contains(back.Error, "part") {
+		!strings.Contains(back.Error, "is not a setting") {
 		t.Errorf("it went back: %+v", back)
 	}
 	versions, err := studio.GetFunctionVersions(within(t), "pairs")
@@ -129,7 +129,7 @@ func functionLife(t *testing.T, p *project) {
 		return f.Shadow != nil && f.Shadow.Runs > 1
 	})
 	if s := f.Shadow; s.Failed == 0 || s.CurrentFailed > 0 || s.Health == nil ||
-		!strings.Contains(s.Health.LastError, "part") {
+		!strings.Contains(s.Health.LastError, "is not a setting") {
 		t.Errorf("compared: %+v, %+v", s, s.Health)
 	}
 	if f, err := studio.PromoteFunction(within(t), "pairs", 5); err != nil || f.Upload != 5 || f.Shadow != nil {
@@ -155,7 +155,9 @@ func (p *project) awaitFunction(t *testing.T, what string, fit func(*client.Func
 // matchBy lets two tickets be matched by an upload.
 func (p *project) matchBy(t *testing.T, number float64, upload int64) {
 	t.Helper()
-	ada, bob := p.ticket(t, "ada", attributes{"number": number}), p.ticket(t, "bob", attributes{"number": number})
+	now := time.Now().UnixNano() // players of their own: each may create a ticket a second
+	ada := p.ticket(t, fmt.Sprint("ada-", now), attributes{"number": number})
+	bob := p.ticket(t, fmt.Sprint("bob-", now), attributes{"number": number})
 	together(t, ada, bob)
 	eventually(t, "the event of the match", func() bool {
 		page, err := p.developer(t).GetEvents(within(t), client.EventQuery{Ticket: ada.id, Kinds: []string{"assigned"}})
