@@ -25,8 +25,8 @@ type health struct {
 	MemoryBytes  *quantiles `json:"memoryBytes,omitzero"`
 }
 
-// quantiles are values that half of the runs do not exceed, and all but one of a hundred. They are too high by a fifth at
-// most.
+// quantiles are values that half of the runs do not exceed, and all but one of a hundred. They are too high by a fifth
+// at most.
 type quantiles struct {
 	P50 float64 `json:"p50"`
 	P99 float64 `json:"p99"`

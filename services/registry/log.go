@@ -43,8 +43,8 @@ type functionLogs struct {
 	Lines []logLine `json:"lines,omitzero"`
 }
 
-// logLine is a line of a log, or a part of a long one. Lines of earlier versions have no upload, and the time of the last
-// line that was sent with them. Config is that of the run under way, or of the one before.
+// logLine is a line of a log, or a part of a long one. Lines of earlier versions have no upload, and the time of the
+// last line that was sent with them. Config is that of the run under way, or of the one before.
 type logLine struct {
 	Time     string `json:"time"`
 	Upload   int64  `json:"upload,omitzero"`
@@ -53,8 +53,8 @@ type logLine struct {
 	Text     string `json:"text"`
 }
 
-// logs answers GET /functions/{name}/log?seconds={n}&after={position}&lines={true}: what the function's instances wrote since it was
-// created, in the last n seconds, or as long as the bus keeps it. n is a whole number from 1 to a day, or to LogAge
+// logs answers GET /functions/{name}/log?seconds={n}&after={position}&lines={true}: what the function's instances wrote
+// since it was created, in the last n seconds, or as long as the bus keeps it. n is a whole number from 1 to a day, or to LogAge
 // when that is more.
 //
 // Beyond the contract an answer has a position in its header. A request with after gets the lines behind it, once each,

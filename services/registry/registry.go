@@ -5,8 +5,8 @@
 // object store under its hash, and then written as the function's desired state, which every runner reconciles. The
 // last few uploads are kept, to go back to; a module that none of them has is removed.
 //
-// A function goes back to its last good upload by itself when a new one fails on runs that the good one passes (back.go).
-// A new upload may first run in the shadow of the one that serves (shadow.go).
+// A function goes back to its last good upload by itself when a new one fails on runs that the good one passes
+// (back.go). A new upload may first run in the shadow of the one that serves (shadow.go).
 //
 // The registry knows what runs from the runners' heartbeats alone. Every replica keeps that in memory, and is not ready
 // before it has had the time to hear all runners.

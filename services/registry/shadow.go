@@ -111,7 +111,9 @@ func (r *registry) automaticReturn(c echo.Context) error {
 
 // changeFunction changes what is stored of a function, tells it in an event if there is a reason, and answers what the
 // function is then.
-func (r *registry) changeFunction(c echo.Context, name string, change func(*pb.Function) (reason string, err error)) error {
+func (r *registry) changeFunction(
+	c echo.Context, name string, change func(*pb.Function) (reason string, err error),
+) error {
 	ctx, project := c.Request().Context(), c.Param("project")
 	var next *pb.Function
 	err := r.Store.ChangeFunctionWith(ctx, project, name,

@@ -223,8 +223,8 @@ type upload struct {
 }
 
 // apply returns the function after the upload; current is nil if there was none. The upload becomes a new version, which
-// runs from now on, or in the shadow of the one that runs, and the oldest ones are dropped. A file that runs already makes
-// no new version: uploading after every build would drop the versions worth going back to.
+// runs from now on, or in the shadow of the one that runs, and the oldest ones are dropped. A file that runs already
+// makes no new version: uploading after every build would drop the versions worth going back to.
 func (u *upload) apply(current *pb.Function, name string, now time.Time) (*pb.Function, error) {
 	if current == nil && u.inShadow {
 		return nil, problem.New(problem.Invalid, "shadow: no upload of this function runs, in whose shadow it could: upload "+

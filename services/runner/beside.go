@@ -46,7 +46,8 @@ type besideKey struct {
 	upload int64
 }
 
-// beside is an upload of a function beside the one that serves: a function of its own, which takes no runs from the bus.
+// beside is an upload of a function beside the one that serves: a function of its own, which takes no runs from the
+// bus.
 type beside struct {
 	*function
 	key  besideKey
@@ -111,7 +112,8 @@ func (f *function) newBeside(key besideKey) *function {
 	return b
 }
 
-// keepBesides updates the uploads beside the one that serves, and ends those that nobody needs. The caller has the lock.
+// keepBesides updates the uploads beside the one that serves, and ends those that nobody needs. The caller has the
+// lock.
 func (f *function) keepBesides() {
 	now, target := f.env.Now(), uploads.TrialTarget(f.record, f.env.Store.Now())
 	for key, b := range f.besides {

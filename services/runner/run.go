@@ -20,8 +20,8 @@ type run struct {
 	life    context.Context // its end kills the instance that has the run
 	done    chan struct{}   // closed by the slot that took the run, after the last part of the answer
 
-	// The rest is of trials. compare is what it is compared with. given, failure and tickets are set before done is closed:
-	// whether an instance was given the run, what became of it, and the tickets that it had.
+	// The rest is of trials. compare is what it is compared with. given, failure and tickets are set before done is
+	// closed: whether an instance was given the run, what became of it, and the tickets that it had.
 	compare *comparison
 	given   bool
 	failure error

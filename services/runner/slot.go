@@ -50,7 +50,8 @@ type slot struct {
 func newSlot(v *version) *slot {
 	s := &slot{
 		f: v.f, v: v, state: stateWaiting, place: v.f.env.places.newPlace(v.f.functionKey),
-		log: instanceLog{upload: v.spec.GetVersion(), now: v.f.env.Now, shown: v.f.env.Store.Now, send: v.f.sendLog, budget: v.f.logBudget,
+		log: instanceLog{upload: v.spec.GetVersion(), now: v.f.env.Now, shown: v.f.env.Store.Now, send: v.f.sendLog,
+			budget:  v.f.logBudget,
 			project: v.f.projectLog, measure: v.f.measureLog},
 		backoff: backoff.ExponentialBackOff{InitialInterval: firstPause, Multiplier: 2, MaxInterval: maxPause},
 	}

@@ -48,7 +48,8 @@ func (r *Runner) sendHeartbeat(ctx context.Context, s *pb.RunnerStatus) {
 	}
 }
 
-// status is the state of all instances, how the runs of uploads went, and how many hosts this runner wants for its projects.
+// status is the state of all instances, how the runs of uploads went, and how many hosts this runner wants for its
+// projects.
 func (r *Runner) status() *pb.RunnerStatus {
 	r.mu.Lock()
 	hosted := slices.Collect(maps.Values(r.hosted))

@@ -44,8 +44,8 @@ func (v *version) matches(spec *pb.Function) bool {
 	return v.spec.GetGeneration() == spec.GetGeneration() && v.spec.GetModule() == spec.GetModule()
 }
 
-// scaleUp adds a slot, up to the most that the function has. It adds none while an instance does not run: either that instance
-// is about to, or the function fails and more instances would not help.
+// scaleUp adds a slot, up to the most that the function has. It adds none while an instance does not run: either that
+// instance is about to, or the function fails and more instances would not help.
 func (v *version) scaleUp() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

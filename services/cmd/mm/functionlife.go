@@ -91,8 +91,8 @@ type functionShadow struct {
 }
 
 func (functionShadow) Help() string {
-	return `The version gets the same runs as the one that runs, as far as there is room. What it proposes is compared, see "mm
-function get", and nobody is matched by it. To upload a file so, use "mm function put --shadow".
+	return `The version gets the same runs as the one that runs, as far as there is room. What it proposes is compared, see
+"mm function get", and nobody is matched by it. To upload a file so, use "mm function put --shadow".
 
 Examples:
 
@@ -142,8 +142,8 @@ type functionReturn struct {
 }
 
 func (functionReturn) Help() string {
-	return `For an hour after an upload, runs of it that fail are repeated on the last upload that worked. If three of them pass
-there, the function goes back to it. A ticket that both fail for makes no function go back.
+	return `For an hour after an upload, runs of it that fail are repeated on the last upload that worked. If three of them
+pass there, the function goes back to it. A ticket that both fail for makes no function go back.
 
 Example: mm function return duel off`
 }

@@ -50,7 +50,8 @@ time              p50 1.2 ms, p99 40 ms
 memory            p50 2.0 MB, p99 3.0 MB
 last error        2030-01-02 03:04:05 UTC, config ranked: as told
 goes back         to upload 2 if runs fail that it passes, until 2030-01-02 04:00:00 UTC
-went back         from upload 4 to 3 at 2030-01-02 03:00:00 UTC: 7 of 9 runs failed, 3 of the 4 that were repeated on upload 3 did not: oh
+went back         from upload 4 to 3 at 2030-01-02 03:00:00 UTC: 7 of 9 runs failed, `+
+		`3 of the 4 that were repeated on upload 3 did not: oh
 
 OF RUNS OF BOTH   UPLOAD 3  UPLOAD 5, IN THE SHADOW
 runs              8         8
@@ -64,7 +65,7 @@ time p99          40 ms     3 ms
 skipped                     2
 `, "")
 	shell.run("function", "list", "--url", url, "--data", shell.data).expect(0, `NAME  STATE    UPLOAD  INSTANCES  FAILED  P50     P99    MD5
-duel  Running  3       0          9.5%    1.2 ms  40 ms  ab
+duel  Running  3               0  9.5%    1.2 ms  40 ms  ab
 `, "")
 }
 
@@ -88,6 +89,7 @@ func TestFunctionLifeCommands(t *testing.T) {
 		}
 	}
 	url, _ = lifeService(t, `{"name":"duel"}`)
-	shell.run("function", "promote", "duel", "--url", url, "--data", shell.data).expect(1, "", "no upload of the function runs in the shadow")
+	shell.run("function", "promote", "duel", "--url", url, "--data", shell.data).
+		expect(1, "", "no upload of the function runs in the shadow")
 	shell.run("function", "return", "duel", "maybe", "--url", url).expect(2, "", "on")
 }

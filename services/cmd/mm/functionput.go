@@ -23,9 +23,9 @@ type functionPut struct {
 }
 
 func (functionPut) Help() string {
-	return `If runs of the upload fail that the last good upload passes, the function goes back to that one by itself: see "mm
-function return". An upload in the shadow gets the same runs as the one that runs, as far as there is room. Nobody is
-matched by it. "mm function get" compares the two, and "mm function promote" lets the new one run.
+	return `If runs of the upload fail that the last good upload passes, the function goes back to that one by itself: see
+"mm function return". An upload in the shadow gets the same runs as the one that runs, as far as there is room. Nobody
+is matched by it. "mm function get" compares the two, and "mm function promote" lets the new one run.
 
 Examples:
 
@@ -49,7 +49,7 @@ func (c functionPut) Run(ctx context.Context, s *session) error {
 	}
 	bar := s.startProgress("uploading "+c.Name, int64(len(archive)))
 	defer bar.stop()
-	f, err := api.UploadFunction(ctx, c.Name,
+	err = api.UploadFunction(ctx, c.Name,
 		client.FunctionUpload{Implementation: c.Implementation, Note: c.Note, Shadow: c.Shadow},
 		&progressReader{bytes.NewReader(archive), bar})
 	bar.stop()
@@ -57,6 +57,10 @@ func (c functionPut) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if c.Shadow {
+		f, err := api.GetFunction(ctx, c.Name)
+		if err != nil {
+			return err
+		}
 		return s.showFunction(f)
 	}
 	sum := md5.Sum(archive) //nolint:gosec // see the import

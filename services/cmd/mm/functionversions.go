@@ -15,8 +15,8 @@ type functionVersions struct {
 }
 
 func (functionVersions) Help() string {
-	return `Each upload is a version. The service keeps the last 5 by default, the last one that worked, and those that configs
-name in matchmaking.targetFunction.upload. The member version of a config's targetFunction does nothing.
+	return `Each upload is a version. The service keeps the last 5 by default, the last one that worked, and those that
+configs name in matchmaking.targetFunction.upload. The member version of a config's targetFunction does nothing.
 
 Example: mm function versions duel`
 }
@@ -27,8 +27,8 @@ func (c functionVersions) Run(ctx context.Context, s *session, api developerAPI)
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"version", "current", "worked", "runs", "failed", "uploaded", "size", "implementation", "md5", "by",
-		"note"}}
+	g := grid{head: []any{"version", "current", "worked", "runs", "failed", "uploaded", "size", "implementation", "md5",
+		"by", "note"}}
 	for _, v := range versions {
 		current, worked := "", ""
 		switch {

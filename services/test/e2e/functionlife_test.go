@@ -64,11 +64,10 @@ func functionLife(t *testing.T, p *project) {
 	module := unzip(t, p.s.made.actor)
 	upload := func(u client.FunctionUpload, file []byte) *client.Function {
 		t.Helper()
-		f, err := studio.UploadFunction(within(t), "pairs", u, bytes.NewReader(file))
-		if err != nil {
+		if err := studio.UploadFunction(within(t), "pairs", u, bytes.NewReader(file)); err != nil {
 			t.Fatal(err)
 		}
-		return f
+		return p.awaitFunction(t, "", func(*client.Function) bool { return true })
 	}
 	upload(client.FunctionUpload{Note: "the module alone"}, module)
 	p.awaitFunction(t, "upload 3 runs", func(f *client.Function) bool {
