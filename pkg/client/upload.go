@@ -17,7 +17,7 @@ import (
 // An archive that is an [io.ReaderAt] and [io.Seeker], as files are, is sent from where it stands; any other is read
 // into memory first. The function runs only some time after the upload: see [Client.GetFunction].
 func (c *Client) PutFunction(ctx context.Context, name, implementation string, archive io.Reader) error {
-	return c.upload(ctx, name, FunctionUpload{Implementation: implementation}, archive, nil)
+	return c.UploadFunction(ctx, name, FunctionUpload{Implementation: implementation}, archive)
 }
 
 // FunctionUpload is what an upload may say besides its archive.
@@ -32,19 +32,7 @@ type FunctionUpload struct {
 }
 
 // UploadFunction is PutFunction for an upload that says more.
-func (c *Client) UploadFunction(
-	ctx context.Context, name string, upload FunctionUpload, archive io.Reader,
-) (*Function, error) {
-	f := new(Function)
-	if err := c.upload(ctx, name, upload, archive, f); err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-func (c *Client) upload(
-	ctx context.Context, name string, upload FunctionUpload, archive io.Reader, answer any,
-) error {
+func (c *Client) UploadFunction(ctx context.Context, name string, upload FunctionUpload, archive io.Reader) error {
 	r, err := functionRequest(http.MethodPut, name, "")
 	if err != nil {
 		return err
@@ -62,7 +50,7 @@ func (c *Client) upload(
 	if upload.Shadow {
 		r.query.Set("shadow", "true")
 	}
-	_, err = c.do(ctx, r, answer)
+	_, err = c.do(ctx, r, nil)
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 func TestFunctionsAreToldOf(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		const project = "p"
-		s := open(state.Options{Functions: 1})
+		s := open(state.Options{Functions: 1, History: 100})
 		write := func(name, reason string, fail error) error {
 			return s.ChangeFunctionWith(t.Context(), project, name,
 				func(*pb.Function) (*pb.Function, *pb.Event, error) {
