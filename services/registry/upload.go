@@ -134,7 +134,8 @@ func wishes(query url.Values) (note string, inShadow bool, err error) {
 	note = query.Get("note")
 	switch {
 	case len(note) > longestNote:
-		return "", false, problem.New(problem.Invalid, "note: %d bytes, at most %d are allowed", len(note), longestNote)
+		return "", false, problem.New(problem.Invalid, "note: %d bytes, at most %d are allowed", len(note), longestNote).
+			Exceeds("upload-note")
 	case !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl):
 		return "", false, problem.New(problem.Invalid, "note: must be UTF-8 without control characters")
 	}

@@ -151,13 +151,13 @@ func (h *health) tell(list []*pb.UploadStatus, of functionKey, record *pb.Functi
 		if now.Sub(u.used) > healthMinutes*time.Minute || len(list) >= maxUploads {
 			continue
 		}
-		list = append(list, u.told(of, record, now))
+		list = append(list, u.statusFor(of, record, now))
 	}
 	return list
 }
 
-// told is what a heartbeat has.
-func (u *uploadHealth) told(of functionKey, record *pb.Function, now time.Time) *pb.UploadStatus {
+// statusFor returns what a heartbeat has.
+func (u *uploadHealth) statusFor(of functionKey, record *pb.Function, now time.Time) *pb.UploadStatus {
 	was := u.status
 	s := &pb.UploadStatus{
 		Project: of.project, Function: of.function, Upload: was.GetUpload(), Generation: was.GetGeneration(),
