@@ -47,10 +47,12 @@ type Matchmaking struct {
 	Config json.RawMessage `json:"config,omitempty"`
 }
 
-// FunctionTarget names a function. The service ignores the version: use 1.
+// FunctionTarget names a function. The service ignores the version: use 1. Upload names one of its uploads, see
+// [Client.GetFunctionVersions]; 0 leaves it to the function.
 type FunctionTarget struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
+	Upload  int64  `json:"upload,omitempty"`
 }
 
 // PoolFilter holds for tickets whose attribute is at least Min and less than Max, or equal to both when they are the

@@ -34,7 +34,8 @@ type Event struct {
 	Queue  string `json:"queue,omitempty"`
 	// Acceptance is for how many milliseconds the players may accept the match.
 	Acceptance int64 `json:"acceptance,omitempty"`
-	// Function, Upload, Score, Players and Teams are of the first event of a match. Upload says which upload of the
+	// Function, Upload, Score, Players and Teams are of the first event of a match, and the first two of events of the
+	// kind function, whose Upload runs from then on. Upload says which upload of the
 	// function ran, from 1. Players is 0 if each ticket has one.
 	Function string      `json:"function,omitempty"`
 	Upload   int64       `json:"upload,omitempty"`

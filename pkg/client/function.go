@@ -24,6 +24,80 @@ type Function struct {
 	Created time.Time      `json:"created"`
 	Updated time.Time      `json:"updated"` // equals Created until it is uploaded again
 	Status  FunctionStatus `json:"status"`
+
+	Upload   int64           `json:"upload,omitzero"`         // that is to run; 0 if the service does not say
+	LastGood int64           `json:"lastGoodUpload,omitzero"` // of the others, the one whose runs succeeded last; 0 if none did
+	Health   *FunctionHealth `json:"health,omitzero"`         // of Upload; nil without runs
+	// ReturnsUntil is until when the function goes back to LastGood by itself; zero if it does not.
+	ReturnsUntil time.Time `json:"returnsUntil,omitzero"`
+	// NoReturn is set if the studio does not want that: see [Client.SetFunctionReturn].
+	NoReturn bool `json:"noReturn,omitzero"`
+	// Returned is the last time that it did; nil if it did not since the last upload.
+	Returned *FunctionReturn `json:"returned,omitzero"`
+	// Shadow is the upload that runs in the shadow of Upload; nil if there is none.
+	Shadow *FunctionShadow `json:"shadow,omitzero"`
+}
+
+// FunctionHealth says how the runs of an upload went in the last five minutes.
+type FunctionHealth struct {
+	Runs        int64   `json:"runs"`
+	Failed      int64   `json:"failed"`
+	Unserved    int64   `json:"unserved"`    // more that got no instance, since those of the upload fail
+	FailedShare float64 `json:"failedShare"` // of all of these, from 0 to 1
+
+	LastError       string    `json:"lastError,omitzero"`
+	LastErrorTime   time.Time `json:"lastErrorTime,omitzero"`
+	LastErrorConfig string    `json:"lastErrorConfig,omitzero"`
+
+	Milliseconds *Quantiles `json:"milliseconds,omitzero"`
+	MemoryBytes  *Quantiles `json:"memoryBytes,omitzero"`
+}
+
+// Quantiles are values that half of all do not exceed, and all but one of a hundred. They are too high by a fifth at
+// most.
+type Quantiles struct {
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+}
+
+// FunctionReturn says why a function went back to an earlier upload by itself: Failed of Runs runs of From failed, of
+// which Repeated were repeated on To, and Passed did not fail there.
+type FunctionReturn struct {
+	Time     time.Time `json:"time"`
+	From     int64     `json:"from"`
+	To       int64     `json:"to"`
+	Failed   int64     `json:"failed"`
+	Runs     int64     `json:"runs"`
+	Repeated int64     `json:"repeated"`
+	Passed   int64     `json:"passed"`
+	Error    string    `json:"error"`
+}
+
+// FunctionShadow compares an upload with the one in whose shadow it runs.
+type FunctionShadow struct {
+	Version int64           `json:"version"`
+	Health  *FunctionHealth `json:"health,omitzero"`
+
+	Runs          int64 `json:"runs"`    // that both ended
+	Skipped       int64 `json:"skipped"` // that the shadow did not get
+	Failed        int64 `json:"failed"`  // of Runs in the shadow
+	CurrentFailed int64 `json:"currentFailed"`
+
+	Compared       int64   `json:"compared"` // of Runs, those with the same tickets; the rest is of these
+	Matches        int64   `json:"matches"`
+	CurrentMatches int64   `json:"currentMatches"`
+	Common         int64   `json:"common"` // matches of the same tickets
+	Score          float64 `json:"score"`  // of all matches
+	CurrentScore   float64 `json:"currentScore"`
+}
+
+// LogLine is a line of a function's log. Lines that a runner of an earlier version sent have no upload and no config.
+type LogLine struct {
+	Time     time.Time `json:"time"`
+	Upload   int64     `json:"upload,omitzero"`
+	Config   string    `json:"config"` // of the run under way, or of the one before
+	Instance string    `json:"instance"`
+	Text     string    `json:"text"`
 }
 
 // FunctionStatus says whether a function can run.
@@ -52,6 +126,12 @@ type FunctionVersion struct {
 	Implementation string    `json:"implementation"`
 	Size           int64     `json:"size"` // of the module, in bytes
 	Uploaded       time.Time `json:"uploaded"`
+	By             string    `json:"by,omitzero"` // the subject of the token
+	Note           string    `json:"note,omitzero"`
+	Worked         bool      `json:"worked"`          // runs of it succeeded, and the function did not go back from it by itself
+	Shadow         bool      `json:"shadow,omitzero"` // it runs in the shadow of the current one
+	// Health is how its runs went lately, also those for configs that name it; nil without runs.
+	Health *FunctionHealth `json:"health,omitzero"`
 }
 
 // GetFunctions lists the project's functions.
@@ -88,9 +168,28 @@ func (c *Client) GetFunctionLog(ctx context.Context, name string, window time.Du
 // is empty; with a position and no window it does not matter how long ago the lines were written.
 func (c *Client) GetFunctionLogAfter(ctx context.Context, name string, window time.Duration,
 	position string) (logs map[string]string, next string, err error) {
+	var log struct {
+		Logs map[string]string `json:"logs"`
+	}
+	next, err = c.readLog(ctx, name, window, position, false, &log)
+	return log.Logs, next, err
+}
+
+// GetFunctionLogLines is GetFunctionLogAfter line by line, the earliest first.
+func (c *Client) GetFunctionLogLines(ctx context.Context, name string, window time.Duration,
+	position string) (lines []LogLine, next string, err error) {
+	var log struct {
+		Lines []LogLine `json:"lines"`
+	}
+	next, err = c.readLog(ctx, name, window, position, true, &log)
+	return log.Lines, next, err
+}
+
+func (c *Client) readLog(ctx context.Context, name string, window time.Duration, position string, lines bool,
+	log any) (next string, err error) {
 	r, err := functionRequest(http.MethodGet, name, "/log")
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	r.query = url.Values{}
 	if window != 0 {
@@ -99,11 +198,11 @@ func (c *Client) GetFunctionLogAfter(ctx context.Context, name string, window ti
 	if position != "" {
 		r.query.Set("after", position)
 	}
-	var log struct {
-		Logs map[string]string `json:"logs"`
+	if lines {
+		r.query.Set("lines", "true")
 	}
-	header, err := c.do(ctx, r, &log)
-	return log.Logs, header.Get("X-Log-Position"), err
+	header, err := c.do(ctx, r, log)
+	return header.Get("X-Log-Position"), err
 }
 
 // DeleteFunction removes a function. Removing one that is not there is no error.
@@ -148,12 +247,33 @@ func (c *Client) GetFunctionVersions(ctx context.Context, name string) ([]Functi
 // RollbackFunction makes a version that is kept the one that runs; the one before goes on until it does. Status 404: no
 // such function or version. Status 409: its module is lost.
 func (c *Client) RollbackFunction(ctx context.Context, name string, version int64) (*Function, error) {
-	r, err := functionRequest(http.MethodPost, name, "/actions/rollback")
+	return c.actOnFunction(ctx, name, "rollback", map[string]int64{"version": version})
+}
+
+// ShadowFunction lets a version that is kept run in the shadow of the current one, or none if version is 0. Status 404:
+// no such function or version.
+func (c *Client) ShadowFunction(ctx context.Context, name string, version int64) (*Function, error) {
+	return c.actOnFunction(ctx, name, "shadow", map[string]int64{"version": version})
+}
+
+// PromoteFunction makes the version in the shadow the one that runs. Status 409: another one is in the shadow, or none.
+func (c *Client) PromoteFunction(ctx context.Context, name string, version int64) (*Function, error) {
+	return c.actOnFunction(ctx, name, "promote", map[string]int64{"version": version})
+}
+
+// SetFunctionReturn says whether the function goes back by itself when runs of a new upload fail that those of the last
+// good one pass.
+func (c *Client) SetFunctionReturn(ctx context.Context, name string, automatic bool) (*Function, error) {
+	return c.actOnFunction(ctx, name, "return", map[string]bool{"automatic": automatic})
+}
+
+func (c *Client) actOnFunction(ctx context.Context, name, action string, body any) (*Function, error) {
+	r, err := functionRequest(http.MethodPost, name, "/actions/"+action)
 	if err != nil {
 		return nil, err
 	}
 	r.repeatable = false
-	if r.body, err = encode(map[string]int64{"version": version}); err != nil {
+	if r.body, err = encode(body); err != nil {
 		return nil, err
 	}
 	f := new(Function)

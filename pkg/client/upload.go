@@ -17,6 +17,22 @@ import (
 // An archive that is an [io.ReaderAt] and [io.Seeker], as files are, is sent from where it stands; any other is read
 // into memory first. The function runs only some time after the upload: see [Client.GetFunction].
 func (c *Client) PutFunction(ctx context.Context, name, implementation string, archive io.Reader) error {
+	return c.UploadFunction(ctx, name, FunctionUpload{Implementation: implementation}, archive)
+}
+
+// FunctionUpload is what an upload may say besides its archive.
+type FunctionUpload struct {
+	// Implementation names the module to run when the archive holds several.
+	Implementation string
+	// Note is a text for people, of up to 256 bytes.
+	Note string
+	// Shadow lets the upload run in the shadow of the one that runs: it gets the same runs, and what it proposes is only
+	// compared. See Function.Shadow and [Client.PromoteFunction].
+	Shadow bool
+}
+
+// UploadFunction is PutFunction for an upload that says more.
+func (c *Client) UploadFunction(ctx context.Context, name string, upload FunctionUpload, archive io.Reader) error {
 	r, err := functionRequest(http.MethodPut, name, "")
 	if err != nil {
 		return err
@@ -24,8 +40,15 @@ func (c *Client) PutFunction(ctx context.Context, name, implementation string, a
 	if r.body, err = newUpload(archive); err != nil {
 		return fmt.Errorf("client: function %s: %w", name, err)
 	}
-	if implementation != "" {
-		r.query = url.Values{"implementation": {implementation}}
+	r.query = url.Values{}
+	if upload.Implementation != "" {
+		r.query.Set("implementation", upload.Implementation)
+	}
+	if upload.Note != "" {
+		r.query.Set("note", upload.Note)
+	}
+	if upload.Shadow {
+		r.query.Set("shadow", "true")
 	}
 	_, err = c.do(ctx, r, nil)
 	return err

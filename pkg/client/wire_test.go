@@ -331,6 +331,50 @@ func TestWire(t *testing.T) {
 		body:  `{"version":1}`,
 		want:  &client.Function{Name: "duel", MD5: "ab"},
 	}, {
+		name:  "let an upload run in the shadow",
+		reply: reply{status: 200, body: `{"name":"duel","shadow":{"version":2,"runs":3,"common":1}}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.ShadowFunction(ctx, "duel", 2) },
+		line:  "POST /demo/matchmaking/api/v1/functions/duel/actions/shadow",
+		body:  `{"version":2}`,
+		want:  &client.Function{Name: "duel", Shadow: &client.FunctionShadow{Version: 2, Runs: 3, Common: 1}},
+	}, {
+		name:  "promote an upload",
+		reply: reply{status: 200, body: `{"name":"duel","upload":2,"returned":{"from":3,"to":2,"failed":4}}`},
+		call:  func(ctx context.Context, c *client.Client) (any, error) { return c.PromoteFunction(ctx, "duel", 2) },
+		line:  "POST /demo/matchmaking/api/v1/functions/duel/actions/promote",
+		body:  `{"version":2}`,
+		want:  &client.Function{Name: "duel", Upload: 2, Returned: &client.FunctionReturn{From: 3, To: 2, Failed: 4}},
+	}, {
+		name:  "let a function go back by itself, or not",
+		reply: reply{status: 200, body: `{"name":"duel","noReturn":true,"health":{"runs":1,"milliseconds":{"p50":2}}}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return c.SetFunctionReturn(ctx, "duel", false)
+		},
+		line: "POST /demo/matchmaking/api/v1/functions/duel/actions/return",
+		body: `{"automatic":false}`,
+		want: &client.Function{Name: "duel", NoReturn: true,
+			Health: &client.FunctionHealth{Runs: 1, Milliseconds: &client.Quantiles{P50: 2}}},
+	}, {
+		name:  "upload a function that runs in the shadow",
+		reply: reply{status: 200},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			return nil, c.UploadFunction(ctx, "duel", client.FunctionUpload{Note: "a b", Shadow: true}, strings.NewReader("archive"))
+		},
+		line:   "PUT /demo/matchmaking/api/v1/functions/duel?note=a+b&shadow=true",
+		header: map[string]string{"Content-Type": "application/octet-stream"},
+		body:   "archive",
+	}, {
+		name: "read a function's log line by line",
+		reply: reply{status: 200, body: `{"logs":{},"lines":[{"time":"2026-01-02T03:04:05Z","upload":2,"config":"c",` +
+			`"instance":"i","text":"t"}]}`},
+		call: func(ctx context.Context, c *client.Client) (any, error) {
+			lines, _, err := c.GetFunctionLogLines(ctx, "duel", time.Minute, "")
+			return lines, err
+		},
+		line: "GET /demo/matchmaking/api/v1/functions/duel/log?lines=true&seconds=60",
+		want: []client.LogLine{{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Upload: 2, Config: "c", Instance: "i",
+			Text: "t"}},
+	}, {
 		name:  "create backfill",
 		reply: reply{status: 201, body: `{"Id":"b1"}`},
 		call: func(ctx context.Context, c *client.Client) (any, error) {

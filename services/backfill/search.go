@@ -64,8 +64,9 @@ func (s *service) search(ctx context.Context, project string, in v1Request) ([]*
 func (s *service) run(ctx context.Context, project string, position uint64, in v1Request,
 	pools map[string]*pb.Pool) asking.Answer {
 	return s.asker.Run(ctx, &pb.RunRequest{
-		Project: project, Function: in.function, Settings: in.settings, Pools: pools, Position: position, Queue: in.queue,
-		Now: s.Store.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
+		Project: project, Function: in.function, Upload: in.upload, Settings: in.settings, Pools: pools, Position: position,
+		Queue: in.queue,
+		Now:   s.Store.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
 		Budget: s.Settings.RequestTime.Milliseconds(),
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/telemetry"
+	uploads "matchmaker.dev/services/internal/upload"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -57,7 +58,7 @@ func (s *service) searchV1(c echo.Context) error {
 		return problem.New(problem.Invalid, "%s", err) // all faults; they never repeat settings
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
-	if err := s.checkFunction(ctx, project, in.function); err != nil {
+	if err := s.checkFunction(ctx, project, in); err != nil {
 		return err
 	}
 	if err := s.checkBudget(ctx, project); err != nil {
@@ -104,11 +105,14 @@ func (s *service) fill(ctx context.Context, project, connection string, p *candi
 	return out, nil
 }
 
-// checkFunction is an Invalid error if the project has no function of this name.
-func (s *service) checkFunction(ctx context.Context, project, function string) error {
-	_, err := s.Store.Function(ctx, project, function)
-	if problem.KindOf(err) == problem.NotFound {
-		return problem.New(problem.Invalid, "function.name: the project has no function %q", function)
+// checkFunction is an Invalid error if the project has no function of this name, or the function no such upload.
+func (s *service) checkFunction(ctx context.Context, project string, in v1Request) error {
+	f, err := s.Store.Function(ctx, project, in.function)
+	switch {
+	case problem.KindOf(err) == problem.NotFound:
+		return problem.New(problem.Invalid, "function.name: the project has no function %q", in.function)
+	case err == nil && in.upload != 0 && uploads.Of(f, in.upload) == nil:
+		return problem.New(problem.Invalid, "function.upload: upload %d of function %q is not kept", in.upload, in.function)
 	}
 	return err
 }
@@ -116,6 +120,7 @@ func (s *service) checkFunction(ctx context.Context, project, function string) e
 // v1Request is BackfillConfig of the contract.
 type v1Request struct {
 	connection, function string
+	upload               int64
 	pools                map[string]*pb.Pool
 	settings             []byte
 	queue                string
@@ -133,7 +138,10 @@ func readV1Request(r *definition.Reader) (in v1Request) {
 				r.Add(badConnection, at, "empty, ip:port of the server is expected")
 			}
 		}},
-		definition.Member{Name: "function", Read: func(at definition.Path) { in.function = r.Function(at).Name }},
+		definition.Member{Name: "function", Read: func(at definition.Path) {
+			f := r.Function(at)
+			in.function, in.upload = f.Name, f.Upload
+		}},
 		definition.Member{Name: "pools", Read: func(at definition.Path) { in.pools = r.Pools(at) }},
 		definition.Member{Name: "config", Read: func(at definition.Path) { in.settings = r.Settings(at) }},
 		definition.Member{Name: "queue", Read: func(at definition.Path) { in.queue = r.Queue(at) }},

@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
+	uploads "matchmaker.dev/services/internal/upload"
 )
 
 // The result codes of what a config is warned of. README.md explains them to studios.
@@ -57,11 +59,17 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 	found := new(definition.FieldErrors)
 	target := definition.Path("matchmaking").Member("targetFunction")
 	if v := c.GetFunctionVersion(); v != "" && v != "1" {
-		found.Add(ignoredVersion, target.Member("version"), "it is ignored: the version that runs is the one of the last "+
-			"upload or rollback of the function")
+		found.Add(ignoredVersion, target.Member("version"), "it is ignored: the upload that runs is the one of the last "+
+			"upload or rollback of the function, or the one that the member upload names")
 	}
-	_, err := s.Store.Function(ctx, project, c.GetFunction())
+	f, err := s.Store.Function(ctx, project, c.GetFunction())
 	switch {
+	case c.GetUpload() != 0 && (err == nil || problem.KindOf(err) == problem.NotFound) &&
+		uploads.Of(f, c.GetUpload()) == nil:
+		refusal := new(definition.FieldErrors)
+		refusal.Add(definition.BadTargetFunction, target.Member("upload"), "upload %d of function %q is not kept; those "+
+			"that are: %s", c.GetUpload(), c.GetFunction(), numbersOf(f))
+		return nil, refusal
 	case problem.KindOf(err) == problem.NotFound:
 		found.Add(unknownFunction, target.Member("name"), "no function %q is uploaded: the config makes no match until one "+
 			"is, and nobody has checked its settings", c.GetFunction())
@@ -85,7 +93,7 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 	answer := s.asker.Run(waiting, &pb.RunRequest{
 		Project: project, Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: c.GetPools(),
 		Queue: c.GetQueue(), Census: attributePools(c), Check: true, Now: s.Store.Now().UnixMilli(),
-		Budget: judgeTime.Milliseconds(),
+		Budget: judgeTime.Milliseconds(), Upload: c.GetUpload(),
 	})
 	budget.Charge(ctx, project, answer.Cost)
 	switch reason, refused := strings.CutPrefix(answer.Failure, settingsError); {
@@ -104,6 +112,18 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 		findAttributes(c, answer.Population, found)
 	}
 	return found, nil
+}
+
+// numbersOf lists the uploads of a function that are kept.
+func numbersOf(f *pb.Function) string {
+	numbers := make([]string, 0, len(f.GetVersions()))
+	for _, v := range f.GetVersions() {
+		numbers = append(numbers, strconv.FormatInt(v.GetVersion(), 10))
+	}
+	if len(numbers) == 0 {
+		return "none"
+	}
+	return strings.Join(numbers, ", ")
 }
 
 // eachAttribute calls f with the attributes of a config's filters and their paths, by the names of the pools, and with

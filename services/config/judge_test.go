@@ -99,6 +99,41 @@ func TestFunctionsJudgeSettings(t *testing.T) {
 	s.rollback(t, "a", s.history(t, "a")[1].ETag).expect(t, 200)
 }
 
+// A config may name an upload that is kept, which judges its settings, and no other.
+func TestConfigNamesAnUpload(t *testing.T) {
+	s := start(t)
+	naming := func(upload int) string {
+		return fmt.Sprintf(`{"matchmaking":{"targetFunction":{"name":"duel","version":"1","upload":%d}}}`, upload)
+	}
+	s.put(t, "a", naming(2)).refuses(t, "badTargetFunction",
+		`matchmaking.targetFunction.upload: upload 2 of function "duel" is not kept; those that are: none`)
+	asked := make(chan int64, 100)
+	s.serve(t, "duel", func(r *pb.RunRequest, answer bus.SendPart) {
+		asked <- r.GetUpload()
+		_ = answer(&pb.RunPart{Last: true})
+	})
+	must(t, s.store.ChangeFunction(t.Context(), "demo", "duel", func(f *pb.Function) (*pb.Function, error) {
+		f.Versions = []*pb.FunctionVersion{{Version: 3}, {Version: 2}}
+		return f, nil
+	}))
+	good := s.put(t, "a", naming(2))
+	if good.expect(t, 200); good.warnings() != "" {
+		t.Errorf("warnings: %s", good.warnings())
+	}
+	if upload := <-asked; upload != 2 {
+		t.Errorf("upload %d was asked", upload)
+	}
+	same(t, s.get(t, "a").body, naming(2))
+	s.put(t, "a", naming(1)).refuses(t, "badTargetFunction",
+		`matchmaking.targetFunction.upload: upload 1 of function "duel" is not kept; those that are: 3, 2`)
+	s.check(t, "", naming(4)).expect(t, 400)
+	stored, err := s.store.Config(t.Context(), "demo", "a")
+	must(t, err)
+	if stored.GetUpload() != 2 {
+		t.Errorf("what is stored: %v", stored)
+	}
+}
+
 func TestCheckStoresNothing(t *testing.T) {
 	s := start(t)
 	s.serve(t, "duel", func(_ *pb.RunRequest, answer bus.SendPart) {

@@ -36,6 +36,7 @@ type matchmaking struct {
 type targetFunction struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitzero"`
+	Upload  int64  `json:"upload,omitzero"`
 }
 
 type filter struct {
@@ -66,7 +67,7 @@ type hosting struct {
 func bodyOf(c *pb.Config, shown *pb.HostingKeys) body {
 	b := body{Matchmaking: matchmaking{
 		Name:           c.GetName(),
-		TargetFunction: targetFunction{Name: c.GetFunction(), Version: c.GetFunctionVersion()},
+		TargetFunction: targetFunction{Name: c.GetFunction(), Version: c.GetFunctionVersion(), Upload: c.GetUpload()},
 		Config:         c.GetSettings(),
 	}, Queue: c.GetQueue(), Seats: c.GetSeats()}
 	if c.GetPoolsSet() {

@@ -52,6 +52,7 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 		Backfills: true,
 		Queue:     s.config.GetQueue(),
 		Report:    s.config.GetReport(),
+		Upload:    s.config.GetUpload(),
 	}
 	s.Start(now)
 	s.observed.RecordDelay(ctx, s.Delay())

@@ -6,10 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
+	uploads "matchmaker.dev/services/internal/upload"
 )
 
 const mib = 1 << 20
@@ -82,19 +85,32 @@ const chargeTimeout = 10 * time.Second
 
 // checkRoom refuses an upload with which the project would have more machine code, or more bytes of modules, than it
 // may. A race of uploads can exceed the limits by one module each, and no project has many at once.
-func (r *registry) checkRoom(ctx context.Context, project, name string, m *sandbox.Module) error {
+// pinned are the uploads of the function that configs name, and inShadow is set if the one that runs goes on beside this
+// one.
+func (r *registry) checkRoom(
+	ctx context.Context, project, name string, m *sandbox.Module, pinned map[int64]bool, inShadow bool,
+) error {
 	functions, err := r.Store.Functions(ctx, project)
 	if err != nil {
 		return err
 	}
 	code, modules := m.Code, int64(m.Size)
 	for other, f := range functions {
-		if other != name {
-			code += machineCode(f)
-		}
 		kept := f.GetVersions()
+		switch {
+		case other != name:
+			code += machineCode(f)
+		case inShadow:
+			code += machineCodeOf(f, f.GetVersion())
+		case f.GetShadow() != 0:
+			code += machineCodeOf(f, f.GetShadow())
+		}
 		if other == name { // this upload drops what is too old
-			kept = kept[:min(len(kept), r.Settings.Versions-1)]
+			next := proto.CloneOf(f)
+			if !inShadow {
+				next.Version = 0
+			}
+			kept = uploads.Retain(next, r.Settings.Versions-1, pinned)
 		}
 		for _, v := range kept {
 			if other != name || !strings.HasPrefix(v.GetModule(), m.Hash) { // the same module is stored once
@@ -117,18 +133,21 @@ func (r *registry) checkRoom(ctx context.Context, project, name string, m *sandb
 // for records that do not say.
 const perModuleByte = 5
 
-// machineCode is that of the version that runs.
+// machineCode is that of the version that runs, and of the one in its shadow.
 func machineCode(f *pb.Function) int64 {
-	for _, v := range f.GetVersions() {
-		if v.GetVersion() != f.GetVersion() {
-			continue
-		}
-		if v.GetMachineCode() > 0 {
-			return v.GetMachineCode()
-		}
-		return perModuleByte * v.GetBytes()
+	code := machineCodeOf(f, f.GetVersion())
+	if f.GetShadow() != 0 && f.GetShadow() != f.GetVersion() {
+		code += machineCodeOf(f, f.GetShadow())
 	}
-	return 0
+	return code
+}
+
+func machineCodeOf(f *pb.Function, number int64) int64 {
+	v := uploads.Of(f, number)
+	if v.GetMachineCode() > 0 {
+		return v.GetMachineCode()
+	}
+	return perModuleByte * v.GetBytes()
 }
 
 // isTemporary returns whether an upload failed for a reason that is not its own.

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	uploads "matchmaker.dev/services/internal/upload"
 )
 
 // function is the contract's Function.
@@ -18,6 +19,31 @@ type function struct {
 	Created string `json:"created"`
 	Updated string `json:"updated"`
 	Status  status `json:"status"`
+
+	// The contract does not have the rest. Upload is the one that is to run.
+	Upload   int64   `json:"upload,omitzero"`
+	LastGood int64   `json:"lastGoodUpload,omitzero"` // of the others, the one that worked last
+	Health   *health `json:"health,omitzero"`
+	// ReturnsUntil is until when the function goes back to LastGood by itself. NoReturn is set if the studio does not want
+	// that, and Returned is the last time that it did.
+	ReturnsUntil string    `json:"returnsUntil,omitzero"`
+	NoReturn     bool      `json:"noReturn,omitzero"`
+	Returned     *returned `json:"returned,omitzero"`
+	Shadow       *shadow   `json:"shadow,omitzero"`
+}
+
+// returned is a return of a function to an earlier upload.
+type returned struct {
+	Time string `json:"time"`
+	From int64  `json:"from"`
+	To   int64  `json:"to"`
+	// Failed is how many runs of From failed, of Runs.
+	Failed int64 `json:"failed"`
+	Runs   int64 `json:"runs"`
+	// Repeated is how many of these were repeated on To, and Passed how many of those succeeded.
+	Repeated int64  `json:"repeated"`
+	Passed   int64  `json:"passed"`
+	Error    string `json:"error,omitzero"`
 }
 
 // functionList is the contract's FunctionList.
@@ -26,13 +52,28 @@ type functionList struct {
 }
 
 func (r *registry) describe(project string, f *pb.Function) function {
-	return function{
-		Name:    f.GetName(),
-		MD5:     f.GetMd5(),
-		Created: iso8601(f.GetCreated()),
-		Updated: iso8601(f.GetUpdated()),
-		Status:  r.board.status(project, f),
+	answer := function{
+		Name:     f.GetName(),
+		MD5:      f.GetMd5(),
+		Created:  iso8601(f.GetCreated()),
+		Updated:  iso8601(f.GetUpdated()),
+		Status:   r.board.status(project, f),
+		Upload:   f.GetVersion(),
+		LastGood: uploads.LastGood(f).GetVersion(),
+		Health:   healthOf(r.board.uploadOf(project, f.GetName(), f.GetVersion())),
+		NoReturn: f.GetNoReturn(),
+		Shadow:   r.shadowOf(project, f),
 	}
+	if uploads.TrialTarget(f, r.Store.Now()) != nil {
+		answer.ReturnsUntil = iso8601(f.GetTrialUntil())
+	}
+	if b := f.GetReturned(); b != nil {
+		answer.Returned = &returned{
+			Time: iso8601(b.GetTime()), From: b.GetFrom(), To: b.GetTo(), Failed: b.GetFailed(), Runs: b.GetRuns(),
+			Repeated: b.GetRepeated(), Passed: b.GetPassed(), Error: b.GetError(),
+		}
+	}
+	return answer
 }
 
 func iso8601(millis int64) string {
@@ -75,10 +116,13 @@ func (r *registry) remove(c echo.Context) error {
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
 	existed := false
-	err = r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
-		existed = current != nil
-		return nil, nil //nolint:nilnil // no function: deleted
-	})
+	err = r.Store.ChangeFunctionWith(ctx, project, name,
+		func(current *pb.Function) (*pb.Function, *pb.Event, error) {
+			if existed = current != nil; !existed {
+				return nil, nil, nil
+			}
+			return nil, functionEvent(current, deletedReason, ""), nil
+		})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -11,34 +13,47 @@ const omittedLines = "[earlier lines are left out]"
 
 // recent collects lines up to a number of bytes: with add until it is full, or with push, which drops the oldest ones.
 type recent struct {
+	each      bool // each line counts besides, since it is answered with its time and so on
 	bytesLeft int
 	lines     []*pb.LogLines
 	first     int             // of lines that is kept
 	cut       map[string]bool // the instances that lost lines
 }
 
-// sizeOf is the bytes that a message counts.
+// sizeOf is the bytes of a message.
 func sizeOf(l *pb.LogLines) int { return len(l.GetText()) }
+
+// lineBytes is about what a line has in an answer besides its text.
+const lineBytes = 200
+
+// sizeOf is the bytes that a message counts.
+func (r *recent) sizeOf(l *pb.LogLines) int {
+	size := sizeOf(l)
+	if r.each {
+		size += lineBytes * (1 + strings.Count(l.GetText(), "\n"))
+	}
+	return size
+}
 
 // add keeps lines while they fit, and returns false when they do not. The first message always fits.
 func (r *recent) add(l *pb.LogLines) bool {
-	if r.bytesLeft < sizeOf(l) && len(r.lines) > 0 {
+	if r.bytesLeft < r.sizeOf(l) && len(r.lines) > 0 {
 		return false
 	}
-	r.bytesLeft -= sizeOf(l)
+	r.bytesLeft -= r.sizeOf(l)
 	r.lines = append(r.lines, l)
 	return true
 }
 
 // push keeps lines and drops the oldest ones to make room.
 func (r *recent) push(l *pb.LogLines) bool {
-	r.bytesLeft -= sizeOf(l)
+	r.bytesLeft -= r.sizeOf(l)
 	r.lines = append(r.lines, l)
 	for r.bytesLeft < 0 {
 		oldest := r.lines[r.first]
 		r.lines[r.first] = nil
 		r.first++
-		r.bytesLeft += sizeOf(oldest)
+		r.bytesLeft += r.sizeOf(oldest)
 		if r.cut == nil {
 			r.cut = map[string]bool{}
 		}
@@ -65,4 +80,37 @@ func (r *recent) texts() map[string]string {
 		all[instance] = strings.TrimSuffix(strings.Join(texts, ""), "\n")
 	}
 	return all
+}
+
+// list is the lines, the earliest first.
+func (r *recent) list() []logLine {
+	type timed struct {
+		logLine
+		millis int64
+	}
+	all := []timed{}
+	for _, l := range r.lines[r.first:] {
+		number, mark := uint32(0), 0
+		marks := l.GetMarks()
+		for text := range strings.Lines(l.GetText()) {
+			for mark+1 < len(marks) && marks[mark+1].GetLine() <= number {
+				mark++
+			}
+			line := timed{millis: l.GetTime(), logLine: logLine{
+				Upload: l.GetUpload(), Instance: l.GetInstance(), Text: strings.TrimSuffix(text, "\n"),
+			}}
+			if len(marks) > 0 {
+				line.millis, line.Config = marks[mark].GetTime(), marks[mark].GetConfig()
+			}
+			line.Time = iso8601(line.millis)
+			all = append(all, line)
+			number++
+		}
+	}
+	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.millis, b.millis) })
+	lines := make([]logLine, len(all))
+	for i := range all {
+		lines[i] = all[i].logLine
+	}
+	return lines
 }

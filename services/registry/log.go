@@ -39,10 +39,22 @@ const (
 // functionLogs is the contract's FunctionLogs.
 type functionLogs struct {
 	Logs map[string]string `json:"logs"`
+	// Lines are the same, one by one, for a request that asks for them. The contract does not have them.
+	Lines []logLine `json:"lines,omitzero"`
 }
 
-// logs answers GET /functions/{name}/log?seconds={n}&after={position}: what the function's instances wrote since it was
-// created, in the last n seconds, or as long as the bus keeps it. n is a whole number from 1 to a day, or to LogAge
+// logLine is a line of a log, or a part of a long one. Lines of earlier versions have no upload, and the time of the
+// last line that was sent with them. Config is that of the run under way, or of the one before.
+type logLine struct {
+	Time     string `json:"time"`
+	Upload   int64  `json:"upload,omitzero"`
+	Config   string `json:"config,omitzero"`
+	Instance string `json:"instance"`
+	Text     string `json:"text"`
+}
+
+// logs answers GET /functions/{name}/log?seconds={n}&after={position}&lines={true}: what the function's instances wrote
+// since it was created, in the last n seconds, or as long as the bus keeps it. n is a whole number from 1 to a day, or to LogAge
 // when that is more.
 //
 // Beyond the contract an answer has a position in its header. A request with after gets the lines behind it, once each,
@@ -54,7 +66,7 @@ func (r *registry) logs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	query, err := web.Query(c, "seconds", "after")
+	query, err := web.Query(c, "seconds", "after", "lines")
 	if err != nil {
 		return err
 	}
@@ -63,6 +75,10 @@ func (r *registry) logs(c echo.Context) error {
 		return err
 	}
 	span, err := r.span(query)
+	if err != nil {
+		return err
+	}
+	asLines, err := truth(query, "lines")
 	if err != nil {
 		return err
 	}
@@ -88,7 +104,7 @@ func (r *registry) logs(c echo.Context) error {
 	if created := time.UnixMilli(f.GetCreated()); created.After(since) || after > 0 && !query.Has("seconds") {
 		since = created
 	}
-	lines := recent{bytesLeft: r.LogAnswer}
+	lines := recent{bytesLeft: r.LogAnswer, each: asLines}
 	take := lines.push
 	if after > 0 {
 		take = lines.add // the rest comes with the next request
@@ -107,6 +123,9 @@ func (r *registry) logs(c echo.Context) error {
 		return err
 	}
 	c.Response().Header().Set(positionHeader, strconv.FormatUint(reached, 10))
+	if asLines {
+		return c.JSON(http.StatusOK, functionLogs{Logs: map[string]string{}, Lines: lines.list()})
+	}
 	answer := functionLogs{Logs: lines.texts()}
 	for _, i := range r.board.status(project, f).Instances {
 		if _, wrote := answer.Logs[i.Name]; !wrote {
@@ -114,6 +133,18 @@ func (r *registry) logs(c echo.Context) error {
 		}
 	}
 	return c.JSON(http.StatusOK, answer)
+}
+
+// truth is a parameter that is true or false; false when there is none.
+func truth(query url.Values, name string) (bool, error) {
+	switch text := query.Get(name); text {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	default:
+		return false, problem.New(problem.Invalid, "%s: %q is neither true nor false", name, text)
+	}
 }
 
 // span is the query's seconds.

@@ -16,6 +16,7 @@ type metrics struct {
 	projects *telemetry.Labels
 
 	uploads, refused, reads, ended metric.Int64Counter
+	returns                        metric.Int64Counter
 	compile, waited                metric.Float64Histogram
 	left                           metric.Int64Gauge
 }
@@ -29,6 +30,8 @@ func newMetrics(m telemetry.Meter, r *registry) *metrics {
 			"Uploads that were refused because the project has used up --compile-budget."),
 		reads: m.Counter("matchmaker.log.reads.over_budget", "{read}",
 			"Reads of logs that were refused because the project has used up --log-read-budget."),
+		returns: m.Counter("matchmaker.function.returns", "{return}",
+			"Functions of a project that went back to an earlier upload by themselves."),
 		compile: m.WorkSeconds("matchmaker.upload.compile",
 			"Processor time to compile an upload and to start it for a trial. Those that were refused count."),
 		waited: m.WaitSeconds("matchmaker.upload.wait", "Time that an upload waited for its turn to be compiled."),
@@ -99,6 +102,10 @@ func (x *metrics) uploaded(ctx context.Context, project string, err error) {
 		outcome = "refused"
 	}
 	x.uploads.Add(ctx, 1, telemetry.WithLabels(x.of(project), attribute.String("outcome", outcome)))
+}
+
+func (x *metrics) wentBack(ctx context.Context, project string) {
+	x.returns.Add(ctx, 1, telemetry.WithLabels(x.of(project)))
 }
 
 func (x *metrics) overBudget(ctx context.Context, project, bucket string) {

@@ -5,6 +5,9 @@
 // object store under its hash, and then written as the function's desired state, which every runner reconciles. The
 // last few uploads are kept, to go back to; a module that none of them has is removed.
 //
+// A function goes back to its last good upload by itself when a new one fails on runs that the good one passes
+// (back.go). A new upload may first run in the shadow of the one that serves (shadow.go).
+//
 // The registry knows what runs from the runners' heartbeats alone. Every replica keeps that in memory, and is not ready
 // before it has had the time to hear all runners.
 package registry
@@ -151,6 +154,9 @@ func (r *registry) routes(e *echo.Echo) {
 	e.GET(functions+"/:name/log", r.logs, look...)
 	e.GET(functions+"/:name/versions", r.versions, look...)
 	e.POST(functions+"/:name/actions/rollback", r.rollback, developer...)
+	e.POST(functions+"/:name/actions/shadow", r.shadow, developer...)
+	e.POST(functions+"/:name/actions/promote", r.promote, developer...)
+	e.POST(functions+"/:name/actions/return", r.automaticReturn, developer...)
 	e.POST(functions+"/actions/restart", r.restart, developer...)
 }
 
@@ -160,6 +166,7 @@ func (r *registry) run(ctx context.Context) error {
 	defer parts.Wait()
 	parts.Go(func() { r.sweepLoop(ctx) })
 	parts.Go(func() { r.shareLogs(ctx) })
+	parts.Go(func() { r.followRuns(ctx) })
 	heartbeats, err := r.Bus.OnHeartbeat(r.board.receive)
 	if err != nil {
 		return err

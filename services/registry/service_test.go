@@ -89,7 +89,7 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	t.Cleanup(func() { nats.Close() })
 
 	b := &bench{clock: newClock(), boxDir: t.TempDir(), redis: redis.Addr(), project: "demo"}
-	b.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Functions: 20, Log: log,
+	b.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Functions: 20, History: 1000, Log: log,
 		Clock: b.clock.now})
 	must(t, err)
 	t.Cleanup(func() { b.store.Close() })

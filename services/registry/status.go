@@ -49,8 +49,9 @@ type board struct {
 
 // report is a runner's last heartbeat.
 type report struct {
-	at     time.Time
-	hosted map[hosted][]*pb.InstanceStatus
+	at      time.Time
+	hosted  map[hosted][]*pb.InstanceStatus
+	uploads map[hosted][]*pb.UploadStatus
 }
 
 type hosted struct{ project, function string }
@@ -89,10 +90,14 @@ func (b *board) receive(s *pb.RunnerStatus) {
 		delete(b.runners, s.GetRunner())
 		return
 	}
-	r := report{at: now, hosted: map[hosted][]*pb.InstanceStatus{}}
+	r := report{at: now, hosted: map[hosted][]*pb.InstanceStatus{}, uploads: map[hosted][]*pb.UploadStatus{}}
 	for _, i := range s.GetInstances() {
 		key := hosted{i.GetProject(), i.GetFunction()}
 		r.hosted[key] = append(r.hosted[key], i)
+	}
+	for _, u := range s.GetUploads() {
+		key := hosted{u.GetProject(), u.GetFunction()}
+		r.uploads[key] = append(r.uploads[key], u)
 	}
 	b.runners[s.GetRunner()] = r
 }
@@ -112,7 +117,7 @@ func (b *board) isComplete() bool {
 }
 
 // status is how a function stands. The instances are those of all its generations, as an earlier one serves until the
-// next does. The state is about the newest generation alone:
+// next does, and of uploads beside the one that serves. The state is about the newest generation alone:
 //
 //	Unknown      the bus is lost, or not listened to for long enough
 //	Running      else: an instance of it runs
@@ -134,7 +139,7 @@ func (b *board) status(project string, f *pb.Function) status {
 		for _, i := range r.hosted[hosted{project, f.GetName()}] {
 			s.Instances = append(s.Instances, instance{State: i.GetState(), Name: i.GetName()})
 			// A runner may know of a newer generation than the reader of f.
-			if i.GetGeneration() >= f.GetGeneration() {
+			if i.GetGeneration() >= f.GetGeneration() && !i.GetAside() {
 				newest[i.GetState()] = true
 			}
 		}

@@ -6,19 +6,26 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 	"go.opentelemetry.io/otel/attribute"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
+	uploads "matchmaker.dev/services/internal/upload"
 	"matchmaker.dev/services/internal/web"
 )
 
-// put takes an upload: PUT /functions/{name}?implementation={module}.
+// put takes an upload: PUT /functions/{name}?implementation={module}&note={text}&shadow=true. The contract has no note,
+// and no upload that runs in the shadow.
 func (r *registry) put(c echo.Context) error {
 	name, err := nameOf(c)
 	if err != nil {
@@ -32,7 +39,15 @@ func (r *registry) put(c echo.Context) error {
 	if err := r.allowRestarts(ctx, project, 0); err != nil { // before the work; it is taken when the module is
 		return err
 	}
-	query, err := web.Query(c, "implementation")
+	query, err := web.Query(c, "implementation", "note", "shadow")
+	if err != nil {
+		return err
+	}
+	note, inShadow, err := wishes(query)
+	if err != nil {
+		return err
+	}
+	pinned, err := r.pinned(ctx, project, name)
 	if err != nil {
 		return err
 	}
@@ -65,14 +80,16 @@ func (r *registry) put(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.checkRoom(ctx, project, name, checked); err != nil {
+	if err := r.checkRoom(ctx, project, name, checked, pinned, inShadow); err != nil {
 		return err
 	}
 	if err := r.allowRestarts(ctx, project, 1); err != nil {
 		return err
 	}
 	upload := &upload{
-		md5: hex.EncodeToString(sum[:]), implementation: implementation,
+		note: note, by: auth.From(c).Subject, inShadow: inShadow, trial: r.Settings.Trial,
+		retain: func(f *pb.Function) []*pb.FunctionVersion { return uploads.Retain(f, r.Settings.Versions, pinned) },
+		md5:    hex.EncodeToString(sum[:]), implementation: implementation,
 		hash: checked.Hash, bytes: len(module), machineCode: checked.Code, manifest: manifest(checked.Manifest),
 		store: sync.OnceValues(func() (string, error) {
 			if err := r.checkShare(ctx, project, len(module)); err != nil {
@@ -88,18 +105,59 @@ func (r *registry) put(c echo.Context) error {
 		}),
 	}
 	var next *pb.Function
-	err = r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (f *pb.Function, err error) {
-		next, err = upload.apply(current, name, r.Store.Now(), r.Settings.Versions)
-		return next, err
-	})
+	err = r.Store.ChangeFunctionWith(ctx, project, name,
+		func(current *pb.Function) (f *pb.Function, e *pb.Event, err error) {
+			if next, err = upload.apply(current, name, r.Store.Now()); err != nil {
+				return nil, nil, err
+			}
+			reason := uploadedReason
+			if inShadow {
+				reason = shadowReason
+			}
+			return next, functionEvent(next, reason, note), nil
+		})
 	if err != nil {
 		return err
 	}
-	r.Log.InfoContext(ctx, "function uploaded", "project", project, "function", name, "version", next.GetVersion(),
-		"module", next.GetModule(), "bytes", len(module))
+	r.Log.InfoContext(ctx, "function uploaded", "project", project, "function", name, "version",
+		next.GetVersions()[0].GetVersion(), "shadow", inShadow, "bytes", len(module))
 	r.recount(ctx, project)
 	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
 	return c.JSON(http.StatusOK, r.describe(project, next))
+}
+
+// longestNote is how many bytes the note of an upload may have.
+const longestNote = 256
+
+// wishes reads what a request says of an upload.
+func wishes(query url.Values) (note string, inShadow bool, err error) {
+	note = query.Get("note")
+	switch {
+	case len(note) > longestNote:
+		return "", false, problem.New(problem.Invalid, "note: %d bytes, at most %d are allowed", len(note), longestNote).
+			Exceeds("upload-note")
+	case !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl):
+		return "", false, problem.New(problem.Invalid, "note: must be UTF-8 without control characters")
+	}
+	inShadow, err = truth(query, "shadow")
+	return note, inShadow, err
+}
+
+// maxPinned is how many uploads of a function configs may name before another one is taken: all of them are kept.
+const maxPinned = 16
+
+// pinned returns the uploads of a function that configs name.
+func (r *registry) pinned(ctx context.Context, project, name string) (map[int64]bool, error) {
+	configs, err := r.Store.Configs(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	pinned := uploads.Pinned(configs)[name]
+	if len(pinned) > maxPinned {
+		return nil, problem.New(problem.Invalid, "name: configs name %d uploads of this function, at most %d are kept for "+
+			"them: let some name none, or the same", len(pinned), maxPinned).Exceeds("pinned-uploads")
+	}
+	return pinned, nil
 }
 
 // checkCount refuses a function that would exceed the project's limit, or for which Redis has no memory. Only the store

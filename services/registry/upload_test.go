@@ -41,7 +41,7 @@ func TestUpload(t *testing.T) {
 	created := b.clock.now()
 	sum := md5.Sum(file)
 	want := fmt.Sprintf(`{"name":"duel-1.0","md5Hash":"%x","created":%q,"updated":%q,`+
-		`"status":{"state":"Pending","instances":[]}}`, sum, created.UTC().Format("2006-01-02T15:04:05.000Z"),
+		`"status":{"state":"Pending","instances":[]},"upload":1}`, sum, created.UTC().Format("2006-01-02T15:04:05.000Z"),
 		created.UTC().Format("2006-01-02T15:04:05.000Z"))
 	same(t, b.put(t, "/functions/Duel-1.0?implementation=duel", file), http.StatusOK, want)
 	same(t, b.get(t, "/functions/duel-1.0"), http.StatusOK, want)
@@ -59,7 +59,7 @@ func TestUpload(t *testing.T) {
 	}
 	record.Versions = []*pb.FunctionVersion{{
 		Version: 1, Uploaded: created.UnixMilli(), Md5: record.GetMd5(), Module: record.GetModule(), Implementation: "duel",
-		Bytes: int64(len(module)),
+		Bytes: int64(len(module)), Manifest: record.GetManifest(), By: "studio",
 	}}
 	b.hasRecord(t, record)
 	if stored, err := b.bus.Module(t.Context(), record.GetModule()); err != nil || !bytes.Equal(stored, module) {
@@ -86,7 +86,7 @@ func TestUpload(t *testing.T) {
 		record.Version++
 		record.Versions = slices.Insert(record.GetVersions(), 0, &pb.FunctionVersion{
 			Version: record.GetVersion(), Uploaded: record.GetUpdated(), Md5: record.GetMd5(), Module: record.GetModule(),
-			Bytes: int64(len(module)),
+			Bytes: int64(len(module)), Manifest: record.GetManifest(), By: "studio",
 		})
 		b.hasRecord(t, record)
 	}

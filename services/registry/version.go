@@ -18,6 +18,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
+	uploads "matchmaker.dev/services/internal/upload"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -29,6 +30,12 @@ type version struct {
 	Implementation string `json:"implementation,omitempty"`
 	Size           int64  `json:"size"` // of the module, in bytes
 	Uploaded       string `json:"uploaded"`
+	By             string `json:"by,omitzero"`
+	Note           string `json:"note,omitzero"`
+	Worked         bool   `json:"worked,omitzero"` // runs of it succeeded
+	Shadow         bool   `json:"shadow,omitzero"`
+	// Health is how its runs went lately, also those for configs that name it.
+	Health *health `json:"health,omitzero"`
 }
 
 type versionList struct {
@@ -41,7 +48,8 @@ func (r *registry) versions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := r.Store.Function(c.Request().Context(), c.Param("project"), name)
+	project := c.Param("project")
+	f, err := r.Store.Function(c.Request().Context(), project, name)
 	if err != nil {
 		return err
 	}
@@ -50,6 +58,8 @@ func (r *registry) versions(c echo.Context) error {
 		answer.Versions = append(answer.Versions, version{
 			Version: v.GetVersion(), Current: v.GetVersion() == f.GetVersion(),
 			MD5: v.GetMd5(), Implementation: v.GetImplementation(), Size: v.GetBytes(), Uploaded: iso8601(v.GetUploaded()),
+			By: v.GetBy(), Note: v.GetNote(), Worked: v.GetWorked() > 0, Shadow: v.GetVersion() == f.GetShadow(),
+			Health: healthOf(r.board.uploadOf(project, name, v.GetVersion())),
 		})
 	}
 	return c.JSON(http.StatusOK, answer)
@@ -75,17 +85,25 @@ func (r *registry) rollback(c echo.Context) error {
 	if to.Version < 1 {
 		return problem.New(problem.Invalid, "version: missing or less than 1: name the version to go back to")
 	}
+	return r.switchTo(c, name, to.Version, rollbackReason)
+}
+
+// switchTo makes a version that is kept the one that runs. reason is why, as events say it.
+func (r *registry) switchTo(c echo.Context, name string, number int64, reason string) error {
 	ctx, project := c.Request().Context(), c.Param("project")
 	f, err := r.Store.Function(ctx, project, name)
 	if err != nil {
 		return err
 	}
-	v, err := versionOf(f, to.Version)
+	v, err := versionOf(f, number)
 	if err != nil {
 		return err
 	}
-	if f.GetVersion() == to.Version {
+	if f.GetVersion() == number {
 		return c.JSON(http.StatusOK, r.describe(project, f))
+	}
+	if err := isPromoted(f, number, reason); err != nil {
+		return err
 	}
 	if err := r.allowRestarts(ctx, project, 1); err != nil {
 		return err
@@ -103,19 +121,26 @@ func (r *registry) rollback(c echo.Context) error {
 		return place.reason(err)
 	}
 	var next *pb.Function
-	err = r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
-		v, err := versionOf(current, to.Version) // it may have been pushed out, or deleted with the function
-		if err != nil {
-			return nil, err
-		}
-		next = withVersion(current, v, says, r.Store.Now())
-		return next, nil
-	})
+	err = r.Store.ChangeFunctionWith(ctx, project, name,
+		func(current *pb.Function) (*pb.Function, *pb.Event, error) {
+			v, err := versionOf(current, number) // it may have been pushed out, or deleted with the function
+			if err == nil {
+				err = isPromoted(current, number, reason)
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			next = withVersion(current, v, says, r.Store.Now())
+			if reason == promotedReason {
+				next.TrialUntil = trialUntil(next, r.Store.Now(), r.Settings.Trial)
+			}
+			return next, functionEvent(next, reason, ""), nil
+		})
 	if err != nil {
 		return err
 	}
-	r.Log.InfoContext(ctx, "function went back", "project", project, "function", name, "from", f.GetVersion(), "to",
-		to.Version)
+	r.Log.InfoContext(ctx, "function runs another upload", "project", project, "function", name, "from", f.GetVersion(),
+		"to", number, "reason", reason)
 	r.recount(ctx, project)
 	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
 	return c.JSON(http.StatusOK, r.describe(project, next))
@@ -143,7 +168,7 @@ func (r *registry) checkStored(
 	if err != nil {
 		return nil, err
 	}
-	if err := r.checkRoom(ctx, project, name, checked); err != nil {
+	if err := r.checkRoom(ctx, project, name, checked, nil, false); err != nil {
 		return nil, err
 	}
 	return manifest(checked.Manifest), nil
@@ -165,7 +190,8 @@ func versionOf(f *pb.Function, number int64) (*pb.FunctionVersion, error) {
 		f.GetName(), strings.Join(kept, ", "))
 }
 
-// withVersion returns the function with one of its versions as the one to run.
+// withVersion returns the function with one of its versions as the one to run. It goes back to none by itself, and runs
+// in no shadow.
 func withVersion(f *pb.Function, v *pb.FunctionVersion, says *pb.Manifest, now time.Time) *pb.Function {
 	next := proto.CloneOf(f)
 	next.Version, next.Md5, next.Module, next.Implementation = v.GetVersion(), v.GetMd5(), v.GetModule(),
@@ -173,6 +199,10 @@ func withVersion(f *pb.Function, v *pb.FunctionVersion, says *pb.Manifest, now t
 	next.Manifest = says
 	next.Updated = max(now.UnixMilli(), f.GetCreated())
 	next.Generation = nextGeneration(f, now)
+	next.TrialUntil, next.Returned = 0, nil
+	if next.GetShadow() == v.GetVersion() {
+		next.Shadow = 0
+	}
 	return next
 }
 
@@ -183,14 +213,23 @@ type upload struct {
 	bytes               int    // of the module
 	machineCode         int64
 	manifest            *pb.Manifest
+	note, by            string
+	inShadow            bool
+	trial               time.Duration
+	// retain returns the versions that are kept.
+	retain func(*pb.Function) []*pb.FunctionVersion
 	// store puts the module into the object store under a name of its own, once.
 	store func() (name string, err error)
 }
 
-// apply returns the function after the upload; current is nil if there was none. The upload becomes a new version, and
-// the oldest ones beyond keep are dropped. A file that runs already makes no new version: uploading after every build
-// would drop the versions worth going back to.
-func (u *upload) apply(current *pb.Function, name string, now time.Time, keep int) (*pb.Function, error) {
+// apply returns the function after the upload; current is nil if there was none. The upload becomes a new version, which
+// runs from now on, or in the shadow of the one that runs, and the oldest ones are dropped. A file that runs already
+// makes no new version: uploading after every build would drop the versions worth going back to.
+func (u *upload) apply(current *pb.Function, name string, now time.Time) (*pb.Function, error) {
+	if current == nil && u.inShadow {
+		return nil, problem.New(problem.Invalid, "shadow: no upload of this function runs, in whose shadow it could: upload "+
+			"it without")
+	}
 	if current == nil {
 		current = &pb.Function{Name: name, Created: now.UnixMilli()}
 	}
@@ -199,7 +238,12 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time, keep in
 		same := strings.HasPrefix(v.GetModule(), u.hash)
 		if same && v.GetVersion() == current.GetVersion() && v.GetMd5() == u.md5 &&
 			v.GetImplementation() == u.implementation {
-			return withVersion(current, v, u.manifest, now), nil
+			if u.inShadow {
+				return nil, problem.New(problem.Invalid, "shadow: the file is that of upload %d, which runs", v.GetVersion())
+			}
+			next := withVersion(current, v, u.manifest, now)
+			next.TrialUntil, next.Returned = current.GetTrialUntil(), current.GetReturned()
+			return next, nil
 		}
 		if same {
 			module = v.GetModule() // kept as long as this record says so
@@ -215,12 +259,36 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time, keep in
 	v := &pb.FunctionVersion{
 		Version: latest + 1, Uploaded: max(now.UnixMilli(), current.GetCreated()),
 		Md5: u.md5, Module: module, Implementation: u.implementation, Bytes: int64(u.bytes),
-		MachineCode: u.machineCode,
+		MachineCode: u.machineCode, Note: u.note, By: u.by,
 	}
-	next := withVersion(current, v, u.manifest, now)
+	if proto.Size(u.manifest) <= keptManifest {
+		v.Manifest = u.manifest
+	}
+	var next *pb.Function
+	if u.inShadow {
+		next = proto.CloneOf(current)
+		next.Shadow = v.GetVersion()
+	} else {
+		next = withVersion(current, v, u.manifest, now)
+	}
 	next.Versions = slices.Insert(next.GetVersions(), 0, v)
-	next.Versions = next.Versions[:min(len(next.Versions), keep)]
+	next.Versions = u.retain(next)
+	if !u.inShadow {
+		next.TrialUntil = trialUntil(next, now, u.trial)
+	}
 	return next, nil
+}
+
+// keptManifest is how many bytes the manifest of a version may have to be kept beside it. Runners read all of them every
+// second; a longer one is read from the module when it is needed.
+const keptManifest = 4 << 10
+
+// trialUntil is until when a function goes back by itself from an upload that runs from now on.
+func trialUntil(f *pb.Function, now time.Time, trial time.Duration) int64 {
+	if trial == 0 || f.GetNoReturn() || uploads.LastGood(f) == nil {
+		return 0
+	}
+	return now.Add(trial).UnixMilli()
 }
 
 // moduleName is a name for a module in the object store that no other upload has. A name that no version has any more

@@ -66,8 +66,8 @@ func TestVersions(t *testing.T) {
 	two := b.upload(t, "duel", 2)
 	second := iso8601(b.clock.now().UnixMilli())
 	same(t, b.get(t, "/functions/DUEL/versions"), http.StatusOK, fmt.Sprintf(
-		`{"versions":[{"version":2,"current":true,"md5Hash":%q,"size":%d,"uploaded":%q},`+
-			`{"version":1,"current":false,"md5Hash":%q,"size":%d,"uploaded":%q}]}`,
+		`{"versions":[{"version":2,"current":true,"md5Hash":%q,"size":%d,"uploaded":%q,`+
+			`"by":"studio"},{"version":1,"current":false,"md5Hash":%q,"size":%d,"uploaded":%q,"by":"studio"}]}`,
 		two, len(numbered(2)), second, one, len(numbered(1)), first))
 
 	before := b.record(t)
@@ -78,7 +78,8 @@ func TestVersions(t *testing.T) {
 	b.clock.advance(time.Minute)
 	now := iso8601(b.clock.now().UnixMilli())
 	same(t, b.rollback(t, "Duel", `{"version":1}`), http.StatusOK, fmt.Sprintf(
-		`{"name":"duel","md5Hash":%q,"created":%q,"updated":%q,"status":{"state":"Pending","instances":[]}}`, one, first,
+		`{"name":"duel","md5Hash":%q,"created":%q,"updated":%q,"status":{"state":"Pending","instances":[]},`+
+			`"upload":1}`, one, first,
 		now))
 	if p := <-pokes; !p.GetFunctions() {
 		t.Errorf("poked with %v", p)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -28,23 +29,35 @@ type function struct {
 	logBudget  *rate.Limiter        // bytes that all instances together may log
 	projectLog *rate.Limiter        // bytes that all functions of the project may log
 	ready      chan struct{}        // closed when the first version is ready
+	// least and most are how many instances it has.
+	least, most int
+	// role is what it runs for if it is beside another one, and empty otherwise.
+	role      role
+	health    *health
+	spent     *spending
+	trying    atomic.Bool // something is tried with runs
+	repeating atomic.Bool // a failed run is being repeated
+	repeats   repeats
 
 	mu           sync.Mutex
-	current      *version         // it answers runs; nil until the first one is ready
-	next         *version         // replaces current when it is ready; nil when there is none
-	retired      []*version       // earlier ones, whose instances still finish a run
-	subscription bus.Subscription // to runs; nil while none are taken
-	stopping     bool             // subscribe no more
-	closed       bool             // runs are refused
-	inFlight     sync.WaitGroup   // runs
-	runs         map[*run]func()  // those in flight, and what ends each
+	record       *pb.Function          // the newest that was read
+	besides      map[besideKey]*beside // uploads beside the one that serves
+	current      *version              // it answers runs; nil until the first one is ready
+	next         *version              // replaces current when it is ready; nil when there is none
+	retired      []*version            // earlier ones, whose instances still finish a run
+	subscription bus.Subscription      // to runs; nil while none are taken
+	stopping     bool                  // subscribe no more
+	closed       bool                  // runs are refused
+	inFlight     sync.WaitGroup        // runs
+	runs         map[*run]func()       // those in flight, and what ends each
 }
 
 func newFunction(ctx context.Context, e *env, key functionKey, feed *feed, projectLog *rate.Limiter) *function {
 	f := &function{
 		functionKey: key, env: e, feed: feed, labels: e.metrics.labels(key),
 		logBudget: rate.NewLimiter(logRate, logBurst), projectLog: projectLog, ready: make(chan struct{}),
-		runs: map[*run]func(){},
+		runs: map[*run]func(){}, health: newHealth(e.Store.Now), spent: &spending{left: trialCredit},
+		least: e.Settings.MinInstances, most: e.Settings.MaxInstances,
 	}
 	f.gate = e.gate.Function(key.project, key.function, e.Settings.MaxInstances, f.scaleUp)
 	f.life, f.kill = context.WithCancel(ctx)
@@ -57,6 +70,8 @@ func newFunction(ctx context.Context, e *env, key functionKey, feed *feed, proje
 func (f *function) update(spec *pb.Function) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.record = spec
+	defer f.keepBesides()
 	latest := f.next
 	if latest == nil {
 		latest = f.current
@@ -86,6 +101,7 @@ func (f *function) instanceReady(v *version) {
 		close(f.ready)
 	}
 	f.current, f.next = v, nil
+	f.keepBesides()
 }
 
 // versionEnded forgets a version whose last slot ended.
@@ -182,8 +198,16 @@ func (f *function) scaleUp() {
 
 // overloaded returns whether runs wait although there are as many instances as allowed, and all of them run.
 func (f *function) overloaded() bool {
-	v := f.currentVersion()
-	return v != nil && f.gate.Waiting() > 0 && v.atCapacity()
+	f.mu.Lock()
+	v := f.current
+	serving := []*function{}
+	for _, b := range f.sortedBesides() {
+		if b.key.role == pinned {
+			serving = append(serving, b.function)
+		}
+	}
+	f.mu.Unlock()
+	return v != nil && f.gate.Waiting() > 0 && v.atCapacity() || slices.ContainsFunc(serving, (*function).overloaded)
 }
 
 // appendStatus appends the state of each instance. An instance that runs while the index is still being read answers
@@ -200,13 +224,24 @@ func (f *function) appendStatus(list []*pb.InstanceStatus) []*pb.InstanceStatus 
 			if status.State != stateRunning && v != f.current && v != f.next {
 				continue // a retired version starts no instance
 			}
-			if status.State == stateRunning && f.subscription == nil {
+			if status.State == stateRunning && f.subscription == nil && f.role == "" {
 				status.State = stateWaiting
 			}
 			list = append(list, status)
 		}
 	}
+	for _, b := range f.sortedBesides() {
+		list = b.appendStatus(list)
+	}
 	return list
+}
+
+// appendUploads appends how the runs of each upload went lately.
+func (f *function) appendUploads(list []*pb.UploadStatus) []*pb.UploadStatus {
+	f.mu.Lock()
+	record := f.record
+	f.mu.Unlock()
+	return f.health.tell(list, f.functionKey, record)
 }
 
 // measureLog counts what goes into the function's log, and lines that do not.

@@ -34,10 +34,15 @@ type instanceLog struct {
 	budget   *rate.Limiter // of the function, in bytes
 	project  *rate.Limiter // of all functions of the project
 	instance string
+	upload   int64
+	config   string // of the run under way, or of the last one
 	// measure is told of bytes that are sent, and of lines that were dropped; nil when nobody measures.
 	measure func(bytes, dropped int)
 
 	text    []byte
+	lines   int              // in text
+	marks   []*pb.LogMark    // of these lines
+	marked  int              // about how many bytes the marks take
 	dropped int              // lines over the budget, not reported yet
 	due     <-chan time.Time // when text is to be sent; nil when there is none
 }
@@ -89,6 +94,7 @@ func (l *instanceLog) add(text string) {
 	if len(l.text)+len(text) > bus.MaxLogText {
 		l.flush()
 	}
+	l.mark()
 	for len(text) > bus.MaxLogText {
 		n := bus.MaxLogText
 		for !utf8.RuneStart(text[n]) {
@@ -96,9 +102,33 @@ func (l *instanceLog) add(text string) {
 		}
 		l.sendText(text[:n])
 		text = text[n:]
+		l.mark()
 	}
 	l.text = append(l.text, text...)
+	l.lines++
 	l.flushSoon()
+}
+
+// What marks may take of a message, and how much of a config's name they have, in bytes.
+const (
+	maxMarks      = 512
+	maxMarkConfig = 128
+	markBytes     = 16
+)
+
+// mark notes when the next line was written, and for which config, unless the line before it says the same.
+func (l *instanceLog) mark() {
+	now, config := l.shown().UnixMilli(), l.config[:min(len(l.config), maxMarkConfig)]
+	if n := len(l.marks); n > 0 && l.marks[n-1].GetTime() == now && l.marks[n-1].GetConfig() == config {
+		return
+	}
+	if l.marked += markBytes + len(config); l.marked > maxMarks && len(l.text) > 0 {
+		l.flush()
+		l.marked = markBytes + len(config)
+	}
+	l.marks = append(l.marks, &pb.LogMark{
+		Line: uint32(l.lines), Time: now, Config: strings.ToValidUTF8(config, ""),
+	})
 }
 
 func (l *instanceLog) flushSoon() {
@@ -128,5 +158,8 @@ func (l *instanceLog) sendText(text string) {
 	if l.measure != nil {
 		l.measure(len(text), 0)
 	}
-	l.send(&pb.LogLines{Instance: l.instance, Time: l.shown().UnixMilli(), Text: text})
+	l.send(&pb.LogLines{
+		Instance: l.instance, Time: l.shown().UnixMilli(), Text: text, Upload: l.upload, Marks: l.marks,
+	})
+	l.marks, l.marked, l.lines = nil, 0, 0
 }

@@ -120,6 +120,9 @@ func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 			type series struct{ project, function, state string }
 			counts := map[series]float64{}
 			for _, s := range r.status().GetInstances() {
+				if s.GetAside() {
+					continue
+				}
 				labels := x.functions.Of(s.GetProject(), s.GetFunction())
 				counts[series{labels[0].Value.AsString(), labels[1].Value.AsString(), s.GetState()}]++
 			}

@@ -56,7 +56,7 @@ func (p *peers) update(s *pb.RunnerStatus) (changed bool) {
 	}
 	serves := make(map[functionKey]bool, len(s.GetInstances()))
 	for _, i := range s.GetInstances() {
-		if i.GetState() == stateRunning {
+		if i.GetState() == stateRunning && !i.GetAside() {
 			serves[functionKey{i.GetProject(), i.GetFunction()}] = true
 		}
 	}

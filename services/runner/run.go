@@ -19,6 +19,13 @@ type run struct {
 	indexed time.Time       // when the index reached the position of the run
 	life    context.Context // its end kills the instance that has the run
 	done    chan struct{}   // closed by the slot that took the run, after the last part of the answer
+
+	// The rest is of trials. compare is what it is compared with. given, failure and tickets are set before done is
+	// closed: whether an instance was given the run, what became of it, and the tickets that it had.
+	compare *comparison
+	given   bool
+	failure error
+	tickets []string
 }
 
 // errConfigDeleted ends runs.
@@ -70,7 +77,7 @@ func (f *function) accept(ctx context.Context, request *pb.RunRequest, answer bu
 	f.mu.Unlock()
 	if closed {
 		remove()
-		f.finish(ctx, answer, &pb.RunPart{Error: "the function is leaving this runner, try again"})
+		f.finish(ctx, answer, &pb.RunPart{Error: errLeaving.Error()})
 	}
 }
 
@@ -130,7 +137,11 @@ func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error)
 	if r.Index.Len() == 0 && !r.Request.GetCheck() {
 		return false, nil
 	}
-	entry := f.gate.Enter(r.Request.GetConfig(), r)
+	serving, err := f.servingFor(r.Request.GetUpload())
+	if err != nil {
+		return false, err
+	}
+	entry := serving.gate.Enter(r.Request.GetConfig(), r)
 	select {
 	case <-entry.Taken():
 		return true, nil
@@ -143,14 +154,19 @@ func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error)
 		return true, nil
 	case <-ctx.Done():
 	}
-	crowded := f.gate.HasFreeWorker()
+	crowded := serving.gate.HasFreeWorker()
 	switch {
 	case !entry.Cancel():
 		return true, nil
 	case crowded:
 		return false, fmt.Errorf("the runner was busy with other runs: %w", context.Cause(ctx))
 	}
-	return false, fmt.Errorf("no instance was free: %w%s", context.Cause(ctx), f.currentVersion().failureText())
+	failing := serving.failureText()
+	err = fmt.Errorf("no instance was free: %w%s", context.Cause(ctx), failing)
+	if failing != "" && r.isCycle() {
+		serving.health.countUnserved(serving.spec(), r.Request.GetConfig(), err)
+	}
+	return false, err
 }
 
 // finish sends the last part of a run's answer.

@@ -15,6 +15,7 @@ import (
 	"matchmaker.dev/services/internal/invocation"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/runner/gate"
 )
 
@@ -49,7 +50,8 @@ type slot struct {
 func newSlot(v *version) *slot {
 	s := &slot{
 		f: v.f, v: v, state: stateWaiting, place: v.f.env.places.newPlace(v.f.functionKey),
-		log: instanceLog{now: v.f.env.Now, shown: v.f.env.Store.Now, send: v.f.sendLog, budget: v.f.logBudget,
+		log: instanceLog{upload: v.spec.GetVersion(), now: v.f.env.Now, shown: v.f.env.Store.Now, send: v.f.sendLog,
+			budget:  v.f.logBudget,
 			project: v.f.projectLog, measure: v.f.measureLog},
 		backoff: backoff.ExponentialBackOff{InitialInterval: firstPause, Multiplier: 2, MaxInterval: maxPause},
 	}
@@ -63,7 +65,9 @@ func (s *slot) run(ctx context.Context) {
 	for {
 		err := s.runInstance(ctx)
 		if err != nil && !errors.Is(err, context.Canceled) {
-			s.f.env.metrics.recordEnd(ctx, s.f.labels, err)
+			if !s.f.isTrial() {
+				s.f.env.metrics.recordEnd(ctx, s.f.labels, err)
+			}
 			s.logFailure(err)
 		}
 		if err == nil || ctx.Err() != nil {
@@ -99,8 +103,9 @@ func (s *slot) runInstance(ctx context.Context) error {
 	defer instance.Close()
 	took := time.Since(began)
 	s.f.env.metrics.start.Record(ctx, took.Seconds(), s.f.labels.function)
-	s.log.event("started: generation %d, process %d, after %v",
+	s.log.event("started: upload %d%s, generation %d, process %d, after %v", s.v.spec.GetVersion(), s.f.role.text(),
 		s.v.spec.GetGeneration(), instance.Pid(), took.Round(time.Millisecond))
+	s.logReturn()
 	s.log.flush()
 	s.setState(stateRunning, "")
 	s.f.instanceReady(s.v)
@@ -121,7 +126,7 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 		s.f.feed.needOwners()
 	}
 	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.log.line)
-	if err == nil && m.Manifest.Changes {
+	if err == nil && bool(m.Manifest.Changes) && !s.f.isTrial() {
 		s.keeping = invocation.NewKeeping(instance.Memory(), int(s.v.keepMost.Load()))
 	}
 	if err != nil {
@@ -133,13 +138,21 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 // takePlace waits until the runner may have one more instance. Meanwhile the function is not told to leave room for
 // short runs beside the instances that it has.
 func (s *slot) takePlace(ctx context.Context) error {
+	for s.f.isTrial() { // it takes nobody's place, and waits in nobody's way
+		if s.place.tryTake() {
+			return nil
+		}
+		if err := wait.For(ctx, placeRetry); err != nil {
+			return err
+		}
+	}
 	if s.place.tryTake() {
 		return nil
 	}
 	s.setState(stateWaiting, fmt.Sprintf("the runner has %d instances, as many as --runner-instances allows",
 		s.f.env.Settings.RunnerInstances))
 	s.f.gate.SetMost(max(1, len(s.v.copySlots())-1))
-	defer s.f.gate.SetMost(s.f.env.Settings.MaxInstances)
+	defer s.f.gate.SetMost(s.f.most)
 	return s.place.take(ctx)
 }
 
@@ -194,12 +207,18 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	}
 	r.Keeping = s.keeping
 	r.Answer = s.sign(r.Answer)
+	s.log.config = r.Request.GetConfig()
+	trial := s.f.try(s.v.spec, r)
 	last, err := invoker.Invoke(r.life, &r.Run, instance, s.needs)
 	if s.keeping != nil {
 		env.metrics.kept.Record(s.f.life, int64(s.keeping.Tickets()), s.f.labels.function)
 	}
 	outcome := outcomeOf(err)
-	env.metrics.recordRun(s.f.life, s.f.labels, outcome, last.GetStats())
+	s.record(r, outcome, last.GetStats(), err)
+	charge := time.Duration(last.GetStats().GetCharge()) * time.Microsecond
+	if s.f.role == "" && r.isCycle() {
+		last.GetStats().Charge += s.f.spent.pay(charge).Microseconds()
+	}
 	free()
 	s.place.setBusy(false)
 	if outcome == outcomeKilled {
@@ -207,17 +226,20 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 		s.keepLess(err, last.GetStats())
 	}
 	if err == nil && s.keeping.Due(&r.Run) {
-		s.f.finish(r.ctx, r.Answer, last)
-		s.f.trace(r, outcome, last, nil)
+		s.answer(r, outcome, last, nil)
+		trial.end(r, charge, nil)
 		err = s.check(invoker, r, instance)
 		if err != nil {
 			worker = nil
 		}
-		entry.Done(time.Duration(last.GetStats().GetCharge())*time.Microsecond, worker)
+		entry.Done(charge, worker)
 	} else {
-		entry.Done(time.Duration(last.GetStats().GetCharge())*time.Microsecond, worker)
-		s.f.finish(r.ctx, r.Answer, last)
-		s.f.trace(r, outcome, last, err)
+		entry.Done(charge, worker)
+		s.answer(r, outcome, last, err)
+		trial.end(r, charge, err)
+	}
+	if s.f.isTrial() {
+		s.f.endTrialRun(r, charge, err)
 	}
 	s.tellLeftOut(r)
 	env.invokers.put(invoker)
@@ -226,6 +248,38 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 		err = nil
 	}
 	return err
+}
+
+// record records a run for the metrics, and for who asks how the upload does.
+func (s *slot) record(r *run, outcome string, stats *pb.RunStats, err error) {
+	metrics := s.f.env.metrics
+	if s.f.isTrial() {
+		metrics.work.record(s.f.life, s.f.labels, stats)
+	} else {
+		metrics.recordRun(s.f.life, s.f.labels, outcome, stats)
+	}
+	if s.f.role != repeater && r.isCycle() && r.life.Err() == nil {
+		s.f.health.count(s.v.spec, r.Request.GetConfig(), stats, err)
+	}
+}
+
+// answer sends the last part of the answer to a run.
+func (s *slot) answer(r *run, outcome string, last *pb.RunPart, err error) {
+	s.f.finish(r.ctx, r.Answer, last)
+	if !s.f.isTrial() {
+		s.f.trace(r, outcome, last, err)
+	}
+}
+
+// logReturn logs once for each instance that the function went back to this upload by itself.
+func (s *slot) logReturn() {
+	back := s.f.returned()
+	if s.f.role != "" || back == nil || back.GetTo() != s.v.spec.GetVersion() {
+		return
+	}
+	s.log.event("upload %d runs again: %d of %d runs of upload %d failed, and %d of the %d that were repeated on this one "+
+		"did not: %s", back.GetTo(), back.GetFailed(), back.GetRuns(), back.GetFrom(), back.GetPassed(),
+		back.GetRepeated(), back.GetError())
 }
 
 // sign says in each part of an answer which upload of the function runs.
@@ -332,6 +386,7 @@ func (s *slot) status() *pb.InstanceStatus {
 	return &pb.InstanceStatus{
 		Project: s.f.project, Function: s.f.function, Generation: s.v.spec.GetGeneration(),
 		Name: s.name, State: s.state, Reason: strings.ToValidUTF8(s.reason[:min(len(s.reason), maxReason)], ""),
+		Upload: s.v.spec.GetVersion(), Aside: s.f.role != "",
 	}
 }
 

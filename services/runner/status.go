@@ -48,7 +48,8 @@ func (r *Runner) sendHeartbeat(ctx context.Context, s *pb.RunnerStatus) {
 	}
 }
 
-// status is the state of all instances, and how many hosts this runner wants for its projects.
+// status is the state of all instances, how the runs of uploads went, and how many hosts this runner wants for its
+// projects.
 func (r *Runner) status() *pb.RunnerStatus {
 	r.mu.Lock()
 	hosted := slices.Collect(maps.Values(r.hosted))
@@ -57,6 +58,7 @@ func (r *Runner) status() *pb.RunnerStatus {
 	for _, h := range hosted {
 		for _, f := range h.sortedFunctions() {
 			s.Instances = f.appendStatus(s.Instances)
+			s.Uploads = f.appendUploads(s.Uploads)
 		}
 	}
 	return s

@@ -44,8 +44,8 @@ func (v *version) matches(spec *pb.Function) bool {
 	return v.spec.GetGeneration() == spec.GetGeneration() && v.spec.GetModule() == spec.GetModule()
 }
 
-// scaleUp adds a slot, up to Settings.MaxInstances. It adds none while an instance does not run: either that instance
-// is about to, or the function fails and more instances would not help.
+// scaleUp adds a slot, up to the most that the function has. It adds none while an instance does not run: either that
+// instance is about to, or the function fails and more instances would not help.
 func (v *version) scaleUp() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -54,9 +54,9 @@ func (v *version) scaleUp() {
 	}
 }
 
-// takeOver adds as many slots as the version before has, nil for none, and at least Settings.MinInstances.
+// takeOver adds as many slots as the version before has, nil for none, and at least the least that the function has.
 func (v *version) takeOver(before *version) {
-	n := v.f.env.Settings.MinInstances
+	n := v.f.least
 	if before != nil {
 		n = max(n, len(before.copySlots()))
 	}
@@ -70,7 +70,7 @@ func (v *version) scaleDown(s *slot) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := v.f.env.Now()
-	if len(v.slots) <= v.f.env.Settings.MinInstances || now.Sub(v.allBusy) < v.f.env.Settings.Idle {
+	if len(v.slots) <= v.f.least || now.Sub(v.allBusy) < v.f.env.Settings.Idle {
 		return false
 	}
 	v.allBusy = now // the next one goes after as long again
@@ -82,7 +82,7 @@ func (v *version) scaleDown(s *slot) bool {
 func (v *version) atCapacity() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return len(v.slots) >= v.f.env.Settings.MaxInstances && v.allRunning()
+	return len(v.slots) >= v.f.most && v.allRunning()
 }
 
 // allRunning returns whether the instance of each slot runs. The caller has the lock.
@@ -90,9 +90,9 @@ func (v *version) allRunning() bool {
 	return !slices.ContainsFunc(v.slots, func(s *slot) bool { return s.status().State != stateRunning })
 }
 
-// addSlots adds slots until there are n, or Settings.MaxInstances. The caller has the lock.
+// addSlots adds slots until there are n, or as many as the function has at most. The caller has the lock.
 func (v *version) addSlots(n int) {
-	for len(v.slots) < min(n, v.f.env.Settings.MaxInstances) && v.ctx.Err() == nil {
+	for len(v.slots) < min(n, v.f.most) && v.ctx.Err() == nil {
 		s := newSlot(v)
 		v.slots = append(v.slots, s)
 		v.allBusy = v.f.env.Now()

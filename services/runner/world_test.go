@@ -191,6 +191,7 @@ type answer struct {
 	error     string
 	stats     *pb.RunStats
 	parts     int
+	upload    int64
 }
 
 // invoke does a run over all tickets and returns its complete answer; do is the guest's setting.
@@ -232,7 +233,7 @@ func (w *world) awaitAnswer(parts <-chan *pb.RunPart) answer {
 			a.parts++
 			a.proposals = append(a.proposals, p.GetProposals()...)
 			if p.GetLast() {
-				a.error, a.stats = p.GetError(), p.GetStats()
+				a.error, a.stats, a.upload = p.GetError(), p.GetStats(), p.GetUpload()
 				return a
 			}
 		case <-deadline:

@@ -221,7 +221,7 @@ func (s *service) explainRequest(
 		Project: project, Config: config.GetId(), Function: config.GetFunction(), Settings: config.GetSettings(),
 		Pools: pools, Position: position, Queue: config.GetQueue(), Explain: []string{id},
 		Now: s.Store.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
-		Budget: explainTime.Milliseconds(), Backfills: true,
+		Budget: explainTime.Milliseconds(), Backfills: true, Upload: config.GetUpload(),
 	}
 }
 

@@ -144,7 +144,10 @@ type RunRequest struct {
 	// capture is set if the request that the function got is sent too, with its answer.
 	Capture bool `protobuf:"varint,19,opt,name=capture,proto3" json:"capture,omitempty"`
 	// report says what the runner measures of each proposal; absent if nothing is.
-	Report        *Report `protobuf:"bytes,17,opt,name=report,proto3" json:"report,omitempty"`
+	Report *Report `protobuf:"bytes,17,opt,name=report,proto3" json:"report,omitempty"`
+	// upload of the function that is to run; 0 for the one that the function runs. Runners of earlier versions do not know
+	// it.
+	Upload        int64 `protobuf:"varint,18,opt,name=upload,proto3" json:"upload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -303,6 +306,13 @@ func (x *RunRequest) GetReport() *Report {
 		return x.Report
 	}
 	return nil
+}
+
+func (x *RunRequest) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
 }
 
 // Listing selects tickets, for people.
@@ -1300,7 +1310,9 @@ type RunnerStatus struct {
 	// too much work for it.
 	Hosts map[string]int32 `protobuf:"bytes,4,rep,name=hosts,proto3" json:"hosts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// handing is set while a runner that is going to shut down hands its projects over.
-	Handing       bool `protobuf:"varint,5,opt,name=handing,proto3" json:"handing,omitempty"`
+	Handing bool `protobuf:"varint,5,opt,name=handing,proto3" json:"handing,omitempty"`
+	// uploads are those that had runs lately. Runners of earlier versions leave them out.
+	Uploads       []*UploadStatus `protobuf:"bytes,6,rep,name=uploads,proto3" json:"uploads,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1370,6 +1382,343 @@ func (x *RunnerStatus) GetHanding() bool {
 	return false
 }
 
+func (x *RunnerStatus) GetUploads() []*UploadStatus {
+	if x != nil {
+		return x.Uploads
+	}
+	return nil
+}
+
+// UploadStatus says how the runs of an upload of a function went on a runner. Runs that got no ticket do not count.
+type UploadStatus struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Project    string                 `protobuf:"bytes,1,opt,name=project,proto3" json:"project,omitempty"`
+	Function   string                 `protobuf:"bytes,2,opt,name=function,proto3" json:"function,omitempty"`
+	Upload     int64                  `protobuf:"varint,3,opt,name=upload,proto3" json:"upload,omitempty"`
+	Generation int64                  `protobuf:"varint,4,opt,name=generation,proto3" json:"generation,omitempty"`
+	// runs of the last five minutes, how many of them failed, and how many more got no instance because the upload's
+	// instances fail.
+	Runs     int64 `protobuf:"varint,5,opt,name=runs,proto3" json:"runs,omitempty"`
+	Failed   int64 `protobuf:"varint,6,opt,name=failed,proto3" json:"failed,omitempty"`
+	Unserved int64 `protobuf:"varint,7,opt,name=unserved,proto3" json:"unserved,omitempty"`
+	// error is what the last failed run said, error_time when, and error_config of which config it was.
+	Error       string `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
+	ErrorTime   int64  `protobuf:"varint,9,opt,name=error_time,json=errorTime,proto3" json:"error_time,omitempty"`
+	ErrorConfig string `protobuf:"bytes,10,opt,name=error_config,json=errorConfig,proto3" json:"error_config,omitempty"`
+	// times and memory count these runs by their time in microseconds, and the memory of their instances in KiB: see
+	// package histogram.
+	Times  []uint32 `protobuf:"varint,11,rep,packed,name=times,proto3" json:"times,omitempty"`
+	Memory []uint32 `protobuf:"varint,12,rep,packed,name=memory,proto3" json:"memory,omitempty"`
+	// all_runs and all_failed count all runs of the generation on this runner, unserved ones included.
+	AllRuns   int64 `protobuf:"varint,13,opt,name=all_runs,json=allRuns,proto3" json:"all_runs,omitempty"`
+	AllFailed int64 `protobuf:"varint,14,opt,name=all_failed,json=allFailed,proto3" json:"all_failed,omitempty"`
+	// repeated is how many of its failed runs were repeated on the upload repeated_on, of which passed succeeded with all
+	// tickets of the failed one.
+	RepeatedOn int64 `protobuf:"varint,15,opt,name=repeated_on,json=repeatedOn,proto3" json:"repeated_on,omitempty"`
+	Repeated   int64 `protobuf:"varint,16,opt,name=repeated,proto3" json:"repeated,omitempty"`
+	Passed     int64 `protobuf:"varint,17,opt,name=passed,proto3" json:"passed,omitempty"`
+	// worked is set if the function's record says already that the upload worked in this generation.
+	Worked bool `protobuf:"varint,18,opt,name=worked,proto3" json:"worked,omitempty"`
+	// compared is what came of the runs that the upload got in the shadow of another one.
+	Compared      *Comparison `protobuf:"bytes,19,opt,name=compared,proto3" json:"compared,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadStatus) Reset() {
+	*x = UploadStatus{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadStatus) ProtoMessage() {}
+
+func (x *UploadStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadStatus.ProtoReflect.Descriptor instead.
+func (*UploadStatus) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *UploadStatus) GetProject() string {
+	if x != nil {
+		return x.Project
+	}
+	return ""
+}
+
+func (x *UploadStatus) GetFunction() string {
+	if x != nil {
+		return x.Function
+	}
+	return ""
+}
+
+func (x *UploadStatus) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *UploadStatus) GetGeneration() int64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *UploadStatus) GetRuns() int64 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+func (x *UploadStatus) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *UploadStatus) GetUnserved() int64 {
+	if x != nil {
+		return x.Unserved
+	}
+	return 0
+}
+
+func (x *UploadStatus) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *UploadStatus) GetErrorTime() int64 {
+	if x != nil {
+		return x.ErrorTime
+	}
+	return 0
+}
+
+func (x *UploadStatus) GetErrorConfig() string {
+	if x != nil {
+		return x.ErrorConfig
+	}
+	return ""
+}
+
+func (x *UploadStatus) GetTimes() []uint32 {
+	if x != nil {
+		return x.Times
+	}
+	return nil
+}
+
+func (x *UploadStatus) GetMemory() []uint32 {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
+func (x *UploadStatus) GetAllRuns() int64 {
+	if x != nil {
+		return x.AllRuns
+	}
+	return 0
+}
+
+func (x *UploadStatus) GetAllFailed() int64 {
+	if x != nil {
+		return x.AllFailed
+	}
+	return 0
+}
+
+func (x *UploadStatus) GetRepeatedOn() int64 {
+	if x != nil {
+		return x.RepeatedOn
+	}
+	return 0
+}
+
+func (x *UploadStatus) GetRepeated() int64 {
+	if x != nil {
+		return x.Repeated
+	}
+	return 0
+}
+
+func (x *UploadStatus) GetPassed() int64 {
+	if x != nil {
+		return x.Passed
+	}
+	return 0
+}
+
+func (x *UploadStatus) GetWorked() bool {
+	if x != nil {
+		return x.Worked
+	}
+	return false
+}
+
+func (x *UploadStatus) GetCompared() *Comparison {
+	if x != nil {
+		return x.Compared
+	}
+	return nil
+}
+
+// Comparison compares the proposals of an upload with those of the one in whose shadow it ran.
+type Comparison struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	With  int64                  `protobuf:"varint,1,opt,name=with,proto3" json:"with,omitempty"`
+	// runs that both ended; skipped are runs that the shadow did not get, because it had had its share of work, or nothing
+	// was free.
+	Runs    int64 `protobuf:"varint,2,opt,name=runs,proto3" json:"runs,omitempty"`
+	Skipped int64 `protobuf:"varint,3,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	// failed and with_failed are the runs that one of them failed, or both.
+	Failed     int64 `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
+	WithFailed int64 `protobuf:"varint,5,opt,name=with_failed,json=withFailed,proto3" json:"with_failed,omitempty"`
+	// alike is how many runs both did with the same tickets. Only those count below.
+	Alike int64 `protobuf:"varint,6,opt,name=alike,proto3" json:"alike,omitempty"`
+	// matches and with_matches that they proposed, and how many of these have the same tickets.
+	Matches     int64 `protobuf:"varint,7,opt,name=matches,proto3" json:"matches,omitempty"`
+	WithMatches int64 `protobuf:"varint,8,opt,name=with_matches,json=withMatches,proto3" json:"with_matches,omitempty"`
+	Common      int64 `protobuf:"varint,9,opt,name=common,proto3" json:"common,omitempty"`
+	// score and with_score are sums.
+	Score         float64 `protobuf:"fixed64,10,opt,name=score,proto3" json:"score,omitempty"`
+	WithScore     float64 `protobuf:"fixed64,11,opt,name=with_score,json=withScore,proto3" json:"with_score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Comparison) Reset() {
+	*x = Comparison{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Comparison) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Comparison) ProtoMessage() {}
+
+func (x *Comparison) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
+func (*Comparison) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Comparison) GetWith() int64 {
+	if x != nil {
+		return x.With
+	}
+	return 0
+}
+
+func (x *Comparison) GetRuns() int64 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+func (x *Comparison) GetSkipped() int64 {
+	if x != nil {
+		return x.Skipped
+	}
+	return 0
+}
+
+func (x *Comparison) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *Comparison) GetWithFailed() int64 {
+	if x != nil {
+		return x.WithFailed
+	}
+	return 0
+}
+
+func (x *Comparison) GetAlike() int64 {
+	if x != nil {
+		return x.Alike
+	}
+	return 0
+}
+
+func (x *Comparison) GetMatches() int64 {
+	if x != nil {
+		return x.Matches
+	}
+	return 0
+}
+
+func (x *Comparison) GetWithMatches() int64 {
+	if x != nil {
+		return x.WithMatches
+	}
+	return 0
+}
+
+func (x *Comparison) GetCommon() int64 {
+	if x != nil {
+		return x.Common
+	}
+	return 0
+}
+
+func (x *Comparison) GetScore() float64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+func (x *Comparison) GetWithScore() float64 {
+	if x != nil {
+		return x.WithScore
+	}
+	return 0
+}
+
 // InstanceStatus describes one instance of a function.
 type InstanceStatus struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -1377,16 +1726,20 @@ type InstanceStatus struct {
 	Function string                 `protobuf:"bytes,2,opt,name=function,proto3" json:"function,omitempty"`
 	Name     string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	// state is Running, Waiting or Terminated.
-	State         string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
-	Generation    int64  `protobuf:"varint,5,opt,name=generation,proto3" json:"generation,omitempty"`
-	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	State      string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
+	Generation int64  `protobuf:"varint,5,opt,name=generation,proto3" json:"generation,omitempty"`
+	Reason     string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// upload that it runs; 0 if the runner is of a version that did not say. aside is set if it does not serve the runs of
+	// all configs.
+	Upload        int64 `protobuf:"varint,7,opt,name=upload,proto3" json:"upload,omitempty"`
+	Aside         bool  `protobuf:"varint,8,opt,name=aside,proto3" json:"aside,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *InstanceStatus) Reset() {
 	*x = InstanceStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1751,7 @@ func (x *InstanceStatus) String() string {
 func (*InstanceStatus) ProtoMessage() {}
 
 func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1764,7 @@ func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceStatus.ProtoReflect.Descriptor instead.
 func (*InstanceStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *InstanceStatus) GetProject() string {
@@ -1456,19 +1809,36 @@ func (x *InstanceStatus) GetReason() string {
 	return ""
 }
 
+func (x *InstanceStatus) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *InstanceStatus) GetAside() bool {
+	if x != nil {
+		return x.Aside
+	}
+	return false
+}
+
 // LogLines is output of one instance.
 type LogLines struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
-	Time          int64                  `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"`
-	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Instance string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Time     int64                  `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"`
+	Text     string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	// upload that the instance runs, and marks of the lines. Runners of earlier versions leave them out.
+	Upload        int64      `protobuf:"varint,4,opt,name=upload,proto3" json:"upload,omitempty"`
+	Marks         []*LogMark `protobuf:"bytes,5,rep,name=marks,proto3" json:"marks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LogLines) Reset() {
 	*x = LogLines{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1480,7 +1850,7 @@ func (x *LogLines) String() string {
 func (*LogLines) ProtoMessage() {}
 
 func (x *LogLines) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1493,7 +1863,7 @@ func (x *LogLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLines.ProtoReflect.Descriptor instead.
 func (*LogLines) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LogLines) GetInstance() string {
@@ -1517,6 +1887,82 @@ func (x *LogLines) GetText() string {
 	return ""
 }
 
+func (x *LogLines) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *LogLines) GetMarks() []*LogMark {
+	if x != nil {
+		return x.Marks
+	}
+	return nil
+}
+
+// LogMark says when lines were written, and for which config: all from a line on, counted from 0, to that of the next
+// mark.
+type LogMark struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Line          uint32                 `protobuf:"varint,1,opt,name=line,proto3" json:"line,omitempty"`
+	Time          int64                  `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"`
+	Config        string                 `protobuf:"bytes,3,opt,name=config,proto3" json:"config,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogMark) Reset() {
+	*x = LogMark{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogMark) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogMark) ProtoMessage() {}
+
+func (x *LogMark) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogMark.ProtoReflect.Descriptor instead.
+func (*LogMark) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *LogMark) GetLine() uint32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *LogMark) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *LogMark) GetConfig() string {
+	if x != nil {
+		return x.Config
+	}
+	return ""
+}
+
 var File_matchmaker_v1_bus_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_bus_proto_rawDesc = "" +
@@ -1528,7 +1974,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
 	"\aservers\x18\x05 \x01(\bR\aservers\x12\x1a\n" +
-	"\banswered\x18\x06 \x01(\bR\banswered\"\xdb\x05\n" +
+	"\banswered\x18\x06 \x01(\bR\banswered\"\xf3\x05\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -1549,7 +1995,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05check\x18\x0f \x01(\bR\x05check\x120\n" +
 	"\alisting\x18\x10 \x01(\v2\x16.matchmaker.v1.ListingR\alisting\x12\x18\n" +
 	"\acapture\x18\x13 \x01(\bR\acapture\x12-\n" +
-	"\x06report\x18\x11 \x01(\v2\x15.matchmaker.v1.ReportR\x06report\x1aM\n" +
+	"\x06report\x18\x11 \x01(\v2\x15.matchmaker.v1.ReportR\x06report\x12\x16\n" +
+	"\x06upload\x18\x12 \x01(\x03R\x06upload\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
@@ -1655,17 +2102,60 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12\x16\n" +
 	"\x06result\x18\x02 \x03(\rR\x06result\x12\x18\n" +
 	"\aresults\x18\x03 \x03(\fR\aresults\"\x0e\n" +
-	"\fTicketStatus\"\x8f\x02\n" +
+	"\fTicketStatus\"\xc6\x02\n" +
 	"\fRunnerStatus\x12\x16\n" +
 	"\x06runner\x18\x01 \x01(\tR\x06runner\x12;\n" +
 	"\tinstances\x18\x02 \x03(\v2\x1d.matchmaker.v1.InstanceStatusR\tinstances\x12\x18\n" +
 	"\aleaving\x18\x03 \x01(\bR\aleaving\x12<\n" +
 	"\x05hosts\x18\x04 \x03(\v2&.matchmaker.v1.RunnerStatus.HostsEntryR\x05hosts\x12\x18\n" +
-	"\ahanding\x18\x05 \x01(\bR\ahanding\x1a8\n" +
+	"\ahanding\x18\x05 \x01(\bR\ahanding\x125\n" +
+	"\auploads\x18\x06 \x03(\v2\x1b.matchmaker.v1.UploadStatusR\auploads\x1a8\n" +
 	"\n" +
 	"HostsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"\xa8\x01\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"\xa8\x04\n" +
+	"\fUploadStatus\x12\x18\n" +
+	"\aproject\x18\x01 \x01(\tR\aproject\x12\x1a\n" +
+	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x16\n" +
+	"\x06upload\x18\x03 \x01(\x03R\x06upload\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x04 \x01(\x03R\n" +
+	"generation\x12\x12\n" +
+	"\x04runs\x18\x05 \x01(\x03R\x04runs\x12\x16\n" +
+	"\x06failed\x18\x06 \x01(\x03R\x06failed\x12\x1a\n" +
+	"\bunserved\x18\a \x01(\x03R\bunserved\x12\x14\n" +
+	"\x05error\x18\b \x01(\tR\x05error\x12\x1d\n" +
+	"\n" +
+	"error_time\x18\t \x01(\x03R\terrorTime\x12!\n" +
+	"\ferror_config\x18\n" +
+	" \x01(\tR\verrorConfig\x12\x14\n" +
+	"\x05times\x18\v \x03(\rR\x05times\x12\x16\n" +
+	"\x06memory\x18\f \x03(\rR\x06memory\x12\x19\n" +
+	"\ball_runs\x18\r \x01(\x03R\aallRuns\x12\x1d\n" +
+	"\n" +
+	"all_failed\x18\x0e \x01(\x03R\tallFailed\x12\x1f\n" +
+	"\vrepeated_on\x18\x0f \x01(\x03R\n" +
+	"repeatedOn\x12\x1a\n" +
+	"\brepeated\x18\x10 \x01(\x03R\brepeated\x12\x16\n" +
+	"\x06passed\x18\x11 \x01(\x03R\x06passed\x12\x16\n" +
+	"\x06worked\x18\x12 \x01(\bR\x06worked\x125\n" +
+	"\bcompared\x18\x13 \x01(\v2\x19.matchmaker.v1.ComparisonR\bcompared\"\xa7\x02\n" +
+	"\n" +
+	"Comparison\x12\x12\n" +
+	"\x04with\x18\x01 \x01(\x03R\x04with\x12\x12\n" +
+	"\x04runs\x18\x02 \x01(\x03R\x04runs\x12\x18\n" +
+	"\askipped\x18\x03 \x01(\x03R\askipped\x12\x16\n" +
+	"\x06failed\x18\x04 \x01(\x03R\x06failed\x12\x1f\n" +
+	"\vwith_failed\x18\x05 \x01(\x03R\n" +
+	"withFailed\x12\x14\n" +
+	"\x05alike\x18\x06 \x01(\x03R\x05alike\x12\x18\n" +
+	"\amatches\x18\a \x01(\x03R\amatches\x12!\n" +
+	"\fwith_matches\x18\b \x01(\x03R\vwithMatches\x12\x16\n" +
+	"\x06common\x18\t \x01(\x03R\x06common\x12\x14\n" +
+	"\x05score\x18\n" +
+	" \x01(\x01R\x05score\x12\x1d\n" +
+	"\n" +
+	"with_score\x18\v \x01(\x01R\twithScore\"\xd6\x01\n" +
 	"\x0eInstanceStatus\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12\x1a\n" +
 	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x12\n" +
@@ -1674,11 +2164,19 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\n" +
 	"generation\x18\x05 \x01(\x03R\n" +
 	"generation\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reason\"N\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x16\n" +
+	"\x06upload\x18\a \x01(\x03R\x06upload\x12\x14\n" +
+	"\x05aside\x18\b \x01(\bR\x05aside\"\x94\x01\n" +
 	"\bLogLines\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04textB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
+	"\x04text\x18\x03 \x01(\tR\x04text\x12\x16\n" +
+	"\x06upload\x18\x04 \x01(\x03R\x06upload\x12,\n" +
+	"\x05marks\x18\x05 \x03(\v2\x16.matchmaker.v1.LogMarkR\x05marks\"I\n" +
+	"\aLogMark\x12\x12\n" +
+	"\x04line\x18\x01 \x01(\rR\x04line\x12\x12\n" +
+	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x16\n" +
+	"\x06config\x18\x03 \x01(\tR\x06configB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
 
 var (
 	file_matchmaker_v1_bus_proto_rawDescOnce sync.Once
@@ -1692,7 +2190,7 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
@@ -1707,47 +2205,53 @@ var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Assigned)(nil),       // 10: matchmaker.v1.Assigned
 	(*TicketStatus)(nil),   // 11: matchmaker.v1.TicketStatus
 	(*RunnerStatus)(nil),   // 12: matchmaker.v1.RunnerStatus
-	(*InstanceStatus)(nil), // 13: matchmaker.v1.InstanceStatus
-	(*LogLines)(nil),       // 14: matchmaker.v1.LogLines
-	nil,                    // 15: matchmaker.v1.RunRequest.PoolsEntry
-	nil,                    // 16: matchmaker.v1.RunRequest.CensusEntry
-	nil,                    // 17: matchmaker.v1.RunStats.PopulationEntry
-	nil,                    // 18: matchmaker.v1.RunStats.PoolsEntry
-	nil,                    // 19: matchmaker.v1.RunStats.QueuesEntry
-	nil,                    // 20: matchmaker.v1.RunStats.QueuePlayersEntry
-	nil,                    // 21: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Report)(nil),         // 22: matchmaker.v1.Report
-	(*Filter)(nil),         // 23: matchmaker.v1.Filter
-	(*Proposal)(nil),       // 24: matchmaker.v1.Proposal
-	(*Traced)(nil),         // 25: matchmaker.v1.Traced
-	(*Pool)(nil),           // 26: matchmaker.v1.Pool
+	(*UploadStatus)(nil),   // 13: matchmaker.v1.UploadStatus
+	(*Comparison)(nil),     // 14: matchmaker.v1.Comparison
+	(*InstanceStatus)(nil), // 15: matchmaker.v1.InstanceStatus
+	(*LogLines)(nil),       // 16: matchmaker.v1.LogLines
+	(*LogMark)(nil),        // 17: matchmaker.v1.LogMark
+	nil,                    // 18: matchmaker.v1.RunRequest.PoolsEntry
+	nil,                    // 19: matchmaker.v1.RunRequest.CensusEntry
+	nil,                    // 20: matchmaker.v1.RunStats.PopulationEntry
+	nil,                    // 21: matchmaker.v1.RunStats.PoolsEntry
+	nil,                    // 22: matchmaker.v1.RunStats.QueuesEntry
+	nil,                    // 23: matchmaker.v1.RunStats.QueuePlayersEntry
+	nil,                    // 24: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Report)(nil),         // 25: matchmaker.v1.Report
+	(*Filter)(nil),         // 26: matchmaker.v1.Filter
+	(*Proposal)(nil),       // 27: matchmaker.v1.Proposal
+	(*Traced)(nil),         // 28: matchmaker.v1.Traced
+	(*Pool)(nil),           // 29: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
-	15, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
-	16, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
+	18, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
+	19, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
 	2,  // 2: matchmaker.v1.RunRequest.listing:type_name -> matchmaker.v1.Listing
-	22, // 3: matchmaker.v1.RunRequest.report:type_name -> matchmaker.v1.Report
-	23, // 4: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
-	24, // 5: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	25, // 3: matchmaker.v1.RunRequest.report:type_name -> matchmaker.v1.Report
+	26, // 4: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
+	27, // 5: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
 	7,  // 6: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
 	6,  // 7: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	25, // 8: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	28, // 8: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
 	5,  // 9: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
 	3,  // 10: matchmaker.v1.RunPart.listed:type_name -> matchmaker.v1.Listed
-	17, // 11: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	18, // 12: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
-	19, // 13: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
-	20, // 14: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
-	13, // 15: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	21, // 16: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	26, // 17: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	26, // 18: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	8,  // 19: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	20, // 11: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	21, // 12: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
+	22, // 13: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
+	23, // 14: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
+	15, // 15: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	24, // 16: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	13, // 17: matchmaker.v1.RunnerStatus.uploads:type_name -> matchmaker.v1.UploadStatus
+	14, // 18: matchmaker.v1.UploadStatus.compared:type_name -> matchmaker.v1.Comparison
+	17, // 19: matchmaker.v1.LogLines.marks:type_name -> matchmaker.v1.LogMark
+	29, // 20: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	29, // 21: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	8,  // 22: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -1762,7 +2266,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -76,6 +76,8 @@ const (
 	// KIND_DECLINED: player declined the match, which ends the acceptance. It has one ticket. A ticket that is deleted
 	// meanwhile has KIND_CANCELLED instead.
 	Event_KIND_DECLINED Event_Kind = 17
+	// KIND_FUNCTION: the uploads of the function changed, as reason says. It has no tickets.
+	Event_KIND_FUNCTION Event_Kind = 20
 )
 
 // Enum value maps for Event_Kind.
@@ -99,6 +101,7 @@ var (
 		15: "KIND_UNSERVED",
 		16: "KIND_ACCEPTED",
 		17: "KIND_DECLINED",
+		20: "KIND_FUNCTION",
 	}
 	Event_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -119,6 +122,7 @@ var (
 		"KIND_UNSERVED":    15,
 		"KIND_ACCEPTED":    16,
 		"KIND_DECLINED":    17,
+		"KIND_FUNCTION":    20,
 	}
 )
 
@@ -257,6 +261,14 @@ type Event struct {
 	//	                unallocated: the match that was to get the server is over
 	//	KIND_UNSERVED   deleted: the config was deleted
 	//	                changed: the config serves another queue now, or none
+	//	KIND_FUNCTION   uploaded: the upload runs from now on
+	//	                rollback: the studio went back to the upload, or forward
+	//	                returned: the upload that ran failed, and the service went back to this one, which does not; detail
+	//	                  says how many runs failed
+	//	                shadow: the upload runs in the shadow of the other one
+	//	                unshadowed: the upload runs in no shadow any more
+	//	                promoted: the upload ran in the shadow and runs from now on
+	//	                deleted: the function was deleted
 	//	KIND_GAP        trimmed: the history was trimmed before it was published
 	//	                replaced: the service's state was lost, or restored to an earlier one
 	Reason string `protobuf:"bytes,8,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -269,7 +281,8 @@ type Event struct {
 	// backfill is the backfill ticket that the tickets are proposed to, or joined. With KIND_CLAIMED it was created with the
 	// match, or its game is the one that the players are asked for.
 	Backfill string `protobuf:"bytes,11,opt,name=backfill,proto3" json:"backfill,omitempty"`
-	// detail says why there was no server with KIND_FAILED and KIND_FULL, for the studio's people; players do not get it.
+	// detail says why there was no server with KIND_FAILED and KIND_FULL, and with KIND_FUNCTION how many runs failed, or the
+	// note of the upload, for the studio's people; players do not get it.
 	Detail string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
 	// player says with KIND_CANCELLED which of the ticket's players deleted it: their number in the ticket, from 1. It is 0
 	// if the owner did, or the service for the owner. With KIND_ACCEPTED and KIND_DECLINED it says which of them answered; it
@@ -280,9 +293,9 @@ type Event struct {
 	// acceptance is with KIND_CLAIMED for how many milliseconds the players may accept the match. No server is requested
 	// before each of them did. It is 0 if they are not asked.
 	Acceptance int64 `protobuf:"varint,15,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
-	// The rest is of the first event of a match, and of KIND_PROPOSED if no KIND_CLAIMED came before it. function is the
-	// match function that proposed it, and upload says which upload of the function ran, counted from 1; 0 if a runner of an
-	// earlier version did not say. score is what the function gave it.
+	// The rest is of the first event of a match, and of KIND_PROPOSED if no KIND_CLAIMED came before it; function and upload
+	// are of KIND_FUNCTION too. function is the match function that proposed it, and upload says which upload of the function
+	// ran, counted from 1; 0 if a runner of an earlier version did not say. score is what the function gave it.
 	Function string  `protobuf:"bytes,16,opt,name=function,proto3" json:"function,omitempty"`
 	Upload   int64   `protobuf:"varint,17,opt,name=upload,proto3" json:"upload,omitempty"`
 	Score    float64 `protobuf:"fixed64,18,opt,name=score,proto3" json:"score,omitempty"`
@@ -735,7 +748,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xa7\b\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xba\b\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -765,7 +778,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\n" +
 	"attributes\x18\x17 \x03(\v2\x1d.matchmaker.v1.EventAttributeR\n" +
 	"attributes\x12\x18\n" +
-	"\aparties\x18\x18 \x03(\rR\aparties\"\xd6\x02\n" +
+	"\aparties\x18\x18 \x03(\rR\aparties\"\xe9\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -785,7 +798,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x0fKIND_UNRETURNED\x10\x0e\x12\x11\n" +
 	"\rKIND_UNSERVED\x10\x0f\x12\x11\n" +
 	"\rKIND_ACCEPTED\x10\x10\x12\x11\n" +
-	"\rKIND_DECLINED\x10\x11\"8\n" +
+	"\rKIND_DECLINED\x10\x11\x12\x11\n" +
+	"\rKIND_FUNCTION\x10\x14\"8\n" +
 	"\fEventMeasure\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value\"[\n" +

@@ -717,7 +717,9 @@ type Config struct {
 	// changed_by is the subject of the token that put it; empty in records of versions that did not know it.
 	ChangedBy string `protobuf:"bytes,13,opt,name=changed_by,json=changedBy,proto3" json:"changed_by,omitempty"`
 	// report says what is told of how good its matches are, beside what is told of all; absent if nothing is.
-	Report        *Report `protobuf:"bytes,14,opt,name=report,proto3" json:"report,omitempty"`
+	Report *Report `protobuf:"bytes,14,opt,name=report,proto3" json:"report,omitempty"`
+	// upload is the upload of the function that runs for it; 0 for the one that the function runs.
+	Upload        int64 `protobuf:"varint,15,opt,name=upload,proto3" json:"upload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -850,6 +852,13 @@ func (x *Config) GetReport() *Report {
 	return nil
 }
 
+func (x *Config) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
 // Report asks how good the matches of a config are.
 type Report struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -913,7 +922,17 @@ type Function struct {
 	// version is the upload to run, one of versions.
 	Version int64 `protobuf:"varint,9,opt,name=version,proto3" json:"version,omitempty"`
 	// versions are the stored uploads, the newest first.
-	Versions      []*FunctionVersion `protobuf:"bytes,10,rep,name=versions,proto3" json:"versions,omitempty"`
+	Versions []*FunctionVersion `protobuf:"bytes,10,rep,name=versions,proto3" json:"versions,omitempty"`
+	// shadow is one of versions that gets the runs of the other one as well, and whose proposals are only compared; 0 if
+	// there is none.
+	Shadow int64 `protobuf:"varint,11,opt,name=shadow,proto3" json:"shadow,omitempty"`
+	// trial_until is until when the function goes back to the last upload that worked, if the one that runs fails where
+	// that one does not; 0 if it does not.
+	TrialUntil int64 `protobuf:"varint,12,opt,name=trial_until,json=trialUntil,proto3" json:"trial_until,omitempty"`
+	// no_return is set if the studio does not want that.
+	NoReturn bool `protobuf:"varint,13,opt,name=no_return,json=noReturn,proto3" json:"no_return,omitempty"`
+	// returned is the last time that it went back; absent if there was none since the last upload.
+	Returned      *FunctionReturn `protobuf:"bytes,14,opt,name=returned,proto3" json:"returned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1018,6 +1037,138 @@ func (x *Function) GetVersions() []*FunctionVersion {
 	return nil
 }
 
+func (x *Function) GetShadow() int64 {
+	if x != nil {
+		return x.Shadow
+	}
+	return 0
+}
+
+func (x *Function) GetTrialUntil() int64 {
+	if x != nil {
+		return x.TrialUntil
+	}
+	return 0
+}
+
+func (x *Function) GetNoReturn() bool {
+	if x != nil {
+		return x.NoReturn
+	}
+	return false
+}
+
+func (x *Function) GetReturned() *FunctionReturn {
+	if x != nil {
+		return x.Returned
+	}
+	return nil
+}
+
+// FunctionReturn says why a function went back to an earlier upload by itself.
+type FunctionReturn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Time  int64                  `protobuf:"varint,1,opt,name=time,proto3" json:"time,omitempty"`
+	From  int64                  `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
+	To    int64                  `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
+	// failed is how many runs of the upload failed until then, of runs.
+	Failed int64 `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
+	Runs   int64 `protobuf:"varint,5,opt,name=runs,proto3" json:"runs,omitempty"`
+	// repeated is how many of the failed runs were repeated on the other upload, and passed how many of these succeeded.
+	Repeated int64 `protobuf:"varint,6,opt,name=repeated,proto3" json:"repeated,omitempty"`
+	Passed   int64 `protobuf:"varint,7,opt,name=passed,proto3" json:"passed,omitempty"`
+	// error is what one of the failed runs said.
+	Error         string `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FunctionReturn) Reset() {
+	*x = FunctionReturn{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FunctionReturn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FunctionReturn) ProtoMessage() {}
+
+func (x *FunctionReturn) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FunctionReturn.ProtoReflect.Descriptor instead.
+func (*FunctionReturn) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *FunctionReturn) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetTo() int64 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetRuns() int64 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetRepeated() int64 {
+	if x != nil {
+		return x.Repeated
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetPassed() int64 {
+	if x != nil {
+		return x.Passed
+	}
+	return 0
+}
+
+func (x *FunctionReturn) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 // FunctionVersion is one upload of a function.
 type FunctionVersion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1031,14 +1182,21 @@ type FunctionVersion struct {
 	Bytes int64 `protobuf:"varint,6,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	// machine_code is the size of the module's machine code where it was uploaded, in bytes; 0 in records of versions that
 	// did not know it.
-	MachineCode   int64 `protobuf:"varint,7,opt,name=machine_code,json=machineCode,proto3" json:"machine_code,omitempty"`
+	MachineCode int64 `protobuf:"varint,7,opt,name=machine_code,json=machineCode,proto3" json:"machine_code,omitempty"`
+	// manifest of the module; absent if it is large, and in records of versions that did not keep it.
+	Manifest *Manifest `protobuf:"bytes,8,opt,name=manifest,proto3" json:"manifest,omitempty"`
+	// worked is the last generation of the function in which runs of the upload succeeded; 0 if none did.
+	Worked int64 `protobuf:"varint,9,opt,name=worked,proto3" json:"worked,omitempty"`
+	// note is what the studio says of the upload, and by the subject of the token that uploaded it.
+	Note          string `protobuf:"bytes,10,opt,name=note,proto3" json:"note,omitempty"`
+	By            string `protobuf:"bytes,11,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FunctionVersion) Reset() {
 	*x = FunctionVersion{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1050,7 +1208,7 @@ func (x *FunctionVersion) String() string {
 func (*FunctionVersion) ProtoMessage() {}
 
 func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1063,7 +1221,7 @@ func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionVersion.ProtoReflect.Descriptor instead.
 func (*FunctionVersion) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FunctionVersion) GetVersion() int64 {
@@ -1115,6 +1273,34 @@ func (x *FunctionVersion) GetMachineCode() int64 {
 	return 0
 }
 
+func (x *FunctionVersion) GetManifest() *Manifest {
+	if x != nil {
+		return x.Manifest
+	}
+	return nil
+}
+
+func (x *FunctionVersion) GetWorked() int64 {
+	if x != nil {
+		return x.Worked
+	}
+	return 0
+}
+
+func (x *FunctionVersion) GetNote() string {
+	if x != nil {
+		return x.Note
+	}
+	return ""
+}
+
+func (x *FunctionVersion) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
 // Manifest is the manifest of a module.
 type Manifest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1133,7 +1319,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1145,7 +1331,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1158,7 +1344,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Manifest) GetAttributes() []string {
@@ -1214,7 +1400,7 @@ type Team struct {
 
 func (x *Team) Reset() {
 	*x = Team{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1226,7 +1412,7 @@ func (x *Team) String() string {
 func (*Team) ProtoMessage() {}
 
 func (x *Team) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1239,7 +1425,7 @@ func (x *Team) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Team.ProtoReflect.Descriptor instead.
 func (*Team) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Team) GetName() string {
@@ -1268,7 +1454,7 @@ type HostingOverride struct {
 
 func (x *HostingOverride) Reset() {
 	*x = HostingOverride{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1280,7 +1466,7 @@ func (x *HostingOverride) String() string {
 func (*HostingOverride) ProtoMessage() {}
 
 func (x *HostingOverride) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1293,7 +1479,7 @@ func (x *HostingOverride) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingOverride.ProtoReflect.Descriptor instead.
 func (*HostingOverride) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *HostingOverride) GetRegion() string {
@@ -1347,7 +1533,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1359,7 +1545,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1372,7 +1558,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Proposal) GetTeams() []*Team {
@@ -1481,7 +1667,7 @@ type Measures struct {
 
 func (x *Measures) Reset() {
 	*x = Measures{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1493,7 +1679,7 @@ func (x *Measures) String() string {
 func (*Measures) ProtoMessage() {}
 
 func (x *Measures) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1506,7 +1692,7 @@ func (x *Measures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Measures.ProtoReflect.Descriptor instead.
 func (*Measures) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Measures) GetOwn() []*Measure {
@@ -1541,7 +1727,7 @@ type Measure struct {
 
 func (x *Measure) Reset() {
 	*x = Measure{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1553,7 +1739,7 @@ func (x *Measure) String() string {
 func (*Measure) ProtoMessage() {}
 
 func (x *Measure) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1566,7 +1752,7 @@ func (x *Measure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Measure.ProtoReflect.Descriptor instead.
 func (*Measure) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Measure) GetName() string {
@@ -1598,7 +1784,7 @@ type AttributeMeasure struct {
 
 func (x *AttributeMeasure) Reset() {
 	*x = AttributeMeasure{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1610,7 +1796,7 @@ func (x *AttributeMeasure) String() string {
 func (*AttributeMeasure) ProtoMessage() {}
 
 func (x *AttributeMeasure) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1623,7 +1809,7 @@ func (x *AttributeMeasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeMeasure.ProtoReflect.Descriptor instead.
 func (*AttributeMeasure) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{19}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *AttributeMeasure) GetAttribute() uint32 {
@@ -1663,7 +1849,7 @@ type Filling struct {
 
 func (x *Filling) Reset() {
 	*x = Filling{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1675,7 +1861,7 @@ func (x *Filling) String() string {
 func (*Filling) ProtoMessage() {}
 
 func (x *Filling) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1688,7 +1874,7 @@ func (x *Filling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filling.ProtoReflect.Descriptor instead.
 func (*Filling) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Filling) GetBackfill() string {
@@ -1737,7 +1923,7 @@ type Match struct {
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1749,7 +1935,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1762,7 +1948,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Match) GetId() string {
@@ -1858,7 +2044,7 @@ type GameServer struct {
 
 func (x *GameServer) Reset() {
 	*x = GameServer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1870,7 +2056,7 @@ func (x *GameServer) String() string {
 func (*GameServer) ProtoMessage() {}
 
 func (x *GameServer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1883,7 +2069,7 @@ func (x *GameServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameServer.ProtoReflect.Descriptor instead.
 func (*GameServer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GameServer) GetConfig() string {
@@ -1950,7 +2136,7 @@ type Backfill struct {
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1962,7 +2148,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1975,7 +2161,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{23}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Backfill) GetId() string {
@@ -2065,7 +2251,7 @@ type Roster struct {
 
 func (x *Roster) Reset() {
 	*x = Roster{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2077,7 +2263,7 @@ func (x *Roster) String() string {
 func (*Roster) ProtoMessage() {}
 
 func (x *Roster) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2090,7 +2276,7 @@ func (x *Roster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Roster.ProtoReflect.Descriptor instead.
 func (*Roster) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{24}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Roster) GetPlayers() []*RosterPlayer {
@@ -2116,7 +2302,7 @@ type RosterPlayer struct {
 
 func (x *RosterPlayer) Reset() {
 	*x = RosterPlayer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2128,7 +2314,7 @@ func (x *RosterPlayer) String() string {
 func (*RosterPlayer) ProtoMessage() {}
 
 func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2141,7 +2327,7 @@ func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RosterPlayer.ProtoReflect.Descriptor instead.
 func (*RosterPlayer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RosterPlayer) GetId() string {
@@ -2201,7 +2387,7 @@ type ProjectSettings struct {
 
 func (x *ProjectSettings) Reset() {
 	*x = ProjectSettings{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2213,7 +2399,7 @@ func (x *ProjectSettings) String() string {
 func (*ProjectSettings) ProtoMessage() {}
 
 func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2226,7 +2412,7 @@ func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProjectSettings.ProtoReflect.Descriptor instead.
 func (*ProjectSettings) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ProjectSettings) GetRevision() int64 {
@@ -2283,7 +2469,7 @@ type AcceptanceRules struct {
 
 func (x *AcceptanceRules) Reset() {
 	*x = AcceptanceRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2295,7 +2481,7 @@ func (x *AcceptanceRules) String() string {
 func (*AcceptanceRules) ProtoMessage() {}
 
 func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2308,7 +2494,7 @@ func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRules.ProtoReflect.Descriptor instead.
 func (*AcceptanceRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *AcceptanceRules) GetFirstPause() int64 {
@@ -2347,7 +2533,7 @@ type TicketRules struct {
 
 func (x *TicketRules) Reset() {
 	*x = TicketRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2359,7 +2545,7 @@ func (x *TicketRules) String() string {
 func (*TicketRules) ProtoMessage() {}
 
 func (x *TicketRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2372,7 +2558,7 @@ func (x *TicketRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
 func (*TicketRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TicketRules) GetPlayerLimit() int64 {
@@ -2431,7 +2617,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2443,7 +2629,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2456,7 +2642,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{29}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -2494,7 +2680,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2506,7 +2692,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2519,7 +2705,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{30}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -2557,7 +2743,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2569,7 +2755,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2582,7 +2768,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{31}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -2626,7 +2812,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2638,7 +2824,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2651,7 +2837,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{32}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -2687,7 +2873,7 @@ type ReportSlot struct {
 
 func (x *ReportSlot) Reset() {
 	*x = ReportSlot{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2699,7 +2885,7 @@ func (x *ReportSlot) String() string {
 func (*ReportSlot) ProtoMessage() {}
 
 func (x *ReportSlot) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2712,7 +2898,7 @@ func (x *ReportSlot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
 func (*ReportSlot) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{33}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ReportSlot) GetSeries() []*ReportSeries {
@@ -2750,7 +2936,7 @@ type ReportSeries struct {
 
 func (x *ReportSeries) Reset() {
 	*x = ReportSeries{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2762,7 +2948,7 @@ func (x *ReportSeries) String() string {
 func (*ReportSeries) ProtoMessage() {}
 
 func (x *ReportSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2775,7 +2961,7 @@ func (x *ReportSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
 func (*ReportSeries) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ReportSeries) GetConfig() string {
@@ -2871,7 +3057,7 @@ type ReportDistribution struct {
 
 func (x *ReportDistribution) Reset() {
 	*x = ReportDistribution{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2883,7 +3069,7 @@ func (x *ReportDistribution) String() string {
 func (*ReportDistribution) ProtoMessage() {}
 
 func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2896,7 +3082,7 @@ func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
 func (*ReportDistribution) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ReportDistribution) GetKind() string {
@@ -2957,7 +3143,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2969,7 +3155,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2982,7 +3168,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Capture) GetConfig() string {
@@ -3119,7 +3305,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x13on_allocation_error\x18\x06 \x01(\tR\x11onAllocationError\"=\n" +
 	"\vHostingKeys\x12\x16\n" +
 	"\x06access\x18\x01 \x01(\tR\x06access\x12\x16\n" +
-	"\x06secret\x18\x02 \x01(\tR\x06secret\"\x9b\x04\n" +
+	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xb3\x04\n" +
 	"\x06Config\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x12\n" +
@@ -3138,7 +3324,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x05seats\x18\f \x01(\bR\x05seats\x12\x1d\n" +
 	"\n" +
 	"changed_by\x18\r \x01(\tR\tchangedBy\x12-\n" +
-	"\x06report\x18\x0e \x01(\v2\x15.matchmaker.v1.ReportR\x06report\x1aM\n" +
+	"\x06report\x18\x0e \x01(\v2\x15.matchmaker.v1.ReportR\x06report\x12\x16\n" +
+	"\x06upload\x18\x0f \x01(\x03R\x06upload\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
@@ -3146,7 +3333,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x06Report\x12\x1e\n" +
 	"\n" +
 	"attributes\x18\x01 \x03(\tR\n" +
-	"attributes\"\xcf\x02\n" +
+	"attributes\"\xe0\x03\n" +
 	"\bFunction\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\acreated\x18\x02 \x01(\x03R\acreated\x12\x18\n" +
@@ -3160,7 +3347,21 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\bmanifest\x18\b \x01(\v2\x17.matchmaker.v1.ManifestR\bmanifest\x12\x18\n" +
 	"\aversion\x18\t \x01(\x03R\aversion\x12:\n" +
 	"\bversions\x18\n" +
-	" \x03(\v2\x1e.matchmaker.v1.FunctionVersionR\bversions\"\xd2\x01\n" +
+	" \x03(\v2\x1e.matchmaker.v1.FunctionVersionR\bversions\x12\x16\n" +
+	"\x06shadow\x18\v \x01(\x03R\x06shadow\x12\x1f\n" +
+	"\vtrial_until\x18\f \x01(\x03R\n" +
+	"trialUntil\x12\x1b\n" +
+	"\tno_return\x18\r \x01(\bR\bnoReturn\x129\n" +
+	"\breturned\x18\x0e \x01(\v2\x1d.matchmaker.v1.FunctionReturnR\breturned\"\xbe\x01\n" +
+	"\x0eFunctionReturn\x12\x12\n" +
+	"\x04time\x18\x01 \x01(\x03R\x04time\x12\x12\n" +
+	"\x04from\x18\x02 \x01(\x03R\x04from\x12\x0e\n" +
+	"\x02to\x18\x03 \x01(\x03R\x02to\x12\x16\n" +
+	"\x06failed\x18\x04 \x01(\x03R\x06failed\x12\x12\n" +
+	"\x04runs\x18\x05 \x01(\x03R\x04runs\x12\x1a\n" +
+	"\brepeated\x18\x06 \x01(\x03R\brepeated\x12\x16\n" +
+	"\x06passed\x18\a \x01(\x03R\x06passed\x12\x14\n" +
+	"\x05error\x18\b \x01(\tR\x05error\"\xc3\x02\n" +
 	"\x0fFunctionVersion\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x03R\aversion\x12\x1a\n" +
 	"\buploaded\x18\x02 \x01(\x03R\buploaded\x12\x10\n" +
@@ -3168,7 +3369,12 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x06module\x18\x04 \x01(\tR\x06module\x12&\n" +
 	"\x0eimplementation\x18\x05 \x01(\tR\x0eimplementation\x12\x14\n" +
 	"\x05bytes\x18\x06 \x01(\x03R\x05bytes\x12!\n" +
-	"\fmachine_code\x18\a \x01(\x03R\vmachineCode\"\xf6\x01\n" +
+	"\fmachine_code\x18\a \x01(\x03R\vmachineCode\x123\n" +
+	"\bmanifest\x18\b \x01(\v2\x17.matchmaker.v1.ManifestR\bmanifest\x12\x16\n" +
+	"\x06worked\x18\t \x01(\x03R\x06worked\x12\x12\n" +
+	"\x04note\x18\n" +
+	" \x01(\tR\x04note\x12\x0e\n" +
+	"\x02by\x18\v \x01(\tR\x02by\"\xf6\x01\n" +
 	"\bManifest\x12\x1e\n" +
 	"\n" +
 	"attributes\x18\x01 \x03(\tR\n" +
@@ -3366,7 +3572,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
 	(*Player)(nil),             // 1: matchmaker.v1.Player
@@ -3380,77 +3586,80 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Config)(nil),             // 9: matchmaker.v1.Config
 	(*Report)(nil),             // 10: matchmaker.v1.Report
 	(*Function)(nil),           // 11: matchmaker.v1.Function
-	(*FunctionVersion)(nil),    // 12: matchmaker.v1.FunctionVersion
-	(*Manifest)(nil),           // 13: matchmaker.v1.Manifest
-	(*Team)(nil),               // 14: matchmaker.v1.Team
-	(*HostingOverride)(nil),    // 15: matchmaker.v1.HostingOverride
-	(*Proposal)(nil),           // 16: matchmaker.v1.Proposal
-	(*Measures)(nil),           // 17: matchmaker.v1.Measures
-	(*Measure)(nil),            // 18: matchmaker.v1.Measure
-	(*AttributeMeasure)(nil),   // 19: matchmaker.v1.AttributeMeasure
-	(*Filling)(nil),            // 20: matchmaker.v1.Filling
-	(*Match)(nil),              // 21: matchmaker.v1.Match
-	(*GameServer)(nil),         // 22: matchmaker.v1.GameServer
-	(*Backfill)(nil),           // 23: matchmaker.v1.Backfill
-	(*Roster)(nil),             // 24: matchmaker.v1.Roster
-	(*RosterPlayer)(nil),       // 25: matchmaker.v1.RosterPlayer
-	(*ProjectSettings)(nil),    // 26: matchmaker.v1.ProjectSettings
-	(*AcceptanceRules)(nil),    // 27: matchmaker.v1.AcceptanceRules
-	(*TicketRules)(nil),        // 28: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),      // 29: matchmaker.v1.AttributeRule
-	(*Waits)(nil),              // 30: matchmaker.v1.Waits
-	(*WaitClass)(nil),          // 31: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),       // 32: matchmaker.v1.WaitEvidence
-	(*ReportSlot)(nil),         // 33: matchmaker.v1.ReportSlot
-	(*ReportSeries)(nil),       // 34: matchmaker.v1.ReportSeries
-	(*ReportDistribution)(nil), // 35: matchmaker.v1.ReportDistribution
-	(*Capture)(nil),            // 36: matchmaker.v1.Capture
-	nil,                        // 37: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                        // 38: matchmaker.v1.Player.PropertiesEntry
-	nil,                        // 39: matchmaker.v1.Config.PoolsEntry
-	nil,                        // 40: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                        // 41: matchmaker.v1.Backfill.PropertiesEntry
+	(*FunctionReturn)(nil),     // 12: matchmaker.v1.FunctionReturn
+	(*FunctionVersion)(nil),    // 13: matchmaker.v1.FunctionVersion
+	(*Manifest)(nil),           // 14: matchmaker.v1.Manifest
+	(*Team)(nil),               // 15: matchmaker.v1.Team
+	(*HostingOverride)(nil),    // 16: matchmaker.v1.HostingOverride
+	(*Proposal)(nil),           // 17: matchmaker.v1.Proposal
+	(*Measures)(nil),           // 18: matchmaker.v1.Measures
+	(*Measure)(nil),            // 19: matchmaker.v1.Measure
+	(*AttributeMeasure)(nil),   // 20: matchmaker.v1.AttributeMeasure
+	(*Filling)(nil),            // 21: matchmaker.v1.Filling
+	(*Match)(nil),              // 22: matchmaker.v1.Match
+	(*GameServer)(nil),         // 23: matchmaker.v1.GameServer
+	(*Backfill)(nil),           // 24: matchmaker.v1.Backfill
+	(*Roster)(nil),             // 25: matchmaker.v1.Roster
+	(*RosterPlayer)(nil),       // 26: matchmaker.v1.RosterPlayer
+	(*ProjectSettings)(nil),    // 27: matchmaker.v1.ProjectSettings
+	(*AcceptanceRules)(nil),    // 28: matchmaker.v1.AcceptanceRules
+	(*TicketRules)(nil),        // 29: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),      // 30: matchmaker.v1.AttributeRule
+	(*Waits)(nil),              // 31: matchmaker.v1.Waits
+	(*WaitClass)(nil),          // 32: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),       // 33: matchmaker.v1.WaitEvidence
+	(*ReportSlot)(nil),         // 34: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 35: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 36: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 37: matchmaker.v1.Capture
+	nil,                        // 38: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 39: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 40: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 41: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 42: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	37, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	38, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	38, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	39, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	39, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	40, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
-	13, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
-	12, // 9: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
-	14, // 10: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	40, // 11: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
-	15, // 12: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
-	20, // 13: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
-	17, // 14: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
-	18, // 15: matchmaker.v1.Measures.own:type_name -> matchmaker.v1.Measure
-	19, // 16: matchmaker.v1.Measures.attributes:type_name -> matchmaker.v1.AttributeMeasure
-	23, // 17: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
-	16, // 18: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
-	7,  // 19: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
-	3,  // 20: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
-	7,  // 21: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	41, // 22: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	24, // 23: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
-	25, // 24: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
-	29, // 25: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	28, // 26: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
-	27, // 27: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	9,  // 28: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	31, // 29: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	32, // 30: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	34, // 31: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	35, // 32: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
-	6,  // 33: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	34, // [34:34] is the sub-list for method output_type
-	34, // [34:34] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	14, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
+	13, // 9: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
+	12, // 10: matchmaker.v1.Function.returned:type_name -> matchmaker.v1.FunctionReturn
+	14, // 11: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
+	15, // 12: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
+	41, // 13: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	16, // 14: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
+	21, // 15: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
+	18, // 16: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
+	19, // 17: matchmaker.v1.Measures.own:type_name -> matchmaker.v1.Measure
+	20, // 18: matchmaker.v1.Measures.attributes:type_name -> matchmaker.v1.AttributeMeasure
+	24, // 19: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
+	17, // 20: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
+	7,  // 21: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
+	3,  // 22: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
+	7,  // 23: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
+	42, // 24: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	25, // 25: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
+	26, // 26: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
+	30, // 27: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	29, // 28: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	28, // 29: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
+	9,  // 30: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	32, // 31: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	33, // 32: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	35, // 33: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	36, // 34: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	6,  // 35: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -3460,15 +3669,15 @@ func file_matchmaker_v1_record_proto_init() {
 	}
 	file_matchmaker_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[5].OneofWrappers = []any{}
-	file_matchmaker_v1_record_proto_msgTypes[19].OneofWrappers = []any{}
-	file_matchmaker_v1_record_proto_msgTypes[23].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[20].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   42,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

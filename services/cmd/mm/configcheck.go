@@ -48,6 +48,7 @@ func (s *session) checkConfig(ctx context.Context, api *client.Client, id string
 		return err
 	}
 	s.warn(checked.Warnings)
+	s.noteVersion(config)
 	would := "replace the config"
 	if checked.Creates {
 		would = "create a config"
@@ -55,6 +56,18 @@ func (s *session) checkConfig(ctx context.Context, api *client.Client, id string
 	var g grid
 	g.add("checked", "it would "+would)
 	return s.show(checked, g)
+}
+
+// noteVersion says that the version of a function does nothing, where it looks as if it did.
+func (s *session) noteVersion(config json.RawMessage) {
+	var c client.Config
+	if json.Unmarshal(config, &c) != nil || c.Matchmaking.TargetFunction == nil {
+		return
+	}
+	if f := c.Matchmaking.TargetFunction; f.Version != "" && f.Upload == 0 {
+		s.note("matchmaking.targetFunction.version does nothing: the upload that the function runs is used. To stay with " +
+			"one, name it in matchmaking.targetFunction.upload")
+	}
 }
 
 // cannotCheck tells whether an error is that of a service of an older version, which does not know the path.

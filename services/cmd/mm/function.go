@@ -16,6 +16,9 @@ type functionCommands struct {
 	Restart  functionRestart  `cmd:"" help:"Restart match functions."`
 	Versions functionVersions `cmd:"" help:"List the stored uploads of a match function."`
 	Rollback functionRollback `cmd:"" help:"Go back to an earlier upload of a match function."`
+	Shadow   functionShadow   `cmd:"" help:"Run an upload in the shadow of the one that runs, or none."`
+	Promote  functionPromote  `cmd:"" help:"Let the upload in the shadow be the one that runs."`
+	Return   functionReturn   `cmd:"" help:"Say whether a match function goes back to its last good upload by itself."`
 	Delete   functionDelete   `cmd:"" help:"Delete a match function."`
 	New      functionNew      `cmd:"" help:"Create a Go project for a match function."`
 	Test     functionTest     `cmd:"" help:"Run a match function on this machine, without a service."`
@@ -37,18 +40,28 @@ func (functionList) Run(ctx context.Context, s *session, api developerAPI) error
 	if len(functions) == 0 {
 		s.note("project %s has no functions: upload one with \"mm function put\"", s.Project)
 	}
-	g := grid{head: []any{"name", "state", "instances", "updated", "md5"}}
+	g := grid{head: []any{"name", "state", "upload", "instances", "failed", "p50", "p99", "updated", "md5"}}
 	for _, f := range functions {
-		g.add(f.Name, f.Status.State, len(f.Status.Instances), formatTime(f.Updated), f.MD5)
+		failed, p50, p99 := "", "", ""
+		if h := f.Health; h != nil {
+			failed = formatShare(h.FailedShare)
+			p50, p99 = formatQuantiles(h.Milliseconds)
+		}
+		g.add(f.Name, f.Status.State, formatUpload(f.Upload), len(f.Status.Instances), failed, p50, p99,
+			formatTime(f.Updated), f.MD5)
 	}
-	return s.show(functions, g)
+	return s.show(functions, g.withoutEmptyColumns())
 }
 
 type functionGet struct {
 	Name string `arg:"" help:"The function's name."`
 }
 
-func (functionGet) Help() string { return "Example: mm function get duel" }
+func (functionGet) Help() string {
+	return `The runs are those of the last five minutes.
+
+Example: mm function get duel`
+}
 
 // Run prints the function.
 func (c functionGet) Run(ctx context.Context, s *session, api developerAPI) error {
@@ -66,11 +79,26 @@ func (s *session) showFunction(f *client.Function) error {
 	about.add("md5", f.MD5)
 	about.add("created", formatTime(f.Created))
 	about.add("updated", formatTime(f.Updated))
+	about.add("upload", formatUpload(f.Upload))
+	about.add("last good upload", formatUpload(f.LastGood))
+	addHealth(&about, f.Health)
+	switch {
+	case f.NoReturn:
+		about.add("goes back", "not by itself")
+	case !f.ReturnsUntil.IsZero():
+		about.add("goes back", fmt.Sprintf("to upload %d if runs fail that it passes, until %s", f.LastGood,
+			formatTime(f.ReturnsUntil)))
+	}
+	if b := f.Returned; b != nil {
+		about.add("went back", fmt.Sprintf("from upload %d to %d at %s: %d of %d runs failed, %d of the %d that were "+
+			"repeated on upload %d did not: %s", b.From, b.To, formatTime(b.Time), b.Failed, b.Runs, b.Passed, b.Repeated,
+			b.To, b.Error))
+	}
 	instances := grid{head: []any{"instance", "state"}}
 	for _, i := range f.Status.Instances {
 		instances.add(i.Name, i.State)
 	}
-	return s.show(f, about, instances)
+	return s.show(f, about, instances, aboutShadow(f))
 }
 
 type functionRestart struct {

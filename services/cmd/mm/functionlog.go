@@ -16,6 +16,7 @@ type functionLog struct {
 	Name    string `arg:"" help:"The function's name."`
 	Seconds int    `default:"1800" help:"How far back, in seconds."`
 	Follow  bool   `short:"f" help:"Continue with new lines, until Ctrl-C."`
+	Lines   bool   `help:"Print the time, the upload, the config and the instance of each line."`
 }
 
 func (functionLog) Help() string {
@@ -25,7 +26,7 @@ once; the lines of one instance are in order. With --output json each line is an
 Examples:
 
     mm function log duel
-    mm function log duel --seconds 60
+    mm function log duel --seconds 60 --lines
     mm function log duel --follow --seconds 10`
 }
 
@@ -33,6 +34,9 @@ Examples:
 func (c functionLog) Validate() error {
 	if c.Seconds < 1 {
 		return usageError("--seconds must be 1 or more")
+	}
+	if c.Lines && c.Follow {
+		return usageError("--lines cannot be combined with --follow")
 	}
 	return nil
 }
@@ -45,6 +49,9 @@ func (c functionLog) Run(ctx context.Context, followCtx untimed, s *session) err
 	api, err := s.connect(asDeveloper())
 	if err != nil {
 		return err
+	}
+	if c.Lines {
+		return c.showLines(ctx, s, api)
 	}
 	logs, err := api.GetFunctionLog(ctx, c.Name, c.span())
 	if err != nil {
@@ -66,6 +73,22 @@ func (c functionLog) Run(ctx context.Context, followCtx untimed, s *session) err
 		}
 	}
 	return nil
+}
+
+// showLines prints the log line by line.
+func (c functionLog) showLines(ctx context.Context, s *session, api *client.Client) error {
+	lines, _, err := api.GetFunctionLogLines(ctx, c.Name, c.span(), "")
+	if err != nil {
+		return err
+	}
+	if lines == nil {
+		lines = []client.LogLine{} // JSON: [], not null
+	}
+	g := grid{head: []any{"time", "upload", "config", "instance", "line"}}
+	for _, l := range lines {
+		g.add(l.Time.UTC().Format("15:04:05.000"), formatUpload(l.Upload), l.Config, l.Instance, printable(l.Text, "\t"))
+	}
+	return s.show(lines, g.withoutEmptyColumns())
 }
 
 func (c functionLog) span() time.Duration { return time.Duration(c.Seconds) * time.Second }

@@ -9,19 +9,28 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"matchmaker.dev/pkg/client"
 )
 
 type functionPut struct {
 	Name           string `arg:"" help:"The function's name."`
 	File           string `arg:"" help:"A .zip or .tar.gz archive, or a .wasm module."`
 	Implementation string `help:"The module to run, if the archive has several."`
+	Note           string `help:"What is new in it, for people."`
+	Shadow         bool   `help:"Run it in the shadow of the upload that runs, and compare what it proposes."`
 	Wait           bool   `default:"true" negatable:"" help:"Wait until the function runs, for at most 30 seconds."`
 }
 
 func (functionPut) Help() string {
-	return `Examples:
+	return `If runs of the upload fail that the last good upload passes, the function goes back to that one by itself: see
+"mm function return". An upload in the shadow gets the same runs as the one that runs, as far as there is room. Nobody
+is matched by it. "mm function get" compares the two, and "mm function promote" lets the new one run.
 
-    mm function put duel bin/functions/duel.zip
+Examples:
+
+    mm function put duel bin/functions/duel.zip --note "widens faster"
+    mm function put duel duel.wasm --shadow
     mm function put duel duel.wasm --no-wait`
 }
 
@@ -40,10 +49,19 @@ func (c functionPut) Run(ctx context.Context, s *session) error {
 	}
 	bar := s.startProgress("uploading "+c.Name, int64(len(archive)))
 	defer bar.stop()
-	err = api.PutFunction(ctx, c.Name, c.Implementation, &progressReader{bytes.NewReader(archive), bar})
+	err = api.UploadFunction(ctx, c.Name,
+		client.FunctionUpload{Implementation: c.Implementation, Note: c.Note, Shadow: c.Shadow},
+		&progressReader{bytes.NewReader(archive), bar})
 	bar.stop()
 	if err != nil {
 		return err
+	}
+	if c.Shadow {
+		f, err := api.GetFunction(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		return s.showFunction(f)
 	}
 	sum := md5.Sum(archive) //nolint:gosec // see the import
 	return s.showStart(ctx, api, upload{c.Name, hex.EncodeToString(sum[:]), c.Wait, "uploaded"})

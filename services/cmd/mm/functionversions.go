@@ -15,7 +15,8 @@ type functionVersions struct {
 }
 
 func (functionVersions) Help() string {
-	return `Each upload is a version. The service keeps the last 5 by default.
+	return `Each upload is a version. The service keeps the last 5 by default, the last one that worked, and those that
+configs name in matchmaking.targetFunction.upload. The member version of a config's targetFunction does nothing.
 
 Example: mm function versions duel`
 }
@@ -26,14 +27,25 @@ func (c functionVersions) Run(ctx context.Context, s *session, api developerAPI)
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"version", "current", "uploaded", "size", "implementation", "md5"}}
+	g := grid{head: []any{"version", "current", "worked", "runs", "failed", "uploaded", "size", "implementation", "md5",
+		"by", "note"}}
 	for _, v := range versions {
-		current := ""
-		if v.Current {
+		current, worked := "", ""
+		switch {
+		case v.Current:
 			current = "*"
+		case v.Shadow:
+			current = "shadow"
 		}
-		g.add(strconv.FormatInt(v.Version, 10), current, formatTime(v.Uploaded), formatMB(int(v.Size)), v.Implementation,
-			v.MD5)
+		if v.Worked {
+			worked = "yes"
+		}
+		runs, failed := "", ""
+		if h := v.Health; h != nil {
+			runs, failed = strconv.FormatInt(h.Runs+h.Unserved, 10), formatShare(h.FailedShare)
+		}
+		g.add(strconv.FormatInt(v.Version, 10), current, worked, runs, failed, formatTime(v.Uploaded), formatMB(int(v.Size)),
+			v.Implementation, v.MD5, v.By, v.Note)
 	}
 	return s.show(versions, g.withoutEmptyColumns())
 }

@@ -118,7 +118,7 @@ func (r *Reader) matchmaking(at Path, c *pb.Config) {
 		Member{"name", func(at Path) { c.Name = r.PlainText(at, BadName, longestTitle) }},
 		Member{"targetFunction", func(at Path) {
 			f := r.Function(at)
-			c.Function, c.FunctionVersion = f.Name, f.Version
+			c.Function, c.FunctionVersion, c.Upload = f.Name, f.Version, f.Upload
 		}},
 		Member{"config", func(at Path) { c.Settings = r.Settings(at) }},
 	)

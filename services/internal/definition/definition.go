@@ -16,6 +16,7 @@ import (
 type Function struct {
 	Name    string // in lower case: function names are compared so
 	Version string // ignored
+	Upload  int64  // the upload that runs; 0 for the one that the function runs
 }
 
 // longestVersion is the length in bytes of a version.
@@ -42,6 +43,13 @@ func (r *Reader) Function(at Path) Function {
 			f.Name = name
 		}},
 		Member{"version", func(at Path) { f.Version = r.PlainText(at, BadTargetFunction, longestVersion) }},
+		Member{"upload", func(at Path) {
+			n, ok := r.Integer(at)
+			if ok && n < 1 {
+				r.Add(BadTargetFunction, at, "a whole number from 1 is expected: an upload that is kept")
+			}
+			f.Upload = n
+		}},
 	)
 	if ok && !given["name"] {
 		r.missingFunction(at.Member("name"))

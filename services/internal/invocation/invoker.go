@@ -42,6 +42,8 @@ type Run struct {
 	Keeping *Keeping
 	// Key is that of Request, or empty if nobody needed it yet.
 	Key string
+	// Watch is set by Invoke, unless it is nil: what the instance was given.
+	Watch *Watch
 	// Answer gets all parts of the answer but the last. A part is used again after Answer returned.
 	Answer func(*pb.RunPart) error
 	// Began is when the run's time began to count, Deadline when it is over.
@@ -172,6 +174,7 @@ func (inv *Invoker) invoke(
 			return err
 		}
 	}
+	r.Watch.note(tickets, e.tickets)
 	bytes, cost, err := instance.Run(life, request, limit.left())
 	if captured != nil && err == nil {
 		err = e.capture(captured, bytes, nil)

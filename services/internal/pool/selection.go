@@ -167,6 +167,20 @@ func (s *Selection) N() int { return len(s.tickets) }
 // ID is the id of ticket i.
 func (s *Selection) ID(i int) string { return s.tickets[i].id }
 
+// IDs is the ids of the tickets without those that are gone; nil if there are more than most.
+func (s *Selection) IDs(most int) []string {
+	if len(s.tickets) > most {
+		return nil
+	}
+	ids := make([]string, 0, len(s.tickets))
+	for _, t := range s.tickets {
+		if t != nil {
+			ids = append(ids, t.id)
+		}
+	}
+	return ids
+}
+
 // Pool returns the numbers of a pool's tickets, in ascending order, or nil if no pool of that name was selected. It is
 // valid until the selection is used again.
 func (s *Selection) Pool(name string) []uint32 {

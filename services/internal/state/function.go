@@ -20,6 +20,17 @@ import (
 func (s *Store) ChangeFunction(
 	ctx context.Context, project, name string, change func(*pb.Function) (*pb.Function, error),
 ) error {
+	return s.ChangeFunctionWith(ctx, project, name, func(f *pb.Function) (*pb.Function, *pb.Event, error) {
+		f, err := change(f)
+		return f, nil, err
+	})
+}
+
+// ChangeFunctionWith is ChangeFunction for a change that is told in an event, which is appended to the history in the
+// same step. No event is appended if it is nil.
+func (s *Store) ChangeFunctionWith(ctx context.Context, project, name string,
+	change func(*pb.Function) (*pb.Function, *pb.Event, error),
+) error {
 	k := keysOf(project)
 	for {
 		current, err := s.redis.HGet(ctx, k.functions(), name).Result()
@@ -34,8 +45,13 @@ func (s *Store) ChangeFunction(
 			}
 		}
 		before := ModulesOf(f)
-		if f, err = change(f); err != nil {
+		var e *pb.Event
+		if f, e, err = change(f); err != nil {
 			return err
+		}
+		var event []byte
+		if e != nil {
+			event = s.encodeEvent(e)
 		}
 		modules := ModulesOf(f)
 		var next []byte
@@ -54,6 +70,7 @@ func (s *Store) ChangeFunction(
 			"body", next,
 			"limit", s.functions,
 			"may_create", s.mayAdd(ctx, k),
+			"event", event,
 			"added", len(added))
 		for _, module := range slices.Concat(added, dropped) {
 			put.args = append(put.args, module)

@@ -83,8 +83,12 @@ func permissions() map[string]rights {
 		catalog.Registry: {
 			scripts: []lazyScript{projectAddScript, functionPutScript, moduleNoteScript, moduleTakeScript, rateAllowScript,
 				rateChargeScript},
-			calls:   "smembers hget hgetall zrange zrem",
-			changes: []string{global.projects(), every.functions(), every.unused(), every.rates()},
+			calls: "smembers hget hgetall hmget zrange zrem",
+			// Configs name uploads, which are kept for them.
+			reads:  []string{every.configs(), every.revisions()},
+			writes: historyKeys(),
+			changes: []string{global.projects(), every.functions(), every.unused(), every.rates(), every.historySeq(),
+				every.streams()},
 		},
 		catalog.Runner: {
 			calls: "smembers hgetall hmget zscan xread mget set",

@@ -36,7 +36,7 @@ type answerKey struct {
 // request has, or a project in all, by the name of their flag where they have one (problem.Error.Exceeds).
 var rules = []string{
 	"waiting", "results", "ticket-memory", "player", "project", "reads", "deletes", "configs", "functions", "uploads",
-	"log-reads", "backfill", "backfill-memory", "restarts",
+	"log-reads", "pinned-uploads", "upload-note", "backfill", "backfill-memory", "restarts",
 	"body", "bodies", "ticket-players", "game-players", "max-attributes", "max-properties", "name-length", "max-pools",
 	"max-filters", "segments", "attribute-rules", "max-configs", "max-config-filters", "max-config-segments",
 	"max-config-bytes", "max-projects", "max-functions", "upload", "max-machine-code", "max-modules", "max-modules-total",

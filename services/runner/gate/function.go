@@ -35,6 +35,13 @@ func (f *Function[T]) Waiting() int {
 	return f.waiting
 }
 
+// Idle returns whether no run is under way, and none waits.
+func (f *Function[T]) Idle() bool {
+	f.gate.mu.Lock()
+	defer f.gate.mu.Unlock()
+	return f.under == 0 && f.waiting == 0
+}
+
 // HasFreeWorker returns whether a worker is free. Runs that wait nevertheless wait for a slot.
 func (f *Function[T]) HasFreeWorker() bool {
 	f.gate.mu.Lock()

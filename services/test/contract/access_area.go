@@ -35,6 +35,9 @@ func (t *trial) endpoints() []endpoint {
 		request{as: Developer, method: http.MethodPut, path: "settings", body: `{}`},
 		functionRequest(http.MethodPut, "x"), functionRequest(http.MethodDelete, "x"),
 		request{as: Developer, method: http.MethodPost, path: "functions/x/actions/rollback", body: `{"version":1}`},
+		request{as: Developer, method: http.MethodPost, path: "functions/x/actions/shadow", body: `{"version":1}`},
+		request{as: Developer, method: http.MethodPost, path: "functions/x/actions/promote", body: `{"version":1}`},
+		request{as: Developer, method: http.MethodPost, path: "functions/x/actions/return", body: `{"automatic":true}`},
 		request{as: Developer, method: http.MethodPost, path: "functions/actions/restart", body: `{"functions":["x"]}`},
 	)
 	add([]Actor{Player, Server, Guest, Support, Outsider},

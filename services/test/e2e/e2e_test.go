@@ -53,6 +53,7 @@ func play(t *testing.T, s *system) {
 		"besieged":        besieged,
 		"flooded":         flooded,
 		"rolled-back":     rollback,
+		"function-life":   functionLife,
 		"private":         private,
 		"shared":          shared,
 		"denied":          denyAccess,

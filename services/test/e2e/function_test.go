@@ -27,12 +27,16 @@ func (p *project) logs(t *testing.T, function, text string) (logs map[string]str
 	return logs
 }
 
-// rollback: a new version that fails leaves the tickets waiting. After a rollback they are matched.
+// rollback: a new version that fails leaves the tickets waiting, since the studio does not want the function to go back
+// by itself. After a rollback they are matched.
 func rollback(t *testing.T, p *project) {
 	p.upload(t, "pairs", p.s.made.actor)
 	p.put(t, "config", rules{function: "pairs", settings: map[string]any{"part": "pair"}, hosting: true})
 	p.match(t, attributes{"number": 1})
 
+	if _, err := p.developer(t).SetFunctionReturn(within(t), "pairs", false); err != nil {
+		t.Fatal(err)
+	}
 	before := p.generations(t, "pairs")
 	p.upload(t, "pairs", p.s.made.duel)
 	eventually(t, "the new version alone runs", func() bool {

@@ -87,7 +87,7 @@ func kindName(k pb.Event_Kind) string {
 // scoreOf is the score of the first event of a match; nil if it is of another event, or no number.
 func scoreOf(e *pb.Event) *float64 {
 	score := e.GetScore()
-	if e.GetFunction() == "" || math.IsNaN(score) || math.IsInf(score, 0) {
+	if e.GetFunction() == "" || e.GetKind() == pb.Event_KIND_FUNCTION || math.IsNaN(score) || math.IsInf(score, 0) {
 		return nil
 	}
 	return &score

@@ -1,11 +1,12 @@
--- Writes or deletes a function, if it is still what the caller read, and notes which modules became unused. A function
--- can name a module only while it is noted: from before it was stored until the sweep takes it.
+-- Writes or deletes a function, if it is still what the caller read, notes which modules became unused, and appends an
+-- event to the history. A function can name a module only while it is noted: from before it was stored until the sweep
+-- takes it.
 -- Full: runs
--- Uses: time
+-- Uses: time, change
 -- KEYS: functions, unused
 -- ARGV: name, read (the body that the caller read, '' = none), body ('' = delete), limit (of functions),
---       may_create (0 = Redis is short of memory), added (how many of the modules the function names from now on; it
---       no longer names the others), then module
+--       may_create (0 = Redis is short of memory), event ('' = none), added (how many of the modules the function names
+--       from now on; it no longer names the others), then module
 -- Result: 'ok', 'changed' (read again), 'full', 'short' (of memory) or 'gone' (a module is not
 --         noted)
 local current = redis.call('HGET', functions, name) or ''
@@ -35,5 +36,8 @@ for n = first_arg, #ARGV do
   else
     redis.call('ZADD', unused, millis(), ARGV[n])
   end
+end
+if event ~= '' then
+  append_history({event, ''}, 0)
 end
 return 'ok'

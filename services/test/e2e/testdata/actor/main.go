@@ -18,12 +18,18 @@ func match(r *matchfn.Run) error {
 	settings := r.Settings()
 	part := settings.String("part", "pair")
 	work := settings.Int("work", 0)
+	poison := settings.Float("poison", -1)
 	a := actor{run: r, connection: settings.String("connection", ""), failure: settings.String("failure", "")}
 	if err := settings.Err(); err != nil {
 		return err
 	}
 	if r.Tickets() > 1 {
 		toil(work)
+	}
+	for _, number := range r.Attribute("number") {
+		if number == poison {
+			panic("the actor met the ticket that it cannot take")
+		}
 	}
 	switch part {
 	case "pair":

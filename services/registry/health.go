@@ -1,0 +1,217 @@
+package registry
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/histogram"
+)
+
+// health is how the runs of an upload went in the last five minutes, on all runners. The contract does not have it.
+type health struct {
+	Runs int64 `json:"runs"`
+	// Failed is how many of them failed, and Unserved how many more got no instance since those of the upload fail.
+	Failed      int64   `json:"failed"`
+	Unserved    int64   `json:"unserved"`
+	FailedShare float64 `json:"failedShare"` // of all of these
+
+	LastError       string `json:"lastError,omitzero"`
+	LastErrorTime   string `json:"lastErrorTime,omitzero"`
+	LastErrorConfig string `json:"lastErrorConfig,omitzero"`
+
+	Milliseconds *quantiles `json:"milliseconds,omitzero"`
+	MemoryBytes  *quantiles `json:"memoryBytes,omitzero"`
+}
+
+// quantiles are values that half of the runs do not exceed, and all but one of a hundred. They are too high by a fifth
+// at most.
+type quantiles struct {
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+}
+
+// uploadKey names an upload of a function.
+type uploadKey struct {
+	hosted
+	upload int64
+}
+
+// uploadOf sums up what all runners say of an upload; nil when none had a run of it lately.
+func (b *board) uploadOf(project, function string, number int64) *pb.UploadStatus {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var sum *pb.UploadStatus
+	for _, r := range b.live() {
+		for _, u := range r.uploads[hosted{project, function}] {
+			if u.GetUpload() == number {
+				sum = addUpload(sum, u, false)
+			}
+		}
+	}
+	return sum
+}
+
+// generations sums up what all runners say of the newest generation of each upload, of those that serve somewhere.
+func (b *board) generations() map[uploadKey]*pb.UploadStatus {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sums, serving := map[uploadKey]*pb.UploadStatus{}, map[uploadKey]bool{}
+	for _, r := range b.live() {
+		for of, list := range r.uploads {
+			for _, u := range list {
+				key := uploadKey{of, u.GetUpload()}
+				sums[key] = addUpload(sums[key], u, true)
+			}
+		}
+	}
+	for _, r := range b.live() {
+		for of, list := range r.hosted {
+			for _, i := range list {
+				key := uploadKey{of, i.GetUpload()}
+				if u := sums[key]; u != nil && !i.GetAside() && i.GetGeneration() == u.GetGeneration() {
+					serving[key] = true
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(sums, func(key uploadKey, _ *pb.UploadStatus) bool { return !serving[key] })
+	return sums
+}
+
+// live is the reports of runners that are not silent, in the order of their names. The caller has the lock.
+func (b *board) live() []report {
+	now := b.now()
+	var live []report
+	for _, name := range slices.Sorted(maps.Keys(b.runners)) {
+		if r := b.runners[name]; now.Sub(r.at) <= b.silenceLimit {
+			live = append(live, r)
+		}
+	}
+	return live
+}
+
+// addUpload adds what a runner says to a sum, which may be nil. If newest is set, only the newest generation counts.
+func addUpload(sum, u *pb.UploadStatus, newest bool) *pb.UploadStatus {
+	switch {
+	case sum == nil || newest && u.GetGeneration() > sum.GetGeneration():
+		sum = &pb.UploadStatus{
+			Project: u.GetProject(), Function: u.GetFunction(), Upload: u.GetUpload(), Generation: u.GetGeneration(),
+			RepeatedOn: u.GetRepeatedOn(),
+		}
+	case newest && u.GetGeneration() < sum.GetGeneration():
+		return sum
+	}
+	sum.Runs += u.GetRuns()
+	sum.Failed += u.GetFailed()
+	sum.Unserved += u.GetUnserved()
+	sum.AllRuns += u.GetAllRuns()
+	sum.AllFailed += u.GetAllFailed()
+	sum.Worked = sum.GetWorked() || u.GetWorked()
+	if u.GetErrorTime() > sum.GetErrorTime() {
+		sum.Error, sum.ErrorTime, sum.ErrorConfig = u.GetError(), u.GetErrorTime(), u.GetErrorConfig()
+	}
+	if sum.GetRepeatedOn() == 0 {
+		sum.RepeatedOn = u.GetRepeatedOn()
+	}
+	if u.GetRepeatedOn() == sum.GetRepeatedOn() {
+		sum.Repeated += u.GetRepeated()
+		sum.Passed += u.GetPassed()
+	}
+	sum.Times, sum.Memory = mergeCounts(sum.GetTimes(), u.GetTimes()), mergeCounts(sum.GetMemory(), u.GetMemory())
+	if c := u.GetCompared(); c != nil {
+		sum.Compared = addComparison(sum.GetCompared(), c)
+	}
+	return sum
+}
+
+func mergeCounts(a, b []uint32) []uint32 {
+	var all histogram.Counts
+	all.Merge(a)
+	all.Merge(b)
+	return all.List()
+}
+
+func addComparison(sum, c *pb.Comparison) *pb.Comparison {
+	if sum == nil || sum.GetWith() < c.GetWith() {
+		sum = &pb.Comparison{With: c.GetWith()}
+	}
+	if c.GetWith() != sum.GetWith() {
+		return sum
+	}
+	sum.Runs += c.GetRuns()
+	sum.Skipped += c.GetSkipped()
+	sum.Failed += c.GetFailed()
+	sum.WithFailed += c.GetWithFailed()
+	sum.Alike += c.GetAlike()
+	sum.Matches += c.GetMatches()
+	sum.WithMatches += c.GetWithMatches()
+	sum.Common += c.GetCommon()
+	sum.Score += c.GetScore()
+	sum.WithScore += c.GetWithScore()
+	return sum
+}
+
+// healthOf is what an answer says; nil when there were no runs.
+func healthOf(u *pb.UploadStatus) *health {
+	all := u.GetRuns() + u.GetUnserved()
+	if all == 0 {
+		return nil
+	}
+	h := &health{
+		Runs: u.GetRuns(), Failed: u.GetFailed(), Unserved: u.GetUnserved(),
+		FailedShare: float64(u.GetFailed()+u.GetUnserved()) / float64(all),
+		LastError:   u.GetError(), LastErrorConfig: u.GetErrorConfig(),
+		Milliseconds: quantilesOf(u.GetTimes(), float64(time.Microsecond)/float64(time.Millisecond)),
+		MemoryBytes:  quantilesOf(u.GetMemory(), 1<<10),
+	}
+	if u.GetErrorTime() > 0 {
+		h.LastErrorTime = iso8601(u.GetErrorTime())
+	}
+	return h
+}
+
+func quantilesOf(list []uint32, unit float64) *quantiles {
+	var counts histogram.Counts
+	counts.Merge(list)
+	if len(list) == 0 {
+		return nil
+	}
+	return &quantiles{P50: float64(counts.Quantile(0.5)) * unit, P99: float64(counts.Quantile(0.99)) * unit}
+}
+
+// shadow is what is known of the upload that runs in the shadow of the other one.
+type shadow struct {
+	Version int64   `json:"version"`
+	Health  *health `json:"health,omitzero"`
+	// Runs is how many runs both uploads ended, and Skipped how many the shadow did not get.
+	Runs    int64 `json:"runs"`
+	Skipped int64 `json:"skipped"`
+	// Failed and CurrentFailed are how many of these one of them failed.
+	Failed        int64 `json:"failed"`
+	CurrentFailed int64 `json:"currentFailed"`
+	// Compared is how many of these both did with the same tickets. The rest is of those.
+	Compared       int64 `json:"compared"`
+	Matches        int64 `json:"matches"`
+	CurrentMatches int64 `json:"currentMatches"`
+	Common         int64 `json:"common"` // matches of the same tickets
+	// Score and CurrentScore are those of all matches together.
+	Score        float64 `json:"score"`
+	CurrentScore float64 `json:"currentScore"`
+}
+
+// shadowOf describes the upload in the shadow, nil when there is none.
+func (r *registry) shadowOf(project string, f *pb.Function) *shadow {
+	if f.GetShadow() == 0 {
+		return nil
+	}
+	u := r.board.uploadOf(project, f.GetName(), f.GetShadow())
+	s := &shadow{Version: f.GetShadow(), Health: healthOf(u)}
+	if c := u.GetCompared(); c.GetWith() == f.GetVersion() {
+		s.Runs, s.Skipped, s.Failed, s.CurrentFailed = c.GetRuns(), c.GetSkipped(), c.GetFailed(), c.GetWithFailed()
+		s.Compared, s.Matches, s.CurrentMatches, s.Common = c.GetAlike(), c.GetMatches(), c.GetWithMatches(), c.GetCommon()
+		s.Score, s.CurrentScore = c.GetScore(), c.GetWithScore()
+	}
+	return s
+}
