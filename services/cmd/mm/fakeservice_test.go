@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -575,7 +576,9 @@ type result struct {
 type shell struct {
 	t     *testing.T
 	data  string
-	now   time.Time
+	// config is the folder for what mm keeps.
+	config string
+	now    time.Time
 	in    string
 	width int
 	// binary is executed by sandboxes, path is that of mm.
@@ -584,11 +587,11 @@ type shell struct {
 
 func newShell(t *testing.T) *shell {
 	t.Helper()
-	for _, name := range []string{"MM_URL", "MM_PROJECT", "MM_DATA", "MM_TOKEN", "MM_OUTPUT"} {
+	for _, name := range []string{"MM_URL", "MM_PROJECT", "MM_DATA", "MM_TOKEN", "MM_OUTPUT", "MM_CONTEXT", "COMP_LINE"} {
 		t.Setenv(name, "") // restores it after the test
 		unset(t, name)
 	}
-	s := &shell{t: t, data: t.TempDir(), now: time.Now()}
+	s := &shell{t: t, data: t.TempDir(), config: filepath.Join(t.TempDir(), "matchmaker"), now: time.Now()}
 	if _, err := issuer.Open(s.data, time.Now); err != nil {
 		t.Fatal(err)
 	}
@@ -600,7 +603,7 @@ func (s *shell) run(args ...string) result { return s.runContext(s.t.Context(), 
 func (s *shell) runContext(ctx context.Context, args ...string) result {
 	var out, err bytes.Buffer
 	code := run(ctx, args, console{
-		in: strings.NewReader(s.in), out: &out, err: &err, width: s.width, binary: s.binary, path: s.path,
+		in: strings.NewReader(s.in), out: &out, err: &err, width: s.width, binary: s.binary, path: s.path, configDir: s.config,
 		now: func() time.Time { return s.now },
 		sleep: func(ctx context.Context, d time.Duration) error {
 			s.now = s.now.Add(d)

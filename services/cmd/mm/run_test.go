@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -86,17 +87,19 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	shell := newShell(t)
 	t.Setenv("MM_TOKEN", "secret-token")
 	shell.run("--help").expect(0, "Exit codes: 0 success, 1 failure, 2 wrong command line.", "")
-	for _, command := range []string{
-		"token player", "token developer", "token server", "token service",
-		"function put", "function list", "function get", "function log", "function restart", "function delete",
-		"function new", "function test",
-		"config create", "config put", "config get", "config delete",
-		"ticket create", "ticket get", "ticket delete",
-		"backfill create", "backfill approve", "backfill update", "backfill delete",
-	} {
+	parser, err := newParser(new(commandLine), console{out: io.Discard, err: io.Discard}, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaves := parser.Model.Leaves(true)
+	if len(leaves) < 60 {
+		t.Fatalf("only %d commands", len(leaves))
+	}
+	for _, leaf := range leaves {
+		command := strings.Join(strings.Fields(leaf.FullPath())[1:], " ")
 		got := shell.run(append(strings.Fields(command), "--help")...)
 		got.expect(0, "Example", "")
-		for _, text := range []string{"mm " + command, "$MM_URL", "$MM_PROJECT", "$MM_DATA", "$MM_TOKEN", "$MM_OUTPUT"} {
+		for _, text := range []string{"mm " + command, "$MM_CONTEXT", "$MM_URL", "$MM_PROJECT", "$MM_DATA", "$MM_TOKEN", "$MM_OUTPUT"} {
 			if !strings.Contains(got.out, text) {
 				t.Errorf("help of %s does not say %q", command, text)
 			}
@@ -108,7 +111,9 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 }
 
 func TestVersionIsPrinted(t *testing.T) {
-	newShell(t).run("version").expect(0, "mm ", "")
+	newShell(t).run("version").expect(0, "mm dev\n", "")
+	newShell(t).run("--version").expect(0, "mm dev\n", "")
+	newShell(t).run("config", "list", "--version").expect(0, "mm dev\n", "")
 }
 
 func TestFlagsCanComeFromTheEnvironment(t *testing.T) {

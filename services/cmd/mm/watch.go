@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"time"
+)
+
+// watchFlag is the flag of commands that can print again what they print.
+type watchFlag struct {
+	Watch bool `short:"w" help:"Print it again whenever it changes, until Ctrl-C. --timeout limits each look."`
+}
+
+// watchInterval is the time between two looks.
+const watchInterval = 2 * time.Second
+
+// repeat calls look, which prints to the session that it gets. With --watch it calls it again and again until forever
+// ends, which is no error, and prints what differs from the time before.
+func (w watchFlag) repeat(
+	ctx context.Context, forever untimed, s *session, look func(ctx context.Context, s *session) error,
+) error {
+	if !w.Watch {
+		return look(ctx, s)
+	}
+	var last []byte
+	for {
+		seen, err := s.lookOnce(forever, look)
+		switch {
+		case forever.Err() != nil:
+			return nil //nolint:nilerr // Ctrl-C is how watching ends
+		case err != nil:
+			return err
+		}
+		if last == nil || !bytes.Equal(seen, last) {
+			if err := s.replace(seen); err != nil {
+				return err
+			}
+			last = seen
+		}
+		if s.sleep(forever, watchInterval) != nil {
+			return nil //nolint:nilerr // likewise
+		}
+	}
+}
+
+// lookOnce returns what look prints, which is not nil.
+func (s *session) lookOnce(
+	ctx context.Context, look func(ctx context.Context, s *session) error,
+) (printed []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	seen := bytes.NewBuffer([]byte{})
+	one := *s
+	one.out = seen
+	err = look(ctx, &one)
+	return seen.Bytes(), err
+}
+
+// replace prints in place of what a terminal shows.
+func (s *session) replace(text []byte) error {
+	if s.width > 0 && !s.structured() {
+		text = append([]byte(clearScreen), text...)
+	}
+	_, err := s.out.Write(text)
+	return err
+}
