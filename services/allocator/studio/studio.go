@@ -10,8 +10,8 @@
 //	SERVER_BACKFILL                             the backfill ticket that was made with the match, if there is one
 //	MM_URL, MM_PROJECT, MM_TOKEN                where the service is, and the server's token, if it has one
 //
-// It is asked to end with SIGTERM, and killed with all that it started if it still runs after five seconds. Its standard
-// input ends with the parent.
+// It is asked to end with SIGTERM, and killed with all that it started if it still runs after five seconds. Its
+// standard input ends with the parent.
 package studio
 
 import (
@@ -50,8 +50,8 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Main runs commands until in or ctx ends. It returns an error when reading in or writing out fails. When ctx ends first,
-// a goroutine still reads in: the process is about to exit.
+// Main runs commands until in or ctx ends. It returns an error when reading in or writing out fails. When ctx ends
+// first, a goroutine still reads in: the process is about to exit.
 func Main(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.Host == "" {
 		o.Host = "127.0.0.1"

@@ -53,7 +53,8 @@ func TestBashCompletes(t *testing.T) {
 	}
 	mm := filepath.Join(t.TempDir(), "mm")
 	command(t, ".", "go", "build", "-o", mm, ".")
-	script := `PATH="$1:$PATH"; source <(mm completion -c bash); eval "$(complete -p mm | grep -o '\-C [^ ]*' | sed 's/-C //;s/^/tool=/')"
+	const script = `PATH="$1:$PATH"; source <(mm completion -c bash)
+tool=$(complete -p mm | grep -o '\-C [^ ]*' | cut -c4-)
 COMP_LINE="mm function ver" COMP_POINT=15 "$tool" mm ver function`
 	out, err := exec.CommandContext(t.Context(), bash, "-c", script, "bash", filepath.Dir(mm)).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "versions" {

@@ -574,13 +574,13 @@ type result struct {
 
 // shell runs mm with a development service's data folder and a clock that advances only while mm sleeps.
 type shell struct {
-	t     *testing.T
-	data  string
+	t    *testing.T
+	data string
 	// config is the folder for what mm keeps.
 	config string
 	now    time.Time
-	in    string
-	width int
+	in     string
+	width  int
 	// binary is executed by sandboxes, path is that of mm.
 	binary, path string
 }
@@ -603,7 +603,8 @@ func (s *shell) run(args ...string) result { return s.runContext(s.t.Context(), 
 func (s *shell) runContext(ctx context.Context, args ...string) result {
 	var out, err bytes.Buffer
 	code := run(ctx, args, console{
-		in: strings.NewReader(s.in), out: &out, err: &err, width: s.width, binary: s.binary, path: s.path, configDir: s.config,
+		in: strings.NewReader(s.in), out: &out, err: &err, width: s.width, binary: s.binary, path: s.path,
+		configDir: s.config,
 		now: func() time.Time { return s.now },
 		sleep: func(ctx context.Context, d time.Duration) error {
 			s.now = s.now.Add(d)

@@ -130,8 +130,8 @@ type functionDelete struct {
 }
 
 func (functionDelete) Help() string {
-	return `Configs that use the function stay. They make no matches until the function is uploaded again. Where there is no
-such function, the command says so, and succeeds.
+	return `Configs that use the function stay. They make no matches until the function is uploaded again. Where there is
+no such function, the command says so, and succeeds.
 
 Examples:
 

@@ -220,7 +220,8 @@ func TestFunctionTestGeneratesPlayersAndProperties(t *testing.T) {
 		"--value a=1|[1]":              "is float64, and a set has strings",
 		"--tickets x.json --players 2": "either --tickets FILE or --generate N",
 	} {
-		s.run(append([]string{"function", "test", "a.wasm", "--generate", "1"}, strings.Fields(line)...)...).expect(2, "", want)
+		s.run(append([]string{"function", "test", "a.wasm", "--generate", "1"}, strings.Fields(line)...)...).
+			expect(2, "", want)
 	}
 }
 

@@ -164,15 +164,18 @@ func TestLoginThatFails(t *testing.T) {
 	login().expect(1, "", "mm: the identity provider refused: access_denied\n")
 	p.denied, p.issuer = false, "https://other.example.com"
 	login().expect(1, "", "is the document of another issuer, https://other.example.com")
-	shell.run("login", "--issuer", service.url, "--client-id", "mm").expect(1, "", "is no discovery document (404 Not Found)")
+	shell.run("login", "--issuer", service.url, "--client-id", "mm").
+		expect(1, "", "is no discovery document (404 Not Found)")
 	shell.run("login", "--issuer", "http://login.example.com", "--client-id", "mm").
 		expect(1, "", "mm: http://login.example.com: https is needed")
 	shell.run("login", "--issuer", "nowhere", "--client-id", "mm").expect(2, "", "is no URL")
 	without := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]string{"issuer": "http://" + r.Host, "token_endpoint": "https://x.example/t"})
+		_ = json.NewEncoder(w).Encode(
+			map[string]string{"issuer": "http://" + r.Host, "token_endpoint": "https://x.example/t"})
 	}))
 	t.Cleanup(without.Close)
-	shell.run("login", "--issuer", without.URL, "--client-id", "mm").expect(1, "", "has no device authorization (RFC 8628)")
+	shell.run("login", "--issuer", without.URL, "--client-id", "mm").
+		expect(1, "", "has no device authorization (RFC 8628)")
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"issuer":"http://`+r.Host+`","token_endpoint":"http://login.example.com/t"}`)
 	}))

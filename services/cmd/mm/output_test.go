@@ -7,7 +7,8 @@ import (
 
 func TestYAMLHasWhatJSONHas(t *testing.T) {
 	for value, want := range map[any]string{
-		rawValue(`{"b": 1, "a": [true, null, "x: y"], "n": 12345678901234567890, "f": 1.50, "yes": "no", "e": {}, "l": []}`): `b: 1
+		rawValue(`{"b": 1, "a": [true, null, "x: y"], "n": 12345678901234567890, "f": 1.50,
+			"yes": "no", "e": {}, "l": []}`): `b: 1
 a:
   - true
   - null
@@ -83,5 +84,6 @@ func TestDryRunsChangeNothing(t *testing.T) {
 	if n := len(service.changes["ranked"]); n != 2 {
 		t.Errorf("%d changes, want the two puts", n)
 	}
-	shell.on(service, "config", "rollback", "ranked", "--dry-run", "--to", "9").expect(1, "", "nothing is kept of the change")
+	shell.on(service, "config", "rollback", "ranked", "--dry-run", "--to", "9").
+		expect(1, "", "nothing is kept of the change")
 }

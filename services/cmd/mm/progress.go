@@ -18,8 +18,8 @@ type bar struct {
 	room    int // columns for the message
 }
 
-// How many columns there are beside a message: in a whole line, and in one that says only how far it is, or that it goes
-// on.
+// How many columns there are beside a message: in a whole line, in one that says only how far it is, and in one that
+// says only that it goes on.
 const (
 	wholeLine  = 64
 	shortTotal = 14

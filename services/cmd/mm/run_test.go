@@ -99,7 +99,8 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 		command := strings.Join(strings.Fields(leaf.FullPath())[1:], " ")
 		got := shell.run(append(strings.Fields(command), "--help")...)
 		got.expect(0, "Example", "")
-		for _, text := range []string{"mm " + command, "$MM_CONTEXT", "$MM_URL", "$MM_PROJECT", "$MM_DATA", "$MM_TOKEN", "$MM_OUTPUT"} {
+		for _, text := range []string{"mm " + command, "$MM_CONTEXT", "$MM_URL", "$MM_PROJECT", "$MM_DATA", "$MM_TOKEN",
+			"$MM_OUTPUT"} {
 			if !strings.Contains(got.out, text) {
 				t.Errorf("help of %s does not say %q", command, text)
 			}

@@ -27,7 +27,7 @@ type session struct {
 	context   string       // the name of the context that applies; empty if none does
 	kept      *keptContext // that context
 	tokenMade bool         // with the key in the data folder, not given by the user
-	bar       *bar // on the terminal now; may be nil
+	bar       *bar         // on the terminal now; may be nil
 }
 
 // What applies where neither a flag nor the environment nor a context says it.

@@ -74,7 +74,7 @@ func (d Distribution) sampler(seed uint64, name string) func() float64 {
 // stream is the random stream called name.
 func stream(seed uint64, name string) *rand.Rand {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(name))                   // never fails
+	_, _ = h.Write([]byte(name))                  // never fails
 	return rand.New(rand.NewPCG(seed, h.Sum64())) //nolint:gosec // reproducible test data
 }
 
@@ -92,8 +92,8 @@ type Generator struct {
 	// tickets of their owners alone, who have no names.
 	Players Distribution
 	Wait    Distribution // in seconds; negative samples count as 0
-	Seed       uint64
-	Now        time.Time
+	Seed    uint64
+	Now     time.Time
 }
 
 // MaxPlayers is the most players of a ticket that a service may be set to take.
