@@ -54,7 +54,7 @@ func TestBashCompletes(t *testing.T) {
 	mm := filepath.Join(t.TempDir(), "mm")
 	command(t, ".", "go", "build", "-o", mm, ".")
 	const script = `PATH="$1:$PATH"; source <(mm completion -c bash)
-tool=$(complete -p mm | grep -o '\-C [^ ]*' | cut -c4-)
+tool=$(complete -p mm | grep -o '\-C [^ ]*' | cut -c4- | tr -d "'")
 COMP_LINE="mm function ver" COMP_POINT=15 "$tool" mm ver function`
 	out, err := exec.CommandContext(t.Context(), bash, "-c", script, "bash", filepath.Dir(mm)).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "versions" {

@@ -64,7 +64,7 @@ func TestTokenOfAContextGoesToItsServiceAlone(t *testing.T) {
 	shell.run("context", "set", "kept", "--token-command", command).expect(0, "tokens   a command\n", "")
 	shell.run("function", "list").expect(0, "", "has no functions")
 	shell.run("context", "set", "kept", "--token-command", "exit 3").expect(0, "a command", "")
-	shell.run("function", "list").expect(1, "", "mm: the command for a token: exit status 3")
+	shell.run("function", "list").expect(1, "", "the command for a token: exit status 3")
 	// Another service is not told what was for this one.
 	shell.run("context", "set", "kept", "--url", other.url).expect(0, "tokens   made with the key", "")
 }

@@ -160,7 +160,7 @@ func (s *session) loginToken(ctx context.Context) (string, error) {
 		return login.Token, nil
 	}
 	if login.Refresh == "" {
-		return "", errors.New("the login has ended, log in again: " + again)
+		return "", messageError{cause: errors.New("expired"), message: "the login has ended, log in again: " + again}
 	}
 	p, err := discover(ctx, login.Issuer)
 	if err != nil {

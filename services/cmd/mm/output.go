@@ -33,6 +33,9 @@ func (s *session) show(value any, tables ...grid) error {
 			rendered = append(rendered, g.String())
 		}
 	}
+	if len(rendered) == 0 {
+		return nil
+	}
 	_, err := fmt.Fprintln(s.out, strings.Join(rendered, "\n\n"))
 	return err
 }
