@@ -113,7 +113,7 @@ func TestLogin(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	p := newIdentity(t, shell.data)
 	shell.run("login", "--issuer", p.URL, "--client-id", "mm").expect(2, "", "mm: a login is kept with a context")
-	shell.run("context", "set", "staging", "--url", service.url).expect(0, "", "")
+	shell.run("context", "set", "staging", "--url", service.url).expect(0, "staging", "")
 	shell.run("login").expect(2, "", "mm: --issuer and --client-id are required for the first login")
 	p.pending = 1
 	got := shell.run("login", "--issuer", p.URL, "--client-id", "mm", "--audience", "matchmaker")
@@ -158,7 +158,7 @@ func TestLogin(t *testing.T) {
 func TestLoginThatFails(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	p := newIdentity(t, shell.data)
-	shell.run("context", "set", "staging", "--url", service.url).expect(0, "", "")
+	shell.run("context", "set", "staging", "--url", service.url).expect(0, "staging", "")
 	login := func() result { return shell.run("login", "--issuer", p.URL, "--client-id", "mm") }
 	p.denied = true
 	login().expect(1, "", "mm: the identity provider refused: access_denied\n")
@@ -192,7 +192,7 @@ func TestLoginWithOpaqueAccessTokens(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	p := newIdentity(t, shell.data)
 	p.opaque = true
-	shell.run("context", "set", "staging", "--url", service.url).expect(0, "", "")
+	shell.run("context", "set", "staging", "--url", service.url).expect(0, "staging", "")
 	shell.run("login", "--issuer", p.URL, "--client-id", "mm").expect(0, "staging", "ABCD-EFGH")
 	t.Chdir(t.TempDir())
 	shell.run("function", "list").expect(0, "", "has no functions")

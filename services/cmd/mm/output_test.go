@@ -19,7 +19,7 @@ f: 1.50
 e: {}
 l: []
 `,
-		rawValue(`"\ud83d\ude00\u2028"`): "\"😀\\L\"\n",
+		rawValue(`"\ud83d\ude00\u2028"`): `"\U0001F600\L"`+"\n",
 		rawValue(`[{"a": "1"}]`):         "- a: \"1\"\n",
 	} {
 		var out strings.Builder
@@ -41,9 +41,9 @@ func TestOutputsOfAList(t *testing.T) {
 	const narrow = "TICKET  WAITED  PLAYERS  QUEUES  ATTRIBUTES\n"
 	shell.on(service, "ticket", "list", "--limit", "1").expect(0, narrow, "1 of 3")
 	shell.on(service, "ticket", "list", "--limit", "1", "-o", "wide").
-		expect(0, strings.TrimSuffix(narrow, "\n")+"           CREATED                  OWNER\n", "1 of 3")
+		expect(0, strings.TrimSuffix(narrow, "\n")+"          CREATED                  OWNER\n", "1 of 3")
 	// Values of a stream are documents.
-	shell.on(service, "event", "log", "-o", "yaml").expect(0, "---\nid: \"7.1\"\n", "")
+	shell.on(service, "event", "log", "-o", "yaml").expect(0, "---\ntime: \"2030-01-01T00:00:00Z\"\nkind: created\n", "")
 	shell.on(service, "config", "list", "-o", "xml").expect(2, "", "--output must be one of")
 }
 

@@ -24,7 +24,7 @@ func (w watchFlag) repeat(
 	}
 	var last []byte
 	for {
-		seen, err := s.lookOnce(forever, look)
+		seen, notes, err := s.lookOnce(forever, look)
 		switch {
 		case forever.Err() != nil:
 			return nil //nolint:nilerr // Ctrl-C is how watching ends
@@ -35,6 +35,9 @@ func (w watchFlag) repeat(
 			if err := s.replace(seen); err != nil {
 				return err
 			}
+			if _, err := s.err.Write(notes); err != nil {
+				return err
+			}
 			last = seen
 		}
 		if s.sleep(forever, watchInterval) != nil {
@@ -43,17 +46,17 @@ func (w watchFlag) repeat(
 	}
 }
 
-// lookOnce returns what look prints, which is not nil.
+// lookOnce returns what look prints, which is not nil, and what it notes.
 func (s *session) lookOnce(
 	ctx context.Context, look func(ctx context.Context, s *session) error,
-) (printed []byte, err error) {
+) (printed, notes []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	seen := bytes.NewBuffer([]byte{})
+	out, says := bytes.NewBuffer([]byte{}), new(bytes.Buffer)
 	one := *s
-	one.out = seen
+	one.out, one.err = out, says
 	err = look(ctx, &one)
-	return seen.Bytes(), err
+	return out.Bytes(), says.Bytes(), err
 }
 
 // replace prints in place of what a terminal shows.

@@ -55,7 +55,7 @@ func TestWatchPrintsWhatChanged(t *testing.T) {
 	got = shell.watch(service, 2, func(int) { service.functions["duel"] = "abc" }, "function", "list", "-w")
 	got.expect(0, "duel  Running", "has no functions")
 	got = shell.watch(service, 2, func(int) {}, "ticket", "list", "--watch")
-	got.expect(0, "t-1", "")
+	got.expect(0, "t-1", "mm: 2 of 3 tickets\n")
 	service.untrusted = true
 	shell.watch(service, 2, func(int) {}, "config", "list", "--watch").expect(1, "", "401")
 }
