@@ -40,8 +40,8 @@ demo: build ## Watch 200 players get matched, and games fill up again, on real p
 	bin/demo --matchmaker bin/matchmaker --function bin/functions/duel.zip --arena bin/functions/arena.zip
 
 .PHONY: dev
-dev: build ## Run everything on http://127.0.0.1:8080 for your own clients
-	bin/matchmaker dev
+dev: build ## Run everything on http://127.0.0.1:8080 for your own clients; DEV='--listen 127.0.0.1:9000' has its flags
+	bin/matchmaker dev $(DEV)
 
 .PHONY: test
 test: redis compilers generators ## Run all tests, and fuzz a little

@@ -38,7 +38,7 @@ func Main(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	}
 	defer h.close()
 	read := make(chan error, 1)
-	go func() { read <- h.obey(ctx, in) }()
+	go func() { read <- Obey(in, func(c Command) error { return h.run(ctx, c) }) }()
 	select {
 	case err := <-read:
 		return err
@@ -61,8 +61,8 @@ type host struct {
 	fills sync.WaitGroup // the servers that keep their games filled
 }
 
-// obey runs the commands of in.
-func (h *host) obey(ctx context.Context, in io.Reader) error {
+// Obey calls run with each command of in, until in ends or run fails.
+func Obey(in io.Reader, run func(Command) error) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, MaxCommand)
 	for lines.Scan() {
@@ -70,7 +70,7 @@ func (h *host) obey(ctx context.Context, in io.Reader) error {
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			return fmt.Errorf("command: %w", err)
 		}
-		if err := h.run(ctx, c); err != nil {
+		if err := run(c); err != nil {
 			return err
 		}
 	}

@@ -40,13 +40,17 @@ func spawn(f *Fleet) (*host, error) {
 		changed: notify.New(), broken: make(chan error, 1), removed: make(chan struct{}),
 	}
 	cmd := exec.Command(f.options.Binary, f.options.Args...)
-	cmd.Env = []string{} // nil would be the allocator's, secrets included
+	cmd.Env = append([]string{}, f.options.Env...) // nil would be the allocator's, secrets included
 	// The kernel must not kill the process with the allocator: the process sees the end of its input, deletes its backfill
 	// tickets and ends.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Stdout = process.Lines(h.read)
 	cmd.Stderr = process.Lines(func(line string) {
-		if line = strings.TrimSpace(line); line != "" {
+		switch line = strings.TrimSpace(line); {
+		case line == "":
+		case f.options.Settings.Command != "": // what a studio's servers print
+			f.options.Log.Info("game server: " + line)
+		default:
 			f.options.Log.Warn("game server process: " + line)
 		}
 	})

@@ -1,5 +1,6 @@
 // Package local is the provider for development: a fleet of real game servers on this machine. It starts processes of
-// package gameserver when they are needed. Each hosts many servers, and ends with the allocator, however that ends.
+// package gameserver when they are needed. Each hosts many servers, and ends with the allocator, however that ends. A
+// studio's own servers are processes of package studio instead.
 //
 // Only the memory of one allocator knows the fleet. After a restart it is empty, and a match that still waits for its
 // server gets a new one.
@@ -17,15 +18,18 @@ import (
 
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/studio"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/settings"
 )
 
 // Options of a fleet.
 type Options struct {
-	// Binary and Args are a command that runs gameserver.Main. Its environment is empty.
+	// Binary and Args are a command that runs gameserver.Main, or studio.Main where the settings have a command. Env is
+	// its environment.
 	Binary string
 	Args   []string
+	Env    []string
 	// Settings of the fleet. No Max and no Lifetime stand for the defaults.
 	Settings Settings
 	// PerProcess is how many servers a process hosts; 64 when 0.
@@ -145,9 +149,17 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 // startCommand is the command that starts the match's server. A process that gets an invalid command ends with all its
 // servers, so input from outside is checked here.
 func (f *Fleet) startCommand(id string, r *provider.Request) ([]byte, error) {
-	payload, err := r.PayloadWithin(gameserver.MaxCommand - 4<<10) // the rest is for the other members
+	most := gameserver.MaxCommand - 4<<10 // the rest is for the other members
+	if f.options.Settings.Command != "" {
+		most = studio.MaxPayload
+	}
+	payload, err := r.PayloadWithin(most)
 	if err != nil {
 		return nil, err
+	}
+	if len(payload) > most {
+		return nil, provider.Fail(
+			provider.Refused, "match properties and tickets take %d bytes, a game server accepts %d", len(payload), most)
 	}
 	start := &gameserver.Start{
 		ID:       id,

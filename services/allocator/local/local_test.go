@@ -22,12 +22,19 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { conforms(t, "gameserver", Settings{Max: conformance.Room}) }
+
+// A studio's own servers do what the others do.
+func TestConformanceOfCommands(t *testing.T) {
+	conforms(t, "studio", Settings{Max: conformance.Room, Command: sleeper})
+}
+
+func conforms(t *testing.T, part string, s Settings) {
 	conformance.Run(t, func(t *testing.T) conformance.Fixture {
 		heard := filepath.Join(t.TempDir(), "heard")
 		f := open(t, Options{
-			Settings: Settings{Max: conformance.Room}, PerProcess: 3,
-			Binary: "/usr/bin/env", Args: []string{"GORACE=atexit_sleep_ms=0", "HEARD=" + heard, os.Args[0], "gameserver"},
+			Settings: s, PerProcess: 3, Binary: "/usr/bin/env", Env: []string{"PATH=" + os.Getenv("PATH")},
+			Args: []string{"GORACE=atexit_sleep_ms=0", "HEARD=" + heard, os.Args[0], part},
 		})
 		return conformance.Fixture{
 			Provider: f, InUse: f.InUse,

@@ -10,6 +10,7 @@ import (
 
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/studio"
 )
 
 // TestMain lets the test binary play the processes that a fleet consists of, and an allocator that is killed.
@@ -20,10 +21,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// sleeper is the command of a studio whose server does nothing.
+const sleeper = "exec sleep 1000"
+
 func play(part string) {
 	log := slog.New(slog.DiscardHandler)
 	switch part {
-	case "gameserver":
+	case "gameserver", "studio":
 		in := io.Reader(os.Stdin)
 		if heard, ok := os.LookupEnv("HEARD"); ok {
 			file, err := os.OpenFile(heard, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -33,7 +37,13 @@ func play(part string) {
 			}
 			in = io.TeeReader(in, file)
 		}
-		if err := gameserver.Main(context.Background(), in, os.Stdout, gameserver.Options{Log: log}); err != nil {
+		var err error
+		if part == "studio" {
+			err = studio.Main(context.Background(), in, os.Stdout, studio.Options{Command: sleeper, Log: log})
+		} else {
+			err = gameserver.Main(context.Background(), in, os.Stdout, gameserver.Options{Log: log})
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -223,6 +223,11 @@ func (b *builder) api() string {
 	if !b.complete || !ok {
 		return ""
 	}
+	return localURL(addr)
+}
+
+// localURL is where processes on this machine reach the one that listens there.
+func localURL(addr *net.TCPAddr) string {
 	host := addr.IP
 	if host.IsUnspecified() {
 		host = net.IPv4(127, 0, 0, 1)

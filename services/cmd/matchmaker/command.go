@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 
 	"github.com/alecthomas/kong"
 
 	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/studio"
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/catalog"
@@ -122,12 +124,17 @@ func (c *command) Run(ctx context.Context, s streams) error {
 }
 
 // gameserverCmd is a process of the local provider's fleet; it is told what to do on standard input.
-type gameserverCmd struct{}
+type gameserverCmd struct {
+	Command string `help:"What to run for each match, instead of the game server for demonstrations." env:"-"`
+}
 
 func (c *gameserverCmd) Run(ctx context.Context, s streams) error {
 	log, err := app.Logger(s.err, "info", "text")
 	if err != nil {
 		return err
+	}
+	if c.Command != "" {
+		return studio.Main(ctx, s.in, s.out, studio.Options{Command: c.Command, Env: os.Environ(), Log: log})
 	}
 	return gameserver.Main(ctx, s.in, s.out, gameserver.Options{Log: log})
 }

@@ -25,6 +25,9 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
+// urlFile is the file that says where dev listens, for mm.
+const urlFile = "url"
+
 // redisFile is the file that says where the Redis of dev is, with its password.
 const redisFile = "redis.url"
 
@@ -95,7 +98,12 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 		setup{
 			settings: c.settings, services: c.services,
 			issuers: []auth.Issuer{tokens.Trust()},
-			started: func(addr, metrics net.Addr) { c.greet(s.out, addr, metrics) },
+			started: func(addr, metrics net.Addr) {
+				if err := c.noteURL(addr); err != nil {
+					log.Warn("mm does not find this service by its data folder", "error", err)
+				}
+				c.greet(s.out, addr, metrics)
+			},
 		},
 		app.Part{Name: "redis", Run: redis.Watch},
 		app.Part{Name: "issuer", Routes: tokens.Routes},
@@ -142,6 +150,15 @@ func (c *devCmd) keys() error {
 		}
 	}
 	return nil
+}
+
+// noteURL writes where dev listens into the data folder.
+func (c *devCmd) noteURL(addr net.Addr) error {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok {
+		return fmt.Errorf("it listens on %s", addr)
+	}
+	return keyfile.Replace(filepath.Join(c.Data, urlFile), []byte(localURL(tcp)+"\n"), 0o644)
 }
 
 // greet tells a newcomer what is there and what to do next.

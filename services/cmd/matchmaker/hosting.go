@@ -174,8 +174,18 @@ func (b *builder) localFleet(s local.Settings) (provider.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	args, env := []string{"gameserver"}, []string(nil)
+	if s.Command != "" {
+		// Commands find programs and files as in the developer's shell. No setting of the services is among these.
+		for _, name := range []string{"PATH", "HOME", "USER", "SHELL", "LANG", "TMPDIR"} {
+			if value, ok := os.LookupEnv(name); ok {
+				env = append(env, name+"="+value)
+			}
+		}
+		args = append(args, "--command="+s.Command)
+	}
 	fleet, err := local.New(local.Options{
-		Settings: s, Binary: binary, Args: []string{"gameserver"}, Log: b.log,
+		Settings: s, Binary: binary, Args: args, Env: env, Log: b.log,
 		API: func() string { return cmp.Or(s.API, b.api()) },
 	})
 	if err != nil {

@@ -154,7 +154,8 @@ type backfillDelete struct {
 }
 
 func (backfillDelete) Help() string {
-	return `Proposed players wait again.
+	return `Proposed players wait again. It succeeds also when there is no such backfill ticket, which the service does not
+tell.
 
 Example: mm backfill delete BACKFILL`
 }

@@ -1,11 +1,15 @@
 package main
 
-import "time"
+import (
+	"time"
+
+	"github.com/alecthomas/kong"
+)
 
 const description = `Work with a matchmaking service: functions, configs, tickets, tokens.
 
-With "matchmaker dev" on the same machine you need no token: mm makes one of the right kind with the key in the data
-folder.
+With "matchmaker dev" on the same machine you need no token: mm finds the service by its data folder, and makes a token
+of the right kind with the key there. For another service, "mm context set" keeps its address, and "mm login" logs in.
 
 Exit codes: 0 success, 1 failure, 2 wrong command line.`
 
@@ -13,6 +17,9 @@ Exit codes: 0 success, 1 failure, 2 wrong command line.`
 type commandLine struct {
 	commonFlags
 
+	Contexts contextCommands  `cmd:"" name:"context" help:"Choose the service that commands work with."`
+	Login    loginCommand     `cmd:"" help:"Log in at an identity provider."`
+	Logout   logoutCommand    `cmd:"" help:"Forget the tokens of a login."`
 	Token    tokenCommands    `cmd:"" help:"Print a token of a development service."`
 	Function functionCommands `cmd:"" help:"Upload and look at match functions."`
 	Config   configCommands   `cmd:"" help:"Write and read matchmaking configs."`
@@ -27,16 +34,21 @@ type commandLine struct {
 	Top      topCommand       `cmd:"" help:"Watch a project: who waits, matches, functions."`
 	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`
 	Version  versionCommand   `cmd:"" help:"Print the version of mm."`
+
+	Completion completionCommand `cmd:"" help:"Print how to make your shell complete commands (bash, zsh, fish)."`
 }
 
 // commonFlags are the flags that every command has.
 type commonFlags struct {
-	URL     string        `name:"url" env:"MM_URL" default:"http://127.0.0.1:8080" help:"URL of the service."`
-	Project string        `env:"MM_PROJECT" default:"demo" help:"Project to work in."`
-	Data    string        `env:"MM_DATA" default:".matchmaker" help:"Data folder of a development service, with the key to make tokens. A name without slashes is looked for here and in the folders above."`
+	URL     string        `name:"url" env:"MM_URL" placeholder:"URL" help:"URL of the service; default: that of the context, or of the development service in the data folder, or http://127.0.0.1:8080."`
+	Project string        `env:"MM_PROJECT" help:"Project to work in; default: that of the context, or demo."`
+	Data    string        `env:"MM_DATA" placeholder:"FOLDER" completion-predictor:"folder" help:"Data folder of a development service, with its URL and the key to make tokens; default: .matchmaker. A name without slashes is looked for here and in the folders above."`
 	Bearer  string        `name:"token" env:"MM_TOKEN" placeholder:"JWT" help:"Token to use instead of making one."`
-	Output  string        `short:"o" env:"MM_OUTPUT" enum:"table,json" default:"table" help:"Print results as table or json."`
+	Context string        `name:"context" env:"MM_CONTEXT" placeholder:"NAME" completion-predictor:"context" help:"Context to use instead of the current one."`
+	Output  string        `short:"o" env:"MM_OUTPUT" enum:"table,wide,json,yaml" default:"table" help:"Print results as table, wide (a table with more columns), json or yaml."`
 	Timeout time.Duration `default:"1m" help:"How long the command may take, including waiting."`
+
+	PrintVersion kong.VersionFlag `name:"version" help:"Print the version of mm."`
 }
 
 // Validate is called by the parser.

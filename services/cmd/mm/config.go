@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -31,7 +32,8 @@ type configCommands struct {
 }
 
 type configCreate struct {
-	File string `arg:"" help:"JSON file, or - for standard input."`
+	File   string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
+	DryRun bool   `help:"Only check it, as \"mm config check\" does."`
 }
 
 func (configCreate) Help() string {
@@ -53,6 +55,9 @@ func (c configCreate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	if c.DryRun {
+		return s.checkConfig(ctx, api, "", config, "")
+	}
 	saved, err := api.SaveConfig(ctx, "", config, "")
 	if err != nil {
 		return err
@@ -62,7 +67,7 @@ func (c configCreate) Run(ctx context.Context, s *session) error {
 
 type configPut struct {
 	ID      string `arg:"" name:"id" help:"The config's identifier."`
-	File    string `arg:"" help:"JSON file, or - for standard input."`
+	File    string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
 	IfMatch string `placeholder:"ETAG" help:"Replace only the config that has this ETag."`
 	DryRun  bool   `help:"Only check it, as \"mm config check\" does."`
 }
@@ -146,17 +151,26 @@ func position(content []byte, offset int64) (line, column int) {
 	return bytes.Count(before, []byte{'\n'}) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
 
-type configList struct{}
+type configList struct{ watchFlag }
 
 func (configList) Help() string {
 	return `Examples:
 
     mm config list
+    mm config list --watch
     mm config list --output json | jq -r '.[].id'`
 }
 
 // Run prints the list.
-func (configList) Run(ctx context.Context, s *session, api developerAPI) error {
+func (c configList) Run(ctx context.Context, forever untimed, s *session) error {
+	api, err := s.connectToWatch(c.watchFlag)
+	if err != nil {
+		return err
+	}
+	return c.repeat(ctx, forever, s, func(ctx context.Context, s *session) error { return s.showConfigs(ctx, api) })
+}
+
+func (s *session) showConfigs(ctx context.Context, api *client.Client) error {
 	configs, err := api.ListConfigs(ctx)
 	if err != nil {
 		return err
@@ -195,7 +209,7 @@ func (c configGet) Run(ctx context.Context, s *session, api developerAPI) error 
 	if err != nil {
 		return err
 	}
-	if err := s.show(config.JSON, aboutConfig(c.ID, config), poolsOf(config)); err != nil || s.Output == "json" {
+	if err := s.show(config.JSON, aboutConfig(c.ID, config), poolsOf(config)); err != nil || s.structured() {
 		return err
 	}
 	s.checkStored(ctx, api.Client, c.ID, config.JSON)
@@ -254,13 +268,31 @@ func segments(s *client.Segmentation) string {
 }
 
 type configDelete struct {
-	ID string `arg:"" name:"id" help:"The config's identifier."`
+	ID     string `arg:"" name:"id" help:"The config's identifier."`
+	DryRun bool   `help:"Only say what would be deleted."`
 }
 
-func (configDelete) Help() string { return "Example: mm config delete ranked" }
+func (configDelete) Help() string {
+	return `Where there is no such config, the command says so, and succeeds. "mm config rollback" brings a config back.
 
-// Run deletes the config.
+Examples:
+
+    mm config delete ranked
+    mm config delete ranked --dry-run`
+}
+
+// Run deletes the config. It succeeds when there is none.
 func (c configDelete) Run(ctx context.Context, s *session, api developerAPI) error {
+	config, err := api.GetConfig(ctx, c.ID)
+	switch {
+	case client.Status(err) == http.StatusNotFound:
+		return s.showNothingDeleted("config", c.ID)
+	case err != nil:
+		return err
+	case c.DryRun:
+		s.note("nothing was deleted")
+		return s.show(map[string]string{"wouldDelete": c.ID}, aboutConfig(c.ID, config))
+	}
 	if err := api.DeleteConfig(ctx, c.ID); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 type configCheck struct {
-	File string `arg:"" help:"JSON file, or - for standard input."`
+	File string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
 	ID   string `placeholder:"ID" help:"Check whether the file can replace this config; default: whether it can be created."`
 }
 

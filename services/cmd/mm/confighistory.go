@@ -60,6 +60,8 @@ func functionOf(c client.ConfigChange) string {
 type configRollback struct {
 	ID string `arg:"" name:"id" help:"The config's identifier."`
 	To string `placeholder:"ETAG" help:"The change to go back to, see \"mm config history\"; default: the one before the last."`
+
+	DryRun bool `help:"Only check whether the config can become that."`
 }
 
 func (configRollback) Help() string {
@@ -69,6 +71,7 @@ If somebody changes it meanwhile, nothing happens. A config that was deleted com
 Examples:
 
     mm config rollback ranked
+    mm config rollback ranked --dry-run
     mm config rollback ranked --to '"7"'`
 }
 
@@ -83,6 +86,9 @@ func (c configRollback) Run(ctx context.Context, s *session, api developerAPI) e
 			return fmt.Errorf("config %s: %w", c.ID, err)
 		}
 	}
+	if c.DryRun {
+		return s.checkRollback(ctx, api.Client, c.ID, quoteETag(c.To), changes)
+	}
 	now := client.Absent
 	if i := slices.IndexFunc(changes, func(change client.ConfigChange) bool { return change.Current }); i >= 0 {
 		now = changes[i].ETag
@@ -92,6 +98,17 @@ func (c configRollback) Run(ctx context.Context, s *session, api developerAPI) e
 		return err
 	}
 	return s.showSaved(saved)
+}
+
+// checkRollback has the service check what a config would become.
+func (s *session) checkRollback(
+	ctx context.Context, api *client.Client, id, to string, changes []client.ConfigChange,
+) error {
+	i := slices.IndexFunc(changes, func(change client.ConfigChange) bool { return change.ETag == to })
+	if i < 0 || changes[i].Config == nil {
+		return fmt.Errorf("config %s: nothing is kept of the change %s: see \"mm config history %s\"", id, to, id)
+	}
+	return s.checkConfig(ctx, api, id, changes[i].Config, "")
 }
 
 // quoteETag adds the quotes that a shell takes away.

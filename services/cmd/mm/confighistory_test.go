@@ -20,7 +20,7 @@ func TestConfigHistoryDiffAndRollback(t *testing.T) {
 		shell.on(service, "config", "put", "ranked", "-").expect(0, "ranked", "")
 	}
 	put(duelOf100)
-	shell.on(service, "config", "diff", "ranked").expect(0, "\n", "mm: nothing differs\n")
+	shell.on(service, "config", "diff", "ranked").expect(0, "", "mm: nothing differs\n")
 	shell.on(service, "config", "rollback", "ranked").expect(1, "",
 		"mm: config ranked: nothing is kept of what it was before\n")
 	put(duelOf50)

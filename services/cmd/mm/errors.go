@@ -89,8 +89,8 @@ func (s *session) errorLines(err error) []string {
 }
 
 func (s *session) errorText(err error) string {
-	if _, ok := errors.AsType[messageError](err); ok {
-		return err.Error()
+	if own, ok := errors.AsType[messageError](err); ok {
+		return own.message
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok {
 		return s.responseText(refused)

@@ -84,8 +84,8 @@ func (c eventLog) Run(ctx context.Context, followCtx untimed, s *session) error 
 
 // printEvent prints an event on a line.
 func (s *session) printEvent(e client.Event) error {
-	if s.Output == "json" {
-		return s.printJSON(e, "")
+	if s.structured() {
+		return s.printNext(e)
 	}
 	line := fmt.Sprintf("%s  %-10s", e.Time.UTC().Format("2006-01-02 15:04:05.000"), e.Kind)
 	for _, part := range []struct{ name, value string }{

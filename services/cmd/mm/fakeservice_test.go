@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -604,22 +605,24 @@ type result struct {
 
 // shell runs mm with a development service's data folder and a clock that advances only while mm sleeps.
 type shell struct {
-	t     *testing.T
-	data  string
-	now   time.Time
-	in    string
-	width int
+	t    *testing.T
+	data string
+	// config is the folder for what mm keeps.
+	config string
+	now    time.Time
+	in     string
+	width  int
 	// binary is executed by sandboxes, path is that of mm.
 	binary, path string
 }
 
 func newShell(t *testing.T) *shell {
 	t.Helper()
-	for _, name := range []string{"MM_URL", "MM_PROJECT", "MM_DATA", "MM_TOKEN", "MM_OUTPUT"} {
+	for _, name := range []string{"MM_URL", "MM_PROJECT", "MM_DATA", "MM_TOKEN", "MM_OUTPUT", "MM_CONTEXT", "COMP_LINE"} {
 		t.Setenv(name, "") // restores it after the test
 		unset(t, name)
 	}
-	s := &shell{t: t, data: t.TempDir(), now: time.Now()}
+	s := &shell{t: t, data: t.TempDir(), config: filepath.Join(t.TempDir(), "matchmaker"), now: time.Now()}
 	if _, err := issuer.Open(s.data, time.Now); err != nil {
 		t.Fatal(err)
 	}
@@ -632,6 +635,7 @@ func (s *shell) runContext(ctx context.Context, args ...string) result {
 	var out, err bytes.Buffer
 	code := run(ctx, args, console{
 		in: strings.NewReader(s.in), out: &out, err: &err, width: s.width, binary: s.binary, path: s.path,
+		configDir: s.config,
 		now: func() time.Time { return s.now },
 		sleep: func(ctx context.Context, d time.Duration) error {
 			s.now = s.now.Add(d)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"matchmaker.dev/pkg/client"
@@ -24,12 +25,25 @@ type functionCommands struct {
 	Test     functionTest     `cmd:"" help:"Run a match function on this machine, without a service."`
 }
 
-type functionList struct{}
+type functionList struct{ watchFlag }
 
-func (functionList) Help() string { return "Example: mm function list --output json" }
+func (functionList) Help() string {
+	return `Examples:
+
+    mm function list --output json
+    mm function list --watch`
+}
 
 // Run prints the functions.
-func (functionList) Run(ctx context.Context, s *session, api developerAPI) error {
+func (c functionList) Run(ctx context.Context, forever untimed, s *session) error {
+	api, err := s.connectToWatch(c.watchFlag)
+	if err != nil {
+		return err
+	}
+	return c.repeat(ctx, forever, s, func(ctx context.Context, s *session) error { return s.showFunctions(ctx, api) })
+}
+
+func (s *session) showFunctions(ctx context.Context, api *client.Client) error {
 	functions, err := api.GetFunctions(ctx)
 	if err != nil {
 		return err
@@ -139,19 +153,51 @@ func (c functionRestart) Run(ctx context.Context, s *session, api developerAPI) 
 }
 
 type functionDelete struct {
-	Name string `arg:"" help:"The function's name."`
+	Name   string `arg:"" help:"The function's name."`
+	DryRun bool   `help:"Only say what would be deleted, and which configs use it."`
 }
 
 func (functionDelete) Help() string {
-	return `Configs that use the function stay. They make no matches until the function is uploaded again.
+	return `Configs that use the function stay. They make no matches until the function is uploaded again. Where there is
+no such function, the command says so, and succeeds.
 
-Example: mm function delete duel`
+Examples:
+
+    mm function delete duel
+    mm function delete duel --dry-run`
 }
 
 // Run deletes the function. It succeeds when there is none.
 func (c functionDelete) Run(ctx context.Context, s *session, api developerAPI) error {
+	switch _, err := api.GetFunction(ctx, c.Name); {
+	case client.Status(err) == http.StatusNotFound:
+		return s.showNothingDeleted("function", c.Name)
+	case err != nil:
+		return err
+	case c.DryRun:
+		return c.try(ctx, s, api)
+	}
 	if err := api.DeleteFunction(ctx, c.Name); err != nil {
 		return err
 	}
 	return s.showDeleted(c.Name)
+}
+
+// try says what would be deleted, and who would miss it.
+func (c functionDelete) try(ctx context.Context, s *session, api developerAPI) error {
+	configs, err := api.ListConfigs(ctx)
+	if err != nil {
+		return err
+	}
+	users := []string{}
+	for _, config := range configs {
+		if config.Function == c.Name {
+			users = append(users, config.ID)
+		}
+	}
+	s.note("nothing was deleted")
+	var g grid
+	g.add("would delete", c.Name)
+	g.add("used by configs", strings.Join(users, " "))
+	return s.show(map[string]any{"wouldDelete": c.Name, "configs": users}, g)
 }

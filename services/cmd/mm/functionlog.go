@@ -57,7 +57,7 @@ func (c functionLog) Run(ctx context.Context, followCtx untimed, s *session) err
 	if err != nil {
 		return err
 	}
-	if s.Output == "json" {
+	if s.structured() {
 		return s.show(logs)
 	}
 	if len(logs) == 0 {
@@ -152,9 +152,9 @@ func (p *logPrinter) print(logs map[string]string) error {
 }
 
 func (p *logPrinter) printInstance(instance, text string) error {
-	if p.Output == "json" {
+	if p.structured() {
 		for line := range strings.SplitSeq(text, "\n") {
-			if err := p.printJSON(map[string]string{"instance": instance, "line": line}, ""); err != nil {
+			if err := p.printNext(map[string]string{"instance": instance, "line": line}); err != nil {
 				return err
 			}
 		}

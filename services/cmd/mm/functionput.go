@@ -8,18 +8,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
+	"strings"
 
 	"matchmaker.dev/pkg/client"
 )
 
 type functionPut struct {
 	Name           string `arg:"" help:"The function's name."`
-	File           string `arg:"" help:"A .zip or .tar.gz archive, or a .wasm module."`
+	File           string `arg:"" completion-predictor:"file" help:"A .zip or .tar.gz archive, or a .wasm module."`
 	Implementation string `help:"The module to run, if the archive has several."`
 	Note           string `help:"What is new in it, for people."`
 	Shadow         bool   `help:"Run it in the shadow of the upload that runs, and compare what it proposes."`
 	Wait           bool   `default:"true" negatable:"" help:"Wait until the function runs, for at most 30 seconds."`
+	DryRun         bool   `help:"Only say whether it would create or replace a function; \"mm function test\" runs one."`
 }
 
 func (functionPut) Help() string {
@@ -31,7 +34,8 @@ Examples:
 
     mm function put duel bin/functions/duel.zip --note "widens faster"
     mm function put duel duel.wasm --shadow
-    mm function put duel duel.wasm --no-wait`
+    mm function put duel duel.wasm --no-wait
+    mm function put duel duel.wasm --dry-run`
 }
 
 // Run uploads the function, and waits until it runs.
@@ -46,6 +50,11 @@ func (c functionPut) Run(ctx context.Context, s *session) error {
 	api, err := s.connect(asDeveloper())
 	if err != nil {
 		return err
+	}
+	sum := md5.Sum(archive) //nolint:gosec // see the import
+	up := upload{c.Name, hex.EncodeToString(sum[:]), c.Wait, "uploaded"}
+	if c.DryRun {
+		return s.tryUpload(ctx, api, up)
 	}
 	bar := s.startProgress("uploading "+c.Name, int64(len(archive)))
 	defer bar.stop()
@@ -63,8 +72,27 @@ func (c functionPut) Run(ctx context.Context, s *session) error {
 		}
 		return s.showFunction(f)
 	}
-	sum := md5.Sum(archive) //nolint:gosec // see the import
-	return s.showStart(ctx, api, upload{c.Name, hex.EncodeToString(sum[:]), c.Wait, "uploaded"})
+	return s.showStart(ctx, api, up)
+}
+
+// tryUpload says what an upload would do.
+func (s *session) tryUpload(ctx context.Context, api *client.Client, u upload) error {
+	f, err := api.GetFunction(ctx, u.function)
+	would := "replace the function"
+	switch {
+	case client.Status(err) == http.StatusNotFound:
+		would = "create the function"
+	case err != nil:
+		return err
+	case strings.EqualFold(f.MD5, u.sum):
+		would = "change nothing: it is the upload that is there"
+	}
+	s.note("nothing was uploaded")
+	var g grid
+	g.add("function", u.function)
+	g.add("md5", u.sum)
+	g.add("it would", would)
+	return s.show(map[string]string{"function": u.function, "md5Hash": u.sum, "would": would}, g)
 }
 
 // checkArchive makes the service's check of the first bytes before the upload.

@@ -22,14 +22,16 @@ import (
 )
 
 type functionTest struct {
-	File      string         `arg:"" help:"A .wasm module, or a .zip archive with one."`
-	Config    string         `placeholder:"FILE" help:"The config, as for \"mm config put\". Default: no settings and no pools; the function gets all tickets."`
-	Tickets   string         `placeholder:"FILE" help:"The tickets, a JSON array; - is standard input."`
+	File      string         `arg:"" completion-predictor:"file" help:"A .wasm module, or a .zip archive with one."`
+	Config    string         `placeholder:"FILE" completion-predictor:"file" help:"The config, as for \"mm config put\". Default: no settings and no pools; the function gets all tickets."`
+	Tickets   string         `placeholder:"FILE" completion-predictor:"file" help:"The tickets, a JSON array; - is standard input."`
 	Generate  int            `placeholder:"N" help:"Generate N tickets instead."`
 	Attribute []distribution `sep:"none" placeholder:"NAME=DISTRIBUTION" help:"An attribute of the generated tickets. May be repeated."`
+	Value     []choice       `sep:"none" placeholder:"NAME=VALUE|VALUE…" help:"A property of the generated tickets, which is one of the values: JSON or text, as for \"mm ticket create --value\". May be repeated."`
+	Players   distribution   `placeholder:"DISTRIBUTION" help:"How many players the generated tickets have. Attributes and values are then those of the players, and the attributes of a ticket the means of them."`
 	Wait      distribution   `placeholder:"DISTRIBUTION" help:"How many seconds the generated tickets have waited; default: 0."`
 	Seed      uint64         `default:"1" help:"Seed of the generated tickets and of the function's random numbers."`
-	Backfills string         `placeholder:"FILE" help:"The backfill tickets, a JSON array; - is standard input."`
+	Backfills string         `placeholder:"FILE" completion-predictor:"file" help:"The backfill tickets, a JSON array; - is standard input."`
 	Runs      int            `default:"5" help:"How many cycles to measure."`
 	Deadline  time.Duration  `default:"5s" help:"How long a run may take, at most 1m."`
 	Memory    int            `default:"256" placeholder:"MIB" help:"How much memory the function may use, in MiB, at most 1024."`
@@ -41,7 +43,7 @@ type functionTest struct {
 func (functionTest) Help() string {
 	return `The function runs on this machine as in a runner: in the same sandbox, on the config's pools, with the same
 checks of its answer and the same selection among its proposals. No service is needed. The exit code is 1 if the
-function fails.
+function fails, and if there is no match, unless --explain asks why.
 
 A distribution is normal:MEAN:STDDEV, uniform:MIN:MAX, choice:A,B,C or a number. This is the form of the tickets. Each
 member is optional. Properties are in Base64. Instead of "wait", in seconds, "created" may give Unix milliseconds:
@@ -57,6 +59,8 @@ Examples:
     mm function test ffa.zip --config config.json --tickets tickets.json
     mm function test ffa.wasm --generate 10000 --attribute skill=normal:1500:300 --attribute region=choice:1,2,3
     mm function test ffa.wasm --config config.json --generate 10000 --attribute skill=uniform:0:9 --wait uniform:0:60
+    mm function test rules.zip --config config.json --generate 1000 --players choice:1,1,2,3 \
+      --attribute skill=normal:1500:300 --value 'roles=["tank"]|["healer"]|["damage"]'
     mm function test ffa.wasm --generate 1000 --attribute skill=normal:1500:300 -o json | jq '.matches[0]'
     mm function test rules.zip --config config.json --tickets tickets.json --explain a,b
     mm function test rules.zip --capture run.capture`
@@ -82,6 +86,29 @@ func (d *distribution) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// choice is the flag value NAME=VALUE|VALUE….
+type choice struct {
+	name   string
+	values [][]byte
+}
+
+// UnmarshalText is called by the parser.
+func (c *choice) UnmarshalText(text []byte) error {
+	name, values, ok := strings.Cut(string(text), "=")
+	if !ok || name == "" {
+		return fmt.Errorf("%q is not NAME=VALUE|VALUE…, such as roles='[\"tank\"]|[\"healer\"]'", text)
+	}
+	c.name = name
+	for one := range strings.SplitSeq(values, "|") {
+		var v value
+		if err := v.UnmarshalText([]byte(name + "=" + one)); err != nil {
+			return err
+		}
+		c.values = append(c.values, v.text)
+	}
+	return nil
+}
+
 const (
 	maxTickets = 10_000_000 // some gigabytes
 	maxRuns    = 10_000
@@ -100,8 +127,8 @@ func (c functionTest) Validate() error {
 		return usageError("tickets are required: either --tickets FILE or --generate N")
 	case c.Generate < 0 || c.Generate > maxTickets:
 		return usageError(fmt.Sprintf("--generate must be from 1 to %d", maxTickets))
-	case c.Tickets != "" && (len(c.Attribute) > 0 || c.Wait.set):
-		return usageError("--attribute and --wait are for generated tickets, with --generate")
+	case c.Tickets != "" && (len(c.Attribute)+len(c.Value) > 0 || c.Wait.set || c.Players.set):
+		return usageError("--attribute, --value, --players and --wait are for generated tickets, with --generate")
 	case len(fromStdin) > 1:
 		return usageError("only one file can be -, standard input")
 	case c.Runs < 1 || c.Runs > maxRuns:
@@ -116,7 +143,14 @@ func (c functionTest) Validate() error {
 		return usageError("--show must be 0 or more")
 	case c.Wait.name != "":
 		return usageError("--wait takes a distribution without a name, such as uniform:0:60")
+	case c.Players.name != "":
+		return usageError("--players takes a distribution without a name, such as choice:1,1,2")
 	}
+	return c.checkNames()
+}
+
+// checkNames refuses names of attributes and properties that cannot be.
+func (c functionTest) checkNames() error {
 	seen := map[string]bool{}
 	for _, a := range c.Attribute {
 		if a.name == "" {
@@ -129,6 +163,13 @@ func (c functionTest) Validate() error {
 			return usageError(fmt.Sprintf("--attribute %s is given twice", a.name))
 		}
 		seen[a.name] = true
+	}
+	values := map[string]bool{}
+	for _, v := range c.Value {
+		if values[v.name] {
+			return usageError(fmt.Sprintf("--value %s is given twice", v.name))
+		}
+		values[v.name] = true
 	}
 	return nil
 }
@@ -210,8 +251,12 @@ func (c functionTest) run(ctx context.Context, s *session, box *sandbox.Box, on 
 		return c.wrap(err)
 	}
 	r := newReport(c.File, on.tickets, on.backfills, result, on.now)
+	r.attend(on.config)
 	r.explain(c.Explain, result)
-	return s.showReport(r, lines, c.Show)
+	if err := s.showReport(r, lines, c.Show); err != nil || len(c.Explain) > 0 {
+		return err
+	}
+	return r.verdict()
 }
 
 // wrap adds to an error whether the file or the function caused it.
@@ -252,8 +297,13 @@ func (c functionTest) tickets(s *session, now time.Time) ([]*pb.Ticket, error) {
 	for _, a := range c.Attribute {
 		attributes[a.name] = a.Distribution
 	}
+	properties := map[string][][]byte{}
+	for _, v := range c.Value {
+		properties[v.name] = v.values
+	}
 	return dryrun.Generator{
-		Count: c.Generate, Attributes: attributes, Wait: c.Wait.Distribution, Seed: c.Seed, Now: now,
+		Count: c.Generate, Attributes: attributes, Properties: properties, Players: c.Players.Distribution,
+		Wait: c.Wait.Distribution, Seed: c.Seed, Now: now,
 	}.Tickets(), nil
 }
 

@@ -190,6 +190,41 @@ a       it is in a match
 	s.run(append(args, "--explain", "z")...).expect(1, "", `mm: --explain: there is no ticket "z"`)
 }
 
+func TestFunctionTestGeneratesPlayersAndProperties(t *testing.T) {
+	s := newSandboxShell(t)
+	archive := filepath.Join(t.TempDir(), "rules.zip")
+	command(t, ".", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", archive, "../../../functions/rules")
+	rules := write(t, "config.json", `{"matchmaking": {"targetFunction": {"name": "rules"}, "config": {
+		"values": {"skill": "number"}, "teams": [{"name": "squad", "size": 2, "roles": {"tank": 1, "healer": 1}}],
+		"rules": [{"name": "near", "spread": "skill", "max": 10000}]}}}`)
+	args := []string{"function", "test", archive, "--deadline", "1m", "--timeout", "5m", "--runs", "1", "--config", rules,
+		"--generate", "40", "--attribute", "skill=normal:1500:100", "--players", "1"}
+	for _, more := range [][]string{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}} {
+		args = append(args, "--attribute", more[0]+"=uniform:0:1")
+	}
+	got := s.run(append(args, "--value", `roles=["tank"]|["healer"]`)...)
+	got.expect(0, "matches    ", "")
+	// The config names skill, which comes by its name after the others.
+	for _, want := range []string{"GAP IN A MATCH", "\nskill  ", "\ne  ", "  SKILL\n"} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("it does not print %q:\n%s", want, got.out)
+		}
+	}
+	got = s.run(append(args, "--value", `roles=["tank"]`)...)
+	got.expect(1, "matches    0 with 0 tickets, of 0 proposals",
+		"mm: no match: the function proposed nothing for 40 tickets (--explain ID asks it why)\n")
+	for line, want := range map[string]string{
+		"--value roles":                "is not NAME=VALUE|VALUE",
+		"--value a=1 --value a=2":      "--value a is given twice",
+		"--players x=2":                "--players takes a distribution without a name",
+		"--value a=1|[1]":              "is float64, and a set has strings",
+		"--tickets x.json --players 2": "either --tickets FILE or --generate N",
+	} {
+		s.run(append([]string{"function", "test", "a.wasm", "--generate", "1"}, strings.Fields(line)...)...).
+			expect(2, "", want)
+	}
+}
+
 // withoutTimes removes the table of times.
 func withoutTimes(out string) string {
 	return regexp.MustCompile(`(?ms)^STEP.*?\n\n`).ReplaceAllString(out, "")

@@ -9,6 +9,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -30,8 +31,12 @@ func main() {
 	if err != nil {
 		path = "mm"
 	}
+	dir, err := os.UserConfigDir()
+	if err == nil {
+		dir = filepath.Join(dir, "matchmaker")
+	}
 	os.Exit(run(ctx, os.Args[1:], console{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, configDir: dir,
 		path: path, width: terminalWidth(os.Stderr), now: time.Now, sleep: wait.For,
 	}))
 }

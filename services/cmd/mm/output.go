@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -12,19 +13,50 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// show prints a result: value as JSON, or the tables that have rows.
+// structured tells whether results are printed for programs.
+func (s *session) structured() bool { return s.Output == "json" || s.Output == "yaml" }
+
+// wide tells whether tables have all columns.
+func (s *session) wide() bool { return s.Output == "wide" }
+
+// show prints a result: value as JSON or YAML, or the tables that have rows.
 func (s *session) show(value any, tables ...grid) error {
-	if s.Output == "json" {
-		return s.printJSON(value, "  ")
+	if s.structured() {
+		return s.print(value)
 	}
 	var rendered []string
 	for _, g := range tables {
+		if !s.wide() {
+			g = g.narrow()
+		}
 		if len(g.rows) > 0 {
 			rendered = append(rendered, g.String())
 		}
 	}
+	if len(rendered) == 0 {
+		return nil
+	}
 	_, err := fmt.Fprintln(s.out, strings.Join(rendered, "\n\n"))
 	return err
+}
+
+// print prints a value for programs.
+func (s *session) print(value any) error {
+	if s.Output == "yaml" {
+		return writeYAML(s.out, value)
+	}
+	return s.printJSON(value, "  ")
+}
+
+// printNext prints one of many values for programs: a line of JSON, or a document of YAML.
+func (s *session) printNext(value any) error {
+	if s.Output != "yaml" {
+		return s.printJSON(value, "")
+	}
+	if _, err := io.WriteString(s.out, "---\n"); err != nil {
+		return err
+	}
+	return writeYAML(s.out, value)
 }
 
 func (c console) printJSON(value any, indent string) error {
@@ -43,10 +75,33 @@ func (s *session) showID(label, member, id string) error {
 
 func (s *session) showDeleted(id string) error { return s.showID("deleted", "deleted", id) }
 
+// showNothingDeleted says that there was nothing to delete.
+func (s *session) showNothingDeleted(what, id string) error {
+	s.note("there is no %s %s: nothing was deleted", what, id)
+	if s.structured() {
+		return s.print(map[string]any{"deleted": nil})
+	}
+	return nil
+}
+
 // grid is a table. Without a head it has two columns, names and values.
 type grid struct {
 	head []any
 	rows [][]any
+	// more is how many columns, the last ones, only a wide table has.
+	more int
+}
+
+// narrow leaves out the columns of a wide table.
+func (g grid) narrow() grid {
+	if g.more == 0 {
+		return g
+	}
+	less := grid{head: g.head[:len(g.head)-g.more]}
+	for _, row := range g.rows {
+		less.rows = append(less.rows, row[:len(row)-g.more])
+	}
+	return less
 }
 
 // add appends a row, unless everything but its first cell is empty.
@@ -66,6 +121,9 @@ func (g grid) withoutEmptyColumns() grid {
 	for column := len(g.head) - 1; column >= 0; column-- {
 		if slices.ContainsFunc(g.rows, func(row []any) bool { return row[column] != "" }) {
 			continue
+		}
+		if column >= len(g.head)-g.more {
+			g.more--
 		}
 		g.head = slices.Delete(g.head, column, column+1)
 		for i, row := range g.rows {

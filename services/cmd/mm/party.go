@@ -152,6 +152,8 @@ func (c partyJoin) Run(ctx context.Context, s *session) error {
 
 type partyGet struct{ partyPlayer }
 
+func (partyGet) Help() string { return `Example: mm party get --player ada` }
+
 // Run prints the party.
 func (c partyGet) Run(ctx context.Context, s *session) error {
 	return c.inParty(ctx, s, func(_ *client.Client, p *client.Party) (*client.Party, error) { return p, nil })
@@ -161,7 +163,9 @@ type partyWatch struct{ partyPlayer }
 
 func (partyWatch) Help() string {
 	return `It also tells the service that the player is there. It ends, and says why, when the player is in no party any
-more. The exit code is 1 after --timeout. With --output json each party is an object on a line.`
+more. The exit code is 1 after --timeout. With --output json each party is an object on a line.
+
+Example: mm party watch --player ada --timeout 10m`
 }
 
 // Run prints the party, and what it becomes.
@@ -203,8 +207,8 @@ func (c partyWatch) Run(ctx context.Context, s *session) error {
 
 // showPartyLine prints a party: an object on a line with --output json.
 func (s *session) showPartyLine(p *client.Party) error {
-	if s.Output == "json" {
-		return s.printJSON(p, "")
+	if s.structured() {
+		return s.printNext(p)
 	}
 	return s.showParty(p)
 }
@@ -259,6 +263,8 @@ func (c partyStart) Run(ctx context.Context, s *session) error {
 
 type partyStop struct{ partyPlayer }
 
+func (partyStop) Help() string { return `Example: mm party stop --player ada` }
+
 // Run stops the search.
 func (c partyStop) Run(ctx context.Context, s *session) error {
 	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
@@ -267,6 +273,8 @@ func (c partyStop) Run(ctx context.Context, s *session) error {
 }
 
 type partyLeave struct{ partyPlayer }
+
+func (partyLeave) Help() string { return `Example: mm party leave --player bob` }
 
 // Run leaves the party.
 func (c partyLeave) Run(ctx context.Context, s *session) error {
@@ -293,6 +301,8 @@ type partyKick struct {
 	partyPlayer
 }
 
+func (partyKick) Help() string { return `Example: mm party kick bob --player ada` }
+
 // Run removes the member.
 func (c partyKick) Run(ctx context.Context, s *session) error {
 	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
@@ -311,6 +321,8 @@ type partyLead struct {
 	partyPlayer
 }
 
+func (partyLead) Help() string { return `Example: mm party lead bob --player ada` }
+
 // Run makes the member the leader.
 func (c partyLead) Run(ctx context.Context, s *session) error {
 	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
@@ -320,6 +332,8 @@ func (c partyLead) Run(ctx context.Context, s *session) error {
 
 type partyCode struct{ partyPlayer }
 
+func (partyCode) Help() string { return `Example: mm party code --player ada` }
+
 // Run makes another code.
 func (c partyCode) Run(ctx context.Context, s *session) error {
 	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
@@ -328,6 +342,8 @@ func (c partyCode) Run(ctx context.Context, s *session) error {
 }
 
 type partyDisband struct{ partyPlayer }
+
+func (partyDisband) Help() string { return `Example: mm party disband --player ada` }
 
 // Run ends the party.
 func (c partyDisband) Run(ctx context.Context, s *session) error {

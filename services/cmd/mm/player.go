@@ -8,7 +8,7 @@ import (
 )
 
 type playerCommands struct {
-	Export playerExport `cmd:"" help:"Print what the service stores of a player, as JSON."`
+	Export playerExport `cmd:"" help:"Print what the service stores of a player, as JSON or YAML."`
 	Erase  playerErase  `cmd:"" help:"Remove what the service stores of a player."`
 }
 
@@ -32,6 +32,9 @@ func (c playerExport) Run(ctx context.Context, s *session, api developerAPI) err
 	document, err := api.ExportPlayer(ctx, c.ID)
 	if err != nil {
 		return err
+	}
+	if s.Output == "yaml" {
+		return s.print(document)
 	}
 	return s.printJSON(document, "  ")
 }

@@ -15,7 +15,16 @@ type bar struct {
 	writer  progress.Writer
 	tracker *progress.Tracker
 	drawn   sync.WaitGroup
+	room    int // columns for the message
 }
+
+// How many columns there are beside a message: in a whole line, in one that says only how far it is, and in one that
+// says only that it goes on.
+const (
+	wholeLine  = 64
+	shortTotal = 14
+	shortBar   = 18
+)
 
 // startProgress draws a bar until it is stopped. total is in bytes, or 0 when the end is not known.
 func (s *session) startProgress(message string, total int64) *bar {
@@ -23,16 +32,25 @@ func (s *session) startProgress(message string, total int64) *bar {
 		return nil
 	}
 	b := &bar{session: s, writer: progress.NewWriter(), tracker: &progress.Tracker{
-		Message: oneLine(message), Total: total, Units: progress.UnitsBytes, AutoStopDisabled: true,
+		Total: total, Units: progress.UnitsBytes, AutoStopDisabled: true,
 	}}
 	style := progress.StyleDefault
 	style.Visibility.Percentage = total > 0
 	style.Visibility.Value = total > 0
 	style.Options.TimeInProgressPrecision = 100 * time.Millisecond
+	length := 24
+	if text.StringWidthWithoutEscSequences(message)+wholeLine > s.width {
+		style.Visibility.Value, style.Visibility.Time, style.Visibility.Tracker = false, false, total == 0
+		length = 8
+	}
+	if b.room = s.width - shortBar; total > 0 {
+		b.room = s.width - shortTotal
+	}
+	b.tracker.Message = b.fit(message)
 	b.writer.SetStyle(style)
 	b.writer.SetOutputWriter(s.err)
 	b.writer.SetTerminalWidth(s.width)
-	b.writer.SetTrackerLength(24)
+	b.writer.SetTrackerLength(length)
 	b.writer.SetUpdateFrequency(100 * time.Millisecond)
 	// Rendering stops with its tracker. A Stop before it has started would have no effect.
 	b.writer.SetAutoStop(true)
@@ -44,8 +62,13 @@ func (s *session) startProgress(message string, total int64) *bar {
 
 func (b *bar) setMessage(message string) {
 	if b != nil {
-		b.tracker.UpdateMessage(oneLine(message))
+		b.tracker.UpdateMessage(b.fit(message))
 	}
+}
+
+// fit cuts a message so that the line fits into the terminal.
+func (b *bar) fit(message string) string {
+	return text.Snip(oneLine(message), max(b.room, 1), "~")
 }
 
 func (b *bar) setValue(n int64) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -46,6 +47,36 @@ func TestProgressIsDrawnAndRemoved(t *testing.T) {
 			t.Errorf("the bar was not removed: %q", screen.String())
 		}
 	}
+}
+
+// In a narrow terminal the message is cut, so that the part shows that matters, and the line is one line.
+func TestProgressFitsIntoANarrowTerminal(t *testing.T) {
+	for want, total := range map[string]int64{"50.00%": 10, "wait": 0} {
+		for _, width := range []int{24, 40, 60, 100} {
+			drawn := make(chan struct{})
+			screen := &watchedOutput{text: want, found: sync.OnceFunc(func() { close(drawn) })}
+			s := &session{console: console{err: screen, width: width}}
+			bar := s.startProgress("any", total)
+			bar.setValue(5)
+			bar.setMessage("waiting for a-function-with-a-long-name")
+			select {
+			case <-drawn:
+			case <-time.After(time.Minute):
+				t.Errorf("%d columns: %q was never drawn", width, want)
+			}
+			bar.stop()
+			for line := range strings.Lines(plain(screen.String())) {
+				if n := len([]rune(strings.TrimRight(line, "\n"))); n > width {
+					t.Errorf("%d columns: a line of %d: %q", width, n, line)
+				}
+			}
+		}
+	}
+}
+
+// plain removes what moves the cursor and sets colours.
+func plain(text string) string {
+	return regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]").ReplaceAllString(text, "")
 }
 
 func TestWithoutATerminalThereIsNoProgress(t *testing.T) {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -37,7 +39,8 @@ type report struct {
 	// Explanations are there if somebody asked.
 	Explanations []explanation `json:"explanations,omitempty"`
 
-	spreads []string // the names of the spreads that the tables show
+	spreads []string        // the names of the spreads, those that matter most first
+	named   map[string]bool // attributes that the config names
 }
 
 type match struct {
@@ -135,8 +138,42 @@ func newReport(
 	for _, t := range result.Waiting {
 		r.Waiting = append(r.Waiting, t.GetId())
 	}
-	r.spreads = append([]string{waitSpread}, commonAttributes(r.Matches)...)
+	r.spreads = r.rank()
 	return r
+}
+
+// attend lets the attributes that a config names come first: in its filters, or anywhere in its settings.
+func (r *report) attend(config *pb.Config) {
+	r.named = map[string]bool{}
+	for _, p := range config.GetPools() {
+		for _, f := range p.GetFilters() {
+			r.named[f.GetAttribute()] = true
+		}
+	}
+	for d := json.NewDecoder(bytes.NewReader(config.GetSettings())); ; {
+		token, err := d.Token()
+		if err != nil {
+			break // the end: settings are valid JSON
+		}
+		if text, ok := token.(string); ok {
+			r.named[text] = true
+		}
+	}
+	r.spreads = r.rank()
+}
+
+// verdict is an error if there is no match.
+func (r *report) verdict() error {
+	switch {
+	case len(r.Matches) > 0:
+		return nil
+	case !r.ran():
+		return errors.New("no match: the function was not run, since no pool has a ticket")
+	case r.Proposed == 0:
+		return fmt.Errorf("no match: the function proposed nothing for %d tickets (--explain ID asks it why)",
+			r.Tickets-r.Outside)
+	}
+	return fmt.Errorf("no match: none of %d proposals can be used", r.Proposed)
 }
 
 func newMatch(p *pb.Proposal, tickets map[string]*pb.Ticket, now time.Time) match {
@@ -173,34 +210,57 @@ func newMatch(p *pb.Proposal, tickets map[string]*pb.Ticket, now time.Time) matc
 					widen(name, ticket.GetAttributeValues()[i])
 				}
 			}
+			for _, p := range ticket.GetPlayers() {
+				for i, name := range p.GetAttributeNames() {
+					if name != waitSpread {
+						widen(name, p.GetAttributeValues()[i])
+					}
+				}
+			}
 			widen(waitSpread, now.Sub(time.UnixMilli(ticket.GetCreated())).Seconds())
 		}
 	}
 	return m
 }
 
-// commonAttributes returns the attributes that most matches have, at most four, by name.
-func commonAttributes(matches []match) []string {
-	const most = 4
+// What the tables show of attributes at most: a row for each in one, a column for each in the other.
+const (
+	mostRows    = 32
+	mostColumns = 4
+)
+
+// rank returns the wait and the attributes: those that the config names first, then those that most matches have.
+func (r *report) rank() []string {
 	uses := map[string]int{}
-	for _, m := range matches {
+	for _, m := range r.Matches {
 		for name := range m.Spreads {
 			uses[name]++
 		}
 	}
 	delete(uses, waitSpread)
+	late := func(name string) int {
+		if r.named[name] {
+			return 0
+		}
+		return 1
+	}
 	names := slices.SortedFunc(maps.Keys(uses), func(a, b string) int {
-		return cmp.Or(cmp.Compare(uses[b], uses[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(late(a), late(b)), cmp.Compare(uses[b], uses[a]), cmp.Compare(a, b))
 	})
-	names = names[:min(most, len(names))]
-	slices.Sort(names)
+	return append([]string{waitSpread}, names...)
+}
+
+// columns are the spreads that a table has room for, the attributes by name.
+func (r *report) columns() []string {
+	names := slices.Clone(r.spreads[:min(1+mostColumns, len(r.spreads))])
+	slices.Sort(names[1:])
 	return names
 }
 
 // showReport prints a report. most is the number of matches in the table.
 func (s *session) showReport(r *report, logLines []string, most int) error {
 	r.Log = append(r.Log, logLines...)
-	if s.Output == "table" {
+	if !s.structured() {
 		s.printLog(logLines)
 	}
 	if err := s.show(
@@ -208,10 +268,7 @@ func (s *session) showReport(r *report, logLines []string, most int) error {
 		r.explanationTable()); err != nil {
 		return err
 	}
-	if !r.ran() {
-		s.note("the function was not run: no pool has a ticket")
-	}
-	if more := len(r.Matches) - most; more > 0 && s.Output == "table" {
+	if more := len(r.Matches) - most; more > 0 && !s.structured() {
 		s.note("%d more matches: --show %d or --output json prints all", more, len(r.Matches))
 	}
 	return nil
@@ -264,7 +321,7 @@ func (r *report) stepTable() grid {
 // gapTable shows the distribution of the gaps between the least and the greatest value in a match.
 func (r *report) gapTable() grid {
 	g := grid{head: []any{"gap in a match", "median", "90 %", "greatest"}}
-	for _, name := range r.spreads {
+	for _, name := range r.spreads[:min(1+mostRows, len(r.spreads))] {
 		var gaps []float64
 		for _, m := range r.Matches {
 			if s, ok := m.Spreads[name]; ok {
@@ -303,14 +360,15 @@ func (g *grid) addQuantiles(name string, values []float64) {
 
 func (r *report) matchTable(most int) grid {
 	g := grid{head: []any{"match", "score", "teams"}}
-	for _, name := range r.spreads {
+	columns := r.columns()
+	for _, name := range columns {
 		g.head = append(g.head, oneLine(name))
 	}
 	// Few functions set these. Empty columns are left out.
 	g.head = append(g.head, "backfill", "connection", "server region", "fleet", "profile", "properties", "error")
 	for i, m := range r.Matches[:min(most, len(r.Matches))] {
 		row := []any{i + 1, shortNumber(m.Score), m.teamsCell()}
-		for _, name := range r.spreads {
+		for _, name := range columns {
 			cell := ""
 			if s, ok := m.Spreads[name]; ok {
 				cell = s.String()

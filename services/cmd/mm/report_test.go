@@ -78,7 +78,8 @@ func TestReportWithoutTicketsInPoolsHasNoTimes(t *testing.T) {
 	if err := on.showReport(v, nil, 10); err != nil {
 		t.Fatal(err)
 	}
-	if says.String() != "mm: the function was not run: no pool has a ticket\n" || strings.Contains(out.String(), "STEP") {
-		t.Errorf("it prints %s and\n%s", says.String(), out.String())
+	const want = "no match: the function was not run, since no pool has a ticket"
+	if err := v.verdict(); err == nil || err.Error() != want || says.Len() > 0 || strings.Contains(out.String(), "STEP") {
+		t.Errorf("it prints %s and\n%s, and fails by %v", says.String(), out.String(), err)
 	}
 }

@@ -39,11 +39,11 @@ func (c rulesCheck) Run(s *session) error {
 	}
 	sections := explain.Rules(r)
 	refused := countRefused(lines)
-	if s.Output == "json" {
-		err = s.printJSON(struct {
+	if s.structured() {
+		err = s.print(struct {
 			Sections []explain.Section  `json:"sections"`
 			Verdicts []translation.Line `json:"verdicts,omitempty"`
-		}{sections, lines}, "  ")
+		}{sections, lines})
 	} else {
 		for _, l := range lines {
 			s.note("%s", l)

@@ -59,8 +59,8 @@ func (c rulesImport) Run(s *session) error {
 	if refused == 0 || c.Partly {
 		result.Rules = rules.Write(t.Rules)
 	}
-	if s.Output == "json" {
-		err = s.printJSON(result, "  ")
+	if s.structured() {
+		err = s.print(result)
 	} else {
 		for _, l := range t.Lines {
 			s.note("%s", l)

@@ -17,7 +17,9 @@ type console struct {
 	width    int    // columns of the terminal that err is, 0 if it is none
 	path     string // of mm itself
 	binary   string // that sandboxes execute; empty for mm itself
-	now      func() time.Time
+	// configDir is the folder for what mm keeps between commands; empty if there is none.
+	configDir string
+	now       func() time.Time
 	// sleep returns ctx's error if that ends first.
 	sleep func(ctx context.Context, d time.Duration) error
 }
@@ -41,16 +43,13 @@ func run(ctx context.Context, args []string, console console) int {
 		line   commandLine
 		helped bool // the parser printed help
 	)
-	parser, err := kong.New(&line,
-		kong.Name("mm"), kong.Description(description),
-		kong.Writers(console.out, console.err),
-		kong.Exit(func(int) { helped = true }),
-		kong.BindToProvider((*session).developerAPI), kong.BindToProvider((*session).serverAPI),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-	)
+	parser, err := newParser(&line, console, func(int) { helped = true })
 	if err != nil {
 		console.message(oneLine(err.Error()))
 		return exitFailed
+	}
+	if code, done := console.complete(parser); done {
+		return code
 	}
 	command, err := parser.Parse(args)
 	if helped {
@@ -60,8 +59,11 @@ func run(ctx context.Context, args []string, console console) int {
 		console.message(fmt.Sprintf("%s (see %s --help)", oneLine(err.Error()), commandPath(err)))
 		return exitUsage
 	}
-	s := &session{commonFlags: line.commonFlags, console: console}
-	s.Data = findUpward(s.Data)
+	s, err := newSession(line.commonFlags, console)
+	if err != nil {
+		console.message(oneLine(err.Error()))
+		return exitFailed
+	}
 	bounded, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	command.BindTo(bounded, (*context.Context)(nil))
@@ -77,6 +79,17 @@ func run(ctx context.Context, args []string, console console) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// newParser returns the parser of the command line. exit is called when it has printed help or the version.
+func newParser(line *commandLine, console console, exit func(int)) (*kong.Kong, error) {
+	return kong.New(line,
+		kong.Name("mm"), kong.Description(description), kong.Vars{"version": "mm " + version},
+		kong.Writers(console.out, console.err),
+		kong.Exit(exit),
+		kong.BindToProvider((*session).developerAPI), kong.BindToProvider((*session).serverAPI),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+	)
 }
 
 // commandPath returns the command that could not be parsed, for the hint to its help.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -47,7 +48,7 @@ func TestWrongCommandLinesExitWith2AndOneLine(t *testing.T) {
 		"token server --ttl 1ms":                                       "mm: token server: --ttl must be a second or more",
 		"function log duel --seconds 0":                                "mm: function log: --seconds must be 1 or more",
 		"config put ranked":                                            "(see mm config put --help)",
-		"version --output yaml":                                        "--output must be one of",
+		"version --output xml":                                        "--output must be one of",
 		"function list --timeout 0s":                                   "mm: --timeout must be",
 		"ticket get t-1 --timeout=never":                               "--timeout",
 		"function put duel duel.zip more":                              "unexpected argument more",
@@ -55,8 +56,8 @@ func TestWrongCommandLinesExitWith2AndOneLine(t *testing.T) {
 		"function test m":                                              "mm: function test: tickets are required: ",
 		"function test m --generate 1 --tickets b":                     "either --tickets FILE or --generate N",
 		"function test m --generate=-1":                                "--generate must be from 1 to 10000000",
-		"function test m --tickets b --wait 1":                         "--attribute and --wait are for generated tickets",
-		"function test m --tickets b --attribute a=1":                  "--attribute and --wait are for generated tickets",
+		"function test m --tickets b --wait 1":                         "--attribute, --value, --players and --wait are for generated tickets",
+		"function test m --tickets b --attribute a=1":                  "--attribute, --value, --players and --wait are for generated tickets",
 		"function test m --generate 1 --attribute 1":                   "--attribute needs a name, such as ",
 		"function test m --generate 1 --wait a=1":                      "--wait takes a distribution without a name",
 		"function test m --generate 1 --wait x":                        `--wait: "x" is no finite number`,
@@ -86,17 +87,20 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	shell := newShell(t)
 	t.Setenv("MM_TOKEN", "secret-token")
 	shell.run("--help").expect(0, "Exit codes: 0 success, 1 failure, 2 wrong command line.", "")
-	for _, command := range []string{
-		"token player", "token developer", "token server", "token service",
-		"function put", "function list", "function get", "function log", "function restart", "function delete",
-		"function new", "function test",
-		"config create", "config put", "config get", "config delete",
-		"ticket create", "ticket get", "ticket delete",
-		"backfill create", "backfill approve", "backfill update", "backfill delete",
-	} {
+	parser, err := newParser(new(commandLine), console{out: io.Discard, err: io.Discard}, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaves := parser.Model.Leaves(true)
+	if len(leaves) < 60 {
+		t.Fatalf("only %d commands", len(leaves))
+	}
+	for _, leaf := range leaves {
+		command := strings.Join(strings.Fields(leaf.FullPath())[1:], " ")
 		got := shell.run(append(strings.Fields(command), "--help")...)
 		got.expect(0, "Example", "")
-		for _, text := range []string{"mm " + command, "$MM_URL", "$MM_PROJECT", "$MM_DATA", "$MM_TOKEN", "$MM_OUTPUT"} {
+		for _, text := range []string{"mm " + command, "$MM_CONTEXT", "$MM_URL", "$MM_PROJECT", "$MM_DATA", "$MM_TOKEN",
+			"$MM_OUTPUT"} {
 			if !strings.Contains(got.out, text) {
 				t.Errorf("help of %s does not say %q", command, text)
 			}
@@ -108,7 +112,9 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 }
 
 func TestVersionIsPrinted(t *testing.T) {
-	newShell(t).run("version").expect(0, "mm ", "")
+	newShell(t).run("version").expect(0, "mm dev\n", "")
+	newShell(t).run("--version").expect(0, "mm dev\n", "")
+	newShell(t).run("config", "list", "--version").expect(0, "mm dev\n", "")
 }
 
 func TestFlagsCanComeFromTheEnvironment(t *testing.T) {

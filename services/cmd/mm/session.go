@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"time"
 
 	"matchmaker.dev/pkg/client"
@@ -18,8 +23,57 @@ import (
 type session struct {
 	commonFlags
 	console
-	tokenMade bool // with the key in the data folder, not given by the user
-	bar       *bar // on the terminal now; may be nil
+	given     commonFlags  // as on the command line and in the environment
+	context   string       // the name of the context that applies; empty if none does
+	kept      *keptContext // that context
+	tokenMade bool         // with the key in the data folder, not given by the user
+	bar       *bar         // on the terminal now; may be nil
+}
+
+// What applies where neither a flag nor the environment nor a context says it.
+const (
+	defaultURL     = "http://127.0.0.1:8080"
+	defaultProject = "demo"
+	defaultData    = ".matchmaker"
+)
+
+// urlFile is the file in the data folder of a development service that has its URL.
+const urlFile = "url"
+
+// newSession completes the flags: by the context, unless --data or the URL of another service leaves it out, by the
+// development service in the data folder, and by what is usual.
+func newSession(given commonFlags, c console) (*session, error) {
+	s := &session{commonFlags: given, console: c, given: given}
+	name, kept, err := s.currentContext()
+	if err != nil {
+		return s, err
+	}
+	if kept != nil && s.Data == "" && (s.URL == "" || sameURL(s.URL, kept.URL)) {
+		s.context, s.kept = name, kept
+		s.URL, s.Project, s.Data = cmp.Or(s.URL, kept.URL), cmp.Or(s.Project, kept.Project), kept.Data
+		s.Bearer = cmp.Or(s.Bearer, kept.Token)
+	}
+	s.Project = cmp.Or(s.Project, defaultProject)
+	s.Data = findUpward(cmp.Or(s.Data, defaultData))
+	if s.URL == "" {
+		s.URL = cmp.Or(urlIn(s.Data), defaultURL)
+	}
+	return s, nil
+}
+
+// urlIn is the URL of the development service with this data folder; empty if that is not known.
+func urlIn(data string) string {
+	file, err := os.Open(filepath.Join(data, urlFile))
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, 1<<10))
+	at := strings.TrimSpace(string(text))
+	if err != nil || checkURL(urlFile, at) != nil {
+		return ""
+	}
+	return at
 }
 
 // findUpward returns the path of a folder that is given without slashes: in the working directory or the nearest folder
@@ -59,7 +113,11 @@ func asGameService() issuer.Claims {
 // connect returns a client with the user's token, or with tokens that are made for claims.
 func (s *session) connect(claims issuer.Claims, options ...func(*client.Retry)) (*client.Client, error) {
 	token := client.StaticToken(s.Bearer)
-	if s.Bearer == "" {
+	switch {
+	case s.Bearer != "":
+	case s.kept != nil && (s.kept.TokenCommand != "" || s.kept.Login != nil):
+		token = s.contextTokens()
+	default:
 		var err error
 		if token, err = s.tokenSource(claims); err != nil {
 			return nil, err
@@ -100,6 +158,14 @@ func (s *session) serverAPI() (serverAPI, error) {
 	return serverAPI{api}, err
 }
 
+// connectToWatch is the client of a command that can watch. Watching outlasts a restart of the service.
+func (s *session) connectToWatch(w watchFlag) (*client.Client, error) {
+	if w.Watch {
+		return s.connect(asDeveloper(), reconnecting)
+	}
+	return s.connect(asDeveloper())
+}
+
 // reconnecting retries when the connection fails, so that waiting for a match outlasts a restart of the service.
 func reconnecting(r *client.Retry) { r.Reconnects = 5 }
 
@@ -121,6 +187,55 @@ func (s *session) tokenSource(claims issuer.Claims) (client.TokenSource, error) 
 	}, err
 }
 
+// contextTokens gives the tokens of the context.
+func (s *session) contextTokens() client.TokenSource {
+	var (
+		mu    sync.Mutex
+		token string
+		until time.Time
+	)
+	return func(ctx context.Context) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if s.kept.Login != nil {
+			return s.loginToken(ctx)
+		}
+		if now := s.now(); token == "" || now.After(until) {
+			made, err := s.commandToken(ctx)
+			if err != nil {
+				return "", err
+			}
+			token, until = made, now.Add(s.Timeout)
+		}
+		return token, nil
+	}
+}
+
+// maxToken bounds what a command prints as a token, in bytes.
+const maxToken = 64 << 10
+
+// commandToken runs the command of the context that prints a token.
+func (s *session) commandToken(ctx context.Context) (string, error) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", s.kept.TokenCommand) //nolint:gosec // the user's own command
+	cmd.Stderr = s.err
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", fmt.Errorf("the command for a token: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(out, maxToken))
+	if err = errors.Join(err, cmd.Wait()); err != nil {
+		return "", fmt.Errorf("the command for a token: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", errors.New("the command for a token printed nothing")
+	}
+	return token, nil
+}
+
 // mintToken makes a token with the key of the development service.
 func (s *session) mintToken(claims issuer.Claims) (string, error) {
 	// issuer.Open makes a key if there is none. No service would trust that key.
@@ -128,8 +243,8 @@ func (s *session) mintToken(claims issuer.Claims) (string, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("the key to make a token with: %w", err)
 		}
-		return "", fmt.Errorf("there is no key in %s to make a token with: "+
-			"start \"matchmaker dev\", or give its folder with --data or a token with --token", s.Data)
+		return "", fmt.Errorf("there is no key in %s to make a token with: start \"matchmaker dev\", give its folder with "+
+			"--data or a token with --token, or log in with \"mm login\"", s.Data)
 	}
 	i, err := issuer.Open(s.Data, s.now)
 	if err != nil {

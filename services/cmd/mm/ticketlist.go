@@ -13,6 +13,7 @@ import (
 )
 
 type ticketList struct {
+	watchFlag
 	Player  string           `help:"The player. Alone, it lists also tickets that have results."`
 	Waiting bool             `help:"Only tickets that wait, as the studio sees them. That is the default without --player."`
 	Queue   string           `help:"Queue that they wait in."`
@@ -35,6 +36,7 @@ Examples:
     mm ticket list
     mm ticket list --config ranked --pool new --min-age 1m
     mm ticket list --queue quick --attribute skill=1000..2000 --attribute level=5..
+    mm ticket list --queue quick --watch
     mm ticket list --player player-1`
 }
 
@@ -87,14 +89,24 @@ func (c ticketList) ofPlayer() bool {
 }
 
 // Run prints the tickets.
-func (c ticketList) Run(ctx context.Context, s *session) error {
+func (c ticketList) Run(ctx context.Context, forever untimed, s *session) error {
+	claims, list := asDeveloper(), c.listWaiting
 	if c.ofPlayer() {
-		return c.listPlayers(ctx, s)
+		claims, list = asGameService(), c.listPlayers
 	}
-	api, err := s.connect(asDeveloper())
+	api, err := s.connect(claims, func(r *client.Retry) {
+		if c.Watch {
+			reconnecting(r)
+		}
+	})
 	if err != nil {
 		return err
 	}
+	return c.repeat(ctx, forever, s, func(ctx context.Context, s *session) error { return list(ctx, s, api) })
+}
+
+// listWaiting prints tickets that wait.
+func (c ticketList) listWaiting(ctx context.Context, s *session, api *client.Client) error {
 	q := client.WaitingQuery{Player: c.Player, Queue: c.Queue, NoQueue: c.NoQueue, Config: c.Config, Pool: c.Pool,
 		MinAge: c.MinAge, MaxAge: c.MaxAge}
 	for _, one := range c.Between {
@@ -104,14 +116,14 @@ func (c ticketList) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"ticket", "waited", "players", "queues", "attributes"}}
+	g := grid{head: []any{"ticket", "waited", "players", "queues", "attributes", "created", "owner"}, more: 2}
 	for _, t := range all.Tickets {
 		var attributes []string
 		for _, name := range slices.Sorted(maps.Keys(t.Attributes)) {
 			attributes = append(attributes, name+"="+number(t.Attributes[name]))
 		}
 		g.add(t.ID, shortNumber(t.Waited)+" s", strings.Join(t.Players, " "), strings.Join(t.Queues, " "),
-			strings.Join(attributes, " "))
+			strings.Join(attributes, " "), formatTime(time.UnixMilli(t.Created)), t.Owner)
 	}
 	if n := int64(len(all.Tickets)); all.Total > n {
 		s.note("%d of %d tickets", n, all.Total)
@@ -142,22 +154,20 @@ func (c ticketList) read(ctx context.Context, api *client.Client, q client.Waiti
 }
 
 // listPlayers prints the tickets of a player.
-func (c ticketList) listPlayers(ctx context.Context, s *session) error {
-	api, err := s.connect(asGameService())
-	if err != nil {
-		return err
-	}
+func (c ticketList) listPlayers(ctx context.Context, s *session, api *client.Client) error {
 	tickets, err := api.Tickets(ctx, c.Player)
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"ticket", "created", "state", "connection", "error"}}
+	g := grid{head: []any{"ticket", "created", "state", "connection", "error", "queues", "match properties"}, more: 2}
 	for _, t := range tickets {
+		shared := ""
 		state, connection, failure := "waiting", "", ""
 		if t.Assignment != nil {
 			state, connection, failure = "matched", t.Assignment.Connection, t.Assignment.Error
+			shared = compactJSON(t.Assignment.MatchProperties)
 		}
-		g.add(t.ID, formatTime(time.UnixMilli(t.Created)), state, connection, failure)
+		g.add(t.ID, formatTime(time.UnixMilli(t.Created)), state, connection, failure, strings.Join(t.Queues, " "), shared)
 	}
 	return s.show(tickets, g.withoutEmptyColumns())
 }

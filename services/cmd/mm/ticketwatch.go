@@ -46,11 +46,11 @@ func (c ticketWatch) Run(ctx context.Context, s *session) error {
 
 // showEvent prints an event of a ticket.
 func (s *session) showEvent(e client.TicketEvent) error {
-	if s.Output == "json" {
-		return s.printJSON(struct {
+	if s.structured() {
+		return s.printNext(struct {
 			Event string `json:"event"`
 			client.TicketEvent
-		}{e.Kind, e}, "")
+		}{e.Kind, e})
 	}
 	words := []string{e.Kind}
 	for _, queue := range e.Queues {

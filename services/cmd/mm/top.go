@@ -198,8 +198,8 @@ func waitingIn(ctx context.Context, api *client.Client, q client.WaitingQuery, t
 // showTop prints what is seen, in place of what was seen before if it is to replace that.
 func (s *session) showTop(t *top, replace bool) error {
 	t.Project = s.Project
-	if s.Output == "json" {
-		return s.printJSON(t, "")
+	if s.structured() {
+		return s.printNext(t)
 	}
 	configs := grid{head: []any{"config", "queue", "pool", "waiting", "oldest", "matches/s", "tickets", "half waited",
 		"assigned", "failed", "released", "full"}}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -281,6 +282,9 @@ func (s *Store) claimWithBackfill(
 		}
 	}
 	k := keysOf(project)
+	if err := s.inherit(ctx, k, proposed); err != nil {
+		return 0, err
+	}
 	first, err := s.claimEach(ctx, proposed, func(c *Claim) (call, error) {
 		if c.Match.GetAcceptance() > 0 {
 			return s.offerCall(k, terms, c)
@@ -358,11 +362,59 @@ func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (cal
 		"backfill_id", id,
 		"backfill_body", contents,
 		"queue", queueField(m.GetProposal().GetFilling().GetContents().GetQueue()),
+		"started_with", startedWith(m.GetProposal()),
 		"compare", comparing(m.GetProposal()),
 		"event", s.encodeEvent(event),
 		"acceptance", acceptanceOf(m))
 	c.tickets(k, claim.Tickets)
 	return c, nil
+}
+
+// startedWithField is STARTED_WITH of script/include/names.lua.
+const startedWithField = "f"
+
+// maxStartedWith is the most bytes of match properties that a game keeps for those who join it.
+const maxStartedWith = 16 << 10
+
+// startedWith are the match properties that a game keeps for those who join it.
+func startedWith(p *pb.Proposal) []byte {
+	if len(p.GetMatchProperties()) > maxStartedWith {
+		return nil
+	}
+	return p.GetMatchProperties()
+}
+
+// inherit gives claims for running games the match properties that the game was started with, unless their functions say
+// what those who join get: match properties, or the older properties for all.
+func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
+	pipe := s.redis.Pipeline()
+	asked := map[*Claim]*redis.StringCmd{}
+	for _, c := range claims {
+		p := c.Match.GetProposal()
+		if len(p.GetMatchProperties()) == 0 && (len(p.GetAssignmentProperties()) == 0 || len(p.GetTicketProperties()) > 0) {
+			asked[c] = pipe.HGet(ctx, k.backfill(gameOf(c.Match)), startedWithField)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	_, _ = pipe.Exec(ctx) // each reply has its error
+	for c, reply := range asked {
+		properties, err := reply.Bytes()
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err != nil {
+			return unavailable(err)
+		}
+		c.Match.Proposal = proto.CloneOf(c.Match.GetProposal())
+		c.Match.Proposal.MatchProperties = properties
+		for i, a := range c.Assignments {
+			c.Assignments[i] = proto.CloneOf(a)
+			c.Assignments[i].MatchProperties = properties
+		}
+	}
+	return nil
 }
 
 // comparing is not empty if the claim of a proposal compares the players of its tickets.

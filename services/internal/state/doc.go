@@ -81,6 +81,9 @@
 //	                   y [ROSTER]: the same of who is in the game; p [PLAYERS]: their ids, with newlines between
 //	                   e [PROMISED]: the same of the players of the proposed tickets
 //	                   j [LATELY]: who joined lately, each on a line after the time
+//	                   t [APPROVED]: when its server approved last; i [USUAL]: how many milliseconds lie between two
+//	                   approvals on average
+//	                   f [STARTED_WITH]: the match properties of the match that it was created with
 //	bp:<backfill> (proposals)
 //	           hash    assignments of the proposed tickets, without the connection
 //	bj:<backfill> (joined)

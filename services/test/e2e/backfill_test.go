@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/allocator/gameserver"
@@ -116,6 +117,11 @@ func refillGame(t *testing.T, p *project) {
 	if err != nil || w.Players != 3 {
 		t.Errorf("the server welcomes late with %+v, %v", w, err)
 	}
+	// The function says nothing of the game to those who join. They are told what it was started with.
+	if got, want := late.result(t).MatchProperties, players[0].result(t).MatchProperties; string(got) != string(want) ||
+		len(want) == 0 {
+		t.Errorf("late is told %s, and the first were told %s", got, want)
+	}
 	last := p.ticket(t, "last", attributes{"skill": 1200})
 	for _, k := range []*ticket{players[1], players[2]} {
 		if err := gameserver.Bye(within(t), server, k.id); err != nil {
@@ -124,6 +130,51 @@ func refillGame(t *testing.T, p *project) {
 	}
 	if got := last.connection(t); got != server {
 		t.Errorf("last is sent to %s, and should be in the game at %s", got, server)
+	}
+}
+
+// silentGame: a server that stops to approve is offered nobody, long before proposals lapse. It gets players again when
+// it calls.
+func silentGame(t *testing.T, p *project) {
+	p.upload(t, "arena", p.s.made.arena)
+	p.put(t, "arena", rules{function: "arena", settings: map[string]any{"players": 4, "widen": 0}, hosting: true})
+	server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
+	id, err := server.CreateBackfill(within(t), client.BackfillRequest{Connection: "203.0.113.7:7777",
+		Attributes: attributes{"open": 1, "skill": 1200}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := server.ApproveBackfill(within(t), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := time.Now()
+	eventually(t, "the server is silent", func() bool { return time.Since(last) > 4*time.Second })
+	ada := p.ticket(t, "ada", attributes{"skill": 1210})
+	came := time.Now()
+	eventually(t, "many cycles have gone by", func() bool { return time.Since(came) > 2*time.Second })
+	page, err := p.developer(t).GetEvents(within(t), client.EventQuery{Ticket: ada.id, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range page.Events {
+		if e.Kind != "created" {
+			t.Errorf("ada is %s to a server that is silent", e.Kind)
+		}
+	}
+	if len(page.Events) == 0 {
+		t.Error("there are no events of ada")
+	}
+	eventually(t, "ada joins", func() bool {
+		b, err := server.ApproveBackfill(within(t), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(b.Assigned, func(one client.Ticket) bool { return one.ID == ada.id })
+	})
+	if got := ada.connection(t); got != "203.0.113.7:7777" {
+		t.Errorf("ada is sent to %s", got)
 	}
 }
 

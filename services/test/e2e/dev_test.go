@@ -59,6 +59,46 @@ func dev(t *testing.T, made *artefacts) {
 		}
 		liveServer(t, s.project(t))
 	})
+	t.Run("server-command", func(t *testing.T) { serverCommand(t, made) })
+}
+
+// serverCommand: a studio's own server runs for each match. It learns its match, what it prints is in the log, and it
+// ends with the service.
+func serverCommand(t *testing.T, made *artefacts) {
+	told := t.TempDir()
+	s := newDev(t, made, "--memory", "--server-command",
+		`echo "serves $SERVER_MATCH"; echo "$MM_PROJECT $SERVER_MATCH $$" > `+told+`/$SERVER_PORT; exec sleep 1000`)
+	p := s.project(t)
+	p.upload(t, "duel", made.duel)
+	p.ranked(t, "ranked", 0)
+	ada, bob := p.ticket(t, "ada", attributes{"skill": 1200}), p.ticket(t, "bob", attributes{"skill": 1200})
+	_, port, err := net.SplitHostPort(together(t, ada, bob))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(told, port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Fields(string(text))
+	if len(words) != 3 || words[0] != p.name {
+		t.Fatalf("the server of project %s is told %q", p.name, text)
+	}
+	match, process := words[1], words[2]
+	if _, err := p.developer(t).GetMatch(within(t), match); err != nil {
+		t.Errorf("match %s: %v", match, err)
+	}
+	log := s.replica("dev").log
+	eventually(t, "what the server prints is logged", func() bool { return log.contains("serves " + match) })
+	running := func() bool {
+		_, err := os.Stat("/proc/" + process)
+		return err == nil
+	}
+	if !running() {
+		t.Error("the server does not run")
+	}
+	s.stop(t, "dev")
+	eventually(t, "the server ends", func() bool { return !running() })
 }
 
 // guarded: who finds the ports of dev's Redis and NATS cannot log in, and only the user who started dev can read the

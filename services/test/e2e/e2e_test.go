@@ -63,6 +63,7 @@ func play(t *testing.T, s *system) {
 		"filled":          fillGame,
 		"refilled":        refillGame,
 		"refilled-rules":  refillByRules,
+		"silent-game":     silentGame,
 		"short-game":      shortGame,
 		"five":            fiveAgainstFive,
 		"explained":       explain,

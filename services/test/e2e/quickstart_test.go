@@ -33,7 +33,7 @@ func quickStart(t *testing.T, s *system) {
 	}
 	cmd := exec.CommandContext(within(t), "bash", "-euo", "pipefail", "-c", script.String())
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "MM_URL=" + s.front()}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")} // mm finds the service by its data folder
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

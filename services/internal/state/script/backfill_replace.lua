@@ -12,7 +12,8 @@
 if not is_accessible() then
   return {'none'}
 end
-local players_size = roster ~= '' and #roster + #roster_names or roster_size(backfill)
+local players_size = roster ~= '' and #roster + #roster_names + redis.call('HSTRLEN', backfill, STARTED_WITH)
+  or roster_size(backfill)
 local size = size_of(body, '', connection, redis.call('HGET', backfill, ALLOCATED), players_size)
 if not has_room(size) then
   return {'full'}

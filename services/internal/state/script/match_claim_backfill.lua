@@ -6,7 +6,8 @@
 -- ARGV: epoch, claim_time (in milliseconds until the tickets wait again), max_matches (that may be claimed, 0 = no
 --       limit), target, max_backfills, bytes_limit (of all backfill tickets, 0 = none), results_limit (bytes of all
 --       large tickets and outcomes, 0 = none), outcome_size (0 = none), config, revision, match_id, body,
---       backfill_id, backfill_body, queue (encoded, '' = none), compare ('' = its tickets have no player in common),
+--       backfill_id, backfill_body, queue (encoded, '' = none), started_with (its match properties, '' = none; they
+--       are left out where there is no room for them), compare ('' = its tickets have no player in common),
 --       event, acceptance (for how many milliseconds its players may accept, '' = they are not asked), then id…
 -- Result: 'ok', 'config' (changed or deleted), 'full' (too many matches are claimed, or the backfill tickets are too
 --         many or too large, or the outcomes), 'hosting' (it has no servers for more matches), 'players' (one of
@@ -67,6 +68,9 @@ redis.call('HSET', backfill, VERSION, 1, CREATED, now, BELONGS_TO, match_id, BOD
   ALLOCATING_FOR, match_id)
 if queue ~= '' then
   redis.call('HSET', backfill, QUEUE, queue)
+end
+if started_with ~= '' and has_room(size_of(backfill_body, started_with)) then
+  redis.call('HSET', backfill, STARTED_WITH, started_with)
 end
 redis.call('ZADD', backfills, now, backfill_id)
 describe(changes)

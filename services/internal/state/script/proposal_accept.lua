@@ -1,9 +1,9 @@
 -- Proposes the tickets of a match that asked its players whether they go to a running game, and which all of them
--- accepted. From now on its server may approve. When the game changed or ended meanwhile, or has no room any more,
--- the tickets wait again at their old age.
+-- accepted. From now on its server may approve. When the game changed or ended meanwhile, its server is silent, or it
+-- has no room any more, the tickets wait again at their old age.
 -- Full: runs
 -- Uses: time, change, large, backfill, player, roster, propose
--- KEYS: waiting, claims, match, backfill, proposals, proposed, outcome, then ticket…
+-- KEYS: waiting, claims, match, backfills, backfill, proposals, proposed, outcome, then ticket…
 -- ARGV: approval_time (in milliseconds), backfill_id, new_body ('=' and what the function made of the backfill ticket,
 --       '' = nothing), limit (number of proposed tickets from which on they must be approved first), max_proposed
 --       (tickets), bytes_limit (of all backfill tickets, 0 = none), match_id, outcome_body ('' = none), event,
@@ -19,6 +19,10 @@ local refusal, promised = 'game', nil
 if is_held then
   refusal, promised = refuse_joining(now)
   redis.call('HDEL', backfill, HIDDEN)
+  if is_silent(now) then
+    refusal = 'silent'
+    redis.call('HSET', backfill, HIDDEN, LAPSED)
+  end
 end
 local changes, ids, scores = {}, {}, {}
 for _, ticket, id, assignment in each_ticket() do

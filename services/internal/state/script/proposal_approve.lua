@@ -34,6 +34,7 @@ if ready and generation ~= current and redis.call('EXISTS', proposals) == 1 then
   return {'again', tonumber(current), connection, unpack(redis.call('HGETALL', proposals))}
 end
 redis.call('ZADD', backfills, now, backfill_id)
+note_approval(now)
 redis.call('ZREMRANGEBYSCORE', joined, '-inf', now - repeat_time)
 local previous = redis.call('ZRANGE', joined, 0, -1)
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', joined, '+inf', '+inf')) do

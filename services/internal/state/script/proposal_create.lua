@@ -2,16 +2,16 @@
 -- proposal counts only at the generation of the backfill ticket that the function was shown.
 -- Full: runs
 -- Uses: time, change, large, backfill, player, roster, propose
--- KEYS: waiting, proposed, lease, revisions, backfill, proposals, outcome, then ticket…
+-- KEYS: waiting, proposed, lease, revisions, backfills, backfill, proposals, outcome, then ticket…
 -- ARGV: epoch, approval_time (in milliseconds), config, revision, backfill_id, generation,
 --       new_body ('=' and what the function made of the backfill ticket, '' = nothing),
 --       limit (number of proposed tickets from which on they must be approved first),
 --       max_proposed (tickets), bytes_limit (of all backfill tickets, 0 = none), results_limit (bytes of all large
 --       tickets and outcomes, 0 = none), match_id, outcome_body ('' = none), event, then id, assignment…
--- Result: 'ok', 'config' (changed or deleted), 'backfill' (changed or deleted), 'full' (too many tickets would be
---         proposed, or the backfill tickets or the outcomes would be too large), 'players' (one of them is in the
---         game, or proposed to it, or in two of the tickets) or the id of a ticket that does not wait; feed
---         position (0 unless 'ok')
+-- Result: 'ok', 'config' (changed or deleted), 'backfill' (changed or deleted, or its server is silent: it is hidden),
+--         'full' (too many tickets would be proposed, or the backfill tickets or the outcomes would be too large),
+--         'players' (one of them is in the game, or proposed to it, or in two of the tickets) or the id of a ticket
+--         that does not wait; feed position (0 when nothing changed)
 -- Error: STALE when the lease has another epoch
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
@@ -21,7 +21,11 @@ if redis.call('HGET', revisions, config) ~= revision then
 elseif not is_shown(generation) then
   return {'backfill', 0}
 end
-local now, refusal, promised = millis(), taken(), nil
+local now = millis()
+if is_silent(now) then
+  return {'backfill', hide_silent()}
+end
+local refusal, promised = taken(), nil
 if not refusal then
   refusal, promised = refuse_joining(now)
 end

@@ -3,7 +3,7 @@
 -- others to the same places. Its server learns nothing. What the function saw counts as for proposal_create.lua.
 -- Full: runs
 -- Uses: time, change, large, backfill, player, acceptance, roster, propose
--- KEYS: waiting, claims, lease, revisions, match, backfill, proposals, then ticket…
+-- KEYS: waiting, claims, lease, revisions, match, backfills, backfill, proposals, then ticket…
 -- ARGV: epoch, max_matches (that may be claimed, 0 = no limit), config, revision, backfill_id, generation,
 --       new_body ('=' and what the function made of the backfill ticket, '' = nothing), max_proposed (tickets),
 --       bytes_limit (of all backfill tickets, 0 = none), results_limit (bytes of all large tickets and outcomes, 0 =
@@ -20,6 +20,9 @@ elseif not is_shown(generation) then
   return {'backfill', 0}
 end
 local now = millis()
+if is_silent(now) then
+  return {'backfill', hide_silent()}
+end
 local refusal = taken() or refuse_joining(now)
 if not refusal and (tonumber(max_matches) > 0 and redis.call('ZCARD', claims) >= tonumber(max_matches)
   or not has_space(tonumber(outcome_size), results_limit)) then

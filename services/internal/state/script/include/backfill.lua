@@ -24,10 +24,10 @@ local function size_of(body, proposed_body, connection, allocated, roster_size)
   return #(body or '') + #(proposed_body or '') + #(connection or '') + #(allocated or '') + (roster_size or 0)
 end
 
--- roster_size is how many bytes its players take.
+-- roster_size is how many bytes its players take, and what its match began with.
 local function roster_size(key)
   local size = 0
-  for _, value in ipairs({ROSTER, PLAYERS, PROMISED, LATELY}) do
+  for _, value in ipairs({ROSTER, PLAYERS, PROMISED, LATELY, STARTED_WITH}) do
     size = size + redis.call('HSTRLEN', key, value)
   end
   return size
@@ -59,8 +59,9 @@ end
 --   '*<backfill>', 'version generation created length connection body'    length is the connection's
 --   '%<backfill>', ''                                                     the same; it is to be fetched, if it is shown
 --   '/<backfill>', ''                                                     it is not shown any more
--- It is hidden when its proposals lapsed, when a function proposed tickets without a change of the body, while players
--- are asked whether they go to it, and when its players could not be sent anywhere.
+-- It is hidden when its proposals lapsed, when tickets were proposed and its server is silent, when a function proposed
+-- tickets without a change of the body, while players are asked whether they go to it, and when its players could not
+-- be sent anywhere.
 local function describe(changes)
   local generation = redis.call('HINCRBY', backfill, GENERATION, 1)
   local version, created, connection, allocated, allocating, proposed_body, body, hidden, queue, roster =
@@ -81,6 +82,38 @@ local function describe(changes)
   end
   changes[#changes + 1] = '*' .. backfill_id
   changes[#changes + 1] = table.concat({version, generation, created, #connection, connection}, ' ') .. ' ' .. body
+end
+
+-- note_approval notes that its server approves, and how long it usually takes to do so again. A pause counts as no more
+-- than it takes to be silent: a server that was away is not given as much time at once.
+local function note_approval(now)
+  local last, usual = unpack(redis.call('HMGET', backfill, APPROVED, USUAL))
+  local pause = last and now - tonumber(last) or -1
+  if pause >= 0 and usual then
+    usual = tonumber(usual)
+    redis.call('HSET', backfill, USUAL,
+      math.floor((3 * usual + math.min(pause, SILENT * math.max(usual, LEAST_USUAL))) / 4))
+  elseif pause >= 0 then
+    redis.call('HSET', backfill, USUAL, math.min(pause, FIRST_USUAL))
+  end
+  redis.call('HSET', backfill, APPROVED, now)
+end
+
+-- is_silent tells whether its server has not called for several times as long as it usually takes to approve again. Who
+-- was sent to a server that died waits in vain until the approval's time is over. It is not known of one that approved
+-- fewer than twice.
+local function is_silent(now)
+  local usual = redis.call('HGET', backfill, USUAL)
+  local called = redis.call('ZSCORE', backfills, backfill_id)
+  return usual and called and now - tonumber(called) > SILENT * math.max(tonumber(usual), LEAST_USUAL)
+end
+
+-- hide_silent lets functions not be shown it until its server calls, and returns the feed's position.
+local function hide_silent()
+  local changes = {}
+  redis.call('HSET', backfill, HIDDEN, LAPSED)
+  describe(changes)
+  return append_feed(changes)
 end
 
 -- asking_match returns the match whose players are asked whether they go to a game that is hidden so; nil if there is

@@ -53,6 +53,12 @@ local ROSTER, PROMISED, LATELY = 'y', 'e', 'j'
 -- From how many bytes on the roster has no more attributes of players who join. For how many milliseconds they are in
 -- the game, whatever its server says: it may not have learned of them.
 local ROSTER_NAMES, ROSTER_BYTES, UNHEARD = 262144, 131072, 20000
+-- And APPROVED: when its server approved last. USUAL: how many milliseconds lie between two of its approvals, on
+-- average. FIRST_USUAL and LEAST_USUAL: the most that counts of the first pause, and the least that a server is given.
+-- A server is silent that has not called for SILENT times as long.
+local APPROVED, USUAL, FIRST_USUAL, LEAST_USUAL, SILENT = 't', 'i', 20000, 1000, 3
+-- And STARTED_WITH: the match properties of the match that it was created with.
+local STARTED_WITH = 'f'
 -- Fields of what is known of queues, each before a name. SERVES: the queue of a config. SERVERS: how many configs serve
 -- a queue.
 local SERVES, SERVERS = 'c:', 'q:'

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// complete asks mm as a shell does.
+func (s *shell) complete(line string) []string {
+	s.t.Helper()
+	s.t.Setenv("COMP_LINE", line)
+	s.t.Setenv("COMP_POINT", strconv.Itoa(len(line)))
+	got := s.run()
+	unset(s.t, "COMP_LINE")
+	if got.code != 0 || got.err != "" {
+		s.t.Errorf("%q: %d, %s", line, got.code, got.err)
+	}
+	words := strings.Fields(got.out)
+	slices.Sort(words)
+	return words
+}
+
+func TestCommandsFlagsAndNamesAreCompleted(t *testing.T) {
+	shell := newShell(t)
+	shell.run("context", "set", "staging", "--url", "https://matchmaker.example.com").expect(0, "staging", "")
+	for line, want := range map[string][]string{
+		"mm conf":              {"config"},
+		"mm config ro":         {"rollback"},
+		"mm config list --wat": {"--watch"},
+		"mm config list -o ":   {"json", "table", "wide", "yaml"},
+		"mm context use ":      {"staging"},
+	} {
+		if got := shell.complete(line); !slices.Equal(got, want) {
+			t.Errorf("%q is completed by %q, want %q", line, got, want)
+		}
+	}
+	for _, of := range []string{"bash", "zsh", "fish"} {
+		shell.run("completion", of).expect(0, "mm completion -c "+of, "")
+		shell.run("completion", of, "-c").expect(0, "complete", "")
+	}
+	shell.run("completion", "cmd").expect(2, "", "must be one of")
+}
+
+// The line for bash makes a real bash complete.
+func TestBashCompletes(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mm := filepath.Join(t.TempDir(), "mm")
+	command(t, ".", "go", "build", "-o", mm, ".")
+	const script = `PATH="$1:$PATH"; source <(mm completion -c bash)
+tool=$(complete -p mm | grep -o '\-C [^ ]*' | cut -c4- | tr -d "'")
+COMP_LINE="mm function ver" COMP_POINT=15 "$tool" mm ver function`
+	out, err := exec.CommandContext(t.Context(), bash, "-c", script, "bash", filepath.Dir(mm)).CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != "versions" {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -1,0 +1,312 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/lestrrat-go/jwx/v3/jwt"
+	"golang.org/x/oauth2"
+)
+
+type loginCommand struct {
+	Issuer   string   `placeholder:"URL" help:"The identity provider; default: as at the last login of the context."`
+	Client   string   `name:"client-id" placeholder:"ID" help:"The identifier that the provider gave to mm, of a public client; default: likewise."`
+	Scope    []string `sep:"none" help:"What the token is to be good for; may be repeated. Default: likewise, or openid and offline_access."`
+	Audience string   `help:"Whom the token is for, where the provider wants to be told; default: likewise."`
+}
+
+func (loginCommand) Help() string {
+	return `It prints an address and a code. Open the address in a browser, on any device, and enter the code. The token is
+kept with the context, and renewed without a browser for as long as the provider allows. The provider must know the
+device authorization grant (RFC 8628); docs/identity.md says how to set it up.
+
+Examples:
+
+    mm login --issuer https://login.example.com --client-id mm
+    mm login`
+}
+
+const (
+	// loginTimeout bounds how long somebody may take to log in, whatever the provider says.
+	loginTimeout = 30 * time.Minute
+	// providerTimeout bounds a request to a provider, and maxProvider its answer in bytes.
+	providerTimeout = 30 * time.Second
+	maxProvider     = 1 << 20
+	// renewBefore is how long a token must last to be used.
+	renewBefore = 2 * time.Minute
+)
+
+var errNoContext = usageError("a login is kept with a context, and none is current: make one with " +
+	"\"mm context set NAME --url URL\", or name it with --context")
+
+// Run logs in. It takes as long as the provider and the user do.
+func (c loginCommand) Run(ctx untimed, s *session) error {
+	name, kept, err := s.currentContext()
+	if err != nil {
+		return err
+	}
+	if kept == nil {
+		return errNoContext
+	}
+	login := keptLogin{Issuer: c.Issuer, Client: c.Client, Scopes: c.Scope, Audience: c.Audience}
+	if before := kept.Login; before != nil {
+		login.Issuer, login.Client = cmp.Or(login.Issuer, before.Issuer), cmp.Or(login.Client, before.Client)
+		login.Audience = cmp.Or(login.Audience, before.Audience)
+		if len(login.Scopes) == 0 {
+			login.Scopes = before.Scopes
+		}
+	}
+	if len(login.Scopes) == 0 {
+		login.Scopes = []string{"openid", "offline_access"}
+	}
+	if login.Issuer == "" || login.Client == "" {
+		return usageError("--issuer and --client-id are required for the first login")
+	}
+	limited, cancel := context.WithTimeout(ctx, loginTimeout)
+	defer cancel()
+	p, err := discover(limited, login.Issuer)
+	if err != nil {
+		return err
+	}
+	token, err := s.authorize(limited, p, login)
+	if err != nil {
+		return err
+	}
+	login.take(token)
+	if err := s.keepLogin(name, &login); err != nil {
+		return err
+	}
+	var g grid
+	g.add("context", name)
+	g.add("issuer", login.Issuer)
+	g.add("token until", formatTime(login.Expires))
+	return s.show(map[string]any{"context": name, "issuer": login.Issuer, "expires": login.Expires}, g)
+}
+
+// authorize tells the user where to log in, and waits for the token.
+func (s *session) authorize(ctx context.Context, p *identityProvider, login keptLogin) (*oauth2.Token, error) {
+	if p.Device == "" {
+		return nil, fmt.Errorf("%s has no device authorization (RFC 8628): "+
+			"give mm a token with --token, or \"mm context set --token-command\"", login.Issuer)
+	}
+	var options []oauth2.AuthCodeOption
+	if login.Audience != "" {
+		options = append(options, oauth2.SetAuthURLParam("audience", login.Audience))
+	}
+	config := p.config(login)
+	device, err := config.DeviceAuth(p.context(ctx), options...)
+	if err != nil {
+		return nil, loginError(err)
+	}
+	s.note("open %s and enter the code %s", device.VerificationURI, device.UserCode)
+	if device.VerificationURIComplete != "" {
+		s.note("or open %s and compare the code", device.VerificationURIComplete)
+	}
+	bar := s.startProgress("waiting for the login", 0)
+	defer bar.stop()
+	token, err := config.DeviceAccessToken(p.context(ctx), device, options...)
+	bar.stop()
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, messageError{cause: err, message: "nobody logged in in time"}
+	case err != nil:
+		return nil, loginError(err)
+	}
+	return token, nil
+}
+
+// keepLogin stores a login with a context. It takes the place of any other source of tokens.
+func (s *session) keepLogin(name string, login *keptLogin) error {
+	return s.changeContexts(func(kept *contextFile) error {
+		one, err := kept.get(name)
+		if err != nil {
+			return err
+		}
+		one.Token, one.TokenCommand, one.Login = "", "", login
+		return nil
+	})
+}
+
+// take keeps the tokens of an answer. Services read JWTs: where the access token is none, the ID token is the one.
+func (l *keptLogin) take(token *oauth2.Token) {
+	l.Token, l.Expires = token.AccessToken, token.Expiry
+	if id, ok := token.Extra("id_token").(string); ok && strings.Count(l.Token, ".") != 2 {
+		l.Token = id
+	}
+	if parsed, err := jwt.ParseInsecure([]byte(l.Token)); err == nil {
+		if expires, ok := parsed.Expiration(); ok {
+			l.Expires = expires
+		}
+	}
+	l.Expires = l.Expires.UTC()
+	if token.RefreshToken != "" {
+		l.Refresh = token.RefreshToken
+	}
+}
+
+// loginToken is the token of the context's login, a new one if it is about to expire.
+func (s *session) loginToken(ctx context.Context) (string, error) {
+	login := s.kept.Login
+	again := fmt.Sprintf("\"mm login --context %s\"", s.context)
+	if login.Token != "" && (login.Expires.IsZero() || s.now().Add(renewBefore).Before(login.Expires)) {
+		return login.Token, nil
+	}
+	if login.Refresh == "" {
+		return "", messageError{cause: errors.New("expired"), message: "the login has ended, log in again: " + again}
+	}
+	p, err := discover(ctx, login.Issuer)
+	if err != nil {
+		return "", err
+	}
+	config := p.config(*login)
+	token, err := config.TokenSource(p.context(ctx), &oauth2.Token{RefreshToken: login.Refresh}).Token()
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.ErrorCode == "invalid_grant" {
+		return "", messageError{cause: err, message: "the login has ended, log in again: " + again}
+	}
+	if err != nil {
+		return "", loginError(err)
+	}
+	login.take(token)
+	return login.Token, s.keepLogin(s.context, login)
+}
+
+// loginError is an error of an identity provider without its body, which may have a token.
+func loginError(err error) error {
+	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
+	if !ok {
+		return err
+	}
+	text := cmp.Or(refused.ErrorDescription, refused.ErrorCode, refused.Response.Status)
+	return messageError{cause: errors.New(refused.ErrorCode), message: "the identity provider refused: " + text}
+}
+
+// identityProvider is what a provider's discovery document says of it.
+type identityProvider struct {
+	Issuer string `json:"issuer"`
+	Device string `json:"device_authorization_endpoint"`
+	Token  string `json:"token_endpoint"`
+	Revoke string `json:"revocation_endpoint"`
+
+	http *http.Client
+}
+
+// discover reads the discovery document of an issuer (OpenID Connect Discovery 1.0).
+func discover(ctx context.Context, issuer string) (*identityProvider, error) {
+	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
+	defer cancel()
+	p := &identityProvider{http: &http.Client{
+		Timeout:       providerTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	at := strings.TrimRight(issuer, "/") + "/.well-known/openid-configuration"
+	u, err := url.Parse(at)
+	if err != nil || u.Host == "" {
+		return nil, usageError(fmt.Sprintf("--issuer: %q is no URL such as https://login.example.com", issuer))
+	}
+	if err := checkSecret(u); err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := p.http.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("the identity provider does not answer: %w", err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxProvider))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	if response.StatusCode != http.StatusOK || json.Unmarshal(text, p) != nil || p.Token == "" {
+		return nil, fmt.Errorf("%s is no discovery document (%s): is %s the issuer?", at, response.Status, issuer)
+	}
+	if !sameURL(p.Issuer, issuer) {
+		return nil, fmt.Errorf("%s is the document of another issuer, %s", at, p.Issuer)
+	}
+	for _, endpoint := range []string{p.Device, p.Token, p.Revoke} {
+		u, err := url.Parse(endpoint)
+		if err != nil {
+			return nil, fmt.Errorf("%s: an endpoint is no URL", at)
+		}
+		if endpoint == "" {
+			continue
+		}
+		if err := checkSecret(u); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *identityProvider) config(login keptLogin) *oauth2.Config {
+	return &oauth2.Config{ClientID: login.Client, Scopes: login.Scopes, Endpoint: oauth2.Endpoint{
+		DeviceAuthURL: p.Device, TokenURL: p.Token, AuthStyle: oauth2.AuthStyleInParams,
+	}}
+}
+
+// context makes the library use the provider's client.
+func (p *identityProvider) context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, oauth2.HTTPClient, p.http)
+}
+
+type logoutCommand struct{}
+
+func (logoutCommand) Help() string {
+	return `The context keeps its URL, and the provider for the next login. The provider is asked to end the login, if it
+can.
+
+Example: mm logout`
+}
+
+// Run forgets the tokens of the context's login.
+func (logoutCommand) Run(ctx context.Context, s *session) error {
+	name, kept, err := s.currentContext()
+	if err != nil {
+		return err
+	}
+	if kept == nil || kept.Login == nil || kept.Login.Token == "" && kept.Login.Refresh == "" {
+		return errors.New("nobody is logged in")
+	}
+	out := *kept.Login
+	out.Token, out.Refresh, out.Expires = "", "", time.Time{}
+	if err := s.keepLogin(name, &out); err != nil {
+		return err
+	}
+	if err := revoke(ctx, kept.Login); err != nil {
+		s.note("the identity provider did not end the login: %s", s.errorText(err))
+	}
+	return s.showID("logged out", "context", name)
+}
+
+// revoke ends a login at its provider (RFC 7009), if the provider can.
+func revoke(ctx context.Context, login *keptLogin) error {
+	p, err := discover(ctx, login.Issuer)
+	if err != nil || p.Revoke == "" {
+		return err
+	}
+	form := url.Values{"token": {cmp.Or(login.Refresh, login.Token)}, "client_id": {login.Client}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.Revoke, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := p.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
