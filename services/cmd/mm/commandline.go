@@ -25,6 +25,8 @@ type commandLine struct {
 	Event    eventCommands    `cmd:"" help:"Read what happened to tickets and matches."`
 	Top      topCommand       `cmd:"" help:"Watch a project: who waits, matches, functions."`
 	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`
+	Record   recordCommand    `cmd:"" help:"Record the tickets that come, for mm simulate."`
+	Simulate simulateCommand  `cmd:"" help:"Play a day of players in virtual time, and compare configs."`
 	Version  versionCommand   `cmd:"" help:"Print the version of mm."`
 }
 
