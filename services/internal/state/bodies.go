@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/redis/go-redis/v9"
-
-	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
 // tripBytes is about how many bytes of tickets are read in one round trip: their replies wait in Redis's memory until
@@ -49,23 +47,4 @@ func (s *Store) sizesOf(ctx context.Context, k keys, ids []string) ([]int, error
 		sizes[i/2] += int(cmd.Val())
 	}
 	return sizes, unavailable(err)
-}
-
-// TicketBodies reads the bodies of tickets, in the order of their ids: nil for those that are gone.
-func (s *Store) TicketBodies(ctx context.Context, project string, ids []string) ([]*pb.Ticket, error) {
-	rows, err := s.readTickets(ctx, keysOf(project), ids)
-	if err != nil {
-		return nil, err
-	}
-	bodies := make([]*pb.Ticket, len(ids))
-	for i, row := range rows {
-		t, err := ticketOf(row)
-		if err != nil {
-			return nil, err
-		}
-		if t != nil {
-			bodies[i] = t.Body
-		}
-	}
-	return bodies, nil
 }

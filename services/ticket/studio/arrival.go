@@ -10,10 +10,12 @@ import (
 )
 
 const (
-	// arrivalStep is how many tickets are read at a time, and maxArrivals how many bytes of attributes the events of a
+	// arrivalStep is how many tickets are read at a time, and arrivalBytes how many bytes of them, with their properties;
+	// those beyond that are left out. maxArrivals is how many bytes of attributes the events of a
 	// message are answered with, about: half of what a client takes as one event.
-	arrivalStep = 256
-	maxArrivals = 512 << 10
+	arrivalStep  = 256
+	arrivalBytes = 4 << 20
+	maxArrivals  = 512 << 10
 	// arrivalCost is what it costs to read a ticket, Redis included.
 	arrivalCost = 20 * time.Microsecond
 )
@@ -49,15 +51,15 @@ func (r *reading) arrivals(ctx context.Context, q *query, m bus.EventMessage) (a
 	all, size := make(arrivals, len(ids)), 0
 	for first := 0; first < len(ids) && size < maxArrivals; first += arrivalStep {
 		some := ids[first:min(first+arrivalStep, len(ids))]
-		bodies, err := r.Store.TicketBodies(ctx, r.project, some)
+		bodies, err := r.Store.Bodies(ctx, r.project, some, arrivalBytes)
 		if err != nil {
 			return nil, err
 		}
 		r.owed += arrivalCost * time.Duration(len(some))
-		for i, body := range bodies {
-			if body != nil && size < maxArrivals {
+		for _, id := range some {
+			if body := bodies[id]; body != nil && size < maxArrivals {
 				one, n := newArrival(body)
-				all[some[i]] = one
+				all[id] = one
 				size += n
 			}
 		}
