@@ -29,8 +29,8 @@ func TestQuantilesCountPlayers(t *testing.T) {
 
 // What is different is found, and what is not has no difference.
 func TestDifferencesArePaired(t *testing.T) {
-	narrow := duels(t, `{"window": 5, "widen": 1}`, 10, 20*time.Minute)
-	wide := duels(t, `{"window": 50, "widen": 1}`, 10, 20*time.Minute)
+	narrow := duels(t, `{"window": 5, "widen": 1}`, 5, 10*time.Minute)
+	wide := duels(t, `{"window": 50, "widen": 1}`, 5, 10*time.Minute)
 	a, again, b := run(t, narrow, 1), run(t, narrow, 1), run(t, wide, 1)
 	for _, d := range simulation.Compare(a, again) {
 		if d.First == d.First && (d.First != d.Second || d.Mean != 0 || d.Half != 0) {
@@ -51,7 +51,7 @@ func TestDifferencesArePaired(t *testing.T) {
 				t.Errorf("a wide window has a greater spread: %+v", d)
 			}
 		case "players a second":
-			if d.Mean != 0 || math.Abs(d.First-10) > 0.5 {
+			if d.Mean != 0 || math.Abs(d.First-5) > 0.3 {
 				t.Errorf("%+v", d)
 			}
 		}
@@ -60,7 +60,7 @@ func TestDifferencesArePaired(t *testing.T) {
 
 // Players with rare skills wait longer, and so do those with better matches under a window that widens.
 func TestWaitsByDecile(t *testing.T) {
-	r := run(t, duels(t, `{"window": 0, "widen": 1}`, 10, 20*time.Minute), 1)
+	r := run(t, duels(t, `{"window": 0, "widen": 1}`, 5, 10*time.Minute), 1)
 	waits, upTo := r.Deciles()
 	if len(waits) != 10 || math.Abs(upTo[4]-1500) > 30 || math.Abs(upTo[8]-2012) > 50 {
 		t.Fatalf("%d deciles, up to %v", len(waits), upTo)

@@ -120,7 +120,7 @@ func hour(rate, seconds int) (events []*event) {
 					math.Round(1500 + 400*r.NormFloat64())}}}})
 			waiting = append(waiting, ticket)
 		}
-		for len(waiting) > 2000 {
+		for len(waiting) > 500 {
 			match++
 			at := r.IntN(len(waiting) - 1)
 			two := []uint64{waiting[at], waiting[at+1]}
@@ -131,11 +131,12 @@ func hour(rate, seconds int) (events []*event) {
 	return events
 }
 
-// An hour of 1,000 a second takes at most 100 MB: this is a sixtieth of it.
+// An hour of 1,000 a second takes at most 100 MB: this is a part of it.
 func TestRecordingsAreSmall(t *testing.T) {
-	events := hour(1000, 60)
+	const parts = 360
+	events := hour(1000, 3600/parts)
 	file := write(t, events...)
-	if n := 60 * len(file); n > 100_000_000 || len(events) < 80_000 {
+	if n := parts * len(file); n > 100_000_000 || len(events) < 13_000 {
 		t.Errorf("an hour takes %d MB", n/1_000_000)
 	} else {
 		t.Logf("an hour takes %d MB", n/1_000_000)
