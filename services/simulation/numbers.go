@@ -172,7 +172,8 @@ func Compare(first, second *Result) (all []Difference) {
 	return all
 }
 
-// interval returns the mean and half of its 95 % interval, by Student's distribution. Without two numbers it is not one.
+// interval returns the mean and half of its 95 % interval, by Student's distribution. Of fewer than two numbers there
+// is none.
 func interval(all []float64) (mean, half float64) {
 	if len(all) < 2 {
 		return math.NaN(), math.NaN()

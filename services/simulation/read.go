@@ -251,7 +251,7 @@ func (r *reader) service(at path) {
 		member{Name: "maxInterval", Read: func(at path) { s.MaxInterval = r.positive(at) }},
 		member{Name: "window", Read: func(at path) { s.Window = r.duration(at) }},
 		member{Name: "waitLimit", Read: func(at path) { s.WaitLimit = r.positive(at) }},
-		member{Name: "cores", Read: func(at path) { s.Cores = r.between(at, 0, 1024) }},
+		member{Name: "cores", Read: func(at path) { s.Cores = r.upTo(at, 1024) }},
 		member{Name: "run", Read: func(at path) { s.Run = r.duration(at) }},
 		member{Name: "cost", Read: func(at path) { s.Cost = r.duration(at) }},
 		member{Name: "budget", Read: func(at path) { s.Budget = r.positive(at) }},
@@ -261,7 +261,7 @@ func (r *reader) service(at path) {
 func (r *reader) fleet(at path) {
 	f := &r.scenario.Fleet
 	r.Object(at,
-		member{Name: "servers", Read: func(at path) { f.Servers = int(r.between(at, 0, 10_000_000)) }},
+		member{Name: "servers", Read: func(at path) { f.Servers = int(r.upTo(at, 10_000_000)) }},
 		member{Name: "allocation", Read: func(at path) { f.Allocation = r.distribution(at) }},
 		member{Name: "game", Read: func(at path) { f.Game = r.distribution(at) }},
 		member{Name: "restart", Read: func(at path) { f.Restart = r.distribution(at) }},
@@ -274,8 +274,8 @@ func (r *reader) fleet(at path) {
 func (r *reader) acceptance(at path) {
 	a := &r.scenario.Acceptance
 	r.Object(at,
-		member{Name: "decline", Read: func(at path) { a.Decline = r.between(at, 0, 1) }},
-		member{Name: "silent", Read: func(at path) { a.Silent = r.between(at, 0, 1) }},
+		member{Name: "decline", Read: func(at path) { a.Decline = r.upTo(at, 1) }},
+		member{Name: "silent", Read: func(at path) { a.Silent = r.upTo(at, 1) }},
 		member{Name: "answer", Read: func(at path) { a.Answer = r.distribution(at) }},
 	)
 	if a.Decline+a.Silent > 1 {
@@ -318,11 +318,11 @@ func (r *reader) positive(at path) time.Duration {
 	return d
 }
 
-func (r *reader) between(at path, least, most float64) float64 {
+func (r *reader) upTo(at path, most float64) float64 {
 	n, ok := r.Number(at)
-	if ok && !(n >= least && n <= most) {
-		r.Add(badValue, at, "from %g to %g is expected", least, most)
-		return least
+	if ok && !(n >= 0 && n <= most) {
+		r.Add(badValue, at, "from 0 to %g is expected", most)
+		return 0
 	}
 	return n
 }

@@ -159,14 +159,14 @@ func TestDeclinedMatchesLetOthersWaitAgain(t *testing.T) {
 func TestRunningGamesAreFilled(t *testing.T) {
 	s := duels(t, `{"window": 1e9, "refill": true}`, 5, 5*time.Minute)
 	s.Configs[0].Hosting = &pb.Hosting{Fleet: "eu"}
-	s.Fleet = simulation.Fleet{Allocation: distribution(t, "1"), Game: distribution(t, "60"), Restart: distribution(t, "5"),
-		Stay: distribution(t, "exponential:30"), Approval: distribution(t, "0.5"), Open: "open"}
+	s.Fleet = simulation.Fleet{Allocation: distribution(t, "1"), Game: distribution(t, "60"),
+		Restart: distribution(t, "5"), Stay: distribution(t, "exponential:30"), Approval: distribution(t, "0.5"), Open: "open"}
 	s.Population.Patience = distribution(t, "100")
 	r := run(t, s, 1)
 	if matched := count(r, simulation.Matched); r.Games != len(r.Matches) || matched != 2*len(r.Matches)+r.Joined ||
 		len(r.Waits) != r.Tickets {
-		t.Errorf("%d games, %d matches, %d joined, %d are matched, %d of %d ended", r.Games, len(r.Matches), r.Joined, matched,
-			len(r.Waits), r.Tickets)
+		t.Errorf("%d games, %d matches, %d joined, %d are matched, %d of %d ended", r.Games, len(r.Matches), r.Joined,
+			matched, len(r.Waits), r.Tickets)
 	}
 	// Players leave after 30 seconds on average and are replaced soon: of two places, four times in a minute.
 	if perGame := float64(r.Joined) / float64(r.Games); perGame < 3 || perGame > 4.2 {

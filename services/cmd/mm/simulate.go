@@ -28,8 +28,8 @@ type simulateCommand struct {
 
 func (simulateCommand) Help() string {
 	return `Players come, are matched by the functions of the scenario, or leave, in virtual time: a day takes minutes.
-All runs on this machine, and no service is needed. The same scenario and seed give the same result. docs/simulation.md describes
-the scenario, and what is not simulated.
+All runs on this machine, and no service is needed. The same scenario and seed give the same result.
+docs/simulation.md describes the scenario, and what is not simulated.
 
     configs: {ranked: ranked.json}
     functions: {duel: duel.zip}

@@ -58,7 +58,8 @@ var kinds = map[string]kind{
 }
 
 // ParseDistribution parses normal:MEAN:STDDEV, uniform:MIN:MAX (MAX excluded), exponential:MEAN,
-// lognormal:MEDIAN:SIGMA, weibull:SCALE:SHAPE, choice:A,B,… (each element is equally likely; one may be repeated), or a number.
+// lognormal:MEDIAN:SIGMA, weibull:SCALE:SHAPE, choice:A,B,… (each element is equally likely; one may be repeated), or
+// a number.
 func ParseDistribution(text string) (Distribution, error) {
 	name, rest, parameters := strings.Cut(text, ":")
 	if !parameters {

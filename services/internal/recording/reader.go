@@ -66,7 +66,7 @@ func (r *Reader) Next() (*Event, error) {
 	if r.block.err != nil {
 		return nil, r.block.err
 	}
-	if r.left == 0 && r.block.columns.size() > 0 {
+	if r.left == 0 && r.block.size() > 0 {
 		return nil, corrupt("a block has more than its events")
 	}
 	return e, nil
@@ -144,14 +144,14 @@ func (b *block) open(raw []byte) error {
 		}
 		b.textTable, b.texts = append(b.textTable, string(b.texts[:n])), b.texts[n:]
 	}
-	for len(b.columns.lists) > 0 && b.err == nil {
-		n := b.count(&b.columns.lists, maxNames)
+	for len(b.lists) > 0 && b.err == nil {
+		n := b.count(&b.lists, maxNames)
 		if len(b.listTable) == maxLists {
 			return corrupt("the table of lists is too long")
 		}
 		list := make([]string, n)
 		for i := range list {
-			list[i] = b.text(&b.columns.lists)
+			list[i] = b.text(&b.lists)
 		}
 		b.listTable = append(b.listTable, list)
 	}

@@ -198,7 +198,7 @@ func (r *round) really(ctx context.Context, p *project, s *simulation.Scenario) 
 		}
 	})
 	all.Go(func() {
-		deletes = c.each(playing, 0, func(w *wire, k int) error {
+		deletes = c.each(playing, 0, func(_ *wire, k int) error {
 			n := leaving[k]
 			if leaves(n) > last {
 				return nil
@@ -220,6 +220,11 @@ func (r *round) really(ctx context.Context, p *project, s *simulation.Scenario) 
 			if ends.has(id) {
 				return nil
 			}
+			w, err := dial(playing, c.host) // one that was idle for long is closed
+			if err != nil {
+				return err
+			}
+			defer w.close()
 			status, body, err := w.do(deletion(c.host, c.name, c.lobby, fmt.Sprintf("X-On-Behalf-Of: player-%d\r\n", n), id))
 			if err == nil && status != http.StatusOK && status != http.StatusNotFound {
 				err = fmt.Errorf("a delete was answered %d: %s", status, body)
