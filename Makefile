@@ -171,6 +171,10 @@ page: bin/bench ## Put the numbers of the last make bench into docs/performance.
 	bin/bench page bin/bench.json --into README.md --line 'steady: 2,000/s, no server: p50' \
 		--line 'steady: 2,000/s, a server each: p50' --line 'sustained: highest rate, no server'
 
+.PHONY: simulated
+simulated: redis build bin/bench ## Play players on real processes, in real time, and in mm simulate's virtual time, and compare: 13 minutes
+	bin/bench run --only simulated --rounds 1
+
 .PHONY: sizing
 sizing: redis build bin/bench ## Measure what each service takes: processors for tickets that arrive, memory for those that wait
 	bin/bench size

@@ -49,6 +49,9 @@ type Event struct {
 	Parties    []int                 `json:"parties,omitempty"`
 	Measures   map[string]float64    `json:"measures,omitempty"`
 	Attributes map[string]Difference `json:"attributes,omitempty"`
+	// Arrivals are the tickets of an event of the kind created, if EventQuery.Arrivals asked for them: nil for those that
+	// were gone when the event was read.
+	Arrivals []*Arrival `json:"arrivals,omitempty"`
 	// ID is the place behind the event, for EventQuery.After.
 	ID string `json:"id,omitempty"`
 }
@@ -66,6 +69,19 @@ type EventTeam struct {
 	Tickets int    `json:"tickets"`
 }
 
+// Arrival is a ticket that was created, without its properties.
+type Arrival struct {
+	Attributes map[string]float64 `json:"attributes"`
+	Queues     []string           `json:"queues,omitempty"`
+	Players    []ArrivedPlayer    `json:"players"`
+}
+
+// ArrivedPlayer is a player of a ticket. Attributes is nil if the player has none but those of the ticket.
+type ArrivedPlayer struct {
+	ID         string             `json:"id"`
+	Attributes map[string]float64 `json:"attributes,omitempty"`
+}
+
 // EventQuery selects events. Its zero value selects all.
 type EventQuery struct {
 	// Ticket, Match and Config are identifiers. Player selects the tickets of a player that the service lists now: in a
@@ -73,6 +89,8 @@ type EventQuery struct {
 	Ticket, Player, Match, Config string
 	// Kinds are those of events.
 	Kinds []string
+	// Arrivals asks for what the tickets are that events of the kind created are about.
+	Arrivals bool
 	// Since is the time of the first event. After is the place to go on behind: the ID of an event, or EventPage.Next.
 	Since time.Time
 	After string
@@ -98,6 +116,9 @@ func (q *EventQuery) values() url.Values {
 		if value != "" {
 			values.Set(name, value)
 		}
+	}
+	if q.Arrivals {
+		values.Set("arrivals", "true")
 	}
 	if !q.Since.IsZero() {
 		values.Set("since", q.Since.UTC().Format(time.RFC3339Nano))

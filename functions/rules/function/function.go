@@ -76,11 +76,11 @@ func steady(milliseconds int64) int {
 
 // proposer proposes what was found.
 type proposer struct {
-	run    *matchfn.Run
-	rules  *rules.Rules
-	kept   *search.Kept
-	games  *games
-	names  names
+	run   *matchfn.Run
+	rules *rules.Rules
+	kept  *search.Kept
+	games *games
+	names names
 	// measures are the names of what is measured of each match.
 	measures []string
 	teller   *search.Teller // nil until it is needed

@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/population"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/settings"
@@ -45,7 +46,8 @@ func (functionTest) Help() string {
 checks of its answer and the same selection among its proposals. No service is needed. The exit code is 1 if the
 function fails, and if there is no match, unless --explain asks why.
 
-A distribution is normal:MEAN:STDDEV, uniform:MIN:MAX, choice:A,B,C or a number. This is the form of the tickets. Each
+A distribution is normal:MEAN:STDDEV, uniform:MIN:MAX, choice:A,B,C, exponential:MEAN, lognormal:MEDIAN:SIGMA,
+weibull:SCALE:SHAPE or a number. This is the form of the tickets. Each
 member is optional. Properties are in Base64. Instead of "wait", in seconds, "created" may give Unix milliseconds:
 
     [{"id": "a", "attributes": {"skill": 1200}, "properties": {"party": "cmVk"}, "wait": 12.5}]
@@ -68,7 +70,7 @@ Examples:
 
 // distribution is the flag value DISTRIBUTION, or NAME=DISTRIBUTION for an attribute.
 type distribution struct {
-	dryrun.Distribution
+	population.Distribution
 	name string
 	set  bool
 }
@@ -80,7 +82,7 @@ func (d *distribution) UnmarshalText(text []byte) (err error) {
 		name, value = "", name
 	}
 	d.name, d.set = name, true
-	if d.Distribution, err = dryrun.ParseDistribution(value); err != nil && hasName {
+	if d.Distribution, err = population.ParseDistribution(value); err != nil && hasName {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return err
@@ -293,7 +295,7 @@ func (c functionTest) tickets(s *session, now time.Time) ([]*pb.Ticket, error) {
 		tickets, err := dryrun.ReadTickets(text, now)
 		return tickets, addFile(c.Tickets, err)
 	}
-	attributes := map[string]dryrun.Distribution{}
+	attributes := map[string]population.Distribution{}
 	for _, a := range c.Attribute {
 		attributes[a.name] = a.Distribution
 	}

@@ -48,7 +48,7 @@ func TestWrongCommandLinesExitWith2AndOneLine(t *testing.T) {
 		"token server --ttl 1ms":                                       "mm: token server: --ttl must be a second or more",
 		"function log duel --seconds 0":                                "mm: function log: --seconds must be 1 or more",
 		"config put ranked":                                            "(see mm config put --help)",
-		"version --output xml":                                        "--output must be one of",
+		"version --output xml":                                         "--output must be one of",
 		"function list --timeout 0s":                                   "mm: --timeout must be",
 		"ticket get t-1 --timeout=never":                               "--timeout",
 		"function put duel duel.zip more":                              "unexpected argument more",

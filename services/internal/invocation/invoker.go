@@ -48,6 +48,9 @@ type Run struct {
 	Answer func(*pb.RunPart) error
 	// Began is when the run's time began to count, Deadline when it is over.
 	Began, Deadline time.Time
+	// Budget is how long the function is told that it has; what is left of the time if it is 0. With the same budget, a
+	// function that counts its work does the same, however fast the machine is.
+	Budget time.Duration
 	// LeftOut is set by Invoke: what the function did not get.
 	LeftOut LeftOut
 	// Traced is set by Invoke: whether sampled tickets were proposed, or selected for a run that failed.

@@ -157,6 +157,15 @@ func Unpack(part *pb.RunPart) error {
 	return nil
 }
 
+// TicketsOf returns the tickets of all teams, team by team.
+func TicketsOf(p *pb.Proposal) []string {
+	var ids []string
+	for _, team := range p.GetTeams() {
+		ids = append(ids, team.GetTickets()...)
+	}
+	return ids
+}
+
 // measure checks that the columns fit each other, and counts proposals and tickets.
 func measure(c *pb.PlainProposals) (proposals, tickets int, err error) {
 	proposals, tickets = len(c.GetScores()), sum(c.GetTeams())

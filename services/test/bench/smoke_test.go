@@ -66,6 +66,7 @@ func TestShapesAreMeasured(t *testing.T) {
 		"projects": "2 with 40/s each: p99", "burst": "100 in a second, a server each: until the last is assigned",
 		"signs":     "100/s among 200 who ask: processor time a ticket",
 		"estimates": "20/s: ranges that hold",
+		"simulated": "spread: how far a simulation is from it",
 		"drain":     "200 wait: until the last is assigned", "restart": "among 200, the only runner: longest wait",
 		"idle": "3 projects without players",
 	} {
@@ -73,7 +74,11 @@ func TestShapesAreMeasured(t *testing.T) {
 			t.Parallel()
 			i := slices.IndexFunc(shapes(), func(s shape) bool { return s.name == name })
 			o := *o
-			if name != "steady" {
+			switch name {
+			case "steady":
+			case "simulated":
+				o.For = 100 * time.Millisecond
+			default:
 				o.Hosting = []string{"instant"}
 			}
 			r := &round{options: &o, binary: &binary{Matchmaker: matchmaker, Function: duel}, errs: t.Output(), logs: t.Output()}

@@ -78,6 +78,7 @@ func play(t *testing.T, s *system) {
 		"unheard":         unheard,
 		"insight":         insight,
 		"measures":        measures,
+		"recorded":        recordTickets,
 	}
 	t.Run("scenario", func(t *testing.T) {
 		for name, scenario := range scenarios {

@@ -38,6 +38,8 @@ type event struct {
 	Measures   map[string]float64   `json:"measures,omitzero"`
 	Attributes map[string]attribute `json:"attributes,omitzero"`
 	Position   uint64               `json:"position"`
+	// Arrivals are the tickets of a created event, for those who ask.
+	Arrivals []*arrival `json:"arrivals,omitzero"`
 }
 
 // attribute is how far an attribute differs in a match. Gap is nil if fewer than two teams have it.
@@ -94,14 +96,14 @@ func scoreOf(e *pb.Event) *float64 {
 }
 
 // encodeEvent returns an event as JSON. id is the place behind it.
-func encodeEvent(id string, e *pb.Event) ([]byte, error) {
+func encodeEvent(id string, e *pb.Event, a arrivals) ([]byte, error) {
 	one := event{
 		ID: id, Time: formatTime(e.GetTime()), Kind: kindName(e.GetKind()), Reason: e.GetReason(), Error: e.GetError(),
 		Detail: e.GetDetail(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
 		Backfill: e.GetBackfill(), Tickets: e.GetTickets(), Player: e.GetPlayer(), Queue: e.GetQueue(),
 		Acceptance: e.GetAcceptance(), Function: e.GetFunction(), Upload: e.GetUpload(), Score: scoreOf(e),
 		Players: e.GetPlayers(), Region: e.GetRegion(), Parties: e.GetParties(), Measures: measuresOf(e),
-		Attributes: attributesOf(e), Position: e.GetPosition(),
+		Attributes: attributesOf(e), Position: e.GetPosition(), Arrivals: a.of(e),
 	}
 	for _, t := range e.GetTeams() {
 		one.Teams = append(one.Teams, team{t.GetName(), t.GetTickets()})

@@ -110,8 +110,12 @@ func (f *follower) readAll(ctx context.Context) {
 // tell returns what the client is told of a message.
 func (f *follower) tell(ctx context.Context, m bus.EventMessage) (part, error) {
 	p := part{place: place{message: m.Sequence}.String()}
-	err := f.query.each(ctx, m, func(at place, e *pb.Event) (more bool, err error) {
-		text, err := encodeEvent(at.String(), e)
+	arrivals, err := f.arrivals(ctx, f.query, m)
+	if err != nil {
+		return p, err
+	}
+	err = f.query.each(ctx, m, func(at place, e *pb.Event) (more bool, err error) {
+		text, err := encodeEvent(at.String(), e, arrivals)
 		if err != nil {
 			return false, err
 		}

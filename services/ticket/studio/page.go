@@ -80,8 +80,12 @@ type pageReader struct {
 // take is false when the page has no room for more.
 func (r *pageReader) take(ctx context.Context, m bus.EventMessage) (more bool) {
 	r.count(ctx, m)
+	var arrivals arrivals
+	if arrivals, r.err = r.arrivals(ctx, r.query, m); r.err != nil {
+		return false
+	}
 	r.err = r.query.each(ctx, m, func(at place, e *pb.Event) (more bool, err error) {
-		text, err := encodeEvent(at.String(), e)
+		text, err := encodeEvent(at.String(), e, arrivals)
 		if err != nil {
 			return false, err
 		}

@@ -39,6 +39,8 @@ type query struct {
 	since  time.Time
 	limit  int
 	owned  *owned // nil unless it asks for the events of a player
+	// arrivals: created events have what the tickets are.
+	arrivals bool
 }
 
 // filter selects events. What is empty selects all.
@@ -50,7 +52,7 @@ type filter struct {
 // query reads the parameters of a request. A stream without a place begins with what is to come, an answer with the
 // oldest.
 func (s *service) query(c echo.Context, follow bool) (*query, error) {
-	values, err := web.Query(c, "ticket", "player", "match", "config", "kind", "since", "after", "limit")
+	values, err := web.Query(c, "ticket", "player", "match", "config", "kind", "since", "after", "limit", "arrivals")
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +68,13 @@ func (s *service) query(c echo.Context, follow bool) (*query, error) {
 		if err != nil || q.limit < 1 || q.limit > maxLimit {
 			return nil, problem.New(problem.Invalid, "query parameter limit: a whole number from 1 to %d is expected", maxLimit)
 		}
+	}
+	switch values.Get("arrivals") {
+	case "", "false":
+	case "true":
+		q.arrivals = true
+	default:
+		return nil, problem.New(problem.Invalid, "query parameter arrivals: true or false is expected")
 	}
 	q.narrow(follow)
 	if player := values.Get("player"); values.Has("player") {

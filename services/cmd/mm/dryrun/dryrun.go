@@ -5,7 +5,6 @@ package dryrun
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -221,7 +220,7 @@ func (d *dryRun) addProposals(part *pb.RunPart) error {
 	}
 	for _, p := range part.GetProposals() {
 		d.candidates = append(d.candidates, &evaluator.Candidate[struct{}]{
-			Proposal: proto.CloneOf(p), Tickets: TicketsOf(p), Config: d.Config.GetId(),
+			Proposal: proto.CloneOf(p), Tickets: proposals.TicketsOf(p), Config: d.Config.GetId(),
 			First: p.GetFilling().GetBackfill() != "", // as in a director without --no-backfill-first
 		})
 	}
@@ -258,15 +257,6 @@ func (d *dryRun) ticketsInPools() map[string]bool {
 		for i := range s.N() {
 			ids[s.ID(i)] = true
 		}
-	}
-	return ids
-}
-
-// TicketsOf returns the tickets of all teams.
-func TicketsOf(p *pb.Proposal) []string {
-	var ids []string
-	for _, team := range p.GetTeams() {
-		ids = slices.Concat(ids, team.GetTickets())
 	}
 	return ids
 }

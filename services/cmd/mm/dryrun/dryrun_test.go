@@ -12,6 +12,7 @@ import (
 	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/proposals"
 	"matchmaker.dev/services/internal/sandbox"
 )
 
@@ -46,7 +47,7 @@ func runGuest(t *testing.T, do string, tickets int, change func(*dryrun.Options)
 func summary(r *dryrun.Result) string {
 	text := ""
 	for _, m := range r.Matches {
-		text += strings.Join(dryrun.TicketsOf(m), "-") + " "
+		text += strings.Join(proposals.TicketsOf(m), "-") + " "
 	}
 	text += "waiting"
 	for _, t := range r.Waiting {
@@ -140,7 +141,7 @@ func TestProposalsOfManyPartsAreAllMatched(t *testing.T) {
 	}
 	var ids []string
 	for _, m := range r.Matches {
-		ids = append(ids, dryrun.TicketsOf(m)...)
+		ids = append(ids, proposals.TicketsOf(m)...)
 	}
 	slices.Sort(ids)
 	if n := len(slices.Compact(ids)); n != tickets || len(r.Waiting) != 0 {

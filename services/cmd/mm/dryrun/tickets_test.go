@@ -2,7 +2,6 @@ package dryrun_test
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/population"
 )
 
 func TestReadTickets(t *testing.T) {
@@ -110,70 +110,19 @@ func TestReadBackfills(t *testing.T) {
 	}
 }
 
-func draw(t *testing.T, distribution string, n int) []float64 {
-	t.Helper()
-	d, err := dryrun.ParseDistribution(distribution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	generator := dryrun.Generator{Count: n, Attributes: map[string]dryrun.Distribution{"x": d}, Seed: 7, Now: noon}
-	var values []float64
-	for _, ticket := range generator.Tickets() {
-		values = append(values, ticket.GetAttributeValues()[0])
-	}
-	return values
-}
-
-func TestDistributionsHaveTheirMeanAndDeviation(t *testing.T) {
-	const n = 20_000
-	for text, want := range map[string]struct{ mean, deviation, low, high float64 }{
-		"normal:1500:300": {1500, 300, 0, 3000},
-		"normal:5:0":      {5, 0, 5, 5},
-		"uniform:0:60":    {30, 60 / math.Sqrt(12), 0, 60},
-		"uniform:-2:-1":   {-1.5, 1 / math.Sqrt(12), -2, -1},
-		"choice:1,2,3":    {2, math.Sqrt(2.0 / 3), 1, 3},
-		"choice:1,1,1,9":  {3, math.Sqrt(12), 1, 9},
-		"7.5":             {7.5, 0, 7.5, 7.5},
-	} {
-		sum, squares, low, high := 0.0, 0.0, math.Inf(1), math.Inf(-1)
-		for _, v := range draw(t, text, n) {
-			sum, squares, low, high = sum+v, squares+v*v, min(low, v), max(high, v)
-		}
-		mean := sum / n
-		deviation := math.Sqrt(max(0, squares/n-mean*mean))
-		slack := 0.03*want.deviation + 1e-4 // four times the standard error of the mean
-		if math.Abs(mean-want.mean) > slack || math.Abs(deviation-want.deviation) > slack || low < want.low ||
-			high > want.high {
-			t.Errorf("%s: mean %v, deviation %v, from %v to %v", text, mean, deviation, low, high)
-		}
-	}
-}
-
-func TestParseDistributionRefusesBadParameters(t *testing.T) {
-	for _, text := range []string{
-		"", "x", "1e999", "NaN", "normal", "normal:1", "normal:1:-1", "normal:1:2:3", "normal:a:b",
-		"uniform:1", "uniform:2:1", "uniform:0:Inf", "choice:", "choice:1,,2", "poisson:3",
-		"uniform:-1e308:1e308", "normal:0:1e308",
-	} {
-		if _, err := dryrun.ParseDistribution(text); err == nil {
-			t.Errorf("%q is accepted", text)
-		}
-	}
-}
-
 // Adding an attribute does not change the others.
 func TestGeneratedTicketsAreReproducible(t *testing.T) {
-	skill, err := dryrun.ParseDistribution("normal:1500:300")
+	skill, err := population.ParseDistribution("normal:1500:300")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait, err := dryrun.ParseDistribution("uniform:-30:30")
+	wait, err := population.ParseDistribution("uniform:-30:30")
 	if err != nil {
 		t.Fatal(err)
 	}
 	generator := dryrun.Generator{
 		Count:      100,
-		Attributes: map[string]dryrun.Distribution{"skill": skill},
+		Attributes: map[string]population.Distribution{"skill": skill},
 		Wait:       wait,
 		Seed:       1,
 		Now:        noon,
@@ -182,7 +131,7 @@ func TestGeneratedTicketsAreReproducible(t *testing.T) {
 	if diff := cmp.Diff(first, generator.Tickets(), protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
-	generator.Attributes = map[string]dryrun.Distribution{"skill": skill, "level": skill}
+	generator.Attributes = map[string]population.Distribution{"skill": skill, "level": skill}
 	second := generator.Tickets()
 	generator.Seed = 2
 	third := generator.Tickets()

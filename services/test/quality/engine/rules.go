@@ -12,6 +12,7 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/fake"
 	"matchmaker.dev/pkg/matchfn/rules/origin"
+	"matchmaker.dev/services/internal/population"
 	"matchmaker.dev/services/test/quality/world"
 )
 
@@ -96,6 +97,6 @@ func (o *ours) match(p *fake.Proposal) (Match, error) {
 		}
 		m.Teams, m.Roles = append(m.Teams, tickets), append(m.Roles, roles)
 	}
-	m.Region = slices.Index(world.RegionNames(), p.Extras.Region)
+	m.Region = slices.Index(population.RegionNames(), p.Extras.Region)
 	return m, nil
 }

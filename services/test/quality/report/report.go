@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"matchmaker.dev/services/internal/population"
 	"matchmaker.dev/services/test/quality/engine"
 	"matchmaker.dev/services/test/quality/trial"
 	"matchmaker.dev/services/test/quality/world"
@@ -137,7 +138,8 @@ func (r *Results) Write(w io.Writer) {
 	}
 	r.parts(w, "Wait p90 (players who left, %) by decile of skill", heads,
 		func(m *trial.Measures) []trial.Group { return m.Deciles[:] })
-	r.parts(w, "The same by region", world.RegionNames(), func(m *trial.Measures) []trial.Group { return m.Regions[:] })
+	r.parts(w, "The same by region", population.RegionNames(),
+		func(m *trial.Measures) []trial.Group { return m.Regions[:] })
 	if r.World.Game.Size > 1 {
 		r.parts(w, "The same by size of party", heads[:r.World.Game.Size],
 			func(m *trial.Measures) []trial.Group { return m.Parties })

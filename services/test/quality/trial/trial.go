@@ -8,6 +8,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/judge"
 	"matchmaker.dev/pkg/matchfn/rules/origin"
+	"matchmaker.dev/services/internal/population"
 	"matchmaker.dev/services/test/quality/engine"
 	"matchmaker.dev/services/test/quality/world"
 )
@@ -107,7 +108,7 @@ func (p *play) check(now float64, waiting []*world.Ticket, m engine.Match) error
 	var pool []judge.Ticket
 	judged := judge.Match{}
 	if m.Region >= 0 {
-		judged.Region = world.RegionNames()[m.Region]
+		judged.Region = population.RegionNames()[m.Region]
 	}
 	for i, team := range m.Teams {
 		t := judge.Team{}
@@ -139,7 +140,7 @@ func (p *play) check(now float64, waiting []*world.Ticket, m engine.Match) error
 func (p *play) players(t *world.Ticket) (all []judge.Player) {
 	for i := range t.Players {
 		pings := map[string]float64{}
-		for region, name := range world.RegionNames() {
+		for region, name := range population.RegionNames() {
 			pings[name] = t.Players[i].Ping[region]
 		}
 		of := judge.Player{"skill": t.Players[i].Skill, "latency": pings}

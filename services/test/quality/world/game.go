@@ -1,6 +1,10 @@
 package world
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"matchmaker.dev/services/internal/population"
+)
 
 // Game is what is played, and what a match must be like. All engines get the same demands, each in its own words.
 type Game struct {
@@ -57,18 +61,7 @@ func (g Game) Scaled(by float64) Game {
 }
 
 // parties is the shares of tickets by the number of their players.
-func (g *Game) parties() []float64 {
-	all := []float64{0.62, 0.23, 0.05, 0.03, 0.07}[:g.Size]
-	sum := 0.0
-	for _, share := range all {
-		sum += share
-	}
-	shares := make([]float64, len(all))
-	for i := range all {
-		shares[i] = all[i] / sum
-	}
-	return shares
-}
+func (g *Game) parties() []float64 { return population.PartySizes(g.Size) }
 
 // role draws a role of which a party does not have as many as a team yet.
 func (g *Game) role(r *rand.Rand, left []int) int {
@@ -85,7 +78,7 @@ func (g *Game) role(r *rand.Rand, left []int) int {
 	for i := range shares {
 		shares[i] /= sum
 	}
-	role := choose(r, shares)
+	role := population.Choose(r, shares)
 	left[role]--
 	return role
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"matchmaker.dev/services/internal/population"
 )
 
 // Language is one of the languages in which a game's demands are said.
@@ -268,9 +270,9 @@ func (g *Game) Property(t *Ticket) []byte {
 				b.WriteString(`,"` + role.Name + `":0`)
 			}
 		}
-		for region := range regions {
+		for region, name := range population.RegionNames() {
 			b.WriteString([]string{`,"latency":{`, ","}[min(region, 1)])
-			b.WriteString(`"` + regions[region].name + `":` + text(p.Ping[region]))
+			b.WriteString(`"` + name + `":` + text(p.Ping[region]))
 		}
 		b.WriteString("}}")
 	}

@@ -7,7 +7,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+
+	"matchmaker.dev/services/internal/population"
 )
+
+// Regions is how many regions there are.
+const Regions = population.Regions
 
 // Player is a player of a ticket.
 type Player struct {
@@ -66,19 +71,14 @@ func (w *World) after() float64 {
 	return MaxPatience
 }
 
-// Of patience, in seconds: a Weibull distribution in which 40 in 100 have left after a minute, and a bound.
-const (
-	patienceScale, patienceShape = 146.8, 0.75
-	MaxPatience                  = 900.0
-)
+// MaxPatience is for how many seconds a ticket waits at most.
+const MaxPatience = population.MaxPatience
 
 // Of skill: 1500 is the median, and 96 in 100 are below 2200.
 const (
-	meanSkill, deviation    = 1500.0, 400.0
-	leastSkill, mostSkill   = 400.0, 3000.0
-	withinParty             = 120.0
-	lastMile, lastMileSigma = 12.0, 0.6
-	msPerKm                 = 0.0135
+	meanSkill, deviation  = 1500.0, 400.0
+	leastSkill, mostSkill = 400.0, 3000.0
+	withinParty           = 120.0
 )
 
 // Tickets generates the tickets of a world in the order of their arrival.
@@ -94,20 +94,20 @@ func (w *World) Tickets(seed uint64) []Ticket {
 	peak := w.Rate / mean
 	end := w.Before + w.Measure
 	for at := r.ExpFloat64() / peak; at < end+w.after(); at += r.ExpFloat64() / peak {
-		city := pick(r, w.Cities)
-		if !w.Steady && r.Float64() > day(w.Hour+at/3600+city.offset) {
+		city := population.Pick(r, w.Cities)
+		if !w.Steady && r.Float64() > population.Day(w.Hour+at/3600+city.Offset) {
 			continue
 		}
-		t := w.ticket(r, city, 1+choose(r, sizes))
+		t := w.ticket(r, city, 1+population.Choose(r, sizes))
 		t.Arrives = math.Round(1000*at) / 1000
-		t.Leaves = at + math.Min(MaxPatience, patienceScale*math.Pow(r.ExpFloat64(), 1/patienceShape))
+		t.Leaves = at + population.Patience(r)
 		t.Measured = at >= w.Before && at < end
 		tickets = append(tickets, t)
 	}
 	return tickets
 }
 
-func (w *World) ticket(r *rand.Rand, c *city, players int) Ticket {
+func (w *World) ticket(r *rand.Rand, c *population.City, players int) Ticket {
 	t := Ticket{Players: make([]Player, players)}
 	leader := truncated(r, meanSkill, deviation)
 	left := make([]int, len(w.Game.Roles))
@@ -120,11 +120,7 @@ func (w *World) ticket(r *rand.Rand, c *city, players int) Ticket {
 			p.Skill = truncated(r, leader, withinParty)
 		}
 		p.Role = w.Game.role(r, left)
-		mile := lastMile * math.Exp(lastMileSigma*r.NormFloat64())
-		for region := range Regions {
-			km := distance(c.lat, c.long, regions[region].lat, regions[region].long)
-			p.Ping[region] = math.Round(math.Min(400, (mile+msPerKm*km)*(1+0.05*math.Abs(r.NormFloat64()))))
-		}
+		p.Ping = c.Pings(r)
 	}
 	for region := range Regions {
 		if t.worst(region) < t.worst(t.Home) {
@@ -150,33 +146,6 @@ func truncated(r *rand.Rand, mean, deviation float64) float64 {
 	}
 }
 
-// choose draws from shares, whose sum is 1.
-func choose(r *rand.Rand, shares []float64) int {
-	at := r.Float64()
-	for i, share := range shares {
-		if at -= share; at < 0 {
-			return i
-		}
-	}
-	return len(shares) - 1
-}
-
-// day is how many players there are at a local hour, as a part of the peak: they rise evenly from four in the morning
-// until seven in the evening, stay for three hours, and go before midnight's end.
-func day(hour float64) float64 {
-	const least = 0.15
-	hour = math.Mod(hour+48, 24)
-	switch {
-	case hour < 4:
-		return least + (1-least)*math.Max(0, (2-hour)/4)
-	case hour < 19:
-		return least + (1-least)*(hour-4)/15
-	case hour < 22:
-		return 1
-	}
-	return 1 - (1-least)*(hour-22)/4
-}
-
 // Decile is in which tenth of all players a skill is, from 0.
 func Decile(skill float64) int {
 	z := (skill - meanSkill) / deviation
@@ -185,14 +154,6 @@ func Decile(skill float64) int {
 
 // Tail returns whether a skill is among the lowest or the highest 2 % of all players.
 func Tail(skill float64) bool { return math.Abs(skill-meanSkill) > 2.054*deviation }
-
-// RegionNames are the names of the regions.
-func RegionNames() (names []string) {
-	for _, r := range regions {
-		names = append(names, r.name)
-	}
-	return names
-}
 
 // text is a number as JSON has it.
 func text(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/pkg/matchfn/rules/origin"
+	"matchmaker.dev/services/internal/population"
 	"matchmaker.dev/services/test/quality/world"
 )
 
@@ -39,7 +40,7 @@ func part(tickets []world.Ticket, so func(*world.Ticket) bool) float64 {
 // The players are as the published figures say that docs/quality.md names.
 func TestPlayersAreAsPublished(t *testing.T) {
 	w, _ := world.Find("parties")
-	w.Rate, w.Cities = 40, world.Everywhere
+	w.Rate, w.Cities = 40, population.Everywhere
 	w.Game.Size = 5
 	tickets := w.Tickets(1)
 	for _, of := range []struct {
@@ -63,7 +64,7 @@ func TestPlayersAreAsPublished(t *testing.T) {
 // Before dawn fewer players come than in the evening.
 func TestDaysHaveNights(t *testing.T) {
 	w, _ := world.Find("day")
-	w.Rate, w.Cities = 1, world.Europe
+	w.Rate, w.Cities = 1, population.Europe
 	tickets := w.Tickets(1)
 	hours := [24]int{}
 	for i := range tickets {

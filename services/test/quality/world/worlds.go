@@ -1,6 +1,10 @@
 package world
 
-import "slices"
+import (
+	"slices"
+
+	"matchmaker.dev/services/internal/population"
+)
 
 var (
 	duel = Game{
@@ -26,19 +30,21 @@ var (
 func All() []World {
 	return []World{
 		{Name: "night", About: "one against one, 30 players an hour in Europe, eight hours",
-			Game: duel, Rate: 30.0 / 3600, Steady: true, Measure: 8 * 3600, Every: 2, Cities: Europe},
+			Game: duel, Rate: 30.0 / 3600, Steady: true, Measure: 8 * 3600, Every: 2, Cities: population.Europe},
 		{Name: "day", About: "one against one, a whole day everywhere, 360 players an hour at the peak",
-			Game: duel, Rate: 0.1, Before: 1800, Measure: 24 * 3600, Every: 5, Cities: Everywhere},
+			Game: duel, Rate: 0.1, Before: 1800, Measure: 24 * 3600, Every: 5, Cities: population.Everywhere},
 		{Name: "evening", About: "one against one, 2 players a second everywhere, ten minutes",
-			Game: duel, Rate: 2, Steady: true, Before: 120, Measure: 600, Every: 1, Cities: Everywhere},
+			Game: duel, Rate: 2, Steady: true, Before: 120, Measure: 600, Every: 1, Cities: population.Everywhere},
 		{Name: "parties", About: "four against four with parties, 1 player a second in Europe, twenty minutes",
-			Game: four, Rate: 1, Steady: true, Before: 180, Measure: 1200, Every: 2, Cities: Europe},
+			Game: four, Rate: 1, Steady: true, Before: 180, Measure: 1200, Every: 2, Cities: population.Europe},
 		{Name: "roles", About: "five against five with parties and roles, 2 players a second everywhere, ten minutes",
-			Game: five, Rate: 2, Steady: true, Before: 180, Measure: 600, Every: 2, Cities: Everywhere},
+			Game: five, Rate: 2, Steady: true, Before: 180, Measure: 600, Every: 2, Cities: population.Everywhere},
 		{Name: "launch", About: "one against one, 2,000 players a second everywhere, ten minutes",
-			Game: duel, Rate: 2000, Steady: true, Before: 30, Measure: 600, Every: 1, Cities: Everywhere, Large: true},
+			Game: duel, Rate: 2000, Steady: true, Before: 30, Measure: 600, Every: 1, Cities: population.Everywhere,
+			Large: true},
 		{Name: "launch-roles", About: "five against five with parties and roles, 2,000 players a second, ten minutes",
-			Game: five, Rate: 2000, Steady: true, Before: 60, Measure: 600, Every: 1, Cities: Everywhere, Large: true},
+			Game: five, Rate: 2000, Steady: true, Before: 60, Measure: 600, Every: 1, Cities: population.Everywhere,
+			Large: true},
 	}
 }
 

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/recording"
+)
+
+// record writes events, and returns the file and what it has.
+func record(t *testing.T, events ...client.Event) (file []byte, read []*recording.Event, r *recorder) {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := recording.NewWriter(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r = newRecorder(w)
+	for i := range events {
+		events[i].Time = time.UnixMilli(1000 + int64(i))
+		if err := r.add(&events[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := recording.NewReader(bytes.NewReader(out.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	for {
+		e, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return out.Bytes(), read, r
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		read = append(read, e)
+	}
+}
+
+func TestRecordingNamesNobody(t *testing.T) {
+	ada := &client.Arrival{Attributes: map[string]float64{"skill": 1200, "level": 3}, Queues: []string{"quick"},
+		Players: []client.ArrivedPlayer{{ID: "ada"}, {ID: "bob", Attributes: map[string]float64{"role": 1}}}}
+	bob := &client.Arrival{Attributes: map[string]float64{}, Players: []client.ArrivedPlayer{{ID: "bob"}}}
+	file, got, r := record(t,
+		client.Event{Kind: "created", Tickets: []string{"t-ada", "t-gone", "t-bob"},
+			Arrivals: []*client.Arrival{ada, nil, bob}},
+		client.Event{Kind: "claimed", Tickets: []string{"t-before", "t-bob", "t-ada"}, Match: "match-id", Config: "ranked"},
+		client.Event{Kind: "accepted", Tickets: []string{"t-ada"}, Match: "match-id"},
+		client.Event{Kind: "released", Tickets: []string{"t-bob"}, Match: "match-id", Config: "ranked"},
+		client.Event{Kind: "cancelled", Tickets: []string{"t-bob"}},
+		client.Event{Kind: "gap"},
+		client.Event{Kind: "assigned", Tickets: []string{"t-ada"}, Match: "other-match", Config: "ranked"},
+		client.Event{Kind: "cancelled", Tickets: []string{"t-ada"}, Reason: "resolved"},
+		client.Event{Kind: "expired", Tickets: []string{"t-before"}},
+	)
+	want := []*recording.Event{
+		{Time: 1000, Kind: recording.Arrived, Tickets: []uint64{1}, Arrival: &recording.Arrival{Known: true,
+			Queues:     []string{"quick"},
+			Attributes: recording.Attributes{Names: []string{"level", "skill"}, Values: []float64{3, 1200}},
+			Players: []recording.Player{{Number: 1}, {Number: 2, Attributes: recording.Attributes{Names: []string{"role"},
+				Values: []float64{1}}}}}},
+		{Time: 1000, Kind: recording.Arrived, Tickets: []uint64{2}, Arrival: &recording.Arrival{}},
+		{Time: 1000, Kind: recording.Arrived, Tickets: []uint64{3}, Arrival: &recording.Arrival{Known: true,
+			Players: []recording.Player{{Number: 2}}}},
+		{Time: 1001, Kind: recording.Claimed, Tickets: []uint64{3, 1}, Match: 1, Config: "ranked"},
+		{Time: 1003, Kind: recording.Released, Tickets: []uint64{3}, Match: 1, Config: "ranked"},
+		{Time: 1004, Kind: recording.Cancelled, Tickets: []uint64{3}},
+		{Time: 1005, Kind: recording.Gap},
+		{Time: 1006, Kind: recording.Assigned, Tickets: []uint64{1}, Match: 2, Config: "ranked"},
+	}
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || !reflect.DeepEqual(got[i], want[i]) {
+			t.Fatalf("event %d of %d is another one: %+v", i, len(got), got[min(i, len(got)-1)])
+		}
+	}
+	for _, name := range []string{"ada", "bob", "t-", "match-id"} {
+		if bytes.Contains(file, []byte(name)) {
+			t.Errorf("the file has %q", name)
+		}
+	}
+	if len(r.tickets.of) != 1 || r.unknown != 1 || r.gaps != 1 {
+		t.Errorf("%d tickets are remembered, %d were unknown, %d gaps", len(r.tickets.of), r.unknown, r.gaps)
+	}
+}
+
+// A ticket that the format does not take is one of which nothing is known.
+func TestTicketBeyondTheFormatIsUnknown(t *testing.T) {
+	_, got, r := record(t, client.Event{Kind: "created", Tickets: []string{"a"}, Arrivals: []*client.Arrival{
+		{Attributes: map[string]float64{"with\x00zero": 1}, Players: []client.ArrivedPlayer{{ID: "ada"}}}}})
+	if len(got) != 1 || got[0].Arrival.Known || r.unknown != 1 {
+		t.Errorf("%+v, %d", got, r.unknown)
+	}
+}
+
+func TestRecordKeepsFilesThatExist(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	file := filepath.Join(t.TempDir(), "day.mmrec")
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shell.on(service, "record", "--out", file).expect(1, "", "mm: "+file+" exists: --force replaces it")
+	shell.on(service, "record").expect(2, "", "--out")
+	shell.on(service, "record", "--out", file, "--for", "-1s").expect(2, "", "--for must be more than 0")
+	shell.on(service, "record", "--out", file, "--max-size", "0").expect(2, "", "--max-size must be 1 or more")
+	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
+		t.Errorf("the file is %q, %v", text, err)
+	}
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/simulation"
+	"matchmaker.dev/services/simulation/page"
+)
+
+type simulateCommand struct {
+	Scenario string `arg:"" help:"The scenario, a YAML file."`
+	Against  string `placeholder:"FILE" help:"Another scenario, which is compared with the first."`
+	Report   string `placeholder:"FILE" help:"Write the tables and plots to this HTML file."`
+	Seed     uint64 `default:"1" help:"Seed of the players, and of all else that is random."`
+	Memory   int    `default:"256" placeholder:"MIB" help:"How much memory a function may use, in MiB, at most 1024."`
+}
+
+func (simulateCommand) Help() string {
+	return `Players come, are matched by the functions of the scenario, or leave, in virtual time: a day takes minutes.
+All runs on this machine, and no service is needed. The same scenario and seed give the same result.
+docs/simulation.md describes the scenario, and what is not simulated.
+
+    configs: {ranked: ranked.json}
+    functions: {duel: duel.zip}
+    population:
+      duration: 1h
+      rate: 20
+      attributes: {skill: "normal:1500:400"}
+      patience: weibull:147:0.75
+    measure: {attribute: skill}
+
+Examples:
+
+    mm simulate narrow.yaml
+    mm simulate narrow.yaml --against wide.yaml --report report.html
+    mm simulate narrow.yaml --seed 7 -o json | jq '.scenarios[0].numbers'`
+}
+
+// Validate is called by the parser.
+func (c simulateCommand) Validate() error {
+	if c.Memory < 1 || c.Memory > 1024 {
+		return usageError("--memory must be from 1 to 1024, in MiB")
+	}
+	return nil
+}
+
+// Run simulates for as long as it takes: --timeout is for services.
+func (c simulateCommand) Run(ctx untimed, s *session) (err error) {
+	var scenarios []*simulation.Scenario
+	for _, file := range []string{c.Scenario, c.Against} {
+		if file == "" {
+			continue
+		}
+		one, err := simulation.Read(file, simulation.Files{Text: os.ReadFile, Module: readModule})
+		if err != nil {
+			return addFile(file, err)
+		}
+		scenarios = append(scenarios, one)
+	}
+	if len(scenarios) == 2 && scenarios[0].Name == scenarios[1].Name {
+		scenarios[1].Name += " (2)"
+	}
+	results, err := c.simulate(ctx, s, scenarios)
+	if err != nil {
+		return err
+	}
+	for _, r := range results {
+		for _, note := range page.Notes(r) {
+			s.note("%s", note)
+		}
+	}
+	if len(results) == 2 && results[0].Arrivals != results[1].Arrivals {
+		s.note("the scenarios have different players, which makes the intervals of the differences wider")
+	}
+	if c.Report != "" {
+		if err := c.write(results); err != nil {
+			return err
+		}
+		s.note("wrote %s", c.Report)
+	}
+	return s.showSimulation(results)
+}
+
+// simulate simulates scenarios beside each other.
+func (c simulateCommand) simulate(
+	ctx context.Context, s *session, scenarios []*simulation.Scenario,
+) (results []*simulation.Result, err error) {
+	dir, err := os.MkdirTemp("", "mm")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	box, err := sandbox.New(sandbox.Options{
+		Dir: filepath.Join(dir, "sandbox"), Binary: s.binary, Log: slog.New(slog.DiscardHandler),
+		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: time.Minute},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer box.Close()
+	bar := s.startProgress("simulating", 0)
+	defer bar.stop()
+	results = make([]*simulation.Result, len(scenarios))
+	done := make([]atomic.Int64, len(scenarios)) // in thousandths
+	group, ctx := errgroup.WithContext(ctx)
+	for i, scenario := range scenarios {
+		group.Go(func() (err error) {
+			o := simulation.Options{Box: box, Scenario: scenario, Seed: c.Seed}
+			var recorded *simulation.Recorded
+			if scenario.Recording != "" {
+				recorded, err = simulation.OpenRecording(scenario.Recording, scenario.Population.Patience, c.Seed)
+				if err != nil {
+					return fmt.Errorf("%s: recording.file: %w", scenario.Name, err)
+				}
+				defer recorded.Close()
+				o.Source, scenario.Population.Duration = recorded, recorded.Duration
+			}
+			o.Progress = func(passed, all time.Duration) {
+				done[i].Store(int64(1000 * passed.Seconds() / all.Seconds()))
+				least := int64(1000)
+				for k := range done {
+					least = min(least, done[k].Load())
+				}
+				bar.setMessage(fmt.Sprintf("simulating: %.1f %%", float64(least)/10))
+			}
+			results[i], err = simulation.Run(ctx, o)
+			if recorded != nil {
+				err = errors.Join(err, recorded.Err)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", scenario.Name, err)
+			}
+			if recorded != nil && recorded.Unknown+recorded.Gaps > 0 {
+				s.note("%s: %d tickets of the recording are left out, since their attributes are not known; "+
+					"events may be missing, %d times", scenario.Name, recorded.Unknown, recorded.Gaps)
+			}
+			return nil
+		})
+	}
+	return results, group.Wait()
+}
+
+func (c simulateCommand) write(results []*simulation.Result) (err error) {
+	file, err := os.Create(c.Report)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return page.Write(file, results)
+}
+
+// simulated is the JSON of mm simulate.
+type simulated struct {
+	Scenarios   []simulatedScenario            `json:"scenarios"`
+	Differences map[string]simulatedDifference `json:"differences,omitempty"`
+}
+
+type simulatedScenario struct {
+	Name    string             `json:"name"`
+	Seed    uint64             `json:"seed"`
+	Tickets int                `json:"tickets"`
+	Players int                `json:"players"`
+	Matches int                `json:"matches"`
+	Runs    int                `json:"runs"`
+	Numbers map[string]float64 `json:"numbers"`
+}
+
+type simulatedDifference struct {
+	Mean float64 `json:"mean"`
+	Half float64 `json:"halfOfInterval"`
+}
+
+func (s *session) showSimulation(results []*simulation.Result) error {
+	var value simulated
+	table := grid{head: []any{""}}
+	for _, r := range results {
+		one := simulatedScenario{Name: r.Scenario.Name, Seed: r.Seed, Tickets: r.Tickets, Players: r.Players,
+			Matches: len(r.Matches), Runs: r.Runs, Numbers: map[string]float64{}}
+		whole := r.Whole()
+		for _, n := range simulation.Numbers() {
+			if v := n.Of(whole); !math.IsNaN(v) {
+				one.Numbers[n.Name] = v
+			}
+		}
+		value.Scenarios = append(value.Scenarios, one)
+		table.head = append(table.head, oneLine(r.Scenario.Name))
+	}
+	if len(results) == 2 {
+		table.head = append(table.head, "difference")
+		value.Differences = map[string]simulatedDifference{}
+		for _, d := range simulation.Compare(results[0], results[1]) {
+			if !math.IsNaN(d.Mean) {
+				value.Differences[d.Name] = simulatedDifference{d.Mean, d.Half}
+			}
+		}
+	}
+	for _, row := range page.Table(results) {
+		cells := make([]any, len(row))
+		for i, cell := range row {
+			cells[i] = cell
+		}
+		table.add(cells...)
+	}
+	return s.show(value, table)
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// scenario writes files of a scenario into a folder: a config for the guest that pairs tickets.
+func scenario(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	for file, content := range map[string]string{
+		name: text,
+		"pairs.json": `{"matchmaking": {"name": "Pairs", "targetFunction": {"name": "guest", "version": "1"},
+			"config": {"do": "pair"}}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, name)
+}
+
+const pairs = `
+configs: {pairs: pairs.json}
+functions: {guest: guest.wasm}
+population: {duration: 2m, rate: 5, attributes: {skill: "normal:1500:400"}}
+measure: {attribute: skill}
+`
+
+func TestSimulateComparesScenarios(t *testing.T) {
+	s := newSandboxShell(t)
+	dir := filepath.Dir(buildGuest(t))
+	quick := scenario(t, dir, "quick.yaml", pairs)
+	slow := scenario(t, dir, "slow.yaml", strings.Replace(pairs, "measure:",
+		"service: {minInterval: 20s, maxInterval: 20s}\nmeasure:", 1))
+	page := filepath.Join(t.TempDir(), "report.html")
+	got := s.run("simulate", quick, "--against", slow, "--report", page)
+	got.expect(0, "quick.yaml", "mm: wrote "+page)
+	for _, want := range []string{"DIFFERENCE", "wait p50, s", "spread", " ± "} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("no %q in\n%s", want, got.out)
+		}
+	}
+	if text, err := os.ReadFile(page); err != nil || strings.Count(string(text), "<svg") != 4 {
+		t.Errorf("the report has %d bytes, %v", len(text), err)
+	}
+	got = s.run("simulate", quick, "--against", slow, "-o", "json")
+	var value simulated
+	if err := json.Unmarshal([]byte(got.out), &value); err != nil || got.code != 0 {
+		t.Fatalf("%v: %s%s", err, got.out, got.err)
+	}
+	a, b := value.Scenarios[0], value.Scenarios[1]
+	if a.Tickets < 500 || a.Tickets != b.Tickets || a.Matches < 250 || a.Runs <= b.Runs {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	// Twenty seconds between two runs make players wait for about half of that.
+	d := value.Differences["mean wait, s"]
+	if more := b.Numbers["mean wait, s"] - a.Numbers["mean wait, s"]; more < 8 || more > 12 || d.Mean-d.Half > more ||
+		d.Mean+d.Half < more {
+		t.Errorf("the mean wait is %.1f s more: %+v", more, d)
+	}
+	again := s.run("simulate", quick, "--against", slow, "-o", "json")
+	if again.out != got.out {
+		t.Error("the same seed gives another result")
+	}
+	s.run("simulate", quick, "--seed", "2", "-o", "json").expect(0, `"seed": 2`, "")
+}
+
+func TestSimulateSaysWhatIsWrong(t *testing.T) {
+	s := newSandboxShell(t)
+	dir := filepath.Dir(buildGuest(t))
+	bad := scenario(t, dir, "bad.yaml", strings.Replace(pairs, "rate: 5", "rate: 5, hour: noon", 1))
+	s.run("simulate", bad).expect(1, "", "mm: "+bad+": population.hour: a number is expected, got a string\n")
+	s.run("simulate", filepath.Join(dir, "none.yaml")).expect(1, "", "none.yaml: no such file or directory")
+	missing := scenario(t, dir, "missing.yaml", strings.Replace(pairs, "population: {",
+		"recording: {file: none.mmrec}\nx: {", 1))
+	s.run("simulate", missing).expect(1, "", "mm: "+missing+": x: unknown member")
+	missing = scenario(t, dir, "missing.yaml", "configs: {pairs: pairs.json}\nfunctions: {guest: guest.wasm}\n"+
+		"recording: {file: none.mmrec}\n")
+	s.run("simulate", missing).expect(1, "", "missing.yaml: recording.file: "+filepath.Join(dir, "none.mmrec"))
+	if err := os.WriteFile(filepath.Join(dir, "fail.json"), []byte(`{"matchmaking": {"name": "Fails",
+		"targetFunction": {"name": "guest", "version": "1"}, "config": {"do": "fail"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fails := scenario(t, dir, "fails.yaml", strings.Replace(pairs, "pairs.json", "fail.json", 1))
+	s.run("simulate", fails).expect(1, "", "fails.yaml: after ")
+	s.run("simulate", fails).expect(1, "", "configs.pairs: function guest: as told")
+	s.run("simulate", fails, "--memory", "0").expect(2, "", "--memory must be from 1 to 1024")
+}

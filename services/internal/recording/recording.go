@@ -1,0 +1,107 @@
+// Package recording is the file of a recording: what a day of tickets was. docs/recording.md describes the format.
+//
+// A recording names nobody: tickets, players and matches have numbers.
+package recording
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind is what happened.
+type Kind uint8
+
+// The kinds of events. Those of files of later versions may be others: readers skip them.
+const (
+	Arrived   Kind = 1  // a ticket came
+	Cancelled Kind = 2  // its player deleted it
+	Ended     Kind = 3  // it ended without a match: it waited for too long, or a player missed the match
+	Claimed   Kind = 4  // a match has the tickets
+	Allocates Kind = 5  // its server is asked for
+	Assigned  Kind = 6  // the tickets have their connection
+	Failed    Kind = 7  // the tickets got an error
+	Released  Kind = 8  // the tickets wait again
+	Gap       Kind = 10 // events may be missing before this one
+)
+
+// Event is something that happened.
+type Event struct {
+	// Time is in Unix milliseconds. It never decreases by more than the clocks of a system differ.
+	Time int64
+	Kind Kind
+	// Tickets are their numbers, from 1 in the order of their arrival. An arrival has one.
+	Tickets []uint64
+	// Match is the number of the match, from 1; 0 if there is none. Config made it.
+	Match  uint64
+	Config string
+	// Arrival is what came; nil for other kinds.
+	Arrival *Arrival
+}
+
+// Arrival is a ticket that came.
+type Arrival struct {
+	// Known is false if the ticket was gone before its attributes were read: then there is nothing but that it came.
+	Known      bool
+	Queues     []string
+	Attributes Attributes
+	// Players are those of the ticket, at least one. Those with no attributes of their own have the ticket's.
+	Players []Player
+}
+
+// Player is a player of a ticket.
+type Player struct {
+	// Number tells apart players, from 1.
+	Number     uint64
+	Attributes Attributes
+}
+
+// Attributes are names, in ascending order, and their values.
+type Attributes struct {
+	Names  []string
+	Values []float64
+}
+
+// Limits of a file. A reader refuses what exceeds them before it makes room for it.
+const (
+	maxRaw     = 16 << 20 // bytes of a block, before it is compressed
+	maxEvents  = 16 << 10 // of a block
+	maxTexts   = 4096     // names of attributes, queues and configs in a block
+	maxText    = 255      // bytes of each
+	maxLists   = 4096     // lists of names of attributes, and of queues, in a block
+	maxNames   = 256      // names in a list
+	maxTickets = 4096     // of an event
+	maxPlayers = 4096     // of a ticket
+)
+
+const (
+	magic   = "mmrecord"
+	version = 1
+)
+
+// ErrIncomplete says that a file ends before its end: whatever wrote it was stopped.
+var ErrIncomplete = errors.New("the recording is incomplete: its end is missing")
+
+// corrupt is an error that says what is wrong with a file.
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf("this is no recording, or it is damaged: "+format, args...)
+}
+
+// columns are the columns of a block, in their order in the file.
+type columns struct {
+	texts, lists                                        []byte // tables
+	kinds, times, counts, tickets, matches, configs     []byte // of events
+	known, queues, attributes, players, numbers, shapes []byte // of arrivals
+	values                                              []byte // of attributes
+}
+
+func (c *columns) all() []*[]byte {
+	return []*[]byte{&c.texts, &c.lists, &c.kinds, &c.times, &c.counts, &c.tickets, &c.matches, &c.configs, &c.known,
+		&c.queues, &c.attributes, &c.players, &c.numbers, &c.shapes, &c.values}
+}
+
+func (c *columns) size() (n int) {
+	for _, column := range c.all() {
+		n += len(*column)
+	}
+	return n
+}

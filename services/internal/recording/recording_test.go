@@ -1,0 +1,210 @@
+package recording_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"matchmaker.dev/services/internal/recording"
+)
+
+type (
+	event      = recording.Event
+	arrival    = recording.Arrival
+	attributes = recording.Attributes
+	player     = recording.Player
+)
+
+func write(t testing.TB, events ...*event) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	w, err := recording.NewWriter(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if err := w.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+func read(file []byte) (events []*event, err error) {
+	r, err := recording.NewReader(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return events, nil
+		}
+		if err != nil {
+			return events, err
+		}
+		events = append(events, e)
+	}
+}
+
+var day = []*event{
+	{Time: 1_900_000_000_000, Kind: recording.Arrived, Tickets: []uint64{1}, Arrival: &arrival{Known: true,
+		Queues:     []string{"quick", "ranked"},
+		Attributes: attributes{[]string{"level", "skill"}, []float64{-3, 1200.5}},
+		Players:    []player{{Number: 1, Attributes: attributes{[]string{"role"}, []float64{math.Inf(1)}}}, {Number: 2}}}},
+	{Time: 1_900_000_000_007, Kind: recording.Arrived, Tickets: []uint64{2},
+		Arrival: &arrival{Players: []player{{Number: 1}}}},
+	{Time: 1_900_000_000_003, Kind: recording.Claimed, Tickets: []uint64{1, 2}, Match: 1, Config: "ranked"},
+	{Time: 1_900_000_000_900, Kind: recording.Released, Tickets: []uint64{1}, Match: 1, Config: "ranked"},
+	{Time: 1_900_000_001_000, Kind: recording.Cancelled, Tickets: []uint64{1}},
+	{Time: 1_900_000_001_000, Kind: recording.Gap},
+	{Time: 1_900_000_001_000, Kind: 77, Tickets: []uint64{math.MaxUint64}},
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	got, err := read(write(t, day...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(day, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	if got, err := read(write(t)); err != nil || len(got) != 0 {
+		t.Errorf("an empty recording: %v, %v", got, err)
+	}
+}
+
+// Numbers of each kind are the same afterwards, to the bit.
+func TestValuesAreExact(t *testing.T) {
+	values := []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 1 << 39, -1 << 39, 1 << 40, 1 << 60, math.MaxFloat64,
+		math.SmallestNonzeroFloat64, math.Inf(-1), 1e15, 12345678901}
+	names := make([]string, len(values))
+	for i := range names {
+		names[i] = fmt.Sprintf("v%02d", i)
+	}
+	got, err := read(write(t, &event{Kind: recording.Arrived, Tickets: []uint64{1},
+		Arrival: &arrival{Known: true, Attributes: attributes{names, values}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got[0].Arrival.Attributes.Values {
+		if math.Float64bits(v) != math.Float64bits(values[i]) {
+			t.Errorf("%g is read as %g", values[i], v)
+		}
+	}
+}
+
+// hour is an hour of so many tickets a second with four attributes, most of which are matched in twos.
+func hour(rate, seconds int) (events []*event) {
+	r := rand.New(rand.NewPCG(1, 2))
+	names := []string{"level", "ping", "region", "skill"}
+	ticket, match := uint64(0), uint64(0)
+	var waiting []uint64
+	for ms := range int64(seconds) * 1000 {
+		for range r.IntN(2*rate/1000 + 1) {
+			ticket++
+			events = append(events, &event{Time: ms, Kind: recording.Arrived, Tickets: []uint64{ticket}, Arrival: &arrival{
+				Known: true, Players: []player{{Number: 1 + r.Uint64N(ticket)}},
+				Attributes: attributes{names, []float64{float64(r.IntN(100)), float64(r.IntN(300)), float64(r.IntN(5)),
+					math.Round(1500 + 400*r.NormFloat64())}}}})
+			waiting = append(waiting, ticket)
+		}
+		for len(waiting) > 500 {
+			match++
+			at := r.IntN(len(waiting) - 1)
+			two := []uint64{waiting[at], waiting[at+1]}
+			waiting = append(waiting[:at], waiting[at+2:]...)
+			events = append(events, &event{Time: ms, Kind: recording.Assigned, Tickets: two, Match: match, Config: "ranked"})
+		}
+	}
+	return events
+}
+
+// An hour of 1,000 a second takes at most 100 MB: this is a part of it.
+func TestRecordingsAreSmall(t *testing.T) {
+	const parts = 360
+	events := hour(1000, 3600/parts)
+	file := write(t, events...)
+	if n := parts * len(file); n > 100_000_000 || len(events) < 13_000 {
+		t.Errorf("an hour takes %d MB", n/1_000_000)
+	} else {
+		t.Logf("an hour takes %d MB", n/1_000_000)
+	}
+	got, err := read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(events, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff[:min(len(diff), 1000)])
+	}
+}
+
+// A file that ends anywhere is incomplete or damaged, and what was read before is as it was.
+func TestFilesThatEndEarlyAreIncomplete(t *testing.T) {
+	file := write(t, day...)
+	for n := range len(file) {
+		got, err := read(file[:n])
+		if err == nil {
+			t.Fatalf("%d of %d bytes are a whole recording", n, len(file))
+		}
+		if diff := cmp.Diff(day[:len(got)], got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%d bytes: %s", n, diff)
+		}
+	}
+	if _, err := read(file[:len(file)-2]); !errors.Is(err, recording.ErrIncomplete) {
+		t.Errorf("a file without its end: %v", err)
+	}
+}
+
+func TestEventsBeyondTheLimitsAreRefused(t *testing.T) {
+	w, err := recording.NewWriter(io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, e := range map[string]*event{
+		"no ticket":     {Kind: recording.Arrived, Arrival: &arrival{}},
+		"no arrival":    {Kind: recording.Arrived, Tickets: []uint64{1}},
+		"many tickets":  {Kind: recording.Claimed, Tickets: make([]uint64, 5000)},
+		"a long config": {Kind: recording.Claimed, Config: string(make([]byte, 300))},
+		"a long name": {Kind: recording.Arrived, Tickets: []uint64{1},
+			Arrival: &arrival{Attributes: attributes{[]string{string(bytes.Repeat([]byte("a"), 256))}, []float64{1}}}},
+		"no values": {Kind: recording.Arrived, Tickets: []uint64{1},
+			Arrival: &arrival{Attributes: attributes{[]string{"a"}, nil}}},
+	} {
+		if err := w.Add(e); err == nil {
+			t.Errorf("%s: it is taken", name)
+		}
+	}
+}
+
+// Whatever a file says, it is read or refused, without more memory than its size is worth. What is read can be written
+// and read again.
+func FuzzReader(f *testing.F) {
+	f.Add(write(f, day...))
+	f.Add(write(f, hour(1000, 1)[:20]...))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		events, err := read(file)
+		if err != nil {
+			return
+		}
+		for _, e := range events {
+			if e.Kind != recording.Arrived {
+				continue
+			}
+			if e.Arrival == nil || len(e.Tickets) != 1 {
+				t.Fatalf("an arrival without its ticket: %+v", e)
+			}
+		}
+	})
+}

@@ -1,0 +1,240 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/evaluator"
+	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/sandbox"
+)
+
+// mostRun is how long a run may really take. What it takes in virtual time is the scenario's.
+const mostRun = time.Minute
+
+// function is an instance of a function.
+type function struct {
+	invoker  invocation.Invoker
+	needs    invocation.Needs
+	instance *sandbox.Instance
+	release  func()
+}
+
+func startFunction(ctx context.Context, box *sandbox.Box, module []byte) (*function, error) {
+	m, _, err := box.Load(ctx, "", module)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Manifest.Check(); err != nil {
+		box.Release(m)
+		return nil, err
+	}
+	f := &function{needs: invocation.NeedsOf(m.Manifest)}
+	if f.instance, err = box.Start(ctx, m, "simulation", func(string) {}); err != nil {
+		box.Release(m)
+		return nil, err
+	}
+	f.release = func() { box.Release(m) }
+	return f, nil
+}
+
+func (f *function) close() {
+	f.instance.Close()
+	f.release()
+}
+
+// config is a config with the segments of its pools.
+type config struct {
+	*pb.Config
+	function *function
+	segments []*segment
+	// segmented is for how many tickets the pools are divided, and latest how many there were when a run counted last.
+	segmented, latest pool.Population
+	counted           time.Time
+}
+
+// segment is one config over one segment of its pools.
+type segment struct {
+	schedule.Segment
+	config *config
+	pools  map[string]*pb.Pool
+}
+
+// divide makes the segments for as many tickets as were counted last.
+func (c *config) divide(timing schedule.Segment) error {
+	divided, err := pool.Expand(c.GetPools(), c.latest)
+	if err != nil {
+		return err
+	}
+	c.segmented, c.segments = c.latest, c.segments[:0:0]
+	for _, pools := range divided {
+		c.segments = append(c.segments, &segment{Segment: timing, config: c, pools: pools})
+	}
+	return nil
+}
+
+// outgrown tells whether the segments no longer fit the tickets.
+func (c *config) outgrown() bool {
+	return c.latest != nil && !pool.Fits(c.GetPools(), c.segmented, c.latest)
+}
+
+// times are those of the schedule.
+func (w *world) times() schedule.Times {
+	s := w.Service
+	return schedule.Times{MinInterval: s.MinInterval, MaxInterval: s.MaxInterval, Window: s.Window, Run: mostRun}
+}
+
+// state is what the schedule is made for.
+func (w *world) state() schedule.State[*segment] {
+	return schedule.State[*segment]{
+		Times: w.times(), Pending: w.pending.since, Took: w.pending.took, Budget: w.budget,
+		Wake:   w.now.Add(w.Service.MaxInterval),
+		Paused: w.index.Len() == 0,
+		Segments: func(yield func(*segment) bool) {
+			for _, c := range w.configs {
+				for _, s := range c.segments {
+					if !yield(s) {
+						return
+					}
+				}
+			}
+		},
+	}
+}
+
+// start starts the runs that are due.
+func (w *world) start() error {
+	for _, c := range w.configs {
+		idle := !slices.ContainsFunc(c.segments, func(s *segment) bool { return !s.Idle() })
+		if c.outgrown() && idle {
+			if err := c.divide(c.segments[0].Next()); err != nil {
+				return fmt.Errorf("configs.%s: %w", c.GetId(), err)
+			}
+		}
+	}
+	starts, wake := w.state().Next(w.now)
+	w.wake = wake
+	for _, s := range starts {
+		if err := w.startRun(s); err != nil {
+			return fmt.Errorf("configs.%s: function %s: %w", s.config.GetId(), s.config.GetFunction(), err)
+		}
+	}
+	return nil
+}
+
+// startRun runs a function on what waits now. Its answer comes later.
+func (w *world) startRun(s *segment) error {
+	c := s.config
+	s.Start(w.now)
+	s.Take("simulation", w.times())
+	request := &pb.RunRequest{
+		Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: s.pools, Queue: c.GetQueue(),
+		Now: w.now.UnixMilli(), Seed: w.random.Uint64(), Backfills: w.backfills.Len() > 0,
+	}
+	if crowds := pool.Crowds(c.GetPools()); crowds != nil && w.now.Sub(c.counted) >= w.Service.MaxInterval {
+		request.Census, c.counted = crowds, w.now
+	}
+	var candidates []*candidate
+	take := func(part *pb.RunPart) error {
+		// The invoker uses its messages again, but for those that are unpacked here.
+		extended := make([]*pb.Proposal, len(part.GetProposals()))
+		for i, p := range part.GetProposals() {
+			extended[i] = proto.CloneOf(p)
+		}
+		part.Proposals = extended
+		if err := proposals.Unpack(part); err != nil {
+			return err
+		}
+		for _, p := range part.GetProposals() {
+			candidates = append(candidates, &candidate{
+				Proposal: p, Tickets: proposals.TicketsOf(p), Config: c.GetId(),
+				First: p.GetFilling().GetBackfill() != "", Origin: s,
+			})
+		}
+		return nil
+	}
+	really := time.Now()
+	last, err := c.function.invoker.Invoke(w.ctx, &invocation.Run{
+		Request: request, Index: w.index, Backfills: w.backfills, Answer: take, Began: really, Deadline: really.Add(mostRun),
+		Budget: w.Service.Budget,
+	}, c.function.instance, c.function.needs)
+	if err == nil {
+		err = take(last)
+	}
+	if err != nil {
+		return err
+	}
+	counts := last.GetStats().GetPopulation()
+	c.function.invoker.Release()
+	w.result.Runs++
+	w.result.Proposed += len(candidates)
+	w.agenda.plan(w.now.Add(w.Service.Run), func() {
+		if counts != nil {
+			c.latest = counts
+			for _, of := range c.segments {
+				of.Hold(c.outgrown())
+			}
+		}
+		w.pending.add(w.now, s, candidates)
+		s.End(schedule.OK, w.Service.Cost, w.now)
+	})
+	// What is planned may be earlier than the schedule knows.
+	w.wake = earlier(w.wake, w.now.Add(w.Service.Run))
+	return nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// candidate is a proposal and where it came from.
+type candidate = evaluator.Candidate[*segment]
+
+// pending are proposals that wait for an evaluation: since when, and how long the run took that made the first.
+type pending struct {
+	since time.Time
+	took  time.Duration
+	list  []*candidate
+}
+
+func (p *pending) add(now time.Time, from *segment, candidates []*candidate) {
+	if len(candidates) == 0 {
+		return
+	}
+	if len(p.list) == 0 {
+		p.since, p.took = now, now.Sub(from.Started())
+	}
+	p.list = append(p.list, candidates...)
+	from.Propose(len(candidates))
+}
+
+// evaluate selects among the pending proposals, if it is time, and claims the tickets of those that are selected.
+func (w *world) evaluate() {
+	if s := w.state(); s.Pending.IsZero() || w.now.Before(s.EvaluateAt()) {
+		return
+	}
+	all := w.pending.list
+	w.pending = pending{}
+	// A proposal whose ticket left in the meantime would be refused, and the others evaluated again.
+	able := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return !w.claimable(c) })
+	if len(able) < len(all) {
+		w.touch()
+	}
+	for _, c := range evaluator.Select(able) {
+		w.claim(c)
+	}
+	for _, c := range all {
+		c.Origin.Settle(1)
+	}
+}

@@ -1,0 +1,109 @@
+// Package simulation plays a population of players, or a recording of them, in virtual time: through the index of the
+// runners, the functions in their sandboxes, the schedule and the evaluator of the director. Redis and NATS are left
+// out: tickets are claimed in memory, and nothing gets lost. The same scenario and seed give the same result again, on
+// any machine.
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"matchmaker.dev/services/internal/population"
+	"matchmaker.dev/services/internal/sandbox"
+)
+
+// Source has the tickets that come, in the order of their arrival. Next returns false when all have come.
+type Source interface {
+	Next() (*population.Arrival, bool)
+}
+
+// Options say what to simulate.
+type Options struct {
+	Box      *sandbox.Box
+	Scenario *Scenario
+	Seed     uint64
+	// Source has the tickets. Without one the scenario's population is generated.
+	Source Source
+	// Progress is told how much of the time is simulated; may be nil.
+	Progress func(done, all time.Duration)
+}
+
+// Result is what players got.
+type Result struct {
+	Scenario *Scenario
+	Seed     uint64
+	// Waits are those of the measured tickets, in the order in which they ended. Matches are those with one of them.
+	Waits   []Wait
+	Matches []Match
+	// Tickets is how many came in all, and Players how many players they have. Arrivals tells apart who came when.
+	Tickets, Players int
+	Arrivals         uint64
+	// Runs is how often functions ran, and Proposed how many matches they proposed. Largest is how many tickets waited at
+	// most.
+	Runs, Proposed, Largest int
+	// Servers is how many game servers were in use at most. Full is how many matches waited since there was none.
+	Servers, Full int
+	// Asked is how many matches asked their players, and Declined how many of those were not accepted by all.
+	Asked, Declined int
+	// Games is how many games could be filled later, and Joined how many tickets joined one.
+	Games, Joined int
+}
+
+// Outcome is how a ticket ended.
+type Outcome uint8
+
+// The outcomes. A ticket that failed got an error of its function; one that missed its match declined it or was silent.
+const (
+	Matched Outcome = iota
+	Left
+	Failed
+	Missed
+)
+
+// Wait is how long a ticket waited.
+type Wait struct {
+	// Arrived is when it came, and Seconds how long it waited until it had its connection, or left. Both are in seconds.
+	Arrived, Seconds float64
+	// Value is its value of the measured attribute, not a number if it has none.
+	Value   float64
+	Players int
+	Outcome Outcome
+}
+
+// Match is how good a match is. What is not known is not a number.
+type Match struct {
+	// At is when it was made, and Wait how long its tickets waited on average, until they had their connection.
+	At, Wait float64
+	// Spread is the greatest value of the measured attribute less the least, and Gap the greatest mean of a team less the
+	// least.
+	Spread, Gap float64
+	// Latency is the mean of the tickets' latencies to the region of the match, in ms.
+	Latency float64
+	Players int
+}
+
+// Run simulates a scenario. The error of a function names its config and the time.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	w, err := newWorld(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	if err := w.run(); err != nil {
+		return nil, fmt.Errorf("after %s, with %d tickets that wait: %w",
+			w.passed().Round(time.Millisecond), w.index.Len(), err)
+	}
+	return w.result, nil
+}
+
+// digest tells apart who came when.
+type digest struct{ sum uint64 }
+
+func (d *digest) add(a *population.Arrival) {
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, d.sum, a.At, a.Patience, a.Ticket.GetAttributeNames(), a.Ticket.GetAttributeValues(),
+		len(a.Ticket.GetPlayers()), a.Ticket.GetQueues()) // never fails
+	d.sum = h.Sum64()
+}

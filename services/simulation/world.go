@@ -1,0 +1,293 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/population"
+)
+
+// began is when virtual time begins, but for the hour.
+var began = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// world is a simulation under way.
+type world struct {
+	*Scenario
+	ctx      context.Context
+	seed     uint64
+	progress func(done, all time.Duration)
+	random   *rand.Rand // seeds of runs
+	result   *Result
+
+	began, now time.Time
+	agenda     agenda
+	source     Source
+	coming     *population.Arrival // the next one; nil when all have come
+	came       digest
+
+	index     *pool.Index
+	backfills *pool.Backfills
+	tickets   map[string]*ticket
+	measure   int // measured tickets that have not ended
+	games     map[string]*game
+	opened    int // games
+
+	functions map[string]*function
+	configs   []*config
+	budget    *schedule.Budget
+	pending   pending
+	fleet     fleet
+	wake      time.Time // when the schedule is to be looked at
+	steps     int
+}
+
+// ticket is a ticket that has not ended.
+type ticket struct {
+	*population.Arrival
+	id      string
+	number  int
+	created time.Time
+	body    []byte
+	waits   bool
+	// impatient is set once it has waited as long as it wants to: it leaves when its match does not come about.
+	impatient bool
+	measured  bool
+}
+
+func newWorld(ctx context.Context, o *Options) (*world, error) {
+	s := o.Scenario
+	w := &world{
+		Scenario: s, ctx: ctx, seed: o.Seed, progress: o.Progress, random: population.Stream(o.Seed, "runs"),
+		result: &Result{Scenario: s, Seed: o.Seed},
+		began:  began.Add(time.Duration(s.Population.Hour * float64(time.Hour)).Truncate(time.Millisecond)),
+		source: o.Source, index: pool.New(), tickets: map[string]*ticket{}, functions: map[string]*function{},
+		backfills: pool.NewBackfills(), games: map[string]*game{},
+		budget: schedule.NewBudget(s.Service.Cores),
+	}
+	w.now = w.began
+	w.fleet = fleet{world: w, random: population.Stream(o.Seed, "fleet")}
+	w.index.KeepOwners()
+	if w.source == nil {
+		w.source = s.Population.Generate(o.Seed)
+	}
+	for name, module := range s.Functions {
+		f, err := startFunction(ctx, o.Box, module)
+		if err != nil {
+			w.close()
+			return nil, fmt.Errorf("functions.%s: %w", name, err)
+		}
+		w.functions[name] = f
+	}
+	for _, c := range s.Configs {
+		one := &config{Config: c, function: w.functions[c.GetFunction()]}
+		if err := one.divide(w.budget.Account(c.GetId()).First()); err != nil {
+			w.close()
+			return nil, fmt.Errorf("configs.%s: %w", c.GetId(), err)
+		}
+		w.configs = append(w.configs, one)
+	}
+	w.advance()
+	return w, nil
+}
+
+func (w *world) close() {
+	for _, f := range w.functions {
+		f.close()
+	}
+}
+
+// passed is how much time has passed.
+func (w *world) passed() time.Duration { return w.now.Sub(w.began) }
+
+// advance reads the next ticket that comes.
+func (w *world) advance() {
+	var more bool
+	if w.coming, more = w.source.Next(); !more {
+		w.coming = nil
+	}
+}
+
+// over tells whether nothing more is measured.
+func (w *world) over() bool {
+	return w.measure == 0 && (w.coming == nil || w.coming.At >= w.to())
+}
+
+// to is when the measured time ends.
+func (w *world) to() time.Duration {
+	if w.Measure.To == 0 {
+		return math.MaxInt64
+	}
+	return w.Measure.To
+}
+
+// run does what a director's leader does: it handles what happened, evaluates what can be evaluated, starts what is
+// due, and goes on at the next time at which there is something to do.
+func (w *world) run() error {
+	for !w.over() {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		w.now = w.next()
+		w.happen()
+		w.evaluate()
+		if err := w.start(); err != nil {
+			return err
+		}
+		w.report()
+	}
+	w.result.Arrivals = w.came.sum
+	return nil
+}
+
+// next is when there is something to do.
+func (w *world) next() time.Time {
+	at := w.wake
+	if w.coming != nil {
+		if comes := w.began.Add(w.coming.At); at.IsZero() || comes.Before(at) {
+			at = comes
+		}
+	}
+	if planned, more := w.agenda.next(); more && (at.IsZero() || planned.Before(at)) {
+		at = planned
+	}
+	if at.Before(w.now) {
+		return w.now
+	}
+	return at
+}
+
+// happen lets happen what is due.
+func (w *world) happen() {
+	for w.coming != nil && !w.began.Add(w.coming.At).After(w.now) {
+		w.arrive(w.coming)
+		w.advance()
+	}
+	for {
+		at, more := w.agenda.next()
+		if !more || at.After(w.now) {
+			return
+		}
+		w.agenda.take()()
+	}
+}
+
+// arrive puts a ticket into the index.
+func (w *world) arrive(a *population.Arrival) {
+	w.came.add(a)
+	r := w.result
+	r.Tickets++
+	r.Players += max(1, len(a.Ticket.GetPlayers()))
+	t := &ticket{
+		Arrival: a, id: "t" + strconv.Itoa(r.Tickets), number: r.Tickets, created: w.now,
+		measured: a.At >= w.Measure.From && a.At < w.to(),
+	}
+	a.Ticket.Id, a.Ticket.Created = t.id, w.now.UnixMilli()
+	var err error
+	if t.body, err = proto.Marshal(a.Ticket); err != nil {
+		return // a name that is not UTF-8, which no service takes
+	}
+	w.tickets[t.id] = t
+	if t.measured {
+		w.measure++
+	}
+	patience := w.Service.WaitLimit
+	if a.Patience > 0 {
+		patience = min(patience, a.Patience)
+	}
+	w.agenda.plan(w.now.Add(patience), func() {
+		t.impatient = true
+		if t.waits {
+			w.leave(t)
+		}
+	})
+	w.wait(t)
+	r.Largest = max(r.Largest, w.index.Len())
+	w.touch()
+}
+
+// wait lets a ticket wait, or wait again.
+func (w *world) wait(t *ticket) {
+	if t.impatient {
+		w.end(t, Left)
+		return
+	}
+	t.waits = w.index.Put(t.id, t.body) == nil // the body was made here
+}
+
+// leave ends a ticket that waits.
+func (w *world) leave(t *ticket) {
+	w.withdraw(t)
+	w.end(t, Left)
+}
+
+// withdraw takes a ticket out of the index.
+func (w *world) withdraw(t *ticket) {
+	t.waits = false
+	w.index.Drop(t.id)
+}
+
+// end ends a ticket.
+func (w *world) end(t *ticket, how Outcome) {
+	delete(w.tickets, t.id)
+	if !t.measured {
+		return
+	}
+	w.measure--
+	w.result.Waits = append(w.result.Waits, Wait{
+		Arrived: t.At.Seconds(), Seconds: w.now.Sub(t.created).Seconds(), Value: w.value(t),
+		Players: max(1, len(t.Ticket.GetPlayers())), Outcome: how,
+	})
+}
+
+// value is a ticket's value of the measured attribute.
+func (w *world) value(t *ticket) float64 {
+	return attribute(t.Ticket.GetAttributeNames(), t.Ticket.GetAttributeValues(), w.Measure.Attribute)
+}
+
+func attribute(names []string, values []float64, name string) float64 {
+	if i := slices.Index(names, name); i >= 0 && name != "" {
+		return values[i]
+	}
+	return math.NaN()
+}
+
+// touch notes for all segments that the next run may see something else.
+func (w *world) touch() {
+	for _, c := range w.configs {
+		for _, s := range c.segments {
+			s.Touch()
+		}
+	}
+}
+
+// report reports the progress now and then.
+func (w *world) report() {
+	const every = 4096
+	if w.steps++; w.steps%every == 0 && w.progress != nil {
+		w.progress(min(w.passed(), w.Population.Duration), w.Population.Duration)
+	}
+}
+
+// drawFor returns random numbers that belong to a ticket: whatever else happens, they are the same.
+func (w *world) drawFor(t *ticket) *rand.Rand {
+	return rand.New(rand.NewPCG(w.seed, uint64(t.number))) //nolint:gosec // the same seed gives the same players
+}
+
+// players are those of a ticket.
+func (t *ticket) players() []*pb.Player {
+	if list := t.Ticket.GetPlayers(); len(list) > 0 {
+		return list
+	}
+	return []*pb.Player{{Id: t.Ticket.GetOwner(), AttributeNames: t.Ticket.GetAttributeNames(),
+		AttributeValues: t.Ticket.GetAttributeValues()}}
+}
