@@ -59,7 +59,9 @@ func startWithin(t testing.TB, wasm []byte, limits sandbox.Limits) *instance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := sandbox.New(sandbox.Options{Dir: t.TempDir(), Binary: child, Limits: limits, Log: slog.New(slog.DiscardHandler)})
+	box, err := sandbox.New(sandbox.Options{
+		Dir: t.TempDir(), Binary: child, Limits: limits, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"matchmaker.dev/functions/rules/function"
-	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/services/internal/sandbox"
 )
@@ -112,31 +109,10 @@ func BenchmarkRules(b *testing.B) {
 	}
 	wasm := output(b, dir, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-trimpath", "-buildmode=c-shared",
 		"-ldflags=-s -w", "-o", filepath.Join(b.TempDir(), "rules.wasm"), ".")
-	b.Run("wasm", func(b *testing.B) {
-		all(b, string(text), func(b *testing.B) run {
-			i := startWithin(b, wasm, slow)
-			return func(request []byte) ([]byte, sandbox.Stats, error) { return i.Run(b.Context(), request, 0) }
-		})
+	all(b, string(text), func(b *testing.B) run {
+		i := startWithin(b, wasm, slow)
+		return func(request []byte) ([]byte, sandbox.Stats, error) { return i.Run(b.Context(), request, 0) }
 	})
-	b.Run("native", func(b *testing.B) {
-		all(b, string(text), func(*testing.B) run {
-			f := matchfn.NewMatcher(function.Begin, function.Options()...)
-			return func(request []byte) ([]byte, sandbox.Stats, error) {
-				before := processorTime()
-				answer := f.Answer(request)
-				return answer, sandbox.Stats{Processor: processorTime() - before}, nil
-			}
-		})
-	})
-}
-
-// processorTime is the processor time of this process.
-func processorTime() time.Duration {
-	var usage syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
-		return 0
-	}
-	return time.Duration(usage.Utime.Nano())
 }
 
 // run is a run of a function.
