@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// waitForNearer: two players could play together, and wait for nearer opponents, as the studio is told. One comes for ada; bob
-// waits on.
+// waitForNearer: two players could play together, and wait for nearer opponents, as the studio is told. One comes for
+// ada; bob waits on.
 func waitForNearer(t *testing.T, p *project) {
 	p.upload(t, "rules", p.s.made.rules)
 	p.put(t, "calm", rules{function: "rules", hosting: true, settings: map[string]any{
@@ -35,7 +35,8 @@ func waitForNearer(t *testing.T, p *project) {
 		reasons = run.Reasons
 		return true
 	})
-	if len(reasons) != 1 || !strings.HasPrefix(reasons[0].Reason, "patience: there is a match, and a nearer one is expected") {
+	const waits = "patience: there is a match, and a nearer one is expected"
+	if len(reasons) != 1 || !strings.HasPrefix(reasons[0].Reason, waits) {
 		t.Fatalf("%+v", reasons)
 	}
 	together(t, ada, p.ticket(t, "eve", attributes{"skill": 1210}))
