@@ -14,7 +14,8 @@ import (
 )
 
 func TestUnpackIsTheInverseOfPack(t *testing.T) {
-	want := &pb.Capture{Config: "c", Function: "f", Tickets: []string{"a", "b"}, Request: []byte("MMRQ"), Answer: []byte("x")}
+	want := &pb.Capture{Config: "c", Function: "f", Tickets: []string{"a", "b"}, Request: []byte("MMRQ"),
+		Answer: []byte("x")}
 	packed, err := capture.Pack(want)
 	if err != nil {
 		t.Fatal(err)
