@@ -53,7 +53,7 @@ func must(t testing.TB, err error) {
 func (w *world) reported() report.Row {
 	w.Helper()
 	slot := report.SlotOf(w.store.Now())
-	found, _, err := w.store.Report(w.Context(), project, []int64{slot - 2, slot - 1, slot}) // tests are slow, but not so slow
+	found, _, err := w.store.Report(w.Context(), project, []int64{slot - 2, slot - 1, slot})
 	must(w, err)
 	t := &report.Table{By: report.Dimensions()}
 	for _, one := range found {

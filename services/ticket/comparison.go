@@ -11,8 +11,8 @@ import (
 // mostCompared is how many proposals of all runs of an explanation are compared: they are all in memory.
 const mostCompared = 20_000
 
-// comparison is the proposals of the runs of an explanation, to be compared as the director does. Where the installation
-// prefers running games (--backfill-first), that does not.
+// comparison is the proposals of the runs of an explanation, to be compared as the director does. It does not prefer
+// running games, as an installation may (--backfill-first).
 type comparison struct {
 	all     []*evaluator.Candidate[*configExplanation]
 	crowded bool // there are too many

@@ -19,12 +19,15 @@ func TestComparisonSaysWhatAProposalLosesTo(t *testing.T) {
 		ranked, casual []*pb.Proposal
 		want           string
 	}{
-		"nobody proposes it":    {[]*pb.Proposal{of(1, "b", "c")}, nil, "<nil> <nil>"},
-		"it wins":               {[]*pb.Proposal{of(1, "a", "b"), of(3, "a", "c")}, nil, "{3 2 <nil>} <nil>"},
-		"it loses to another":   {[]*pb.Proposal{of(1, "a", "b")}, []*pb.Proposal{of(5, "b", "c")}, "{1 2 casual 5 4} <nil>"},
-		"both configs have it":  {[]*pb.Proposal{of(1, "a", "b")}, []*pb.Proposal{of(5, "a", "c")}, "{1 2 casual 5 4} {5 2 <nil>}"},
-		"who beats it loses":    {[]*pb.Proposal{of(1, "a", "b")}, []*pb.Proposal{of(2, "b", "c"), of(3, "c", "d")}, "{1 2 <nil>} <nil>"},
-		"another has the place": {[]*pb.Proposal{filling(of(1, "a"), "g")}, []*pb.Proposal{filling(of(2, "z"), "g")}, "{1 1 casual 2 1} <nil>"},
+		"nobody proposes it":  {[]*pb.Proposal{of(1, "b", "c")}, nil, "<nil> <nil>"},
+		"it wins":             {[]*pb.Proposal{of(1, "a", "b"), of(3, "a", "c")}, nil, "{3 2 <nil>} <nil>"},
+		"it loses to another": {[]*pb.Proposal{of(1, "a", "b")}, []*pb.Proposal{of(5, "b", "c")}, "{1 2 casual 5 4} <nil>"},
+		"both configs have it": {[]*pb.Proposal{of(1, "a", "b")}, []*pb.Proposal{of(5, "a", "c")},
+			"{1 2 casual 5 4} {5 2 <nil>}"},
+		"who beats it loses": {[]*pb.Proposal{of(1, "a", "b")}, []*pb.Proposal{of(2, "b", "c"), of(3, "c", "d")},
+			"{1 2 <nil>} <nil>"},
+		"another has the place": {[]*pb.Proposal{filling(of(1, "a"), "g")}, []*pb.Proposal{filling(of(2, "z"), "g")},
+			"{1 1 casual 2 1} <nil>"},
 	} {
 		ranked, casual := &configExplanation{Config: "ranked"}, &configExplanation{Config: "casual"}
 		var all comparison

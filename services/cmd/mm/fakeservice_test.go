@@ -180,7 +180,7 @@ func (s *service) getWaiting(w http.ResponseWriter, r *http.Request) {
 func (s *service) reportMatches(w http.ResponseWriter, r *http.Request) {
 	s.query = r.URL.Query()
 	s.reports = append(s.reports, s.query)
-	rows := ""
+	var rows string
 	switch s.query.Get("by") {
 	case "queue":
 		rows = `{"queue":"q","matches":2,"tickets":4,"players":4,"measures":[

@@ -60,7 +60,8 @@ func (c functionTest) replay(ctx context.Context, s *session, box *sandbox.Box, 
 		return fmt.Errorf("%s: it is no capture of a run that this version of mm reads", c.Capture)
 	}
 	var lines []string
-	answer, stats, err := dryrun.Replay(ctx, box, module, run, c.Deadline, func(line string) { lines = append(lines, line) })
+	log := func(line string) { lines = append(lines, line) }
+	answer, stats, err := dryrun.Replay(ctx, box, module, run, c.Deadline, log)
 	if err != nil {
 		s.printLog(lines)
 		if ctx.Err() != nil {

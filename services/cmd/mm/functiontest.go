@@ -121,7 +121,7 @@ func (c functionTest) Validate() error {
 	fromStdin := slices.DeleteFunc([]string{c.Config, c.Tickets, c.Backfills},
 		func(file string) bool { return file != stdin })
 	switch {
-	case c.Capture != "" && (c.Tickets != "" || c.Generate != 0 || c.Config != "" || c.Backfills != "" || len(c.Explain) > 0):
+	case c.Capture != "" && (c.Tickets+c.Config+c.Backfills != "" || c.Generate != 0 || len(c.Explain) > 0):
 		return usageError("--capture has tickets and settings of its own, and says who is asked about")
 	case c.Capture != "":
 		return nil

@@ -15,16 +15,17 @@ import (
 )
 
 const (
-	// MaxRaw is how many bytes a run may have that is captured, and MaxSent how many when they are packed.
-	MaxRaw  = 16 << 20
+	// MaxRaw is how many bytes a run may have that is captured.
+	MaxRaw = 16 << 20
+	// MaxSent is how many it may have when it is packed.
 	MaxSent = 8 << 20
 	// PartSize is how many bytes a message of the bus carries of a capture.
 	PartSize = 256 << 10
 )
 
 // ErrTooLarge is the failure of a run that has more than can be captured.
-var ErrTooLarge = fmt.Errorf("capture: the run has more than can be captured, which is %d MiB, or %d when it is packed: "+
-	"narrow the pools", MaxRaw>>20, MaxSent>>20)
+var ErrTooLarge = fmt.Errorf("capture: the run has more than can be captured, which is %d MiB, or %d when it is "+
+	"packed: narrow the pools", MaxRaw>>20, MaxSent>>20)
 
 // Pack packs a run. Errors: ErrTooLarge.
 func Pack(c *pb.Capture) ([]byte, error) {

@@ -14,7 +14,8 @@ import (
 )
 
 func TestUnpackIsTheInverseOfPack(t *testing.T) {
-	want := &pb.Capture{Config: "c", Function: "f", Tickets: []string{"a", "b"}, Request: []byte("MMRQ"), Answer: []byte("x")}
+	want := &pb.Capture{Config: "c", Function: "f", Tickets: []string{"a", "b"}, Request: []byte("MMRQ"),
+		Answer: []byte("x")}
 	packed, err := capture.Pack(want)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +43,7 @@ func TestCapturesAreBounded(t *testing.T) {
 	}
 	var bomb bytes.Buffer
 	w := gzip.NewWriter(&bomb)
-	for range 64 {
+	for range 3 {
 		if _, err := w.Write(make([]byte, capture.MaxRaw)); err != nil {
 			t.Fatal(err)
 		}
@@ -51,6 +52,6 @@ func TestCapturesAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := capture.Unpack(bomb.Bytes()); err == nil {
-		t.Error("a gigabyte of zeros is a capture")
+		t.Error("more zeros than there may be are a capture")
 	}
 }

@@ -1,5 +1,5 @@
 // Package report keeps how good the matches of a project were: how many there were, how long their tickets waited, how
-// far attributes differ in them, and what functions measured. It keeps counts and distributions, and no match by itself.
+// far attributes differ in them, and what functions measured. It keeps counts and distributions, no match by itself.
 //
 // Time is divided into slots of five minutes, of which those of a day are kept. A slot has a bound in bytes, and each
 // config may use as much of it as it leaves free: one whose function makes up regions or measures leaves others alone.
@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	// SlotTime is how long a slot is, and Slots how many are kept.
+	// SlotTime is how long a slot is.
 	SlotTime = 5 * time.Minute
-	Slots    = 288
+	// Slots is how many are kept.
+	Slots = 288
 	// slotBytes bounds a slot, about.
 	slotBytes = 64 << 10
 	// LargestParty stands for parties of as many players, and of more.

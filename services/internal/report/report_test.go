@@ -86,7 +86,8 @@ func TestTableDividesMatches(t *testing.T) {
 	b.Add(match("", 4, 4, math.NaN()))
 	party := match("q", 10, 30)
 	party.Players, party.Parties = 8, []uint32{1, 7}
-	party.Values = []report.Value{{Kind: report.Gap, Name: "skill", Value: 3}, {Kind: report.Spread, Name: "skill", Value: 9}}
+	party.Values = []report.Value{{Kind: report.Gap, Name: "skill", Value: 3},
+		{Kind: report.Spread, Name: "skill", Value: 9}}
 	b.Add(party)
 	unknown := match("q", 10, 30)
 	unknown.Players = 3
@@ -205,7 +206,8 @@ func TestSlots(t *testing.T) {
 func BenchmarkAdd(b *testing.B) {
 	book := report.NewBook(1)
 	m := match("q", 1.5, 2.5)
-	m.Values = []report.Value{{Kind: report.Spread, Name: "skill", Value: 40}, {Kind: report.Measure, Name: "fun", Value: 0.5}}
+	m.Values = []report.Value{{Kind: report.Spread, Name: "skill", Value: 40},
+		{Kind: report.Measure, Name: "fun", Value: 0.5}}
 	for i := 0; b.Loop(); i++ {
 		m.Waits[0] = float64(i % 100)
 		book.Add(m)

@@ -114,7 +114,8 @@ func permissions() map[string]rights {
 			reads:  []string{every.configs(), every.functions(), every.unused(), every.settings()},
 			writes: feedKeys(),
 			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
-				every.large(), every.byPlayer(), every.lease(), every.published(), every.waits(), every.report(), every.pauses(anyID),
+				every.large(), every.byPlayer(), every.lease(), every.published(), every.waits(), every.report(),
+				every.pauses(anyID),
 				every.unserved(), every.configChanges(), every.configHistory(), global.projects(), global.directors()}),
 			// Scripts check whether the config has changed since the match was made, and which queues are served.
 			consults: []string{every.revisions(), every.queues()},
