@@ -271,7 +271,8 @@ func TestShadowAndPromotion(t *testing.T) {
 		t.Errorf("compared: %+v", s)
 	}
 	h := s.Health
-	if h == nil || h.Runs != 8 || h.Failed != 2 || h.FailedShare != 0.25 || h.LastError != "e" || h.LastErrorConfig != "c" ||
+	if h == nil || h.Runs != 8 || h.Failed != 2 || h.FailedShare != 0.25 || h.LastError != "e" ||
+		h.LastErrorConfig != "c" ||
 		h.LastErrorTime != "1970-01-01T00:00:01.000Z" || h.Milliseconds.P50 < 2 || h.Milliseconds.P99 > 2.4 ||
 		h.MemoryBytes.P50 < 4<<20 || h.MemoryBytes.P50 > 5<<20 {
 		t.Errorf("the shadow's health: %+v", h)

@@ -54,8 +54,8 @@ type logLine struct {
 }
 
 // logs answers GET /functions/{name}/log?seconds={n}&after={position}&lines={true}: what the function's instances wrote
-// since it was created, in the last n seconds, or as long as the bus keeps it. n is a whole number from 1 to a day, or to LogAge
-// when that is more.
+// since it was created, in the last n seconds, or as long as the bus keeps it. n is a whole number from 1 to a day, or
+// to LogAge when that is more.
 //
 // Beyond the contract an answer has a position in its header. A request with after gets the lines behind it, once each,
 // however long ago they were written unless seconds is given as well: so a log is followed. Of a log that is longer

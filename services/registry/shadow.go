@@ -51,9 +51,9 @@ func (r *registry) shadow(c echo.Context) error {
 	})
 }
 
-// promote answers POST /functions/{name}/actions/promote: the version in the shadow is the one that runs from now on. The
-// request names it, so that nobody promotes another one than they looked at. As after an upload, the function goes back
-// by itself if its runs fail.
+// promote answers POST /functions/{name}/actions/promote: the version in the shadow is the one that runs from now on.
+// The request names it, so that nobody promotes another one than they looked at. As after an upload, the function goes
+// back by itself if its runs fail.
 func (r *registry) promote(c echo.Context) error {
 	name, err := nameOf(c)
 	if err != nil {
@@ -82,8 +82,8 @@ func isPromoted(f *pb.Function, number int64, reason string) error {
 }
 
 // automaticReturn answers POST /functions/{name}/actions/return: whether the function goes back by itself to the last
-// upload that worked, when runs of a new one fail that those of the other one pass. It holds from the next upload on, and
-// ends for the one that runs.
+// upload that worked, when runs of a new one fail that those of the other one pass. It holds from the next upload on,
+// and ends for the one that runs.
 func (r *registry) automaticReturn(c echo.Context) error {
 	name, err := nameOf(c)
 	if err != nil {

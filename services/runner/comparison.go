@@ -49,7 +49,7 @@ func (f *function) startShadow(b *beside, with int64, r *run) *comparison {
 	if !free {
 		b.scaleUp() // it may have given its place to somebody who needed it
 	}
-	if !free || !f.spent.allows() || !f.enterAtOnce(b, s) {
+	if !free || !f.spent.allows(shadow) || !f.enterAtOnce(b, s) {
 		f.health.compare(spec, with, func(all *pb.Comparison) { all.Skipped++ })
 		return nil
 	}

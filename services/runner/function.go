@@ -56,7 +56,7 @@ func newFunction(ctx context.Context, e *env, key functionKey, feed *feed, proje
 	f := &function{
 		functionKey: key, env: e, feed: feed, labels: e.metrics.labels(key),
 		logBudget: rate.NewLimiter(logRate, logBurst), projectLog: projectLog, ready: make(chan struct{}),
-		runs: map[*run]func(){}, health: newHealth(e.Store.Now), spent: &spending{left: trialCredit},
+		runs: map[*run]func(){}, health: newHealth(e.Store.Now), spent: newSpending(),
 		least: e.Settings.MinInstances, most: e.Settings.MaxInstances,
 	}
 	f.gate = e.gate.Function(key.project, key.function, e.Settings.MaxInstances, f.scaleUp)

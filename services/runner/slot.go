@@ -277,8 +277,8 @@ func (s *slot) logReturn() {
 	if s.f.role != "" || back == nil || back.GetTo() != s.v.spec.GetVersion() {
 		return
 	}
-	s.log.event("upload %d runs again: %d of %d runs of upload %d failed, and %d of the %d that were repeated on this one "+
-		"did not: %s", back.GetTo(), back.GetFailed(), back.GetRuns(), back.GetFrom(), back.GetPassed(),
+	s.log.event("upload %d runs again: %d of %d runs of upload %d failed, and %d of the %d that were repeated on this "+
+		"one did not: %s", back.GetTo(), back.GetFailed(), back.GetRuns(), back.GetFrom(), back.GetPassed(),
 		back.GetRepeated(), back.GetError())
 }
 

@@ -14,7 +14,7 @@ import (
 
 // What a function may spend on trials: runs in the shadow, and failed runs that are repeated.
 const (
-	// trialShare is which part of the work of its own runs its trials may have besides.
+	// trialShare is which part of the work of its own runs its trials of each kind may have besides.
 	trialShare = 4
 	// trialCredit is how much work trials may have at most before that, and maxTrialCredit how much they may have saved.
 	trialCredit, maxTrialCredit = 200 * time.Millisecond, time.Second
@@ -28,33 +28,40 @@ const (
 	maxRemembered = 100_000
 )
 
-// spending is what trials of a function cost, and may cost. It is safe for concurrent use.
+// spending is what trials of a function cost, and may cost. Those of each role have their own credit. It is safe for
+// concurrent use.
 type spending struct {
 	mu   sync.Mutex
-	left time.Duration
+	left map[role]time.Duration
 	debt time.Duration // not told to the director yet
+}
+
+func newSpending() *spending {
+	return &spending{left: map[role]time.Duration{shadow: trialCredit, repeater: trialCredit}}
 }
 
 // earn counts the work of a run of the function itself.
 func (s *spending) earn(work time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left = min(maxTrialCredit, s.left+work/trialShare)
+	for of, left := range s.left {
+		s.left[of] = min(maxTrialCredit, left+work/trialShare)
+	}
 }
 
 // spend counts the work of a trial.
-func (s *spending) spend(work time.Duration) {
+func (s *spending) spend(of role, work time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left -= work
+	s.left[of] -= work
 	s.debt += work
 }
 
 // allows returns whether one more trial may begin. What it costs is known when it ended.
-func (s *spending) allows() bool {
+func (s *spending) allows(of role) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.left > 0
+	return s.left[of] > 0
 }
 
 // pay returns what trials cost that nobody was told of: the director charges it to the project beside the work of a run.
@@ -62,7 +69,7 @@ func (s *spending) allows() bool {
 func (s *spending) pay(work time.Duration) (debt time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	debt = min(s.debt, work/trialShare)
+	debt = min(s.debt, 2*work/trialShare)
 	s.debt -= debt
 	return debt
 }
@@ -138,7 +145,7 @@ func (f *function) mayRepeat(spec *pb.Function) bool {
 		f.repeats.generation, f.repeats.n = spec.GetGeneration(), 0
 		f.repeats.limiter = rate.NewLimiter(repeatRate, repeatBurst)
 	}
-	if f.repeats.n >= freeRepeats && !f.spent.allows() || !f.repeats.limiter.AllowN(f.env.Now(), 1) {
+	if f.repeats.n >= freeRepeats && !f.spent.allows(repeater) || !f.repeats.limiter.AllowN(f.env.Now(), 1) {
 		return false
 	}
 	f.repeats.n++
@@ -214,7 +221,7 @@ func (f *function) trialRun(request *pb.RunRequest, budget time.Duration, answer
 
 // endTrialRun is called when a trial run ended, before its invoker does another one.
 func (f *function) endTrialRun(r *run, work time.Duration, err error) {
-	f.spent.spend(work)
+	f.spent.spend(f.role, work)
 	r.given, r.failure = r.Watch.Ran, err
 	if r.given && err == nil && f.role == repeater {
 		r.tickets = r.Watch.Tickets(2 * maxRemembered)

@@ -13,19 +13,19 @@ import (
 // for in small parts.
 func TestTrialsHaveAShareOfTheWork(t *testing.T) {
 	const work, cost = 10 * time.Millisecond, 5 * time.Millisecond
-	s := &spending{left: trialCredit}
+	s := newSpending()
 	var own, trials, paid time.Duration
 	for range 1000 {
 		own += work
 		s.earn(work)
-		if debt := s.pay(work); debt > work/trialShare {
+		if debt := s.pay(work); debt > 2*work/trialShare {
 			t.Fatalf("a run pays %v", debt)
 		} else {
 			paid += debt
 		}
-		if s.allows() {
+		if s.allows(shadow) {
 			trials += cost
-			s.spend(cost)
+			s.spend(shadow, cost)
 		}
 	}
 	if most := own/trialShare + trialCredit + cost; trials > most || trials < own/trialShare {
@@ -35,9 +35,9 @@ func TestTrialsHaveAShareOfTheWork(t *testing.T) {
 		t.Errorf("trials took %v, and %v were paid", trials, paid)
 	}
 	// One that hangs is the last for a while.
-	s.spend(5 * time.Second)
+	s.spend(shadow, 5*time.Second)
 	n := 0
-	for ; !s.allows(); n++ {
+	for ; !s.allows(shadow); n++ {
 		s.earn(work)
 	}
 	if n < 1900 {
@@ -47,7 +47,7 @@ func TestTrialsHaveAShareOfTheWork(t *testing.T) {
 	for range 100_000 {
 		s.earn(time.Second)
 	}
-	if s.left != maxTrialCredit {
+	if s.left[shadow] != maxTrialCredit || s.left[repeater] != maxTrialCredit {
 		t.Errorf("%v were saved", s.left)
 	}
 }

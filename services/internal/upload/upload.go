@@ -1,5 +1,5 @@
-// Package upload knows the uploads of a match function: which one runs, which one worked before, and which are kept. The
-// registry writes them, and runners run them. It has no I/O.
+// Package upload knows the uploads of a match function: which one runs, which one worked before, and which are kept.
+// The registry writes them, and runners run them. It has no I/O.
 package upload
 
 import (
@@ -51,8 +51,8 @@ func TrialTarget(f *pb.Function, now time.Time) *pb.FunctionVersion {
 	return LastGood(f)
 }
 
-// Protected returns whether an upload is kept however many came after it: it runs, it runs in the shadow, it is the last
-// one that worked before, or a config names it.
+// Protected returns whether an upload is kept however many came after it: it runs, it runs in the shadow, it is the
+// last one that worked before, or a config names it.
 func Protected(f *pb.Function, number int64, pinned map[int64]bool) bool {
 	return number == f.GetVersion() || number == f.GetShadow() || pinned[number] ||
 		number == LastGood(f).GetVersion() && LastGood(f) != nil

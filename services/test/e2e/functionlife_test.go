@@ -33,7 +33,8 @@ func functionLife(t *testing.T, p *project) {
 	})
 
 	matched, stop := p.keepComing(t, attributes{"number": number})
-	f := p.awaitFunction(t, "runs are counted", func(f *client.Function) bool { return f.Health != nil && f.Health.Runs > 0 })
+	f := p.awaitFunction(t, "runs are counted",
+		func(f *client.Function) bool { return f.Health != nil && f.Health.Runs > 0 })
 	if h := f.Health; h.Failed > 0 || h.Milliseconds == nil || h.Milliseconds.P50 <= 0 || h.MemoryBytes == nil ||
 		h.MemoryBytes.P99 < 1<<16 || h.LastError != "" {
 		t.Errorf("how its runs go: %+v", h)
