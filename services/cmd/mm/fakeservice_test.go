@@ -605,7 +605,7 @@ func (s *shell) runContext(ctx context.Context, args ...string) result {
 	code := run(ctx, args, console{
 		in: strings.NewReader(s.in), out: &out, err: &err, width: s.width, binary: s.binary, path: s.path,
 		configDir: s.config,
-		now: func() time.Time { return s.now },
+		now:       func() time.Time { return s.now },
 		sleep: func(ctx context.Context, d time.Duration) error {
 			s.now = s.now.Add(d)
 			return ctx.Err()

@@ -19,7 +19,7 @@ f: 1.50
 e: {}
 l: []
 `,
-		rawValue(`"\ud83d\ude00\u2028"`): `"\U0001F600\L"`+"\n",
+		rawValue(`"\ud83d\ude00\u2028"`): `"\U0001F600\L"` + "\n",
 		rawValue(`[{"a": "1"}]`):         "- a: \"1\"\n",
 	} {
 		var out strings.Builder
