@@ -384,8 +384,8 @@ func startedWith(p *pb.Proposal) []byte {
 	return p.GetMatchProperties()
 }
 
-// inherit gives claims for running games the match properties that the game was started with, unless their functions say
-// what those who join get: match properties, or the older properties for all.
+// inherit gives claims for running games the match properties that the game was started with, unless their functions
+// say what those who join get: match properties, or the older properties for all.
 func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
 	pipe := s.redis.Pipeline()
 	asked := map[*Claim]*redis.StringCmd{}

@@ -82,7 +82,7 @@ func TestPlayersAreAskedBeforeTheyAreProposedToAGame(t *testing.T) {
 				t.Fatalf("ended early: %+v", ended)
 			}
 			mustSay(t, s, true, true, "b")
-			approval{approve(t, s, "g", 2)}.assigns(t, s, "g:1")
+			approval{approve(t, s, "g", 12)}.assigns(t, s, "g:1")
 			s = s.At(at(15))
 			ended := endAcceptances(t, s)
 			if refusal := proposeAccepted(t, s, ended); refusal != "" {
