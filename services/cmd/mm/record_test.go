@@ -112,7 +112,7 @@ func TestRecordKeepsFilesThatExist(t *testing.T) {
 	}
 	shell.on(service, "record", "--out", file).expect(1, "", "mm: "+file+" exists: --force replaces it")
 	shell.on(service, "record").expect(2, "", "--out")
-	shell.on(service, "record", "--out", file, "--for", "-1s").expect(2, "", "--for must be more than 0")
+	shell.on(service, "record", "--out", file, "--for", "0s").expect(2, "", "--for must be more than 0")
 	shell.on(service, "record", "--out", file, "--max-size", "0").expect(2, "", "--max-size must be 1 or more")
 	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
 		t.Errorf("the file is %q, %v", text, err)
