@@ -26,7 +26,7 @@ type Function struct {
 	Status  FunctionStatus `json:"status"`
 
 	Upload   int64           `json:"upload,omitzero"`         // that is to run; 0 if the service does not say
-	LastGood int64           `json:"lastGoodUpload,omitzero"` // of the others, the one whose runs succeeded last; 0 if none did
+	LastGood int64           `json:"lastGoodUpload,omitzero"` // of the others, the one that worked last; 0 if none did
 	Health   *FunctionHealth `json:"health,omitzero"`         // of Upload; nil without runs
 	// ReturnsUntil is until when the function goes back to LastGood by itself; zero if it does not.
 	ReturnsUntil time.Time `json:"returnsUntil,omitzero"`
@@ -128,7 +128,7 @@ type FunctionVersion struct {
 	Uploaded       time.Time `json:"uploaded"`
 	By             string    `json:"by,omitzero"` // the subject of the token
 	Note           string    `json:"note,omitzero"`
-	Worked         bool      `json:"worked"`          // runs of it succeeded, and the function did not go back from it by itself
+	Worked         bool      `json:"worked"`          // runs of it succeeded while it was the one that ran
 	Shadow         bool      `json:"shadow,omitzero"` // it runs in the shadow of the current one
 	// Health is how its runs went lately, also those for configs that name it; nil without runs.
 	Health *FunctionHealth `json:"health,omitzero"`

@@ -358,7 +358,8 @@ func TestWire(t *testing.T) {
 		name:  "upload a function that runs in the shadow",
 		reply: reply{status: 200},
 		call: func(ctx context.Context, c *client.Client) (any, error) {
-			return nil, c.UploadFunction(ctx, "duel", client.FunctionUpload{Note: "a b", Shadow: true}, strings.NewReader("archive"))
+			return nil, c.UploadFunction(ctx, "duel", client.FunctionUpload{Note: "a b", Shadow: true},
+				strings.NewReader("archive"))
 		},
 		line:   "PUT /demo/matchmaking/api/v1/functions/duel?note=a+b&shadow=true",
 		header: map[string]string{"Content-Type": "application/octet-stream"},

@@ -24,8 +24,8 @@ const (
 // errUnchanged ends a change of a function that has nothing to change.
 var errUnchanged = errors.New("nothing is to be changed")
 
-// followRuns notes which uploads work, and lets functions go back by themselves, until ctx ends. Every replica does that
-// for all projects: the first one that writes a function did it.
+// followRuns notes which uploads work, and lets functions go back by themselves, until ctx ends. Every replica does
+// that for all projects: the first one that writes a function did it.
 func (r *registry) followRuns(ctx context.Context) {
 	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
 	defer tick.Stop()

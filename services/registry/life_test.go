@@ -244,7 +244,8 @@ func TestShadowAndPromotion(t *testing.T) {
 		t.Errorf("the shadow changes what runs: %v", f)
 	}
 	versions := wants[versionList](t, b.get(t, "/functions/duel/versions"), http.StatusOK).Versions
-	if v := versions[0]; v.Version != 2 || v.Current || !v.Shadow || v.Note != "as ä try" || v.By != "studio" || v.Worked {
+	if v := versions[0]; v.Version != 2 || v.Current || !v.Shadow || v.Note != "as ä try" || v.By != "studio" ||
+		v.Worked {
 		t.Errorf("the shadow: %+v", v)
 	}
 	if v := versions[1]; v.Version != 1 || !v.Current || v.Shadow || !v.Worked {

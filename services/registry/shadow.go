@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// shadow answers POST /functions/{name}/actions/shadow: it lets a version that is kept run in the shadow of the one that
-// runs, or none for the version 0. It gets the same runs, and what it proposes is compared and not claimed.
+// shadow answers POST /functions/{name}/actions/shadow: it lets a version that is kept run in the shadow of the one
+// that runs, or none for the version 0. It gets the same runs, and what it proposes is compared and not claimed.
 func (r *registry) shadow(c echo.Context) error {
 	name, err := nameOf(c)
 	if err != nil {

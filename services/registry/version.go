@@ -222,9 +222,9 @@ type upload struct {
 	store func() (name string, err error)
 }
 
-// apply returns the function after the upload; current is nil if there was none. The upload becomes a new version, which
-// runs from now on, or in the shadow of the one that runs, and the oldest ones are dropped. A file that runs already
-// makes no new version: uploading after every build would drop the versions worth going back to.
+// apply returns the function after the upload; current is nil if there was none. The upload becomes a new version,
+// which runs from now on, or in the shadow of the one that runs, and the oldest ones are dropped. A file that runs
+// already makes no new version: uploading after every build would drop the versions worth going back to.
 func (u *upload) apply(current *pb.Function, name string, now time.Time) (*pb.Function, error) {
 	if current == nil && u.inShadow {
 		return nil, problem.New(problem.Invalid, "shadow: no upload of this function runs, in whose shadow it could: upload "+
@@ -279,8 +279,8 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time) (*pb.Fu
 	return next, nil
 }
 
-// keptManifest is how many bytes the manifest of a version may have to be kept beside it. Runners read all of them every
-// second; a longer one is read from the module when it is needed.
+// keptManifest is how many bytes the manifest of a version may have to be kept beside it. Runners read all of them
+// every second; a longer one is read from the module when it is needed.
 const keptManifest = 4 << 10
 
 // trialUntil is until when a function goes back by itself from an upload that runs from now on.

@@ -64,8 +64,8 @@ func (s *spending) allows(of role) bool {
 	return s.left[of] > 0
 }
 
-// pay returns what trials cost that nobody was told of: the director charges it to the project beside the work of a run.
-// It is no more than the trials of that run may cost: a trial that took long delays no run by much.
+// pay returns what trials cost that nobody was told of: the director charges it to the project beside the work of a
+// run. It is no more than the trials of that run may cost: a trial that took long delays no run by much.
 func (s *spending) pay(work time.Duration) (debt time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

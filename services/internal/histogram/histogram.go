@@ -1,5 +1,5 @@
-// Package histogram counts values in buckets, each of which ends a fifth above the one before, so that the counts of many
-// processes can be added and still have quantiles.
+// Package histogram counts values in buckets, each of which ends a fifth above the one before, so that the counts of
+// many processes can be added and still have quantiles.
 package histogram
 
 import "math"
@@ -7,8 +7,8 @@ import "math"
 // perDouble is how many buckets a value passes until it is twice as large.
 const perDouble = 4
 
-// Buckets is how many there are. The last one has all values from 200 million on: minutes in microseconds, and more than
-// an instance's memory in KiB.
+// Buckets is how many there are. The last one has all values from 200 million on: minutes in microseconds, and more
+// than an instance's memory in KiB.
 const Buckets = perDouble*27 + 4
 
 // Counts counts values by bucket. The zero Counts is empty.

@@ -16,8 +16,9 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// functionLife: while players come, a bad upload runs, and the function goes back by itself. For a ticket that no upload
-// can take it does not. A config stays with the upload that it names, and an upload in the shadow matches nobody.
+// functionLife: while players come, a bad upload runs, and the function goes back by itself. For a ticket that no
+// upload can take it does not. A config stays with the upload that it names, and an upload in the shadow matches
+// nobody.
 func functionLife(t *testing.T, p *project) {
 	const number = 1
 	studio := p.developer(t)
