@@ -74,7 +74,6 @@ func play(t *testing.T, s *system) {
 		"queued-game":     queuedGame,
 		"unheard":         unheard,
 		"insight":         insight,
-		"recorded":        recordTickets,
 	}
 	t.Run("scenario", func(t *testing.T) {
 		for name, scenario := range scenarios {
