@@ -160,7 +160,8 @@ func TestRunningGamesAreFilled(t *testing.T) {
 	s := duels(t, `{"window": 1e9, "refill": true}`, 5, 5*time.Minute)
 	s.Configs[0].Hosting = &pb.Hosting{Fleet: "eu"}
 	s.Fleet = simulation.Fleet{Allocation: distribution(t, "1"), Game: distribution(t, "60"),
-		Restart: distribution(t, "5"), Stay: distribution(t, "exponential:30"), Approval: distribution(t, "0.5"), Open: "open"}
+		Restart: distribution(t, "5"), Stay: distribution(t, "exponential:30"), Approval: distribution(t, "0.5"),
+		Open: "open"}
 	s.Population.Patience = distribution(t, "100")
 	r := run(t, s, 1)
 	if matched := count(r, simulation.Matched); r.Games != len(r.Matches) || matched != 2*len(r.Matches)+r.Joined ||

@@ -53,7 +53,7 @@ func TestSimulateComparesScenarios(t *testing.T) {
 		t.Fatalf("%v: %s%s", err, got.out, got.err)
 	}
 	a, b := value.Scenarios[0], value.Scenarios[1]
-	if a.Tickets < 500 || a.Tickets != b.Tickets || a.Matches < 200 || a.Runs <= b.Runs {
+	if a.Tickets < 450 || a.Tickets != b.Tickets || a.Matches < 200 || a.Runs <= b.Runs {
 		t.Errorf("%+v, %+v", a, b)
 	}
 	// Twenty seconds between two runs make players wait for about half of that.

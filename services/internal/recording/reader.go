@@ -259,7 +259,7 @@ func (b *block) event() *Event {
 
 func (b *block) arrival() *Arrival {
 	a := &Arrival{Known: b.byte(&b.known) != 0, Queues: b.list(&b.queues)}
-	a.Attributes = b.attributesOf(&b.columns.attributes)
+	a.Attributes = b.attributesOf(&b.attributes)
 	for range b.count(&b.players, maxPlayers) {
 		b.player = b.difference(&b.numbers, b.player)
 		a.Players = append(a.Players, Player{Number: b.player, Attributes: b.attributesOf(&b.shapes)})
