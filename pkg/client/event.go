@@ -42,9 +42,9 @@ type Event struct {
 	Score    *float64    `json:"score,omitempty"`
 	Players  int         `json:"players,omitempty"`
 	Teams    []EventTeam `json:"teams,omitempty"`
-	// Region is the one that the function asks a server for, also of the first event of a match. So is what follows: Parties
-	// is how many players each ticket has, nil if each has one or the config has no report; Measures is what the function
-	// measured, and Attributes how far those differ that the report names.
+	// Region is the one that the function asks a server for, also of the first event of a match. So is what follows:
+	// Parties is how many players each ticket has, nil if each has one or the config has no report; Measures is what the
+	// function measured, and Attributes how far those differ that the report names.
 	Region     string                `json:"region,omitempty"`
 	Parties    []int                 `json:"parties,omitempty"`
 	Measures   map[string]float64    `json:"measures,omitempty"`

@@ -20,8 +20,8 @@ func TestReportMatches(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	row := got.Rows[0]
-	if row.Queue != "q" || row.Party != 6 || row.Players != 9 || len(row.Measures) != 1 || row.Measures[0].Name != "skill" ||
-		row.Measures[0].P90 != 2 {
+	if row.Queue != "q" || row.Party != 6 || row.Players != 9 || len(row.Measures) != 1 ||
+		row.Measures[0].Name != "skill" || row.Measures[0].P90 != 2 {
 		t.Errorf("%+v", row)
 	}
 	if _, err := api.ReportMatches(t.Context(), client.MatchReportQuery{}); err != nil {

@@ -74,9 +74,9 @@ func (p Proposal) Profile(profile string) Proposal {
 	return p.set(block.FieldProfile, 0, "", []byte(profile))
 }
 
-// Measure says how good the match is, for people: the gap between its teams, or how probably the better one wins. Events,
-// metrics and "mm report" tell it of matches that were made. A proposal has up to 8 measures; a name has 1 to 64 bytes,
-// and the value is finite.
+// Measure says how good the match is, for people: the gap between its teams, or how probably the better one wins.
+// Events, metrics and "mm report" tell it of matches that were made. A proposal has up to 8 measures; a name has 1 to
+// 64 bytes, and the value is finite.
 func (p Proposal) Measure(name string, value float64) Proposal {
 	p.run.out.SetNumber(p.number, block.FieldMeasure, 0, name, value)
 	return p

@@ -18,9 +18,9 @@ type matchGet struct {
 }
 
 func (matchGet) Help() string {
-	return `Its tickets, players, teams, score and server, the config's revision and the function's upload, what the function
-measured, and how far attributes differ that the config's report names. The service knows a match as long as events are
-kept; players and the connection as long as results can be read.
+	return `Its tickets, players, teams, score and server, the config's revision and the function's upload, what the
+function measured, and how far attributes differ that the config's report names. The service knows a match as long as
+events are kept; players and the connection as long as results can be read.
 
 Example: mm match get 0199e6a2-5b2c-7d63-a6f9-1f2b7c6f1f10`
 }

@@ -22,8 +22,8 @@ type reportCommand struct {
 }
 
 func (reportCommand) Help() string {
-	return `How many matches were made, how long tickets waited, how far those attributes differ in a match that "report" of
-its config names, and what functions measure. The service keeps it for a day, in steps of five minutes. Quantiles are
+	return `How many matches were made, how long tickets waited, how far those attributes differ in a match that "report"
+of its config names, and what functions measure. The service keeps it for a day, in steps of five minutes. Quantiles are
 right to within a tenth. A developer's token is needed, and the role Support is enough.
 
 Examples:

@@ -15,8 +15,8 @@ type ticketWhy struct {
 }
 
 func (ticketWhy) Help() string {
-	return `For each config: which filters keep the ticket out of its pools, or what the function says when it is asked, and
-what the best proposal with the ticket loses to. The functions that get the ticket run once for this; nothing is
+	return `For each config: which filters keep the ticket out of its pools, or what the function says when it is asked,
+and what the best proposal with the ticket loses to. The functions that get the ticket run once for this; nothing is
 claimed. And what became of the matches in which it was: claims and games that fell through.
 
 Example: mm ticket why 0198f3a2-5c1e-7d40-9a10-0a4be0d0c001`

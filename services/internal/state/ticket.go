@@ -97,8 +97,8 @@ func (s *Store) TicketsOf(ctx context.Context, project, player string) ([]*Ticke
 // readsAtOnce is how many reads of one call are under way at a time.
 const readsAtOnce = 64
 
-// Tickets reads tickets, in the order of their ids; nil stands for one that does not exist. Reads that are under way at a
-// time travel together, so that it takes few round trips.
+// Tickets reads tickets, in the order of their ids; nil stands for one that does not exist. Reads that are under way at
+// a time travel together, so that it takes few round trips.
 func (s *Store) Tickets(ctx context.Context, project string, ids []string) ([]*Ticket, error) {
 	tickets := make([]*Ticket, len(ids))
 	reads, ctx := errgroup.WithContext(ctx)

@@ -237,7 +237,8 @@ func (s *service) describe(ctx context.Context, project string, r *matchReader) 
 	return m, s.addServer(ctx, project, connection, m)
 }
 
-// addStored adds the players of the first tickets, of those that are stored, and returns the connection of their results.
+// addStored adds the players of the first tickets, of those that are stored, and returns the connection of their
+// results.
 func (s *service) addStored(ctx context.Context, project string, ids []string, teams []matchTeam) (string, error) {
 	stored, err := s.Store.Tickets(ctx, project, ids[:min(len(ids), maxRead)])
 	if err != nil {

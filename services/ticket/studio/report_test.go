@@ -85,8 +85,8 @@ func TestReportAddsSlotsUp(t *testing.T) {
 	r := got.Rows[1]
 	m := r.Measures[0]
 	if r.Config != "ranked" || r.Revision != 7 || r.Queue != "q" || r.Function != "duel" || r.Upload != 2 ||
-		r.Party != 1 || r.Region != "" || r.Matches != 2 || r.Tickets != 2 || r.Players != 2 || len(r.Measures) != 1 || m.Kind != "wait" ||
-		m.Count != 2 || m.Mean != 1 || m.P50 < 0.9 || m.P50 > 1.2 || m.P10 > m.P90 {
+		r.Party != 1 || r.Region != "" || r.Matches != 2 || r.Tickets != 2 || r.Players != 2 || len(r.Measures) != 1 ||
+		m.Kind != "wait" || m.Count != 2 || m.Mean != 1 || m.P50 < 0.9 || m.P50 > 1.2 || m.P10 > m.P90 {
 		t.Errorf("%+v", r)
 	}
 	w.token = w.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "other", Role: "Support"})
