@@ -255,7 +255,8 @@ func (c functionTest) run(ctx context.Context, s *session, box *sandbox.Box, on 
 	r := newReport(c.File, on.tickets, on.backfills, result, on.now)
 	r.attend(on.config)
 	r.explain(c.Explain, result)
-	if err := s.showReport(r, lines, c.Show); err != nil || len(c.Explain) > 0 {
+	// Somebody who asks about a ticket wants to see that it is in no match.
+	if err := s.showReport(r, lines, c.Show); err != nil || len(c.Explain) > 0 || c.Capture != "" {
 		return err
 	}
 	return r.verdict()

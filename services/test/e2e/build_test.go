@@ -16,9 +16,9 @@ import (
 
 // artefacts are the files that are tested, built from the sources.
 type artefacts struct {
-	dir            string // of all of them
-	matchmaker, mm string // binaries, with the race detector if dev is to have it
-	plain          string // matchmaker without the race detector
+	dir        string // of all of them
+	matchmaker string // binary, with the race detector if dev is to have it
+	plain, mm  string // binaries without it: matchmaker and mm, which compiles functions
 	// newest is a binary whose rights all processes have, when matchmaker is of an older version; "" otherwise.
 	newest      string
 	duel, actor string // archives of match functions
@@ -57,7 +57,8 @@ func build(t *testing.T) *artefacts {
 		a.plain = filepath.Join(dir, "matchmaker-plain")
 		golang(t, "build", "-ldflags=-s -w", "-o", a.plain, "matchmaker.dev/services/cmd/matchmaker")
 	}
-	golang(t, append(command, "matchmaker.dev/services/cmd/matchmaker", "matchmaker.dev/services/cmd/mm")...)
+	golang(t, append(command, "matchmaker.dev/services/cmd/matchmaker")...)
+	golang(t, "build", "-ldflags=-s -w", "-o", dir, "matchmaker.dev/services/cmd/mm")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.duel, "../../../functions/duel")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.arena, "../../../functions/arena")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.rules, "../../../functions/rules")
