@@ -171,7 +171,9 @@ func TestFunctionDelete(t *testing.T) {
 	if _, still := service.functions["duel"]; still || len(service.functions) != 1 {
 		t.Errorf("the service still has %v", service.functions)
 	}
-	shell.on(service, "function", "delete", "duel", "-o", "json").expect(0, `"deleted": "duel"`, "")
+	shell.on(service, "function", "delete", "duel", "-o", "json").
+		expect(0, `"deleted": null`, "mm: there is no function duel: nothing was deleted\n")
+	shell.on(service, "function", "delete", "ranked", "-o", "json").expect(0, `"deleted": "ranked"`, "")
 }
 
 func TestFunctionListGetLog(t *testing.T) {

@@ -198,7 +198,7 @@ func TestFunctionTestGeneratesPlayersAndProperties(t *testing.T) {
 		"values": {"skill": "number"}, "teams": [{"name": "squad", "size": 2, "roles": {"tank": 1, "healer": 1}}],
 		"rules": [{"name": "near", "spread": "skill", "max": 10000}]}}}`)
 	args := []string{"function", "test", archive, "--deadline", "1m", "--timeout", "5m", "--runs", "1", "--config", rules,
-		"--generate", "40", "--attribute", "skill=normal:1500:100", "--players", "1"}
+		"--generate", "40", "--attribute", "skill=normal:1500:100", "--players", "1", "--show", "20"}
 	for _, more := range [][]string{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}} {
 		args = append(args, "--attribute", more[0]+"=uniform:0:1")
 	}
