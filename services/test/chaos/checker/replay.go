@@ -120,7 +120,7 @@ func (r *replay) step(e *history.Event) {
 			r.fail(1, e, "ticket %s expired, in a run that is too short for that", id)
 			r.status[id] = &status{state: deleted}
 		}
-	case history.Full: // says why tickets wait; nothing changes
+	case history.Full, history.Function: // say why tickets wait, and what became of functions; nothing changes
 	case history.Returned:
 		if one := r.match(e.Project, e.Match); one.ended != nil && one.ended.Kind == history.Assigned &&
 			len(one.ended.Tickets) > 0 {

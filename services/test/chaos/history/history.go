@@ -270,6 +270,7 @@ const (
 	Full       Kind = "full"
 	Accepted   Kind = "accepted"
 	Declined   Kind = "declined"
+	Function   Kind = "function"
 )
 
 // Fault is a fault that was injected.
