@@ -98,10 +98,33 @@ func (r *record) page(names []string) (string, error) {
 		shown.Binaries, left = []*binary{&chosen}, nil
 	}
 	t := shown.table(func(*line) bool { return true })
-	text := fmt.Sprintf("%s, version %s, %s.\n\n%s\n", r.Started.UTC().Format("2006-01-02"), r.Binaries[0].Version,
-		r.Machine, t.RenderMarkdown())
+	where := fmt.Sprintf("%s, version %s, %s.", r.Started.UTC().Format("2006-01-02"), r.Binaries[0].Version, r.Machine)
+	numbers := fmt.Sprintf("%s\n\n%s\n", wrapped(where), t.RenderMarkdown())
 	if len(left) > 0 {
-		text += fmt.Sprintf("\nNot here, since the machine was too busy meanwhile: lines of %s.\n", strings.Join(left, ", "))
+		numbers += fmt.Sprintf("\nNot here, since the machine was too busy meanwhile: lines of %s.\n", strings.Join(left, ", "))
 	}
-	return text, nil
+	return numbers, nil
+}
+
+// columns is how wide lines of documents are at most.
+const columns = 120
+
+// wrapped is a text in lines.
+func wrapped(text string) string {
+	var out strings.Builder
+	at := 0
+	for word := range strings.FieldsSeq(text) {
+		switch n := len(word); {
+		case at == 0:
+			at = n
+		case at+1+n > columns:
+			out.WriteByte('\n')
+			at = n
+		default:
+			out.WriteByte(' ')
+			at += 1 + n
+		}
+		out.WriteString(word)
+	}
+	return out.String()
 }

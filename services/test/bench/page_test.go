@@ -18,8 +18,8 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `2026-11-23, version v1, 2 processors (Some Processor), 8.0 GiB, linux/amd64, Linux 6.1, Go 1.26.0, Redis 8.0, ` +
-		`NATS 2.12.0, load 0.10.
+	want := `2026-11-23, version v1, 2 processors (Some Processor), 8.0 GiB, linux/amd64, Linux 6.1, Go 1.26.0, Redis 8.0, NATS
+2.12.0, load 0.10.
 
 | measure | median of 3 | range | beside | times | range | aim |
 | --- | --- | --- | --- | --- | --- | --- |
