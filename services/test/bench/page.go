@@ -101,7 +101,8 @@ func (r *record) page(names []string) (string, error) {
 	where := fmt.Sprintf("%s, version %s, %s.", r.Started.UTC().Format("2006-01-02"), r.Binaries[0].Version, r.Machine)
 	numbers := fmt.Sprintf("%s\n\n%s\n", wrapped(where), t.RenderMarkdown())
 	if len(left) > 0 {
-		numbers += fmt.Sprintf("\nNot here, since the machine was too busy meanwhile: lines of %s.\n", strings.Join(left, ", "))
+		numbers += "\n" + wrapped("Not here, since the machine was too busy meanwhile: lines of "+strings.Join(left, ", ")+".") +
+			"\n"
 	}
 	return numbers, nil
 }

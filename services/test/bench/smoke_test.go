@@ -77,7 +77,7 @@ func TestShapesAreMeasured(t *testing.T) {
 			switch name {
 			case "steady":
 			case "simulated":
-				o.For = 100 * time.Millisecond
+				o.For = 30 * time.Millisecond
 			default:
 				o.Hosting = []string{"instant"}
 			}
