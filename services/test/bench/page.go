@@ -101,8 +101,8 @@ func (r *record) page(names []string) (string, error) {
 	where := fmt.Sprintf("%s, version %s, %s.", r.Started.UTC().Format("2006-01-02"), r.Binaries[0].Version, r.Machine)
 	numbers := fmt.Sprintf("%s\n\n%s\n", wrapped(where), t.RenderMarkdown())
 	if len(left) > 0 {
-		numbers += "\n" + wrapped("Not here, since the machine was too busy meanwhile: lines of "+strings.Join(left, ", ")+".") +
-			"\n"
+		numbers += fmt.Sprintf("\n%s\n",
+			wrapped("Not here, since the machine was too busy meanwhile: lines of "+strings.Join(left, ", ")+"."))
 	}
 	return numbers, nil
 }
