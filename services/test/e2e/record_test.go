@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
@@ -36,6 +37,8 @@ func recordTickets(t *testing.T, p *project) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
+	next := time.NewTicker(200 * time.Millisecond) // each match has a game server
+	defer next.Stop()
 	for n, over := 0, false; !over; n++ {
 		together(t, p.ticket(t, fmt.Sprint("left-", n), attributes{"skill": 1200}),
 			p.ticket(t, fmt.Sprint("right-", n), attributes{"skill": 1207}))
@@ -45,7 +48,7 @@ func recordTickets(t *testing.T, p *project) {
 				t.Fatalf("%v: %s", err, &output)
 			}
 			over = true
-		default:
+		case <-next.C:
 		}
 	}
 	in, err := os.Open(file)
