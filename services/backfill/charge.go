@@ -21,15 +21,10 @@ func (s *service) budget() asking.Budget {
 // checkBudget is a Limited error when the project's searches took more processor time than they may.
 func (s *service) checkBudget(ctx context.Context, project string) error {
 	budget := s.budget()
-	again, err := budget.Again(ctx, project)
-	if err != nil || again == 0 {
-		return err
-	}
 	e := problem.New(problem.Limited, "the runs for such requests of this project took more processor time than they may "+
 		"(%v seconds a second): try again later", s.Settings.Cores)
-	e.RetryAfter = again
 	e.Limit = &problem.Limit{Name: searchBucket, Amount: max(1, int(budget.Amount/time.Second)), Window: budget.Window}
-	return e
+	return budget.Allow(ctx, project, e)
 }
 
 // charge charges the project for the runs of a search.

@@ -55,18 +55,7 @@ func (r *registry) shadow(c echo.Context) error {
 // The request names it, so that nobody promotes another one than they looked at. As after an upload, the function goes
 // back by itself if its runs fail.
 func (r *registry) promote(c echo.Context) error {
-	name, err := nameOf(c)
-	if err != nil {
-		return err
-	}
-	var to target
-	if err := web.Decode(c, &to); err != nil {
-		return err
-	}
-	if to.Version < 1 {
-		return problem.New(problem.Invalid, "version: missing or less than 1: name the version that runs in the shadow")
-	}
-	return r.switchTo(c, name, to.Version, promotedReason)
+	return r.switchAsAsked(c, promotedReason, "that runs in the shadow")
 }
 
 // isPromoted is an error if a version is to be promoted that does not run in the shadow.

@@ -65,7 +65,7 @@ func (r *registry) versions(c echo.Context) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
-// target is the body of a rollback.
+// target is the body of a request that names the version that is to run.
 type target struct {
 	Version int64 `json:"version"`
 }
@@ -74,6 +74,11 @@ type target struct {
 // earlier one or a later one. Its module is checked again, since limits may have changed, and takes over as that of an
 // upload does. To go to the version that runs already changes nothing.
 func (r *registry) rollback(c echo.Context) error {
+	return r.switchAsAsked(c, rollbackReason, "to go back to")
+}
+
+// switchAsAsked makes the version run that a request names. which says in errors which one that is.
+func (r *registry) switchAsAsked(c echo.Context, reason, which string) error {
 	name, err := nameOf(c)
 	if err != nil {
 		return err
@@ -83,9 +88,9 @@ func (r *registry) rollback(c echo.Context) error {
 		return err
 	}
 	if to.Version < 1 {
-		return problem.New(problem.Invalid, "version: missing or less than 1: name the version to go back to")
+		return problem.New(problem.Invalid, "version: missing or less than 1: name the version %s", which)
 	}
-	return r.switchTo(c, name, to.Version, rollbackReason)
+	return r.switchTo(c, name, to.Version, reason)
 }
 
 // switchTo makes a version that is kept the one that runs. reason is why, as events say it.

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/histogram"
 )
@@ -167,11 +169,7 @@ func (u *uploadHealth) statusFor(of functionKey, record *pb.Function, now time.T
 		Worked: hasWorked(record, was),
 	}
 	if c := was.GetCompared(); c != nil {
-		s.Compared = &pb.Comparison{
-			With: c.GetWith(), Runs: c.GetRuns(), Skipped: c.GetSkipped(), Failed: c.GetFailed(),
-			WithFailed: c.GetWithFailed(), Alike: c.GetAlike(), Matches: c.GetMatches(), WithMatches: c.GetWithMatches(),
-			Common: c.GetCommon(), Score: c.GetScore(), WithScore: c.GetWithScore(),
-		}
+		s.Compared = proto.CloneOf(c)
 	}
 	var times, memory histogram.Counts
 	for i := range u.minutes {

@@ -25,24 +25,13 @@ func (s *service) capture(c echo.Context) error {
 	if name == "" {
 		return problem.New(problem.Invalid, "query parameter config: the identifier of a config is expected")
 	}
-	if err := s.Store.Allow(ctx, project, "explanations", explainRate()); err != nil {
-		return err
-	}
-	t, err := s.Store.Ticket(ctx, project, id)
-	if err != nil {
-		return err
-	}
-	configs, err := s.Store.Configs(ctx, project)
+	t, configs, look, err := s.lookAt(ctx, project, id)
 	if err != nil {
 		return err
 	}
 	config := configs[name]
 	if config == nil {
 		return problem.New(problem.NotFound, "config %q was not found", name)
-	}
-	look, err := newGlass(t.Body)
-	if err != nil {
-		return err
 	}
 	segments := look.segments(look.config(config))
 	if len(segments) == 0 || stateOf(t) != stateWaiting {
@@ -59,9 +48,7 @@ func (s *service) capture(c echo.Context) error {
 	}
 	request := s.explainRequest(project, position, id, config, segments[0])
 	request.Capture = true
-	ctx, cancel := context.WithTimeout(ctx, explainTime+time.Second)
-	defer cancel()
-	answer := s.asker.Ask(ctx, request)
+	answer := s.askOnce(ctx, request)
 	budget.Charge(ctx, project, answer.Cost)
 	switch {
 	case len(answer.Capture) > 0:
@@ -79,12 +66,7 @@ func (s *service) capture(c echo.Context) error {
 
 // mayAsk is Limited when the runs of a project took more than they may.
 func mayAsk(ctx context.Context, budget asking.Budget, project string) error {
-	again, err := budget.Again(ctx, project)
-	if err != nil || again <= 0 {
-		return err
-	}
 	e := problem.New(problem.Limited, "the runs for explanations of this project took more processor time than they "+
 		"may: try again later").Exceeds(explainWork)
-	e.RetryAfter = again
-	return e
+	return budget.Allow(ctx, project, e)
 }

@@ -125,18 +125,7 @@ type functionsReason struct {
 // explain answers GET /tickets/{id}/explanation.
 func (s *service) explain(c echo.Context) error {
 	ctx, project, id := c.Request().Context(), c.Param("project"), c.Param("ticket")
-	if err := s.Store.Allow(ctx, project, "explanations", explainRate()); err != nil {
-		return err
-	}
-	t, err := s.Store.Ticket(ctx, project, id)
-	if err != nil {
-		return err
-	}
-	configs, err := s.Store.Configs(ctx, project)
-	if err != nil {
-		return err
-	}
-	look, err := newGlass(t.Body)
+	t, configs, look, err := s.lookAt(ctx, project, id)
 	if err != nil {
 		return err
 	}
@@ -155,6 +144,23 @@ func (s *service) explain(c echo.Context) error {
 	}
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, doc)
+}
+
+// lookAt reads a ticket and the configs of its project, if the project may ask for another explanation.
+func (s *service) lookAt(
+	ctx context.Context, project, id string,
+) (t *state.Ticket, configs map[string]*pb.Config, look *glass, err error) {
+	if err := s.Store.Allow(ctx, project, "explanations", explainRate()); err != nil {
+		return nil, nil, nil, err
+	}
+	if t, err = s.Store.Ticket(ctx, project, id); err != nil {
+		return nil, nil, nil, err
+	}
+	if configs, err = s.Store.Configs(ctx, project); err != nil {
+		return nil, nil, nil, err
+	}
+	look, err = newGlass(t.Body)
+	return t, configs, look, err
 }
 
 // The states of a ticket.
@@ -196,7 +202,7 @@ func (s *service) ask(ctx context.Context, project string, look *glass, doc *exp
 			if runs++; runs > explainRuns || ctx.Err() != nil {
 				return nil
 			}
-			answer := s.askOnce(ctx, project, position, doc.ID, one.config, pools)
+			answer := s.askOnce(ctx, s.explainRequest(project, position, doc.ID, one.config, pools))
 			budget.Charge(ctx, project, answer.Cost)
 			one.add(doc.ID, answer)
 			among.add(one, answer.Proposals)
@@ -205,12 +211,11 @@ func (s *service) ask(ctx context.Context, project string, look *glass, doc *exp
 	return nil
 }
 
-func (s *service) askOnce(ctx context.Context, project string, position uint64, id string, config *pb.Config,
-	pools map[string]*pb.Pool) asking.Answer {
+func (s *service) askOnce(ctx context.Context, r *pb.RunRequest) asking.Answer {
 	// The runner ends the run in time; a second more is for the way there and back.
 	ctx, cancel := context.WithTimeout(ctx, explainTime+time.Second)
 	defer cancel()
-	return s.asker.Ask(ctx, s.explainRequest(project, position, id, config, pools))
+	return s.asker.Ask(ctx, r)
 }
 
 // explainRequest asks for a run that is asked about a ticket.

@@ -34,11 +34,29 @@ func Main(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 		o.Host = "127.0.0.1"
 	}
 	h := &host{
-		options: o, events: json.NewEncoder(out), servers: map[string]*server{}, http: &http.Client{Timeout: time.Minute},
+		options: o, events: NewEvents(out), servers: map[string]*server{}, http: &http.Client{Timeout: time.Minute},
 	}
 	defer h.close()
+	return Obey(ctx, in, func(c Command) error { return h.run(ctx, c) })
+}
+
+// host is the servers of one process.
+type host struct {
+	options Options
+
+	mu      sync.Mutex
+	events  *Events
+	servers map[string]*server
+	closed  bool
+
+	http  *http.Client
+	fills sync.WaitGroup // the servers that keep their games filled
+}
+
+// Obey calls run with each command of in, until in ends, run fails, or ctx ends. Then a goroutine still reads in.
+func Obey(ctx context.Context, in io.Reader, run func(Command) error) error {
 	read := make(chan error, 1)
-	go func() { read <- Obey(in, func(c Command) error { return h.run(ctx, c) }) }()
+	go func() { read <- obey(in, run) }()
 	select {
 	case err := <-read:
 		return err
@@ -47,22 +65,7 @@ func Main(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	}
 }
 
-// host is the servers of one process.
-type host struct {
-	options Options
-
-	mu      sync.Mutex
-	events  *json.Encoder
-	broken  error // the first failure to write an event
-	servers map[string]*server
-	closed  bool
-
-	http  *http.Client
-	fills sync.WaitGroup // the servers that keep their games filled
-}
-
-// Obey calls run with each command of in, until in ends or run fails.
-func Obey(in io.Reader, run func(Command) error) error {
+func obey(in io.Reader, run func(Command) error) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, MaxCommand)
 	for lines.Scan() {
@@ -90,7 +93,7 @@ func (h *host) run(ctx context.Context, c Command) error {
 	case c.Stop != nil:
 		h.end(c.Stop.ID, "stopped")
 	}
-	return h.broken
+	return h.events.Err()
 }
 
 func (h *host) start(ctx context.Context, c *Start) {
@@ -98,12 +101,12 @@ func (h *host) start(ctx context.Context, c *Start) {
 	if !ok {
 		var err error
 		if s, err = h.open(ctx, c); err != nil {
-			h.send(Event{ID: c.ID, Error: err.Error()})
+			h.events.Send(Event{ID: c.ID, Error: err.Error()})
 			return
 		}
 		h.options.Log.Debug("game server started", "match", s.match, "connection", s.connection)
 	}
-	h.send(Event{ID: c.ID, Connection: s.connection})
+	h.events.Send(Event{ID: c.ID, Connection: s.connection})
 }
 
 func (h *host) open(ctx context.Context, c *Start) (*server, error) {
@@ -156,15 +159,27 @@ func (h *host) end(id, reason string) {
 		s.close()
 		h.options.Log.Debug("game server ended", "match", s.match, "reason", reason)
 	}
-	h.send(Event{ID: id, Ended: reason})
+	h.events.Send(Event{ID: id, Ended: reason})
 }
 
-// send writes an event. A parent that no longer reads has closed the input too, or is about to.
-func (h *host) send(e Event) {
-	if err := h.events.Encode(e); err != nil && h.broken == nil {
-		h.broken = fmt.Errorf("write events: %w", err)
+// Events tells the parent what becomes of servers.
+type Events struct {
+	out *json.Encoder
+	err error
+}
+
+// NewEvents writes events to out.
+func NewEvents(out io.Writer) *Events { return &Events{out: json.NewEncoder(out)} }
+
+// Send writes an event. A parent that no longer reads has closed the input too, or is about to.
+func (e *Events) Send(one Event) {
+	if err := e.out.Encode(one); err != nil && e.err == nil {
+		e.err = fmt.Errorf("write events: %w", err)
 	}
 }
+
+// Err is the first failure to write an event.
+func (e *Events) Err() error { return e.err }
 
 // close ends all servers. Those that keep their games filled have a moment to delete their backfill tickets.
 func (h *host) close() {

@@ -16,8 +16,6 @@ package studio
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -56,16 +54,9 @@ func Main(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.Host == "" {
 		o.Host = "127.0.0.1"
 	}
-	h := &host{options: o, events: json.NewEncoder(out), servers: map[string]*server{}}
+	h := &host{options: o, events: gameserver.NewEvents(out), servers: map[string]*server{}}
 	defer h.close()
-	read := make(chan error, 1)
-	go func() { read <- gameserver.Obey(in, func(c gameserver.Command) error { return h.run(ctx, c) }) }()
-	select {
-	case err := <-read:
-		return err
-	case <-ctx.Done():
-		return nil
-	}
+	return gameserver.Obey(ctx, in, func(c gameserver.Command) error { return h.run(ctx, c) })
 }
 
 // host is the commands of one process.
@@ -73,8 +64,7 @@ type host struct {
 	options Options
 
 	mu      sync.Mutex
-	events  *json.Encoder
-	broken  error // the first failure to write an event
+	events  *gameserver.Events
 	servers map[string]*server
 	closed  bool
 
@@ -92,23 +82,23 @@ func (h *host) run(ctx context.Context, c gameserver.Command) error {
 		if s, ok := h.servers[c.Stop.ID]; ok {
 			s.end(grace)
 		} else {
-			h.send(gameserver.Event{ID: c.Stop.ID, Ended: "stopped"})
+			h.events.Send(gameserver.Event{ID: c.Stop.ID, Ended: "stopped"})
 		}
 	}
-	return h.broken
+	return h.events.Err()
 }
 
 func (h *host) start(ctx context.Context, c *gameserver.Start) {
 	s, ok := h.servers[c.ID]
 	if ok {
 		if s.started {
-			h.send(gameserver.Event{ID: c.ID, Connection: s.address})
+			h.events.Send(gameserver.Event{ID: c.ID, Connection: s.address})
 		}
 		return // or it follows
 	}
 	s, err := open(ctx, h.options, c)
 	if err != nil {
-		h.send(gameserver.Event{ID: c.ID, Error: err.Error()})
+		h.events.Send(gameserver.Event{ID: c.ID, Error: err.Error()})
 		return
 	}
 	h.servers[c.ID] = s
@@ -152,7 +142,7 @@ func (h *host) announce(id string, s *server) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.started = true
-	h.send(gameserver.Event{ID: id, Connection: s.address})
+	h.events.Send(gameserver.Event{ID: id, Connection: s.address})
 }
 
 func (h *host) remove(id string, s *server, reason string) {
@@ -163,14 +153,7 @@ func (h *host) remove(id string, s *server, reason string) {
 	if !s.started && reason == "over" {
 		e = gameserver.Event{ID: id, Error: s.process.Err().Error()}
 	}
-	h.send(e)
-}
-
-// send writes an event. A parent that no longer reads has closed the input too, or is about to.
-func (h *host) send(e gameserver.Event) {
-	if err := h.events.Encode(e); err != nil && h.broken == nil {
-		h.broken = fmt.Errorf("write events: %w", err)
-	}
+	h.events.Send(e)
 }
 
 // close ends all servers and returns when they have ended.

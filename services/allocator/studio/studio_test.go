@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/studio"
+	"matchmaker.dev/services/internal/process"
 )
 
 // fleet is a process of commands.
@@ -25,31 +25,14 @@ type fleet struct {
 	in     *io.PipeWriter
 	events *json.Decoder
 	ended  chan error
-	log    *buffer
-}
-
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+	log    *process.Buffer
 }
 
 func start(t *testing.T, command string) *fleet {
 	t.Helper()
 	in, w := io.Pipe()
 	r, out := io.Pipe()
-	f := &fleet{t: t, in: w, events: json.NewDecoder(r), ended: make(chan error, 1), log: new(buffer)}
+	f := &fleet{t: t, in: w, events: json.NewDecoder(r), ended: make(chan error, 1), log: new(process.Buffer)}
 	go func() {
 		f.ended <- studio.Main(t.Context(), in, out, studio.Options{
 			Command: command, Env: []string{"PATH=" + os.Getenv("PATH")}, Log: slog.New(slog.NewTextHandler(f.log, nil)),

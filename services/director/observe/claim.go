@@ -166,17 +166,21 @@ func (s *Segment) recordMatch(ctx context.Context, now time.Time, c *state.Claim
 	m.score.Record(ctx, p.GetScore(), s.labels.config)
 	m.size.Record(ctx, float64(len(c.Tickets)), s.labels.config)
 	m.players.Record(ctx, float64(max(len(c.Tickets), int(p.GetPlayers()))), s.labels.config)
-	s.recordMeasures(ctx, now, c)
+	reported := s.recordMeasures(ctx, c)
 	result := s.labels.assigned
 	if p.GetError() != "" {
 		result = s.labels.unassigned
 	}
-	for _, id := range c.Tickets {
+	for i, id := range c.Tickets {
 		created, known := state.CreationTime(id)
 		if !known {
 			continue
 		}
 		waited := age(created, now)
+		if reported {
+			party := report.PartyName(report.PartyOf(c.Parties, i))
+			m.waits.Record(ctx, waited, m.parties.Option(s.project.name, c.Queue, p.GetHosting().GetRegion(), party))
+		}
 		if p.GetError() == "" {
 			m.matching.Record(ctx, waited, s.labels.config)
 		}
@@ -186,11 +190,12 @@ func (s *Segment) recordMatch(ctx context.Context, now time.Time, c *state.Claim
 	}
 }
 
-// recordMeasures records how good a match is, if its config has a report or its function measures.
-func (s *Segment) recordMeasures(ctx context.Context, now time.Time, c *state.Claim) {
+// recordMeasures records how good a match is, if its config has a report or its function measures. It returns whether
+// the waits are told by party, too.
+func (s *Segment) recordMeasures(ctx context.Context, c *state.Claim) (reported bool) {
 	p, m := c.Match.GetProposal(), s.project.metrics
 	if s.config.GetReport() == nil && len(c.Measures) == 0 || p.GetError() != "" {
-		return
+		return false
 	}
 	project, queue, region := s.project.name, c.Queue, p.GetHosting().GetRegion()
 	largest := report.PartyName(report.Largest(c.Parties, len(c.Tickets), int(p.GetPlayers())))
@@ -206,13 +211,5 @@ func (s *Segment) recordMeasures(ctx context.Context, now time.Time, c *state.Cl
 	for _, one := range c.Measures {
 		record(report.Measure, one.GetName(), one.GetValue())
 	}
-	if s.config.GetReport() == nil {
-		return
-	}
-	for i, id := range c.Tickets {
-		if created, known := state.CreationTime(id); known {
-			party := report.PartyName(report.PartyOf(c.Parties, i))
-			m.waits.Record(ctx, age(created, now), m.parties.Option(project, queue, region, party))
-		}
-	}
+	return s.config.GetReport() != nil
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -32,6 +33,16 @@ func (b Budget) Again(ctx context.Context, project string) (time.Duration, error
 		return 0, err
 	}
 	return max(empty, time.Second).Round(time.Second), nil
+}
+
+// Allow is refusal, with the time after which to try again, once a project's budget is used up.
+func (b Budget) Allow(ctx context.Context, project string, refusal *problem.Error) error {
+	again, err := b.Again(ctx, project)
+	if err != nil || again == 0 {
+		return err
+	}
+	refusal.RetryAfter = again
+	return refusal
 }
 
 // Charge charges a project for a run, also when nobody waits for the answer any more.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // page prints a record in Markdown.
@@ -111,21 +113,10 @@ func (r *record) page(names []string) (string, error) {
 const columns = 120
 
 // wrapped is a text in lines.
-func wrapped(text string) string {
-	var out strings.Builder
-	at := 0
-	for word := range strings.FieldsSeq(text) {
-		switch n := len(word); {
-		case at == 0:
-			at = n
-		case at+1+n > columns:
-			out.WriteByte('\n')
-			at = n
-		default:
-			out.WriteByte(' ')
-			at += 1 + n
-		}
-		out.WriteString(word)
+func wrapped(words string) string {
+	lines := strings.Split(text.WrapSoft(words, columns), "\n") // filled up with spaces
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
 	}
-	return out.String()
+	return strings.Join(lines, "\n")
 }

@@ -109,14 +109,9 @@ func (s *service) shown(t *pb.Ticket) waitingTicket {
 
 // allowList refuses a list while the budget of the project is used up.
 func (s *service) allowList(ctx context.Context, project string) error {
-	again, err := s.listBudget().Again(ctx, project)
-	if err != nil || again == 0 {
-		return err
-	}
 	e := problem.New(problem.Limited, "the lists of this project took more processor time of runners than they may: try "+
 		"again later").Exceeds(listWork)
-	e.RetryAfter = again
-	return e
+	return s.listBudget().Allow(ctx, project, e)
 }
 
 // list asks a runner that hosts the project. Errors: Unavailable when there is none.
