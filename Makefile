@@ -44,14 +44,13 @@ dev: build ## Run everything on http://127.0.0.1:8080 for your own clients; DEV=
 	bin/matchmaker dev $(DEV)
 
 .PHONY: test
-test: redis compilers generators ## Run all tests, and fuzz a little
-	go test -race -p 2 -timeout 30m $(foreach m,proto pkg/client pkg/matchfn functions,./$(m)/...) \
+test: redis compilers generators ## Run all tests
+	go test -race -p 2 -timeout 15m $(foreach m,proto pkg/client pkg/matchfn functions,./$(m)/...) \
 		$$(go list ./services/... | grep -v /services/test/)
-	go test -race -p 1 -timeout 30m $$(go list ./services/test/... | grep -v /e2e$$) # each starts systems of many processes
-	go test -timeout 30m ./services/test/e2e -args -race-dev
+	go test -race -p 1 -timeout 15m $$(go list ./services/test/... | grep -v /e2e$$) # each starts systems of many processes
+	go test -timeout 25m ./services/test/e2e -args -race-dev
 	go test ./deploy/... ./services/test/quality/...
 	go test -count=1 -run '^TestPromisesAreKept$$' ./services/test/simulate -args -faults 10000
-	@$(MAKE) --no-print-directory fuzz FUZZTIME=5000x
 
 # Apart from `make test`: the gateway's binary alone takes minutes to build from source.
 .PHONY: gateway

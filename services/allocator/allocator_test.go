@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
@@ -160,9 +161,7 @@ func prepare(t testing.TB) *world {
 	short.Poll, short.Sweep, short.Retry = time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
 	w.options = allocator.Options{Store: w.store, Bus: w.bus, Log: log, Settings: short,
 		Readable: 10 * time.Minute, Renewable: 24 * time.Hour}
-	if err := w.bus.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	embeddedtest.Prepare(t, w.bus)
 	w.lead(project)
 	return w
 }

@@ -44,7 +44,7 @@ func start(t *testing.T) *studio {
 	s := &studio{store: embeddedtest.Store(t, state.Options{}), pokes: make(chan *pb.Poke, 100)}
 	b := embeddedtest.Bus(t, bus.Options{Name: "test"})
 	s.bus = b
-	must(t, b.Prepare(t.Context()))
+	embeddedtest.Prepare(t, b)
 	sub, err := b.OnPoke(func(_ string, p *pb.Poke) { s.pokes <- p })
 	must(t, err)
 	t.Cleanup(func() { sub.Stop() })

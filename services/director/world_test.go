@@ -22,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/test/proxy"
@@ -68,9 +69,7 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { _ = w.nats.Close() })
 	w.redisLink, w.natsLink = w.link(&w.redisAt), w.link(&w.natsAt)
 	w.store, w.bus = w.connect()
-	if err := w.bus.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	embeddedtest.Prepare(t, w.bus)
 	return w
 }
 

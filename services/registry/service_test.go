@@ -20,6 +20,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
@@ -96,7 +97,7 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	b.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Name: "test", Log: log})
 	must(t, err)
 	t.Cleanup(func() { b.bus.Close(context.Background()) })
-	must(t, b.bus.Prepare(t.Context()))
+	embeddedtest.Prepare(t, b.bus)
 	box, err := sandbox.New(sandbox.Options{Dir: b.boxDir, Log: log, Binary: child})
 	must(t, err)
 	t.Cleanup(box.Close)

@@ -17,6 +17,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/runner"
 )
@@ -66,7 +67,7 @@ func newWorld(t testing.TB) *world {
 	w.must(err)
 	t.Cleanup(func() { _ = w.store.Close() })
 	w.bus = w.connect("test")
-	w.must(w.bus.Prepare(t.Context()))
+	embeddedtest.Prepare(t, w.bus)
 	w.tickets = w.store.Creator(func(_ context.Context, _ string, position uint64) {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
@@ -168,7 +169,7 @@ func TestHeldGetReturnsForAnAcceptance(t *testing.T) {
 // Streams tell that a match asks, how many accepted, and why a ticket ended.
 func TestStreamTellsOfAnAcceptance(t *testing.T) {
 	r := start(t)
-	must(t, r.bus.Prepare(t.Context()))
+	embeddedtest.Prepare(t, r.bus)
 	ada, bob := r.create(t), r.createFor(t, "bob", "{}")
 	f := r.open(t, 0, ada)
 	f.expect("waiting", ada)

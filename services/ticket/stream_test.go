@@ -12,6 +12,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/stream"
@@ -123,7 +124,7 @@ func (r *replicas) propose(t *testing.T, backfill, id string) {
 
 func TestStreamTellsTheLifeOfATicket(t *testing.T) {
 	r := start(t)
-	must(t, r.bus.Prepare(t.Context()))
+	embeddedtest.Prepare(t, r.bus)
 	id := r.createIn(t, `["ranked"]`)
 	f := r.open(t, 1, id)
 	if f.StatusCode != http.StatusOK || f.Header.Get("Content-Type") != "text/event-stream" ||
@@ -169,7 +170,7 @@ func TestStreamGoesOnFromTheLastEvent(t *testing.T) {
 
 func TestStreamSaysWhyATicketEnded(t *testing.T) {
 	r := start(t)
-	must(t, r.bus.Prepare(t.Context()))
+	embeddedtest.Prepare(t, r.bus)
 	deleted := r.create(t)
 	f := r.open(t, 1, deleted)
 	f.expect("waiting", deleted)

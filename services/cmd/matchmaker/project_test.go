@@ -10,6 +10,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -41,7 +42,7 @@ func TestProjectsAreListedAndDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(b.Prepare(t.Context()))
+	embeddedtest.Prepare(t, b)
 	fill := func(project string) {
 		t.Helper()
 		_, _, err := store.PutConfig(t.Context(), project, &pb.Config{Id: "c", Function: "f"}, state.AnyRevision)

@@ -11,6 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 )
 
 // eventBus is a message bus to which tests publish events.
@@ -33,9 +34,7 @@ func newEventBus(t *testing.T) *eventBus {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close(context.Background()) })
-	if err := b.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	embeddedtest.Prepare(t, b)
 	return &eventBus{Bus: b, url: nats.URL()}
 }
 

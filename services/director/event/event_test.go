@@ -15,6 +15,7 @@ import (
 	"matchmaker.dev/services/director/event"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -55,9 +56,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.bus.Close(context.Background()) })
-	if err := w.bus.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	embeddedtest.Prepare(t, w.bus)
 	return w
 }
 

@@ -22,6 +22,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/test/proxy"
 )
@@ -53,9 +54,7 @@ func connectWith(t *testing.T, o bus.Options) *bus.Bus {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close(context.Background()) })
-	if err := b.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	embeddedtest.Prepare(t, b)
 	return b
 }
 
@@ -114,9 +113,7 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = b.Close(context.Background()) }()
-	if err := b.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	embeddedtest.Prepare(t, b)
 	l.Set(proxy.Silent)
 	eventually(t, "the silence is noticed", func() bool { return !b.Connected() })
 	if err := b.Ready(t.Context()); err != nil {
@@ -614,9 +611,7 @@ func TestLogsAreKeptBySize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		embeddedtest.Prepare(t, b)
 		return n, b
 	}
 	stop := func(n *embedded.NATS, b *bus.Bus) {

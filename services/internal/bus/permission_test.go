@@ -20,6 +20,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 )
 
 // said keeps what is logged.
@@ -259,9 +260,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 	url, _ := permitting(t)
 	// All streams are there: it is not for their being missing that anything is refused.
 	all := member(t, url, account.All, slog.New(slog.DiscardHandler))
-	if err := all.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	embeddedtest.Prepare(t, all)
 	// What is refused to everybody, and to some.
 	publish := map[string][]string{
 		"$JS.API.STREAM.DELETE.MM_MATCHES": catalog.Names(), "$JS.API.STREAM.PURGE.MM_MATCHES": catalog.Names(),

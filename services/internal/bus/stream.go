@@ -31,14 +31,11 @@ func (b *Bus) Prepare(ctx context.Context) error {
 			b.prepared.Store(true)
 			return nil
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		if !said {
 			b.log.WarnContext(ctx, "waiting for the message bus", "error", err)
 		}
 		if wait.For(ctx, 250*time.Millisecond) != nil {
-			return context.Cause(ctx)
+			return fmt.Errorf("the message bus is not ready: %w: %w", context.Cause(ctx), err)
 		}
 	}
 }

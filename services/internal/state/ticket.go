@@ -105,6 +105,9 @@ func (s *Store) Tickets(ctx context.Context, project string, ids []string) ([]*T
 	reads.SetLimit(readsAtOnce)
 	for i, id := range ids {
 		reads.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err() // the others, and what is under way, need not be read
+			}
 			t, err := s.Ticket(ctx, project, id)
 			if problem.KindOf(err) == problem.NotFound {
 				return nil

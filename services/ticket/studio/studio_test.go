@@ -59,7 +59,7 @@ func start(t *testing.T, change func(*studio.Options)) *world {
 	t.Helper()
 	w := &world{store: embeddedtest.Store(t, state.Options{}), bus: embeddedtest.Bus(t, bus.Options{}),
 		tails: map[string]bus.EventTail{}}
-	must(t, w.bus.Prepare(t.Context()))
+	embeddedtest.Prepare(t, w.bus)
 	log := slog.New(slog.DiscardHandler)
 	var err error
 	w.tokens, err = issuer.Open(t.TempDir(), time.Now)

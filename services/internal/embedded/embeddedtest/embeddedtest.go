@@ -12,8 +12,11 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// closing is how long the bus may take to close.
-const closing = time.Minute
+// How long the bus may take to make its streams, and to close.
+const (
+	preparing = time.Minute
+	closing   = time.Minute
+)
 
 // Store is a store on an empty Redis. The options need no server and no log.
 func Store(tb testing.TB, o state.Options) *state.Store {
@@ -53,6 +56,16 @@ func Bus(tb testing.TB, o bus.Options) *bus.Bus {
 		return b.Close(ctx)
 	})
 	return b
+}
+
+// Prepare makes the streams of a bus. A test does not wait for a server that cannot make them, as a service does.
+func Prepare(tb testing.TB, b *bus.Bus) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), preparing)
+	defer cancel()
+	if err := b.Prepare(ctx); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 func ends(tb testing.TB, end func() error) {
