@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"time"
 )
 
 // TicketExplanation is why a ticket waits.
@@ -62,9 +63,18 @@ type RunExplanation struct {
 	Reasons  []Reason `json:"reasons"`
 	// Place is where the ticket stands among these tickets, by age, from 1; 0 if nobody knows.
 	Place int `json:"place,omitempty"`
+	// Seen is how many runs for the config there were since the ticket was created; nil if nobody knows.
+	Seen *Seen `json:"seen,omitempty"`
 	// Best is the best proposal with the ticket, beside those of all configs; nil if there is none, or there were too many
 	// to compare.
 	Best *BestProposal `json:"best,omitempty"`
+}
+
+// Seen is runs of a config's function, in all segments of its pools, and when the first of them was asked for. Runs of
+// the first second may be missing, and of a ticket that waits for minutes those of a longer time.
+type Seen struct {
+	Runs  int       `json:"runs"`
+	Since time.Time `json:"since"`
 }
 
 // BestProposal is a proposal, and the one that it loses to; nil if it wins.
@@ -91,7 +101,7 @@ type Reason struct {
 
 // CaptureRun runs the function of a config that gets a ticket, and returns the run as a file: "mm function test
 // --capture" repeats it. It has all that the function gets of the tickets that wait, their properties too. The token
-// must be a developer's, and the role Support is not enough. Nothing is claimed.
+// must be a developer's; the role Support is enough only with SupportRules.Properties. Nothing is claimed.
 func (c *Client) CaptureRun(ctx context.Context, ticket, config string) ([]byte, error) {
 	segment, err := segment("ticket id", ticket)
 	if err != nil {

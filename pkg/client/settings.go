@@ -16,6 +16,14 @@ type ProjectSettings struct {
 	Acceptance *AcceptanceRules `json:"acceptance,omitempty"`
 	// Attributes says of names of tickets' attributes who sets them; everybody sets those without a rule.
 	Attributes map[string]AttributeRule `json:"attributes,omitempty"`
+	// Support says what developers with the role Support may see.
+	Support *SupportRules `json:"support,omitempty"`
+}
+
+// SupportRules are what developers with the role Support may see besides what they see in every project.
+type SupportRules struct {
+	// Properties of tickets, in captures of runs.
+	Properties bool `json:"properties"`
 }
 
 // TicketRules are rules for the tickets of each player.

@@ -21,6 +21,11 @@ type settingsBody struct {
 	Tickets    *ticketRules             `json:"tickets,omitzero"`
 	Acceptance *acceptanceRules         `json:"acceptance,omitzero"`
 	Attributes map[string]attributeRule `json:"attributes,omitzero"`
+	Support    *supportRules            `json:"support,omitzero"`
+}
+
+type supportRules struct {
+	Properties bool `json:"properties"`
 }
 
 type ticketRules struct {
@@ -74,6 +79,9 @@ func settingsOf(p *pb.ProjectSettings) settingsBody {
 		if a.GetFirstPause() > 0 {
 			b.Acceptance.Pause = &pauseRule{Seconds: a.GetFirstPause() / 1000, MaxSeconds: a.GetLongestPause() / 1000}
 		}
+	}
+	if p.GetSupportProperties() {
+		b.Support = &supportRules{Properties: true}
 	}
 	if len(p.GetAttributes()) > 0 {
 		b.Attributes = make(map[string]attributeRule, len(p.GetAttributes()))

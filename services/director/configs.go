@@ -67,6 +67,7 @@ func (l *leader) reload(ctx context.Context, now time.Time) {
 		} else {
 			l.chargeChange(ctx, id, 0)
 			l.budget.Close(id)
+			delete(l.asked, id)
 		}
 		for _, s := range segments {
 			s.stop(now)

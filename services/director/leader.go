@@ -31,6 +31,8 @@ type leader struct {
 	budget *schedule.Budget
 	// segments are those of each config, by its id.
 	segments map[string][]*segment
+	// asked is how many runs of each config were asked for.
+	asked map[string]int64
 	// waiting says how many tickets wait in each queue, and how many players, as the last run saw them.
 	waiting *pb.RunStats
 	reloads reloads
@@ -70,8 +72,8 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 		settler:     &settler{scope: scope, outbox: outbox, reporter: reporter},
 		maintenance: &maintenance{scope: scope, outbox: outbox, listeners: s.listeners},
 		estimator:   newEstimator(scope), reporter: reporter,
-		budget: schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, happened: notify.New(),
-		stop: stop,
+		budget: schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, asked: map[string]int64{},
+		happened: notify.New(), stop: stop,
 	}
 }
 

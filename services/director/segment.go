@@ -37,6 +37,7 @@ type run struct {
 
 // startRun asks the runners to run the segment's function.
 func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
+	l.asked[s.config.GetId()]++
 	request := &pb.RunRequest{
 		Run:       uuid.NewString(),
 		Project:   l.project,
@@ -53,6 +54,8 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 		Queue:     s.config.GetQueue(),
 		Report:    s.config.GetReport(),
 		Upload:    s.config.GetUpload(),
+		Number:    l.asked[s.config.GetId()],
+		Epoch:     l.epoch,
 	}
 	s.Start(now)
 	s.observed.RecordDelay(ctx, s.Delay())

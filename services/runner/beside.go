@@ -98,8 +98,9 @@ func (f *function) startBeside(key besideKey) *beside {
 
 func (f *function) newBeside(key besideKey) *function {
 	b := &function{
-		functionKey: f.functionKey, env: f.env, feed: f.feed, labels: f.labels, health: f.health, spent: f.spent,
-		role: key.role, logBudget: f.logBudget, projectLog: f.projectLog, ready: make(chan struct{}), runs: map[*run]func(){},
+		functionKey: f.functionKey, env: f.env, feed: f.feed, labels: f.labels, health: f.health, sightings: f.sightings,
+		spent: f.spent,
+		role:  key.role, logBudget: f.logBudget, projectLog: f.projectLog, ready: make(chan struct{}), runs: map[*run]func(){},
 		least: 1, most: 1,
 	}
 	if key.role == pinned {

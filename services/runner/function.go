@@ -34,6 +34,7 @@ type function struct {
 	// role is what it runs for if it is beside another one, and empty otherwise.
 	role      role
 	health    *health
+	sightings *sightings
 	spent     *spending
 	trying    atomic.Bool // something is tried with runs
 	repeating atomic.Bool // a failed run is being repeated
@@ -56,7 +57,8 @@ func newFunction(ctx context.Context, e *env, key functionKey, feed *feed, proje
 	f := &function{
 		functionKey: key, env: e, feed: feed, labels: e.metrics.labels(key),
 		logBudget: rate.NewLimiter(logRate, logBurst), projectLog: projectLog, ready: make(chan struct{}),
-		runs: map[*run]func(){}, health: newHealth(e.Store.Now), spent: newSpending(),
+		runs: map[*run]func(){}, health: newHealth(e.Store.Now), sightings: newSightings(),
+		spent: newSpending(),
 		least: e.Settings.MinInstances, most: e.Settings.MaxInstances,
 	}
 	f.gate = e.gate.Function(key.project, key.function, e.Settings.MaxInstances, f.scaleUp)

@@ -213,6 +213,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	if s.keeping != nil {
 		env.metrics.kept.Record(s.f.life, int64(s.keeping.Tickets()), s.f.labels.function)
 	}
+	last.Seen = s.f.sightings.since(r.Request)
 	outcome := outcomeOf(err)
 	s.record(r, outcome, last.GetStats(), err)
 	charge := time.Duration(last.GetStats().GetCharge()) * time.Microsecond
@@ -260,6 +261,9 @@ func (s *slot) record(r *run, outcome string, stats *pb.RunStats, err error) {
 	}
 	if s.f.role != repeater && r.isCycle() && r.life.Err() == nil {
 		s.f.health.count(s.v.spec, r.Request.GetConfig(), stats, err)
+	}
+	if !s.f.isTrial() && r.isCycle() && err == nil {
+		s.f.sightings.note(r.Request)
 	}
 }
 

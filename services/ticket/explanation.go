@@ -97,8 +97,16 @@ type runExplanation struct {
 	Reasons  []functionsReason `json:"reasons"`
 	// Place is where the ticket stands among these tickets, by age, from 1; 0 if nobody knows.
 	Place int64 `json:"place,omitzero"`
+	// Seen is how many runs for the config there were since the ticket was created; nil if nobody knows.
+	Seen *seen `json:"seen,omitempty"`
 	// Best is the best proposal with the ticket; nil if there is none, or there were too many to compare.
 	Best *bestProposal `json:"best,omitempty"`
+}
+
+// seen is runs of a config's function, and when the first of them was asked for.
+type seen struct {
+	Runs  int64     `json:"runs"`
+	Since time.Time `json:"since"`
 }
 
 // bestProposal is a proposal, and the one that it loses to beside those of all configs; nil if it wins.
@@ -202,7 +210,9 @@ func (s *service) ask(ctx context.Context, project string, look *glass, doc *exp
 			if runs++; runs > explainRuns || ctx.Err() != nil {
 				return nil
 			}
-			answer := s.askOnce(ctx, s.explainRequest(project, position, doc.ID, one.config, pools))
+			request := s.explainRequest(project, position, doc.ID, one.config, pools)
+			request.SeenSince = look.ticket.GetCreated()
+			answer := s.askOnce(ctx, request)
 			budget.Charge(ctx, project, answer.Cost)
 			one.add(doc.ID, answer)
 			among.add(one, answer.Proposals)
@@ -240,6 +250,9 @@ func (e *configExplanation) add(id string, a asking.Answer) {
 	r.Tickets += a.Tickets
 	if len(a.Places) == 1 && r.Place == 0 {
 		r.Place = a.Places[0]
+	}
+	if a.Seen != nil && r.Seen == nil {
+		r.Seen = &seen{Runs: a.Seen.GetRuns(), Since: time.UnixMilli(a.Seen.GetSince()).UTC()}
 	}
 	r.Proposals += len(a.Proposals)
 	for _, p := range a.Proposals {

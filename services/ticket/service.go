@@ -117,7 +117,7 @@ func (s *service) routes(e *echo.Echo) {
 	e.POST(web.Base+"/tickets/acceptance", cors.Allow(callers(s.answer)))
 	e.GET(web.TicketEvents, cors.Allow(callers(s.follow)))
 	e.GET(web.Base+"/tickets/:ticket/explanation", s.explain, s.Verifier.RequireLook(auth.Developer))
-	e.GET(web.Base+"/tickets/:ticket/explanation/capture", s.capture, s.Verifier.Require(auth.Developer))
+	e.GET(web.Base+"/tickets/:ticket/explanation/capture", s.capture, s.Verifier.RequireLook(auth.Developer))
 	cors.Preflights(e, web.Base+"/tickets", web.Base+"/tickets/acceptance", web.TicketEvents)
 }
 

@@ -147,7 +147,13 @@ type RunRequest struct {
 	Report *Report `protobuf:"bytes,17,opt,name=report,proto3" json:"report,omitempty"`
 	// upload of the function that is to run; 0 for the one that the function runs. Runners of earlier versions do not know
 	// it.
-	Upload        int64 `protobuf:"varint,18,opt,name=upload,proto3" json:"upload,omitempty"`
+	Upload int64 `protobuf:"varint,18,opt,name=upload,proto3" json:"upload,omitempty"`
+	// number counts the runs that a director asked for, of each config, and epoch tells directors apart: see RunPart.seen.
+	// Runs outside of cycles have neither.
+	Number int64  `protobuf:"varint,20,opt,name=number,proto3" json:"number,omitempty"`
+	Epoch  uint64 `protobuf:"varint,21,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// seen_since asks for RunPart.seen: the time, in milliseconds since 1970, from which on runs are counted.
+	SeenSince     int64 `protobuf:"varint,22,opt,name=seen_since,json=seenSince,proto3" json:"seen_since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -311,6 +317,27 @@ func (x *RunRequest) GetReport() *Report {
 func (x *RunRequest) GetUpload() int64 {
 	if x != nil {
 		return x.Upload
+	}
+	return 0
+}
+
+func (x *RunRequest) GetNumber() int64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *RunRequest) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *RunRequest) GetSeenSince() int64 {
+	if x != nil {
+		return x.SeenSince
 	}
 	return 0
 }
@@ -510,7 +537,10 @@ type RunPart struct {
 	// 0 for one that it did not get. They are set only on the last part.
 	Places []int64 `protobuf:"varint,14,rep,packed,name=places,proto3" json:"places,omitempty"`
 	// capture is a part of what RunRequest.capture asks for: see package capture.
-	Capture       []byte `protobuf:"bytes,15,opt,name=capture,proto3" json:"capture,omitempty"`
+	Capture []byte `protobuf:"bytes,15,opt,name=capture,proto3" json:"capture,omitempty"`
+	// seen is how many runs of the config there were since RunRequest.seen_since, as far as the runner knows; set only on
+	// the last part.
+	Seen          *Seen `protobuf:"bytes,16,opt,name=seen,proto3" json:"seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -650,6 +680,67 @@ func (x *RunPart) GetCapture() []byte {
 	return nil
 }
 
+func (x *RunPart) GetSeen() *Seen {
+	if x != nil {
+		return x.Seen
+	}
+	return nil
+}
+
+// Seen is runs of a config, in all of its segments.
+type Seen struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Runs  int64                  `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
+	// since is when the first of them was asked for, in milliseconds since 1970.
+	Since         int64 `protobuf:"varint,2,opt,name=since,proto3" json:"since,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Seen) Reset() {
+	*x = Seen{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Seen) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Seen) ProtoMessage() {}
+
+func (x *Seen) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Seen.ProtoReflect.Descriptor instead.
+func (*Seen) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Seen) GetRuns() int64 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+func (x *Seen) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
 // Explanation is a reason why a ticket is in no match.
 type Explanation struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -664,7 +755,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -676,7 +767,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -689,7 +780,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Explanation) GetTicket() string {
@@ -737,7 +828,7 @@ type PlainProposals struct {
 
 func (x *PlainProposals) Reset() {
 	*x = PlainProposals{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -749,7 +840,7 @@ func (x *PlainProposals) String() string {
 func (*PlainProposals) ProtoMessage() {}
 
 func (x *PlainProposals) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -762,7 +853,7 @@ func (x *PlainProposals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlainProposals.ProtoReflect.Descriptor instead.
 func (*PlainProposals) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PlainProposals) GetTickets() []byte {
@@ -874,7 +965,7 @@ type RunStats struct {
 
 func (x *RunStats) Reset() {
 	*x = RunStats{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -886,7 +977,7 @@ func (x *RunStats) String() string {
 func (*RunStats) ProtoMessage() {}
 
 func (x *RunStats) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -899,7 +990,7 @@ func (x *RunStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunStats.ProtoReflect.Descriptor instead.
 func (*RunStats) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RunStats) GetInstance() string {
@@ -1069,7 +1160,7 @@ type PoolCount struct {
 
 func (x *PoolCount) Reset() {
 	*x = PoolCount{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1081,7 +1172,7 @@ func (x *PoolCount) String() string {
 func (*PoolCount) ProtoMessage() {}
 
 func (x *PoolCount) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1094,7 +1185,7 @@ func (x *PoolCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolCount.ProtoReflect.Descriptor instead.
 func (*PoolCount) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PoolCount) GetTickets() int64 {
@@ -1135,7 +1226,7 @@ type MatchWork struct {
 
 func (x *MatchWork) Reset() {
 	*x = MatchWork{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1147,7 +1238,7 @@ func (x *MatchWork) String() string {
 func (*MatchWork) ProtoMessage() {}
 
 func (x *MatchWork) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1160,7 +1251,7 @@ func (x *MatchWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatchWork.ProtoReflect.Descriptor instead.
 func (*MatchWork) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *MatchWork) GetProject() string {
@@ -1213,7 +1304,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1225,7 +1316,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1238,7 +1329,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Assigned) GetTickets() []string {
@@ -1271,7 +1362,7 @@ type TicketStatus struct {
 
 func (x *TicketStatus) Reset() {
 	*x = TicketStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1374,7 @@ func (x *TicketStatus) String() string {
 func (*TicketStatus) ProtoMessage() {}
 
 func (x *TicketStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1387,7 @@ func (x *TicketStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketStatus.ProtoReflect.Descriptor instead.
 func (*TicketStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{11}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{12}
 }
 
 // RunnerStatus is a runner's heartbeat: its instances and their states.
@@ -1319,7 +1410,7 @@ type RunnerStatus struct {
 
 func (x *RunnerStatus) Reset() {
 	*x = RunnerStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1331,7 +1422,7 @@ func (x *RunnerStatus) String() string {
 func (*RunnerStatus) ProtoMessage() {}
 
 func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1344,7 +1435,7 @@ func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunnerStatus.ProtoReflect.Descriptor instead.
 func (*RunnerStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RunnerStatus) GetRunner() string {
@@ -1427,7 +1518,7 @@ type UploadStatus struct {
 
 func (x *UploadStatus) Reset() {
 	*x = UploadStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1530,7 @@ func (x *UploadStatus) String() string {
 func (*UploadStatus) ProtoMessage() {}
 
 func (x *UploadStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1543,7 @@ func (x *UploadStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadStatus.ProtoReflect.Descriptor instead.
 func (*UploadStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UploadStatus) GetProject() string {
@@ -1614,7 +1705,7 @@ type Comparison struct {
 
 func (x *Comparison) Reset() {
 	*x = Comparison{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1626,7 +1717,7 @@ func (x *Comparison) String() string {
 func (*Comparison) ProtoMessage() {}
 
 func (x *Comparison) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1639,7 +1730,7 @@ func (x *Comparison) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
 func (*Comparison) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Comparison) GetWith() int64 {
@@ -1739,7 +1830,7 @@ type InstanceStatus struct {
 
 func (x *InstanceStatus) Reset() {
 	*x = InstanceStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1751,7 +1842,7 @@ func (x *InstanceStatus) String() string {
 func (*InstanceStatus) ProtoMessage() {}
 
 func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1764,7 +1855,7 @@ func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceStatus.ProtoReflect.Descriptor instead.
 func (*InstanceStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{15}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *InstanceStatus) GetProject() string {
@@ -1838,7 +1929,7 @@ type LogLines struct {
 
 func (x *LogLines) Reset() {
 	*x = LogLines{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1850,7 +1941,7 @@ func (x *LogLines) String() string {
 func (*LogLines) ProtoMessage() {}
 
 func (x *LogLines) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1863,7 +1954,7 @@ func (x *LogLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLines.ProtoReflect.Descriptor instead.
 func (*LogLines) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{16}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LogLines) GetInstance() string {
@@ -1914,7 +2005,7 @@ type LogMark struct {
 
 func (x *LogMark) Reset() {
 	*x = LogMark{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1926,7 +2017,7 @@ func (x *LogMark) String() string {
 func (*LogMark) ProtoMessage() {}
 
 func (x *LogMark) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1939,7 +2030,7 @@ func (x *LogMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMark.ProtoReflect.Descriptor instead.
 func (*LogMark) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{17}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LogMark) GetLine() uint32 {
@@ -1974,7 +2065,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
 	"\aservers\x18\x05 \x01(\bR\aservers\x12\x1a\n" +
-	"\banswered\x18\x06 \x01(\bR\banswered\"\xf3\x05\n" +
+	"\banswered\x18\x06 \x01(\bR\banswered\"\xc0\x06\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -1996,7 +2087,11 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\alisting\x18\x10 \x01(\v2\x16.matchmaker.v1.ListingR\alisting\x12\x18\n" +
 	"\acapture\x18\x13 \x01(\bR\acapture\x12-\n" +
 	"\x06report\x18\x11 \x01(\v2\x15.matchmaker.v1.ReportR\x06report\x12\x16\n" +
-	"\x06upload\x18\x12 \x01(\x03R\x06upload\x1aM\n" +
+	"\x06upload\x18\x12 \x01(\x03R\x06upload\x12\x16\n" +
+	"\x06number\x18\x14 \x01(\x03R\x06number\x12\x14\n" +
+	"\x05epoch\x18\x15 \x01(\x04R\x05epoch\x12\x1d\n" +
+	"\n" +
+	"seen_since\x18\x16 \x01(\x03R\tseenSince\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
@@ -2016,7 +2111,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12!\n" +
 	"\flast_created\x18\x04 \x01(\x03R\vlastCreated\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x12\n" +
-	"\x04more\x18\x03 \x01(\bR\x04more\"\x8c\x04\n" +
+	"\x04more\x18\x03 \x01(\bR\x04more\"\xb5\x04\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
@@ -2033,7 +2128,11 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06upload\x18\f \x01(\x03R\x06upload\x12-\n" +
 	"\x06listed\x18\r \x01(\v2\x15.matchmaker.v1.ListedR\x06listed\x12\x16\n" +
 	"\x06places\x18\x0e \x03(\x03R\x06places\x12\x18\n" +
-	"\acapture\x18\x0f \x01(\fR\acapture\"]\n" +
+	"\acapture\x18\x0f \x01(\fR\acapture\x12'\n" +
+	"\x04seen\x18\x10 \x01(\v2\x13.matchmaker.v1.SeenR\x04seen\"0\n" +
+	"\x04Seen\x12\x12\n" +
+	"\x04runs\x18\x01 \x01(\x03R\x04runs\x12\x14\n" +
+	"\x05since\x18\x02 \x01(\x03R\x05since\"]\n" +
 	"\vExplanation\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1e\n" +
@@ -2190,68 +2289,70 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
 	(*Listing)(nil),        // 2: matchmaker.v1.Listing
 	(*Listed)(nil),         // 3: matchmaker.v1.Listed
 	(*RunPart)(nil),        // 4: matchmaker.v1.RunPart
-	(*Explanation)(nil),    // 5: matchmaker.v1.Explanation
-	(*PlainProposals)(nil), // 6: matchmaker.v1.PlainProposals
-	(*RunStats)(nil),       // 7: matchmaker.v1.RunStats
-	(*PoolCount)(nil),      // 8: matchmaker.v1.PoolCount
-	(*MatchWork)(nil),      // 9: matchmaker.v1.MatchWork
-	(*Assigned)(nil),       // 10: matchmaker.v1.Assigned
-	(*TicketStatus)(nil),   // 11: matchmaker.v1.TicketStatus
-	(*RunnerStatus)(nil),   // 12: matchmaker.v1.RunnerStatus
-	(*UploadStatus)(nil),   // 13: matchmaker.v1.UploadStatus
-	(*Comparison)(nil),     // 14: matchmaker.v1.Comparison
-	(*InstanceStatus)(nil), // 15: matchmaker.v1.InstanceStatus
-	(*LogLines)(nil),       // 16: matchmaker.v1.LogLines
-	(*LogMark)(nil),        // 17: matchmaker.v1.LogMark
-	nil,                    // 18: matchmaker.v1.RunRequest.PoolsEntry
-	nil,                    // 19: matchmaker.v1.RunRequest.CensusEntry
-	nil,                    // 20: matchmaker.v1.RunStats.PopulationEntry
-	nil,                    // 21: matchmaker.v1.RunStats.PoolsEntry
-	nil,                    // 22: matchmaker.v1.RunStats.QueuesEntry
-	nil,                    // 23: matchmaker.v1.RunStats.QueuePlayersEntry
-	nil,                    // 24: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Report)(nil),         // 25: matchmaker.v1.Report
-	(*Filter)(nil),         // 26: matchmaker.v1.Filter
-	(*Proposal)(nil),       // 27: matchmaker.v1.Proposal
-	(*Traced)(nil),         // 28: matchmaker.v1.Traced
-	(*Pool)(nil),           // 29: matchmaker.v1.Pool
+	(*Seen)(nil),           // 5: matchmaker.v1.Seen
+	(*Explanation)(nil),    // 6: matchmaker.v1.Explanation
+	(*PlainProposals)(nil), // 7: matchmaker.v1.PlainProposals
+	(*RunStats)(nil),       // 8: matchmaker.v1.RunStats
+	(*PoolCount)(nil),      // 9: matchmaker.v1.PoolCount
+	(*MatchWork)(nil),      // 10: matchmaker.v1.MatchWork
+	(*Assigned)(nil),       // 11: matchmaker.v1.Assigned
+	(*TicketStatus)(nil),   // 12: matchmaker.v1.TicketStatus
+	(*RunnerStatus)(nil),   // 13: matchmaker.v1.RunnerStatus
+	(*UploadStatus)(nil),   // 14: matchmaker.v1.UploadStatus
+	(*Comparison)(nil),     // 15: matchmaker.v1.Comparison
+	(*InstanceStatus)(nil), // 16: matchmaker.v1.InstanceStatus
+	(*LogLines)(nil),       // 17: matchmaker.v1.LogLines
+	(*LogMark)(nil),        // 18: matchmaker.v1.LogMark
+	nil,                    // 19: matchmaker.v1.RunRequest.PoolsEntry
+	nil,                    // 20: matchmaker.v1.RunRequest.CensusEntry
+	nil,                    // 21: matchmaker.v1.RunStats.PopulationEntry
+	nil,                    // 22: matchmaker.v1.RunStats.PoolsEntry
+	nil,                    // 23: matchmaker.v1.RunStats.QueuesEntry
+	nil,                    // 24: matchmaker.v1.RunStats.QueuePlayersEntry
+	nil,                    // 25: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Report)(nil),         // 26: matchmaker.v1.Report
+	(*Filter)(nil),         // 27: matchmaker.v1.Filter
+	(*Proposal)(nil),       // 28: matchmaker.v1.Proposal
+	(*Traced)(nil),         // 29: matchmaker.v1.Traced
+	(*Pool)(nil),           // 30: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
-	18, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
-	19, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
+	19, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
+	20, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
 	2,  // 2: matchmaker.v1.RunRequest.listing:type_name -> matchmaker.v1.Listing
-	25, // 3: matchmaker.v1.RunRequest.report:type_name -> matchmaker.v1.Report
-	26, // 4: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
-	27, // 5: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
-	7,  // 6: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
-	6,  // 7: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	28, // 8: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
-	5,  // 9: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
+	26, // 3: matchmaker.v1.RunRequest.report:type_name -> matchmaker.v1.Report
+	27, // 4: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
+	28, // 5: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	8,  // 6: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
+	7,  // 7: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
+	29, // 8: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	6,  // 9: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
 	3,  // 10: matchmaker.v1.RunPart.listed:type_name -> matchmaker.v1.Listed
-	20, // 11: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	21, // 12: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
-	22, // 13: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
-	23, // 14: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
-	15, // 15: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	24, // 16: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	13, // 17: matchmaker.v1.RunnerStatus.uploads:type_name -> matchmaker.v1.UploadStatus
-	14, // 18: matchmaker.v1.UploadStatus.compared:type_name -> matchmaker.v1.Comparison
-	17, // 19: matchmaker.v1.LogLines.marks:type_name -> matchmaker.v1.LogMark
-	29, // 20: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	29, // 21: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	8,  // 22: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	5,  // 11: matchmaker.v1.RunPart.seen:type_name -> matchmaker.v1.Seen
+	21, // 12: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	22, // 13: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
+	23, // 14: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
+	24, // 15: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
+	16, // 16: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	25, // 17: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	14, // 18: matchmaker.v1.RunnerStatus.uploads:type_name -> matchmaker.v1.UploadStatus
+	15, // 19: matchmaker.v1.UploadStatus.compared:type_name -> matchmaker.v1.Comparison
+	18, // 20: matchmaker.v1.LogLines.marks:type_name -> matchmaker.v1.LogMark
+	30, // 21: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	30, // 22: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	9,  // 23: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -2266,7 +2367,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

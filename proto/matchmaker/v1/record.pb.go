@@ -2380,9 +2380,11 @@ type ProjectSettings struct {
 	// tickets says how many tickets players may have; absent when nothing is said.
 	Tickets *TicketRules `protobuf:"bytes,5,opt,name=tickets,proto3" json:"tickets,omitempty"`
 	// acceptance says how long players pause who missed a match; absent when nothing is said.
-	Acceptance    *AcceptanceRules `protobuf:"bytes,7,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Acceptance *AcceptanceRules `protobuf:"bytes,7,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
+	// support_properties: developers with the role Support see properties of tickets.
+	SupportProperties bool `protobuf:"varint,8,opt,name=support_properties,json=supportProperties,proto3" json:"support_properties,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *ProjectSettings) Reset() {
@@ -2455,6 +2457,13 @@ func (x *ProjectSettings) GetAcceptance() *AcceptanceRules {
 		return x.Acceptance
 	}
 	return nil
+}
+
+func (x *ProjectSettings) GetSupportProperties() bool {
+	if x != nil {
+		return x.SupportProperties
+	}
+	return false
 }
 
 // AcceptanceRules say how long players pause before their next ticket who declined a match or did not answer it.
@@ -3485,7 +3494,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fattribute_names\x18\x02 \x03(\tR\x0eattributeNames\x12)\n" +
 	"\x10attribute_values\x18\x03 \x03(\x01R\x0fattributeValues\x12\x12\n" +
 	"\x04team\x18\x05 \x01(\tR\x04team\x12\x12\n" +
-	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\x9a\x02\n" +
+	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\xc9\x02\n" +
 	"\x0fProjectSettings\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x03R\achanged\x12\x1d\n" +
@@ -3497,7 +3506,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\atickets\x18\x05 \x01(\v2\x1a.matchmaker.v1.TicketRulesR\atickets\x12>\n" +
 	"\n" +
 	"acceptance\x18\a \x01(\v2\x1e.matchmaker.v1.AcceptanceRulesR\n" +
-	"acceptance\"W\n" +
+	"acceptance\x12-\n" +
+	"\x12support_properties\x18\b \x01(\bR\x11supportProperties\"W\n" +
 	"\x0fAcceptanceRules\x12\x1f\n" +
 	"\vfirst_pause\x18\x01 \x01(\x03R\n" +
 	"firstPause\x12#\n" +

@@ -15,7 +15,7 @@ type ticketCapture struct {
 func (ticketCapture) Help() string {
 	return `The function runs once, and nothing is claimed. The file has the request that it got, with the properties of
 all tickets of its pools, and its answer. "mm function test" repeats the run on it. A developer's token is needed, and
-the role Support is not enough.
+the role Support is enough only where the project's settings have support.properties.
 
 Example:
 

@@ -115,6 +115,9 @@ func reasonsOf(c *client.ConfigExplanation, state string) (reasons []client.Reas
 		if c.Run.Place > 0 {
 			say("by age it is number %d of the %d tickets that the function gets", c.Run.Place, c.Run.Tickets)
 		}
+		if seen := c.Run.Seen; seen != nil {
+			say("%d runs got it, the first at %s", seen.Runs, formatTime(seen.Since.Truncate(time.Second)))
+		}
 		if c.Run.Proposed {
 			say("one of %d proposals has it: %s", c.Run.Proposals, outcomeOf(c.Run.Best))
 		} else if len(c.Run.Reasons) == 0 {

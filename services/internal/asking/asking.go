@@ -47,6 +47,8 @@ type Answer struct {
 	Explanations []*pb.Explanation
 	// Places are those of RunPart.
 	Places []int64
+	// Seen is that of RunPart.
+	Seen *pb.Seen
 	// Capture is what the runner captured; empty if that was not asked for, or the runner cannot.
 	Capture []byte
 	// Tickets is how many the function got, and Population how many each pool of the census has.
@@ -109,7 +111,7 @@ func (a *Asker) Ask(ctx context.Context, r *pb.RunRequest) (answer Answer) {
 				if p.GetLast() {
 					answer.Failure, answer.Explanations = p.GetError(), p.GetExplanations()
 					answer.Tickets, answer.Population = stats.GetTickets(), stats.GetPopulation()
-					answer.Listed, answer.Places = p.GetListed(), p.GetPlaces()
+					answer.Listed, answer.Places, answer.Seen = p.GetListed(), p.GetPlaces(), p.GetSeen()
 					return answer
 				}
 			}

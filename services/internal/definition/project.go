@@ -46,6 +46,9 @@ func (r *Reader) ProjectSettings() *pb.ProjectSettings {
 		Member{"tickets", func(at Path) { p.Tickets = r.ticketRules(at) }},
 		Member{"acceptance", func(at Path) { p.Acceptance = r.acceptanceRules(at) }},
 		Member{"attributes", func(at Path) { p.Attributes = r.attributeRules(at) }},
+		Member{"support", func(at Path) {
+			r.Object(at, Member{"properties", func(at Path) { p.SupportProperties, _ = r.Bool(at) }})
+		}},
 	)
 	return p
 }

@@ -46,8 +46,8 @@ const (
 	largeCrowdAim = 2.0
 )
 
-// life is how players fare.
-type life struct{ p50, p99, runner float64 }
+// life is how players fare, and the processor time that a ticket takes, of the runner and of all services.
+type life struct{ p50, p99, runner, system float64 }
 
 // live measures --live players a second.
 func (r *round) live(ctx context.Context, projects ...*project) (life, error) {
@@ -66,7 +66,7 @@ func (r *round) liveAt(ctx context.Context, rate int, projects ...*project) (lif
 	if ctx.Err() != nil {
 		return life{}, context.Cause(ctx)
 	}
-	l := life{grew, grew, grew}
+	l := life{grew, grew, grew, grew}
 	if err != nil {
 		r.report("%v", err)
 		return l, nil
@@ -81,8 +81,9 @@ func (r *round) liveAt(ctx context.Context, rate int, projects ...*project) (lif
 		}
 		waits = append(waits, a.waits()...)
 	}
-	return life{in(millis, waits.quantile(0.5)), in(millis, waits.quantile(0.99)),
-		in(micros, used[catalog.Runner]) / float64(len(waits))}, nil
+	each := func(d time.Duration) float64 { return in(micros, d) / float64(len(waits)) }
+	return life{in(millis, waits.quantile(0.5)), in(millis, waits.quantile(0.99)), each(used[catalog.Runner]),
+		each(used.system())}, nil
 }
 
 // standBy lets the crowd grow to n.

@@ -42,6 +42,8 @@ func shapes() []shape {
 			on((*round).signs), true},
 		{"estimates", "players are told for how long they wait, beside how long they do", 5 * time.Minute,
 			on((*round).estimates), true},
+		{"insight", "players while their matches are measured, recorded and explained, beside players of whom nobody asks",
+			2 * time.Minute, on((*round).insight), true},
 		{"simulated", "players whose waits are seconds, beside a simulation of them", 11 * time.Minute,
 			on((*round).simulated), true},
 		{"drain", "many wait until a config is put", 30 * time.Second, on((*round).drain), false},

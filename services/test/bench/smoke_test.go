@@ -66,6 +66,7 @@ func TestShapesAreMeasured(t *testing.T) {
 		"projects": "2 with 40/s each: p99", "burst": "100 in a second, a server each: until the last is assigned",
 		"signs":     "100/s among 200 who ask: processor time a ticket",
 		"estimates": "20/s: ranges that hold",
+		"insight":   "100/s, measured, recorded and explained: processor time a ticket",
 		"simulated": "spread: how far a simulation is from it",
 		"drain":     "200 wait: until the last is assigned", "restart": "among 200, the only runner: longest wait",
 		"idle": "3 projects without players",

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/auth"
@@ -70,6 +71,9 @@ func explain(t *testing.T, p *project) {
 	if _, err := ada.api(t).ExplainTicket(within(t), ada.id); client.Status(err) != http.StatusForbidden {
 		t.Errorf("a player asks: %v", err)
 	}
+	if seen := ranked.Run.Seen; seen == nil || seen.Runs < 1 || time.Since(seen.Since) > time.Minute {
+		t.Errorf("runs that had it: %+v", seen)
+	}
 	if ranked.Run.Place != 1 || ranked.Run.Best != nil {
 		t.Errorf("the oldest of those that wait: %+v", ranked.Run)
 	}
@@ -113,6 +117,17 @@ func repeatRun(t *testing.T, p *project, ada *ticket) {
 	if _, err := support.CaptureRun(within(t), ada.id, "ranked"); client.Status(err) != http.StatusForbidden {
 		t.Errorf("support captures a run: %v", err)
 	}
+	shown := client.ProjectSettings{Support: &client.SupportRules{Properties: true}}
+	if _, err := p.developer(t).PutSettings(within(t), shown, ""); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "support captures a run of a project that shows it properties", func() bool {
+		file, err := support.CaptureRun(within(t), ada.id, "ranked")
+		if err != nil && client.Status(err) != http.StatusTooManyRequests {
+			t.Fatal(err)
+		}
+		return len(file) > 0
+	})
 	if _, err := p.developer(t).CaptureRun(within(t), ada.id, "sides"); client.Status(err) != http.StatusConflict &&
 		client.Status(err) != http.StatusTooManyRequests {
 		t.Errorf("a config that does not get the ticket: %v", err)
