@@ -1,0 +1,398 @@
+package kubernetes
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const chart = "../helm/matchmaker"
+
+// checks are what is tried with a set of values besides what is tried with every one.
+var checks = map[string]func(t *testing.T, namespace string){
+	"bundled":    drains,
+	"production": func(t *testing.T, namespace string) { scales(t, namespace); rights(t, namespace, "fleets", "fleets-eu") },
+	"ingress":    func(t *testing.T, namespace string) { rights(t, namespace, "default") },
+}
+
+// TestChart installs the chart with every set of values, upgrades to it, goes back, and removes it.
+func TestChart(t *testing.T) {
+	files, err := filepath.Glob("../values/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no values: %v", err)
+	}
+	definitions(t)
+	surroundings(t)
+	for _, file := range files {
+		set := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(set, func(t *testing.T) {
+			namespace := "games-" + set
+			restricted(t, namespace)
+			volumes(t)
+			before := everything(t)
+			try(t, "is installed", func(t *testing.T) {
+				helm(t, "install", "mm", chart, "--namespace", namespace, "--values", file)
+				healthy(t, namespace)
+				if check := checks[set]; check != nil {
+					check(t, namespace)
+				}
+				uninstall(t, namespace, before)
+			})
+			try(t, "is upgraded", func(t *testing.T) { upgraded(t, namespace, file, before) })
+		})
+	}
+}
+
+// try runs a part of a test that others rely on.
+func try(t *testing.T, name string, part func(t *testing.T)) {
+	t.Helper()
+	if !t.Run(name, part) {
+		t.FailNow()
+	}
+}
+
+// upgraded upgrades the chart of the commit before, goes back to it, and forward again.
+func upgraded(t *testing.T, namespace, file string, before map[string]bool) {
+	older, values := filepath.Join(here.dir, "before/deploy/helm/matchmaker"), file
+	if old := filepath.Join(here.dir, "before/deploy/values", filepath.Base(file)); exists(old) {
+		values = old
+	}
+	helm(t, "install", "mm", older, "--namespace", namespace, "--values", values)
+	first := templates(t, namespace)
+	// A setting changes with it, so that every pod is replaced.
+	helm(t, "upgrade", "mm", chart, "--namespace", namespace, "--values", file, "--set", "settings.grace=7s")
+	healthy(t, namespace)
+	second := templates(t, namespace)
+	for name, template := range second {
+		if equality.Semantic.DeepEqual(template, first[name]) {
+			t.Errorf("the upgrade did not change %s", name)
+		}
+	}
+	helm(t, "rollback", "mm", "1", "--namespace", namespace)
+	healthy(t, namespace)
+	if back := templates(t, namespace); !equality.Semantic.DeepEqual(back, first) {
+		t.Errorf("after the rollback the pods' templates are not the first ones:\n%v\n%v", back, first)
+	}
+	helm(t, "rollback", "mm", "2", "--namespace", namespace)
+	healthy(t, namespace)
+	uninstall(t, namespace, before)
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// helm runs helm. Whatever waits has a minute. A warning of the API server is a failure.
+func helm(t *testing.T, args ...string) {
+	t.Helper()
+	began := time.Now()
+	args = append(args, "--kubeconfig", here.kubeconfig, "--wait", "--timeout", "60s")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(here.bin, "helm"), args...)
+	cmd.Env = append(os.Environ(), "HOME="+here.dir)
+	var said, warned bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &warned
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("helm %s: %v\n%s%s%s", strings.Join(args, " "), err, &said, &warned, troubles(t))
+	}
+	if warned.Len() > 0 {
+		t.Errorf("helm %s: %s", strings.Join(args, " "), &warned)
+	}
+	fmt.Printf("helm %s: %.1f s\n", strings.Join(args[:3], " "), time.Since(began).Seconds())
+}
+
+// troubles are the warnings in the cluster's events.
+func troubles(t *testing.T) string {
+	t.Helper()
+	events, err := here.api.CoreV1().Events("").List(t.Context(), metav1.ListOptions{FieldSelector: "type=Warning"})
+	if err != nil {
+		return err.Error()
+	}
+	told := map[string]bool{}
+	for _, e := range events.Items {
+		told[fmt.Sprintf("%s %s: %s", e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Message)] = true
+	}
+	all := slices.Sorted(maps.Keys(told))
+	return strings.Join(all[:min(len(all), 20)], "\n")
+}
+
+// restricted makes a namespace that enforces the restricted standard, and sees that it does.
+func restricted(t *testing.T, namespace string) {
+	t.Helper()
+	make := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{
+		"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/warn": "restricted",
+	}}}
+	if _, err := here.api.CoreV1().Namespaces().Create(t.Context(), make, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the namespace's own objects", func(ctx context.Context) error {
+		if _, err := here.api.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{}); err != nil {
+			return err
+		}
+		_, err := here.api.CoreV1().ConfigMaps(namespace).Get(ctx, "kube-root-ca.crt", metav1.GetOptions{})
+		return err
+	})
+	yes := true
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "privileged"},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{
+			{Name: "c", Image: "c", SecurityContext: &corev1.SecurityContext{Privileged: &yes}},
+		}},
+	}
+	_, err := here.api.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{"All"}})
+	if !apierrors.IsForbidden(err) {
+		t.Fatalf("the namespace takes a privileged pod: %v", err)
+	}
+}
+
+// surroundings is what an operator has before the release.
+func surroundings(t *testing.T) {
+	t.Helper()
+	for _, namespace := range []string{"fleets", "fleets-eu"} {
+		restricted(t, namespace)
+	}
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000}
+	if _, err := here.api.SchedulingV1().PriorityClasses().Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// volumes makes two volumes for the bundled Redis and NATS.
+func volumes(t *testing.T) {
+	t.Helper()
+	for i := range 2 {
+		volume := &corev1.PersistentVolume{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("volume-", i)},
+			Spec: corev1.PersistentVolumeSpec{
+				Capacity:                      corev1.ResourceList{"storage": resource.MustParse("10Gi")},
+				AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+				PersistentVolumeSource: corev1.PersistentVolumeSource{
+					HostPath: &corev1.HostPathVolumeSource{Path: "/var/lib/volume"},
+				},
+			},
+		}
+		all := here.api.CoreV1().PersistentVolumes()
+		if _, err := all.Create(t.Context(), volume, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := all.Delete(context.WithoutCancel(t.Context()), volume.Name, metav1.DeleteOptions{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// healthy checks that the controllers agree with what was installed.
+func healthy(t *testing.T, namespace string) {
+	t.Helper()
+	eventually(t, "the release", func(ctx context.Context) error {
+		pods, err := here.api.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		deployments, err := here.api.AppsV1().Deployments(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if len(deployments.Items) == 0 {
+			return fmt.Errorf("there are no deployments")
+		}
+		for _, d := range deployments.Items {
+			s := d.Status
+			if want := *d.Spec.Replicas; s.ObservedGeneration != d.Generation || s.Replicas != want ||
+				s.UpdatedReplicas != want || s.AvailableReplicas != want {
+				return fmt.Errorf("%s: %+v", d.Name, s)
+			}
+			if n := ready(pods.Items, d.Spec.Selector); n != int(*d.Spec.Replicas) {
+				return fmt.Errorf("%s has %d ready pods", d.Name, n)
+			}
+		}
+		return served(ctx, namespace, pods.Items)
+	})
+	budgets(t, namespace)
+}
+
+// ready counts pods that are ready.
+func ready(pods []corev1.Pod, selector *metav1.LabelSelector) int {
+	wanted, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for _, p := range pods {
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && wanted.Matches(labels.Set(p.Labels)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// served checks that every Service has the endpoints of its pods.
+func served(ctx context.Context, namespace string, pods []corev1.Pod) error {
+	services, err := here.api.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, s := range services.Items {
+		slices, err := here.api.DiscoveryV1().EndpointSlices(namespace).List(ctx,
+			metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=" + s.Name})
+		if err != nil {
+			return err
+		}
+		got := 0
+		for _, slice := range slices.Items {
+			if len(slice.Ports) != len(s.Spec.Ports) {
+				return fmt.Errorf("service %s has %d of %d ports", s.Name, len(slice.Ports), len(s.Spec.Ports))
+			}
+			for _, e := range slice.Endpoints {
+				if e.Conditions.Ready != nil && *e.Conditions.Ready {
+					got++
+				}
+			}
+		}
+		if want := ready(pods, &metav1.LabelSelector{MatchLabels: s.Spec.Selector}); got != want || want == 0 {
+			return fmt.Errorf("service %s has %d endpoints for %d pods", s.Name, got, want)
+		}
+	}
+	return nil
+}
+
+// templates are the templates of the services' pods.
+func templates(t *testing.T, namespace string) map[string]corev1.PodTemplateSpec {
+	t.Helper()
+	deployments, err := here.api.AppsV1().Deployments(namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]corev1.PodTemplateSpec{}
+	for _, d := range deployments.Items {
+		all[d.Name] = d.Spec.Template
+	}
+	return all
+}
+
+// uninstall removes the release. It leaves the claims of the bundled servers' data, and nothing else.
+func uninstall(t *testing.T, namespace string, before map[string]bool) {
+	t.Helper()
+	helm(t, "uninstall", "mm", "--namespace", namespace)
+	claims := here.api.CoreV1().PersistentVolumeClaims(namespace)
+	left, err := claims.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range left.Items {
+		if !strings.HasPrefix(c.Name, "data-mm-matchmaker-") {
+			t.Errorf("the release left the claim %s", c.Name)
+		}
+		if err := claims.Delete(t.Context(), c.Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "everything of the release to be gone", func(context.Context) error {
+		var differ []string
+		after := everything(t)
+		for name := range after {
+			if !before[name] {
+				differ = append(differ, "left: "+name)
+			}
+		}
+		for name := range before {
+			if !after[name] {
+				differ = append(differ, "gone: "+name)
+			}
+		}
+		if len(differ) > 0 {
+			slices.Sort(differ)
+			return fmt.Errorf("%s", strings.Join(differ, "\n"))
+		}
+		return nil
+	})
+	if len(left.Items) > 0 {
+		free(t)
+	}
+}
+
+// free makes the volumes usable for the next claims, as an operator does with data that nobody needs.
+func free(t *testing.T) {
+	t.Helper()
+	all := here.api.CoreV1().PersistentVolumes()
+	eventually(t, "the volumes", func(ctx context.Context) error {
+		volumes, err := all.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, v := range volumes.Items {
+			if v.Spec.ClaimRef != nil {
+				v.Spec.ClaimRef = nil
+				if _, err := all.Update(ctx, &v, metav1.UpdateOptions{}); err != nil {
+					return err
+				}
+			}
+			if v.Status.Phase != corev1.VolumeAvailable {
+				return fmt.Errorf("%s is %s", v.Name, v.Status.Phase)
+			}
+		}
+		return nil
+	})
+}
+
+// volatile are objects that the cluster makes and forgets by itself.
+var volatile = map[string]bool{"events": true, "componentstatuses": true}
+
+// everything is every object of the cluster, of every kind.
+func everything(t *testing.T) map[string]bool {
+	t.Helper()
+	kinds, err := here.api.Discovery().ServerPreferredResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, group := range kinds {
+		version, err := schema.ParseGroupVersion(group.GroupVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range group.APIResources {
+			if !slices.Contains(kind.Verbs, "list") || volatile[kind.Name] {
+				continue
+			}
+			objects, err := here.objects.Resource(version.WithResource(kind.Name)).List(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatalf("%s: %v", kind.Name, err)
+			}
+			for _, o := range objects.Items {
+				all[kind.Name+"."+version.Group+" "+o.GetNamespace()+"/"+o.GetName()] = true
+			}
+		}
+	}
+	return all
+}
+
+// eventually waits until done returns nil.
+func eventually(t *testing.T, what string, done func(context.Context) error) {
+	t.Helper()
+	if err := here.await(t.Context(), what, done); err != nil {
+		t.Fatal(err)
+	}
+}
