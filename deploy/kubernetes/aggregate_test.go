@@ -23,8 +23,7 @@ import (
 // API server is heard.
 func aggregate(t *testing.T, name string, handler http.Handler, groups ...metav1.GroupVersion) {
 	t.Helper()
-	const namespace = "kube-system"
-	if err := here.ca.server(name, nil, name+"."+namespace+".svc"); err != nil {
+	if err := here.ca.server(name, nil, name+"."+system+".svc"); err != nil {
 		t.Fatal(err)
 	}
 	own, err := tls.LoadX509KeyPair(filepath.Join(here.dir, name+".crt"), filepath.Join(here.dir, name+".key"))
@@ -47,19 +46,28 @@ func aggregate(t *testing.T, name string, handler http.Handler, groups ...metav1
 	}
 	go func() { _ = server.ServeTLS(listener, "", "") }() // until it is closed
 	t.Cleanup(func() { _ = server.Close() })
-	routed(t, namespace, name, listener.Addr().(*net.TCPAddr).Port)
+	register(t, name, listener.Addr().(*net.TCPAddr).Port, groups...)
+}
+
+// system is the namespace of the Services that lead to this network.
+const system = "kube-system"
+
+// register has the API server ask name.kube-system.svc, which is a port of the node, for groups of its API.
+func register(t *testing.T, name string, port int, groups ...metav1.GroupVersion) {
+	t.Helper()
+	routed(t, system, name, port)
 	registrations, err := aggregator.NewForConfig(here.admin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	port, all := int32(443), registrations.ApiregistrationV1().APIServices()
+	https, all := int32(443), registrations.ApiregistrationV1().APIServices()
 	for _, g := range groups {
 		id := g.Version + "." + g.Group
 		_, err := all.Create(t.Context(), &registrationv1.APIService{
 			ObjectMeta: metav1.ObjectMeta{Name: id},
 			Spec: registrationv1.APIServiceSpec{
 				Group: g.Group, Version: g.Version, GroupPriorityMinimum: 100, VersionPriority: 100, CABundle: here.ca.bundle(),
-				Service: &registrationv1.ServiceReference{Namespace: namespace, Name: name, Port: &port},
+				Service: &registrationv1.ServiceReference{Namespace: system, Name: name, Port: &https},
 			},
 		}, metav1.CreateOptions{})
 		if err != nil {

@@ -27,9 +27,12 @@ const chart = "../helm/matchmaker"
 
 // checks are what is tried with a set of values besides what is tried with every one.
 var checks = map[string]func(t *testing.T, namespace string){
-	"bundled":    drains,
-	"production": func(t *testing.T, namespace string) { scales(t, namespace); rights(t, namespace, "fleets", "fleets-eu") },
-	"ingress":    func(t *testing.T, namespace string) { rights(t, namespace, "default") },
+	"bundled": drains,
+	"production": func(t *testing.T, namespace string) {
+		scales(t, namespace)
+		rights(t, namespace, "fleets", "fleets-eu")
+	},
+	"ingress": func(t *testing.T, namespace string) { rights(t, namespace, "default") },
 }
 
 // TestChart installs the chart with every set of values, upgrades to it, goes back, and removes it.

@@ -25,8 +25,8 @@ import (
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/kubernetes/cmd/kubeadm/app/util/pkiutil"
-	lease "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat-with-lease"
 	node "sigs.k8s.io/kwok/kustomize/stage/node/fast"
+	lease "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat-with-lease"
 	pod "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
 )
 
