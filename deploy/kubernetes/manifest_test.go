@@ -60,7 +60,9 @@ func definitions(t *testing.T) {
 // established waits until the API server serves a custom resource.
 func established(t *testing.T, name string) {
 	t.Helper()
-	kind := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	kind := schema.GroupVersionResource{
+		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+	}
 	eventually(t, name, func(ctx context.Context) error {
 		object, err := here.objects.Resource(kind).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {

@@ -32,8 +32,8 @@ func TestAgones(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(here.bin, "agones.test"), "-test.v", "-test.run", "^TestLive$",
-		"-test.timeout", "20m", "-kubeconfig", here.kubeconfig, "-listen", fmt.Sprintf("%s:%d", address, port), "-certificate", served,
-		"-clients", here.front.file())
+		"-test.timeout", "20m", "-kubeconfig", here.kubeconfig, "-listen", fmt.Sprintf("%s:%d", address, port),
+		"-certificate", served, "-clients", here.front.file())
 	cmd.Dir = "../../services/allocator/agones"
 	log, err := os.Create(filepath.Join(here.dir, "agones.log"))
 	if err != nil {
