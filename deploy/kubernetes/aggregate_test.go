@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -114,8 +115,10 @@ func routed(t *testing.T, namespace, name string, port int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // the slice goes with it
-		err := here.api.CoreV1().Services(namespace).Delete(context.WithoutCancel(ctx), name, metav1.DeleteOptions{})
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(ctx)
+		err := errors.Join(here.api.CoreV1().Services(namespace).Delete(ctx, name, metav1.DeleteOptions{}),
+			here.api.DiscoveryV1().EndpointSlices(namespace).Delete(ctx, name, metav1.DeleteOptions{}))
 		if err != nil {
 			t.Error(err)
 		}

@@ -137,7 +137,7 @@ func (c *cluster) issue() (err error) {
 	if c.admin, err = clientcmd.BuildConfigFromFlags("", c.kubeconfig); err != nil {
 		return err
 	}
-	c.admin.QPS, c.admin.Burst = 500, 1000
+	c.admin.QPS, c.admin.Burst, c.admin.WarningHandler = 500, 1000, rest.NoWarnings{} // old kinds are listed too
 	if c.api, err = kubernetes.NewForConfig(c.admin); err != nil {
 		return err
 	}

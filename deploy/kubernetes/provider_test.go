@@ -89,7 +89,13 @@ func report(t *testing.T, log string, failed error) {
 	}
 	passed := strings.Count(string(text), "--- PASS")
 	if failed != nil || passed < 50 {
-		t.Errorf("the provider's suites: %v, %d tests passed\n%s", failed, passed, text[max(len(text)-20_000, 0):])
+		var said []string
+		for line := range strings.Lines(string(text)) {
+			if !strings.Contains(line, "=== ") && !strings.Contains(line, "--- PASS") && !strings.Contains(line, "--- SKIP") {
+				said = append(said, line)
+			}
+		}
+		t.Errorf("the provider's suites: %v, %d tests passed\n%s", failed, passed, strings.Join(said, ""))
 		return
 	}
 	fmt.Printf("%d tests of the provider passed, %d were skipped\n", passed, strings.Count(string(text), "--- SKIP"))
