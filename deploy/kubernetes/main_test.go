@@ -20,6 +20,7 @@ import (
 
 var (
 	binaries = flag.String("binaries", "", "folder with the programs of the control plane, helm, and the tests of Agones")
+	suites   = flag.String("suites", "^TestLive$", "which tests of Agones run, as -run of go test has it")
 	from     = flag.String("from", "HEAD^", "commit whose chart is upgraded to the one that is here")
 )
 

@@ -12,8 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
@@ -57,7 +59,8 @@ func definitions(t *testing.T) {
 	fmt.Printf("%d custom resource definitions\n", n)
 }
 
-// established waits until the API server serves a custom resource.
+// established waits until the API server serves a custom resource, in every version. The first lists are refused while
+// it fills its cache.
 func established(t *testing.T, name string) {
 	t.Helper()
 	kind := schema.GroupVersionResource{
@@ -68,16 +71,22 @@ func established(t *testing.T, name string) {
 		if err != nil {
 			return err
 		}
-		conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
-		if err != nil {
+		var definition apiextensionsv1.CustomResourceDefinition
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &definition); err != nil {
 			return err
 		}
-		for _, c := range conditions {
-			if c, ok := c.(map[string]any); ok && c["type"] == "Established" && c["status"] == "True" {
-				return nil
+		for _, v := range definition.Spec.Versions {
+			if !v.Served {
+				continue
+			}
+			served := schema.GroupVersionResource{
+				Group: definition.Spec.Group, Version: v.Name, Resource: definition.Spec.Names.Plural,
+			}
+			if _, err := here.objects.Resource(served).List(ctx, metav1.ListOptions{}); err != nil {
+				return err
 			}
 		}
-		return fmt.Errorf("conditions: %v", conditions)
+		return nil
 	})
 }
 

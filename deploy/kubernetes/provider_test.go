@@ -31,7 +31,7 @@ func TestAgones(t *testing.T) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(here.bin, "agones.test"), "-test.v", "-test.run", "^TestLive$",
+	cmd := exec.CommandContext(ctx, filepath.Join(here.bin, "agones.test"), "-test.v", "-test.run", *suites,
 		"-test.timeout", "20m", "-kubeconfig", here.kubeconfig, "-listen", fmt.Sprintf("%s:%d", address, port),
 		"-certificate", served, "-clients", here.front.file())
 	cmd.Dir = "../../services/allocator/agones"

@@ -193,6 +193,11 @@ func (l *live) world(t *testing.T, w way) *world {
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"generateName": "fleets-"},
 	}).GetName()
 	x := &world{way: w, t: t, token: filepath.Join(t.TempDir(), "token")}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the provider's log:\n%s", x.log.String())
+		}
+	})
 	x.cluster = agonestest.NewClusterOf(t, l.config, namespace)
 	x.cluster.Allocated = w.play
 	l.mu.Lock()
