@@ -35,13 +35,13 @@ var (
 	}
 )
 
-// rights checks what the accounts of the release may do, in the namespaces of fleets and elsewhere.
-func rights(t *testing.T, namespace string, fleets ...string) {
+// rights checks what the accounts of the release may do, in the namespaces of fleets and elsewhere. deletes is what
+// agones.release says.
+func rights(t *testing.T, namespace string, deletes bool, fleets ...string) {
 	t.Helper()
 	allocator := as(t, namespace, "mm-matchmaker-allocator")
 	services := as(t, namespace, "mm-matchmaker-services")
 	nobody := as(t, namespace, "default")
-	deletes := namespace != "games-ingress" // its values have agones.release: false
 	want := manifest(t)
 	if !deletes {
 		want = slices.DeleteFunc(want, func(right string) bool { return right == "delete agones.dev/gameservers" })
@@ -110,8 +110,8 @@ func flat(rules []rbacv1.PolicyRule) []string {
 	all := map[string]bool{}
 	for _, r := range rules {
 		for _, verb := range r.Verbs {
-			for _, resource := range r.Resources {
-				all[verb+" "+strings.Join(r.APIGroups, ",")+"/"+resource+strings.Join(r.ResourceNames, ",")] = true
+			for _, name := range r.Resources {
+				all[verb+" "+strings.Join(r.APIGroups, ",")+"/"+name+strings.Join(r.ResourceNames, ",")] = true
 			}
 		}
 	}
