@@ -28,9 +28,9 @@ var checks = map[string]func(t *testing.T, namespace string){
 	"bundled": drains,
 	"production": func(t *testing.T, namespace string) {
 		scales(t, namespace)
-		rights(t, namespace, "fleets", "fleets-eu")
+		rights(t, namespace, true, "fleets", "fleets-eu")
 	},
-	"ingress": func(t *testing.T, namespace string) { rights(t, namespace, "default") },
+	"ingress": func(t *testing.T, namespace string) { rights(t, namespace, false, "default") },
 }
 
 // TestChart installs the chart with every set of values, upgrades to it, goes back, and removes it.
@@ -111,7 +111,7 @@ func helm(t *testing.T, args ...string) {
 	var said, warned bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &warned
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("helm %s: %v\n%s%s%s", strings.Join(args, " "), err, &said, &warned, troubles(t))
+		t.Fatalf("helm %s: %v\n%s%s%s", strings.Join(args, " "), err, &said, &warned, warnings(t))
 	}
 	if warned.Len() > 0 {
 		t.Errorf("helm %s: %s", strings.Join(args, " "), &warned)
@@ -119,8 +119,8 @@ func helm(t *testing.T, args ...string) {
 	fmt.Printf("helm %s: %.1f s\n", strings.Join(args[:3], " "), time.Since(began).Seconds())
 }
 
-// troubles are the warnings in the cluster's events.
-func troubles(t *testing.T) string {
+// warnings are the warnings in the cluster's events.
+func warnings(t *testing.T) string {
 	t.Helper()
 	events, err := here.api.CoreV1().Events("").List(t.Context(), metav1.ListOptions{FieldSelector: "type=Warning"})
 	if err != nil {

@@ -94,14 +94,13 @@ func cordon(t *testing.T, no bool) {
 
 // meter is a metrics server and a metrics adapter: each pod takes as much, and has as long a queue.
 type meter struct {
-	namespace   string
 	cores, runs atomic.Int64 // thousandths of a core; runs that wait in each runner
 }
 
 // scales lets the autoscalers scale by metrics, up and down to the bounds that the values say.
 func scales(t *testing.T, namespace string) {
 	t.Helper()
-	m := &meter{namespace: namespace}
+	m := &meter{}
 	t.Run("metrics", func(t *testing.T) {
 		aggregate(t, "meter", m.handler(t.Context()),
 			metav1.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"},
@@ -156,7 +155,7 @@ func (m *meter) handler(ctx context.Context) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(object)
 	}
-	resources := func(version, name string) http.HandlerFunc {
+	offers := func(version, name string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, metav1.APIResourceList{
 				TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: version,
@@ -164,9 +163,9 @@ func (m *meter) handler(ctx context.Context) http.Handler {
 			})
 		}
 	}
-	mux.Handle("GET /apis/metrics.k8s.io/v1beta1", resources("metrics.k8s.io/v1beta1", "pods"))
+	mux.Handle("GET /apis/metrics.k8s.io/v1beta1", offers("metrics.k8s.io/v1beta1", "pods"))
 	mux.Handle("GET /apis/custom.metrics.k8s.io/v1beta2",
-		resources("custom.metrics.k8s.io/v1beta2", "pods/matchmaker_runs_waiting"))
+		offers("custom.metrics.k8s.io/v1beta2", "pods/matchmaker_runs_waiting"))
 	pods := func(w http.ResponseWriter, r *http.Request) []corev1.Pod {
 		all, err := here.api.CoreV1().Pods(r.PathValue("namespace")).List(ctx,
 			metav1.ListOptions{LabelSelector: r.URL.Query().Get("labelSelector")})
