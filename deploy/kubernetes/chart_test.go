@@ -126,11 +126,14 @@ func warnings(t *testing.T) string {
 	if err != nil {
 		return err.Error()
 	}
-	told := map[string]bool{}
+	told := map[string]string{} // one for each object
 	for _, e := range events.Items {
-		told[fmt.Sprintf("%s %s: %s", e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Message)] = true
+		told[e.InvolvedObject.Kind+" "+e.InvolvedObject.Name] = e.Message
 	}
-	all := slices.Sorted(maps.Keys(told))
+	var all []string
+	for _, object := range slices.Sorted(maps.Keys(told)) {
+		all = append(all, object+": "+told[object])
+	}
 	return strings.Join(all[:min(len(all), 20)], "\n")
 }
 
