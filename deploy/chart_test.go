@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -81,63 +82,21 @@ var kinds = map[string]func() metav1.Object{
 	"monitoring.coreos.com/v1/ServiceMonitor":  func() metav1.Object { return new(monitoringv1.ServiceMonitor) },
 }
 
-// values are typical values of the chart, by their purpose.
-var values = map[string]string{
-	"bundled": `
-issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
-redis: {bundled: {enabled: true}}
-nats: {bundled: {enabled: true}}
-`,
-	"production": `
-image:
-  repository: registry.example.com/matchmaker
-  digest: "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-  pullSecrets: [{name: pull}]
-issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
-settings: {log-level: warn, grace: 10s}
-redis: {existingSecret: redis, tlsSecret: redis-tls, clientCertificate: true}
-nats: {existingSecret: nats, credentialsSecret: nats-user, tlsSecret: nats-tls, streamReplicas: 3}
-services:
-  ticket: {autoscaling: {enabled: true, maxReplicas: 30}, settings: {max-wait: 20s}, nodeSelector: {pool: api}}
-  runner:
-    autoscaling: {enabled: true}
-    tolerations: [{key: untrusted, operator: Exists}]
-  allocator: {env: [{name: EXTRA, value: "1"}]}
-httpRoute: {enabled: true, parentRefs: [{name: public, namespace: gateways}], hostnames: [mm.example.com]}
-networkPolicy:
-  gateway: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: gateways}}}]
-  monitoring: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]
-  redis: [{ipBlock: {cidr: 10.1.0.0/16}}]
-  nats: [{podSelector: {matchLabels: {app: nats}}}]
-telemetry: {OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318"}
-metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}}
-agones: {enabled: true, namespaces: [fleets, fleets-eu]}
-hosting: {existingSecret: hosting, keysSecret: hosting-keys, serverKeysSecret: server-keys}
-seatKeysSecret: seat-keys
-priorityClassName: high
-serviceAccount: {annotations: {example.com/role: matchmaker}}
-`,
-	"users": `
-issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
-redis: {existingSecret: redis, usersSecret: mm-users}
-nats: {existingSecret: nats, usersSecret: mm-users}
-`,
-	"credentials": `
-issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
-redis: {existingSecret: redis, usersSecret: mm-users}
-nats: {existingSecret: nats, credentialsSecret: nats-user, credentialsPerService: true}
-`,
-	"ingress": `
-issuers: [{issuer: https://id.example.com, jwks: https://id.example.com/jwks.json, kinds: [player], audiences: [matchmaker]}]
-redis: {existingSecret: redis}
-nats: {existingSecret: nats}
-ingress: {enabled: true, className: nginx, host: mm.example.com, tlsSecret: tls}
-networkPolicy: {enabled: false}
-podDisruptionBudget: {enabled: false}
-topologySpread: {enabled: false}
-services: {config: {replicas: 1}}
-agones: {enabled: true, release: false}
-`,
+// values are typical values of the chart, by their purpose. make kubernetes installs the chart with each of them.
+var values = read("values/*.yaml")
+
+// read reads files, by their names without the ending.
+func read(pattern string) map[string]string {
+	files, _ := filepath.Glob(pattern) // fails for a bad pattern alone
+	all := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil // TestEverySetOfValuesRenders finds that there are none
+		}
+		all[strings.TrimSuffix(filepath.Base(file), ".yaml")] = string(text)
+	}
+	return all
 }
 
 func load(t *testing.T) *chart.Chart {
@@ -212,6 +171,9 @@ func of[T metav1.Object](objects map[string]metav1.Object) map[string]T {
 }
 
 func TestEverySetOfValuesRenders(t *testing.T) {
+	if len(values) == 0 {
+		t.Fatal("there are no values")
+	}
 	for name, text := range values {
 		t.Run(name, func(t *testing.T) {
 			objects, err := render(t, text)

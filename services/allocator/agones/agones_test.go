@@ -87,11 +87,7 @@ func (w way) world(t *testing.T) *world {
 	t.Helper()
 	x := &world{way: w, t: t, cluster: agonestest.NewCluster(), token: filepath.Join(t.TempDir(), "token")}
 	x.cluster.Allocated = w.play
-	fleet := agonestest.Fleet{Replicas: conformance.Room}
-	if w.density != nil {
-		fleet = agonestest.Fleet{Replicas: conformance.Room / 2, Matches: 3}
-	}
-	x.cluster.AddFleet("green", fleet, nil)
+	x.cluster.AddFleet("green", w.fleet(), nil)
 	x.options = agones.Options{
 		Namespace: agonestest.Namespace, Density: w.density, Timeout: 5 * time.Second, Log: x.log.Logger(), Now: time.Now,
 	}
@@ -106,15 +102,29 @@ func (w way) world(t *testing.T) *world {
 		x.allocates = x.api
 	}
 	if w.service {
-		dir := t.TempDir()
-		x.options.Service = &agones.Service{
-			CA: authority.File, Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"),
-		}
-		authority.Client(t, x.options.Service.Certificate, x.options.Service.Key, time.Now().Add(time.Minute))
-		x.allocates = conformance.Serve(t, x.cluster.Service(), authority, agonestest.ClientsOf(authority.Pool()))
-		x.options.Service.URL = x.allocates.URL
+		x.serve(t, authority)
 	}
 	return x
+}
+
+// fleet is large enough for every test.
+func (w way) fleet() agonestest.Fleet {
+	if w.density != nil {
+		return agonestest.Fleet{Replicas: conformance.Room / 2, Matches: 3}
+	}
+	return agonestest.Fleet{Replicas: conformance.Room}
+}
+
+// serve starts the allocator service.
+func (x *world) serve(t *testing.T, authority *conformance.Authority) {
+	t.Helper()
+	dir := t.TempDir()
+	x.options.Service = &agones.Service{
+		CA: authority.File, Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"),
+	}
+	authority.Client(t, x.options.Service.Certificate, x.options.Service.Key, time.Now().Add(time.Minute))
+	x.allocates = conformance.Serve(t, x.cluster.Service(), authority, agonestest.ClientsOf(authority.Pool()))
+	x.options.Service.URL = x.allocates.URL
 }
 
 func (x *world) start(t *testing.T) {

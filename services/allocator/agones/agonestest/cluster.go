@@ -19,18 +19,21 @@ const (
 	Allocated = "Allocated"
 )
 
-// Namespace is where the game servers are.
+// Namespace is where the game servers of a cluster in memory are.
 const Namespace = "games"
 
 // Cluster is a cluster with Agones.
 type Cluster struct {
 	// UnallocatedStatus is the allocator service's setting of that name: what it answers when there is no server.
 	UnallocatedStatus int
+	// Namespace is where the game servers are.
+	Namespace string
 	// Allocated is what a game server does when the SDK tells it that it was allocated, or allocated again.
 	Allocated func(s *GameServer)
 
 	mu       sync.Mutex
-	version  int // of the last change of any object
+	objects  *objects // nil: everything is in memory
+	version  int      // of the last change of any object
 	created  int
 	servers  []*GameServer
 	fleets   map[string]*Fleet
@@ -60,12 +63,15 @@ type GameServer struct {
 	Count, Capacity           int
 	List                      []string
 	Deleted                   bool
+
+	read string // the version that the API server had
 }
 
 // NewCluster makes a cluster without servers.
 func NewCluster() *Cluster {
 	return &Cluster{
-		UnallocatedStatus: 429, fleets: map[string]*Fleet{}, scalers: map[string]bool{}, former: map[string]bool{},
+		UnallocatedStatus: 429, Namespace: Namespace,
+		fleets: map[string]*Fleet{}, scalers: map[string]bool{}, former: map[string]bool{},
 	}
 }
 
@@ -73,7 +79,9 @@ func NewCluster() *Cluster {
 func (c *Cluster) AddFleet(name string, f Fleet, labels map[string]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.pull()
 	c.fleets[name] = &f
+	c.pushFleet(name)
 	for range f.Replicas {
 		c.add(name, labels)
 	}
@@ -90,13 +98,16 @@ func (c *Cluster) add(fleet string, labels map[string]string) {
 	}
 	maps.Copy(s.Labels, labels)
 	c.servers = append(c.servers, s)
+	c.create(s)
 }
 
 // Scale sets the size of a fleet: it removes free servers or makes new ones.
 func (c *Cluster) Scale(fleet string, replicas int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.pull()
 	c.fleets[fleet].Replicas = replicas
+	c.pushFleet(fleet)
 	c.reconcile()
 }
 
@@ -105,11 +116,17 @@ func (c *Cluster) Autoscale(fleet string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.scalers[fleet] = true
+	c.pushScaler(fleet)
 }
 
 // reconcile does what Agones' controllers do: it removes deleted servers and fills fleets up.
 func (c *Cluster) reconcile() {
-	c.servers = slices.DeleteFunc(c.servers, func(s *GameServer) bool { return s.Deleted })
+	c.servers = slices.DeleteFunc(c.servers, func(s *GameServer) bool {
+		if s.Deleted {
+			c.remove(s)
+		}
+		return s.Deleted
+	})
 	for _, name := range slices.Sorted(maps.Keys(c.fleets)) {
 		have := 0
 		for _, s := range c.servers {
@@ -122,6 +139,7 @@ func (c *Cluster) reconcile() {
 		}
 		for i := len(c.servers) - 1; i >= 0 && have > c.fleets[name].Replicas; i-- {
 			if s := c.servers[i]; s.fleet() == name && s.State == Ready {
+				c.remove(s)
 				c.servers = slices.Delete(c.servers, i, i+1)
 				have--
 			}
@@ -156,6 +174,7 @@ func (c *Cluster) Stale(yes bool) {
 func (c *Cluster) Servers(state string) []GameServer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.pull()
 	var all []GameServer
 	for _, s := range c.servers {
 		if s.State == state && !s.Deleted {
@@ -171,11 +190,17 @@ func (c *Cluster) Servers(state string) []GameServer {
 func (c *Cluster) Update(name string, change func(s *GameServer)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range c.servers {
-		if s.Name == name {
-			c.version++
-			s.Version = c.version
-			change(s)
+	for range tries {
+		c.pull()
+		i := slices.IndexFunc(c.servers, func(s *GameServer) bool { return s.Name == name })
+		if i < 0 {
+			return
+		}
+		c.version++
+		c.servers[i].Version = c.version
+		change(c.servers[i])
+		if c.push(c.servers[i]) {
+			return
 		}
 	}
 }
@@ -214,11 +239,15 @@ const (
 	conflict
 )
 
+// tries is how often Agones looks for another server when the one that it chose changed meanwhile.
+const tries = 5
+
 // allocate is findGameServerForAllocation and applyAllocationToGameServer. Servers that are allocated come first, as
 // ListSortedGameServers has them.
 func (c *Cluster) allocate(r request) (outcome, *GameServer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.pull()
 	c.reconcile()
 	switch {
 	case c.contend > 0:
@@ -228,19 +257,34 @@ func (c *Cluster) allocate(r request) (outcome, *GameServer) {
 		c.broken--
 		return conflict, nil
 	}
+	for range tries {
+		s := c.choose(r)
+		if s == nil {
+			return unallocated, nil
+		}
+		c.apply(r, s)
+		if c.push(s) {
+			one := *s
+			one.Labels, one.Annotations, one.List = maps.Clone(s.Labels), maps.Clone(s.Annotations), slices.Clone(s.List)
+			return allocated, &one
+		}
+		c.pull()
+	}
+	return conflict, nil
+}
+
+// choose is the server that a request gets, nil for none.
+func (c *Cluster) choose(r request) *GameServer {
 	sorted := slices.Clone(c.servers)
 	slices.SortStableFunc(sorted, func(a, b *GameServer) int { return strings.Compare(a.State, b.State) })
 	for _, want := range r.selectors {
 		for _, s := range sorted {
 			if !s.Deleted && c.inCache(s, want) && want.matches(s) {
-				c.apply(r, s)
-				one := *s
-				one.Labels, one.Annotations, one.List = maps.Clone(s.Labels), maps.Clone(s.Annotations), slices.Clone(s.List)
-				return allocated, &one
+				return s
 			}
 		}
 	}
-	return unallocated, nil
+	return nil
 }
 
 // inCache tells whether the cache knows that a server is what the selector asks for.

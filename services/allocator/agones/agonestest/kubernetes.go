@@ -77,7 +77,7 @@ func (c *Cluster) API() http.Handler {
 	const servers = "/apis/agones.dev/v1/namespaces/{namespace}/gameservers"
 	handle(
 		"POST /apis/allocation.agones.dev/v1/namespaces/{namespace}/gameserverallocations", "create", "allocation.agones.dev",
-		"gameserverallocations", c.create,
+		"gameserverallocations", c.Allocate,
 	)
 	handle("GET "+servers, "list", "agones.dev", "gameservers", c.list)
 	handle("DELETE "+servers+"/{name}", "delete", "agones.dev", "gameservers", c.delete)
@@ -124,8 +124,8 @@ func status(w http.ResponseWriter, code int, reason, message string) {
 	})
 }
 
-// create is processAllocationRequest: always 201 unless the request is invalid; the state says how it went.
-func (c *Cluster) create(w http.ResponseWriter, r *http.Request) {
+// Allocate is processAllocationRequest: always 201 unless the request is invalid; the state says how it went.
+func (c *Cluster) Allocate(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Content-Type") != "application/json" {
 		http.Error(w, "error parsing mediatype from a request header", http.StatusInternalServerError)
 		return
@@ -199,7 +199,7 @@ func (c *Cluster) create(w http.ResponseWriter, r *http.Request) {
 		)
 		return
 	}
-	if r.PathValue("namespace") != Namespace {
+	if r.PathValue("namespace") != c.Namespace {
 		request.selectors = nil
 	}
 	outcome, s := c.allocate(request)
@@ -239,9 +239,9 @@ func (s *GameServer) status() map[string]any {
 	return status
 }
 
-func (s *GameServer) object() map[string]any {
+func (c *Cluster) object(s *GameServer) map[string]any {
 	metadata := map[string]any{
-		"name": s.Name, "namespace": Namespace, "uid": s.UID, "resourceVersion": strconv.Itoa(s.Version),
+		"name": s.Name, "namespace": c.Namespace, "uid": s.UID, "resourceVersion": strconv.Itoa(s.Version),
 		"labels": s.Labels, "annotations": s.Annotations, "finalizers": []string{"agones.dev/controller"},
 	}
 	if s.Deleted {
@@ -266,8 +266,8 @@ func (c *Cluster) list(w http.ResponseWriter, r *http.Request) {
 	}
 	var found []map[string]any
 	for _, s := range c.servers {
-		if r.PathValue("namespace") == Namespace && matches(s.Labels) {
-			found = append(found, s.object())
+		if r.PathValue("namespace") == c.Namespace && matches(s.Labels) {
+			found = append(found, c.object(s))
 		}
 	}
 	metadata := map[string]any{"resourceVersion": strconv.Itoa(c.version)}
@@ -353,7 +353,7 @@ func (c *Cluster) delete(w http.ResponseWriter, r *http.Request) {
 	}
 	c.version++
 	s.Deleted, s.Version = true, c.version
-	_ = json.NewEncoder(w).Encode(s.object())
+	_ = json.NewEncoder(w).Encode(c.object(s))
 }
 
 // patch is a JSON merge patch of labels and annotations.
@@ -390,13 +390,13 @@ func (c *Cluster) patch(w http.ResponseWriter, r *http.Request) {
 	merge(s.Annotations, patch.Metadata.Annotations)
 	c.version++
 	s.Version = c.version
-	_ = json.NewEncoder(w).Encode(s.object())
+	_ = json.NewEncoder(w).Encode(c.object(s))
 }
 
 // find is the server of a path; nil after it answered that there is none.
 func (c *Cluster) find(w http.ResponseWriter, r *http.Request) *GameServer {
 	for _, s := range c.servers {
-		if s.Name == r.PathValue("name") && r.PathValue("namespace") == Namespace {
+		if s.Name == r.PathValue("name") && r.PathValue("namespace") == c.Namespace {
 			return s
 		}
 	}
@@ -408,7 +408,7 @@ func (c *Cluster) fleet(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.fleets[r.PathValue("name")]
-	if f == nil || r.PathValue("namespace") != Namespace {
+	if f == nil || r.PathValue("namespace") != c.Namespace {
 		status(w, http.StatusNotFound, "NotFound", fmt.Sprintf("fleets.agones.dev %q not found", r.PathValue("name")))
 		return
 	}

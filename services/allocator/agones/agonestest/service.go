@@ -116,7 +116,7 @@ func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, 422, "GameServerAllocation is invalid: "+reason)
 		return
 	}
-	if in.Namespace != Namespace {
+	if in.Namespace != c.Namespace {
 		request.selectors = nil // a namespace without servers is no error
 	}
 	outcome, s := c.allocate(request)
