@@ -33,7 +33,7 @@ func aggregate(t *testing.T, name string, handler http.Handler, groups ...metav1
 	}
 	trusted := x509.NewCertPool()
 	trusted.AddCert(here.front.certificate)
-	listener, err := net.Listen("tcp", address+":0") //nolint:noctx // it is at once
+	listener, err := net.Listen("tcp", address+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func register(t *testing.T, name string, port int, groups ...metav1.GroupVersion
 // routed makes a Service that leads to a port of this process.
 func routed(t *testing.T, namespace, name string, port int) {
 	t.Helper()
-	ctx, at := t.Context(), int32(port) //nolint:gosec // a port
+	ctx, at := t.Context(), int32(port)
 	_, err := here.api.CoreV1().Services(namespace).Create(ctx, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "https", Port: 443}}},

@@ -243,7 +243,7 @@ func (c *cluster) run(name string, args ...string) error {
 		return err
 	}
 	defer file.Close()
-	p.cmd = exec.Command(filepath.Join(c.bin, name), args...) //nolint:noctx // it runs until stop
+	p.cmd = exec.Command(filepath.Join(c.bin, name), args...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = c.dir, file, file
 	p.cmd.Env = append(os.Environ(), "HOME="+c.dir)
 	if err := p.cmd.Start(); err != nil {

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
-	os.Exit(code) //nolint:forbidigo // this is main of the test
+	os.Exit(code)
 }
 
 // outside prepares what needs the network or the history, and runs the tests.
@@ -61,7 +61,7 @@ func outside() (int, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // as main
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := prepare(ctx, dir); err != nil {
 		return 0, err
@@ -119,7 +119,7 @@ func inside(m *testing.M, dir string) (int, error) {
 	if err := unix.Mount("proc", "/proc", "proc", 0, ""); err != nil {
 		return 0, fmt.Errorf("mount /proc: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) //nolint:forbidigo // as main
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	var err error
 	if here, err = start(ctx, dir, *binaries); err != nil {

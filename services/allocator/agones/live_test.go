@@ -125,11 +125,10 @@ func (l *live) serve(t *testing.T) {
 	var last atomic.Pointer[tls.Certificate]
 	current := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		pair, err := tls.LoadX509KeyPair(filepath.Join(*certificate, "tls.crt"), filepath.Join(*certificate, "tls.key"))
-		if err != nil { // the new certificate is there, and its key is not yet
-			return last.Load(), nil
+		if err == nil { // otherwise the new key is there, and its certificate is not yet
+			last.Store(&pair)
 		}
-		last.Store(&pair)
-		return &pair, nil
+		return last.Load(), nil
 	}
 	server := &http.Server{
 		Addr: *listen, Handler: mux, ReadHeaderTimeout: 10 * time.Second,
