@@ -104,7 +104,7 @@ func Look(e *Evidence) *Result {
 	r.Findings = append(r.Findings, e.failures(perRun))
 	var compared []Finding
 	if c.GetBlock() > 0 {
-		compared, r.Compared = b.compareBlocks(limit(c.GetLooks(), len(b.quantities)+1))
+		compared, r.Compared = b.compareBlocks(limit(c.GetLooks(), len(b.quantities)), perRun)
 	} else {
 		compared, r.Compared = b.compareRanks(limit(c.GetLooks(), len(b.quantities)))
 		r.Findings = append(r.Findings, b.rate(perRun))
@@ -311,7 +311,7 @@ func (b *book) rate(alpha float64) Finding {
 
 // compareBlocks compares the means of the canary's blocks of time with those of the others, of all blocks of this step
 // that are over. The matches of one block are not independent: a block is one value.
-func (b *book) compareBlocks(alpha float64) (all []Finding, compared bool) {
+func (b *book) compareBlocks(alpha, perRun float64) (all []Finding, compared bool) {
 	c := b.Function.GetCanary()
 	length := c.GetBlock()
 	first := (c.GetStepBegan() + length - 1) / length
@@ -324,10 +324,11 @@ func (b *book) compareBlocks(alpha float64) (all []Finding, compared bool) {
 	if len(marks[0]) < leastBlocks || len(marks[1]) < leastBlocks {
 		return nil, false
 	}
-	add := func(q quantity, name string, means [2][]float64) {
+	add := func(q quantity, name string, alpha float64, means [2][]float64) {
 		if len(means[0]) < leastBlocks || len(means[1]) < leastBlocks {
 			return
 		}
+		compared = compared || q.kind == report.Wait
 		f := Finding{Name: name, Limit: alpha, Other: meanOf(means[0]), Canary: meanOf(means[1])}
 		for _, list := range means {
 			for i := range list {
@@ -347,7 +348,7 @@ func (b *book) compareBlocks(alpha float64) (all []Finding, compared bool) {
 			made[of] = append(made[of], float64(n)*60_000/float64(length))
 		}
 	}
-	add(quantity{more: true}, fewMatches, made)
+	add(quantity{more: true}, fewMatches, perRun, made)
 	for _, q := range b.quantities {
 		var means [2][]float64
 		for of, list := range marks {
@@ -357,9 +358,9 @@ func (b *book) compareBlocks(alpha float64) (all []Finding, compared bool) {
 				}
 			}
 		}
-		add(q, q.String(), means)
+		add(q, q.String(), alpha, means)
 	}
-	return all, true
+	return all, compared
 }
 
 // side is 1 for the canary, 0 for the other upload.

@@ -25,7 +25,8 @@ func (p *project) pausing(t *testing.T, pause time.Duration, variant byte) []byt
 // canary: an upload that is like the one before runs for one config, then for two, and then for all. One for which
 // players wait longer goes back.
 func canary(t *testing.T, p *project) {
-	const usual, long = 250 * time.Millisecond, 900 * time.Millisecond
+	// Functions run once a second when nobody comes: these are waits of about one second, and of three.
+	const usual, long = 300 * time.Millisecond, 2200 * time.Millisecond
 	studio := p.developer(t)
 	upload := func(u client.FunctionUpload, module []byte) {
 		t.Helper()
@@ -37,13 +38,13 @@ func canary(t *testing.T, p *project) {
 	settings := map[string]any{"part": "late", "connection": "127.0.0.1:9"}
 	for side, config := range []string{"left", "middle", "right"} {
 		p.put(t, config, rules{function: "pairs", settings: settings, side: float64(side + 1)})
-		p.keepComing(t, 2, config, attributes{"number": 1, "side": float64(side + 1)})
+		p.keepComing(t, 8, config, attributes{"number": 1, "side": float64(side + 1)})
 	}
 	begin := func(number int64) {
 		t.Helper()
 		eventually(t, fmt.Sprintf("upload %d is a canary", number), func() bool {
 			f, err := studio.CanaryFunction(within(t), "pairs", client.CanaryRequest{Version: number,
-				Configs: []string{"left"}, Steps: []int{60, 100}, LeastMatches: 12})
+				Configs: []string{"left"}, Steps: []int{60, 100}, LeastMatches: 10})
 			switch {
 			case err != nil && strings.Contains(err.Error(), "are needed to compare"):
 				return false
@@ -64,7 +65,7 @@ func canary(t *testing.T, p *project) {
 			break
 		}
 	}
-	if e := f.CanaryEnded; !e.Promoted || f.Upload != 2 || e.Version != 2 || !strings.Contains(e.Reason, "wait 0.") {
+	if e := f.CanaryEnded; !e.Promoted || f.Upload != 2 || e.Version != 2 || !strings.Contains(e.Reason, ", wait ") {
 		t.Fatalf("a canary that is like the other upload ended so: %+v", e)
 	}
 	grown := p.reasons(t, "grown")
@@ -95,7 +96,7 @@ func canary(t *testing.T, p *project) {
 // canaryOfBlocks: an upload for which players wait longer runs in every second block of time or so, and goes back.
 func canaryOfBlocks(t *testing.T, p *project) {
 	studio := p.developer(t)
-	for i, pause := range []time.Duration{100 * time.Millisecond, 900 * time.Millisecond} {
+	for i, pause := range []time.Duration{0, 900 * time.Millisecond} {
 		err := studio.UploadFunction(within(t), "pairs", client.FunctionUpload{Shadow: i > 0},
 			bytes.NewReader(p.pausing(t, pause, 'a')))
 		if err != nil {
