@@ -323,7 +323,8 @@ func (c *Client) CanaryFunction(ctx context.Context, name string, r CanaryReques
 	return c.actOnFunction(ctx, name, "canary", r)
 }
 
-// PromoteFunction makes the version in the shadow, or the canary, the one that runs. Status 409: another one is, or none.
+// PromoteFunction makes the version in the shadow, or the canary, the one that runs. Status 409: another one is, or
+// none.
 func (c *Client) PromoteFunction(ctx context.Context, name string, version int64) (*Function, error) {
 	return c.actOnFunction(ctx, name, "promote", map[string]int64{"version": version})
 }

@@ -161,10 +161,11 @@ func TestCanaryIsWithdrawn(t *testing.T) {
 		later        time.Duration
 		reason       string
 	}{
-		"longer waits":   {wait: 9, matches: 50, runs: 60, reason: "it is worse: wait 9 s against 5 s"},
-		"failed runs":    {wait: 5, runs: 12, failed: 6, reason: "it is worse: failures 50% against 0.2%"},
-		"no matches":     {runs: 12, later: 9 * time.Minute, reason: "it is worse: matches a minute 0 against"},
-		"too few":        {wait: 5, matches: 49, runs: 60, later: 11 * time.Minute, reason: "its time is over: in this step it made 49"},
+		"longer waits": {wait: 9, matches: 50, runs: 60, reason: "it is worse: wait 9 s against 5 s"},
+		"failed runs":  {wait: 5, runs: 12, failed: 6, reason: "it is worse: failures 50% against 0.2%"},
+		"no matches":   {runs: 12, later: 9 * time.Minute, reason: "it is worse: matches a minute 0 against"},
+		"too few": {wait: 5, matches: 49, runs: 60, later: 11 * time.Minute,
+			reason: "its time is over: in this step it made 49"},
 		"nothing at all": {later: 11 * time.Minute, reason: "its time is over: in this step it made 0 matches, 50 are needed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,8 +6,8 @@
 // last few uploads are kept, to go back to; a module that none of them has is removed.
 //
 // A function goes back to its last good upload by itself when a new one fails on runs that the good one passes
-// (back.go). A new upload may first run in the shadow of the one that serves (shadow.go), or for a part of the runs as a
-// canary (canary.go, look.go).
+// (back.go). A new upload may first run in the shadow of the one that serves (shadow.go), or as a canary, for a part of
+// the runs (canary.go, look.go).
 //
 // The registry knows what runs from the runners' heartbeats alone. Every replica keeps that in memory, and is not ready
 // before it has had the time to hear all runners.

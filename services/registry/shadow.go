@@ -54,9 +54,9 @@ func (r *registry) shadow(c echo.Context) error {
 	})
 }
 
-// promote answers POST /functions/{name}/actions/promote: the version in the shadow, or the canary, is the one that runs
-// from now on. The request names it, so that nobody promotes another one than they looked at. As after an upload, the function goes
-// back by itself if its runs fail.
+// promote answers POST /functions/{name}/actions/promote: the version in the shadow, or the canary, is the one that
+// runs from now on. The request names it, so that nobody promotes another one than they looked at. As after an upload,
+// the function goes back by itself if its runs fail.
 func (r *registry) promote(c echo.Context) error {
 	return r.switchAsAsked(c, promotedReason, "that runs in the shadow or as a canary")
 }

@@ -24,10 +24,10 @@ type functionCanary struct {
 }
 
 func (functionCanary) Help() string {
-	return `The canary runs for the configs or queues that are named, or in some blocks of time, chosen by chance. It is compared
-with what the other upload did for the same configs or queues in the hour before, or in the other blocks: failed runs,
-matches a minute, waits, the differences of the attributes of a config's report, and the measures that are named. Where
-it is no worse after enough matches it grows, and in the end runs for all. Where it is worse it goes back at once.
+	return `The canary runs for the configs or queues that are named, or in some blocks of time, chosen by chance. It is
+compared with what the other upload did for the same configs or queues in the hour before, or in the other blocks:
+failed runs, matches a minute, waits, the differences of the attributes of a config's report, and the measures that are
+named. Where it is no worse after enough matches it grows, and in the end runs for all. Where it is worse it goes back.
 "mm function get" says what was found so far, and how great a difference would be found. "mm function promote" lets it
 run for all, and the command without a version ends it.
 
@@ -113,8 +113,8 @@ func addCanary(about *grid, f *client.Function) {
 			who = "queue " + strings.Join(c.Queues, ", ")
 		}
 		about.add("canary", fmt.Sprintf("upload %d, for %s", c.Version, who))
-		about.add("canary's step", fmt.Sprintf("%d of %d, %d of %d matches, until %s", canaryStep(c), canarySteps(c), c.Matches,
-			c.LeastMatches, formatTime(c.Until)))
+		about.add("canary's step", fmt.Sprintf("%d of %d, %d of %d matches, until %s", canaryStep(c), canarySteps(c),
+			c.Matches, c.LeastMatches, formatTime(c.Until)))
 		about.add("canary's runs", fmt.Sprintf("%d, %d failed", c.Runs, c.Failed))
 		if c.Health != nil && c.Health.LastError != "" {
 			about.add("canary's last error", c.Health.LastError)

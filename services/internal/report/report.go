@@ -207,7 +207,8 @@ func (b *Book) Message() *pb.ReportSlot {
 	for key, s := range b.series {
 		one := &pb.ReportSeries{
 			Config: key.Config, Revision: key.Revision, Function: key.Function, Upload: key.Upload, Queue: key.Queue,
-			Region: key.Region, Party: int32(key.Party), Canary: key.Canary, Matches: s.matches, Tickets: s.tickets, Players: s.players,
+			Region: key.Region, Party: int32(key.Party), Canary: key.Canary, Matches: s.matches, Tickets: s.tickets,
+			Players: s.players,
 		}
 		for of, d := range s.distributions {
 			one.Distributions = append(one.Distributions, d.message(of))
