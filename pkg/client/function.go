@@ -36,6 +36,10 @@ type Function struct {
 	Returned *FunctionReturn `json:"returned,omitzero"`
 	// Shadow is the upload that runs in the shadow of Upload; nil if there is none.
 	Shadow *FunctionShadow `json:"shadow,omitzero"`
+	// Canary is the upload that a part of the runs get, nil if there is none. CanaryEnded is how the last one ended; nil if
+	// there was none before it.
+	Canary      *FunctionCanary    `json:"canary,omitzero"`
+	CanaryEnded *FunctionCanaryEnd `json:"canaryEnded,omitzero"`
 }
 
 // FunctionHealth says how the runs of an upload went in the last five minutes.
@@ -91,6 +95,61 @@ type FunctionShadow struct {
 	CurrentScore   float64 `json:"currentScore"`
 }
 
+// FunctionCanary is an upload that runs for some configs or queues, or in some blocks of time.
+type FunctionCanary struct {
+	Version      int64    `json:"version"`
+	Configs      []string `json:"configs,omitzero"`
+	Queues       []string `json:"queues,omitzero"`
+	BlockSeconds int64    `json:"blockSeconds,omitzero"`
+	// Steps are the parts in percent to which it grows, and Step is how many of them it has reached. It is 0 while it has
+	// the configs or queues that were named.
+	Steps        []int           `json:"steps"`
+	Step         int             `json:"step"`
+	Began        time.Time       `json:"began"`
+	StepBegan    time.Time       `json:"stepBegan"`
+	Until        time.Time       `json:"until"` // it ends then, unless it runs for all
+	LeastMatches int64           `json:"leastMatches"`
+	Matches      int64           `json:"matches"` // of LeastMatches that each step needs
+	Runs         int64           `json:"runs"`
+	Failed       int64           `json:"failed"`
+	Health       *FunctionHealth `json:"health,omitzero"`
+	Findings     []CanaryFinding `json:"findings,omitzero"`
+}
+
+// CanaryFinding compares a canary with the upload that runs for the others.
+type CanaryFinding struct {
+	Name    string  `json:"name"` // failures, matches, wait, or spread, gap or measure with a name
+	Canary  float64 `json:"canary"`
+	Current float64 `json:"current"`
+	// WorseBy is a part of Current, less what became of the others meanwhile; nil if it is not known.
+	WorseBy *float64 `json:"worseBy,omitzero"`
+	// P is the probability of such a difference by chance. The canary is worse if it is less than Limit.
+	P     float64 `json:"p"`
+	Limit float64 `json:"limit"`
+	// Seen is which WorseBy, or share of failures, would be found with a probability of 80 %; nil if it is not known.
+	Seen *float64 `json:"seen,omitzero"`
+}
+
+// FunctionCanaryEnd is how a canary ended.
+type FunctionCanaryEnd struct {
+	Version  int64     `json:"version"`
+	Time     time.Time `json:"time"`
+	Promoted bool      `json:"promoted"` // it runs for all since
+	Reason   string    `json:"reason"`
+}
+
+// CanaryRequest says who gets a canary: Configs, Queues, or BlockSeconds of time. What is absent has its default.
+type CanaryRequest struct {
+	Version         int64             `json:"version"`
+	Configs         []string          `json:"configs,omitzero"`
+	Queues          []string          `json:"queues,omitzero"`
+	BlockSeconds    int64             `json:"blockSeconds,omitzero"`
+	Steps           []int             `json:"steps,omitzero"`
+	LeastMatches    int64             `json:"leastMatches,omitzero"`
+	DeadlineSeconds int64             `json:"deadlineSeconds,omitzero"`
+	Measures        map[string]string `json:"measures,omitzero"` // more or less, whichever is better
+}
+
 // LogLine is a line of a function's log. Lines that a runner of an earlier version sent have no upload and no config.
 type LogLine struct {
 	Time     time.Time `json:"time"`
@@ -130,6 +189,7 @@ type FunctionVersion struct {
 	Note           string    `json:"note,omitzero"`
 	Worked         bool      `json:"worked"`          // runs of it succeeded while it was the one that ran
 	Shadow         bool      `json:"shadow,omitzero"` // it runs in the shadow of the current one
+	Canary         bool      `json:"canary,omitzero"` // a part of the runs get it
 	// Health is how its runs went lately, also those for configs that name it; nil without runs.
 	Health *FunctionHealth `json:"health,omitzero"`
 }
@@ -256,7 +316,15 @@ func (c *Client) ShadowFunction(ctx context.Context, name string, version int64)
 	return c.actOnFunction(ctx, name, "shadow", map[string]int64{"version": version})
 }
 
-// PromoteFunction makes the version in the shadow the one that runs. Status 409: another one is in the shadow, or none.
+// CanaryFunction lets a version that is kept run for a part of the configs, or of the time, and grow by itself while it
+// is no worse; for the version 0 none does any more. Status 409: there is a canary already, or too few matches were made
+// to compare with.
+func (c *Client) CanaryFunction(ctx context.Context, name string, r CanaryRequest) (*Function, error) {
+	return c.actOnFunction(ctx, name, "canary", r)
+}
+
+// PromoteFunction makes the version in the shadow, or the canary, the one that runs. Status 409: another one is, or
+// none.
 func (c *Client) PromoteFunction(ctx context.Context, name string, version int64) (*Function, error) {
 	return c.actOnFunction(ctx, name, "promote", map[string]int64{"version": version})
 }

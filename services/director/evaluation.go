@@ -28,6 +28,8 @@ type origin struct {
 	round int
 	// upload says which upload of the function made it; 0 if the runner did not say.
 	upload int64
+	// canary is RunPart.canary.
+	canary int64
 }
 
 // newProposals makes proposals of those of a run, the preferred one first.

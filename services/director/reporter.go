@@ -73,7 +73,7 @@ func (r *reporter) add(now time.Time, c *state.Claim) {
 	b := r.book(report.SlotOf(now))
 	m := &r.match
 	m.Key = report.Key{Config: c.Match.GetConfig(), Revision: c.Match.GetRevision(), Function: c.Function,
-		Upload: c.Upload, Queue: c.Queue, Region: p.GetHosting().GetRegion()}
+		Upload: c.Upload, Queue: c.Queue, Region: p.GetHosting().GetRegion(), Canary: c.Canary}
 	m.Players, m.Parties = max(len(c.Tickets), int(p.GetPlayers())), c.Parties
 	m.Waits, m.Values = m.Waits[:0], m.Values[:0]
 	for _, id := range c.Tickets {

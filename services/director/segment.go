@@ -82,7 +82,7 @@ func (l *leader) receivePart(r *run, p bus.Part) {
 		if l.room.reserve(r.segment.config.GetId(), size*int64(n)) {
 			in.proposals = newProposals(r.segment, p.GetProposals(), size, l.Settings.BackfillFirst)
 			for _, one := range in.proposals {
-				one.Origin.upload = p.GetUpload()
+				one.Origin.upload, one.Origin.canary = p.GetUpload(), p.GetCanary()
 			}
 		} else {
 			r.dropped = true

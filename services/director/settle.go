@@ -254,6 +254,7 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 			Seats:    config.GetSeats(),
 		},
 		Tickets: p.Tickets, Function: config.GetFunction(), Upload: p.Origin.upload, Queue: config.GetQueue(),
+		Canary: p.Origin.canary,
 	}
 	tell(c, config.GetReport())
 	hosted := config.GetHosting() != nil && p.GetError() == ""

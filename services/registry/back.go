@@ -152,14 +152,22 @@ const (
 	shadowReason     = "shadow"
 	unshadowedReason = "unshadowed"
 	promotedReason   = "promoted"
+	canaryReason     = "canary"
+	grownReason      = "grown"
+	withdrawnReason  = "withdrawn"
 	deletedReason    = "deleted"
 )
 
 // functionEvent returns the event of a change of a function.
 func functionEvent(f *pb.Function, reason, detail string) *pb.Event {
 	number := f.GetVersion()
-	if reason == shadowReason {
+	switch reason {
+	case shadowReason:
 		number = f.GetShadow()
+	case canaryReason, grownReason:
+		number = f.GetCanary().GetUpload()
+	case withdrawnReason:
+		number = f.GetCanaryEnded().GetUpload()
 	}
 	return &pb.Event{
 		Kind: pb.Event_KIND_FUNCTION, Function: f.GetName(), Upload: number, Reason: reason, Detail: detail,

@@ -133,11 +133,14 @@ func (r *registry) checkRoom(
 // for records that do not say.
 const perModuleByte = 5
 
-// machineCode is that of the version that runs, and of the one in its shadow.
+// machineCode is that of the version that runs, of the one in its shadow, and of its canary.
 func machineCode(f *pb.Function) int64 {
 	code := machineCodeOf(f, f.GetVersion())
 	if f.GetShadow() != 0 && f.GetShadow() != f.GetVersion() {
 		code += machineCodeOf(f, f.GetShadow())
+	}
+	if f.GetCanary() != nil {
+		code += machineCodeOf(f, f.GetCanary().GetUpload())
 	}
 	return code
 }

@@ -30,6 +30,9 @@ type function struct {
 	NoReturn     bool      `json:"noReturn,omitzero"`
 	Returned     *returned `json:"returned,omitzero"`
 	Shadow       *shadow   `json:"shadow,omitzero"`
+	// Canary is the upload that a part of the runs get, and CanaryEnded how the last one ended.
+	Canary      *canary      `json:"canary,omitzero"`
+	CanaryEnded *canaryEnded `json:"canaryEnded,omitzero"`
 }
 
 // returned is a return of a function to an earlier upload.
@@ -63,6 +66,7 @@ func (r *registry) describe(project string, f *pb.Function) function {
 		Health:   healthOf(r.board.uploadOf(project, f.GetName(), f.GetVersion())),
 		NoReturn: f.GetNoReturn(),
 		Shadow:   r.shadowOf(project, f),
+		Canary:   r.canaryOf(project, f),
 	}
 	if uploads.TrialTarget(f, r.Store.Now()) != nil {
 		answer.ReturnsUntil = iso8601(f.GetTrialUntil())
@@ -72,6 +76,9 @@ func (r *registry) describe(project string, f *pb.Function) function {
 			Time: iso8601(b.GetTime()), From: b.GetFrom(), To: b.GetTo(), Failed: b.GetFailed(), Runs: b.GetRuns(),
 			Repeated: b.GetRepeated(), Passed: b.GetPassed(), Error: b.GetError(),
 		}
+	}
+	if e := f.GetCanaryEnded(); e != nil {
+		answer.CanaryEnded = &canaryEnded{e.GetUpload(), iso8601(e.GetTime()), e.GetPromoted(), e.GetReason()}
 	}
 	return answer
 }

@@ -16,7 +16,7 @@ type metrics struct {
 	projects *telemetry.Labels
 
 	uploads, refused, reads, ended metric.Int64Counter
-	returns                        metric.Int64Counter
+	returns, canaries              metric.Int64Counter
 	compile, waited                metric.Float64Histogram
 	left                           metric.Int64Gauge
 }
@@ -32,6 +32,8 @@ func newMetrics(m telemetry.Meter, r *registry) *metrics {
 			"Reads of logs that were refused because the project has used up --log-read-budget."),
 		returns: m.Counter("matchmaker.function.returns", "{return}",
 			"Functions of a project that went back to an earlier upload by themselves."),
+		canaries: m.Counter("matchmaker.function.canaries", "{change}",
+			"Changes of the canaries of a project's functions, by outcome: begun, grown, promoted, withdrawn."),
 		compile: m.WorkSeconds("matchmaker.upload.compile",
 			"Processor time to compile an upload and to start it for a trial. Those that were refused count."),
 		waited: m.WaitSeconds("matchmaker.upload.wait", "Time that an upload waited for its turn to be compiled."),
@@ -106,6 +108,10 @@ func (x *metrics) uploaded(ctx context.Context, project string, err error) {
 
 func (x *metrics) wentBack(ctx context.Context, project string) {
 	x.returns.Add(ctx, 1, telemetry.WithLabels(x.of(project)))
+}
+
+func (x *metrics) canaryChanged(ctx context.Context, project, outcome string) {
+	x.canaries.Add(ctx, 1, telemetry.WithLabels(x.of(project), attribute.String("outcome", outcome)))
 }
 
 func (x *metrics) overBudget(ctx context.Context, project, bucket string) {

@@ -6,7 +6,8 @@
 // last few uploads are kept, to go back to; a module that none of them has is removed.
 //
 // A function goes back to its last good upload by itself when a new one fails on runs that the good one passes
-// (back.go). A new upload may first run in the shadow of the one that serves (shadow.go).
+// (back.go). A new upload may first run in the shadow of the one that serves (shadow.go), or as a canary, for a part of
+// the runs (canary.go, look.go).
 //
 // The registry knows what runs from the runners' heartbeats alone. Every replica keeps that in memory, and is not ready
 // before it has had the time to hear all runners.
@@ -104,6 +105,7 @@ type registry struct {
 	pace      *ratelimit.Local // of them, in microseconds of a processor
 	inventory inventory
 	metrics   *metrics
+	looks     looks
 }
 
 // New makes the service. It does no I/O before it is run.
@@ -155,6 +157,7 @@ func (r *registry) routes(e *echo.Echo) {
 	e.GET(functions+"/:name/versions", r.versions, look...)
 	e.POST(functions+"/:name/actions/rollback", r.rollback, developer...)
 	e.POST(functions+"/:name/actions/shadow", r.shadow, developer...)
+	e.POST(functions+"/:name/actions/canary", r.canary, developer...)
 	e.POST(functions+"/:name/actions/promote", r.promote, developer...)
 	e.POST(functions+"/:name/actions/return", r.automaticReturn, developer...)
 	e.POST(functions+"/actions/restart", r.restart, developer...)
@@ -167,6 +170,7 @@ func (r *registry) run(ctx context.Context) error {
 	parts.Go(func() { r.sweepLoop(ctx) })
 	parts.Go(func() { r.shareLogs(ctx) })
 	parts.Go(func() { r.followRuns(ctx) })
+	parts.Go(func() { r.followCanaries(ctx) })
 	heartbeats, err := r.Bus.OnHeartbeat(r.board.receive)
 	if err != nil {
 		return err

@@ -42,6 +42,9 @@ func (r *registry) shadow(c echo.Context) error {
 			return unshadowedReason, nil
 		case *of.Version == f.GetVersion():
 			return "", problem.New(problem.Invalid, "version: %d runs: another one can be in its shadow", f.GetVersion())
+		case *of.Version == f.GetCanary().GetUpload():
+			return "", problem.New(problem.Invalid, "version: %d is a canary, which players are matched by: end that first",
+				*of.Version)
 		}
 		if _, err := versionOf(f, *of.Version); err != nil {
 			return "", err
@@ -51,20 +54,24 @@ func (r *registry) shadow(c echo.Context) error {
 	})
 }
 
-// promote answers POST /functions/{name}/actions/promote: the version in the shadow is the one that runs from now on.
-// The request names it, so that nobody promotes another one than they looked at. As after an upload, the function goes
-// back by itself if its runs fail.
+// promote answers POST /functions/{name}/actions/promote: the version in the shadow, or the canary, is the one that
+// runs from now on. The request names it, so that nobody promotes another one than they looked at. As after an upload,
+// the function goes back by itself if its runs fail.
 func (r *registry) promote(c echo.Context) error {
-	return r.switchAsAsked(c, promotedReason, "that runs in the shadow")
+	return r.switchAsAsked(c, promotedReason, "that runs in the shadow or as a canary")
 }
 
-// isPromoted is an error if a version is to be promoted that does not run in the shadow.
+// isPromoted is an error if a version is to be promoted that runs neither in the shadow nor as a canary.
 func isPromoted(f *pb.Function, number int64, reason string) error {
 	switch {
-	case reason != promotedReason || f.GetShadow() == number:
+	case reason != promotedReason || f.GetShadow() == number || f.GetCanary().GetUpload() == number:
 		return nil
+	case f.GetShadow() == 0 && f.GetCanary() == nil:
+		return problem.New(problem.Conflict, "version: no upload of function %q runs in the shadow, or as a canary",
+			f.GetName())
 	case f.GetShadow() == 0:
-		return problem.New(problem.Conflict, "version: no upload of function %q runs in the shadow", f.GetName())
+		return problem.New(problem.Conflict, "version: %d of function %q is no canary, but %d is", number, f.GetName(),
+			f.GetCanary().GetUpload())
 	}
 	return problem.New(problem.Conflict, "version: %d of function %q does not run in the shadow, but %d does", number,
 		f.GetName(), f.GetShadow())
@@ -115,13 +122,20 @@ func (r *registry) changeFunction(
 			if err != nil || reason == "" {
 				return next, nil, err
 			}
-			return next, functionEvent(next, reason, ""), nil
+			detail := ""
+			switch reason {
+			case canaryReason:
+				detail = "for " + canaryText(next.GetCanary())
+			case withdrawnReason:
+				detail = next.GetCanaryEnded().GetReason()
+			}
+			return next, functionEvent(next, reason, detail), nil
 		})
 	if err != nil && !errors.Is(err, errUnchanged) {
 		return err
 	}
 	r.Log.InfoContext(ctx, "function changed", "project", project, "function", name, "shadow", next.GetShadow(),
-		"noReturn", next.GetNoReturn())
+		"canary", next.GetCanary().GetUpload(), "noReturn", next.GetNoReturn())
 	r.recount(ctx, project)
 	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
 	return c.JSON(http.StatusOK, r.describe(project, next))

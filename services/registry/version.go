@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -34,6 +35,7 @@ type version struct {
 	Note           string `json:"note,omitzero"`
 	Worked         bool   `json:"worked,omitzero"` // runs of it succeeded
 	Shadow         bool   `json:"shadow,omitzero"`
+	Canary         bool   `json:"canary,omitzero"`
 	// Health is how its runs went lately, also those for configs that name it.
 	Health *health `json:"health,omitzero"`
 }
@@ -59,6 +61,7 @@ func (r *registry) versions(c echo.Context) error {
 			Version: v.GetVersion(), Current: v.GetVersion() == f.GetVersion(),
 			MD5: v.GetMd5(), Implementation: v.GetImplementation(), Size: v.GetBytes(), Uploaded: iso8601(v.GetUploaded()),
 			By: v.GetBy(), Note: v.GetNote(), Worked: v.GetWorked() > 0, Shadow: v.GetVersion() == f.GetShadow(),
+			Canary: v.GetVersion() == f.GetCanary().GetUpload(),
 			Health: healthOf(r.board.uploadOf(project, name, v.GetVersion())),
 		})
 	}
@@ -196,7 +199,7 @@ func versionOf(f *pb.Function, number int64) (*pb.FunctionVersion, error) {
 }
 
 // withVersion returns the function with one of its versions as the one to run. It goes back to none by itself, and runs
-// in no shadow.
+// in no shadow. If that is another one than before, a canary ends.
 func withVersion(f *pb.Function, v *pb.FunctionVersion, says *pb.Manifest, now time.Time) *pb.Function {
 	next := proto.CloneOf(f)
 	next.Version, next.Md5, next.Module, next.Implementation = v.GetVersion(), v.GetMd5(), v.GetModule(),
@@ -207,6 +210,9 @@ func withVersion(f *pb.Function, v *pb.FunctionVersion, says *pb.Manifest, now t
 	next.TrialUntil, next.Returned = 0, nil
 	if next.GetShadow() == v.GetVersion() {
 		next.Shadow = 0
+	}
+	if v.GetVersion() != f.GetVersion() {
+		endCanary(next, now, fmt.Sprintf("upload %d runs for all", v.GetVersion()))
 	}
 	return next
 }
@@ -254,6 +260,10 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time) (*pb.Fu
 			module = v.GetModule() // kept as long as this record says so
 		}
 		latest = max(latest, v.GetVersion())
+	}
+	if n := current.GetCanary().GetUpload(); n != 0 && !u.inShadow {
+		return nil, problem.New(problem.Conflict, "name: upload %d of function %q is a canary, and is compared with the one "+
+			"that runs: promote it or end it first (actions/canary), or upload with shadow=true", n, name)
 	}
 	if module == "" {
 		var err error

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/canary"
 	uploads "matchmaker.dev/services/internal/upload"
 )
 
@@ -17,6 +18,7 @@ type role string
 
 const (
 	pinned   role = "pinned" // configs name it
+	canaried role = "canary" // a part of the runs get it
 	shadow   role = "shadow" // it gets the runs of the other one too, and what it proposes is compared
 	repeater role = "return" // failed runs are repeated on it
 )
@@ -26,6 +28,8 @@ func (r role) text() string {
 	switch r {
 	case pinned:
 		return " for the configs that name it"
+	case canaried:
+		return " as a canary, for a part of the runs"
 	case shadow:
 		return " in the shadow"
 	case repeater:
@@ -60,6 +64,9 @@ func (f *function) returned() *pb.FunctionReturn {
 	defer f.mu.Unlock()
 	return f.record.GetReturned()
 }
+
+// serves returns whether players are served by it, so that it has as many instances as it needs.
+func (r role) serves() bool { return r == pinned || r == canaried }
 
 // isTrial returns whether nobody is served by what the function proposes.
 func (f *function) isTrial() bool { return f.role == shadow || f.role == repeater }
@@ -98,12 +105,11 @@ func (f *function) startBeside(key besideKey) *beside {
 
 func (f *function) newBeside(key besideKey) *function {
 	b := &function{
-		functionKey: f.functionKey, env: f.env, feed: f.feed, labels: f.labels, health: f.health, sightings: f.sightings,
-		spent: f.spent,
-		role:  key.role, logBudget: f.logBudget, projectLog: f.projectLog, ready: make(chan struct{}), runs: map[*run]func(){},
-		least: 1, most: 1,
+		functionKey: f.functionKey, env: f.env, feed: f.feed, labels: f.labels, health: f.health, spent: f.spent,
+		sightings: f.sightings, role: key.role, logBudget: f.logBudget, projectLog: f.projectLog,
+		ready: make(chan struct{}), runs: map[*run]func(){}, least: 1, most: 1,
 	}
-	if key.role == pinned {
+	if key.role.serves() {
 		b.least, b.most = f.least, f.most
 	}
 	// No name of a function has such a sign: the gate tells its configs apart from those of the function.
@@ -123,6 +129,7 @@ func (f *function) keepBesides() {
 		switch {
 		case spec == nil,
 			key.role == pinned && idle >= pinnedIdle && b.gate.Idle(),
+			key.role == canaried && key.upload != f.record.GetCanary().GetUpload() && b.gate.Idle(),
 			key.role == shadow && key.upload != f.record.GetShadow(),
 			key.role == repeater && (key.upload != target.GetVersion() || idle >= repeaterIdle) && b.gate.Idle():
 			delete(f.besides, key)
@@ -134,6 +141,9 @@ func (f *function) keepBesides() {
 	if n := f.record.GetShadow(); n != 0 && n != f.record.GetVersion() && f.current != nil {
 		f.startBeside(besideKey{shadow, n})
 	}
+	if n := f.record.GetCanary().GetUpload(); n != 0 && n != f.record.GetVersion() && f.current != nil {
+		f.startBeside(besideKey{canaried, n})
+	}
 	f.trying.Store(target != nil || f.record.GetShadow() != 0)
 }
 
@@ -144,13 +154,15 @@ func (f *function) shadowOf() *beside {
 	return f.besides[besideKey{shadow, f.record.GetShadow()}]
 }
 
-// servingFor returns the function that serves runs for an upload: this one, or one beside it.
-func (f *function) servingFor(upload int64) (*function, error) {
-	if upload == 0 {
-		return f, nil
-	}
+// servingFor returns the function that serves a run: this one, or one beside it, for a config that names an upload and
+// for the runs of the canary.
+func (f *function) servingFor(r *run) (*function, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	upload := r.Request.GetUpload()
+	if upload == 0 {
+		return f.servingPart(r), nil
+	}
 	if f.current != nil && f.current.spec.GetVersion() == upload {
 		return f, nil
 	}
@@ -163,6 +175,31 @@ func (f *function) servingFor(upload int64) (*function, error) {
 			"matchmaking.targetFunction.upload", upload, f.function)
 	}
 	return b.function, nil
+}
+
+// servingPart returns who serves a run of a config that names no upload, and marks the run if the function has a
+// canary. Until an instance of the canary is ready for the first time, nobody waits for it. The caller has the lock.
+func (f *function) servingPart(r *run) *function {
+	if f.record.GetCanary() == nil {
+		return f
+	}
+	now := r.Request.GetNow()
+	if now == 0 {
+		now = f.env.Store.Now().UnixMilli()
+	}
+	var upload int64
+	upload, r.canary = canary.For(f.record, r.Request.GetConfig(), r.Request.GetQueue(), now)
+	if upload == 0 || f.closed || f.current != nil && f.current.spec.GetVersion() == upload {
+		return f
+	}
+	if b := f.startBeside(besideKey{canaried, upload}); b != nil {
+		select {
+		case <-b.ready:
+			return b.function
+		default:
+		}
+	}
+	return f
 }
 
 // errLeaving is the failure of runs that come when the function stops.

@@ -204,7 +204,7 @@ func (f *function) overloaded() bool {
 	v := f.current
 	serving := []*function{}
 	for _, b := range f.sortedBesides() {
-		if b.key.role == pinned {
+		if b.key.role.serves() {
 			serving = append(serving, b.function)
 		}
 	}

@@ -3,6 +3,8 @@ package runner_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -304,6 +306,84 @@ func TestConfigsGetTheUploadThatTheyName(t *testing.T) {
 		t.Errorf("upload 1, later: %+v", a)
 	}
 	w.awaitUpload("the runs of the upload", "f", 1, func(u *pb.UploadStatus) bool { return u.GetRuns() > 0 })
+}
+
+// The runs of a config get the canary, and no others. Each part of an answer says which upload made it, and for which
+// step. A canary that never starts takes no run.
+func TestRunsOfTheCanary(t *testing.T) {
+	w := newWorld(t)
+	until := func(f *pb.Function, c *pb.Canary) {
+		f.Version, f.Module, f.Canary = 1, f.GetVersions()[1].GetModule(), c
+		c.Upload, c.Until = 2, math.MaxInt64
+	}
+	w.putUploads("f", [][]byte{w.duel, w.guest}, func(f *pb.Function) {
+		until(f, &pb.Canary{Configs: []string{"a"}, StepBegan: 7})
+	})
+	w.putUploads("never", [][]byte{w.guest, []byte("no module")}, func(f *pb.Function) {
+		until(f, &pb.Canary{Configs: []string{"a"}, StepBegan: 7})
+	})
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("f", 1)
+	w.waitUntil("never to run", func(all []*pb.InstanceStatus) bool {
+		states := map[int64]string{}
+		for _, i := range all {
+			if i.GetFunction() == "never" {
+				states[i.GetUpload()] = i.GetState()
+			}
+		}
+		return states[1] == "Running" && states[2] == "Terminated"
+	})
+	isCanary := func(i *pb.InstanceStatus) bool {
+		return i.GetFunction() == "f" && i.GetUpload() == 2 && i.GetCanary() && i.GetAside() && i.GetState() == "Running"
+	}
+	w.waitUntil("the canary to run", func(all []*pb.InstanceStatus) bool { return slices.ContainsFunc(all, isCanary) })
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	run := func(function, config string, upload int64) (a answer, marks []int64) {
+		t.Helper()
+		parts := w.startRun(&pb.RunRequest{Project: project, Function: function, Config: config, Position: w.position(),
+			Budget: 20_000, Settings: []byte(`{"do":"pair"}`), Upload: upload})
+		copied := make(chan *pb.RunPart, 1000)
+		for {
+			select {
+			case p := <-parts:
+				marks = append(marks, p.GetCanary())
+				if copied <- p; p.GetLast() {
+					return w.awaitAnswer(copied), slices.Compact(marks)
+				}
+			case <-time.After(patience):
+				t.Fatal("the run was not answered")
+			}
+		}
+	}
+	for _, c := range []struct {
+		function, config string
+		names            int64 // which upload the config names
+		upload           int64
+		fails            string
+		mark             int64
+	}{
+		{"f", "a", 0, 2, "", 7},
+		{"f", "b", 0, 1, `"do"`, 7},
+		{"f", "a", 1, 1, `"do"`, 0},
+		{"never", "a", 0, 1, "", 7},
+	} {
+		a, marks := run(c.function, c.config, c.names)
+		if a.upload != c.upload || !strings.Contains(a.error, c.fails) || (a.error == "") != (c.fails == "") ||
+			!slices.Equal(marks, []int64{c.mark}) {
+			t.Errorf("%+v: upload %d, marks %v, error %q", c, a.upload, marks, a.error)
+		}
+	}
+	w.awaitUpload("the run of the canary", "f", 2, func(u *pb.UploadStatus) bool { return u.GetAllRuns() == 1 })
+	// It ends.
+	w.putUploads("f", [][]byte{w.duel, w.guest}, func(f *pb.Function) {
+		until(f, &pb.Canary{})
+		f.Canary = nil
+	})
+	w.waitUntil("the canary to end", func(all []*pb.InstanceStatus) bool { return !slices.ContainsFunc(all, isCanary) })
+	if a, marks := run("f", "a", 0); a.upload != 1 || !slices.Equal(marks, []int64{0}) {
+		t.Errorf("after its end: upload %d, marks %v", a.upload, marks)
+	}
 }
 
 func TestLogLinesHaveTheirUploadAndConfig(t *testing.T) {

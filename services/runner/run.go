@@ -19,6 +19,7 @@ type run struct {
 	indexed time.Time       // when the index reached the position of the run
 	life    context.Context // its end kills the instance that has the run
 	done    chan struct{}   // closed by the slot that took the run, after the last part of the answer
+	canary  int64           // see RunPart.canary
 
 	// The rest is of trials. compare is what it is compared with. given, failure and tickets are set before done is
 	// closed: whether an instance was given the run, what became of it, and the tickets that it had.
@@ -138,7 +139,7 @@ func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error)
 	if r.Index.Len() == 0 && !r.Request.GetCheck() {
 		return false, nil
 	}
-	serving, err := f.servingFor(r.Request.GetUpload())
+	serving, err := f.servingFor(r)
 	if err != nil {
 		return false, err
 	}

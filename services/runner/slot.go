@@ -206,7 +206,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 		s.keeping = nil
 	}
 	r.Keeping = s.keeping
-	r.Answer = s.sign(r.Answer)
+	r.Answer = s.sign(r)
 	s.log.config = r.Request.GetConfig()
 	trial := s.f.try(s.v.spec, r)
 	last, err := invoker.Invoke(r.life, &r.Run, instance, s.needs)
@@ -286,11 +286,11 @@ func (s *slot) logReturn() {
 		back.GetRepeated(), back.GetError())
 }
 
-// sign says in each part of an answer which upload of the function runs.
-func (s *slot) sign(answer func(*pb.RunPart) error) func(*pb.RunPart) error {
-	upload := s.v.spec.GetVersion()
+// sign says in each part of an answer to a run which upload of the function runs, and for which part of its canary.
+func (s *slot) sign(r *run) func(*pb.RunPart) error {
+	upload, answer := s.v.spec.GetVersion(), r.Answer
 	return func(p *pb.RunPart) error {
-		p.Upload = upload
+		p.Upload, p.Canary = upload, r.canary
 		return answer(p)
 	}
 }
@@ -390,7 +390,7 @@ func (s *slot) status() *pb.InstanceStatus {
 	return &pb.InstanceStatus{
 		Project: s.f.project, Function: s.f.function, Generation: s.v.spec.GetGeneration(),
 		Name: s.name, State: s.state, Reason: strings.ToValidUTF8(s.reason[:min(len(s.reason), maxReason)], ""),
-		Upload: s.v.spec.GetVersion(), Aside: s.f.role != "",
+		Upload: s.v.spec.GetVersion(), Aside: s.f.role != "", Canary: s.f.role == canaried,
 	}
 }
 

@@ -540,7 +540,10 @@ type RunPart struct {
 	Capture []byte `protobuf:"bytes,15,opt,name=capture,proto3" json:"capture,omitempty"`
 	// seen is how many runs of the config there were since RunRequest.seen_since, as far as the runner knows; set only on
 	// the last part.
-	Seen          *Seen `protobuf:"bytes,16,opt,name=seen,proto3" json:"seen,omitempty"`
+	Seen *Seen `protobuf:"bytes,16,opt,name=seen,proto3" json:"seen,omitempty"`
+	// canary tells while the function has a canary when its step began, or the block of time that the run belongs to, in
+	// Unix milliseconds; also if another upload made the proposals. It is 0 without one, and for configs that name an upload.
+	Canary        int64 `protobuf:"varint,60,opt,name=canary,proto3" json:"canary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -685,6 +688,13 @@ func (x *RunPart) GetSeen() *Seen {
 		return x.Seen
 	}
 	return nil
+}
+
+func (x *RunPart) GetCanary() int64 {
+	if x != nil {
+		return x.Canary
+	}
+	return 0
 }
 
 // Seen is runs of a config, in all of its segments.
@@ -1822,8 +1832,10 @@ type InstanceStatus struct {
 	Reason     string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	// upload that it runs; 0 if the runner is of a version that did not say. aside is set if it does not serve the runs of
 	// all configs.
-	Upload        int64 `protobuf:"varint,7,opt,name=upload,proto3" json:"upload,omitempty"`
-	Aside         bool  `protobuf:"varint,8,opt,name=aside,proto3" json:"aside,omitempty"`
+	Upload int64 `protobuf:"varint,7,opt,name=upload,proto3" json:"upload,omitempty"`
+	Aside  bool  `protobuf:"varint,8,opt,name=aside,proto3" json:"aside,omitempty"`
+	// canary is set if it runs for a part of the runs: see Canary.
+	Canary        bool `protobuf:"varint,60,opt,name=canary,proto3" json:"canary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1910,6 +1922,13 @@ func (x *InstanceStatus) GetUpload() int64 {
 func (x *InstanceStatus) GetAside() bool {
 	if x != nil {
 		return x.Aside
+	}
+	return false
+}
+
+func (x *InstanceStatus) GetCanary() bool {
+	if x != nil {
+		return x.Canary
 	}
 	return false
 }
@@ -2111,7 +2130,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12!\n" +
 	"\flast_created\x18\x04 \x01(\x03R\vlastCreated\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x12\n" +
-	"\x04more\x18\x03 \x01(\bR\x04more\"\xb5\x04\n" +
+	"\x04more\x18\x03 \x01(\bR\x04more\"\xcd\x04\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
@@ -2129,7 +2148,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06listed\x18\r \x01(\v2\x15.matchmaker.v1.ListedR\x06listed\x12\x16\n" +
 	"\x06places\x18\x0e \x03(\x03R\x06places\x12\x18\n" +
 	"\acapture\x18\x0f \x01(\fR\acapture\x12'\n" +
-	"\x04seen\x18\x10 \x01(\v2\x13.matchmaker.v1.SeenR\x04seen\"0\n" +
+	"\x04seen\x18\x10 \x01(\v2\x13.matchmaker.v1.SeenR\x04seen\x12\x16\n" +
+	"\x06canary\x18< \x01(\x03R\x06canary\"0\n" +
 	"\x04Seen\x12\x12\n" +
 	"\x04runs\x18\x01 \x01(\x03R\x04runs\x12\x14\n" +
 	"\x05since\x18\x02 \x01(\x03R\x05since\"]\n" +
@@ -2254,7 +2274,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05score\x18\n" +
 	" \x01(\x01R\x05score\x12\x1d\n" +
 	"\n" +
-	"with_score\x18\v \x01(\x01R\twithScore\"\xd6\x01\n" +
+	"with_score\x18\v \x01(\x01R\twithScore\"\xee\x01\n" +
 	"\x0eInstanceStatus\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12\x1a\n" +
 	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x12\n" +
@@ -2265,7 +2285,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"generation\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06upload\x18\a \x01(\x03R\x06upload\x12\x14\n" +
-	"\x05aside\x18\b \x01(\bR\x05aside\"\x94\x01\n" +
+	"\x05aside\x18\b \x01(\bR\x05aside\x12\x16\n" +
+	"\x06canary\x18< \x01(\bR\x06canary\"\x94\x01\n" +
 	"\bLogLines\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x12\n" +

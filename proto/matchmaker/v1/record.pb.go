@@ -932,7 +932,10 @@ type Function struct {
 	// no_return is set if the studio does not want that.
 	NoReturn bool `protobuf:"varint,13,opt,name=no_return,json=noReturn,proto3" json:"no_return,omitempty"`
 	// returned is the last time that it went back; absent if there was none since the last upload.
-	Returned      *FunctionReturn `protobuf:"bytes,14,opt,name=returned,proto3" json:"returned,omitempty"`
+	Returned *FunctionReturn `protobuf:"bytes,14,opt,name=returned,proto3" json:"returned,omitempty"`
+	// canary is an upload that a part of the runs get; absent if there is none. canary_ended is how the last one ended.
+	Canary        *Canary    `protobuf:"bytes,60,opt,name=canary,proto3" json:"canary,omitempty"`
+	CanaryEnded   *CanaryEnd `protobuf:"bytes,61,opt,name=canary_ended,json=canaryEnded,proto3" json:"canary_ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1065,6 +1068,326 @@ func (x *Function) GetReturned() *FunctionReturn {
 	return nil
 }
 
+func (x *Function) GetCanary() *Canary {
+	if x != nil {
+		return x.Canary
+	}
+	return nil
+}
+
+func (x *Function) GetCanaryEnded() *CanaryEnd {
+	if x != nil {
+		return x.CanaryEnded
+	}
+	return nil
+}
+
+// Canary is an upload that runs for some configs or queues, or in some blocks of time, and grows while it is no worse
+// than the one that runs for the others.
+type Canary struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Upload int64                  `protobuf:"varint,1,opt,name=upload,proto3" json:"upload,omitempty"`
+	Began  int64                  `protobuf:"varint,2,opt,name=began,proto3" json:"began,omitempty"`
+	// until is when it ends, unless it runs for all by then.
+	Until int64 `protobuf:"varint,3,opt,name=until,proto3" json:"until,omitempty"`
+	// configs or queues that get it, or the length of blocks of time in milliseconds: one of these.
+	Configs []string `protobuf:"bytes,4,rep,name=configs,proto3" json:"configs,omitempty"`
+	Queues  []string `protobuf:"bytes,5,rep,name=queues,proto3" json:"queues,omitempty"`
+	Block   int64    `protobuf:"varint,6,opt,name=block,proto3" json:"block,omitempty"`
+	// steps are the parts, in percent, that it grows to; the last one is 100. step counts those that it has reached: at
+	// first, configs or queues are those that the studio named, and it is 0.
+	Steps     []int32 `protobuf:"varint,7,rep,packed,name=steps,proto3" json:"steps,omitempty"`
+	Step      int32   `protobuf:"varint,8,opt,name=step,proto3" json:"step,omitempty"`
+	StepBegan int64   `protobuf:"varint,9,opt,name=step_began,json=stepBegan,proto3" json:"step_began,omitempty"`
+	// least is how many matches each step needs.
+	Least int64 `protobuf:"varint,10,opt,name=least,proto3" json:"least,omitempty"`
+	// measures are those of the function for which less or more is better. Others are not compared.
+	Measures []*CanaryMeasure `protobuf:"bytes,11,rep,name=measures,proto3" json:"measures,omitempty"`
+	// looks is how often it was decided by waits and measures, and run_looks how often by runs.
+	Looks    int32 `protobuf:"varint,12,opt,name=looks,proto3" json:"looks,omitempty"`
+	RunLooks int32 `protobuf:"varint,13,opt,name=run_looks,json=runLooks,proto3" json:"run_looks,omitempty"`
+	// runs and failed are what was counted of the upload before it began, and with_runs and with_failed what was counted of
+	// the other one at the last look: runners forget it when it has no runs.
+	Runs          int64 `protobuf:"varint,14,opt,name=runs,proto3" json:"runs,omitempty"`
+	Failed        int64 `protobuf:"varint,15,opt,name=failed,proto3" json:"failed,omitempty"`
+	WithRuns      int64 `protobuf:"varint,16,opt,name=with_runs,json=withRuns,proto3" json:"with_runs,omitempty"`
+	WithFailed    int64 `protobuf:"varint,17,opt,name=with_failed,json=withFailed,proto3" json:"with_failed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Canary) Reset() {
+	*x = Canary{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Canary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Canary) ProtoMessage() {}
+
+func (x *Canary) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Canary.ProtoReflect.Descriptor instead.
+func (*Canary) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Canary) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *Canary) GetBegan() int64 {
+	if x != nil {
+		return x.Began
+	}
+	return 0
+}
+
+func (x *Canary) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+func (x *Canary) GetConfigs() []string {
+	if x != nil {
+		return x.Configs
+	}
+	return nil
+}
+
+func (x *Canary) GetQueues() []string {
+	if x != nil {
+		return x.Queues
+	}
+	return nil
+}
+
+func (x *Canary) GetBlock() int64 {
+	if x != nil {
+		return x.Block
+	}
+	return 0
+}
+
+func (x *Canary) GetSteps() []int32 {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *Canary) GetStep() int32 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
+func (x *Canary) GetStepBegan() int64 {
+	if x != nil {
+		return x.StepBegan
+	}
+	return 0
+}
+
+func (x *Canary) GetLeast() int64 {
+	if x != nil {
+		return x.Least
+	}
+	return 0
+}
+
+func (x *Canary) GetMeasures() []*CanaryMeasure {
+	if x != nil {
+		return x.Measures
+	}
+	return nil
+}
+
+func (x *Canary) GetLooks() int32 {
+	if x != nil {
+		return x.Looks
+	}
+	return 0
+}
+
+func (x *Canary) GetRunLooks() int32 {
+	if x != nil {
+		return x.RunLooks
+	}
+	return 0
+}
+
+func (x *Canary) GetRuns() int64 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+func (x *Canary) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *Canary) GetWithRuns() int64 {
+	if x != nil {
+		return x.WithRuns
+	}
+	return 0
+}
+
+func (x *Canary) GetWithFailed() int64 {
+	if x != nil {
+		return x.WithFailed
+	}
+	return 0
+}
+
+// CanaryMeasure says of what a function measures whether more or less of it is better.
+type CanaryMeasure struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	More          bool                   `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CanaryMeasure) Reset() {
+	*x = CanaryMeasure{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CanaryMeasure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CanaryMeasure) ProtoMessage() {}
+
+func (x *CanaryMeasure) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CanaryMeasure.ProtoReflect.Descriptor instead.
+func (*CanaryMeasure) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *CanaryMeasure) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CanaryMeasure) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+// CanaryEnd is how a canary ended.
+type CanaryEnd struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Upload int64                  `protobuf:"varint,1,opt,name=upload,proto3" json:"upload,omitempty"`
+	Time   int64                  `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"`
+	// promoted is set if it runs for all since. reason is text for people.
+	Promoted      bool   `protobuf:"varint,3,opt,name=promoted,proto3" json:"promoted,omitempty"`
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CanaryEnd) Reset() {
+	*x = CanaryEnd{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CanaryEnd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CanaryEnd) ProtoMessage() {}
+
+func (x *CanaryEnd) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CanaryEnd.ProtoReflect.Descriptor instead.
+func (*CanaryEnd) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *CanaryEnd) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *CanaryEnd) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *CanaryEnd) GetPromoted() bool {
+	if x != nil {
+		return x.Promoted
+	}
+	return false
+}
+
+func (x *CanaryEnd) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // FunctionReturn says why a function went back to an earlier upload by itself.
 type FunctionReturn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1085,7 +1408,7 @@ type FunctionReturn struct {
 
 func (x *FunctionReturn) Reset() {
 	*x = FunctionReturn{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1097,7 +1420,7 @@ func (x *FunctionReturn) String() string {
 func (*FunctionReturn) ProtoMessage() {}
 
 func (x *FunctionReturn) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1110,7 +1433,7 @@ func (x *FunctionReturn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionReturn.ProtoReflect.Descriptor instead.
 func (*FunctionReturn) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FunctionReturn) GetTime() int64 {
@@ -1196,7 +1519,7 @@ type FunctionVersion struct {
 
 func (x *FunctionVersion) Reset() {
 	*x = FunctionVersion{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1208,7 +1531,7 @@ func (x *FunctionVersion) String() string {
 func (*FunctionVersion) ProtoMessage() {}
 
 func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1221,7 +1544,7 @@ func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionVersion.ProtoReflect.Descriptor instead.
 func (*FunctionVersion) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *FunctionVersion) GetVersion() int64 {
@@ -1319,7 +1642,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1331,7 +1654,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1344,7 +1667,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Manifest) GetAttributes() []string {
@@ -1400,7 +1723,7 @@ type Team struct {
 
 func (x *Team) Reset() {
 	*x = Team{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1412,7 +1735,7 @@ func (x *Team) String() string {
 func (*Team) ProtoMessage() {}
 
 func (x *Team) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1425,7 +1748,7 @@ func (x *Team) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Team.ProtoReflect.Descriptor instead.
 func (*Team) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Team) GetName() string {
@@ -1454,7 +1777,7 @@ type HostingOverride struct {
 
 func (x *HostingOverride) Reset() {
 	*x = HostingOverride{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1466,7 +1789,7 @@ func (x *HostingOverride) String() string {
 func (*HostingOverride) ProtoMessage() {}
 
 func (x *HostingOverride) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1479,7 +1802,7 @@ func (x *HostingOverride) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingOverride.ProtoReflect.Descriptor instead.
 func (*HostingOverride) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *HostingOverride) GetRegion() string {
@@ -1533,7 +1856,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1545,7 +1868,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1558,7 +1881,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Proposal) GetTeams() []*Team {
@@ -1667,7 +1990,7 @@ type Measures struct {
 
 func (x *Measures) Reset() {
 	*x = Measures{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1679,7 +2002,7 @@ func (x *Measures) String() string {
 func (*Measures) ProtoMessage() {}
 
 func (x *Measures) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1692,7 +2015,7 @@ func (x *Measures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Measures.ProtoReflect.Descriptor instead.
 func (*Measures) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Measures) GetOwn() []*Measure {
@@ -1727,7 +2050,7 @@ type Measure struct {
 
 func (x *Measure) Reset() {
 	*x = Measure{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1739,7 +2062,7 @@ func (x *Measure) String() string {
 func (*Measure) ProtoMessage() {}
 
 func (x *Measure) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1752,7 +2075,7 @@ func (x *Measure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Measure.ProtoReflect.Descriptor instead.
 func (*Measure) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{19}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Measure) GetName() string {
@@ -1784,7 +2107,7 @@ type AttributeMeasure struct {
 
 func (x *AttributeMeasure) Reset() {
 	*x = AttributeMeasure{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1796,7 +2119,7 @@ func (x *AttributeMeasure) String() string {
 func (*AttributeMeasure) ProtoMessage() {}
 
 func (x *AttributeMeasure) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1809,7 +2132,7 @@ func (x *AttributeMeasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeMeasure.ProtoReflect.Descriptor instead.
 func (*AttributeMeasure) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *AttributeMeasure) GetAttribute() uint32 {
@@ -1849,7 +2172,7 @@ type Filling struct {
 
 func (x *Filling) Reset() {
 	*x = Filling{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1861,7 +2184,7 @@ func (x *Filling) String() string {
 func (*Filling) ProtoMessage() {}
 
 func (x *Filling) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1874,7 +2197,7 @@ func (x *Filling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filling.ProtoReflect.Descriptor instead.
 func (*Filling) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Filling) GetBackfill() string {
@@ -1923,7 +2246,7 @@ type Match struct {
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1935,7 +2258,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1948,7 +2271,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Match) GetId() string {
@@ -2044,7 +2367,7 @@ type GameServer struct {
 
 func (x *GameServer) Reset() {
 	*x = GameServer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2056,7 +2379,7 @@ func (x *GameServer) String() string {
 func (*GameServer) ProtoMessage() {}
 
 func (x *GameServer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2069,7 +2392,7 @@ func (x *GameServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameServer.ProtoReflect.Descriptor instead.
 func (*GameServer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{23}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GameServer) GetConfig() string {
@@ -2136,7 +2459,7 @@ type Backfill struct {
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2148,7 +2471,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2161,7 +2484,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{24}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Backfill) GetId() string {
@@ -2251,7 +2574,7 @@ type Roster struct {
 
 func (x *Roster) Reset() {
 	*x = Roster{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2263,7 +2586,7 @@ func (x *Roster) String() string {
 func (*Roster) ProtoMessage() {}
 
 func (x *Roster) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2276,7 +2599,7 @@ func (x *Roster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Roster.ProtoReflect.Descriptor instead.
 func (*Roster) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Roster) GetPlayers() []*RosterPlayer {
@@ -2302,7 +2625,7 @@ type RosterPlayer struct {
 
 func (x *RosterPlayer) Reset() {
 	*x = RosterPlayer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2314,7 +2637,7 @@ func (x *RosterPlayer) String() string {
 func (*RosterPlayer) ProtoMessage() {}
 
 func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2327,7 +2650,7 @@ func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RosterPlayer.ProtoReflect.Descriptor instead.
 func (*RosterPlayer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RosterPlayer) GetId() string {
@@ -2389,7 +2712,7 @@ type ProjectSettings struct {
 
 func (x *ProjectSettings) Reset() {
 	*x = ProjectSettings{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2401,7 +2724,7 @@ func (x *ProjectSettings) String() string {
 func (*ProjectSettings) ProtoMessage() {}
 
 func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2414,7 +2737,7 @@ func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProjectSettings.ProtoReflect.Descriptor instead.
 func (*ProjectSettings) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ProjectSettings) GetRevision() int64 {
@@ -2478,7 +2801,7 @@ type AcceptanceRules struct {
 
 func (x *AcceptanceRules) Reset() {
 	*x = AcceptanceRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2490,7 +2813,7 @@ func (x *AcceptanceRules) String() string {
 func (*AcceptanceRules) ProtoMessage() {}
 
 func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2503,7 +2826,7 @@ func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRules.ProtoReflect.Descriptor instead.
 func (*AcceptanceRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *AcceptanceRules) GetFirstPause() int64 {
@@ -2542,7 +2865,7 @@ type TicketRules struct {
 
 func (x *TicketRules) Reset() {
 	*x = TicketRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2554,7 +2877,7 @@ func (x *TicketRules) String() string {
 func (*TicketRules) ProtoMessage() {}
 
 func (x *TicketRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2567,7 +2890,7 @@ func (x *TicketRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
 func (*TicketRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{29}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *TicketRules) GetPlayerLimit() int64 {
@@ -2626,7 +2949,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2638,7 +2961,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2651,7 +2974,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{30}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -2689,7 +3012,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2701,7 +3024,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2714,7 +3037,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{31}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -2752,7 +3075,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2764,7 +3087,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2777,7 +3100,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{32}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -2821,7 +3144,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2833,7 +3156,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2846,7 +3169,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{33}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -2882,7 +3205,7 @@ type ReportSlot struct {
 
 func (x *ReportSlot) Reset() {
 	*x = ReportSlot{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2894,7 +3217,7 @@ func (x *ReportSlot) String() string {
 func (*ReportSlot) ProtoMessage() {}
 
 func (x *ReportSlot) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2907,7 +3230,7 @@ func (x *ReportSlot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
 func (*ReportSlot) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ReportSlot) GetSeries() []*ReportSeries {
@@ -2939,13 +3262,15 @@ type ReportSeries struct {
 	Tickets       int64                 `protobuf:"varint,9,opt,name=tickets,proto3" json:"tickets,omitempty"`
 	Players       int64                 `protobuf:"varint,10,opt,name=players,proto3" json:"players,omitempty"`
 	Distributions []*ReportDistribution `protobuf:"bytes,11,rep,name=distributions,proto3" json:"distributions,omitempty"`
+	// canary is RunPart.canary of the runs that made the matches; 0 if the function had no canary.
+	Canary        int64 `protobuf:"varint,60,opt,name=canary,proto3" json:"canary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReportSeries) Reset() {
 	*x = ReportSeries{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2957,7 +3282,7 @@ func (x *ReportSeries) String() string {
 func (*ReportSeries) ProtoMessage() {}
 
 func (x *ReportSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2970,7 +3295,7 @@ func (x *ReportSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
 func (*ReportSeries) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ReportSeries) GetConfig() string {
@@ -3050,6 +3375,13 @@ func (x *ReportSeries) GetDistributions() []*ReportDistribution {
 	return nil
 }
 
+func (x *ReportSeries) GetCanary() int64 {
+	if x != nil {
+		return x.Canary
+	}
+	return 0
+}
+
 // ReportDistribution counts values in buckets.
 type ReportDistribution struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3066,7 +3398,7 @@ type ReportDistribution struct {
 
 func (x *ReportDistribution) Reset() {
 	*x = ReportDistribution{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3078,7 +3410,7 @@ func (x *ReportDistribution) String() string {
 func (*ReportDistribution) ProtoMessage() {}
 
 func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3091,7 +3423,7 @@ func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
 func (*ReportDistribution) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ReportDistribution) GetKind() string {
@@ -3152,7 +3484,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3164,7 +3496,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3177,7 +3509,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Capture) GetConfig() string {
@@ -3342,7 +3674,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x06Report\x12\x1e\n" +
 	"\n" +
 	"attributes\x18\x01 \x03(\tR\n" +
-	"attributes\"\xe0\x03\n" +
+	"attributes\"\xcc\x04\n" +
 	"\bFunction\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\acreated\x18\x02 \x01(\x03R\acreated\x12\x18\n" +
@@ -3361,7 +3693,38 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\vtrial_until\x18\f \x01(\x03R\n" +
 	"trialUntil\x12\x1b\n" +
 	"\tno_return\x18\r \x01(\bR\bnoReturn\x129\n" +
-	"\breturned\x18\x0e \x01(\v2\x1d.matchmaker.v1.FunctionReturnR\breturned\"\xbe\x01\n" +
+	"\breturned\x18\x0e \x01(\v2\x1d.matchmaker.v1.FunctionReturnR\breturned\x12-\n" +
+	"\x06canary\x18< \x01(\v2\x15.matchmaker.v1.CanaryR\x06canary\x12;\n" +
+	"\fcanary_ended\x18= \x01(\v2\x18.matchmaker.v1.CanaryEndR\vcanaryEnded\"\xca\x03\n" +
+	"\x06Canary\x12\x16\n" +
+	"\x06upload\x18\x01 \x01(\x03R\x06upload\x12\x14\n" +
+	"\x05began\x18\x02 \x01(\x03R\x05began\x12\x14\n" +
+	"\x05until\x18\x03 \x01(\x03R\x05until\x12\x18\n" +
+	"\aconfigs\x18\x04 \x03(\tR\aconfigs\x12\x16\n" +
+	"\x06queues\x18\x05 \x03(\tR\x06queues\x12\x14\n" +
+	"\x05block\x18\x06 \x01(\x03R\x05block\x12\x14\n" +
+	"\x05steps\x18\a \x03(\x05R\x05steps\x12\x12\n" +
+	"\x04step\x18\b \x01(\x05R\x04step\x12\x1d\n" +
+	"\n" +
+	"step_began\x18\t \x01(\x03R\tstepBegan\x12\x14\n" +
+	"\x05least\x18\n" +
+	" \x01(\x03R\x05least\x128\n" +
+	"\bmeasures\x18\v \x03(\v2\x1c.matchmaker.v1.CanaryMeasureR\bmeasures\x12\x14\n" +
+	"\x05looks\x18\f \x01(\x05R\x05looks\x12\x1b\n" +
+	"\trun_looks\x18\r \x01(\x05R\brunLooks\x12\x12\n" +
+	"\x04runs\x18\x0e \x01(\x03R\x04runs\x12\x16\n" +
+	"\x06failed\x18\x0f \x01(\x03R\x06failed\x12\x1b\n" +
+	"\twith_runs\x18\x10 \x01(\x03R\bwithRuns\x12\x1f\n" +
+	"\vwith_failed\x18\x11 \x01(\x03R\n" +
+	"withFailed\"7\n" +
+	"\rCanaryMeasure\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"k\n" +
+	"\tCanaryEnd\x12\x16\n" +
+	"\x06upload\x18\x01 \x01(\x03R\x06upload\x12\x12\n" +
+	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x1a\n" +
+	"\bpromoted\x18\x03 \x01(\bR\bpromoted\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"\xbe\x01\n" +
 	"\x0eFunctionReturn\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\x03R\x04time\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x03R\x04from\x12\x0e\n" +
@@ -3539,7 +3902,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"ReportSlot\x123\n" +
 	"\x06series\x18\x01 \x03(\v2\x1b.matchmaker.v1.ReportSeriesR\x06series\x12\x19\n" +
-	"\bleft_out\x18\x02 \x01(\x03R\aleftOut\"\xd1\x02\n" +
+	"\bleft_out\x18\x02 \x01(\x03R\aleftOut\"\xe9\x02\n" +
 	"\fReportSeries\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\tR\x06config\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x1a\n" +
@@ -3552,7 +3915,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\atickets\x18\t \x01(\x03R\atickets\x12\x18\n" +
 	"\aplayers\x18\n" +
 	" \x01(\x03R\aplayers\x12G\n" +
-	"\rdistributions\x18\v \x03(\v2!.matchmaker.v1.ReportDistributionR\rdistributions\"\x80\x01\n" +
+	"\rdistributions\x18\v \x03(\v2!.matchmaker.v1.ReportDistributionR\rdistributions\x12\x16\n" +
+	"\x06canary\x18< \x01(\x03R\x06canary\"\x80\x01\n" +
 	"\x12ReportDistribution\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -3582,7 +3946,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
 	(*Player)(nil),             // 1: matchmaker.v1.Player
@@ -3596,80 +3960,86 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Config)(nil),             // 9: matchmaker.v1.Config
 	(*Report)(nil),             // 10: matchmaker.v1.Report
 	(*Function)(nil),           // 11: matchmaker.v1.Function
-	(*FunctionReturn)(nil),     // 12: matchmaker.v1.FunctionReturn
-	(*FunctionVersion)(nil),    // 13: matchmaker.v1.FunctionVersion
-	(*Manifest)(nil),           // 14: matchmaker.v1.Manifest
-	(*Team)(nil),               // 15: matchmaker.v1.Team
-	(*HostingOverride)(nil),    // 16: matchmaker.v1.HostingOverride
-	(*Proposal)(nil),           // 17: matchmaker.v1.Proposal
-	(*Measures)(nil),           // 18: matchmaker.v1.Measures
-	(*Measure)(nil),            // 19: matchmaker.v1.Measure
-	(*AttributeMeasure)(nil),   // 20: matchmaker.v1.AttributeMeasure
-	(*Filling)(nil),            // 21: matchmaker.v1.Filling
-	(*Match)(nil),              // 22: matchmaker.v1.Match
-	(*GameServer)(nil),         // 23: matchmaker.v1.GameServer
-	(*Backfill)(nil),           // 24: matchmaker.v1.Backfill
-	(*Roster)(nil),             // 25: matchmaker.v1.Roster
-	(*RosterPlayer)(nil),       // 26: matchmaker.v1.RosterPlayer
-	(*ProjectSettings)(nil),    // 27: matchmaker.v1.ProjectSettings
-	(*AcceptanceRules)(nil),    // 28: matchmaker.v1.AcceptanceRules
-	(*TicketRules)(nil),        // 29: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),      // 30: matchmaker.v1.AttributeRule
-	(*Waits)(nil),              // 31: matchmaker.v1.Waits
-	(*WaitClass)(nil),          // 32: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),       // 33: matchmaker.v1.WaitEvidence
-	(*ReportSlot)(nil),         // 34: matchmaker.v1.ReportSlot
-	(*ReportSeries)(nil),       // 35: matchmaker.v1.ReportSeries
-	(*ReportDistribution)(nil), // 36: matchmaker.v1.ReportDistribution
-	(*Capture)(nil),            // 37: matchmaker.v1.Capture
-	nil,                        // 38: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                        // 39: matchmaker.v1.Player.PropertiesEntry
-	nil,                        // 40: matchmaker.v1.Config.PoolsEntry
-	nil,                        // 41: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                        // 42: matchmaker.v1.Backfill.PropertiesEntry
+	(*Canary)(nil),             // 12: matchmaker.v1.Canary
+	(*CanaryMeasure)(nil),      // 13: matchmaker.v1.CanaryMeasure
+	(*CanaryEnd)(nil),          // 14: matchmaker.v1.CanaryEnd
+	(*FunctionReturn)(nil),     // 15: matchmaker.v1.FunctionReturn
+	(*FunctionVersion)(nil),    // 16: matchmaker.v1.FunctionVersion
+	(*Manifest)(nil),           // 17: matchmaker.v1.Manifest
+	(*Team)(nil),               // 18: matchmaker.v1.Team
+	(*HostingOverride)(nil),    // 19: matchmaker.v1.HostingOverride
+	(*Proposal)(nil),           // 20: matchmaker.v1.Proposal
+	(*Measures)(nil),           // 21: matchmaker.v1.Measures
+	(*Measure)(nil),            // 22: matchmaker.v1.Measure
+	(*AttributeMeasure)(nil),   // 23: matchmaker.v1.AttributeMeasure
+	(*Filling)(nil),            // 24: matchmaker.v1.Filling
+	(*Match)(nil),              // 25: matchmaker.v1.Match
+	(*GameServer)(nil),         // 26: matchmaker.v1.GameServer
+	(*Backfill)(nil),           // 27: matchmaker.v1.Backfill
+	(*Roster)(nil),             // 28: matchmaker.v1.Roster
+	(*RosterPlayer)(nil),       // 29: matchmaker.v1.RosterPlayer
+	(*ProjectSettings)(nil),    // 30: matchmaker.v1.ProjectSettings
+	(*AcceptanceRules)(nil),    // 31: matchmaker.v1.AcceptanceRules
+	(*TicketRules)(nil),        // 32: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),      // 33: matchmaker.v1.AttributeRule
+	(*Waits)(nil),              // 34: matchmaker.v1.Waits
+	(*WaitClass)(nil),          // 35: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),       // 36: matchmaker.v1.WaitEvidence
+	(*ReportSlot)(nil),         // 37: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 38: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 39: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 40: matchmaker.v1.Capture
+	nil,                        // 41: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 42: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 43: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 44: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 45: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	38, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	41, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	39, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	42, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	40, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	43, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
-	14, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
-	13, // 9: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
-	12, // 10: matchmaker.v1.Function.returned:type_name -> matchmaker.v1.FunctionReturn
-	14, // 11: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
-	15, // 12: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	41, // 13: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
-	16, // 14: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
-	21, // 15: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
-	18, // 16: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
-	19, // 17: matchmaker.v1.Measures.own:type_name -> matchmaker.v1.Measure
-	20, // 18: matchmaker.v1.Measures.attributes:type_name -> matchmaker.v1.AttributeMeasure
-	24, // 19: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
-	17, // 20: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
-	7,  // 21: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
-	3,  // 22: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
-	7,  // 23: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	42, // 24: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	25, // 25: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
-	26, // 26: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
-	30, // 27: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	29, // 28: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
-	28, // 29: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	9,  // 30: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	32, // 31: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	33, // 32: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	35, // 33: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	36, // 34: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
-	6,  // 35: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	17, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
+	16, // 9: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
+	15, // 10: matchmaker.v1.Function.returned:type_name -> matchmaker.v1.FunctionReturn
+	12, // 11: matchmaker.v1.Function.canary:type_name -> matchmaker.v1.Canary
+	14, // 12: matchmaker.v1.Function.canary_ended:type_name -> matchmaker.v1.CanaryEnd
+	13, // 13: matchmaker.v1.Canary.measures:type_name -> matchmaker.v1.CanaryMeasure
+	17, // 14: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
+	18, // 15: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
+	44, // 16: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	19, // 17: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
+	24, // 18: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
+	21, // 19: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
+	22, // 20: matchmaker.v1.Measures.own:type_name -> matchmaker.v1.Measure
+	23, // 21: matchmaker.v1.Measures.attributes:type_name -> matchmaker.v1.AttributeMeasure
+	27, // 22: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
+	20, // 23: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
+	7,  // 24: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
+	3,  // 25: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
+	7,  // 26: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
+	45, // 27: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	28, // 28: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
+	29, // 29: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
+	33, // 30: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	32, // 31: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	31, // 32: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
+	9,  // 33: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	35, // 34: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	36, // 35: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	38, // 36: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	39, // 37: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	6,  // 38: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -3679,15 +4049,15 @@ func file_matchmaker_v1_record_proto_init() {
 	}
 	file_matchmaker_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[5].OneofWrappers = []any{}
-	file_matchmaker_v1_record_proto_msgTypes[20].OneofWrappers = []any{}
-	file_matchmaker_v1_record_proto_msgTypes[24].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[23].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   43,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

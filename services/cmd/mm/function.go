@@ -18,7 +18,8 @@ type functionCommands struct {
 	Versions functionVersions `cmd:"" help:"List the stored uploads of a match function."`
 	Rollback functionRollback `cmd:"" help:"Go back to an earlier upload of a match function."`
 	Shadow   functionShadow   `cmd:"" help:"Run an upload in the shadow of the one that runs, or none."`
-	Promote  functionPromote  `cmd:"" help:"Let the upload in the shadow be the one that runs."`
+	Canary   functionCanary   `cmd:"" help:"Run an upload for a part of the configs, or of the time, and let it grow by itself."`
+	Promote  functionPromote  `cmd:"" help:"Let the upload in the shadow, or the canary, be the one that runs."`
 	Return   functionReturn   `cmd:"" help:"Say whether a match function goes back to its last good upload by itself."`
 	Delete   functionDelete   `cmd:"" help:"Delete a match function."`
 	New      functionNew      `cmd:"" help:"Create a Go project for a match function."`
@@ -54,14 +55,14 @@ func (s *session) showFunctions(ctx context.Context, api *client.Client) error {
 	if len(functions) == 0 {
 		s.note("project %s has no functions: upload one with \"mm function put\"", s.Project)
 	}
-	g := grid{head: []any{"name", "state", "upload", "instances", "failed", "p50", "p99", "updated", "md5"}}
+	g := grid{head: []any{"name", "state", "upload", "canary", "instances", "failed", "p50", "p99", "updated", "md5"}}
 	for _, f := range functions {
 		failed, p50, p99 := "", "", ""
 		if h := f.Health; h != nil {
 			failed = formatShare(h.FailedShare)
 			p50, p99 = formatQuantiles(h.Milliseconds)
 		}
-		g.add(f.Name, f.Status.State, formatUpload(f.Upload), len(f.Status.Instances), failed, p50, p99,
+		g.add(f.Name, f.Status.State, formatUpload(f.Upload), canaryOf(&f), len(f.Status.Instances), failed, p50, p99,
 			formatTime(f.Updated), f.MD5)
 	}
 	return s.show(functions, g.withoutEmptyColumns())
@@ -108,11 +109,12 @@ func (s *session) showFunction(f *client.Function) error {
 			"repeated on upload %d did not: %s", b.From, b.To, formatTime(b.Time), b.Failed, b.Runs, b.Passed, b.Repeated,
 			b.To, b.Error))
 	}
+	addCanary(&about, f)
 	instances := grid{head: []any{"instance", "state"}}
 	for _, i := range f.Status.Instances {
 		instances.add(i.Name, i.State)
 	}
-	return s.show(f, about, instances, aboutShadow(f))
+	return s.show(f, about, instances, aboutShadow(f), aboutCanary(f))
 }
 
 type functionRestart struct {

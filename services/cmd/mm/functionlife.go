@@ -110,8 +110,9 @@ func (c functionShadow) Run(ctx context.Context, s *session, api developerAPI) e
 }
 
 type functionPromote struct {
-	Name string `arg:"" help:"The function's name."`
-	Wait bool   `default:"true" negatable:"" help:"Wait until the function runs, for at most 30 seconds."`
+	Name    string `arg:"" help:"The function's name."`
+	Version int64  `arg:"" optional:"" help:"The version that is in the shadow, or the canary; default: whichever there is."`
+	Wait    bool   `default:"true" negatable:"" help:"Wait until the function runs, for at most 30 seconds."`
 }
 
 func (functionPromote) Help() string {
@@ -120,16 +121,25 @@ func (functionPromote) Help() string {
 Example: mm function promote duel`
 }
 
-// Run promotes the upload that is in the shadow now, and waits until it runs.
+// Run promotes the upload that is in the shadow now, or the canary, and waits until it runs.
 func (c functionPromote) Run(ctx context.Context, s *session, api developerAPI) error {
 	f, err := api.GetFunction(ctx, c.Name)
 	if err != nil {
 		return err
 	}
-	if f.Shadow == nil {
-		return errors.New("no upload of the function runs in the shadow: see \"mm function put --shadow\"")
+	number := c.Version
+	switch {
+	case number != 0:
+	case f.Shadow == nil && f.Canary == nil:
+		return errors.New("no upload of the function runs in the shadow, or as a canary: see \"mm function put --shadow\"")
+	case f.Shadow != nil && f.Canary != nil:
+		return fmt.Errorf("upload %d runs in the shadow and upload %d is a canary: name the one", f.Shadow.Version,
+			f.Canary.Version)
+	case f.Shadow != nil:
+		number = f.Shadow.Version
+	default:
+		number = f.Canary.Version
 	}
-	number := f.Shadow.Version
 	if f, err = api.PromoteFunction(ctx, c.Name, number); err != nil {
 		return err
 	}

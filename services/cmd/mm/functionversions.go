@@ -36,6 +36,8 @@ func (c functionVersions) Run(ctx context.Context, s *session, api developerAPI)
 			current = "*"
 		case v.Shadow:
 			current = "shadow"
+		case v.Canary:
+			current = "canary"
 		}
 		if v.Worked {
 			worked = "yes"

@@ -105,6 +105,8 @@ type topFunction struct {
 	Function  string `json:"function"`
 	State     string `json:"state"`
 	Instances int    `json:"instances"`
+	// Canary says which upload is the canary, and how far it is; empty without one.
+	Canary string `json:"canary,omitempty"`
 }
 
 // mostPools is of how many pools it is looked who waits: each costs runners some time.
@@ -124,7 +126,7 @@ func look(ctx context.Context, api *client.Client, r *recent, now time.Time) (*t
 		return nil, err
 	}
 	for _, f := range functions {
-		t.Functions = append(t.Functions, topFunction{f.Name, f.Status.State, len(f.Status.Instances)})
+		t.Functions = append(t.Functions, topFunction{f.Name, f.Status.State, len(f.Status.Instances), canaryOf(&f)})
 	}
 	configs, err := api.ListConfigs(ctx)
 	if err != nil {
@@ -218,15 +220,15 @@ func (s *session) showTop(t *top, replace bool) error {
 			rest = []any{"", "", "", "", "", "", ""} // of the config, once
 		}
 	}
-	functions := grid{head: []any{"function", "state", "instances"}}
+	functions := grid{head: []any{"function", "state", "instances", "canary"}}
 	for _, f := range t.Functions {
-		functions.add(f.Function, f.State, f.Instances)
+		functions.add(f.Function, f.State, f.Instances, f.Canary)
 	}
 	parts := []string{fmt.Sprintf("%s  %s  %d tickets wait", t.Project, t.Time.Format("2006-01-02 15:04:05"), t.Waiting)}
 	if t.Partial != "" {
 		parts[0] += "  (" + t.Partial + ")"
 	}
-	for _, g := range []grid{configs.withoutEmptyColumns(), functions} {
+	for _, g := range []grid{configs.withoutEmptyColumns(), functions.withoutEmptyColumns()} {
 		if len(g.rows) > 0 {
 			parts = append(parts, g.String())
 		}

@@ -10,10 +10,11 @@ import (
 // Buckets have values of about the same size: four for each doubling, from a millionth to a trillion. Smaller ones are
 // in bucket 0, greater ones in the last, and negative ones in those below 0.
 const (
-	perDoubling = 4
+	// PerDoubling is how many buckets a value passes until it is twice as large.
+	PerDoubling = 4
 	smallest    = 1.0 / (1 << 20)
 	largest     = 1 << 40
-	lastBucket  = 60 * perDoubling // that of the largest
+	lastBucket  = 60 * PerDoubling // that of the largest
 )
 
 // bucketOf is the bucket of a value.
@@ -22,7 +23,7 @@ func bucketOf(v float64) int32 {
 	if !(size >= smallest) {
 		return 0
 	}
-	at := int32(min(math.Floor(math.Log2(size/smallest)*perDoubling)+1, lastBucket))
+	at := int32(min(math.Floor(math.Log2(size/smallest)*PerDoubling)+1, lastBucket))
 	if v < 0 {
 		return -at
 	}
@@ -33,7 +34,7 @@ func bucketOf(v float64) int32 {
 func valueIn(bucket int32, share float64) float64 {
 	switch {
 	case bucket > 0:
-		return smallest * math.Exp2((float64(bucket-1)+share)/perDoubling)
+		return smallest * math.Exp2((float64(bucket-1)+share)/PerDoubling)
 	case bucket < 0:
 		return -valueIn(-bucket, 1-share)
 	}

@@ -53,6 +53,9 @@ type Key struct {
 	// Party is how many players the ticket has that waited, and of a match, that of its largest party: from 1 to
 	// LargestParty, or 0 if nobody knows.
 	Party int
+	// Canary says when the step of the function's canary began, or the block of time, that the match is of, in Unix
+	// milliseconds; 0 without one. No table is divided by it.
+	Canary int64
 }
 
 // bytes is about how many bytes a series takes.
@@ -204,7 +207,8 @@ func (b *Book) Message() *pb.ReportSlot {
 	for key, s := range b.series {
 		one := &pb.ReportSeries{
 			Config: key.Config, Revision: key.Revision, Function: key.Function, Upload: key.Upload, Queue: key.Queue,
-			Region: key.Region, Party: int32(key.Party), Matches: s.matches, Tickets: s.tickets, Players: s.players,
+			Region: key.Region, Party: int32(key.Party), Canary: key.Canary, Matches: s.matches, Tickets: s.tickets,
+			Players: s.players,
 		}
 		for of, d := range s.distributions {
 			one.Distributions = append(one.Distributions, d.message(of))
@@ -244,5 +248,5 @@ func (b *Book) Merge(m *pb.ReportSlot) {
 
 func keyOf(s *pb.ReportSeries) Key {
 	return Key{Config: s.GetConfig(), Revision: s.GetRevision(), Function: s.GetFunction(), Upload: s.GetUpload(),
-		Queue: s.GetQueue(), Region: s.GetRegion(), Party: int(s.GetParty())}
+		Queue: s.GetQueue(), Region: s.GetRegion(), Party: int(s.GetParty()), Canary: s.GetCanary()}
 }

@@ -35,6 +35,8 @@ type Claim struct {
 	Measures   []*pb.EventMeasure
 	Attributes []*pb.EventAttribute
 	Parties    []uint32
+	// Canary is RunPart.canary of the run. It is told in the report alone.
+	Canary int64
 	// Assignments is nil when a server is to be allocated, or the players are asked first. Otherwise it has the result of
 	// each ticket, which is written at once. Results of tickets that are proposed to a backfill ticket are written when
 	// its server approves: those without a connection get the server's.

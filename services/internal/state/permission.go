@@ -84,8 +84,8 @@ func permissions() map[string]rights {
 			scripts: []lazyScript{projectAddScript, functionPutScript, moduleNoteScript, moduleTakeScript, rateAllowScript,
 				rateChargeScript},
 			calls: "smembers hget hgetall hmget zrange zrem",
-			// Configs name uploads, which are kept for them.
-			reads:  []string{every.configs(), every.revisions()},
+			// Configs name uploads, which are kept for them. Reports say how the matches of a canary are.
+			reads:  []string{every.configs(), every.revisions(), every.report()},
 			writes: historyKeys(),
 			changes: []string{global.projects(), every.functions(), every.unused(), every.rates(), every.historySeq(),
 				every.streams()},

@@ -37,6 +37,7 @@ func (t *trial) endpoints() []endpoint {
 		request{as: Developer, method: http.MethodPost, path: "functions/x/actions/rollback", body: `{"version":1}`},
 		request{as: Developer, method: http.MethodPost, path: "functions/x/actions/shadow", body: `{"version":1}`},
 		request{as: Developer, method: http.MethodPost, path: "functions/x/actions/promote", body: `{"version":1}`},
+		request{as: Developer, method: http.MethodPost, path: "functions/x/actions/canary", body: `{"version":0}`},
 		request{as: Developer, method: http.MethodPost, path: "functions/x/actions/return", body: `{"automatic":true}`},
 		request{as: Developer, method: http.MethodPost, path: "functions/actions/restart", body: `{"functions":["x"]}`},
 	)

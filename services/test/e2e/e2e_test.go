@@ -54,6 +54,8 @@ func play(t *testing.T, s *system) {
 		"flooded":         flooded,
 		"rolled-back":     rollback,
 		"function-life":   functionLife,
+		"canary":          canary,
+		"canary-blocks":   canaryOfBlocks,
 		"private":         private,
 		"shared":          shared,
 		"denied":          denyAccess,

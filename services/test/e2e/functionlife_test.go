@@ -33,7 +33,7 @@ func functionLife(t *testing.T, p *project) {
 		return err == nil && versions[0].Worked
 	})
 
-	matched, stop := p.keepComing(t, attributes{"number": number})
+	matched, stop := p.keepComing(t, 8, "player", attributes{"number": number})
 	f := p.awaitFunction(t, "runs are counted",
 		func(f *client.Function) bool { return f.Health != nil && f.Health.Runs > 0 })
 	if h := f.Health; h.Failed > 0 || h.Milliseconds == nil || h.Milliseconds.P50 <= 0 || h.MemoryBytes == nil ||
@@ -191,15 +191,16 @@ func (p *project) functionEvents(t *testing.T, want ...string) {
 	})
 }
 
-// keepComing lets players come, each pair as soon as one before is matched, and counts those who are matched.
-func (p *project) keepComing(t *testing.T, a attributes) (matched *atomic.Int64, stop func()) {
+// keepComing lets players come, so many at a time, each as soon as one before is matched, and counts those who are
+// matched.
+func (p *project) keepComing(t *testing.T, most int, name string, a attributes) (matched *atomic.Int64, stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	matched = new(atomic.Int64)
 	var players sync.WaitGroup
-	for n := range 8 {
+	for n := range most {
 		players.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
-				k, err := p.create(ctx, fmt.Sprintf("player-%d-%d", n, i), a)
+				k, err := p.create(ctx, fmt.Sprintf("%s-%d-%d", name, n, i), a)
 				if err == nil {
 					_, err = k.await(ctx)
 				}

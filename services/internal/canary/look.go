@@ -1,0 +1,404 @@
+package canary
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/report"
+)
+
+const (
+	// Alpha is the probability at most that a canary is withdrawn although it is like the other upload.
+	Alpha = 0.05
+	// Power is the probability with which a difference is found that is said to be found.
+	Power = 0.8
+	// tolerated is by which part the mean may be worse in any case: with many matches, less than that is found.
+	tolerated = 0.05
+	// fewest is which part of the matches a second the canary must make that the other upload made before.
+	fewest = 0.5
+	// firstRuns is after how many runs of the canary it is looked whether they fail. The next look is after twice as many.
+	firstRuns = 10
+	// leastBlocks is how many blocks of each upload are compared at least.
+	leastBlocks = 4
+	// storedAfter is how long after a match it is surely in the report.
+	storedAfter = 7 * time.Second
+	// Before is how long before the canary the matches were made that its own are compared with.
+	Before = time.Hour
+)
+
+// Evidence is what is known of a canary.
+type Evidence struct {
+	Function *pb.Function
+	Now      time.Time
+	// Slots are those of the project's report since Before the canary began, or since its step for one of blocks.
+	Slots map[int64]*pb.ReportSlot
+	// Runs and Failed are those of the canary since it began, and the others those of the upload that it is compared with.
+	Runs, Failed, OtherRuns, OtherFailed int64
+}
+
+// Finding is what was found of one quantity.
+type Finding struct {
+	// Name says which: failures, matches, wait, or spread, gap or measure with a name.
+	Name string
+	// Canary and Other are the shares, numbers a minute, or means of both uploads.
+	Canary, Other float64
+	// Change is how much worse the canary is, as a part of the other, less how much worse others became: negative if it is
+	// better. It is not a number for failures.
+	Change float64
+	// P is the probability of a difference like this, or greater, when both uploads are alike. The canary is worse if it
+	// is less than Limit.
+	P, Limit float64
+	// Seen is which difference would be found with a probability of Power: a change, or for failures the share that fails.
+	// It is infinite or not a number if that is not known.
+	Seen  float64
+	Worse bool
+}
+
+// Result is what was found of a canary.
+type Result struct {
+	Findings []Finding
+	// Matches is how many of the canary's the step has. Compared is false as long as too little is known of the other
+	// upload to decide.
+	Matches  int64
+	Compared bool
+	// ByRuns and ByMatches tell whether it may be decided by runs, or by waits and measures: enough is known.
+	ByRuns, ByMatches bool
+}
+
+// Worse are the findings that say that the canary is worse, of those by which it may be decided.
+func (r *Result) Worse() (all []Finding) {
+	for _, f := range r.Findings {
+		if f.Worse && (r.ByMatches || r.ByRuns && f.byRuns()) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func (f *Finding) byRuns() bool { return f.Name == failures || f.Name == fewMatches }
+
+// The quantities that every canary has.
+const (
+	failures   = "failures"
+	fewMatches = "matches"
+)
+
+// limit is the probability that a look may use up: all of the looks of a kind have half of Alpha together.
+func limit(looks int32, tests int) float64 {
+	return Alpha / 2 / float64(looks+1) / float64(looks+2) / float64(max(tests, 1))
+}
+
+// Look finds what can be said of a canary.
+func Look(e *Evidence) *Result {
+	c := e.Function.GetCanary()
+	b := collect(e)
+	r := &Result{Matches: b.stepMatches}
+	r.ByRuns = e.Runs >= firstRuns<<min(c.GetRunLooks(), 40)
+	perRun := limit(c.GetRunLooks(), 2)
+	r.Findings = append(r.Findings, e.failures(perRun))
+	var compared []Finding
+	if c.GetBlock() > 0 {
+		compared, r.Compared = b.compareBlocks(limit(c.GetLooks(), len(b.quantities)), perRun)
+	} else {
+		compared, r.Compared = b.compareRanks(limit(c.GetLooks(), len(b.quantities)))
+		r.Findings = append(r.Findings, b.rate(perRun))
+	}
+	r.Findings = append(r.Findings, compared...)
+	r.ByMatches = r.Compared && r.Matches >= c.GetLeast()
+	return r
+}
+
+func (e *Evidence) failures(alpha float64) Finding {
+	f := Finding{Name: failures, Canary: share(e.Failed, e.Runs), Other: share(e.OtherFailed, e.OtherRuns),
+		Change: math.NaN(), P: 1, Limit: alpha, Seen: seenShare(e.Runs, e.OtherFailed, e.OtherRuns, alpha)}
+	if e.Runs > 0 && e.OtherRuns > 0 {
+		f.P = Fisher(e.Failed, e.Runs, e.OtherFailed, e.OtherRuns)
+	}
+	f.Worse = f.P < alpha
+	return f
+}
+
+func share(part, of int64) float64 { return float64(part) / float64(max(of, 1)) }
+
+// quantity is something that is told of matches.
+type quantity struct {
+	kind, name string
+	more       bool // more is better
+}
+
+func (q quantity) String() string { return strings.TrimSpace(q.kind + " " + q.name) }
+
+// worse turns a difference so that it is positive if it is for the worse.
+func (q quantity) worse(difference float64) float64 {
+	if q.more {
+		return -difference
+	}
+	return difference
+}
+
+// cell is where values are collected: those of a config or queue, or of a block.
+type cell struct {
+	stratum  string
+	mark     int64 // of blocks
+	canary   bool  // the canary made the matches
+	during   bool  // while the canary runs
+	quantity quantity
+}
+
+// book is what is known, sorted.
+type book struct {
+	*Evidence
+	quantities []quantity
+	cells      map[cell]*values
+	// matches are those of each cell without a quantity, and stepMatches those of the canary in its step.
+	matches     map[cell]int64
+	stepMatches int64
+}
+
+// collect sorts what reports have.
+func collect(e *Evidence) *book {
+	c := e.Function.GetCanary()
+	b := &book{Evidence: e, cells: map[cell]*values{}, matches: map[cell]int64{}}
+	found := map[quantity]bool{}
+	for _, slot := range e.Slots {
+		for _, s := range slot.GetSeries() {
+			isCanary := s.GetUpload() == c.GetUpload() && s.GetCanary() >= c.GetBegan()
+			if s.GetFunction() != e.Function.GetName() || !isCanary && s.GetUpload() != e.Function.GetVersion() {
+				continue
+			}
+			at := cell{canary: isCanary, during: s.GetCanary() >= c.GetBegan()}
+			switch {
+			case c.GetBlock() > 0:
+				if s.GetCanary() < c.GetStepBegan() {
+					continue
+				}
+				at.mark = s.GetCanary()
+			case len(c.GetQueues()) > 0:
+				at.stratum = s.GetQueue()
+			default:
+				at.stratum = s.GetConfig()
+			}
+			b.matches[at] += s.GetMatches()
+			if isCanary && s.GetCanary() >= c.GetStepBegan() {
+				b.stepMatches += s.GetMatches()
+			}
+			for _, d := range s.GetDistributions() {
+				q, known := quantityOf(c, d)
+				if !known {
+					continue
+				}
+				found[q] = true
+				at.quantity = q
+				if b.cells[at] == nil {
+					b.cells[at] = &values{}
+				}
+				b.cells[at].add(d.GetBuckets(), d.GetCounts(), d.GetSum(), s.GetMatches())
+				at.quantity = quantity{}
+			}
+		}
+	}
+	b.quantities = slices.SortedFunc(maps.Keys(found), func(a, b quantity) int {
+		return cmp.Or(-cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name)) // wait, spread, measure, gap
+	})
+	return b
+}
+
+// quantityOf is what values are of, if it is known which are better: shorter waits, smaller differences of attributes,
+// and what the studio said of measures.
+func quantityOf(c *pb.Canary, d *pb.ReportDistribution) (q quantity, known bool) {
+	q = quantity{kind: d.GetKind(), name: d.GetName()}
+	if q.kind != report.Measure {
+		return q, true
+	}
+	for _, m := range c.GetMeasures() {
+		if m.GetName() == q.name {
+			q.more = m.GetMore()
+			return q, true
+		}
+	}
+	return q, false
+}
+
+// members are the configs or queues that have the canary.
+func (b *book) members() []string {
+	return slices.Concat(b.Function.GetCanary().GetConfigs(), b.Function.GetCanary().GetQueues())
+}
+
+// compareRanks compares a canary of configs or queues with what the other upload did for them before, less what became
+// of the others meanwhile.
+func (b *book) compareRanks(alpha float64) (all []Finding, compared bool) {
+	strata, members := map[string]bool{}, b.members()
+	for at := range b.matches {
+		strata[at.stratum] = true
+	}
+	for _, q := range b.quantities {
+		var own, others []effect
+		before, during := &values{}, &values{}
+		for _, stratum := range slices.Sorted(maps.Keys(strata)) {
+			at := cell{stratum: stratum, quantity: q}
+			member := slices.Contains(members, stratum)
+			was, is := &values{}, &values{}
+			is.merge(b.cells[cell{stratum: stratum, quantity: q, canary: member, during: true}])
+			was.merge(b.cells[at])
+			if member { // it got the canary in a later step than others
+				was.merge(b.cells[cell{stratum: stratum, quantity: q, during: true}])
+				before.merge(was)
+				during.merge(is)
+			}
+			e, ok := mannWhitney(is, was)
+			switch {
+			case ok && member:
+				own = append(own, e)
+			case ok:
+				others = append(others, e)
+			}
+		}
+		if len(own) == 0 {
+			continue
+		}
+		mine, theirs := stratified(own), stratified(others)
+		variance := mine.variance + theirs.variance
+		f := Finding{
+			Name: q.String(), Canary: during.mean(), Other: before.mean(), Limit: alpha, P: 1,
+			Change: q.worse(mine.change - theirs.change), Seen: before.seen(variance, alpha),
+		}
+		if variance > 0 {
+			f.P = normal().Survival(q.worse(mine.shift-theirs.shift) / math.Sqrt(variance))
+		}
+		f.Worse = f.P < alpha && f.Change > tolerated
+		all = append(all, f)
+		compared = compared || q.kind == report.Wait
+	}
+	return all, compared
+}
+
+func (v *values) merge(other *values) {
+	if other == nil {
+		return
+	}
+	for bucket, n := range other.counts {
+		v.add([]int32{bucket}, []int64{n}, 0, 0)
+	}
+	v.sum += other.sum
+	v.matches += other.matches
+}
+
+// rate compares how many matches a minute the canary makes in this step with those that the other upload made for the
+// same configs or queues before it began. The canary may make half as many: players do not come evenly.
+func (b *book) rate(alpha float64) Finding {
+	c := b.Function.GetCanary()
+	from := c.GetBegan() - Before.Milliseconds()
+	from -= from % report.SlotTime.Milliseconds()
+	before, other := float64(c.GetBegan()-from)/1000, int64(0)
+	during := (b.Now.Sub(time.UnixMilli(c.GetStepBegan())) - storedAfter).Seconds()
+	for at, n := range b.matches {
+		if !at.during && slices.Contains(b.members(), at.stratum) {
+			other += n
+		}
+	}
+	f := Finding{Name: fewMatches, P: fewer(b.stepMatches, during, other, before), Limit: alpha, Seen: math.NaN(),
+		Canary: 60 * float64(b.stepMatches) / max(during, 1), Other: 60 * float64(other) / before}
+	f.Change = (f.Other - f.Canary) / max(f.Other, math.SmallestNonzeroFloat64)
+	f.Worse = f.P < alpha
+	return f
+}
+
+// compareBlocks compares the means of the canary's blocks of time with those of the others, of all blocks of this step
+// that are over. The matches of one block are not independent: a block is one value.
+func (b *book) compareBlocks(alpha, perRun float64) (all []Finding, compared bool) {
+	c := b.Function.GetCanary()
+	length := c.GetBlock()
+	first := (c.GetStepBegan() + length - 1) / length
+	last := b.Now.Add(-storedAfter).UnixMilli()/length - 1
+	var marks [2][]int64
+	for block := first; block <= last; block++ {
+		of := side(isBlock(b.Function.GetName(), Percent(c), block))
+		marks[of] = append(marks[of], block*length)
+	}
+	if len(marks[0]) < leastBlocks || len(marks[1]) < leastBlocks {
+		return nil, false
+	}
+	add := func(q quantity, name string, alpha float64, means [2][]float64) {
+		if len(means[0]) < leastBlocks || len(means[1]) < leastBlocks {
+			return
+		}
+		compared = compared || q.kind == report.Wait
+		f := Finding{Name: name, Limit: alpha, Other: meanOf(means[0]), Canary: meanOf(means[1])}
+		for _, list := range means {
+			for i := range list {
+				list[i] = q.worse(list[i])
+			}
+		}
+		size := max(math.Abs(f.Other), math.SmallestNonzeroFloat64)
+		f.P, f.Seen = welch(means[1], means[0], alpha)
+		f.Change, f.Seen = q.worse(f.Canary-f.Other)/size, f.Seen/size
+		f.Worse = f.P < alpha && f.Change > tolerated
+		all = append(all, f)
+	}
+	var made [2][]float64
+	for of, list := range marks {
+		for _, mark := range list {
+			n := b.matches[cell{mark: mark, canary: of == 1, during: true}]
+			made[of] = append(made[of], float64(n)*60_000/float64(length))
+		}
+	}
+	add(quantity{more: true}, fewMatches, perRun, made)
+	for _, q := range b.quantities {
+		var means [2][]float64
+		for of, list := range marks {
+			for _, mark := range list {
+				if v := b.cells[cell{mark: mark, canary: of == 1, during: true, quantity: q}]; v != nil && v.n > 0 {
+					means[of] = append(means[of], v.mean())
+				}
+			}
+		}
+		add(q, q.String(), alpha, means)
+	}
+	return all, compared
+}
+
+// side is 1 for the canary, 0 for the other upload.
+func side(canary bool) int {
+	if canary {
+		return 1
+	}
+	return 0
+}
+
+func meanOf(list []float64) float64 {
+	sum := 0.0
+	for _, v := range list {
+		sum += v
+	}
+	return sum / float64(len(list))
+}
+
+// Text says for people what was found.
+func (f *Finding) Text() string {
+	text := ""
+	switch f.Name {
+	case failures:
+		text = fmt.Sprintf("failures %.3g%% against %.3g%%", 100*f.Canary, 100*f.Other)
+	case fewMatches:
+		text = fmt.Sprintf("matches a minute %.3g against %.3g", f.Canary, f.Other)
+	case report.Wait:
+		text = fmt.Sprintf("wait %.3g s against %.3g s", f.Canary, f.Other)
+	default:
+		text = fmt.Sprintf("%s %.4g against %.4g", f.Name, f.Canary, f.Other)
+	}
+	text += fmt.Sprintf(" (p %.2g, limit %.2g", f.P, f.Limit)
+	if f.Seen < math.Inf(1) {
+		of := "worse by "
+		if f.Name == failures {
+			of = ""
+		}
+		text += fmt.Sprintf("; %s%.2g%% is seen with %.0f%%", of, 100*f.Seen, 100*Power)
+	}
+	return text + ")"
+}

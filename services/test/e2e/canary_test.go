@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+)
+
+// pausing is the actor's module for which tickets must have waited so long.
+func (p *project) pausing(t *testing.T, pause time.Duration, variant byte) []byte {
+	t.Helper()
+	const text = "the actor waits 0000 ms"
+	module := unzip(t, p.s.made.actor)
+	if bytes.Count(module, []byte(text)) != 1 {
+		t.Fatal("the actor's module does not say once for how long tickets wait")
+	}
+	module = bytes.Replace(module, []byte(text), fmt.Appendf(nil, "the actor waits %04d ms", pause.Milliseconds()), 1)
+	return append(module, 0, 2, 1, variant) // an empty section of its own, so that two of them differ
+}
+
+// canary: an upload that is like the one before runs for one config, then for two, and then for all. One for which
+// players wait longer goes back.
+func canary(t *testing.T, p *project) {
+	// Functions run once a second when nobody comes: these are waits of about one second, and of three.
+	const usual, long = 300 * time.Millisecond, 2200 * time.Millisecond
+	studio := p.developer(t)
+	upload := func(u client.FunctionUpload, module []byte) {
+		t.Helper()
+		if err := studio.UploadFunction(within(t), "pairs", u, bytes.NewReader(module)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	upload(client.FunctionUpload{}, p.pausing(t, usual, 'a'))
+	settings := map[string]any{"part": "late", "connection": "127.0.0.1:9"}
+	for side, config := range []string{"left", "middle", "right"} {
+		p.put(t, config, rules{function: "pairs", settings: settings, side: float64(side + 1)})
+		p.keepComing(t, 8, config, attributes{"number": 1, "side": float64(side + 1)})
+	}
+	begin := func(number int64) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("upload %d is a canary", number), func() bool {
+			f, err := studio.CanaryFunction(within(t), "pairs", client.CanaryRequest{Version: number,
+				Configs: []string{"left"}, Steps: []int{60, 100}, LeastMatches: 10})
+			switch {
+			case err != nil && strings.Contains(err.Error(), "are needed to compare"):
+				return false
+			case err != nil:
+				t.Fatal(err)
+			case f.Canary == nil || f.Canary.Version != number || f.Shadow != nil:
+				t.Fatalf("the canary: %+v", f.Canary)
+			}
+			return true
+		})
+	}
+	upload(client.FunctionUpload{Shadow: true}, p.pausing(t, usual, 'b'))
+	var f *client.Function
+	for try := range 3 { // one of forty canaries that are like the other upload is taken for a worse one
+		begin(2)
+		f = p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
+		if t.Logf("%d: %+v", try, f.CanaryEnded); f.CanaryEnded.Promoted {
+			break
+		}
+	}
+	if e := f.CanaryEnded; !e.Promoted || f.Upload != 2 || e.Version != 2 || !strings.Contains(e.Reason, ", wait ") {
+		t.Fatalf("a canary that is like the other upload ended so: %+v", e)
+	}
+	grown := p.reasons(t, "grown")
+	if len(grown) == 0 || !strings.Contains(grown[len(grown)-1], `to the configs "left", "`) {
+		t.Errorf("it grew: %q", grown)
+	}
+
+	upload(client.FunctionUpload{Shadow: true}, p.pausing(t, long, 'c'))
+	begin(3)
+	f = p.awaitFunction(t, "the canary is compared", func(f *client.Function) bool {
+		return f.Canary == nil || len(f.Canary.Findings) > 0 && f.Canary.Runs > 0
+	})
+	if err := studio.UploadFunction(within(t), "pairs", client.FunctionUpload{},
+		bytes.NewReader(p.pausing(t, usual, 'd'))); f.Canary != nil && client.Status(err) != 409 {
+		t.Errorf("another upload meanwhile: %v", err)
+	}
+	f = p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
+	t.Logf("%+v", f.CanaryEnded)
+	if e := f.CanaryEnded; e.Promoted || f.Upload != 2 || e.Version != 3 || !strings.Contains(e.Reason, "wait ") ||
+		!strings.HasPrefix(e.Reason, "it is worse: ") {
+		t.Errorf("a canary for which players wait longer ended so: %+v", e)
+	}
+	if told := p.reasons(t, "withdrawn"); len(told) == 0 || told[len(told)-1] != f.CanaryEnded.Reason {
+		t.Errorf("the event says %q", told)
+	}
+}
+
+// canaryOfBlocks: an upload for which players wait longer runs in every second block of time or so, and goes back.
+func canaryOfBlocks(t *testing.T, p *project) {
+	studio := p.developer(t)
+	for i, pause := range []time.Duration{0, 900 * time.Millisecond} {
+		err := studio.UploadFunction(within(t), "pairs", client.FunctionUpload{Shadow: i > 0},
+			bytes.NewReader(p.pausing(t, pause, 'a')))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.put(t, "config", rules{function: "pairs", settings: map[string]any{"part": "late", "connection": "127.0.0.1:9"}})
+	p.keepComing(t, 4, "player", attributes{"number": 1})
+	_, err := studio.CanaryFunction(within(t), "pairs", client.CanaryRequest{Version: 2, BlockSeconds: 2,
+		Steps: []int{50, 100}, LeastMatches: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
+	t.Logf("%+v", f.CanaryEnded)
+	if e := f.CanaryEnded; e.Promoted || f.Upload != 1 || !strings.HasPrefix(e.Reason, "it is worse: ") {
+		t.Errorf("a canary for which players wait longer ended so: %+v", e)
+	}
+	p.functionEvents(t, "uploaded 1", "shadow 2", "canary 2", "withdrawn 2")
+}
+
+// reasons are the details of the function's events of a reason.
+func (p *project) reasons(t *testing.T, reason string) (details []string) {
+	t.Helper()
+	page, err := p.developer(t).GetEvents(within(t), client.EventQuery{Kinds: []string{"function"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range page.Events {
+		if e.Reason == reason {
+			details = append(details, e.Detail)
+		}
+	}
+	return details
+}
