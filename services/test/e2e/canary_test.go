@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,8 @@ func canary(t *testing.T, p *project) {
 			f, err := studio.CanaryFunction(within(t), "pairs", client.CanaryRequest{Version: number,
 				Configs: []string{"left"}, Steps: []int{60, 100}, LeastMatches: 10})
 			switch {
-			case err != nil && strings.Contains(err.Error(), "are needed to compare"):
+			case err != nil && strings.Contains(err.Error(), "are needed to compare"),
+				client.Status(err) == http.StatusTooManyRequests:
 				return false
 			case err != nil:
 				t.Fatal(err)
@@ -79,7 +81,7 @@ func canary(t *testing.T, p *project) {
 		return f.Canary == nil || len(f.Canary.Findings) > 0 && f.Canary.Runs > 0
 	})
 	if err := studio.UploadFunction(within(t), "pairs", client.FunctionUpload{},
-		bytes.NewReader(p.pausing(t, usual, 'd'))); f.Canary != nil && client.Status(err) != 409 {
+		bytes.NewReader(p.pausing(t, usual, 'd'))); f.Canary != nil && client.Status(err) != http.StatusConflict {
 		t.Errorf("another upload meanwhile: %v", err)
 	}
 	f = p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
