@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -41,11 +42,11 @@ func canary(t *testing.T, p *project) {
 		p.put(t, config, rules{function: "pairs", settings: settings, side: float64(side + 1)})
 		p.keepComing(t, 8, config, attributes{"number": 1, "side": float64(side + 1)})
 	}
-	begin := func(number int64) {
+	begin := func(number, least int64) {
 		t.Helper()
 		eventually(t, fmt.Sprintf("upload %d is a canary", number), func() bool {
 			f, err := studio.CanaryFunction(within(t), "pairs", client.CanaryRequest{Version: number,
-				Configs: []string{"left"}, Steps: []int{60, 100}, LeastMatches: 10})
+				Configs: []string{"left"}, Steps: []int{60, 100}, LeastMatches: least})
 			switch {
 			case err != nil && strings.Contains(err.Error(), "are needed to compare"),
 				client.Status(err) == http.StatusTooManyRequests:
@@ -61,7 +62,7 @@ func canary(t *testing.T, p *project) {
 	upload(client.FunctionUpload{Shadow: true}, p.pausing(t, usual, 'b'))
 	var f *client.Function
 	for try := range 3 { // one of forty canaries that are like the other upload is taken for a worse one
-		begin(2)
+		begin(2, 20)
 		f = p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
 		if t.Logf("%d: %+v", try, f.CanaryEnded); f.CanaryEnded.Promoted {
 			break
@@ -76,7 +77,7 @@ func canary(t *testing.T, p *project) {
 	}
 
 	upload(client.FunctionUpload{Shadow: true}, p.pausing(t, long, 'c'))
-	begin(3)
+	begin(3, 10)
 	f = p.awaitFunction(t, "the canary is compared", func(f *client.Function) bool {
 		return f.Canary == nil || len(f.Canary.Findings) > 0 && f.Canary.Runs > 0
 	})
@@ -112,7 +113,16 @@ func canaryOfBlocks(t *testing.T, p *project) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
+	var last *client.FunctionCanary
+	t.Cleanup(func() {
+		if last != nil && t.Failed() {
+			t.Logf("the canary was %+v", *last)
+		}
+	})
+	f := p.awaitFunction(t, "the canary ends", func(f *client.Function) bool {
+		last = cmp.Or(f.Canary, last)
+		return f.Canary == nil
+	})
 	t.Logf("%+v", f.CanaryEnded)
 	if e := f.CanaryEnded; e.Promoted || f.Upload != 1 || !strings.HasPrefix(e.Reason, "it is worse: ") {
 		t.Errorf("a canary for which players wait longer ended so: %+v", e)
