@@ -29,7 +29,7 @@ last canary          upload 2, withdrawn at 2030-01-02 02:00:00 UTC: it is worse
 
 MEAN OF MATCHES   UPLOAD 3  UPLOAD 4, THE CANARY  WORSE BY  P     WORSE IF P IS BELOW  SEEN WITH 80%
 failures of runs  0.1%      2.86%                           0.02  0.0063               8%
-matches a minute  10        9.5                             1     0.0063               
+matches a minute  10        9.5                             1     0.0063
 wait in seconds   10        12                    18%       0.04  0.013                25%
 `, "")
 	shell.run("function", "list", "--url", url, "--data", shell.data).expect(0, `NAME  STATE    UPLOAD  CANARY          INSTANCES  MD5

@@ -159,6 +159,9 @@ type book struct {
 	// matches are those of each cell without a quantity, and stepMatches those of the canary in its step.
 	matches     map[cell]int64
 	stepMatches int64
+	// insteadMatches are those that the other upload made in this step for configs or queues that have the canary: no
+	// instance of it was ready yet.
+	insteadMatches int64
 }
 
 // collect sorts what reports have.
@@ -185,8 +188,12 @@ func collect(e *Evidence) *book {
 				at.stratum = s.GetConfig()
 			}
 			b.matches[at] += s.GetMatches()
-			if isCanary && s.GetCanary() >= c.GetStepBegan() {
+			switch {
+			case s.GetCanary() < c.GetStepBegan():
+			case isCanary:
 				b.stepMatches += s.GetMatches()
+			case slices.Contains(b.members(), at.stratum):
+				b.insteadMatches += s.GetMatches()
 			}
 			for _, d := range s.GetDistributions() {
 				q, known := quantityOf(c, d)
@@ -302,8 +309,8 @@ func (b *book) rate(alpha float64) Finding {
 			other += n
 		}
 	}
-	f := Finding{Name: fewMatches, P: fewer(b.stepMatches, during, other, before), Limit: alpha, Seen: math.NaN(),
-		Canary: 60 * float64(b.stepMatches) / max(during, 1), Other: 60 * float64(other) / before}
+	f := Finding{Name: fewMatches, P: fewer(b.stepMatches+b.insteadMatches, during, other, before), Limit: alpha, Seen: math.NaN(),
+		Canary: 60 * float64(b.stepMatches+b.insteadMatches) / max(during, 1), Other: 60 * float64(other) / before}
 	f.Change = (f.Other - f.Canary) / max(f.Other, math.SmallestNonzeroFloat64)
 	f.Worse = f.P < alpha
 	return f
@@ -319,6 +326,10 @@ func (b *book) compareBlocks(alpha, perRun float64) (all []Finding, compared boo
 	var marks [2][]int64
 	for block := first; block <= last; block++ {
 		of := side(isBlock(b.Function.GetName(), Percent(c), block))
+		at := cell{mark: block * length, during: true}
+		if of == 1 && b.matches[at] > 0 {
+			continue // no instance of the canary was ready yet: the other upload took its runs
+		}
 		marks[of] = append(marks[of], block*length)
 	}
 	if len(marks[0]) < leastBlocks || len(marks[1]) < leastBlocks {

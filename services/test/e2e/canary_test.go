@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -40,13 +42,15 @@ func canary(t *testing.T, p *project) {
 		p.put(t, config, rules{function: "pairs", settings: settings, side: float64(side + 1)})
 		p.keepComing(t, 8, config, attributes{"number": 1, "side": float64(side + 1)})
 	}
-	begin := func(number int64) {
+	begin := func(number, least int64) {
 		t.Helper()
+		p.awaitShadow(t)
 		eventually(t, fmt.Sprintf("upload %d is a canary", number), func() bool {
 			f, err := studio.CanaryFunction(within(t), "pairs", client.CanaryRequest{Version: number,
-				Configs: []string{"left"}, Steps: []int{60, 100}, LeastMatches: 10})
+				Configs: []string{"left"}, Steps: []int{60, 100}, LeastMatches: least})
 			switch {
-			case err != nil && strings.Contains(err.Error(), "are needed to compare"):
+			case err != nil && strings.Contains(err.Error(), "are needed to compare"),
+				client.Status(err) == http.StatusTooManyRequests:
 				return false
 			case err != nil:
 				t.Fatal(err)
@@ -59,7 +63,12 @@ func canary(t *testing.T, p *project) {
 	upload(client.FunctionUpload{Shadow: true}, p.pausing(t, usual, 'b'))
 	var f *client.Function
 	for try := range 3 { // one of forty canaries that are like the other upload is taken for a worse one
-		begin(2)
+		if try > 0 {
+			if _, err := studio.ShadowFunction(within(t), "pairs", 2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begin(2, 20)
 		f = p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
 		if t.Logf("%d: %+v", try, f.CanaryEnded); f.CanaryEnded.Promoted {
 			break
@@ -74,12 +83,12 @@ func canary(t *testing.T, p *project) {
 	}
 
 	upload(client.FunctionUpload{Shadow: true}, p.pausing(t, long, 'c'))
-	begin(3)
+	begin(3, 10)
 	f = p.awaitFunction(t, "the canary is compared", func(f *client.Function) bool {
 		return f.Canary == nil || len(f.Canary.Findings) > 0 && f.Canary.Runs > 0
 	})
 	if err := studio.UploadFunction(within(t), "pairs", client.FunctionUpload{},
-		bytes.NewReader(p.pausing(t, usual, 'd'))); f.Canary != nil && client.Status(err) != 409 {
+		bytes.NewReader(p.pausing(t, usual, 'd'))); f.Canary != nil && client.Status(err) != http.StatusConflict {
 		t.Errorf("another upload meanwhile: %v", err)
 	}
 	f = p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
@@ -105,17 +114,33 @@ func canaryOfBlocks(t *testing.T, p *project) {
 	}
 	p.put(t, "config", rules{function: "pairs", settings: map[string]any{"part": "late", "connection": "127.0.0.1:9"}})
 	p.keepComing(t, 4, "player", attributes{"number": 1})
+	p.awaitShadow(t)
 	_, err := studio.CanaryFunction(within(t), "pairs", client.CanaryRequest{Version: 2, BlockSeconds: 2,
 		Steps: []int{50, 100}, LeastMatches: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
+	var last *client.FunctionCanary
+	t.Cleanup(func() {
+		if last != nil && t.Failed() {
+			t.Logf("the canary was %+v", *last)
+		}
+	})
+	f := p.awaitFunction(t, "the canary ends", func(f *client.Function) bool {
+		last = cmp.Or(f.Canary, last)
+		return f.Canary == nil
+	})
 	t.Logf("%+v", f.CanaryEnded)
 	if e := f.CanaryEnded; e.Promoted || f.Upload != 1 || !strings.HasPrefix(e.Reason, "it is worse: ") {
 		t.Errorf("a canary for which players wait longer ended so: %+v", e)
 	}
 	p.functionEvents(t, "uploaded 1", "shadow 2", "canary 2", "withdrawn 2")
+}
+
+// awaitShadow waits until the upload in the shadow runs: its module is compiled then, and the canary starts at once.
+func (p *project) awaitShadow(t *testing.T) {
+	t.Helper()
+	p.awaitFunction(t, "the shadow runs", func(f *client.Function) bool { return f.Shadow != nil && f.Shadow.Runs > 0 })
 }
 
 // reasons are the details of the function's events of a reason.

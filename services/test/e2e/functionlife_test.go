@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -143,10 +144,14 @@ func functionLife(t *testing.T, p *project) {
 func (p *project) awaitFunction(t *testing.T, what string, fit func(*client.Function) bool) (f *client.Function) {
 	t.Helper()
 	eventually(t, what, func() bool {
-		var err error
-		if f, err = p.developer(t).GetFunction(within(t), "pairs"); err != nil {
+		found, err := p.developer(t).GetFunction(within(t), "pairs")
+		switch {
+		case client.Status(err) == http.StatusTooManyRequests:
+			return false
+		case err != nil:
 			t.Fatal(err)
 		}
+		f = found
 		return fit(f)
 	})
 	return f
