@@ -49,13 +49,21 @@ func joined(set [][]byte) (all []byte) {
 // See notes which tickets the segment's runs see.
 func (s *Segment) See(p Pools) { s.pools = p }
 
-// aloneAs is how many segments with equal pools run as if each were alone. If more of them find matches, all of them
-// together run as often as that many, and each of their runs finds more tickets.
-const aloneAs = 4
+// aloneAs is how many segments with equal pools run as if each were alone. More of them together run as often as that
+// many, and each run finds more tickets. Segments of fruitless configs are counted apart: they slow down no other.
+const aloneAs = 3
 
-// sharers counts, for all pools, the segments whose configs find matches. It is nil where no pools have more than
-// aloneAs of them, and where work has no limit.
-func (s State[S]) sharers() (counts map[Pools]int) {
+// group is what segments have in common that are counted together.
+type group struct {
+	pools     Pools
+	fruitless bool
+}
+
+func (s *Segment) group() group { return group{s.pools, s.account.isFruitless()} }
+
+// sharers counts the segments that are counted together. It is nil where there are no more than aloneAs segments, and
+// where work has no limit.
+func (s State[S]) sharers() (counts map[group]int) {
 	if s.Budget == nil || s.Budget.cores == 0 {
 		return nil
 	}
@@ -68,17 +76,17 @@ func (s State[S]) sharers() (counts map[Pools]int) {
 	if n <= aloneAs {
 		return nil
 	}
-	counts = map[Pools]int{}
+	counts = map[group]int{}
 	for one := range s.Segments {
-		if segment := one.schedule(); segment.pools != (Pools{}) && !segment.account.isFruitless() {
-			counts[segment.pools]++
+		if segment := one.schedule(); segment.pools != (Pools{}) {
+			counts[segment.group()]++
 		}
 	}
 	return counts
 }
 
 // interval is the least time between two runs of a segment, on average.
-func (s State[S]) interval(segment *Segment, sharers map[Pools]int) time.Duration {
-	n := time.Duration(sharers[segment.pools])
+func (s State[S]) interval(segment *Segment, sharers map[group]int) time.Duration {
+	n := time.Duration(sharers[segment.group()])
 	return max(s.MinInterval, min(s.MinInterval*n/aloneAs, s.MaxInterval))
 }

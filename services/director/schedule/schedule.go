@@ -69,7 +69,7 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 		x, y := a.schedule(), b.schedule()
 		return cmp.Or(cmp.Compare(y.account.balance(), x.account.balance()), x.started.Compare(y.started))
 	})
-	var sharers map[Pools]int
+	var sharers map[group]int
 	if len(due) > 0 {
 		sharers = s.sharers()
 	}
