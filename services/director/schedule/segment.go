@@ -89,8 +89,8 @@ func (a *Account) First() Segment { return Segment{dirty: true, account: a, pace
 // Next returns the schedule of a segment that replaces this one and others like it.
 func (s *Segment) Next() Segment {
 	return Segment{
-		dirty: true, started: s.started, paced: s.paced, interval: s.interval, notBefore: s.notBefore, account: s.account, cost: s.cost,
-		failures: s.failures,
+		dirty: true, started: s.started, paced: s.paced, interval: s.interval, notBefore: s.notBefore,
+		account: s.account, cost: s.cost, failures: s.failures,
 	}
 }
 
