@@ -135,6 +135,7 @@ func (l *leader) newSegments(ctx context.Context, config *pb.Config, population 
 			Segment: timing, config: config, pools: pools, population: population,
 			observed: l.observed.Segment(config, pools, before),
 		}
+		segments[i].See(schedule.PoolsOf(config.GetQueue(), pools))
 	}
 	return segments
 }

@@ -10,7 +10,7 @@ import (
 
 // Settings of the director.
 type Settings struct {
-	MinInterval   time.Duration `help:"Least time between two runs of a config, on average: after a pause, two may follow each other at once." default:"10ms" group:"cycle"`
+	MinInterval   time.Duration `help:"Least time between two runs of a config, on average: after a pause, two may follow each other at once. Where n configs have equal pools, more than three, n thirds of it, and --max-interval at most." default:"10ms" group:"cycle"`
 	MaxInterval   time.Duration `help:"A config runs at least this often, since functions widen with time." default:"1s" group:"cycle"`
 	Window        time.Duration `help:"How long proposals wait for those of other configs that were started with theirs." default:"20ms" group:"cycle"`
 	Run           time.Duration `help:"How long a run of a function may take." default:"5s" name:"run-time" group:"cycle"`

@@ -76,7 +76,9 @@ func (c *config) divide(timing schedule.Segment) error {
 	}
 	c.segmented, c.segments = c.latest, c.segments[:0:0]
 	for _, pools := range divided {
-		c.segments = append(c.segments, &segment{Segment: timing, config: c, pools: pools})
+		s := &segment{Segment: timing, config: c, pools: pools}
+		s.See(schedule.PoolsOf(c.GetQueue(), pools))
+		c.segments = append(c.segments, s)
 	}
 	return nil
 }

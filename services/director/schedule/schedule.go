@@ -13,7 +13,8 @@ import (
 // Times are the settings of a schedule.
 type Times struct {
 	// A segment runs once each MinInterval on average if something happens all the time, and MaxInterval after its last
-	// start in any case. One that ran more seldom may start spared runs without a pause.
+	// start in any case. One that ran more seldom may start spared runs without a pause. Where many segments have equal
+	// pools, MinInterval is longer: see aloneAs.
 	MinInterval, MaxInterval time.Duration
 	// Window is how long proposals wait for those of runs that started with theirs.
 	Window time.Duration
@@ -68,13 +69,18 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 		x, y := a.schedule(), b.schedule()
 		return cmp.Or(cmp.Compare(y.account.balance(), x.account.balance()), x.started.Compare(y.started))
 	})
+	var sharers map[group]int
+	if len(due) > 0 {
+		sharers = s.sharers()
+	}
 	for _, one := range due {
 		segment := one.schedule()
 		if !s.allows(segment, now, &wake) { // the runs before it may have emptied the bucket
 			continue
 		}
 		segment.reserved = segment.account.reserve()
-		segment.paced = later(segment.paced, now).Add(s.MinInterval)
+		segment.interval = s.interval(segment, sharers)
+		segment.paced = later(segment.paced, now).Add(segment.interval)
 		segment.account.pace(segment.paced)
 		starts = append(starts, one)
 		wake = earlier(wake, segment.takeBy(now))

@@ -26,7 +26,7 @@ const (
 const pace = 2
 
 // spared is how many runs a segment may start at once that did little before. Where few tickets come, each is looked at
-// when it comes; where many come, a run is for all that came in MinInterval. Two are enough for a pair of players.
+// when it comes; where many come, a run is for all that came in the interval. Two are enough for a pair of players.
 const spared = 2
 
 // Outcome is how a run ended.
@@ -52,8 +52,11 @@ type Segment struct {
 	held bool
 	// started is when the last run started. None starts before notBefore.
 	started, notBefore time.Time
-	// paced is when all runs so far were to have started, with MinInterval between them.
-	paced time.Time
+	// paced is when all runs so far were to have started, with an interval between them that depends on how many
+	// segments have the same pools. interval is that of the last run.
+	paced    time.Time
+	interval time.Duration
+	pools    Pools
 	// paused is the time of notBefore if Rest set it.
 	paused time.Time
 	// unsettled is the number of proposals that are not settled.
@@ -86,8 +89,8 @@ func (a *Account) First() Segment { return Segment{dirty: true, account: a, pace
 // Next returns the schedule of a segment that replaces this one and others like it.
 func (s *Segment) Next() Segment {
 	return Segment{
-		dirty: true, started: s.started, paced: s.paced, notBefore: s.notBefore, account: s.account, cost: s.cost,
-		failures: s.failures,
+		dirty: true, started: s.started, paced: s.paced, interval: s.interval, notBefore: s.notBefore,
+		account: s.account, cost: s.cost, failures: s.failures,
 	}
 }
 
@@ -207,7 +210,7 @@ func (s *Segment) Overdue(now time.Time, lost func(runner string) bool) string {
 func (s *Segment) due(t Times) time.Time {
 	at := s.started.Add(t.MaxInterval)
 	if s.dirty {
-		at = s.paced.Add(-(spared - 1) * t.MinInterval)
+		at = s.paced.Add(-(spared - 1) * max(t.MinInterval, s.interval))
 	}
 	return later(later(at, s.started.Add(pace*s.cost)), s.notBefore)
 }
