@@ -69,16 +69,16 @@ func TestCompose(t *testing.T) {
 	e.thirdParty(ctx, t, binaries)
 	step(t, "keys", func(t *testing.T) { makeKeys(ctx, t, source) })
 	s := &system{engine: e, source: source, services: e.runnable(ctx, t, source)}
-	step(t, "docker compose up", func(t *testing.T) {
-		up := []string{"up", "--no-build", "--pull", "never", "--detach", "--wait", "--wait-timeout", "300"}
-		s.compose(ctx, t, append(up, s.services...)...)
-	})
 	defer func() {
 		if t.Failed() {
 			said, _ := e.run(ctx, source, "docker", append(composed, "logs", "--no-color", "--tail", "40")...)
 			t.Log(said)
 		}
 	}()
+	step(t, "docker compose up", func(t *testing.T) {
+		up := []string{"up", "--no-build", "--pull", "never", "--detach", "--wait", "--wait-timeout", "300"}
+		s.compose(ctx, t, append(up, s.services...)...)
+	})
 	step(t, "quick start", func(t *testing.T) { s.quickStart(ctx, t) })
 	step(t, "contract", func(t *testing.T) { s.contract(ctx, t) })
 	step(t, "restart and kill", func(t *testing.T) { s.disturb(ctx, t) })
@@ -167,8 +167,10 @@ func (e *engine) thirdParty(ctx context.Context, t *testing.T, binaries map[stri
 	t.Helper()
 	e.image(ctx, t, "redis:7.4", func(r root) error {
 		return errors.Join(r.installed(ctx, "redis-server"), r.installed(ctx, "redis-cli"), r.folder("/data", 0o755),
-			r.folder("/tmp", 0o1777))
-	}, "WORKDIR /data", "VOLUME /data", "ENV PATH=/usr/bin:/bin")
+			r.folder("/tmp", 0o1777), r.shell())
+		// As the image of its makers, it serves others than its own machine.
+	}, "WORKDIR /data", "VOLUME /data", "ENV PATH=/usr/bin:/bin",
+		`ENTRYPOINT ["sh", "-c", "exec \"$@\" --protected-mode no", "--"]`)
 	for name, other := range others {
 		e.image(ctx, t, other.image, func(r root) error {
 			return errors.Join(r.shell(), r.file(binaries[name], "/usr/bin/"+name), r.folder("/data", 0o755),

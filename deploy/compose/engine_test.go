@@ -71,7 +71,7 @@ func start(ctx context.Context, t *testing.T) *engine {
 		"--config-file", filepath.Join(e.folder, "daemon.json"),
 		"--data-root", filepath.Join(e.folder, "data"), "--exec-root", filepath.Join(e.folder, "exec"),
 		"--pidfile", filepath.Join(e.folder, "pid"), "--host", e.socket(), "--storage-driver", "overlay2",
-		"--cgroup-parent", "/"+e.name)
+		"--cgroup-parent", "/"+e.name, "--log-level", "warn")
 	e.daemon.Stdout, e.daemon.Stderr = e.log, e.log
 	e.daemon.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt of the terminal is for the test
 	if err := e.daemon.Start(); err != nil {

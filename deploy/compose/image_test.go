@@ -19,7 +19,10 @@ import (
 )
 
 // root is the content of an image that is made here.
-type root struct{ to *tar.Writer }
+type root struct {
+	to    *tar.Writer
+	there map[string]bool // files, which the engine refuses to have twice
+}
 
 // tree copies a folder, without what skip says.
 func (r root) tree(from, to string, skip func(path string) bool) error {
@@ -49,6 +52,10 @@ func (r root) tree(from, to string, skip func(path string) bool) error {
 
 // file copies a file, or what a link leads to.
 func (r root) file(from, to string) error {
+	if r.there[to] {
+		return nil
+	}
+	r.there[to] = true
 	f, err := os.Open(from)
 	if err != nil {
 		return err
@@ -135,7 +142,7 @@ func (e *engine) image(ctx context.Context, t *testing.T, name string, fill func
 		filled := make(chan error, 1)
 		go func() {
 			archive := tar.NewWriter(write)
-			err := errors.Join(fill(root{archive}), archive.Close())
+			err := errors.Join(fill(root{archive, map[string]bool{}}), archive.Close())
 			_ = write.CloseWithError(err)
 			filled <- err
 		}()
