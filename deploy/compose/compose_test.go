@@ -18,6 +18,9 @@ import (
 
 var tools = flag.String("tools", "", "folder that keeps the programs of others that go into images")
 
+// suite is the binary of the contract suite, in the copy of the repository.
+const suite = "bin/contract.test"
+
 // dockerCompose is what runs the file.
 var dockerCompose = program{"github.com/docker/compose/v2", "v2.40.3", "cmd"}
 
@@ -49,7 +52,10 @@ func TestCompose(t *testing.T) {
 	}
 	ctx := bounded(t)
 	source := checkout(ctx, t)
-	step(t, "make build", func(t *testing.T) { mustMake(ctx, t, source, "build") })
+	step(t, "make build", func(t *testing.T) { work(ctx, t, source, "make", "build") })
+	step(t, "build the contract suite", func(t *testing.T) {
+		work(ctx, t, source, "go", "test", "-c", "-o", suite, "./services/test/contract")
+	})
 	binaries := map[string]string{}
 	for name, other := range others {
 		binaries[name] = other.build(ctx, t, "")
@@ -67,7 +73,14 @@ func TestCompose(t *testing.T) {
 		}
 	})
 	e.thirdParty(ctx, t, binaries)
-	step(t, "keys", func(t *testing.T) { makeKeys(ctx, t, source) })
+	step(t, "keys", func(t *testing.T) {
+		makeKeys(ctx, t, source)
+		hosting := filepath.Join(e.folder, "hosting-keys")
+		work(ctx, t, source, "bin/matchmaker", "keys", "hosting", hosting)
+		if err := os.Chown(hosting, 65532, 65532); err != nil {
+			t.Fatal(err)
+		}
+	})
 	s := &system{engine: e, source: source, services: e.runnable(ctx, t, source)}
 	defer func() {
 		if t.Failed() {
@@ -80,8 +93,8 @@ func TestCompose(t *testing.T) {
 		s.compose(ctx, t, append(up, s.services...)...)
 	})
 	step(t, "quick start", func(t *testing.T) { s.quickStart(ctx, t) })
-	step(t, "contract", func(t *testing.T) { s.contract(ctx, t) })
 	step(t, "restart and kill", func(t *testing.T) { s.disturb(ctx, t) })
+	step(t, "contract", func(t *testing.T) { s.contract(ctx, t) })
 	step(t, "stop", func(t *testing.T) { s.stop(ctx, t) })
 }
 
@@ -143,12 +156,13 @@ func outside() []string {
 	})
 }
 
-func mustMake(ctx context.Context, t *testing.T, source, target string) {
+// work runs a command in the copy.
+func work(ctx context.Context, t *testing.T, source, name string, arguments ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(ctx, "make", target)
+	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.Dir, cmd.Env = source, outside()
 	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("make %s: %v\n%s", target, err, tail(string(said)))
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, tail(string(said)))
 	}
 }
 
@@ -257,13 +271,8 @@ func (s *system) quickStart(ctx context.Context, t *testing.T) {
 
 // contract runs the contract suite, as make contract does, through the gateway.
 func (s *system) contract(ctx context.Context, t *testing.T) {
-	suite := filepath.Join(s.engine.folder, "contract.test")
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", suite, "./services/test/contract")
-	build.Dir, build.Env = s.source, outside()
-	if said, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
-	said, err := s.engine.inside(ctx, filepath.Join(s.source, "services", "test", "contract"), suite, "-test.v",
+	said, err := s.engine.inside(ctx, filepath.Join(s.source, "services", "test", "contract"),
+		filepath.Join(s.source, suite), "-test.v",
 		"-test.run", "^TestContract$", "-url", "http://127.0.0.1:8080", "-data", filepath.Join(s.source, ".matchmaker"),
 		"-project", "contract")
 	if err != nil {
