@@ -109,9 +109,6 @@ func (r *release) image(says settings, processor string, root v1.Layer) (v1.Imag
 	}
 	file = file.DeepCopy()
 	file.Created, file.OS, file.Architecture, file.Config = at, "linux", processor, says.config
-	if processor == "arm64" {
-		file.Variant = "v8"
-	}
 	// As in the base image.
 	file.Config.WorkingDir = "/home/nonroot"
 	file.Config.Env = []string{

@@ -112,11 +112,11 @@ func serve(t *testing.T, r *release, proxy, folder string) {
 		t.Fatal(err)
 	}
 	defer packed.Close()
-	top, err := git(t.Context(), "../..", "rev-parse", "--show-toplevel")
-	if err != nil {
+	r.source = t.TempDir()
+	if err := r.export(t.Context(), "../.."); err != nil {
 		t.Fatal(err)
 	}
-	if err := zip.CreateFromVCS(packed, m, top, r.commit, folder); err != nil {
+	if err := zip.CreateFromDir(packed, m, filepath.Join(r.source, folder)); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{

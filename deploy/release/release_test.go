@@ -191,8 +191,11 @@ func TestSBOM(t *testing.T) {
 		components[c.BOMRef] = c
 	}
 	for _, d := range *bom.Dependencies {
+		if d.Dependencies == nil {
+			continue // the chart
+		}
 		uses[d.Ref] = *d.Dependencies
-		for _, name := range *d.Dependencies {
+		for _, name := range uses[d.Ref] {
 			if _, ok := components[name]; !ok {
 				t.Errorf("%s uses %s, which is not described", d.Ref, name)
 			}
