@@ -4,6 +4,8 @@ SHELL := /bin/bash
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 MODULES := proto pkg/client pkg/matchfn functions services services/test/quality deploy
+# Not in go.work: what they need is large, and nothing that ships has it.
+APART   := deploy/kubernetes deploy/release
 TOOLS   := $(CURDIR)/bin/tools
 
 # Pinned tools, built from source by the Go toolchain.
@@ -81,6 +83,16 @@ $(CONTROLPLANE): deploy/kubernetes/go.mod
 	@cd deploy/kubernetes && version=$$(GOWORK=off go list -m -f '{{.Version}}' k8s.io/kubernetes) && minor=$${version#v1.} && \
 		time GOWORK=off CGO_ENABLED=0 go build -trimpath -o $@ -ldflags "-s -w $(RELEASED).gitVersion=$$version \
 		$(RELEASED).gitMajor=1 $(RELEASED).gitMinor=$${minor%%.*}" $(PACKAGE)
+
+.PHONY: compose
+compose: ## Run docker-compose.yml in a container engine of its own, without a registry, and disturb it; as root
+	@./.ci/install-docker
+	go test -count=1 -v -timeout 90m ./deploy/compose -args -tools $(TOOLS)
+
+.PHONY: release
+release: ## Make the files of a release from the commit HEAD into bin/release, a second time to compare, and test them
+	cd deploy/release && GOWORK=off go run . --out $(CURDIR)/bin/release
+	cd deploy/release && GOWORK=off go test -count=1 -v -timeout 90m . -args -release $(CURDIR)/bin/release
 
 FUZZTIME ?= 60s
 .PHONY: fuzz
@@ -230,9 +242,9 @@ verify: $(TOOLS)/golangci-lint $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Check form
 	cd proto && $(TOOLS)/buf lint
 	@$(MAKE) --no-print-directory generate
 	@for m in $(MODULES); do (cd $$m && go mod tidy -diff) || { echo "$$m is not tidy (go mod tidy)"; exit 1; }; done
-	@# deploy/kubernetes alone is no part of the workspace: it would give the others its versions of client-go.
+	@# APART are no part of the workspace: they would give the others the versions of what they need.
 	@named=$$(go list -m -f '{{.Dir}}' | sed 's|^$(CURDIR)/||' | sort | tr '\n' ' '); \
-	there=$$(git ls-files '*go.mod' | grep -v '^deploy/kubernetes/' | xargs -n1 dirname | sort | tr '\n' ' '); \
+	there=$$(git ls-files '*go.mod' | xargs -n1 dirname | grep -vxF $(APART:%=-e %) | sort | tr '\n' ' '); \
 	[ "$$named" = "$$there" ] || { echo "go.work names: $$named"; echo "there are:     $$there"; exit 1; }
 	@[ -z "$${CI:-}" ] || git diff --exit-code --stat
 

@@ -2,9 +2,11 @@ package deploy
 
 import (
 	"bytes"
+	"cmp"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -67,30 +69,55 @@ func TestComposeTrustsNobodyByDefault(t *testing.T) {
 	}
 }
 
-// TestComposeGivesTicketsTheirSeatKeys: passes need a file that only who runs it can name.
-func TestComposeGivesTicketsTheirSeatKeys(t *testing.T) {
-	without, err := readCompose(t, types.Mapping{"ISSUERS": "./mine.yaml"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if keys := without.Services["ticket"].Environment["MATCHMAKER_SEAT_KEYS"]; keys == nil || *keys != "" {
-		t.Errorf("without SEAT_KEYS the ticket service has the keys %v", keys)
-	}
-	with, err := readCompose(t, types.Mapping{"ISSUERS": "./mine.yaml", "SEAT_KEYS": "./seats.json"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, s := range with.Services {
-		keys, secrets := s.Environment["MATCHMAKER_SEAT_KEYS"], s.Secrets
-		if name != "ticket" {
-			if keys != nil || len(secrets) > 0 {
-				t.Errorf("%s has seat keys", name)
-			}
-			continue
+// TestComposeGivesServicesTheirKeys: seat passes, and keys of hosting systems in configs, need files that only who runs
+// it can name. No other service gets them.
+func TestComposeGivesServicesTheirKeys(t *testing.T) {
+	for _, kind := range []struct {
+		variable, setting string
+		services          []string
+	}{
+		{"SEAT_KEYS", "MATCHMAKER_SEAT_KEYS", []string{"ticket"}},
+		{"HOSTING_KEYS", "MATCHMAKER_HOSTING_KEYS", []string{"allocator", "config"}},
+	} {
+		without, err := readCompose(t, types.Mapping{"ISSUERS": "./mine.yaml"})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if len(secrets) != 1 || keys == nil || *keys != "/run/secrets/"+secrets[0].Target ||
-			filepath.Base(with.Secrets[secrets[0].Source].File) != "seats.json" {
-			t.Errorf("the ticket service has the keys %v and the secrets %+v of %+v", keys, secrets, with.Secrets)
+		with, err := readCompose(t, types.Mapping{"ISSUERS": "./mine.yaml", kind.variable: "./keys.json"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var have []string
+		for _, name := range slices.Sorted(maps.Keys(with.Services)) {
+			s := with.Services[name]
+			keys := s.Environment[kind.setting]
+			if keys == nil {
+				continue
+			}
+			have = append(have, name)
+			if unset := without.Services[name].Environment[kind.setting]; unset == nil || *unset != "" {
+				t.Errorf("without %s, %s has the keys %v", kind.variable, name, unset)
+			}
+			if len(s.Secrets) != 1 {
+				t.Fatalf("%s has the secrets %+v, want one", name, s.Secrets)
+			}
+			target := cmp.Or(s.Secrets[0].Target, s.Secrets[0].Source)
+			if path.Join("/run/secrets", target) != *keys && target != *keys ||
+				filepath.Base(with.Secrets[s.Secrets[0].Source].File) != "keys.json" {
+				t.Errorf("%s has the keys %s and the secrets %+v of %+v", name, *keys, s.Secrets, with.Secrets)
+			}
+		}
+		if !slices.Equal(have, kind.services) {
+			t.Errorf("%v have the file of %s, want %v", have, kind.variable, kind.services)
+		}
+	}
+	project, err := readCompose(t, types.Mapping{"ISSUERS": "./mine.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range project.Services {
+		if len(s.Secrets) > 0 && !slices.Contains([]string{"ticket", "allocator", "config"}, name) {
+			t.Errorf("%s has the secrets %+v", name, s.Secrets)
 		}
 	}
 }

@@ -36,8 +36,8 @@ type Function struct {
 	Returned *FunctionReturn `json:"returned,omitzero"`
 	// Shadow is the upload that runs in the shadow of Upload; nil if there is none.
 	Shadow *FunctionShadow `json:"shadow,omitzero"`
-	// Canary is the upload that a part of the runs get, nil if there is none. CanaryEnded is how the last one ended; nil if
-	// there was none before it.
+	// Canary is the upload that a part of the runs get, nil if there is none. CanaryEnded is how the last one ended; nil
+	// if there was none before it.
 	Canary      *FunctionCanary    `json:"canary,omitzero"`
 	CanaryEnded *FunctionCanaryEnd `json:"canaryEnded,omitzero"`
 }
@@ -317,8 +317,8 @@ func (c *Client) ShadowFunction(ctx context.Context, name string, version int64)
 }
 
 // CanaryFunction lets a version that is kept run for a part of the configs, or of the time, and grow by itself while it
-// is no worse; for the version 0 none does any more. Status 409: there is a canary already, or too few matches were made
-// to compare with.
+// is no worse; for the version 0 none does any more. Status 409: there is a canary already, or too few matches were
+// made to compare with.
 func (c *Client) CanaryFunction(ctx context.Context, name string, r CanaryRequest) (*Function, error) {
 	return c.actOnFunction(ctx, name, "canary", r)
 }

@@ -166,7 +166,8 @@ func TestCanaryIsWithdrawn(t *testing.T) {
 		"no matches":   {runs: 12, later: 9 * time.Minute, reason: "it is worse: matches a minute 0 against"},
 		"too few": {wait: 5, matches: 49, runs: 60, later: 11 * time.Minute,
 			reason: "its time is over: in this step it made 49"},
-		"nothing at all": {later: 11 * time.Minute, reason: "its time is over: in this step it made 0 matches, 50 are needed"},
+		"nothing at all": {later: 11 * time.Minute,
+			reason: "its time is over: in this step it made 0 matches, 50 are needed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -293,7 +294,8 @@ func TestCanariesThatMakeNoSense(t *testing.T) {
 	}
 	got := wants[function](t, b.act(t, "canary", `{"version":2,"blockSeconds":60,"measures":{"gap":"less"}}`),
 		http.StatusOK)
-	if c := got.Canary; c == nil || c.BlockSeconds != 60 || c.Step != 1 || !slices.Equal(c.Steps, []int32{10, 25, 50, 100}) {
+	if c := got.Canary; c == nil || c.BlockSeconds != 60 || c.Step != 1 ||
+		!slices.Equal(c.Steps, []int32{10, 25, 50, 100}) {
 		t.Errorf("with blocks: %+v", c)
 	}
 	other := start(t, nil)

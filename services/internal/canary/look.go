@@ -309,7 +309,8 @@ func (b *book) rate(alpha float64) Finding {
 			other += n
 		}
 	}
-	f := Finding{Name: fewMatches, P: fewer(b.stepMatches+b.insteadMatches, during, other, before), Limit: alpha, Seen: math.NaN(),
+	f := Finding{Name: fewMatches, Limit: alpha, Seen: math.NaN(),
+		P: fewer(b.stepMatches+b.insteadMatches, during, other, before),
 		Canary: 60 * float64(b.stepMatches+b.insteadMatches) / max(during, 1), Other: 60 * float64(other) / before}
 	f.Change = (f.Other - f.Canary) / max(f.Other, math.SmallestNonzeroFloat64)
 	f.Worse = f.P < alpha
@@ -392,7 +393,7 @@ func meanOf(list []float64) float64 {
 
 // Text says for people what was found.
 func (f *Finding) Text() string {
-	text := ""
+	var text string
 	switch f.Name {
 	case failures:
 		text = fmt.Sprintf("failures %.3g%% against %.3g%%", 100*f.Canary, 100*f.Other)

@@ -51,8 +51,8 @@ func TrialTarget(f *pb.Function, now time.Time) *pb.FunctionVersion {
 	return LastGood(f)
 }
 
-// Protected returns whether an upload is kept however many came after it: it runs, also in the shadow or as a canary, it
-// is the last one that worked before, or a config names it.
+// Protected returns whether an upload is kept however many came after it: it runs, also in the shadow or as a canary,
+// it is the last one that worked before, or a config names it.
 func Protected(f *pb.Function, number int64, pinned map[int64]bool) bool {
 	return number == f.GetVersion() || number == f.GetShadow() || number == f.GetCanary().GetUpload() || pinned[number] ||
 		number == LastGood(f).GetVersion() && LastGood(f) != nil
