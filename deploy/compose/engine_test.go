@@ -106,7 +106,8 @@ func (e *engine) command(ctx context.Context, folder, name string, arguments ...
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "DOCKER_") || strings.HasPrefix(v, "COMPOSE_")
 	})
-	cmd.Env = append(cmd.Env, "HOSTING_KEYS="+filepath.Join(e.folder, "hosting-keys"), "DOCKER_HOST="+e.socket(), "DOCKER_CONFIG="+filepath.Join(e.folder, "client"),
+	cmd.Env = append(cmd.Env, "HOSTING_KEYS="+filepath.Join(e.folder, "hosting-keys"), "DOCKER_HOST="+e.socket(),
+		"DOCKER_CONFIG="+filepath.Join(e.folder, "client"),
 		// The engine's own builder needs no plug-in of the client.
 		"DOCKER_BUILDKIT=0")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -175,10 +175,15 @@ func (e *engine) bases(ctx context.Context, t *testing.T, source string) {
 	}
 	var modules string
 	step(t, "modules", func(t *testing.T) { modules = e.modules(ctx, t, source) })
+	golang, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
 	e.image(ctx, t, from[0][1], func(r root) error {
 		tests := regexp.MustCompile(`^(api|doc|test|misc)$|^pkg/[a-z]+_[a-z0-9]+|/testdata$`)
 		return errors.Join(
-			r.tree(runtime.GOROOT(), "/usr/local/go", func(path string) bool { return tests.MatchString(path) }),
+			r.tree(strings.TrimSpace(string(golang)), "/usr/local/go",
+				func(path string) bool { return tests.MatchString(path) }),
 			r.tree(modules, "/modules", nil), r.shell(), r.folder("/tmp", 0o1777))
 	}, "ENV PATH=/usr/local/go/bin:/bin", "ENV GOTOOLCHAIN=local", "ENV GOPATH=/go",
 		// There is no network: modules come from the image, and are checked by go.sum.

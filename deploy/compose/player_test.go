@@ -113,8 +113,8 @@ func (s *system) disturb(ctx context.Context, t *testing.T) {
 	c.failed.Range(func(name, err any) bool { t.Errorf("%s was not matched: %v", name, err); return true })
 }
 
-// rest waits until all players are matched. Where a ticket was made twice, because Redis lost the first, the last player
-// needs one more.
+// rest waits until all players are matched. Where a ticket was made twice, because Redis lost the first, the last
+// player needs one more.
 func (s *system) rest(ctx context.Context, t *testing.T, c *crowd) {
 	t.Helper()
 	until(ctx, t, 4*time.Minute, "all but one are matched", func(context.Context) error {

@@ -310,7 +310,7 @@ func (b *book) rate(alpha float64) Finding {
 		}
 	}
 	f := Finding{Name: fewMatches, Limit: alpha, Seen: math.NaN(),
-		P: fewer(b.stepMatches+b.insteadMatches, during, other, before),
+		P:      fewer(b.stepMatches+b.insteadMatches, during, other, before),
 		Canary: 60 * float64(b.stepMatches+b.insteadMatches) / max(during, 1), Other: 60 * float64(other) / before}
 	f.Change = (f.Other - f.Canary) / max(f.Other, math.SmallestNonzeroFloat64)
 	f.Worse = f.P < alpha
