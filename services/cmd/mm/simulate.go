@@ -103,7 +103,8 @@ func (c simulateCommand) simulate(
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	box, err := sandbox.New(sandbox.Options{
 		Dir: filepath.Join(dir, "sandbox"), Binary: s.binary, Log: slog.New(slog.DiscardHandler),
-		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: time.Minute},
+		// The desk may be busy, and nobody else waits.
+		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: time.Minute, Start: time.Minute, Compile: 5 * time.Minute},
 	})
 	if err != nil {
 		return nil, err

@@ -137,7 +137,8 @@ func (r *round) virtually(ctx context.Context, s *simulation.Scenario) (result *
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	box, err := sandbox.New(sandbox.Options{
-		Dir: dir, Binary: r.binary.Matchmaker, Log: slog.New(slog.DiscardHandler), Limits: sandbox.Limits{Run: time.Minute},
+		Dir: dir, Binary: r.binary.Matchmaker, Log: slog.New(slog.DiscardHandler),
+		Limits: sandbox.Limits{Run: time.Minute, Start: time.Minute},
 	})
 	if err != nil {
 		return nil, err
