@@ -119,13 +119,13 @@ func (e *engine) command(ctx context.Context, folder, name string, arguments ...
 // run runs such a command and returns what it prints.
 func (e *engine) run(ctx context.Context, folder, name string, arguments ...string) (string, error) {
 	cmd := e.command(ctx, folder, name, arguments...)
-	var said, complaint bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &complaint
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
-		return said.String(), fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(arguments, " "), err, tail(said.String()),
-			tail(complaint.String()))
+		return out.String(), fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(arguments, " "), err, tail(out.String()),
+			tail(errs.String()))
 	}
-	return said.String(), nil
+	return out.String(), nil
 }
 
 // must is run for what has to succeed.

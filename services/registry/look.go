@@ -209,7 +209,7 @@ func (r *registry) withdraw(ctx context.Context, key hosted, f *pb.Function, rea
 		endCanary(next, r.Store.Now(), reason)
 		return next, functionEvent(next, withdrawnReason, next.GetCanaryEnded().GetReason()), nil
 	})
-	return r.told(ctx, key, f, withdrawnReason, reason, err)
+	return r.announce(ctx, key, f, withdrawnReason, reason, err)
 }
 
 // grow lets a canary that is no worse have more, or all.
@@ -245,7 +245,7 @@ func (r *registry) grow(
 		next.Canary = grown
 		return next, functionEvent(next, grownReason, clip("to "+canaryText(grown)+": "+reason)), nil
 	})
-	return r.told(ctx, key, f, grownReason, reason, err)
+	return r.announce(ctx, key, f, grownReason, reason, err)
 }
 
 // promoteCanary lets a canary that grew to all be the upload that runs. As after an upload, the function goes back by
@@ -265,11 +265,11 @@ func (r *registry) promoteCanary(ctx context.Context, key hosted, f *pb.Function
 		next.CanaryEnded.Reason = clip(reason)
 		return next, functionEvent(next, promotedReason, next.GetCanaryEnded().GetReason()), nil
 	})
-	return r.told(ctx, key, f, promotedReason, reason, err)
+	return r.announce(ctx, key, f, promotedReason, reason, err)
 }
 
-// told tells of a change of a canary, unless there was none.
-func (r *registry) told(
+// announce tells of a change of a canary, unless there was none.
+func (r *registry) announce(
 	ctx context.Context, key hosted, f *pb.Function, outcome, reason string, err error,
 ) error {
 	if err != nil {
@@ -341,15 +341,15 @@ func (r *registry) canaryOf(project string, f *pb.Function) *canary {
 	answer.Matches, answer.Runs, answer.Failed = last.Matches, last.runs[0], last.runs[1]
 	for _, found := range last.Findings {
 		answer.Findings = append(answer.Findings, finding{
-			Name: found.Name, Canary: found.Canary, Current: found.Other, Worse: known(found.Change), P: found.P,
-			Limit: found.Limit, Seen: known(found.Seen),
+			Name: found.Name, Canary: found.Canary, Current: found.Other, Worse: finite(found.Change), P: found.P,
+			Limit: found.Limit, Seen: finite(found.Seen),
 		})
 	}
 	return answer
 }
 
-// known is nil for what is no number.
-func known(v float64) *float64 {
+// finite is nil for what is no number.
+func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}

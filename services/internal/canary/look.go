@@ -273,7 +273,7 @@ func (b *book) compareRanks(alpha float64) (all []Finding, compared bool) {
 		variance := mine.variance + theirs.variance
 		f := Finding{
 			Name: q.String(), Canary: during.mean(), Other: before.mean(), Limit: alpha, P: 1,
-			Change: q.worse(mine.change - theirs.change), Seen: before.seen(variance, alpha),
+			Change: q.worse(mine.change - theirs.change), Seen: before.leastShift(variance, alpha),
 		}
 		if variance > 0 {
 			f.P = normal().Survival(q.worse(mine.shift-theirs.shift) / math.Sqrt(variance))

@@ -133,9 +133,9 @@ func exceeds(d float64) float64 {
 	return 0
 }
 
-// seen is by which part values must be greater so that a test with this variance finds it with a probability of Power;
+// leastShift is by which part values must be greater so that a test with this variance finds it with a probability of Power;
 // infinite if even eight times are not found.
-func (v *values) seen(variance, alpha float64) float64 {
+func (v *values) leastShift(variance, alpha float64) float64 {
 	if v.n == 0 {
 		return math.Inf(1)
 	}
