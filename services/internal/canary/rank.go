@@ -133,8 +133,8 @@ func exceeds(d float64) float64 {
 	return 0
 }
 
-// leastShift is by which part values must be greater so that a test with this variance finds it with a probability of Power;
-// infinite if even eight times are not found.
+// leastShift is by which part values must be greater so that a test with this variance finds it with a probability of
+// Power; infinite if even eight times are not found.
 func (v *values) leastShift(variance, alpha float64) float64 {
 	if v.n == 0 {
 		return math.Inf(1)
