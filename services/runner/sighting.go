@@ -28,6 +28,7 @@ type sighting struct {
 	number, count int64
 	pause         int64
 	marks         []mark // the oldest first
+	last          mark
 }
 
 // mark says which of all runs was the first one at a time.
@@ -61,6 +62,9 @@ func (s *sightings) note(r *pb.RunRequest) {
 }
 
 func (c *sighting) mark(at int64) {
+	if at > c.last.at {
+		c.last = mark{at, c.count}
+	}
 	if n := len(c.marks); n > 0 && at-c.marks[n-1].at < c.pause {
 		return
 	}
@@ -90,6 +94,9 @@ func (s *sightings) since(r *pb.RunRequest) *pb.Seen {
 		if m.at >= r.GetSeenSince() {
 			return &pb.Seen{Runs: c.count - m.count + 1, Since: m.at}
 		}
+	}
+	if c.last.at >= r.GetSeenSince() {
+		return &pb.Seen{Runs: c.count - c.last.count + 1, Since: c.last.at}
 	}
 	return nil
 }

@@ -205,7 +205,7 @@ func (p *project) keepComing(t *testing.T, most int, name string, a attributes) 
 	for n := range most {
 		players.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
-				k, err := p.create(ctx, fmt.Sprintf("%s-%d-%d", name, n, i), a)
+				k, err := p.create(t.Context(), fmt.Sprintf("%s-%d-%d", name, n, i), a)
 				if err == nil {
 					_, err = k.await(ctx)
 				}
@@ -215,6 +215,8 @@ func (p *project) keepComing(t *testing.T, most int, name string, a attributes) 
 				case ctx.Err() == nil:
 					t.Error(err)
 					return
+				case k != nil: // it waits alone, and would be matched with somebody who comes later
+					k.leave(t.Context())
 				}
 			}
 		})

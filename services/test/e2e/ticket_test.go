@@ -49,6 +49,13 @@ func (k *ticket) await(ctx context.Context) (*client.Assignment, error) {
 	return got.Assignment, nil
 }
 
+// leave deletes the ticket if it waits still.
+func (k *ticket) leave(ctx context.Context) {
+	if api, err := k.client(); err == nil {
+		_ = api.DeleteTicket(ctx, k.id, "") // it may be matched
+	}
+}
+
 func (k *ticket) result(t *testing.T) *client.Assignment {
 	t.Helper()
 	got, err := k.await(within(t))
