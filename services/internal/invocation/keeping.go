@@ -64,6 +64,7 @@ func NewKeeping(memory, most int) *Keeping {
 func Key(r *pb.RunRequest) string {
 	same := proto.CloneOf(r) // what a later version adds counts too
 	same.Run, same.Position, same.Now, same.Seed, same.Budget, same.Census = "", 0, 0, 0, 0, nil
+	same.Number, same.Epoch = 0, 0
 	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(same)
 	if err != nil {
 		return "" // a name that is not UTF-8: such a request never came over the bus

@@ -372,6 +372,7 @@ func TestKeyTellsConfigsApart(t *testing.T) {
 	same := of(func(*pb.RunRequest) {})
 	if got := of(func(r *pb.RunRequest) {
 		r.Run, r.Now, r.Seed, r.Position, r.Budget, r.Census = "2", 9, 9, 9, 9, map[string]*pb.Pool{"a": {}}
+		r.Number, r.Epoch = 9, 9
 	}); got != same {
 		t.Error("a later run has another key")
 	}
