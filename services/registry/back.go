@@ -27,14 +27,7 @@ var errUnchanged = errors.New("nothing is to be changed")
 // followRuns notes which uploads work, and lets functions go back by themselves, until ctx ends. Every replica does
 // that for all projects: the first one that writes a function did it.
 func (r *registry) followRuns(ctx context.Context) {
-	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	r.eachBeat(ctx, func() {
 		for key, u := range r.board.generations() {
 			var err error
 			switch {
@@ -49,6 +42,20 @@ func (r *registry) followRuns(ctx context.Context) {
 				r.Log.WarnContext(ctx, "what runs prove of an upload is not noted yet", "project", key.project,
 					"function", key.function, "upload", key.upload, "error", err)
 			}
+		}
+	})
+}
+
+// eachBeat does something twice in the time of a heartbeat, until ctx ends.
+func (r *registry) eachBeat(ctx context.Context, do func()) {
+	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			do()
 		}
 	}
 }
@@ -126,8 +133,7 @@ func (r *registry) goBack(ctx context.Context, project, name string, u *pb.Uploa
 		"to", back.GetTo(), "failed", back.GetFailed(), "runs", back.GetRuns(), "repeated", back.GetRepeated(),
 		"passed", back.GetPassed())
 	r.metrics.wentBack(ctx, project)
-	r.recount(ctx, project)
-	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
+	r.tellChange(ctx, project)
 	return nil
 }
 

@@ -135,8 +135,7 @@ func (r *registry) remove(c echo.Context) error {
 	}
 	if existed {
 		r.Log.InfoContext(ctx, "function deleted", "project", project, "function", name)
-		r.recount(ctx, project)
-		r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
+		r.tellChange(ctx, project)
 	}
 	return c.NoContent(http.StatusNoContent)
 }

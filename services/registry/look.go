@@ -85,14 +85,7 @@ func (b *board) canaries() map[hosted]bool {
 // followCanaries lets canaries grow or ends them, until ctx ends. Every replica does that for all projects: the first
 // one that writes a function did it.
 func (r *registry) followCanaries(ctx context.Context) {
-	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	r.eachBeat(ctx, func() {
 		found := r.board.canaries()
 		r.looks.keep(found)
 		for key := range found {
@@ -105,7 +98,7 @@ func (r *registry) followCanaries(ctx context.Context) {
 					"error", err)
 			}
 		}
-	}
+	})
 }
 
 func (l *looks) due(key hosted, now time.Time) bool {
@@ -278,8 +271,7 @@ func (r *registry) announce(
 	r.Log.InfoContext(ctx, "canary judged", "project", key.project, "function", key.function, "upload",
 		f.GetCanary().GetUpload(), "outcome", outcome, "reason", reason)
 	r.metrics.canaryChanged(ctx, key.project, outcome)
-	r.recount(ctx, key.project)
-	r.Bus.Poke(ctx, key.project, &pb.Poke{Functions: true})
+	r.tellChange(ctx, key.project)
 	return nil
 }
 

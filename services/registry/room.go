@@ -72,6 +72,12 @@ func (s *inventory) all() map[string]stored {
 	return maps.Clone(s.projects)
 }
 
+// tellChange recounts the functions of a project of which one was changed, and tells the others.
+func (r *registry) tellChange(ctx context.Context, project string) {
+	r.recount(ctx, project)
+	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
+}
+
 // recount notes what a project has after a change. Without an answer of the state store the numbers stay as they were,
 // until the next look at all projects.
 func (r *registry) recount(ctx context.Context, project string) {

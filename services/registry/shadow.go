@@ -136,7 +136,6 @@ func (r *registry) changeFunction(
 	}
 	r.Log.InfoContext(ctx, "function changed", "project", project, "function", name, "shadow", next.GetShadow(),
 		"canary", next.GetCanary().GetUpload(), "noReturn", next.GetNoReturn())
-	r.recount(ctx, project)
-	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
+	r.tellChange(ctx, project)
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }

@@ -121,8 +121,7 @@ func (r *registry) put(c echo.Context) error {
 	}
 	r.Log.InfoContext(ctx, "function uploaded", "project", project, "function", name, "version",
 		next.GetVersions()[0].GetVersion(), "shadow", inShadow, "bytes", len(module))
-	r.recount(ctx, project)
-	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
+	r.tellChange(ctx, project)
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
 

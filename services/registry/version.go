@@ -149,8 +149,7 @@ func (r *registry) switchTo(c echo.Context, name string, number int64, reason st
 	}
 	r.Log.InfoContext(ctx, "function runs another upload", "project", project, "function", name, "from", f.GetVersion(),
 		"to", number, "reason", reason)
-	r.recount(ctx, project)
-	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
+	r.tellChange(ctx, project)
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }
 

@@ -31,7 +31,7 @@ func (b *Bus) Prepare(ctx context.Context) error {
 			b.prepared.Store(true)
 			return nil
 		}
-		if !said {
+		if !said && ctx.Err() == nil {
 			b.log.WarnContext(ctx, "waiting for the message bus", "error", err)
 		}
 		if wait.For(ctx, 250*time.Millisecond) != nil {

@@ -154,6 +154,7 @@ type cell struct {
 // book is what is known, sorted.
 type book struct {
 	*Evidence
+	members    []string // the configs or queues that have the canary
 	quantities []quantity
 	cells      map[cell]*values
 	// matches are those of each cell without a quantity, and stepMatches those of the canary in its step.
@@ -167,7 +168,8 @@ type book struct {
 // collect sorts what reports have.
 func collect(e *Evidence) *book {
 	c := e.Function.GetCanary()
-	b := &book{Evidence: e, cells: map[cell]*values{}, matches: map[cell]int64{}}
+	b := &book{Evidence: e, members: slices.Concat(c.GetConfigs(), c.GetQueues()), cells: map[cell]*values{},
+		matches: map[cell]int64{}}
 	found := map[quantity]bool{}
 	for _, slot := range e.Slots {
 		for _, s := range slot.GetSeries() {
@@ -192,7 +194,7 @@ func collect(e *Evidence) *book {
 			case s.GetCanary() < c.GetStepBegan():
 			case isCanary:
 				b.stepMatches += s.GetMatches()
-			case slices.Contains(b.members(), at.stratum):
+			case slices.Contains(b.members, at.stratum):
 				b.insteadMatches += s.GetMatches()
 			}
 			for _, d := range s.GetDistributions() {
@@ -232,15 +234,10 @@ func quantityOf(c *pb.Canary, d *pb.ReportDistribution) (q quantity, known bool)
 	return q, false
 }
 
-// members are the configs or queues that have the canary.
-func (b *book) members() []string {
-	return slices.Concat(b.Function.GetCanary().GetConfigs(), b.Function.GetCanary().GetQueues())
-}
-
 // compareRanks compares a canary of configs or queues with what the other upload did for them before, less what became
 // of the others meanwhile.
 func (b *book) compareRanks(alpha float64) (all []Finding, compared bool) {
-	strata, members := map[string]bool{}, b.members()
+	strata := map[string]bool{}
 	for at := range b.matches {
 		strata[at.stratum] = true
 	}
@@ -249,7 +246,7 @@ func (b *book) compareRanks(alpha float64) (all []Finding, compared bool) {
 		before, during := &values{}, &values{}
 		for _, stratum := range slices.Sorted(maps.Keys(strata)) {
 			at := cell{stratum: stratum, quantity: q}
-			member := slices.Contains(members, stratum)
+			member := slices.Contains(b.members, stratum)
 			was, is := &values{}, &values{}
 			is.merge(b.cells[cell{stratum: stratum, quantity: q, canary: member, during: true}])
 			was.merge(b.cells[at])
@@ -305,7 +302,7 @@ func (b *book) rate(alpha float64) Finding {
 	before, other := float64(c.GetBegan()-from)/1000, int64(0)
 	during := (b.Now.Sub(time.UnixMilli(c.GetStepBegan())) - storedAfter).Seconds()
 	for at, n := range b.matches {
-		if !at.during && slices.Contains(b.members(), at.stratum) {
+		if !at.during && slices.Contains(b.members, at.stratum) {
 			other += n
 		}
 	}
