@@ -3,6 +3,7 @@
 package matchfn
 
 import (
+	"runtime"
 	"unsafe"
 
 	"matchmaker.dev/pkg/matchfn/block"
@@ -29,6 +30,8 @@ func mmABI() uint32 { return block.Version }
 //go:wasmexport mm_alloc
 func mmAlloc(size uint32) uint32 {
 	if words := int(size/8) + 1; words > len(module.request) {
+		module.request = nil
+		collect(words)
 		// Pools grow a little from run to run.
 		module.request = make([]uint64, words+words/8)
 	}
@@ -59,6 +62,15 @@ func mmManifest() uint64 {
 	}
 	module.manifest = m.JSON()
 	return place(module.manifest)
+}
+
+// collect frees what earlier runs left, before memory for so many tickets or words is needed: the memory of a module
+// never shrinks, and the collector would let it grow to twice what is used before it looks.
+func collect(n int) {
+	const many = 1 << 18 // for fewer it takes longer than it is worth
+	if n >= many {
+		runtime.GC()
+	}
 }
 
 // place returns the address of bytes in the upper half and their length in the lower half.

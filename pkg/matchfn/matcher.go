@@ -60,6 +60,7 @@ func (f *Function) match(r *Run) error {
 		return m.Match(r)
 	}
 	f.forget(base)
+	collect(r.in.Tickets)
 	m, err := f.begin(r.Settings())
 	if err != nil {
 		return err

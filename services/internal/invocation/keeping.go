@@ -41,9 +41,9 @@ type base struct {
 const (
 	// keepLeast is for how many tickets a function keeps them. A run of fewer takes as long with all of them.
 	keepLeast = 1024
-	// keepBytes is how much memory a function is expected to need for a ticket when it gets all of them, and what it kept
-	// before is garbage: a run of all tickets needs about four times what is kept.
-	keepBytes = 512
+	// keepBytes is how much memory a function is expected to need for a ticket when it gets all of them beside what it
+	// kept before. duel was seen to need 215. A function that needs more fails once, and keeps half as many from then on.
+	keepBytes = 256
 	// keepTime is for how long a base is kept that is not used.
 	keepTime = time.Minute
 	// keepBases is how many bases an instance has.
