@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,6 +27,10 @@ type function struct {
 	needs    invocation.Needs
 	instance *sandbox.Instance
 	release  func()
+	// keeping is what the instance keeps of its tickets; nil if it gets all tickets in each run.
+	keeping *invocation.Keeping
+	// overlooks says what a function overlooked that kept its tickets; empty if it did not.
+	overlooks string
 }
 
 func startFunction(ctx context.Context, box *sandbox.Box, module []byte) (*function, error) {
@@ -42,6 +47,9 @@ func startFunction(ctx context.Context, box *sandbox.Box, module []byte) (*funct
 		box.Release(m)
 		return nil, err
 	}
+	if bool(m.Manifest.Changes) {
+		f.keeping = invocation.NewKeeping(f.instance.Memory(), 0)
+	}
 	f.release = func() { box.Release(m) }
 	return f, nil
 }
@@ -49,6 +57,24 @@ func startFunction(ctx context.Context, box *sandbox.Box, module []byte) (*funct
 func (f *function) close() {
 	f.instance.Close()
 	f.release()
+}
+
+// checkRuns is after how many runs of a segment a function is checked that works on changes. A runner does so more
+// often, by the time that it takes.
+const checkRuns = 1000
+
+// check gives a function the tickets that it left over once more, now and then. One that overlooks matches gets all
+// tickets from then on, as in a runner.
+func (f *function) check(ctx context.Context, s *segment, r *invocation.Run) error {
+	if s.unchecked++; f.keeping == nil || s.unchecked < checkRuns || !f.keeping.Has(r.Key) {
+		return nil
+	}
+	s.unchecked = 0
+	err := f.invoker.Check(ctx, r, f.instance, f.needs)
+	if wrong, is := errors.AsType[invocation.CheckError](err); is {
+		f.keeping, f.overlooks, err = nil, wrong.Error(), nil
+	}
+	return err
 }
 
 // config is a config with the segments of its pools.
@@ -66,6 +92,18 @@ type segment struct {
 	schedule.Segment
 	config *config
 	pools  map[string]*pb.Pool
+	// keys are those of its runs, without and with running games.
+	keys      map[bool]string
+	unchecked int // runs since the last check
+}
+
+// key is that of a run.
+func (s *segment) key(r *pb.RunRequest) string {
+	games := r.GetBackfills()
+	if s.keys[games] == "" {
+		s.keys[games] = invocation.Key(r)
+	}
+	return s.keys[games]
 }
 
 // divide makes the segments for as many tickets as were counted last.
@@ -76,7 +114,7 @@ func (c *config) divide(timing schedule.Segment) error {
 	}
 	c.segmented, c.segments = c.latest, c.segments[:0:0]
 	for _, pools := range divided {
-		s := &segment{Segment: timing, config: c, pools: pools}
+		s := &segment{Segment: timing, config: c, pools: pools, keys: map[bool]string{}}
 		s.See(schedule.PoolsOf(c.GetQueue(), pools))
 		c.segments = append(c.segments, s)
 	}
@@ -164,10 +202,17 @@ func (w *world) startRun(s *segment) error {
 		return nil
 	}
 	really := time.Now()
-	last, err := c.function.invoker.Invoke(w.ctx, &invocation.Run{
+	run := &invocation.Run{
 		Request: request, Index: w.index, Backfills: w.backfills, Answer: take, Began: really, Deadline: really.Add(mostRun),
-		Budget: w.Service.Budget,
-	}, c.function.instance, c.function.needs)
+		Now: w.now, Budget: w.Service.Budget, Keeping: c.function.keeping,
+	}
+	if run.Keeping != nil {
+		run.Key = s.key(request)
+		if run.Keeping.Has(run.Key) {
+			w.result.Kept++
+		}
+	}
+	last, err := c.function.invoker.Invoke(w.ctx, run, c.function.instance, c.function.needs)
 	if err == nil {
 		err = take(last)
 	}
@@ -175,6 +220,9 @@ func (w *world) startRun(s *segment) error {
 		return err
 	}
 	counts := last.GetStats().GetPopulation()
+	if err := c.function.check(w.ctx, s, run); err != nil {
+		return err
+	}
 	c.function.invoker.Release()
 	w.result.Runs++
 	w.result.Proposed += len(candidates)
@@ -221,6 +269,24 @@ func (p *pending) add(now time.Time, from *segment, candidates []*candidate) {
 	from.Propose(len(candidates))
 }
 
+// claimBest claims the best of some proposals, and returns those that lost to one which was refused: their tickets may
+// still wait. Those of a segment that rests are not tried again.
+func (w *world) claimBest(able []*candidate) (again []*candidate) {
+	refused := map[*segment]bool{}
+	selected := evaluator.Select(able)
+	for _, c := range selected {
+		if !w.claim(c) {
+			refused[c.Origin] = true
+		}
+	}
+	if len(refused) == 0 || len(selected) == len(able) {
+		return nil
+	}
+	return slices.DeleteFunc(able, func(c *candidate) bool {
+		return refused[c.Origin] || !w.claimable(c)
+	})
+}
+
 // evaluate selects among the pending proposals, if it is time, and claims the tickets of those that are selected.
 func (w *world) evaluate() {
 	if s := w.state(); s.Pending.IsZero() || w.now.Before(s.EvaluateAt()) {
@@ -233,8 +299,8 @@ func (w *world) evaluate() {
 	if len(able) < len(all) {
 		w.touch()
 	}
-	for _, c := range evaluator.Select(able) {
-		w.claim(c)
+	for len(able) > 0 {
+		able = w.claimBest(able)
 	}
 	for _, c := range all {
 		c.Origin.Settle(1)

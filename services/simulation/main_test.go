@@ -19,9 +19,9 @@ import (
 
 // fixture is shared by the tests, so that each module is compiled once.
 type fixture struct {
-	dir         string
-	duel, guest []byte
-	box         *sandbox.Box
+	dir                      string
+	box                      *sandbox.Box
+	duel, guest, rules, deaf []byte
 }
 
 var sharedFixture = sync.OnceValues(func() (f fixture, err error) {
@@ -36,6 +36,12 @@ var sharedFixture = sync.OnceValues(func() (f fixture, err error) {
 		return f, err
 	}
 	if f.guest, err = build(f.dir, ".", "../runner/testdata/guest"); err != nil {
+		return f, err
+	}
+	if f.rules, err = build(f.dir, "../../functions", "./rules"); err != nil {
+		return f, err
+	}
+	if f.deaf, err = build(f.dir, ".", "../runner/testdata/deaf"); err != nil {
 		return f, err
 	}
 	f.box, err = sandbox.New(sandbox.Options{Dir: filepath.Join(f.dir, "box"), Binary: child,

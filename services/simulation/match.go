@@ -39,20 +39,24 @@ type match struct {
 	tickets []*ticket
 	at      time.Time
 	hosted  bool
-	game    *game // nil unless it wants to be filled later
+	game    *game // nil unless it can be filled later
+	joins   *game // whose players are asked whether they join it
+	ended   bool  // before its players answered
 }
 
-// claim claims the tickets of a proposal. If hosting has no server for it, its segment rests, as in a director.
-func (w *world) claim(c *candidate) {
+// claim claims the tickets of a proposal. If hosting has no server for it, it is refused, and its segment rests, as in
+// a director.
+func (w *world) claim(c *candidate) (claimed bool) {
 	account := c.Origin.Account()
 	account.Charge(schedule.ClaimCost)
 	joins := c.GetFilling().GetBackfill()
 	m := &match{candidate: c, at: w.now,
 		hosted: c.Origin.config.GetHosting() != nil && c.GetError() == "" && joins == ""}
-	if m.hosted && w.fleet.full() {
+	if f := w.fleetOf(c); m.hosted && f.full() {
 		w.result.Full++
+		f.counts.Full++
 		c.Origin.Rest(w.now)
-		return
+		return false
 	}
 	account.Found(w.now)
 	for _, id := range c.Tickets {
@@ -66,22 +70,28 @@ func (w *world) claim(c *candidate) {
 		for _, t := range m.tickets {
 			w.end(t, Failed)
 		}
+	case joins != "" && c.Origin.config.GetAcceptance() > 0:
+		w.games[joins].ask(m)
 	case joins != "":
-		w.games[joins].propose(m.tickets, c.GetFilling().GetContents())
+		w.games[joins].propose(m)
 	case c.Origin.config.GetAcceptance() > 0:
 		w.ask(m)
 	default:
 		w.host(m)
 	}
+	return true
 }
 
 // host lets a match have its server, if it needs one.
 func (w *world) host(m *match) {
-	if m.hosted {
-		w.fleet.allocate(m)
-		return
+	switch {
+	case m.joins != nil:
+		m.joins.propose(m)
+	case m.hosted:
+		w.fleetOf(m.candidate).allocate(m)
+	default:
+		w.assign(m)
 	}
-	w.assign(m)
 }
 
 // assign gives the tickets of a match their connection.
@@ -165,6 +175,12 @@ func (w *world) ask(m *match) {
 		declined = min(declined, declines[i])
 	}
 	w.agenda.plan(w.now.Add(min(accepted, declined, over)), func() {
+		if m.ended {
+			return
+		}
+		if m.joins != nil {
+			m.joins.answered()
+		}
 		if accepted != never {
 			w.host(m)
 			return

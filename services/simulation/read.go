@@ -24,7 +24,7 @@ const (
 	missing  = "missing"
 )
 
-// mostFiles is how many configs a scenario has, and how many functions.
+// mostFiles is how many configs a scenario has, how many functions, and how many fleets with names.
 const mostFiles = 64
 
 // Files reads the files that a scenario names. Module reads a module, or the one in an archive.
@@ -89,7 +89,8 @@ func (r *reader) read() {
 		member{Name: "population", Read: r.population},
 		member{Name: "recording", Read: r.recording},
 		member{Name: "service", Read: r.service},
-		member{Name: "fleet", Read: r.fleet},
+		member{Name: "fleet", Read: func(at path) { r.fleet(at, &s.Fleet) }},
+		member{Name: "fleets", Read: r.fleets}, // behind fleet: the members of the document are sorted
 		member{Name: "acceptance", Read: r.acceptance},
 		member{Name: "measure", Read: r.measure},
 	)
@@ -202,6 +203,10 @@ func (r *reader) population(at path) {
 				r.Add(badValue, at, "at most 64 are allowed")
 			}
 		}},
+		member{Name: "within", Read: func(at path) {
+			p.Within = map[string]float64{}
+			r.Keys(at, func(name string, at path) { p.Within[name], _ = r.Number(at) })
+		}},
 		member{Name: "parties", Read: func(at path) { p.Parties = r.numbers(at) }},
 		member{Name: "latency", Read: func(at path) { p.Latency = r.PlainText(at, badValue, 128) }},
 		member{Name: "regions", Read: func(at path) { p.Regions = r.texts(at) }},
@@ -258,16 +263,30 @@ func (r *reader) service(at path) {
 	)
 }
 
-func (r *reader) fleet(at path) {
-	f := &r.scenario.Fleet
+// fleets reads the fleets with names. What one does not say is as in fleet.
+func (r *reader) fleets(at path) {
+	s := r.scenario
+	s.Fleets = map[string]Fleet{}
+	n := r.Keys(at, func(name string, at path) {
+		one := s.Fleet
+		r.fleet(at, &one)
+		s.Fleets[name] = one
+	})
+	r.count(at, n)
+}
+
+func (r *reader) fleet(at path, f *Fleet) {
 	r.Object(at,
 		member{Name: "servers", Read: func(at path) { f.Servers = int(r.upTo(at, 10_000_000)) }},
 		member{Name: "allocation", Read: func(at path) { f.Allocation = r.distribution(at) }},
 		member{Name: "game", Read: func(at path) { f.Game = r.distribution(at) }},
 		member{Name: "restart", Read: func(at path) { f.Restart = r.distribution(at) }},
+		member{Name: "errors", Read: func(at path) { f.Errors = r.upTo(at, 1) }},
 		member{Name: "stay", Read: func(at path) { f.Stay = r.distribution(at) }},
 		member{Name: "approval", Read: func(at path) { f.Approval = r.distribution(at) }},
 		member{Name: "open", Read: func(at path) { f.Open = r.PlainText(at, badValue, 128) }},
+		member{Name: "roster", Read: func(at path) { f.Roster, _ = r.Bool(at) }},
+		member{Name: "backfill", Read: func(at path) { f.Backfill, _ = r.Bool(at) }},
 	)
 }
 

@@ -43,10 +43,12 @@ population:
   cities: [europe, tokyo]
   attributes: {skill: "normal:1500:400", level: 7}
   parties: [3, 1]
+  within: {skill: 120}
   latency: latency
   patience: weibull:147:0.75
   queues: [ranked]
 service: {minInterval: 100ms, run: 2ms, cores: 2}
+fleets: {eu: {servers: 5, errors: 0.1}, us/oregon: {roster: true, backfill: true}}
 fleet: {servers: 10, allocation: "lognormal:2:0.5", game: 600, restart: 30}
 acceptance: {decline: 0.05, silent: 0.02, answer: "lognormal:4:0.5"}
 measure: {attribute: skill, from: 10m, to: 1h}
@@ -64,14 +66,18 @@ func TestScenarioIsRead(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if p.Rate != 1 || p.Duration != 2*time.Hour || !p.Daily || p.Hour != 6 || len(p.Cities) != 11 ||
-		len(p.Attributes) != 2 || len(p.Parties) != 2 || len(p.Regions) != 5 || p.Patience.IsZero() ||
+		len(p.Attributes) != 2 || p.Within["skill"] != 120 || len(p.Parties) != 2 || len(p.Regions) != 5 || p.Patience.IsZero() ||
 		p.Queues[0] != "ranked" {
 		t.Errorf("%+v", p)
 	}
 	if v := s.Service; v.MinInterval != 100*time.Millisecond || v.MaxInterval != time.Second || v.Cores != 2 {
 		t.Errorf("%+v", v)
 	}
-	if s.Fleet.Servers != 10 || s.Acceptance.Decline != 0.05 || s.Measure.To != time.Hour {
+	if eu, us := s.Fleets["eu"], s.Fleets["us/oregon"]; len(s.Fleets) != 2 || eu.Servers != 5 || eu.Errors != 0.1 ||
+		eu.Roster || eu.Allocation.IsZero() || us.Servers != 10 || !us.Roster || !us.Backfill || us.Errors != 0 {
+		t.Errorf("%+v", s.Fleets)
+	}
+	if s.Fleet.Servers != 10 || s.Fleet.Errors != 0 || s.Acceptance.Decline != 0.05 || s.Measure.To != time.Hour {
 		t.Errorf("%+v, %+v, %+v", s.Fleet, s.Acceptance, s.Measure)
 	}
 }
@@ -93,6 +99,9 @@ func TestBadScenariosNameTheField(t *testing.T) {
 		{"parties: [3, 1]", "parties: [-3, 1]", "population: parties: numbers of 0 or more are expected"},
 		{"minInterval: 100ms", "minInterval: 0s", "service.minInterval: a time of at least 1ms is expected"},
 		{"decline: 0.05", "decline: 1.05", "acceptance.decline: from 0 to 1 is expected"},
+		{"errors: 0.1", "errors: 2", "fleets.eu.errors: from 0 to 1 is expected"},
+		{"{skill: 120}", "{rank: 120}", `population: within: "rank" is none of the attributes`},
+		{"{skill: 120}", "{skill: -1}", `population: within: "skill": a number of 0 or more is expected`},
 		{"servers: 10", "servers: -1", "fleet.servers: from 0 to 1e+07 is expected"},
 		{"to: 1h", "to: 5m", "measure.to: must be more than from"},
 		{"population:", "recording: {patience: 5}\npopulation:", "recording.file: required, a file that mm record wrote"},

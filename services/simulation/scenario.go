@@ -18,7 +18,10 @@ type Scenario struct {
 	Recording  string
 	Population population.Population
 	Service    Service
+	// Fleets are the game servers of matches with these fleets. A name is that of a fleet, or FLEET/REGION for those of one
+	// of its regions. Fleet is the servers of all other matches.
 	Fleet      Fleet
+	Fleets     map[string]Fleet
 	Acceptance Acceptance
 	Measure    Measure
 }
@@ -49,11 +52,16 @@ type Fleet struct {
 	// Allocation is how long it takes to get a server, Game how long it is used, and Restart how long it takes until it
 	// is free again.
 	Allocation, Game, Restart population.Distribution
+	// Errors is the part of the allocations that fail. The config says what their tickets do then.
+	Errors float64
 	// Stay is how long a player stays in a game that can be filled; without it, until the game is over. Open is the
 	// attribute by which the server says how many players it lacks, and Approval how long it takes to approve who is
 	// proposed to it.
 	Stay, Approval population.Distribution
 	Open           string
+	// Roster is set if the server says who is in its game, and Backfill if it makes a backfill ticket of its own for a game
+	// whose function made none.
+	Roster, Backfill bool
 }
 
 // Acceptance is what players say to a match that asks them.

@@ -43,8 +43,14 @@ type Result struct {
 	// Runs is how often functions ran, and Proposed how many matches they proposed. Largest is how many tickets waited at
 	// most.
 	Runs, Proposed, Largest int
-	// Servers is how many game servers were in use at most. Full is how many matches waited since there was none.
-	Servers, Full int
+	// Kept is how many of the runs got only what had changed, since their function keeps its tickets.
+	Kept int
+	// Servers is how many game servers were in use at most. Full is how many matches waited since there was none, and
+	// Refused how many allocations failed. Fleets are those with names, and before them the others, if there are names.
+	Servers, Full, Refused int
+	Fleets                 []FleetUse
+	// Overlooked says which functions overlooked matches while they kept their tickets: from then on they got all of them.
+	Overlooked []string
 	// Asked is how many matches asked their players, and Declined how many of those were not accepted by all.
 	Asked, Declined int
 	// Games is how many games could be filled later, and Joined how many tickets joined one.

@@ -3,13 +3,11 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
-
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/schedule"
@@ -31,9 +29,8 @@ type world struct {
 
 	began, now time.Time
 	agenda     agenda
-	source     Source
-	coming     *population.Arrival // the next one; nil when all have come
-	came       digest
+	ahead      *ahead
+	coming     *comer // the next one; nil when all have come
 
 	index     *pool.Index
 	backfills *pool.Backfills
@@ -46,18 +43,18 @@ type world struct {
 	configs   []*config
 	budget    *schedule.Budget
 	pending   pending
-	fleet     fleet
-	wake      time.Time // when the schedule is to be looked at
-	steps     int
+	// others is the fleet of matches whose fleet has no name in the scenario. inUse is how many servers of all are.
+	fleets map[string]*fleet
+	others *fleet
+	inUse  int
+	wake   time.Time // when the schedule is to be looked at
+	steps  int
 }
 
 // ticket is a ticket that has not ended.
 type ticket struct {
-	*population.Arrival
-	id      string
-	number  int
+	*comer
 	created time.Time
-	body    []byte
 	waits   bool
 	// impatient is set once it has waited as long as it wants to: it leaves when its match does not come about.
 	impatient bool
@@ -70,16 +67,16 @@ func newWorld(ctx context.Context, o *Options) (*world, error) {
 		Scenario: s, ctx: ctx, seed: o.Seed, progress: o.Progress, random: population.Stream(o.Seed, "runs"),
 		result: &Result{Scenario: s, Seed: o.Seed},
 		began:  began.Add(time.Duration(s.Population.Hour * float64(time.Hour)).Truncate(time.Millisecond)),
-		source: o.Source, index: pool.New(), tickets: map[string]*ticket{}, functions: map[string]*function{},
-		backfills: pool.NewBackfills(), games: map[string]*game{},
+		index:  pool.New(), tickets: map[string]*ticket{}, functions: map[string]*function{},
+		backfills: pool.NewBackfills(), games: map[string]*game{}, fleets: map[string]*fleet{},
 		budget: schedule.NewBudget(s.Service.Cores),
 	}
 	w.now = w.began
-	w.fleet = fleet{world: w, random: population.Stream(o.Seed, "fleet")}
-	w.index.KeepOwners()
-	if w.source == nil {
-		w.source = s.Population.Generate(o.Seed)
+	w.others = w.newFleet("", s.Fleet)
+	for name, of := range s.Fleets {
+		w.fleets[name] = w.newFleet(name, of)
 	}
+	w.index.KeepOwners()
 	for name, module := range s.Functions {
 		f, err := startFunction(ctx, o.Box, module)
 		if err != nil {
@@ -96,11 +93,19 @@ func newWorld(ctx context.Context, o *Options) (*world, error) {
 		}
 		w.configs = append(w.configs, one)
 	}
-	w.advance()
+	source := o.Source
+	if source == nil {
+		source = s.Population.Generate(o.Seed)
+	}
+	w.ahead = readAhead(source, w.began)
+	w.coming = w.ahead.take()
 	return w, nil
 }
 
 func (w *world) close() {
+	if w.ahead != nil {
+		w.ahead.close()
+	}
 	for _, f := range w.functions {
 		f.close()
 	}
@@ -108,14 +113,6 @@ func (w *world) close() {
 
 // passed is how much time has passed.
 func (w *world) passed() time.Duration { return w.now.Sub(w.began) }
-
-// advance reads the next ticket that comes.
-func (w *world) advance() {
-	var more bool
-	if w.coming, more = w.source.Next(); !more {
-		w.coming = nil
-	}
-}
 
 // over tells whether nothing more is measured.
 func (w *world) over() bool {
@@ -145,8 +142,24 @@ func (w *world) run() error {
 		}
 		w.report()
 	}
-	w.result.Arrivals = w.came.sum
+	w.count()
 	return nil
+}
+
+// count notes what the fleets with names did, and what functions overlooked.
+func (w *world) count() {
+	for _, name := range slices.Sorted(maps.Keys(w.functions)) {
+		if overlooks := w.functions[name].overlooks; overlooks != "" {
+			w.result.Overlooked = append(w.result.Overlooked, "function "+name+": "+overlooks)
+		}
+	}
+	if len(w.fleets) == 0 {
+		return
+	}
+	w.result.Fleets = append(w.result.Fleets, w.others.counts)
+	for _, name := range slices.Sorted(maps.Keys(w.fleets)) {
+		w.result.Fleets = append(w.result.Fleets, w.fleets[name].counts)
+	}
 }
 
 // next is when there is something to do.
@@ -170,7 +183,7 @@ func (w *world) next() time.Time {
 func (w *world) happen() {
 	for w.coming != nil && !w.began.Add(w.coming.At).After(w.now) {
 		w.arrive(w.coming)
-		w.advance()
+		w.coming = w.ahead.take()
 	}
 	for {
 		at, more := w.agenda.next()
@@ -182,19 +195,16 @@ func (w *world) happen() {
 }
 
 // arrive puts a ticket into the index.
-func (w *world) arrive(a *population.Arrival) {
-	w.came.add(a)
+func (w *world) arrive(a *comer) {
 	r := w.result
+	r.Arrivals = a.came
 	r.Tickets++
 	r.Players += max(1, len(a.Ticket.GetPlayers()))
 	t := &ticket{
-		Arrival: a, id: "t" + strconv.Itoa(r.Tickets), number: r.Tickets, created: w.now,
-		measured: a.At >= w.Measure.From && a.At < w.to(),
+		comer: a, created: w.now, measured: a.At >= w.Measure.From && a.At < w.to(),
 	}
-	a.Ticket.Id, a.Ticket.Created = t.id, w.now.UnixMilli()
-	var err error
-	if t.body, err = proto.Marshal(a.Ticket); err != nil {
-		return // a name that is not UTF-8, which no service takes
+	if t.body == nil {
+		return
 	}
 	w.tickets[t.id] = t
 	if t.measured {

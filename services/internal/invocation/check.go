@@ -31,7 +31,7 @@ func (k *Keeping) Due(r *Run) bool {
 		return false
 	}
 	b := k.bases[r.Key]
-	return b != nil && b.runs >= checkRuns && r.Began.Sub(b.checked) >= checkPause*b.took
+	return b != nil && b.runs >= checkRuns && r.now().Sub(b.checked) >= checkPause*b.took
 }
 
 // Check gives the function all tickets that it left over in the last run, as if they were new, at the time of that run.
@@ -48,11 +48,11 @@ func (inv *Invoker) Check(life context.Context, r *Run, instance Instance, n Nee
 	// Backfill tickets that the run filled would be filled again.
 	again := &Run{
 		Request: request, Index: r.Index, Keeping: r.Keeping, Key: r.Key,
-		Began: began, Deadline: began.Add(r.Deadline.Sub(r.Began)),
+		Began: began, Deadline: began.Add(r.Deadline.Sub(r.Began)), Now: r.Now, Budget: r.Budget,
 	}
 	inv.parts.begin(again)
 	err := inv.check(life, again, instance, n, b)
-	b.checked, b.took = began, time.Since(began)
+	b.checked, b.took = again.now(), time.Since(began)
 	r.Keeping.debt += b.took
 	if err != nil {
 		r.Keeping.drop(b)

@@ -48,6 +48,8 @@ type Run struct {
 	Answer func(*pb.RunPart) error
 	// Began is when the run's time began to count, Deadline when it is over.
 	Began, Deadline time.Time
+	// Now is when the run happens for what is kept from run to run; Began if it is zero. A simulation has its own time.
+	Now time.Time
 	// Budget is how long the function is told that it has; what is left of the time if it is 0. With the same budget, a
 	// function that counts its work does the same, however fast the machine is.
 	Budget time.Duration
@@ -55,6 +57,14 @@ type Run struct {
 	LeftOut LeftOut
 	// Traced is set by Invoke: whether sampled tickets were proposed, or selected for a run that failed.
 	Traced bool
+}
+
+// now is when the run happens for what is kept.
+func (r *Run) now() time.Time {
+	if r.Now.IsZero() {
+		return r.Began
+	}
+	return r.Now
 }
 
 // Instance is an instance of the function: a *sandbox.Instance.

@@ -1,6 +1,7 @@
 package invocation
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -96,7 +97,7 @@ func (k *Keeping) find(r *Run) *base {
 		r.Key = Key(r.Request)
 	}
 	key := r.Key
-	now := r.Began
+	now := r.now()
 	for _, b := range k.bases {
 		if now.Sub(b.used) >= keepTime {
 			k.drop(b)
@@ -137,7 +138,7 @@ func (k *Keeping) admit(b *base, tickets int) bool {
 				continue
 			}
 			sum, others = sum+other.kept.All().N(), others+1
-			if oldest == nil || other.used.Before(oldest.used) {
+			if oldest == nil || other.before(oldest) {
 				oldest = other
 			}
 		}
@@ -146,6 +147,11 @@ func (k *Keeping) admit(b *base, tickets int) bool {
 		}
 		k.drop(oldest)
 	}
+}
+
+// before returns whether a base was used less recently than another one, or else is older.
+func (b *base) before(other *base) bool {
+	return cmp.Or(b.used.Compare(other.used), cmp.Compare(b.number, other.number)) < 0
 }
 
 // begin adds a base, of which the function will have the tickets.

@@ -102,9 +102,9 @@ func (e *encoder) pin(lists ...[]string) {
 		if len(list) == 0 {
 			continue
 		}
-		e.work.Count(int(e.run.Index.Use(e.run.Began, list)))
+		e.work.Count(int(e.run.Index.Use(e.run.now(), list)))
 		if e.run.Backfills != nil {
-			e.work.Count(int(e.run.Backfills.Use(e.run.Began, list)))
+			e.work.Count(int(e.run.Backfills.Use(e.run.now(), list)))
 		}
 	}
 }

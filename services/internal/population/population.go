@@ -26,6 +26,9 @@ type Population struct {
 	Cities []int
 	// Attributes are those of each player. A ticket has the mean of its players.
 	Attributes map[string]Distribution
+	// Within is how far the attributes of the members of a party are from those of the first at most; those that it does
+	// not name have nothing in common.
+	Within map[string]float64
 	// Parties is how many tickets have so many players, from 1 on, in any unit. Each has one if it is empty.
 	Parties []float64
 	// Latency is the property with the latencies of a player to Regions, as the function rules reads it; "" for none.
@@ -60,6 +63,14 @@ func (p *Population) Validate() error {
 	case len(p.Parties) > 0 && !(sum(p.Parties) > 0),
 		slices.ContainsFunc(p.Parties, func(n float64) bool { return !(n >= 0 && n <= maxParameter) }):
 		return errors.New("parties: numbers of 0 or more are expected, of which one is more than 0")
+	}
+	for name, most := range p.Within {
+		if _, is := p.Attributes[name]; !is {
+			return fmt.Errorf("within: %q is none of the attributes", name)
+		}
+		if !(most >= 0 && most <= maxParameter) {
+			return fmt.Errorf("within: %q: a number of 0 or more is expected", name)
+		}
 	}
 	for _, region := range p.Regions {
 		if !slices.Contains(RegionNames(), region) {
@@ -97,8 +108,10 @@ type Crowd struct {
 	at                           float64 // of the last ticket, in seconds
 	tickets                      int
 	arrivals, sizes, leave, ping *rand.Rand
+	near                         *rand.Rand
 	names                        []string
 	draws                        []func() float64
+	within                       []float64 // of each attribute; not a number where there is no bound
 }
 
 // Generate begins. The same population and seed give the same tickets.
@@ -106,7 +119,7 @@ func (p *Population) Generate(seed uint64) *Crowd {
 	c := &Crowd{
 		Population: p, cities: p.Cities, parties: []float64{1},
 		arrivals: Stream(seed, "arrivals"), sizes: Stream(seed, "parties"), leave: Stream(seed, "patience"),
-		ping: Stream(seed, "latency"),
+		ping: Stream(seed, "latency"), near: Stream(seed, "within"),
 	}
 	if len(c.cities) == 0 {
 		c.cities = Everywhere
@@ -122,6 +135,11 @@ func (p *Population) Generate(seed uint64) *Crowd {
 	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
 		c.names = append(c.names, name)
 		c.draws = append(c.draws, p.Attributes[name].Sampler(seed, "attribute "+name))
+		within := math.NaN()
+		if most, is := p.Within[name]; is {
+			within = most
+		}
+		c.within = append(c.within, within)
 	}
 	return c
 }
@@ -171,14 +189,22 @@ func (c *Crowd) arrival(city *City) *Arrival {
 	}
 	n := 1 + Choose(c.sizes, c.parties)
 	values := make([]float64, len(c.draws))
+	var leader []float64
 	for i := range n {
 		one := &pb.Player{Id: owner, AttributeNames: c.names, AttributeValues: make([]float64, len(c.draws))}
 		if i > 0 {
 			one.Id += "." + strconv.Itoa(i+1)
 		}
 		for k, draw := range c.draws {
-			one.AttributeValues[k] = draw()
+			if within := c.within[k]; i > 0 && within >= 0 {
+				one.AttributeValues[k] = leader[k] + within*(2*c.near.Float64()-1)
+			} else {
+				one.AttributeValues[k] = draw()
+			}
 			values[k] += one.AttributeValues[k] / float64(n)
+		}
+		if i == 0 {
+			leader = one.AttributeValues
 		}
 		properties := c.latencies(a, city)
 		if n == 1 {

@@ -66,6 +66,34 @@ func TestNightsAreQuiet(t *testing.T) {
 	}
 }
 
+// Members of a party are near the first, where that is asked for.
+func TestMembersOfPartiesAreNearTheFirst(t *testing.T) {
+	p := population.Population{Duration: time.Minute, Rate: 50, Parties: []float64{1, 1, 1},
+		Attributes: map[string]population.Distribution{
+			"level": distribution(t, "uniform:0:1000"), "skill": distribution(t, "normal:1500:400"),
+		},
+		Within: map[string]float64{"skill": 120}}
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	far, far100, levels := 0.0, 0, 0
+	for _, a := range all(&p, 2) {
+		players := a.Ticket.GetPlayers()
+		for _, one := range players[min(1, len(players)):] {
+			gap := math.Abs(one.GetAttributeValues()[1] - players[0].GetAttributeValues()[1])
+			if far = max(far, gap); gap > 100 {
+				far100++
+			}
+			if math.Abs(one.GetAttributeValues()[0]-players[0].GetAttributeValues()[0]) > 500 {
+				levels++
+			}
+		}
+	}
+	if far > 120 || far100 == 0 || levels == 0 {
+		t.Errorf("the skills are up to %g apart, %d times by more than 100; %d levels are far apart", far, far100, levels)
+	}
+}
+
 // Adding an attribute, a latency or patience does not change who comes, and who comes has what was asked for.
 func TestTicketsAreReproducible(t *testing.T) {
 	p := population.Population{Duration: time.Minute, Rate: 20, Parties: []float64{1, 1},

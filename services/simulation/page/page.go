@@ -3,6 +3,7 @@
 package page
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -106,6 +107,18 @@ func Notes(r *simulation.Result) (notes []string) {
 	}
 	if r.Full > 0 {
 		add("%d times a match was not made since no game server was free", r.Full)
+	}
+	if r.Refused > 0 {
+		add("%d matches got no server", r.Refused)
+	}
+	for _, f := range r.Fleets {
+		if f.Servers+f.Full+f.Refused > 0 {
+			add("%s: at most %d servers in use, %d times none was free, %d errors", cmp.Or(f.Name, "all other fleets"),
+				f.Servers, f.Full, f.Refused)
+		}
+	}
+	for _, what := range r.Overlooked {
+		add("%s. It got all tickets in each run from then on", what)
 	}
 	if r.Asked > 0 {
 		add("%d matches asked their players, of which %d were not accepted", r.Asked, r.Declined)
