@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func modules(t *testing.T) fixture {
+func modules(t testing.TB) fixture {
 	t.Helper()
 	f, err := sharedFixture()
 	if err != nil {
@@ -77,7 +77,7 @@ func modules(t *testing.T) fixture {
 	return f
 }
 
-func distribution(t *testing.T, text string) population.Distribution {
+func distribution(t testing.TB, text string) population.Distribution {
 	t.Helper()
 	d, err := population.ParseDistribution(text)
 	if err != nil {
@@ -87,7 +87,7 @@ func distribution(t *testing.T, text string) population.Distribution {
 }
 
 // duels is a scenario of duels with these settings, whose players have a skill around 1500.
-func duels(t *testing.T, settings string, rate float64, lasting time.Duration) *simulation.Scenario {
+func duels(t testing.TB, settings string, rate float64, lasting time.Duration) *simulation.Scenario {
 	t.Helper()
 	return &simulation.Scenario{
 		Name:      "duels",
