@@ -14,8 +14,9 @@ import (
 //
 // The first error is kept, and all later values are the defaults. Read all values, then return [Settings.Err].
 type Settings struct {
-	raw []byte
-	err error
+	raw     []byte
+	members scan.Parsed // of raw
+	err     error
 }
 
 // NewSettings reads a JSON object. An empty text is an empty object.
@@ -26,7 +27,7 @@ func NewSettings(json []byte) *Settings {
 	if err := scan.Object(json); err != nil {
 		return &Settings{raw: []byte("{}"), err: message.Errorf("settings: the text %s", err)}
 	}
-	return &Settings{raw: json}
+	return &Settings{raw: json, members: scan.Parse(json)}
 }
 
 // Err returns the first error, a message for the author of the config.
@@ -147,4 +148,4 @@ func (s *Settings) get(path string, want scan.Kind) []byte {
 }
 
 // find returns the value at path, or nil if it is absent or null.
-func (s *Settings) find(path string) []byte { return scan.Find(s.raw, path) }
+func (s *Settings) find(path string) []byte { return s.members.Find(path) }

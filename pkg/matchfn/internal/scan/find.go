@@ -1,6 +1,8 @@
 package scan
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -9,12 +11,48 @@ import (
 // separated by dots; elements of arrays have their number as name. Of members with the same name it returns the last,
 // as encoding/json does.
 func Find(raw []byte, path string) []byte {
-	for step := range strings.SplitSeq(path, ".") {
-		raw = child(raw, step)
-		if raw == nil {
+	for more := true; more; {
+		var step string
+		step, path, more = strings.Cut(path, ".")
+		if raw = child(raw, step); raw == nil {
 			return nil
 		}
 	}
+	return present(raw)
+}
+
+// Parsed is a valid JSON object that is read once.
+type Parsed []Pair
+
+// Pair is a member of an object: a JSON string, and a value without space around it.
+type Pair struct{ Name, Value []byte }
+
+// Parse reads a valid JSON object. Its members are parts of the text.
+func Parse(text []byte) (p Parsed) {
+	walk(text, func(name, value []byte) bool {
+		p = append(p, Pair{name, value})
+		return true
+	})
+	return p
+}
+
+// Find is [Find] in the object.
+func (p Parsed) Find(path string) []byte {
+	step, rest, more := strings.Cut(path, ".")
+	for _, m := range slices.Backward(p) {
+		if !is(m.Name, step) {
+			continue
+		}
+		if more {
+			return Find(m.Value, rest)
+		}
+		return present(m.Value)
+	}
+	return nil
+}
+
+// present returns a value, or nil if it is null.
+func present(raw []byte) []byte {
 	if KindOf(raw) == KindNull {
 		return nil
 	}
@@ -26,8 +64,8 @@ func child(raw []byte, step string) []byte {
 	var found []byte
 	switch KindOf(raw) {
 	case KindObject:
-		Members(raw, func(name string, value []byte) bool {
-			if name == step {
+		walk(raw, func(name, value []byte) bool {
+			if is(name, step) {
 				found = value
 			}
 			return true
@@ -47,6 +85,14 @@ func child(raw []byte, step string) []byte {
 		})
 	}
 	return found
+}
+
+// is returns whether a valid JSON string has a text.
+func is(raw []byte, text string) bool {
+	if len(raw) == len(text)+2 && string(raw[1:len(raw)-1]) == text {
+		return bytes.IndexByte(raw, '\\') < 0
+	}
+	return bytes.IndexByte(raw, '\\') >= 0 && Unquote(raw) == text
 }
 
 // Each calls found with every value of a valid JSON value at a path. In a path, * is every member of an object or

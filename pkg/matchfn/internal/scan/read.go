@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -87,7 +88,9 @@ func Unquote(raw []byte) string {
 	if len(raw) < 2 {
 		return ""
 	}
-	raw = raw[1 : len(raw)-1]
+	if raw = raw[1 : len(raw)-1]; bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw)
+	}
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); {
 		if raw[i] != '\\' || i+1 == len(raw) {
