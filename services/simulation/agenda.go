@@ -15,16 +15,23 @@ type event struct {
 	at     time.Time
 	number int
 	do     func()
+	of     *ticket // whose end makes it needless; nil for none
 }
 
 // plan plans what happens at a time.
-func (a *agenda) plan(at time.Time, do func()) {
+func (a *agenda) plan(at time.Time, do func()) { a.planFor(nil, at, do) }
+
+// planFor plans what happens at a time if a ticket has not ended before.
+func (a *agenda) planFor(t *ticket, at time.Time, do func()) {
 	a.planned++
-	heap.Push(a, event{at, a.planned, do})
+	heap.Push(a, event{at, a.planned, do, t})
 }
 
 // next is when something happens next, and false if nothing is planned.
 func (a *agenda) next() (time.Time, bool) {
+	for len(a.list) > 0 && a.list[0].of != nil && a.list[0].of.ended {
+		a.take()
+	}
 	if len(a.list) == 0 {
 		return time.Time{}, false
 	}

@@ -35,22 +35,25 @@ const (
 	batchesOut = 16
 )
 
-// readAhead begins to make the tickets of a source, which nobody else uses until close.
-func readAhead(source Source, began time.Time) *ahead {
+// readAhead begins to make the tickets of a source that come from a time on. Nobody else uses the source until close.
+func readAhead(source Source, began time.Time, from time.Duration) *ahead {
 	a := &ahead{batches: make(chan []*comer, batchesOut), stop: make(chan struct{})}
 	a.ended.Go(func() {
 		defer close(a.batches)
 		var came digest
 		for number := 0; ; {
 			batch := make([]*comer, 0, batchSize)
-			for len(batch) < batchSize {
-				one, more := source.Next()
-				if !more {
+			more := true
+			for more && len(batch) < batchSize {
+				var one *population.Arrival
+				if one, more = source.Next(); !more {
 					break
 				}
 				number++
 				came.add(one)
-				batch = append(batch, newComer(one, number, began, came.sum))
+				if one.At >= from {
+					batch = append(batch, newComer(one, number, began, came.sum))
+				}
 			}
 			select {
 			case a.batches <- batch:

@@ -66,7 +66,11 @@ const checkRuns = 1000
 // check gives a function the tickets that it left over once more, now and then. One that overlooks matches gets all
 // tickets from then on, as in a runner.
 func (f *function) check(ctx context.Context, s *segment, r *invocation.Run) error {
-	if s.unchecked++; f.keeping == nil || s.unchecked < checkRuns || !f.keeping.Has(r.Key) {
+	if f.keeping == nil || !f.keeping.Has(r.Key) {
+		s.unchecked = 0
+		return nil
+	}
+	if s.unchecked++; s.unchecked < checkRuns {
 		return nil
 	}
 	s.unchecked = 0
@@ -162,8 +166,8 @@ func (w *world) start() error {
 	}
 	starts, wake := w.state().Next(w.now)
 	w.wake = wake
-	for _, s := range starts {
-		if err := w.startRun(s); err != nil {
+	for i, s := range starts {
+		if err := w.startRun(s, w.seedOf(i)); err != nil {
 			return fmt.Errorf("configs.%s: function %s: %w", s.config.GetId(), s.config.GetFunction(), err)
 		}
 	}
@@ -171,13 +175,13 @@ func (w *world) start() error {
 }
 
 // startRun runs a function on what waits now. Its answer comes later.
-func (w *world) startRun(s *segment) error {
+func (w *world) startRun(s *segment, seed uint64) error {
 	c := s.config
 	s.Start(w.now)
 	s.Take("simulation", w.times())
 	request := &pb.RunRequest{
 		Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: s.pools, Queue: c.GetQueue(),
-		Now: w.now.UnixMilli(), Seed: w.random.Uint64(), Backfills: w.backfills.Len() > 0,
+		Now: w.now.UnixMilli(), Seed: seed, Backfills: w.backfills.Len() > 0,
 	}
 	if crowds := pool.Crowds(c.GetPools()); crowds != nil && w.now.Sub(c.counted) >= w.Service.MaxInterval {
 		request.Census, c.counted = crowds, w.now

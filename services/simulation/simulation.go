@@ -26,6 +26,9 @@ type Options struct {
 	Seed     uint64
 	// Source has the tickets. Without one the scenario's population is generated.
 	Source Source
+	// Parts is how many parts of the time are simulated beside each other, where that is possible: see [Scenario.Parts].
+	// The result is the same.
+	Parts int
 	// Progress is told how much of the time is simulated; may be nil.
 	Progress func(done, all time.Duration)
 }
@@ -92,16 +95,23 @@ type Match struct {
 
 // Run simulates a scenario. The error of a function names its config and the time.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	w, err := newWorld(ctx, &o)
+	if o.Parts > 1 && o.Source == nil && o.Scenario.separable() {
+		return simulateParts(ctx, &o)
+	}
+	w, err := newWorld(ctx, &o, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
 	if err := w.run(); err != nil {
-		return nil, fmt.Errorf("after %s, with %d tickets that wait: %w",
-			w.passed().Round(time.Millisecond), w.index.Len(), err)
+		return nil, w.explain(err)
 	}
 	return w.result, nil
+}
+
+// explain says when a simulation failed.
+func (w *world) explain(err error) error {
+	return fmt.Errorf("after %s, with %d tickets that wait: %w", w.passed().Round(time.Millisecond), w.index.Len(), err)
 }
 
 // digest tells apart who came when.

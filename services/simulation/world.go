@@ -12,7 +12,6 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/internal/population"
 )
 
 // began is when virtual time begins, but for the hour.
@@ -24,7 +23,6 @@ type world struct {
 	ctx      context.Context
 	seed     uint64
 	progress func(done, all time.Duration)
-	random   *rand.Rand // seeds of runs
 	result   *Result
 
 	began, now time.Time
@@ -44,11 +42,13 @@ type world struct {
 	budget    *schedule.Budget
 	pending   pending
 	// others is the fleet of matches whose fleet has no name in the scenario. inUse is how many servers of all are.
-	fleets map[string]*fleet
-	others *fleet
-	inUse  int
-	wake   time.Time // when the schedule is to be looked at
-	steps  int
+	fleets  map[string]*fleet
+	others  *fleet
+	inUse   int
+	wake    time.Time // when the schedule is to be looked at
+	steps   int
+	part    *part // nil if the whole is simulated in one piece
+	largest int   // how many tickets waited at most since the last mark of the part
 }
 
 // ticket is a ticket that has not ended.
@@ -56,15 +56,16 @@ type ticket struct {
 	*comer
 	created time.Time
 	waits   bool
+	ended   bool
 	// impatient is set once it has waited as long as it wants to: it leaves when its match does not come about.
 	impatient bool
 	measured  bool
 }
 
-func newWorld(ctx context.Context, o *Options) (*world, error) {
+func newWorld(ctx context.Context, o *Options, p *part) (*world, error) {
 	s := o.Scenario
 	w := &world{
-		Scenario: s, ctx: ctx, seed: o.Seed, progress: o.Progress, random: population.Stream(o.Seed, "runs"),
+		Scenario: s, ctx: ctx, seed: o.Seed, progress: o.Progress,
 		result: &Result{Scenario: s, Seed: o.Seed},
 		began:  began.Add(time.Duration(s.Population.Hour * float64(time.Hour)).Truncate(time.Millisecond)),
 		index:  pool.New(), tickets: map[string]*ticket{}, functions: map[string]*function{},
@@ -97,7 +98,11 @@ func newWorld(ctx context.Context, o *Options) (*world, error) {
 	if source == nil {
 		source = s.Population.Generate(o.Seed)
 	}
-	w.ahead = readAhead(source, w.began)
+	from := time.Duration(0)
+	if w.part = p; p != nil {
+		from = p.from
+	}
+	w.ahead = readAhead(source, w.began, from)
 	w.coming = w.ahead.take()
 	return w, nil
 }
@@ -134,7 +139,11 @@ func (w *world) run() error {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		w.now = w.next()
+		next := w.next()
+		if w.part != nil && w.part.pass(next) {
+			break
+		}
+		w.now = next
 		w.happen()
 		w.evaluate()
 		if err := w.start(); err != nil {
@@ -214,14 +223,15 @@ func (w *world) arrive(a *comer) {
 	if a.Patience > 0 {
 		patience = min(patience, a.Patience)
 	}
-	w.agenda.plan(w.now.Add(patience), func() {
+	w.agenda.planFor(t, w.now.Add(patience), func() {
 		t.impatient = true
 		if t.waits {
 			w.leave(t)
 		}
 	})
 	w.wait(t)
-	r.Largest = max(r.Largest, w.index.Len())
+	w.largest = max(w.largest, w.index.Len())
+	r.Largest = max(r.Largest, w.largest)
 	w.touch()
 }
 
@@ -249,6 +259,7 @@ func (w *world) withdraw(t *ticket) {
 // end ends a ticket.
 func (w *world) end(t *ticket, how Outcome) {
 	delete(w.tickets, t.id)
+	t.ended = true
 	if !t.measured {
 		return
 	}
@@ -286,6 +297,12 @@ func (w *world) report() {
 	if w.steps++; w.steps%every == 0 && w.progress != nil {
 		w.progress(min(w.passed(), w.Population.Duration), w.Population.Duration)
 	}
+}
+
+// seedOf is the seed of one of the runs that start now: it does not depend on what happened before.
+func (w *world) seedOf(number int) uint64 {
+	const most = 1 << 16 // runs in a millisecond
+	return rand.NewPCG(w.seed, uint64(w.now.UnixMilli())*most+uint64(number)).Uint64()
 }
 
 // drawFor returns random numbers that belong to a ticket: whatever else happens, they are the same.

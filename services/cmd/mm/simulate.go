@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -117,7 +118,8 @@ func (c simulateCommand) simulate(
 	group, ctx := errgroup.WithContext(ctx)
 	for i, scenario := range scenarios {
 		group.Go(func() (err error) {
-			o := simulation.Options{Box: box, Scenario: scenario, Seed: c.Seed}
+			o := simulation.Options{Box: box, Scenario: scenario, Seed: c.Seed,
+				Parts: scenario.Parts(max(1, runtime.GOMAXPROCS(0)/len(scenarios)))}
 			var recorded *simulation.Recorded
 			if scenario.Recording != "" {
 				recorded, err = simulation.OpenRecording(scenario.Recording, scenario.Population.Patience, c.Seed)

@@ -161,6 +161,34 @@ func (c *Crowd) meanDay() float64 {
 	return all / weights
 }
 
+// Split divides the time until an end into n parts in which about as many come, and returns where the others than the
+// first begin.
+func (p *Population) Split(n int, until time.Duration) (begins []time.Duration) {
+	const steps = 10_000
+	c := p.Generate(0)
+	var sums [steps + 1]float64
+	for step := range steps {
+		hour := c.Hour + (float64(step)+0.5)/steps*until.Hours()
+		sums[step+1] = sums[step] + c.level(hour)
+	}
+	for i := 1; i < n; i++ {
+		step, _ := slices.BinarySearch(sums[:], sums[steps]*float64(i)/float64(n))
+		begins = append(begins, (until * time.Duration(step) / steps).Truncate(time.Millisecond))
+	}
+	return begins
+}
+
+// level is how many come at an hour in UTC, in any unit.
+func (c *Crowd) level(hour float64) (sum float64) {
+	if !c.Daily {
+		return 1
+	}
+	for _, i := range c.cities {
+		sum += cities[i].weight * Day(hour+cities[i].Offset)
+	}
+	return sum
+}
+
 // Next returns the next ticket, and false when all have come.
 func (c *Crowd) Next() (*Arrival, bool) {
 	for {
