@@ -75,12 +75,13 @@ func TestAllocationsFail(t *testing.T) {
 // rules opens games of two against two and is told who is in them.
 func rules(t *testing.T, backfill string) *simulation.Scenario {
 	t.Helper()
-	s := duels(t, `{"values": {"skill": "number", "id": {"type": "string", "missing": "any"}},
+	s := duels(t, `{"numbers": ["skill"], "values": {"id": {"type": "string", "missing": "any"}},
 		"teams": [{"name": "team", "copies": 2, "size": 2}], "rules": [{"spread": "skill", "max": 1e6}]`+backfill+`}`,
-		4, 10*time.Minute)
+		3, 4*time.Minute)
 	s.Configs[0].Function, s.Functions = "rules", map[string][]byte{"rules": modules(t).rules}
 	s.Configs[0].Hosting = &pb.Hosting{Fleet: "eu"}
 	s.Population.Patience = distribution(t, "100")
+	s.Service.MinInterval = 100 * time.Millisecond
 	s.Fleet = simulation.Fleet{Allocation: distribution(t, "1"), Game: distribution(t, "60"),
 		Restart: distribution(t, "5"), Stay: distribution(t, "exponential:30"), Approval: distribution(t, "0.5"),
 		Open: "open", Roster: true}
