@@ -1,7 +1,6 @@
 package matchfn
 
 import (
-	"slices"
 	"strconv"
 
 	"matchmaker.dev/pkg/matchfn/internal/message"
@@ -127,10 +126,8 @@ func (s *Settings) Names(path string) []string {
 
 // Only refuses all other settings, for example misspelt ones.
 func (s *Settings) Only(names ...string) {
-	for _, name := range s.Names("") {
-		if !slices.Contains(names, name) {
-			s.Fail(name, "is not a setting of this function, which has "+list(names))
-		}
+	if name, found := s.members.Other(names); found {
+		s.Fail(name, "is not a setting of this function, which has "+list(names))
 	}
 }
 

@@ -7,7 +7,7 @@ package simulation
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
+	"math"
 	"time"
 
 	"matchmaker.dev/services/internal/population"
@@ -118,8 +118,29 @@ func (w *world) explain(err error) error {
 type digest struct{ sum uint64 }
 
 func (d *digest) add(a *population.Arrival) {
-	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, d.sum, a.At, a.Patience, a.Ticket.GetAttributeNames(), a.Ticket.GetAttributeValues(),
-		len(a.Ticket.GetPlayers()), a.Ticket.GetQueues()) // never fails
-	d.sum = h.Sum64()
+	d.number(uint64(a.At))
+	d.number(uint64(a.Patience))
+	d.number(uint64(len(a.Ticket.GetPlayers())))
+	for i, name := range a.Ticket.GetAttributeNames() {
+		d.text(name)
+		d.number(math.Float64bits(a.Ticket.GetAttributeValues()[i]))
+	}
+	for _, queue := range a.Ticket.GetQueues() {
+		d.text(queue)
+	}
+}
+
+// number adds a number, by a step of SplitMix64.
+func (d *digest) number(n uint64) {
+	d.sum += n + 0x9e3779b97f4a7c15
+	d.sum = (d.sum ^ d.sum>>30) * 0xbf58476d1ce4e5b9
+	d.sum = (d.sum ^ d.sum>>27) * 0x94d049bb133111eb
+	d.sum ^= d.sum >> 31
+}
+
+func (d *digest) text(text string) {
+	d.number(uint64(len(text)))
+	for i := range len(text) {
+		d.number(uint64(text[i]))
+	}
 }

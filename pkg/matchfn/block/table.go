@@ -1,6 +1,10 @@
 package block
 
-import "matchmaker.dev/pkg/matchfn/internal/message"
+import (
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/internal/message"
+)
 
 // section is one entry of a block's table.
 type section struct {
@@ -29,6 +33,7 @@ func parseTable(block []byte, magic string, into []section) ([]section, error) {
 	if table%8 != 0 || table < headerSize || table+count*entrySize > uint64(len(block)) {
 		return nil, message.Errorf("block: a table of %d sections at %d does not fit into %d bytes", count, table, len(block))
 	}
+	into = slices.Grow(into, int(count)) // they fit into the block
 	end := uint64(headerSize)
 	for i := range count {
 		entry := block[table+i*entrySize:][:entrySize]

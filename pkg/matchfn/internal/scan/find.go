@@ -28,12 +28,23 @@ type Parsed []Pair
 type Pair struct{ Name, Value []byte }
 
 // Parse reads a valid JSON object. Its members are parts of the text.
-func Parse(text []byte) (p Parsed) {
+func Parse(text []byte) Parsed {
+	p := make(Parsed, 0, 8)
 	walk(text, func(name, value []byte) bool {
 		p = append(p, Pair{name, value})
 		return true
 	})
 	return p
+}
+
+// Other returns the name of the first member that is none of these.
+func (p Parsed) Other(names []string) (name string, found bool) {
+	for _, m := range p {
+		if !slices.ContainsFunc(names, func(name string) bool { return is(m.Name, name) }) {
+			return Unquote(m.Name), true
+		}
+	}
+	return "", false
 }
 
 // Find is [Find] in the object.
