@@ -60,9 +60,10 @@ func (s *Scenario) separable() bool {
 // leastPart is for how many players a part is worthwhile.
 const leastPart = 10_000
 
-// Parts is how many parts of a simulation are worthwhile on so many processors.
+// Parts is how many parts of a simulation are worthwhile on so many processors. Where nobody leaves, parts with an odd
+// number more of tickets are never in the same state.
 func (s *Scenario) Parts(processors int) int {
-	if !s.separable() {
+	if !s.separable() || s.Population.Patience.IsZero() {
 		return 1
 	}
 	return max(1, min(processors, int(s.Population.Rate*s.until().Seconds()/leastPart)))
@@ -76,8 +77,8 @@ func (s *Scenario) until() time.Duration {
 	return s.Population.Duration
 }
 
-// simulateParts simulates parts beside each other.
-func simulateParts(ctx context.Context, o *Options) (*Result, error) {
+// simulateParts simulates parts beside each other. It returns those whose results are joined.
+func simulateParts(ctx context.Context, o *Options) (chain []*part, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	parts := divide(o.Scenario, o.Parts)
@@ -87,7 +88,6 @@ func simulateParts(ctx context.Context, o *Options) (*Result, error) {
 		if o.Progress != nil {
 			one.Progress = func(done, _ time.Duration) { shown.note(i, done) }
 		}
-		var err error
 		if p.world, err = newWorld(ctx, &one, p); err != nil {
 			for _, other := range parts[:i] {
 				other.world.close()
@@ -101,7 +101,7 @@ func simulateParts(ctx context.Context, o *Options) (*Result, error) {
 	}
 	parts[0].run()
 	// Those that go on from the first are known when they end. The others are not needed.
-	chain := []*part{parts[0]}
+	chain = []*part{parts[0]}
 	for last := parts[0]; last.goes != nil; last = last.goes {
 		last.goes.await()
 		chain = append(chain, last.goes)
@@ -111,7 +111,7 @@ func simulateParts(ctx context.Context, o *Options) (*Result, error) {
 	for _, p := range parts {
 		p.world.close()
 	}
-	return join(chain)
+	return chain, nil
 }
 
 // divide divides the time into as many parts.

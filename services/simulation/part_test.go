@@ -15,7 +15,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 		"impatient": func(s *simulation.Scenario) { s.Population.Patience = distribution(t, "exponential:20") },
 		"a part is measured": func(s *simulation.Scenario) {
 			s.Population.Patience = distribution(t, "exponential:20")
-			s.Measure.From, s.Measure.To = time.Minute, 8*time.Minute
+			s.Measure.From, s.Measure.To = time.Minute, 5*time.Minute
 		},
 		"many wait for long, so that parts differ": func(s *simulation.Scenario) {
 			s.Configs[0].Settings = []byte(`{"window": 0, "widen": 0.5}`)
@@ -33,10 +33,14 @@ func TestPartsAreTheWhole(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := duels(t, `{"window": 5, "widen": 2}`, 5, 10*time.Minute)
+			s := duels(t, `{"window": 5, "widen": 2}`, 5, 6*time.Minute)
 			change(s)
 			whole := run(t, s, 3)
-			parts, err := simulation.Run(t.Context(), simulation.Options{Box: modules(t).box, Scenario: s, Seed: 3, Parts: 3})
+			o := simulation.Options{Box: modules(t).box, Scenario: s, Seed: 3, Parts: 3}
+			if n, err := simulation.Joined(t.Context(), o); n < 2 || err != nil {
+				t.Errorf("%d parts are joined, %v", n, err)
+			}
+			parts, err := simulation.Run(t.Context(), o)
 			if err != nil {
 				t.Fatal(err)
 			}

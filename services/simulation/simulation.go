@@ -96,7 +96,11 @@ type Match struct {
 // Run simulates a scenario. The error of a function names its config and the time.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Parts > 1 && o.Source == nil && o.Scenario.separable() {
-		return simulateParts(ctx, &o)
+		chain, err := simulateParts(ctx, &o)
+		if err != nil {
+			return nil, err
+		}
+		return join(chain)
 	}
 	w, err := newWorld(ctx, &o, nil)
 	if err != nil {
