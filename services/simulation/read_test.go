@@ -66,7 +66,8 @@ func TestScenarioIsRead(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if p.Rate != 1 || p.Duration != 2*time.Hour || !p.Daily || p.Hour != 6 || len(p.Cities) != 11 ||
-		len(p.Attributes) != 2 || p.Within["skill"] != 120 || len(p.Parties) != 2 || len(p.Regions) != 5 || p.Patience.IsZero() ||
+		len(p.Attributes) != 2 || p.Within["skill"] != 120 || len(p.Parties) != 2 ||
+		len(p.Regions) != 5 || p.Patience.IsZero() ||
 		p.Queues[0] != "ranked" {
 		t.Errorf("%+v", p)
 	}

@@ -18,8 +18,8 @@ type Scenario struct {
 	Recording  string
 	Population population.Population
 	Service    Service
-	// Fleets are the game servers of matches with these fleets. A name is that of a fleet, or FLEET/REGION for those of one
-	// of its regions. Fleet is the servers of all other matches.
+	// Fleets are the game servers of matches with these fleets. A name is that of a fleet, or FLEET/REGION for those of
+	// one of its regions. Fleet is the servers of all other matches.
 	Fleet      Fleet
 	Fleets     map[string]Fleet
 	Acceptance Acceptance
@@ -59,8 +59,8 @@ type Fleet struct {
 	// proposed to it.
 	Stay, Approval population.Distribution
 	Open           string
-	// Roster is set if the server says who is in its game, and Backfill if it makes a backfill ticket of its own for a game
-	// whose function made none.
+	// Roster is set if the server says who is in its game, and Backfill if it makes a backfill ticket of its own for a
+	// game whose function made none.
 	Roster, Backfill bool
 }
 
