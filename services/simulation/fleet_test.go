@@ -77,13 +77,13 @@ func rules(t *testing.T, backfill string) *simulation.Scenario {
 	t.Helper()
 	s := duels(t, `{"numbers": ["skill"], "values": {"id": {"type": "string", "missing": "any"}},
 		"teams": [{"name": "team", "copies": 2, "size": 2}], "rules": [{"spread": "skill", "max": 1e6}]`+backfill+`}`,
-		3, 4*time.Minute)
+		3, 2*time.Minute)
 	s.Configs[0].Function, s.Functions = "rules", map[string][]byte{"rules": modules(t).rules}
 	s.Configs[0].Hosting = &pb.Hosting{Fleet: "eu"}
 	s.Population.Patience = distribution(t, "100")
-	s.Service.MinInterval = 100 * time.Millisecond
-	s.Fleet = simulation.Fleet{Allocation: distribution(t, "1"), Game: distribution(t, "60"),
-		Restart: distribution(t, "5"), Stay: distribution(t, "exponential:30"), Approval: distribution(t, "0.5"),
+	s.Service.MinInterval = 500 * time.Millisecond // otherwise it runs for every event of a game
+	s.Fleet = simulation.Fleet{Allocation: distribution(t, "1"), Game: distribution(t, "30"),
+		Restart: distribution(t, "2"), Stay: distribution(t, "exponential:15"), Approval: distribution(t, "0.5"),
 		Open: "open", Roster: true}
 	return s
 }
@@ -99,8 +99,8 @@ func TestServersSayWhoIsInTheirGames(t *testing.T) {
 		scenario    *simulation.Scenario
 		least, most float64
 	}{
-		"of the function": {rules(t, `, "backfill": {"create": "all"}`), 5, 8},
-		"of the server":   {own, 5, 8},
+		"of the function": {rules(t, `, "backfill": {"create": "all"}`), 3.5, 8},
+		"of the server":   {own, 3.5, 8},
 		"nobody says it":  {silent, 0, 0},
 		"there are none":  {rules(t, ``), 0, 0},
 	} {
@@ -112,7 +112,7 @@ func TestServersSayWhoIsInTheirGames(t *testing.T) {
 			if count(r, simulation.Matched) != 4*len(r.Matches)+r.Joined {
 				t.Errorf("%d are matched, in %d matches and %d games", count(r, simulation.Matched), len(r.Matches), r.Joined)
 			}
-			// In a minute each of four places is left twice by those who stay for 30 seconds on average.
+			// In its time each of four places is left twice by those who stay for 30 seconds on average.
 			if perGame := float64(r.Joined) / float64(max(1, r.Games)); perGame < c.least || perGame > c.most {
 				t.Errorf("%d joined %d games", r.Joined, r.Games)
 			}

@@ -324,8 +324,8 @@ func (g *game) ask(m *match) {
 	g.world.ask(m)
 }
 
-// answered notes that the players were asked.
-func (g *game) answered() {
+// endAsking notes that the players were asked.
+func (g *game) endAsking() {
 	g.asking = nil
 	if !g.over {
 		g.show()

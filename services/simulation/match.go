@@ -179,7 +179,7 @@ func (w *world) ask(m *match) {
 			return
 		}
 		if m.joins != nil {
-			m.joins.answered()
+			m.joins.endAsking()
 		}
 		if accepted != never {
 			w.host(m)
