@@ -16,6 +16,41 @@ type TicketExplanation struct {
 	Players int                 `json:"players"`
 	Queues  []string            `json:"queues,omitempty"`
 	Configs []ConfigExplanation `json:"configs"`
+	// History is the latest matches in which it was; nil if the service is of an earlier version.
+	History *TicketHistory `json:"history,omitempty"`
+}
+
+// TicketHistory is the latest matches in which a ticket was, the latest first: claims, and proposals to running games.
+type TicketHistory struct {
+	Matches []TicketMatch `json:"matches"`
+	// Since is from when on events were looked at. Complete: that is all of the ticket's life, and there were no more
+	// matches. Events that are not kept any more are missing in either case.
+	Since    time.Time `json:"since"`
+	Complete bool      `json:"complete"`
+	// Error is why not more is known.
+	Error string `json:"error,omitempty"`
+}
+
+// TicketMatch is what became of a match in which a ticket was.
+type TicketMatch struct {
+	Match string `json:"match"`
+	// State is asking, claimed, allocating, proposed, assigned, failed, released or rejected.
+	State    string    `json:"state"`
+	Config   string    `json:"config"`
+	Revision int64     `json:"revision,omitempty"`
+	Function string    `json:"function,omitempty"`
+	Upload   int64     `json:"upload,omitempty"`
+	Score    *float64  `json:"score,omitempty"`
+	Backfill string    `json:"backfill,omitempty"`
+	Created  time.Time `json:"created"`
+	Ended    time.Time `json:"ended,omitzero"`
+	// Failed: it ended, and the ticket has no connection by it.
+	Failed bool `json:"failed"`
+	// Reason is that of an event; Error is what players get, Detail what only the studio does. While the match goes on,
+	// they say why there was no server at the last attempt.
+	Reason string `json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"`
+	Detail string `json:"detail,omitempty"`
 }
 
 // ConfigExplanation is what a config makes of a ticket.
@@ -68,6 +103,9 @@ type RunExplanation struct {
 	// Best is the best proposal with the ticket, beside those of all configs; nil if there is none, or there were too many
 	// to compare.
 	Best *BestProposal `json:"best,omitempty"`
+	// With are the best proposals with the ticket, the best first; five at most, of Holding.
+	With    []BestProposal `json:"with,omitempty"`
+	Holding int            `json:"holding,omitempty"`
 }
 
 // Seen is runs of a config's function, in all segments of its pools, and when the first of them was asked for. Runs of

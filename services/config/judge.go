@@ -93,7 +93,7 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 	answer := s.asker.Run(waiting, &pb.RunRequest{
 		Project: project, Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: c.GetPools(),
 		Queue: c.GetQueue(), Census: attributePools(c), Check: true, Now: s.Store.Now().UnixMilli(),
-		Budget: judgeTime.Milliseconds(), Upload: c.GetUpload(),
+		Budget: judgeTime.Milliseconds(), Upload: c.GetUpload(), Serving: servingOf(f, c),
 	})
 	budget.Charge(ctx, project, answer.Cost)
 	switch reason, refused := strings.CutPrefix(answer.Failure, settingsError); {
@@ -102,6 +102,9 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 		refusal.Add(definition.BadSettings, settings, "function %q refuses it: %s", c.GetFunction(),
 			strings.TrimSpace(reason))
 		return nil, refusal
+	case answer.Failure == bus.OtherUpload:
+		found.Add(uncheckedSettings, settings, "nobody has checked it: upload %d of function %q did not run within %v of "+
+			"the request", f.GetVersion(), c.GetFunction(), judgeTime)
 	case waiting.Err() != nil || answer.Failure == bus.NoRunner:
 		found.Add(uncheckedSettings, settings, "nobody has checked it: function %q did not answer within %v",
 			c.GetFunction(), judgeTime)
@@ -112,6 +115,14 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 		findAttributes(c, answer.Population, found)
 	}
 	return found, nil
+}
+
+// servingOf is the upload that is to judge a config that names none: a runner may not have heard of a rollback yet.
+func servingOf(f *pb.Function, c *pb.Config) int64 {
+	if c.GetUpload() != 0 {
+		return 0
+	}
+	return f.GetVersion()
 }
 
 // numbersOf lists the uploads of a function that are kept.

@@ -134,6 +134,35 @@ func TestConfigNamesAnUpload(t *testing.T) {
 	}
 }
 
+// Settings are judged by the upload that serves now. A runner on which another one serves is asked again, for a while.
+func TestSettingsAreJudgedByTheUploadThatServes(t *testing.T) {
+	s := start(t)
+	var later atomic.Bool
+	var asked atomic.Int64
+	s.serve(t, "duel", func(r *pb.RunRequest, answer bus.SendPart) {
+		last := &pb.RunPart{Last: true}
+		if n := asked.Add(1); r.GetServing() != 3 || n < 3 || later.Load() {
+			last.Error = bus.OtherUpload
+		}
+		_ = answer(last)
+	})
+	must(t, s.store.ChangeFunction(t.Context(), "demo", "duel", func(f *pb.Function) (*pb.Function, error) {
+		f.Version, f.Versions = 3, []*pb.FunctionVersion{{Version: 3}, {Version: 2}}
+		return f, nil
+	}))
+	const config = `{"matchmaking":{"targetFunction":{"name":"duel"}}}`
+	good := s.put(t, "a", config)
+	if good.expect(t, 200); good.warnings() != "" || asked.Load() != 3 {
+		t.Errorf("asked %d times, warnings: %s", asked.Load(), good.warnings())
+	}
+	later.Store(true) // upload serves there
+	other := s.put(t, "a", config)
+	if other.expect(t, 200); other.warnings() != "uncheckedSettings: matchmaking.config: nobody has checked it: upload 3 of "+
+		`function "duel" did not run within 2s of the request` {
+		t.Errorf("warnings: %s", other.warnings())
+	}
+}
+
 func TestCheckStoresNothing(t *testing.T) {
 	s := start(t)
 	s.serve(t, "duel", func(_ *pb.RunRequest, answer bus.SendPart) {

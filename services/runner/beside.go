@@ -9,6 +9,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/canary"
 	uploads "matchmaker.dev/services/internal/upload"
 )
@@ -160,6 +161,10 @@ func (f *function) servingFor(r *run) (*function, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	upload := r.Request.GetUpload()
+	if serving := r.Request.GetServing(); serving != 0 && (f.record.GetVersion() != serving ||
+		f.current != nil && f.current.spec.GetVersion() != serving) {
+		return nil, errOtherUpload
+	}
 	if upload == 0 {
 		return f.servingPart(r), nil
 	}
@@ -201,6 +206,9 @@ func (f *function) servingPart(r *run) *function {
 	}
 	return f
 }
+
+// errOtherUpload is the failure of runs that are to be made by the upload that serves, and expect another one.
+var errOtherUpload = errors.New(bus.OtherUpload)
 
 // errLeaving is the failure of runs that come when the function stops.
 var errLeaving = errors.New("the function is leaving this runner, try again")

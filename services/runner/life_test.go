@@ -308,6 +308,40 @@ func TestConfigsGetTheUploadThatTheyName(t *testing.T) {
 	w.awaitUpload("the runs of the upload", "f", 1, func(u *pb.UploadStatus) bool { return u.GetRuns() > 0 })
 }
 
+// A runner that has not heard of a rollback refuses to judge settings by the upload before, until it has.
+func TestRunThatExpectsAnotherUploadIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.putUploads("f", [][]byte{w.guest, w.duel}, nil)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("f", 1)
+	check := func(serving int64) answer {
+		return w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Config: "c", Check: true,
+			Budget: 20_000, Settings: []byte(`{"do":"pair"}`), Serving: serving}))
+	}
+	for _, serving := range []int64{0, 2} {
+		if a := check(serving); !strings.Contains(a.error, `"do"`) {
+			t.Errorf("upload %d serves: %+v", serving, a)
+		}
+	}
+	if a := check(1); a.error != bus.OtherUpload {
+		t.Errorf("the runner has not heard of the rollback: %+v", a)
+	}
+	w.putUploads("f", [][]byte{w.guest, w.duel}, func(f *pb.Function) {
+		f.Version, f.Module = 1, f.GetVersions()[1].GetModule()
+	})
+	w.waitUntil("the upload before", func(all []*pb.InstanceStatus) bool {
+		return slices.ContainsFunc(all, func(i *pb.InstanceStatus) bool {
+			return i.GetFunction() == "f" && i.GetUpload() == 1 && i.GetState() == "Running"
+		})
+	})
+	if a := check(1); a.error == bus.OtherUpload || strings.Contains(a.error, `"do"`) {
+		t.Errorf("after the rollback: %+v", a)
+	}
+	if a := check(2); a.error != bus.OtherUpload {
+		t.Errorf("after the rollback, by the upload that served: %+v", a)
+	}
+}
+
 // The runs of a config get the canary, and no others. Each part of an answer says which upload made it, and for which
 // step. A canary that never starts takes no run.
 func TestRunsOfTheCanary(t *testing.T) {

@@ -1,6 +1,7 @@
 package ticket
 
 import (
+	"cmp"
 	"slices"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -31,18 +32,26 @@ func (c *comparison) add(of *configExplanation, proposals []*pb.Proposal) {
 	}
 }
 
-// judge says of each config how the best of its proposals with a ticket does beside all others.
+// mostWith is how many proposals of a config with a ticket are told of.
+const mostWith = 5
+
+// judge says of each config how the best of its proposals with a ticket do beside all others.
 func (c *comparison) judge(id string) {
 	winners := evaluator.Select(c.all) // and sorts them, the best first
 	for _, p := range c.all {
 		run := p.Origin.Run
-		if run.Best != nil || !slices.Contains(p.Tickets, id) {
+		if !slices.Contains(p.Tickets, id) {
 			continue
 		}
-		run.Best = &bestProposal{Score: p.GetScore(), Tickets: len(p.Tickets)}
+		if run.Holding++; run.Holding > mostWith {
+			continue
+		}
+		one := &bestProposal{Score: p.GetScore(), Tickets: len(p.Tickets)}
+		run.With = append(run.With, one)
+		run.Best = cmp.Or(run.Best, one)
 		at := slices.IndexFunc(winners, func(w *evaluator.Candidate[*configExplanation]) bool { return excludes(w, p) })
 		if w := winners[max(at, 0)]; at >= 0 && w != p {
-			run.Best.LosesTo = &betterProposal{Config: w.Config, Score: w.GetScore(), By: w.GetScore() - p.GetScore()}
+			one.LosesTo = &betterProposal{Config: w.Config, Score: w.GetScore(), By: w.GetScore() - p.GetScore()}
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/services/internal/asking"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/ticket/studio"
 )
 
 // What an explanation may take: it runs functions.
@@ -50,6 +51,8 @@ type explanation struct {
 	Players int                  `json:"players"`
 	Queues  []string             `json:"queues,omitempty"`
 	Configs []*configExplanation `json:"configs"`
+	// History is the latest matches in which the ticket was, and why those failed that did.
+	History *studio.History `json:"history,omitempty"`
 }
 
 // configExplanation is what a config makes of a ticket.
@@ -101,6 +104,9 @@ type runExplanation struct {
 	Seen *seen `json:"seen,omitempty"`
 	// Best is the best proposal with the ticket; nil if there is none, or there were too many to compare.
 	Best *bestProposal `json:"best,omitempty"`
+	// With are the best proposals with the ticket, the best first, so many of Holding. Absent like Best.
+	With    []*bestProposal `json:"with,omitempty"`
+	Holding int             `json:"holding,omitzero"`
 }
 
 // seen is runs of a config's function, and when the first of them was asked for.
@@ -149,6 +155,9 @@ func (s *service) explain(c echo.Context) error {
 		if err := s.ask(ctx, project, look, doc); err != nil {
 			return err
 		}
+	}
+	if s.History != nil {
+		doc.History = s.History(ctx, project, id, time.UnixMilli(t.Body.GetCreated()))
 	}
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, doc)

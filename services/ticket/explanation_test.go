@@ -10,8 +10,14 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/stream"
+	"matchmaker.dev/services/ticket"
+	"matchmaker.dev/services/ticket/studio"
 )
 
 // explained is the answer to somebody who asks why a ticket waits.
@@ -96,6 +102,38 @@ func TestExplanationSaysWhichFiltersHold(t *testing.T) {
 	}
 	if strings.Join(lines, "\n") != strings.Join(want, "\n") || got.State != "waiting" {
 		t.Errorf("%s: got\n%s\nwant\n%s", got.State, strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestExplanationSaysWhichMatchesFailed(t *testing.T) {
+	r := startWith(t, state.Options{}, func(o *ticket.Options) {
+		o.History = studio.New(studio.Options{Store: o.Store, Bus: o.Bus.(*bus.Bus), Verifier: o.Verifier, Log: o.Log,
+			Now: o.Now, Settings: settings.Default[studio.Settings](), Streams: settings.Default[stream.Settings]()}).History
+	})
+	embeddedtest.Prepare(t, r.bus)
+	token, err := r.tokens.Mint(issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "demo", Role: "Support"})
+	must(t, err)
+	now := r.store.Now().UnixMilli()
+	must(t, r.store.Creator(nil).Create(t.Context(), "demo", &pb.Ticket{Id: "t", Owner: "ada", Created: now}))
+	_, _, err = r.bus.PublishEvents(t.Context(), &pb.Events{Project: "demo", Events: []*pb.Event{
+		{Kind: pb.Event_KIND_CLAIMED, Time: now, Match: "m", Config: "a", Tickets: []string{"t"}, Function: "f", Score: 2},
+		{Kind: pb.Event_KIND_RELEASED, Time: now, Match: "m", Config: "a", Tickets: []string{"t"}, Reason: "allocation"},
+	}}, bus.EventTail{})
+	must(t, err)
+	status, body := explained(t, r, token, "t")
+	var got struct {
+		History struct {
+			Matches []struct {
+				Match, State, Reason, Config string
+				Score                        float64
+				Failed                       bool
+			}
+			Complete bool
+		}
+	}
+	must(t, json.Unmarshal([]byte(body), &got))
+	if want := "{[{m released allocation a 2 true}] true}"; status != http.StatusOK || fmt.Sprint(got.History) != want {
+		t.Errorf("%d, got %v, want %s: %s", status, got.History, want, body)
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/ticket/seat"
+	"matchmaker.dev/services/ticket/studio"
 )
 
 // Options are what the service needs.
@@ -47,6 +48,8 @@ type Options struct {
 	Bodies state.Rate
 	// Seats issues the seat passes of results; nil if there are no keys.
 	Seats *seat.Passes
+	// History reads in which matches a ticket was, for studios; nil for not at all.
+	History func(ctx context.Context, project, ticket string, created time.Time) *studio.History
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.

@@ -153,7 +153,11 @@ type RunRequest struct {
 	Number int64  `protobuf:"varint,20,opt,name=number,proto3" json:"number,omitempty"`
 	Epoch  uint64 `protobuf:"varint,21,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// seen_since asks for RunPart.seen: the time, in milliseconds since 1970, from which on runs are counted.
-	SeenSince     int64 `protobuf:"varint,22,opt,name=seen_since,json=seenSince,proto3" json:"seen_since,omitempty"`
+	SeenSince int64 `protobuf:"varint,22,opt,name=seen_since,json=seenSince,proto3" json:"seen_since,omitempty"`
+	// serving is the upload that serves the configs that name none, as the sender knows; 0 if that does not matter. A runner
+	// on which another one serves refuses the run: it has not heard of a change, or heard of a later one. Runners of earlier
+	// versions do not know it, and run what they have.
+	Serving       int64 `protobuf:"varint,23,opt,name=serving,proto3" json:"serving,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -338,6 +342,13 @@ func (x *RunRequest) GetEpoch() uint64 {
 func (x *RunRequest) GetSeenSince() int64 {
 	if x != nil {
 		return x.SeenSince
+	}
+	return 0
+}
+
+func (x *RunRequest) GetServing() int64 {
+	if x != nil {
+		return x.Serving
 	}
 	return 0
 }
@@ -2084,7 +2095,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
 	"\aservers\x18\x05 \x01(\bR\aservers\x12\x1a\n" +
-	"\banswered\x18\x06 \x01(\bR\banswered\"\xc0\x06\n" +
+	"\banswered\x18\x06 \x01(\bR\banswered\"\xda\x06\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -2110,7 +2121,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06number\x18\x14 \x01(\x03R\x06number\x12\x14\n" +
 	"\x05epoch\x18\x15 \x01(\x04R\x05epoch\x12\x1d\n" +
 	"\n" +
-	"seen_since\x18\x16 \x01(\x03R\tseenSince\x1aM\n" +
+	"seen_since\x18\x16 \x01(\x03R\tseenSince\x12\x18\n" +
+	"\aserving\x18\x17 \x01(\x03R\aserving\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +

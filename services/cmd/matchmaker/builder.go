@@ -266,17 +266,18 @@ func (b *builder) ticket() error {
 		seats = seat.New(keys, b.store.Now, b.settings.Seats.Time)
 		b.add(app.Part{Name: "seat passes", Routes: seats.Routes})
 	}
+	studio := studio.New(studio.Options{
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: b.settings.Studio,
+		Streams: b.settings.Ticket.Streams, Limit: b.limit("events"), Meter: b.telemetry.Meter,
+		Definitions: b.settings.Definitions,
+	})
 	b.add(ticket.New(ticket.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Ticket, Readable: b.settings.Results.Readable, Fields: b.settings.fields(),
 		Reads: b.settings.Rates.Reads(), Bodies: b.settings.Rates.Bodies(), Seats: seats,
-		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"),
+		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"), History: studio.History,
 	}))
-	b.add(studio.New(studio.Options{
-		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: b.settings.Studio,
-		Streams: b.settings.Ticket.Streams, Limit: b.limit("events"), Meter: b.telemetry.Meter,
-		Definitions: b.settings.Definitions,
-	}))
+	b.add(studio.Part())
 	return nil
 }
 

@@ -132,7 +132,10 @@ func (s *service) explainTicket(w http.ResponseWriter, r *http.Request) {
 		{"config":"outbid","function":"duel","serves":true,"inPool":true,"pools":[],
 			"run":{"tickets":9,"proposals":3,"proposed":true,"reasons":[],"place":2,
 				"best":{"score":1.5,"tickets":2,"losesTo":{"config":"rules","score":4,"by":2.5}}}},
-		{"config":"unasked","function":"duel","serves":true,"inPool":true,"pools":[]}]}`)
+		{"config":"unasked","function":"duel","serves":true,"inPool":true,"pools":[]}],
+		"history":{"since":"2030-01-01T00:00:00Z","complete":true,"matches":[
+			{"match":"m-2","state":"released","config":"rules","score":1.5,"created":"2030-01-01T00:01:00.000Z",
+				"ended":"2030-01-01T00:01:05.000Z","failed":true,"reason":"allocation","detail":"fleet is full"}]}}`)
 }
 
 // happened are events, as the service tells them.

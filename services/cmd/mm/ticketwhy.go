@@ -17,7 +17,7 @@ type ticketWhy struct {
 func (ticketWhy) Help() string {
 	return `For each config: which filters keep the ticket out of its pools, or what the function says when it is asked,
 and what the best proposal with the ticket loses to. The functions that get the ticket run once for this; nothing is
-claimed. And what became of the matches in which it was: claims and games that fell through.
+claimed. And what became of the latest matches in which it was: claims, servers and games that fell through.
 
 Example: mm ticket why 0198f3a2-5c1e-7d40-9a10-0a4be0d0c001`
 }
@@ -36,14 +36,7 @@ func (c ticketWhy) Run(ctx context.Context, s *session, api developerAPI) error 
 	if len(e.Queues) > 0 {
 		about.add("queues", oneLine(strings.Join(e.Queues, " ")))
 	}
-	events, err := c.events(ctx, api)
-	if err != nil {
-		s.note("what became of its matches is not known: %v", s.errorText(err))
-	}
-	matches := grid{head: []any{"time", "its match", "is", "reason", "config"}}
-	for _, one := range events {
-		matches.add(formatTime(one.Time.Truncate(time.Second)), one.Match, one.Kind, one.Reason, one.Config)
-	}
+	matches := c.matches(s, e.History)
 	why := grid{head: []any{"config", "function", "why it waits", "candidates without that"}}
 	for _, config := range e.Configs {
 		for _, r := range reasonsOf(&config, e.State) {
@@ -53,37 +46,29 @@ func (c ticketWhy) Run(ctx context.Context, s *session, api developerAPI) error 
 	if len(e.Configs) == 0 {
 		s.note("the project has no config: nothing matches its tickets")
 	}
-	return s.show(ticketWhyShown{e, events}, about, why.withoutEmptyColumns(), matches.withoutEmptyColumns())
+	return s.show(e, about, why.withoutEmptyColumns(), matches.withoutEmptyColumns())
 }
 
-// ticketWhyShown is the result as JSON.
-type ticketWhyShown struct {
-	*client.TicketExplanation
-	// Events are what became of its matches.
-	Events []client.Event `json:"events,omitempty"`
-}
-
-// whyPages is how many pages of events are read.
-const whyPages = 5
-
-// events are those of matches in which the ticket was, and that ended without a result, or go on.
-func (c ticketWhy) events(ctx context.Context, api developerAPI) (all []client.Event, err error) {
-	q := client.EventQuery{Ticket: c.ID, Kinds: []string{"claimed", "proposed", "released", "rejected"}}
-	for range whyPages {
-		page, err := api.GetEvents(ctx, q)
-		if err != nil {
-			return all, err
-		}
-		for _, one := range page.Events {
-			if slices.Contains(q.Kinds, one.Kind) {
-				all = append(all, one)
-			}
-		}
-		if q.After = page.Next; !page.More {
-			break
-		}
+// matches is the matches in which the ticket was.
+func (ticketWhy) matches(s *session, h *client.TicketHistory) *grid {
+	table := &grid{head: []any{"time", "its match", "is", "reason", "detail", "score", "config"}}
+	switch {
+	case h == nil:
+		s.note("what became of its matches is not known: the service is of an earlier version")
+		return table
+	case h.Error != "":
+		s.note("what became of its matches before %s is not known: %s", formatTime(h.Since.Truncate(time.Second)), h.Error)
+	case !h.Complete:
+		s.note("these are its latest matches; mm event log --ticket shows all")
 	}
-	return all, nil
+	for _, m := range h.Matches {
+		score := ""
+		if m.Score != nil {
+			score = shortNumber(*m.Score)
+		}
+		table.add(formatTime(m.Created.Truncate(time.Second)), m.Match, m.State, m.Reason, oneLine(m.Detail), score, m.Config)
+	}
+	return table
 }
 
 // reasonsOf is why a config has not matched a ticket.

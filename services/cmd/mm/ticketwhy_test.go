@@ -27,5 +27,10 @@ outbid   duel      one of 3 proposals has it: with the score 1.5 it loses to one
 unasked  duel      it gets the ticket; its function was not asked, since that is done for some configs only
 `, "")
 	shell.on(service, "ticket", "why", "t-1", "-o", "json").expect(0, `"candidates": 4`, "")
+	shell.on(service, "ticket", "why", "t-1").expect(0, `
+TIME                     ITS MATCH  IS        REASON      DETAIL         SCORE  CONFIG
+2030-01-01 00:01:00 UTC  m-2        released  allocation  fleet is full  1.5    rules
+`, "")
+	shell.on(service, "ticket", "why", "t-1", "-o", "json").expect(0, `"reason": "allocation"`, "")
 	shell.on(service, "ticket", "why", "t-2").expect(1, "", "mm: there is no ticket t-2 (404 Not Found")
 }

@@ -72,6 +72,14 @@ func acceptance(t *testing.T, p *project) {
 	}
 	p.expectEvents(t, carol, "created", "claimed", "declined", "expired declined")
 	p.expectEvents(t, dave, "created", "claimed", "accepted", "released declined")
+	why, err := p.developer(t).ExplainTicket(within(t), dave.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := why.History; h == nil || h.Error != "" || !h.Complete || len(h.Matches) != 1 || h.Matches[0].Match != match.Match ||
+		!h.Matches[0].Failed || h.Matches[0].Reason != "declined" || h.Matches[0].Score == nil {
+		t.Errorf("the matches in which dave was: %+v", h)
+	}
 	// Erin leaves by deleting her ticket.
 	erin := p.ticket(t, "erin", attributes{"skill": 3000})
 	match = asked(erin)

@@ -81,8 +81,11 @@ type service struct {
 	looked  metric.Int64Counter
 }
 
+// Studio is the service.
+type Studio struct{ *service }
+
 // New makes the service.
-func New(o Options) app.Part {
+func New(o Options) *Studio {
 	s := &service{Options: o, stopped: make(chan struct{}),
 		pace: ratelimit.NewLocal("events", state.Rate{PerSecond: readPace, Burst: readPace}, o.Now),
 		looked: o.Meter.Counter("matchmaker.events.looked", "{event}",
@@ -104,6 +107,11 @@ func New(o Options) app.Part {
 			"Requests of studios for which this process reads events."),
 		o.Meter.Counter("matchmaker.events.reads.refused", "{request}",
 			"Requests of studios that were refused because events are read for too many others."))
+	return &Studio{s}
+}
+
+// Part serves the endpoints.
+func (s *Studio) Part() app.Part {
 	return app.Part{Name: "studio", Routes: s.routes, Run: s.run, OnShutdown: func() { close(s.stopped) }}
 }
 

@@ -48,6 +48,7 @@ type world struct {
 	store  *state.Store
 	bus    *bus.Bus
 	tokens *issuer.Issuer
+	studio *studio.Studio
 	part   app.Part
 	url    string // of the project demo
 	token  string
@@ -73,7 +74,8 @@ func start(t *testing.T, change func(*studio.Options)) *world {
 		change(&o)
 	}
 	e := web.New(log, web.Options{})
-	w.part = studio.New(o)
+	w.studio = studio.New(o)
+	w.part = w.studio.Part()
 	w.part.Routes(e)
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
