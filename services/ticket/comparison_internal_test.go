@@ -49,6 +49,19 @@ func TestComparisonSaysWhatAProposalLosesTo(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
+	many := &configExplanation{Config: "many", Run: new(runExplanation)}
+	var all comparison
+	all.add(many, []*pb.Proposal{of(1, "a", "b"), of(8, "b", "c"), of(2, "a", "c"), of(3, "a", "d"), of(4, "a", "e"),
+		of(5, "a", "f"), of(9, "a", "b")})
+	all.judge("a")
+	scores := ""
+	for _, one := range many.Run.With {
+		scores += fmt.Sprint(one.Score, " ", one.LosesTo != nil, ", ")
+	}
+	if want := "9 false, 5 true, 4 true, 3 true, 2 true, "; scores != want || many.Run.Holding != 6 ||
+		many.Run.Best != many.Run.With[0] {
+		t.Errorf("of %d proposals: %s, want %s", many.Run.Holding, scores, want)
+	}
 	var crowd comparison
 	of2 := &configExplanation{Run: new(runExplanation)}
 	for range 3 {
