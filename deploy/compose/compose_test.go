@@ -24,27 +24,6 @@ const suite = "bin/contract.test"
 // dockerCompose is what runs the file.
 var dockerCompose = program{"github.com/docker/compose/v2", "v2.40.3", "cmd"}
 
-// other is an image of another project, which is made of its program.
-type other struct {
-	image string // as docker-compose.yml names it
-	program
-	changes []string // lines of a Dockerfile
-}
-
-// others are images whose programs can be built. Their versions are those of the images, or the newest patch of them.
-// Redis is Debian's.
-var others = map[string]other{
-	"caddy": {
-		"caddy:2.11.9-alpine", program{"github.com/caddyserver/caddy/v2", "v2.11.9", "cmd/caddy"},
-		[]string{`CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"]`,
-			"ENV XDG_DATA_HOME=/data XDG_CONFIG_HOME=/config"},
-	},
-	"nats-server": {
-		"nats:2.12-alpine", program{"github.com/nats-io/nats-server/v2", "v2.12.15", "."},
-		[]string{`ENTRYPOINT ["nats-server"]`},
-	},
-}
-
 // TestCompose runs docker-compose.yml as the README says.
 func TestCompose(t *testing.T) {
 	if *tools == "" {
@@ -58,7 +37,7 @@ func TestCompose(t *testing.T) {
 	})
 	binaries := map[string]string{}
 	for name, other := range others {
-		binaries[name] = other.build(ctx, t, "")
+		binaries[name] = other.binary(ctx, t)
 	}
 	plugin := dockerCompose.build(ctx, t, "-X github.com/docker/compose/v2/internal.Version="+dockerCompose.version)
 	e := start(ctx, t)
@@ -95,6 +74,10 @@ func TestCompose(t *testing.T) {
 	step(t, "quick start", func(t *testing.T) { s.quickStart(ctx, t) })
 	step(t, "restart and kill", func(t *testing.T) { s.disturb(ctx, t) })
 	step(t, "contract", func(t *testing.T) { s.contract(ctx, t) })
+	m := s.monitor(ctx, t)
+	step(t, "traces", func(t *testing.T) { m.traces(ctx, t) })
+	step(t, "alerts", func(t *testing.T) { m.alerts(ctx, t) })
+	step(t, "dashboards", func(t *testing.T) { m.dashboards(ctx, t) })
 	step(t, "stop", func(t *testing.T) { s.stop(ctx, t) })
 }
 
@@ -106,7 +89,7 @@ type system struct {
 }
 
 // composed begins every command of docker compose, as deploy/README.md has it.
-var composed = []string{"compose", "--env-file", "deploy/development.env"}
+var composed = []string{"compose", "--env-file", "deploy/development.env", "--profile", "monitoring"}
 
 func (s *system) compose(ctx context.Context, t *testing.T, arguments ...string) string {
 	t.Helper()
@@ -176,23 +159,6 @@ func (e *engine) link(t *testing.T, plugin string) {
 	}
 }
 
-// thirdParty makes the images of programs of others.
-func (e *engine) thirdParty(ctx context.Context, t *testing.T, binaries map[string]string) {
-	t.Helper()
-	e.image(ctx, t, "redis:7.4", func(r root) error {
-		return errors.Join(r.installed(ctx, "redis-server"), r.installed(ctx, "redis-cli"), r.folder("/data", 0o755),
-			r.folder("/tmp", 0o1777), r.shell())
-		// As the image of its makers, it serves others than its own machine.
-	}, "WORKDIR /data", "VOLUME /data", "ENV PATH=/usr/bin:/bin",
-		`ENTRYPOINT ["sh", "-c", "exec \"$@\" --protected-mode no", "--"]`)
-	for name, other := range others {
-		e.image(ctx, t, other.image, func(r root) error {
-			return errors.Join(r.shell(), r.file(binaries[name], "/usr/bin/"+name), r.folder("/data", 0o755),
-				r.folder("/config", 0o755), r.folder("/tmp", 0o1777))
-		}, append(other.changes, "ENV PATH=/usr/bin:/bin")...)
-	}
-}
-
 // runnable are the services whose images there are, and says which others there are.
 func (e *engine) runnable(ctx context.Context, t *testing.T, source string) (services []string) {
 	t.Helper()
@@ -210,7 +176,8 @@ func (e *engine) runnable(ctx context.Context, t *testing.T, source string) (ser
 	t.Logf("runs: %s", strings.Join(services, ", "))
 	t.Logf("NOT run, because nothing here makes their images: %s", strings.Join(missing, ", "))
 	for _, must := range []string{
-		"allocator", "backfill", "config", "director", "gateway", "nats", "party", "redis", "registry", "runner", "ticket",
+		"allocator", "backfill", "collector", "config", "director", "gateway", "nats", "party", "prometheus", "redis",
+		"registry", "runner", "ticket", "traces",
 	} {
 		if !slices.Contains(services, must) {
 			t.Fatalf("%s has no image", must)
