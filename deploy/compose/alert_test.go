@@ -57,7 +57,7 @@ func (m *monitor) hurry(ctx context.Context, t *testing.T) {
 	hurrying := []string{"prometheus", "ticket", "director", "runner", "allocator", "backfill"}
 	m.compose(ctx, t, append([]string{"restart"}, hurrying...)...)
 	for _, service := range hurrying {
-		until(ctx, t, 3*time.Minute, service+" is healthy", func(ctx context.Context) error {
+		until(ctx, t, patience, service+" is healthy", func(ctx context.Context) error {
 			return m.engine.healthy(ctx, service)
 		})
 	}
@@ -153,7 +153,7 @@ func (m *monitor) alerts(ctx context.Context, t *testing.T) {
 			m.fire(ctx, t, fires)
 			fired := time.Since(began)
 			end()
-			until(ctx, t, 3*time.Minute, "the alerts end", func(ctx context.Context) error {
+			until(ctx, t, patience, "the alerts end", func(ctx context.Context) error {
 				still, err := m.firing(ctx)
 				for _, name := range fires {
 					if still[name] {
@@ -172,7 +172,7 @@ func (m *monitor) alerts(ctx context.Context, t *testing.T) {
 func (m *monitor) fire(ctx context.Context, t *testing.T, want []string) {
 	t.Helper()
 	seen := map[string]bool{}
-	until(ctx, t, 3*time.Minute, "the alerts fire", func(ctx context.Context) error {
+	until(ctx, t, patience, "the alerts fire", func(ctx context.Context) error {
 		now, err := m.firing(ctx)
 		maps.Copy(seen, now)
 		for _, name := range want {

@@ -143,7 +143,7 @@ func without(service string) func(ctx context.Context, t *testing.T, m *monitor)
 		return func() {
 			stop()
 			m.compose(ctx, t, "start", service)
-			until(ctx, t, 3*time.Minute, service+" is healthy", func(ctx context.Context) error {
+			until(ctx, t, patience, service+" is healthy", func(ctx context.Context) error {
 				return m.engine.healthy(ctx, service)
 			})
 			m.mm(ctx, t, "without-"+service, "config", "delete", "main")

@@ -74,6 +74,7 @@ func TestCompose(t *testing.T) {
 	step(t, "quick start", func(t *testing.T) { s.quickStart(ctx, t) })
 	step(t, "restart and kill", func(t *testing.T) { s.disturb(ctx, t) })
 	step(t, "contract", func(t *testing.T) { s.contract(ctx, t) })
+	step(t, "backup and restore", func(t *testing.T) { s.restore(ctx, t) })
 	m := s.monitor(ctx, t)
 	step(t, "traces", func(t *testing.T) { m.traces(ctx, t) })
 	step(t, "alerts", func(t *testing.T) { m.alerts(ctx, t) })

@@ -333,6 +333,9 @@ func bounded(t *testing.T) context.Context {
 	return ctx
 }
 
+// patience is how long a condition may take that a busy machine delays.
+const patience = 3 * time.Minute
+
 // until waits until a condition holds, which is asked again and again.
 func until(ctx context.Context, t *testing.T, patience time.Duration, what string, holds func(context.Context) error) {
 	t.Helper()
