@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ruleTests has what makes each alert fire, minute by minute: for an hour there is a reason, and then there is none. The
-// numbers are close to the bounds on both sides. caused are the alerts that the test also makes fire by real causes,
-// in a system that runs, with shorter times; what is not in it fires here only, for the reason that is given.
+// ruleTests has what makes each alert fire, minute by minute: for an hour there is a reason, and then there is none.
+// The numbers are close to the bounds on both sides. Those without a reason in only are also made to fire by real
+// causes, in a system that runs, by the same file with shorter times: see causes.
 var ruleTests = []struct {
 	alert  string
 	only   string // why it fires here only; "" if causes has it too
