@@ -72,14 +72,13 @@ func TestCompose(t *testing.T) {
 		s.compose(ctx, t, append(up, s.services...)...)
 	})
 	step(t, "quick start", func(t *testing.T) { s.quickStart(ctx, t) })
-	step(t, "restart and kill", func(t *testing.T) { s.disturb(ctx, t) })
-	step(t, "contract", func(t *testing.T) { s.contract(ctx, t) })
-	step(t, "backup and restore", func(t *testing.T) { s.restore(ctx, t) })
-	m := s.monitor(ctx, t)
-	step(t, "traces", func(t *testing.T) { m.traces(ctx, t) })
-	step(t, "alerts", func(t *testing.T) { m.alerts(ctx, t) })
-	step(t, "dashboards", func(t *testing.T) { m.dashboards(ctx, t) })
-	step(t, "stop", func(t *testing.T) { s.stop(ctx, t) })
+	part(t, "restart and kill", func(t *testing.T) { s.disturb(ctx, t) })
+	part(t, "contract", func(t *testing.T) { s.contract(ctx, t) })
+	part(t, "traces", func(t *testing.T) { s.monitor(ctx, t).traces(ctx, t) })
+	part(t, "backup and restore", func(t *testing.T) { s.restore(ctx, t) })
+	part(t, "alerts", func(t *testing.T) { s.monitor(ctx, t).alerts(ctx, t) })
+	part(t, "dashboards", func(t *testing.T) { s.monitor(ctx, t).dashboards(ctx, t) })
+	part(t, "stop", func(t *testing.T) { s.stop(ctx, t) })
 }
 
 // system is what docker-compose.yml describes, or what of it can be run here.

@@ -356,14 +356,21 @@ func until(ctx context.Context, t *testing.T, patience time.Duration, what strin
 	}
 }
 
-// step does a part of the test and says how long it took.
+// step does a part of the test that others need.
 func step(t *testing.T, name string, do func(t *testing.T)) {
 	t.Helper()
-	began := time.Now()
-	if !t.Run(name, do) {
+	if !part(t, name, do) {
 		t.FailNow()
 	}
+}
+
+// part does a part of the test and says how long it took.
+func part(t *testing.T, name string, do func(t *testing.T)) bool {
+	t.Helper()
+	began := time.Now()
+	passed := t.Run(name, do)
 	t.Logf("%-40s %s", name, time.Since(began).Round(100*time.Millisecond))
+	return passed
 }
 
 // tail is the end of a text.
