@@ -76,17 +76,17 @@ func panics(ctx context.Context, t *testing.T, m *monitor) func() {
 	stop := m.come(ctx, t, "broken", time.Second, same)
 	return func() {
 		stop()
-		m.mm(ctx, t, "broken", "config", "delete", "main")
+		m.config(ctx, t, "broken", "main", "actor", `{"part": "pair"}`, "")
 	}
 }
 
-// oneServer lets more matches come than there are servers.
+// oneServer lets more matches come than there are servers. In the end they need none.
 func oneServer(ctx context.Context, t *testing.T, m *monitor) func() {
 	m.configured(ctx, t, "hosted", "duel", `{}`, hosted)
 	stop := m.come(ctx, t, "hosted", 250*time.Millisecond, same)
 	return func() {
 		stop()
-		m.mm(ctx, t, "hosted", "config", "delete", "main")
+		m.config(ctx, t, "hosted", "main", "duel", `{"timeout": 60}`, "")
 	}
 }
 
