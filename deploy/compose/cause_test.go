@@ -123,15 +123,15 @@ func compute(ctx context.Context, t *testing.T, m *monitor) func() {
 	var queues []string
 	for i := range many {
 		queues = append(queues, fmt.Sprintf("queue-%d", i))
-		m.config(ctx, t, "busy", queues[i], "actor", `{"work": 400000000}`, fmt.Sprintf(`, "queue": %q`, queues[i]))
 	}
-	stop := m.come(ctx, t, "busy", 20*time.Millisecond, same, queues...)
-	return func() {
-		stop()
+	set := func(settings string) {
 		for _, name := range queues {
-			m.mm(ctx, t, "busy", "config", "delete", name)
+			m.config(ctx, t, "busy", name, "actor", settings, fmt.Sprintf(`, "queue": %q`, name))
 		}
 	}
+	set(`{"work": 400000000}`)
+	stop := m.come(ctx, t, "busy", 20*time.Millisecond, same, queues...)
+	return func() { stop(); set(`{}`) }
 }
 
 // without kills a container, which is not started again until the end, while players come who want servers.
