@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 var tools = flag.String("tools", "", "folder that keeps the programs of others that go into images")
@@ -53,7 +52,7 @@ func TestCompose(t *testing.T) {
 	})
 	e.thirdParty(ctx, t, binaries)
 	step(t, "keys", func(t *testing.T) {
-		makeKeys(ctx, t, source)
+		e.makeKeys(ctx, t, source)
 		hosting := filepath.Join(e.folder, "hosting-keys")
 		work(ctx, t, source, "bin/matchmaker", "keys", "hosting", hosting)
 		if err := os.Chown(hosting, 65532, 65532); err != nil {
@@ -186,19 +185,20 @@ func (e *engine) runnable(ctx context.Context, t *testing.T, source string) (ser
 	return services
 }
 
-// makeKeys makes the development keys in .matchmaker, as the README says: it starts a dev and ends it.
-func makeKeys(ctx context.Context, t *testing.T, source string) {
+// makeKeys makes the development keys in .matchmaker, as the README says: it starts a dev, where the gateway will be, and
+// ends it.
+func (e *engine) makeKeys(ctx context.Context, t *testing.T, source string) {
 	t.Helper()
-	cmd := exec.CommandContext(ctx, "bin/matchmaker", "dev", "--listen", "127.0.0.1:0")
-	cmd.Dir, cmd.Env = source, outside()
+	cmd := e.command(ctx, source, "nsenter", "--net="+e.namespace(), "--", "bin/matchmaker", "dev")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(ctx, t, time.Minute, "the keys are there", func(context.Context) error {
-		_, err := os.Stat(filepath.Join(source, ".matchmaker", "jwks.json"))
-		return err
+	until(ctx, t, patience, "the keys are there, and mm knows where to ask", func(context.Context) error {
+		_, keys := os.Stat(filepath.Join(source, ".matchmaker", "jwks.json"))
+		_, url := os.Stat(filepath.Join(source, ".matchmaker", "url"))
+		return errors.Join(keys, url)
 	})
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil {

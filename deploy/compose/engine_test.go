@@ -104,7 +104,7 @@ func (e *engine) command(ctx context.Context, folder, name string, arguments ...
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.Dir = folder
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "DOCKER_") || strings.HasPrefix(v, "COMPOSE_")
+		return strings.HasPrefix(v, "DOCKER_") || strings.HasPrefix(v, "COMPOSE_") || strings.HasPrefix(v, "MM_")
 	})
 	cmd.Env = append(cmd.Env, "HOSTING_KEYS="+filepath.Join(e.folder, "hosting-keys"), "DOCKER_HOST="+e.socket(),
 		"DOCKER_CONFIG="+filepath.Join(e.folder, "client"),
