@@ -76,7 +76,7 @@ func panics(ctx context.Context, t *testing.T, m *monitor) func() {
 	stop := m.come(ctx, t, "broken", time.Second, same)
 	return func() {
 		stop()
-		m.config(ctx, t, "broken", "main", "actor", `{"part": "pair"}`, "")
+		m.config(ctx, t, "broken", "main", "actor", `{"part": "fail", "failure": "over"}`, "")
 	}
 }
 
@@ -113,6 +113,7 @@ func approveNobody(ctx context.Context, t *testing.T, m *monitor) func() {
 				t.Errorf("deleting a backfill ticket: %v", err)
 			}
 		}
+		m.config(ctx, t, "games", "main", "duel", `{"window": 10, "widen": 0, "timeout": 1}`, "")
 	}
 }
 
