@@ -185,8 +185,8 @@ func (e *engine) runnable(ctx context.Context, t *testing.T, source string) (ser
 	return services
 }
 
-// makeKeys makes the development keys in .matchmaker, as the README says: it starts a dev, where the gateway will be, and
-// ends it.
+// makeKeys makes the development keys in .matchmaker, as the README says: it starts a dev, where the gateway will be,
+// and ends it.
 func (e *engine) makeKeys(ctx context.Context, t *testing.T, source string) {
 	t.Helper()
 	cmd := e.command(ctx, source, "nsenter", "--net="+e.namespace(), "--", "bin/matchmaker", "dev")
