@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// compose reads docker-compose.yml as `docker compose --env-file deploy/development.env` does.
+// compose reads docker-compose.yml as `docker compose --env-file deploy/development.env --profile monitoring` does.
 func compose(t *testing.T) *types.Project {
 	t.Helper()
 	environment, err := dotenv.Read("development.env")
@@ -46,7 +46,7 @@ func readCompose(t *testing.T, environment types.Mapping) (*types.Project, error
 		WorkingDir:  root,
 		ConfigFiles: []types.ConfigFile{{Filename: filepath.Join(root, "docker-compose.yml")}},
 		Environment: environment,
-	})
+	}, loader.WithProfiles([]string{monitoring}))
 }
 
 // TestComposeTrustsNobodyByDefault: who runs the file must say whose tokens are trusted.
@@ -118,6 +118,26 @@ func TestComposeGivesServicesTheirKeys(t *testing.T) {
 	for name, s := range project.Services {
 		if len(s.Secrets) > 0 && !slices.Contains([]string{"ticket", "allocator", "config"}, name) {
 			t.Errorf("%s has the secrets %+v", name, s.Secrets)
+		}
+	}
+}
+
+// monitoring is the profile of what watches the others.
+const monitoring = "monitoring"
+
+// TestComposeProfile: nothing needs what watches it, and all of that is in one profile.
+func TestComposeProfile(t *testing.T) {
+	project := compose(t)
+	for _, name := range slices.Sorted(maps.Keys(project.Services)) {
+		s := project.Services[name]
+		watches := slices.Contains([]string{"collector", "traces", "prometheus", "grafana"}, name)
+		if watches != slices.Equal(s.Profiles, []string{monitoring}) || !watches && len(s.Profiles) > 0 {
+			t.Errorf("%s has the profiles %v", name, s.Profiles)
+		}
+		for other := range s.DependsOn {
+			if !watches && len(project.Services[other].Profiles) > 0 {
+				t.Errorf("%s needs %s, which watches it", name, other)
+			}
 		}
 	}
 }

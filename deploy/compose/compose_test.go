@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 var tools = flag.String("tools", "", "folder that keeps the programs of others that go into images")
@@ -23,27 +22,6 @@ const suite = "bin/contract.test"
 
 // dockerCompose is what runs the file.
 var dockerCompose = program{"github.com/docker/compose/v2", "v2.40.3", "cmd"}
-
-// other is an image of another project, which is made of its program.
-type other struct {
-	image string // as docker-compose.yml names it
-	program
-	changes []string // lines of a Dockerfile
-}
-
-// others are images whose programs can be built. Their versions are those of the images, or the newest patch of them.
-// Redis is Debian's.
-var others = map[string]other{
-	"caddy": {
-		"caddy:2.11.9-alpine", program{"github.com/caddyserver/caddy/v2", "v2.11.9", "cmd/caddy"},
-		[]string{`CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile"]`,
-			"ENV XDG_DATA_HOME=/data XDG_CONFIG_HOME=/config"},
-	},
-	"nats-server": {
-		"nats:2.12-alpine", program{"github.com/nats-io/nats-server/v2", "v2.12.15", "."},
-		[]string{`ENTRYPOINT ["nats-server"]`},
-	},
-}
 
 // TestCompose runs docker-compose.yml as the README says.
 func TestCompose(t *testing.T) {
@@ -58,7 +36,7 @@ func TestCompose(t *testing.T) {
 	})
 	binaries := map[string]string{}
 	for name, other := range others {
-		binaries[name] = other.build(ctx, t, "")
+		binaries[name] = other.binary(ctx, t)
 	}
 	plugin := dockerCompose.build(ctx, t, "-X github.com/docker/compose/v2/internal.Version="+dockerCompose.version)
 	e := start(ctx, t)
@@ -74,7 +52,7 @@ func TestCompose(t *testing.T) {
 	})
 	e.thirdParty(ctx, t, binaries)
 	step(t, "keys", func(t *testing.T) {
-		makeKeys(ctx, t, source)
+		e.makeKeys(ctx, t, source)
 		hosting := filepath.Join(e.folder, "hosting-keys")
 		work(ctx, t, source, "bin/matchmaker", "keys", "hosting", hosting)
 		if err := os.Chown(hosting, 65532, 65532); err != nil {
@@ -93,9 +71,13 @@ func TestCompose(t *testing.T) {
 		s.compose(ctx, t, append(up, s.services...)...)
 	})
 	step(t, "quick start", func(t *testing.T) { s.quickStart(ctx, t) })
-	step(t, "restart and kill", func(t *testing.T) { s.disturb(ctx, t) })
-	step(t, "contract", func(t *testing.T) { s.contract(ctx, t) })
-	step(t, "stop", func(t *testing.T) { s.stop(ctx, t) })
+	part(t, "restart and kill", func(t *testing.T) { s.disturb(ctx, t) })
+	part(t, "contract", func(t *testing.T) { s.contract(ctx, t) })
+	part(t, "traces", func(t *testing.T) { s.monitor(ctx, t).traces(ctx, t) })
+	part(t, "backup and restore", func(t *testing.T) { s.restore(ctx, t) })
+	part(t, "alerts", func(t *testing.T) { s.monitor(ctx, t).alerts(ctx, t) })
+	part(t, "dashboards", func(t *testing.T) { s.monitor(ctx, t).dashboards(ctx, t) })
+	part(t, "stop", func(t *testing.T) { s.stop(ctx, t) })
 }
 
 // system is what docker-compose.yml describes, or what of it can be run here.
@@ -106,7 +88,7 @@ type system struct {
 }
 
 // composed begins every command of docker compose, as deploy/README.md has it.
-var composed = []string{"compose", "--env-file", "deploy/development.env"}
+var composed = []string{"compose", "--env-file", "deploy/development.env", "--profile", "monitoring"}
 
 func (s *system) compose(ctx context.Context, t *testing.T, arguments ...string) string {
 	t.Helper()
@@ -176,23 +158,6 @@ func (e *engine) link(t *testing.T, plugin string) {
 	}
 }
 
-// thirdParty makes the images of programs of others.
-func (e *engine) thirdParty(ctx context.Context, t *testing.T, binaries map[string]string) {
-	t.Helper()
-	e.image(ctx, t, "redis:7.4", func(r root) error {
-		return errors.Join(r.installed(ctx, "redis-server"), r.installed(ctx, "redis-cli"), r.folder("/data", 0o755),
-			r.folder("/tmp", 0o1777), r.shell())
-		// As the image of its makers, it serves others than its own machine.
-	}, "WORKDIR /data", "VOLUME /data", "ENV PATH=/usr/bin:/bin",
-		`ENTRYPOINT ["sh", "-c", "exec \"$@\" --protected-mode no", "--"]`)
-	for name, other := range others {
-		e.image(ctx, t, other.image, func(r root) error {
-			return errors.Join(r.shell(), r.file(binaries[name], "/usr/bin/"+name), r.folder("/data", 0o755),
-				r.folder("/config", 0o755), r.folder("/tmp", 0o1777))
-		}, append(other.changes, "ENV PATH=/usr/bin:/bin")...)
-	}
-}
-
 // runnable are the services whose images there are, and says which others there are.
 func (e *engine) runnable(ctx context.Context, t *testing.T, source string) (services []string) {
 	t.Helper()
@@ -210,7 +175,8 @@ func (e *engine) runnable(ctx context.Context, t *testing.T, source string) (ser
 	t.Logf("runs: %s", strings.Join(services, ", "))
 	t.Logf("NOT run, because nothing here makes their images: %s", strings.Join(missing, ", "))
 	for _, must := range []string{
-		"allocator", "backfill", "config", "director", "gateway", "nats", "party", "redis", "registry", "runner", "ticket",
+		"allocator", "backfill", "collector", "config", "director", "gateway", "nats", "party", "prometheus", "redis",
+		"registry", "runner", "ticket", "traces",
 	} {
 		if !slices.Contains(services, must) {
 			t.Fatalf("%s has no image", must)
@@ -219,19 +185,20 @@ func (e *engine) runnable(ctx context.Context, t *testing.T, source string) (ser
 	return services
 }
 
-// makeKeys makes the development keys in .matchmaker, as the README says: it starts a dev and ends it.
-func makeKeys(ctx context.Context, t *testing.T, source string) {
+// makeKeys makes the development keys in .matchmaker, as the README says: it starts a dev, where the gateway will be,
+// and ends it.
+func (e *engine) makeKeys(ctx context.Context, t *testing.T, source string) {
 	t.Helper()
-	cmd := exec.CommandContext(ctx, "bin/matchmaker", "dev", "--listen", "127.0.0.1:0")
-	cmd.Dir, cmd.Env = source, outside()
+	cmd := e.command(ctx, source, "nsenter", "--net="+e.namespace(), "--", "bin/matchmaker", "dev")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(ctx, t, time.Minute, "the keys are there", func(context.Context) error {
-		_, err := os.Stat(filepath.Join(source, ".matchmaker", "jwks.json"))
-		return err
+	until(ctx, t, patience, "the keys are there, and mm knows where to ask", func(context.Context) error {
+		_, keys := os.Stat(filepath.Join(source, ".matchmaker", "jwks.json"))
+		_, url := os.Stat(filepath.Join(source, ".matchmaker", "url"))
+		return errors.Join(keys, url)
 	})
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil {

@@ -104,7 +104,7 @@ func (e *engine) command(ctx context.Context, folder, name string, arguments ...
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.Dir = folder
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "DOCKER_") || strings.HasPrefix(v, "COMPOSE_")
+		return strings.HasPrefix(v, "DOCKER_") || strings.HasPrefix(v, "COMPOSE_") || strings.HasPrefix(v, "MM_")
 	})
 	cmd.Env = append(cmd.Env, "HOSTING_KEYS="+filepath.Join(e.folder, "hosting-keys"), "DOCKER_HOST="+e.socket(),
 		"DOCKER_CONFIG="+filepath.Join(e.folder, "client"),
@@ -333,6 +333,9 @@ func bounded(t *testing.T) context.Context {
 	return ctx
 }
 
+// patience is how long a condition may take that a busy machine delays.
+const patience = 3 * time.Minute
+
 // until waits until a condition holds, which is asked again and again.
 func until(ctx context.Context, t *testing.T, patience time.Duration, what string, holds func(context.Context) error) {
 	t.Helper()
@@ -353,14 +356,21 @@ func until(ctx context.Context, t *testing.T, patience time.Duration, what strin
 	}
 }
 
-// step does a part of the test and says how long it took.
+// step does a part of the test that others need.
 func step(t *testing.T, name string, do func(t *testing.T)) {
 	t.Helper()
-	began := time.Now()
-	if !t.Run(name, do) {
+	if !part(t, name, do) {
 		t.FailNow()
 	}
+}
+
+// part does a part of the test and says how long it took.
+func part(t *testing.T, name string, do func(t *testing.T)) bool {
+	t.Helper()
+	began := time.Now()
+	passed := t.Run(name, do)
 	t.Logf("%-40s %s", name, time.Since(began).Round(100*time.Millisecond))
+	return passed
 }
 
 // tail is the end of a text.

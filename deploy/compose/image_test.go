@@ -100,6 +100,13 @@ func (r root) folder(name string, mode int64) error {
 	return r.to.WriteHeader(&tar.Header{Name: strings.TrimPrefix(name, "/") + "/", Mode: mode, Typeflag: tar.TypeDir})
 }
 
+// owned is a folder of a user, as volumes that begin as it is are.
+func (r root) owned(name string, user int) error {
+	return r.to.WriteHeader(&tar.Header{
+		Name: strings.TrimPrefix(name, "/") + "/", Mode: 0o755, Typeflag: tar.TypeDir, Uid: user, Gid: user,
+	})
+}
+
 func (r root) text(name, content string) error {
 	if err := r.to.WriteHeader(&tar.Header{
 		Name: strings.TrimPrefix(name, "/"), Mode: 0o644, Size: int64(len(content)), Typeflag: tar.TypeReg,

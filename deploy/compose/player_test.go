@@ -92,12 +92,12 @@ func (s *system) disturb(ctx context.Context, t *testing.T) {
 		for _, service := range s.services {
 			step(t, how.name+" "+service, func(t *testing.T) {
 				how.do(t, service)
-				until(ctx, t, 3*time.Minute, service+" is healthy", func(ctx context.Context) error {
+				until(ctx, t, patience, service+" is healthy", func(ctx context.Context) error {
 					return s.engine.healthy(ctx, service)
 				})
 				// Those who came meanwhile are matched.
 				before := c.matched.Load()
-				until(ctx, t, 3*time.Minute, "players are matched", func(context.Context) error {
+				until(ctx, t, patience, "players are matched", func(context.Context) error {
 					if now := c.matched.Load(); now < before+4 {
 						return fmt.Errorf("%d since", now-before)
 					}

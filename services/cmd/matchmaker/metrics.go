@@ -56,6 +56,9 @@ func (b *builder) streams() {
 		func(ctx context.Context, observe telemetry.Observe) {
 			ctx, cancel := context.WithTimeout(ctx, lookTime)
 			defer cancel()
+			if !b.bus.Connected() {
+				return
+			}
 			streams, err := b.bus.Streams(ctx)
 			if err != nil {
 				return // matchmaker.dependency.up says so
@@ -83,7 +86,15 @@ func (b *builder) streams() {
 
 // dependencies measures whether Redis and NATS answer this process.
 func (b *builder) dependencies() {
-	look := map[string]func(context.Context) error{"redis": b.store.Ping, "nats": b.bus.Ready}
+	look := map[string]func(context.Context) error{
+		"redis": b.store.Ping,
+		"nats": func(ctx context.Context) error {
+			if !b.bus.Connected() { // Ready stays nil when the server goes away
+				return errors.New("not connected")
+			}
+			return b.bus.Ready(ctx)
+		},
+	}
 	b.telemetry.Meter.ObservableGauge("matchmaker.dependency.up", "{dependency}",
 		"1 while what the service needs answers, else 0.",
 		func(ctx context.Context, observe telemetry.Observe) {
