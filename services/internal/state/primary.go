@@ -35,22 +35,30 @@ func (s *primary) connected(ctx context.Context, addr string, conn *redis.Conn) 
 	if err != nil {
 		return err // the reply may still come: a connection that is kept would take it for that of its next command
 	}
-	for line := range strings.Lines(text) {
-		name, history, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if name != "master_replid" {
-			continue
-		}
-		s.mu.Lock()
-		if len(s.histories) > 0 && s.histories[addr] != history {
-			s.changes++
-		}
-		if s.histories == nil {
-			s.histories = map[string]string{}
-		}
-		s.histories[addr] = history
-		s.mu.Unlock()
+	history := historyIn(text)
+	if history == "" {
+		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.histories) > 0 && s.histories[addr] != history {
+		s.changes++
+	}
+	if s.histories == nil {
+		s.histories = map[string]string{}
+	}
+	s.histories[addr] = history
 	return nil
+}
+
+// historyIn is the replication id in a server's INFO: "" if there is none.
+func historyIn(info string) string {
+	for line := range strings.Lines(info) {
+		if history, ok := strings.CutPrefix(strings.TrimSpace(line), "master_replid:"); ok {
+			return history
+		}
+	}
+	return ""
 }
 
 // changeCount is how often another server was found. When it has grown, what was read before is void.

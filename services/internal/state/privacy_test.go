@@ -22,7 +22,8 @@ var named = map[string]bool{
 // apart are the kinds of keys that the test does not write: they have no data of players.
 var apart = []string{"bj:", "configchanges", "confighistory", "confignames", "configs", "credit", "directors", "ended",
 	"feedname", "functions", "lease", "published", "queues", "returns", "schema", "unserved", "unused", "waits", "report",
-	"o:", "outcomes", "signsweeps", "backfillsizes", "partysweeps", "large", "streams"}
+	"o:", "outcomes", "signsweeps", "backfillsizes", "partysweeps", "large", "streams",
+	"secret:"}
 
 // kindsOfKeys are the ends of keys in keys.go, without ids.
 func kindsOfKeys(t *testing.T) []string {
