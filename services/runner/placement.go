@@ -107,12 +107,12 @@ func (r *Runner) hostCount(project string, h *hostedProject, alive int) int {
 
 // host starts to host a project, until ctx ends or the project is handed over.
 func (r *Runner) host(ctx context.Context, project string, goroutines *sync.WaitGroup) {
-	ctx, cancel := context.WithCancel(ctx)
+	hosting, cancel := context.WithCancel(ctx)
 	h := newHostedProject(r.env, project, cancel)
 	r.hosted[project] = h
 	goroutines.Go(func() {
 		defer cancel()
-		h.run(ctx)
+		h.run(hosting, func() bool { return ctx.Err() != nil || r.peers.isLeaving() })
 		r.mu.Lock()
 		delete(r.hosted, project)
 		r.mu.Unlock()

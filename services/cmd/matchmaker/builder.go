@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"sync/atomic"
@@ -345,11 +346,15 @@ func (b *builder) runner() error {
 	if err := b.sandbox(); err != nil {
 		return err
 	}
-	r, err := runner.New(runner.Options{
+	o := runner.Options{
 		Store: b.store, Bus: b.bus, Box: runner.Processes(b.box), Name: b.name, Log: b.log, Now: time.Now,
 		Settings: b.settings.Runner,
 		Meter:    b.telemetry.Meter, Tracer: b.tracer("runner"),
-	})
+	}
+	if dir := b.settings.Sandbox.Modules; dir != "" { // a temporary one is gone after the stop
+		o.Snapshots = filepath.Join(dir, "snapshots")
+	}
+	r, err := runner.New(o)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -117,11 +118,12 @@ var (
 	}), 0, 4)
 )
 
-// An index and a model change alike, while a crowd comes and goes: columns turn from dense to sparse and back, and the
-// index is compacted.
+// An index and a model change alike, while a crowd comes and goes: columns turn from dense to sparse and back, the index is
+// compacted, and saved and loaded.
 func TestIndexAgreesWithTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ix, m := pool.NewSized(rapid.SampledFrom([]int{2, pool.DefaultNames}).Draw(t, "names")), model{}
+		names := rapid.SampledFrom([]int{2, pool.DefaultNames}).Draw(t, "names")
+		ix, m := pool.NewSized(names), model{}
 		clock := time.Unix(1_700_000_000, 0)
 		var s pool.Selection
 		crowd := 0
@@ -148,6 +150,16 @@ func TestIndexAgreesWithTheModel(t *testing.T) {
 					t.Fatalf("Drop(%q) = %t", id, !there)
 				}
 				delete(m, id)
+			},
+			"restart": func(t *rapid.T) {
+				var saved bytes.Buffer
+				if err := ix.Save(&saved); err != nil {
+					t.Fatal(err)
+				}
+				ix = pool.NewSized(names)
+				if err := ix.Load(&saved); err != nil {
+					t.Fatal(err)
+				}
 			},
 			"crowd comes": func(t *rapid.T) {
 				for range rapid.IntRange(1, 400).Draw(t, "n") {

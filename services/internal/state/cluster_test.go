@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,8 +46,8 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// startRedis starts a Redis with these settings.
-func startRedis(t *testing.T, args ...string) {
+// startRedis starts a Redis with these settings. It runs until stop is called, or the test ends.
+func startRedis(t *testing.T, args ...string) (stop func()) {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -60,13 +61,17 @@ func startRedis(t *testing.T, args ...string) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		_ = server.Process.Kill()
 		_ = server.Wait()
+	})
+	t.Cleanup(func() {
+		stop()
 		if t.Failed() {
 			t.Log(out.String())
 		}
 	})
+	return stop
 }
 
 // until waits for a condition.

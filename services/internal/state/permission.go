@@ -91,11 +91,11 @@ func permissions() map[string]rights {
 				every.streams()},
 		},
 		catalog.Runner: {
-			calls: "smembers hgetall hmget zscan xread mget set",
+			calls: "smembers hgetall hmget zscan xread mget set getdel",
 			reads: slices.Concat([]string{global.projects(), every.functions(), every.ticket(anyID), every.waiting(),
 				every.large(), every.backfill(anyID), every.backfills(), every.backfillSizes()},
-				feedKeys(), []string{every.feedName(), every.feedSeq()}),
-			adds: []string{every.feedName()},
+				feedKeys(), []string{every.feedName(), every.feedSeq(), every.secret(anyID)}),
+			adds: []string{every.feedName(), every.secret(anyID)},
 		},
 		catalog.Director: {
 			scripts: []lazyScript{

@@ -98,6 +98,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:results", change, change},
 		{"mm:{p}:feed", "runner", change},
 		{"mm:{p}:feedname", "ticket runner backfill", "runner"},
+		{"mm:{p}:secret:1", "runner", "runner"},
 		{"mm:{p}:seq", "ticket runner director allocator backfill party", change},
 		{"mm:{p}:streams", change + " config registry", change + " config registry"},
 		{"mm:{p}:history", "director", change + " config registry"},

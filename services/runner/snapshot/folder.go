@@ -62,7 +62,7 @@ func (f *Folder) path(project string) string {
 // Sweep removes files that are older than MaxAge.
 func (f *Folder) Sweep() error {
 	_, err := f.each(func(path string, info fs.FileInfo) error {
-		if age := f.now().Sub(info.ModTime()); age >= 0 && age <= MaxAge {
+		if f.now().Sub(info.ModTime()).Abs() <= MaxAge {
 			return nil
 		}
 		return os.Remove(path)
