@@ -14,12 +14,13 @@ const keepTime = 5 * time.Second
 
 // snapshots are where a runner keeps the indexes of large projects while it is restarted. A nil one keeps nothing.
 type snapshots struct {
-	folder *snapshot.Folder
-	from   int
+	folder  *snapshot.Folder
+	from    int
+	metrics *metrics
 }
 
 // openSnapshots opens the folder of snapshots. A runner works without one.
-func openSnapshots(o *Options) *snapshots {
+func openSnapshots(o *Options, m *metrics) *snapshots {
 	if o.Snapshots == "" || o.Settings.Snapshots == 0 {
 		return nil
 	}
@@ -28,7 +29,7 @@ func openSnapshots(o *Options) *snapshots {
 		o.Log.Warn("the folder for snapshots of waiting tickets cannot be used", "folder", o.Snapshots, "error", err)
 		return nil
 	}
-	return &snapshots{folder: folder, from: o.Settings.KeptFrom}
+	return &snapshots{folder: folder, from: o.Settings.KeptFrom, metrics: m}
 }
 
 // sweepSnapshots removes what was kept of projects that this runner does not host any more.
@@ -58,10 +59,12 @@ func (e *env) keep(ctx context.Context, f *feed) {
 	began := time.Now()
 	bytes, err := e.snapshots.folder.Write(ctx, f.project, origin, position, f.index.Save)
 	if err != nil {
+		e.metrics.recordSnapshot(ctx, snapshotFailed)
 		e.Log.WarnContext(ctx, "the waiting tickets are not kept for the next start, which reads them from Redis",
 			"project", f.project, "tickets", n, "error", err)
 		return
 	}
+	e.metrics.recordSnapshot(ctx, snapshotKept)
 	e.Log.InfoContext(ctx, "the waiting tickets are kept for the next start", "project", f.project, "tickets", n,
 		"bytes", bytes, "seconds", time.Since(began).Seconds())
 }
@@ -78,11 +81,13 @@ func (f *feed) Resume(ctx context.Context, origin state.Origin) uint64 {
 	position, err := f.snapshots.folder.Take(ctx, f.project, origin, f.index.Load)
 	if err != nil {
 		f.index.Reset()
+		f.snapshots.metrics.recordSnapshot(ctx, snapshotVoid)
 		f.log.WarnContext(ctx, "the tickets that were kept before the start are of no use: they are read from Redis",
 			"project", f.project, "reason", err)
 		return 0
 	}
 	if position > 0 {
+		f.snapshots.metrics.recordSnapshot(ctx, snapshotUsed)
 		f.log.InfoContext(ctx, "the waiting tickets are those that were kept before the start, and what changed since",
 			"project", f.project, "tickets", f.index.Len(), "seconds", time.Since(began).Seconds())
 	}

@@ -17,6 +17,7 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // keeping is a Redis, and what a runner keeps beside it.
@@ -42,7 +43,8 @@ func newKeeping(t *testing.T) *keeping {
 	t.Cleanup(func() { _ = k.store.Close() })
 	k.env = newEnv(Options{Store: k.store, Log: log, Now: time.Now, Snapshots: k.dir,
 		Settings: Settings{Snapshots: 1, Timing: Timing{KeptFrom: 1}}})
-	if k.env.snapshots = openSnapshots(&k.env.Options); k.env.snapshots == nil {
+	k.env.metrics = newMetrics(telemetry.Meter{}, &Runner{env: k.env})
+	if k.env.snapshots = openSnapshots(&k.env.Options, k.env.metrics); k.env.snapshots == nil {
 		t.Fatal("there are no snapshots")
 	}
 	return k

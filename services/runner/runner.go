@@ -119,7 +119,7 @@ func New(o Options) (*Runner, error) {
 		hosted: map[string]*hostedProject{}, desiredHosts: map[string]int32{}, began: o.Now(),
 	}
 	r.env.metrics = newMetrics(o.Meter, r)
-	r.env.snapshots = openSnapshots(&o)
+	r.env.snapshots = openSnapshots(&o, r.env.metrics)
 	return r, nil
 }
 
