@@ -30,8 +30,8 @@ type keeping struct {
 func newKeeping(t *testing.T) *keeping {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	server, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: filepath.Join(t.TempDir(), "redis"), AOF: true,
-		Log: log})
+	server, err := embedded.StartRedis(t.Context(),
+		embedded.RedisOptions{Dir: filepath.Join(t.TempDir(), "redis"), AOF: true, Log: log})
 	if err != nil || !server.Persistent() {
 		t.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
 	}

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A saved index is a byte of flags, the seed, the number of tickets as a varint, and the tickets. Each is its length as a
-// varint, and a record: the length of its id as a varint, the id, the handle of an owner whose id is not known in eight
+// A saved index is a byte of flags, the seed, the number of tickets as a varint, and the tickets. Each is its length as
+// a varint, and a record: the length of its id as a varint, the id, the handle of an owner whose id is not known in eight
 // bytes, and what a pb.Ticket has of it. So Load checks all that Put checks.
 const (
 	savedOwners = 1 // the flag of an index that keeps the ids of owners
@@ -131,8 +131,8 @@ func (c *column) keyAt(slot uint32) uint64 {
 	return c.keys[i]
 }
 
-// Load fills an empty index with what Save wrote. After an error it is empty again. An index that keeps the ids of owners
-// takes only what one wrote that kept them; one that does not keeps them from then on if the other did.
+// Load fills an empty index with what Save wrote. After an error it is empty again. An index that keeps the ids of
+// owners takes only what one wrote that kept them; one that does not keeps them from then on if the other did.
 func (ix *Index) Load(r io.Reader) error {
 	err := ix.load(bufio.NewReaderSize(r, maxRecord))
 	if err != nil {
@@ -170,10 +170,14 @@ func (ix *Index) load(in *bufio.Reader) error {
 		}
 		_, _ = in.Discard(int(length)) // it was peeked at
 	}
-	if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("a saved index: more than its %d tickets (%v)", n, err)
+	if uint64(ix.Len()) != n {
+		return errors.New("a saved index: a ticket twice")
 	}
-	return nil
+	_, err = in.ReadByte()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return errors.Join(errors.New("a saved index: more than its tickets"), err)
 }
 
 // prepare makes room for n tickets.
@@ -206,9 +210,6 @@ func (ix *Index) loadRecord(record []byte) error {
 	id, rest := string(record[size:][:n]), record[size+int(n):]
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	if ix.tickets[id] != nil {
-		return errors.New("a saved index: a ticket twice")
-	}
 	if err := ix.put(id, rest[handle:], binary.LittleEndian.Uint64(rest)); err != nil {
 		return fmt.Errorf("a saved index: %w", err)
 	}

@@ -15,7 +15,7 @@ func TestSeedHashesAsSipHashDoes(t *testing.T) {
 	if again := seedIn(s.appendTo(nil)); again != s {
 		t.Errorf("%x was stored as %x", s, again)
 	}
-	if newSeed() == newSeed() {
+	if one, other := newSeed(), newSeed(); one == other {
 		t.Error("two seeds are the same")
 	}
 }

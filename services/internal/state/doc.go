@@ -4,8 +4,8 @@
 // Every change is one atomic Lua script: a file in the folder script, whose header names its keys and arguments (see
 // script in script.go). A script uses only the keys in its KEYS. Scripts get durations and read Redis's clock, in
 // script/include/time.lua: no two hosts' clocks agree. No key has a TTL but counts, keys of requests, buckets and
-// pauses of players, signs of life, waits, reports and secrets. All keys of a project have the hash tag {project}, so that one
-// script can check the lease, the revision of a config and many tickets.
+// pauses of players, signs of life, waits, reports and secrets. All keys of a project have the hash tag
+// {project}, so that one script can check the lease, the revision of a config and many tickets.
 //
 // These are the keys of a project, all below "mm:{project}:". keys.go and the headers of scripts give some of them
 // longer names, which are in parentheses. Fields have the names in brackets in script/include/names.lua.

@@ -24,8 +24,8 @@ func (o Origin) Known() bool { return o.Feed != "" && o.History != "" }
 type Keeper interface {
 	Sink
 	// Resume is called after Reset, from the same goroutine, with the feed that is read. If the sink has the tickets of
-	// exactly this one, it fills itself with those, of backfill tickets with none, and returns their position. Otherwise it
-	// stays empty and returns 0.
+	// exactly this one, it fills itself with those, of backfill tickets with none, and returns their position. Otherwise
+	// it stays empty and returns 0.
 	Resume(ctx context.Context, origin Origin) (position uint64)
 }
 

