@@ -157,7 +157,8 @@ func TestSettingsAreJudgedByTheUploadThatServes(t *testing.T) {
 	}
 	later.Store(true) // upload serves there
 	other := s.put(t, "a", config)
-	if other.expect(t, 200); other.warnings() != "uncheckedSettings: matchmaking.config: nobody has checked it: upload 3 of "+
+	other.expect(t, 200)
+	if other.warnings() != "uncheckedSettings: matchmaking.config: nobody has checked it: upload 3 of "+
 		`function "duel" did not run within 2s of the request` {
 		t.Errorf("warnings: %s", other.warnings())
 	}

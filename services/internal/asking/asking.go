@@ -62,7 +62,7 @@ type Answer struct {
 	Cost time.Duration
 }
 
-// Run asks for a run as soon as a runner has the function, and runs the upload that the request expects, until ctx ends.
+// Run asks for a run as soon as a runner has the function and runs the upload that the request expects, until ctx ends.
 func (a *Asker) Run(ctx context.Context, r *pb.RunRequest) Answer {
 	for {
 		answer := a.Ask(ctx, r)

@@ -12,9 +12,9 @@ import (
 	"matchmaker.dev/services/internal/proposals"
 )
 
-// NoRunner is the error of a run's last part when no runner hosts the function. OtherUpload is that of a runner on which
-// another upload serves than the request expects. Dropped is that of a run whose answer
-// came faster than it was read.
+// NoRunner is the error of a run's last part when no runner hosts the function. OtherUpload is that of a runner on
+// which another upload serves than the request expects. Dropped is that of a run whose answer came faster than it was
+// read.
 const (
 	NoRunner    = "no runner has an instance of this function"
 	OtherUpload = "another upload of the function serves on this runner"

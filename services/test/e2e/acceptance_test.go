@@ -76,7 +76,8 @@ func acceptance(t *testing.T, p *project) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := why.History; h == nil || h.Error != "" || !h.Complete || len(h.Matches) != 1 || h.Matches[0].Match != match.Match ||
+	if h := why.History; h == nil || h.Error != "" || !h.Complete || len(h.Matches) != 1 ||
+		h.Matches[0].Match != match.Match ||
 		!h.Matches[0].Failed || h.Matches[0].Reason != "declined" || h.Matches[0].Score == nil {
 		t.Errorf("the matches in which dave was: %+v", h)
 	}

@@ -37,7 +37,8 @@ func TestHistorySaysWhichMatchesOfATicketFailed(t *testing.T) {
 	proposed, rejected := of(pb.Event_KIND_PROPOSED, "m-3", "one", "a"), of(pb.Event_KIND_REJECTED, "", "", "a")
 	proposed.Backfill, rejected.Backfill = "game", "game"
 	w.publish(t, "demo", of(created, "", "", "a"), scored)
-	w.publish(t, "demo", of(claimed, "m-0", "two", "c", "d"), because(of(pb.Event_KIND_RELEASED, "m-0", "two", "c"), "left", ""),
+	w.publish(t, "demo", of(claimed, "m-0", "two", "c", "d"),
+		because(of(pb.Event_KIND_RELEASED, "m-0", "two", "c"), "left", ""),
 		because(of(pb.Event_KIND_RELEASED, "m-1", "one", "a"), "left", ""))
 	w.publish(t, "demo", of(claimed, "m-2", "two", "a", "c"), because(of(pb.Event_KIND_FAILED, "m-2", "two", "a", "c"),
 		"fleet-empty", "no server"))
@@ -50,7 +51,8 @@ func TestHistorySaysWhichMatchesOfATicketFailed(t *testing.T) {
 		"m-2 failed true fleet-empty no server two true\nm-1 released true left one true"; lines != want {
 		t.Errorf("got\n%s\nwant\n%s", lines, want)
 	}
-	if one := h.Matches[3]; !h.Complete || h.Error != "" || one.Function != "duel" || one.Upload != 3 || *one.Score != 1.5 {
+	one := h.Matches[3]
+	if !h.Complete || h.Error != "" || one.Function != "duel" || one.Upload != 3 || *one.Score != 1.5 {
 		t.Errorf("%+v, the first match %+v", h, one)
 	}
 	w.publish(t, "demo", of(assigned, "m-4", "two", "a"))
