@@ -118,8 +118,8 @@ var (
 	}), 0, 4)
 )
 
-// An index and a model change alike, while a crowd comes and goes: columns turn from dense to sparse and back, the index
-// is compacted, and saved and loaded.
+// An index and a model change alike, while a crowd comes and goes: columns turn from dense to sparse and back, the
+// index is compacted, and saved and loaded.
 func TestIndexAgreesWithTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SampledFrom([]int{2, pool.DefaultNames}).Draw(t, "names")

@@ -13,8 +13,8 @@ import (
 )
 
 // A saved index is a byte of flags, the seed, the number of tickets as a varint, and the tickets. Each is its length as
-// a varint, and a record: the length of its id as a varint, the id, the handle of an owner whose id is not known in eight
-// bytes, and what a pb.Ticket has of it. So Load checks all that Put checks.
+// a varint, and a record: the length of its id as a varint, the id, the handle of an owner whose id is not known in
+// eight bytes, and what a pb.Ticket has of it. So Load checks all that Put checks.
 const (
 	savedOwners = 1 // the flag of an index that keeps the ids of owners
 
