@@ -47,9 +47,19 @@ func natsAway(t *testing.T, p *project) {
 			t.Errorf("%s creates tickets without a message bus, but is not ready: %v", name, err)
 		}
 	}
+	const bus = `matchmaker_dependency_up{dependency="nats"}`
+	reaches := func(up float64) func() bool {
+		return func() bool {
+			counted := map[string]float64{}
+			p.s.readMetrics(t, "ticket-1", map[string]map[string]bool{}, counted)
+			return counted[bus] == up
+		}
+	}
+	eventually(t, "the metrics say that the message bus is away", reaches(0))
 	waiting[0].delete(t)
 	waiting[1].delete(t)
 	nats.Set(proxy.Open)
+	eventually(t, "the metrics say that the message bus is there", reaches(1))
 	met := map[string]int{}
 	for _, k := range waiting[2:] {
 		met[k.connection(t)]++
