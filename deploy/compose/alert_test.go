@@ -57,9 +57,7 @@ func (m *monitor) hurry(ctx context.Context, t *testing.T) {
 	hurrying := []string{"prometheus", "ticket", "director", "runner", "allocator", "backfill"}
 	m.compose(ctx, t, append([]string{"restart"}, hurrying...)...)
 	for _, service := range hurrying {
-		until(ctx, t, patience, service+" is healthy", func(ctx context.Context) error {
-			return m.engine.healthy(ctx, service)
-		})
+		m.engine.awaitHealthy(ctx, t, service)
 	}
 	m.prometheus = "http://" + m.address(ctx, t, "prometheus") + ":9090"
 }

@@ -46,9 +46,7 @@ func (s *system) restore(ctx context.Context, t *testing.T) {
 	s.all(ctx, t, kept.lose)
 	s.all(ctx, t, kept.restore)
 	for _, service := range s.services {
-		until(ctx, t, patience, service+" is healthy", func(ctx context.Context) error {
-			return s.engine.healthy(ctx, service)
-		})
+		s.engine.awaitHealthy(ctx, t, service)
 	}
 	if after := s.mm(ctx, t, "demo", "config", "list"); after != before {
 		t.Errorf("the configs are\n%s\nand were\n%s", after, before)

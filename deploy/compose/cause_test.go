@@ -144,9 +144,7 @@ func without(service string) func(ctx context.Context, t *testing.T, m *monitor)
 		return func() {
 			stop()
 			m.compose(ctx, t, "start", service)
-			until(ctx, t, patience, service+" is healthy", func(ctx context.Context) error {
-				return m.engine.healthy(ctx, service)
-			})
+			m.engine.awaitHealthy(ctx, t, service)
 			m.mm(ctx, t, "without-"+service, "config", "delete", "main")
 		}
 	}

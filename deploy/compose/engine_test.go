@@ -405,6 +405,12 @@ func (e *engine) inspect(ctx context.Context, service string) (s state, restarts
 	return all[0].State, all[0].RestartCount, nil
 }
 
+// awaitHealthy waits until a service's container is healthy.
+func (e *engine) awaitHealthy(ctx context.Context, t *testing.T, service string) {
+	t.Helper()
+	until(ctx, t, patience, service+" is healthy", func(ctx context.Context) error { return e.healthy(ctx, service) })
+}
+
 // healthy is nil when a service's container runs, and is healthy where it has a check.
 func (e *engine) healthy(ctx context.Context, service string) error {
 	s, _, err := e.inspect(ctx, service)

@@ -92,9 +92,7 @@ func (s *system) disturb(ctx context.Context, t *testing.T) {
 		for _, service := range s.services {
 			step(t, how.name+" "+service, func(t *testing.T) {
 				how.do(t, service)
-				until(ctx, t, patience, service+" is healthy", func(ctx context.Context) error {
-					return s.engine.healthy(ctx, service)
-				})
+				s.engine.awaitHealthy(ctx, t, service)
 				// Those who came meanwhile are matched.
 				before := c.matched.Load()
 				until(ctx, t, patience, "players are matched", func(context.Context) error {

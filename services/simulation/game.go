@@ -200,8 +200,7 @@ func (g *game) stay(tickets []joining) {
 	for _, t := range tickets {
 		for _, p := range t.players() {
 			if g.at.Roster {
-				g.members = append(g.members, &pb.RosterPlayer{Id: p.GetId(), Team: t.team,
-					AttributeNames: p.GetAttributeNames(), AttributeValues: p.GetAttributeValues()})
+				g.members = append(g.members, rosterPlayer(p, t.team))
 			}
 			if g.at.Stay.IsZero() {
 				continue
@@ -248,6 +247,13 @@ func (g *game) update() {
 	g.release()
 	g.show()
 	g.touch()
+}
+
+// rosterPlayer is a player in a game.
+func rosterPlayer(p *pb.Player, team string) *pb.RosterPlayer {
+	return &pb.RosterPlayer{
+		Id: p.GetId(), Team: team, AttributeNames: p.GetAttributeNames(), AttributeValues: p.GetAttributeValues(),
+	}
 }
 
 // roster is who is in the game, as its server says it. The function rules tells it in a property which team and role
@@ -297,8 +303,7 @@ func (g *game) join(b *pb.Backfill, joined []joining) {
 	}
 	for _, t := range joined {
 		for _, p := range t.players() {
-			b.Roster.Players = append(b.Roster.Players, &pb.RosterPlayer{Id: p.GetId(),
-				AttributeNames: p.GetAttributeNames(), AttributeValues: p.GetAttributeValues()})
+			b.Roster.Players = append(b.Roster.Players, rosterPlayer(p, ""))
 		}
 	}
 }

@@ -29,8 +29,7 @@ type part struct {
 	err     error
 
 	due  time.Duration // of the next mark
-	own  mark          // at which it ended, since the next part is in the same state
-	goes *part         // goes on then, from its own mark
+	goes *part         // goes on when this one ended, since it was in the same state: from its mark on
 	on   mark
 }
 
@@ -203,7 +202,7 @@ func (p *part) joins(own mark) bool {
 		other, ended := next.markAt(own.at)
 		switch {
 		case ended == nil && own.state != "" && other.state == own.state:
-			p.own, p.on, p.goes = own, other, next
+			p.on, p.goes = other, next
 			next.join()
 			return true
 		case ended == nil:

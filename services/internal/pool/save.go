@@ -56,19 +56,15 @@ func (ix *Index) Save(w io.Writer) error {
 }
 
 func (ix *Index) appendRecord(b []byte, t *ticket) []byte {
-	b = appendText(b, t.id)
+	b = protowire.AppendString(b, t.id)
 	b = binary.LittleEndian.AppendUint64(b, t.player)
 	b = protowire.AppendTag(b, fieldCreated, protowire.VarintType)
 	b = protowire.AppendVarint(b, uint64(createdOf(ix.created.keys[t.slot])))
 	for _, c := range t.list.columns {
-		b = appendField(b, fieldNames, c.name)
-		b = protowire.AppendTag(b, fieldValues, protowire.Fixed64Type)
-		b = protowire.AppendFixed64(b, math.Float64bits(value(c.keyAt(t.slot))))
+		b = appendNumber(b, fieldNames, c.name, fieldValues, value(c.keyAt(t.slot)))
 	}
 	eachRest(t.rest, func(name string, k uint64) {
-		b = appendField(b, fieldNames, name)
-		b = protowire.AppendTag(b, fieldValues, protowire.Fixed64Type)
-		b = protowire.AppendFixed64(b, math.Float64bits(value(k)))
+		b = appendNumber(b, fieldNames, name, fieldValues, value(k))
 	})
 	b = appendProperties(b, fieldProperties, t.properties)
 	if len(ix.traced) > 0 {
@@ -96,9 +92,7 @@ func (ix *Index) appendRecord(b []byte, t *ticket) []byte {
 func appendMember(b []byte, m *member) []byte {
 	player := appendField(nil, fieldPlayerID, m.id)
 	for i, v := range m.values {
-		player = appendField(player, fieldPlayerNames, m.names.names[i])
-		player = protowire.AppendTag(player, fieldPlayerValues, protowire.Fixed64Type)
-		player = protowire.AppendFixed64(player, math.Float64bits(v))
+		player = appendNumber(player, fieldPlayerNames, m.names.names[i], fieldPlayerValues, v)
 	}
 	player = appendProperties(player, fieldPlayerProperties, m.properties)
 	return protowire.AppendBytes(protowire.AppendTag(b, fieldPlayers, protowire.BytesType), player)
@@ -118,8 +112,10 @@ func appendField(b []byte, field protowire.Number, text string) []byte {
 	return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), text)
 }
 
-func appendText(b []byte, text string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+// appendNumber appends an attribute: its name in one field, its value in another.
+func appendNumber(b []byte, names protowire.Number, name string, values protowire.Number, v float64) []byte {
+	b = protowire.AppendTag(appendField(b, names, name), values, protowire.Fixed64Type)
+	return protowire.AppendFixed64(b, math.Float64bits(v))
 }
 
 // keyAt is the key of a slot that has one.

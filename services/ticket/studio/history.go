@@ -210,25 +210,13 @@ func matchesOf(events []*pb.Event, ticket string) (all []*TicketMatch) {
 
 // add adds an event of the match.
 func (m *TicketMatch) add(e *pb.Event) {
-	switch e.GetKind() {
-	case pb.Event_KIND_CLAIMED:
-		m.State = matchClaimed
-		if e.GetAcceptance() > 0 {
-			m.State = matchAsking
-		}
-	case pb.Event_KIND_ALLOCATING:
-		m.State = matchAllocating
-	case pb.Event_KIND_PROPOSED:
-		m.State = matchProposed
-	case pb.Event_KIND_ASSIGNED:
-		m.State, m.over = matchAssigned, true
-	case pb.Event_KIND_FAILED:
-		m.State, m.over, m.Failed = matchFailed, true, true
-	case pb.Event_KIND_RELEASED:
-		m.State, m.over, m.Failed = matchReleased, true, true
-	case pb.Event_KIND_REJECTED:
-		m.State, m.over, m.Failed = matchRejected, true, true
+	if state, over := stateAfter(e); state != "" {
+		m.State, m.over = state, over
 	}
+	if e.GetKind() == pb.Event_KIND_REJECTED {
+		m.State, m.over = matchRejected, true
+	}
+	m.Failed = m.over && m.State != matchAssigned
 	if m.over || e.GetReason() != "" {
 		m.Reason, m.Error, m.Detail = e.GetReason(), e.GetError(), e.GetDetail()
 	}

@@ -164,29 +164,34 @@ func (r *matchReader) add(e *pb.Event) {
 	if r.first == nil {
 		r.first = e
 	}
+	if e.GetKind() == pb.Event_KIND_ACCEPTED {
+		r.accepted++
+	}
+	if state, over := stateAfter(e); state != "" {
+		r.state, r.over, r.end = state, over, e
+	}
+}
+
+// stateAfter is the state of a match after one of its events, and whether it has ended; "" if the event changes none.
+func stateAfter(e *pb.Event) (state string, over bool) {
 	switch e.GetKind() {
 	case pb.Event_KIND_CLAIMED:
-		r.state = matchClaimed
 		if e.GetAcceptance() > 0 {
-			r.state = matchAsking
+			return matchAsking, false
 		}
-	case pb.Event_KIND_ACCEPTED:
-		r.accepted++
-		return
+		return matchClaimed, false
 	case pb.Event_KIND_ALLOCATING:
-		r.state = matchAllocating
+		return matchAllocating, false
 	case pb.Event_KIND_PROPOSED:
-		r.state = matchProposed
+		return matchProposed, false
 	case pb.Event_KIND_ASSIGNED:
-		r.state, r.over = matchAssigned, true
+		return matchAssigned, true
 	case pb.Event_KIND_FAILED:
-		r.state, r.over = matchFailed, true
+		return matchFailed, true
 	case pb.Event_KIND_RELEASED:
-		r.state, r.over = matchReleased, true
-	default:
-		return
+		return matchReleased, true
 	}
-	r.end = e
+	return "", false
 }
 
 // describe adds to what events say what is stored.
