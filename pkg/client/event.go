@@ -69,17 +69,20 @@ type EventTeam struct {
 	Tickets int    `json:"tickets"`
 }
 
-// Arrival is a ticket that was created, without its properties.
+// Arrival is a ticket that was created. Properties is nil unless EventQuery.Properties asked for them.
 type Arrival struct {
 	Attributes map[string]float64 `json:"attributes"`
+	Properties map[string][]byte  `json:"properties,omitempty"`
 	Queues     []string           `json:"queues,omitempty"`
 	Players    []ArrivedPlayer    `json:"players"`
 }
 
-// ArrivedPlayer is a player of a ticket. Attributes is nil if the player has none but those of the ticket.
+// ArrivedPlayer is a player of a ticket. Attributes and Properties are nil if the player has none but those of the
+// ticket.
 type ArrivedPlayer struct {
 	ID         string             `json:"id"`
 	Attributes map[string]float64 `json:"attributes,omitempty"`
+	Properties map[string][]byte  `json:"properties,omitempty"`
 }
 
 // EventQuery selects events. Its zero value selects all.
@@ -91,6 +94,8 @@ type EventQuery struct {
 	Kinds []string
 	// Arrivals asks for what the tickets are that events of the kind created are about.
 	Arrivals bool
+	// Properties asks for the properties of arrivals, too. The role Support may not, unless the project's settings let it.
+	Properties bool
 	// Since is the time of the first event. After is the place to go on behind: the ID of an event, or EventPage.Next.
 	Since time.Time
 	After string
@@ -119,6 +124,9 @@ func (q *EventQuery) values() url.Values {
 	}
 	if q.Arrivals {
 		values.Set("arrivals", "true")
+	}
+	if q.Properties {
+		values.Set("properties", "true")
 	}
 	if !q.Since.IsZero() {
 		values.Set("since", q.Since.UTC().Format(time.RFC3339Nano))

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -152,20 +153,33 @@ func (r *Recorded) Next() (*population.Arrival, bool) {
 func (r *Recorded) arrival(e *recording.Event) *population.Arrival {
 	a := e.Arrival
 	r.last = max(r.last, time.Duration(e.Time-r.began)*time.Millisecond) // clocks may differ
-	t := &pb.Ticket{AttributeNames: a.Attributes.Names, AttributeValues: a.Attributes.Values, Queues: a.Queues}
+	t := &pb.Ticket{AttributeNames: a.Attributes.Names, AttributeValues: a.Attributes.Values, Queues: a.Queues,
+		Properties: propertiesOf(&a.Properties)}
 	for i := range a.Players {
 		p := &a.Players[i]
 		one := &pb.Player{Id: strconv.FormatUint(p.Number, 10), AttributeNames: p.Attributes.Names,
-			AttributeValues: p.Attributes.Values}
+			AttributeValues: p.Attributes.Values, Properties: propertiesOf(&p.Properties)}
 		if i == 0 {
 			t.Owner = one.GetId()
 		}
 		t.Players = append(t.Players, one)
 	}
-	if len(t.GetPlayers()) == 1 && len(t.GetPlayers()[0].GetAttributeNames()) == 0 {
+	if first := t.GetPlayers(); len(first) == 1 && len(first[0].GetAttributeNames())+len(first[0].GetProperties()) == 0 {
 		t.Players = nil // the owner is the only one
 	}
 	return &population.Arrival{At: r.last, Patience: r.patienceOf(e.Tickets[0]), Ticket: t}
+}
+
+// propertiesOf are properties that stay when the recording is read on; nil for none.
+func propertiesOf(p *recording.Properties) map[string][]byte {
+	if len(p.Names) == 0 {
+		return nil
+	}
+	all := make(map[string][]byte, len(p.Names))
+	for i, name := range p.Names {
+		all[name] = bytes.Clone(p.Values[i])
+	}
+	return all
 }
 
 // patienceOf is how long a ticket waits before it leaves; 0 for any time.

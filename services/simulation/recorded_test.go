@@ -57,7 +57,11 @@ func happens(at int64, kind recording.Kind, tickets ...uint64) *recording.Event 
 func TestRecordingIsPlayed(t *testing.T) {
 	unknown := comes(30, 4, 0)
 	unknown.Arrival = &recording.Arrival{}
-	name := file(t, comes(0, 1, 1200, 1), comes(10, 2, 1210, 2), comes(20, 3, 9000, 3, 4), unknown,
+	party := comes(20, 3, 9000, 3, 4)
+	party.Arrival.Properties = recording.Properties{Names: []string{"mode"}, Values: [][]byte{[]byte(`"quick"`)}}
+	party.Arrival.Players[1].Properties = recording.Properties{Names: []string{"roles"},
+		Values: [][]byte{[]byte(`["tank"]`)}}
+	name := file(t, comes(0, 1, 1200, 1), comes(10, 2, 1210, 2), party, unknown,
 		happens(500, recording.Assigned, 1, 2), comes(600, 5, 5000, 1), happens(7020, recording.Cancelled, 3),
 		happens(7500, recording.Cancelled, 1)) // of a ticket that was matched
 	r, err := simulation.OpenRecording(name, distribution(t, "uniform:0:1"), 1)
@@ -81,6 +85,11 @@ func TestRecordingIsPlayed(t *testing.T) {
 	}
 	if one := all[3]; one.At != 600*time.Millisecond || one.Patience == 0 || one.Ticket.GetOwner() != "1" {
 		t.Errorf("a ticket that waits at the end: %+v", one)
+	}
+
+	if one := all[2].Ticket; string(one.GetProperties()["mode"]) != `"quick"` ||
+		string(one.GetPlayers()[1].GetProperties()["roles"]) != `["tank"]` || one.GetPlayers()[0].GetProperties() != nil {
+		t.Errorf("a ticket with properties: %v", one)
 	}
 
 	s := duels(t, `{"window": 10}`, 1, time.Second)

@@ -8,10 +8,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"matchmaker.dev/services/internal/asking"
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/ticket/studio"
 )
 
 // capture answers GET /tickets/{id}/explanation/capture: a run of a config's function as a file, with all that the
@@ -26,7 +26,7 @@ func (s *service) capture(c echo.Context) error {
 	if name == "" {
 		return problem.New(problem.Invalid, "query parameter config: the identifier of a config is expected")
 	}
-	if err := s.maySeeProperties(c); err != nil {
+	if err := studio.MaySeeProperties(c, s.Store); err != nil {
 		return err
 	}
 	t, configs, look, err := s.lookAt(ctx, project, id)
@@ -66,19 +66,6 @@ func (s *service) capture(c echo.Context) error {
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="run.capture"`)
 	return c.Blob(http.StatusOK, echo.MIMEOctetStream, answer.Capture)
-}
-
-// maySeeProperties is Forbidden for the role Support, unless the settings of the project let it see properties.
-func (s *service) maySeeProperties(c echo.Context) error {
-	if auth.From(c).SeesProperties() {
-		return nil
-	}
-	settings, err := s.Store.Settings(c.Request().Context(), c.Param("project"))
-	if err == nil && !settings.GetSupportProperties() {
-		err = problem.New(problem.Forbidden, "the role Support sees no properties of tickets, unless support.properties is "+
-			"set in the settings of the project: the role Manager or Owner is needed")
-	}
-	return err
 }
 
 // mayAsk is Limited when the runs of a project took more than they may.

@@ -19,7 +19,8 @@ type guard struct {
 
 // quick is how a rule is looked at in a whole match, if there is a quicker way than to look at all players.
 type quick struct {
-	guard int // a guard with spans, or -1
+	guard int  // a guard with spans, or -1
+	key   bool // whether tickets of a group of the line have the same
 	limit *reachLimit
 }
 
@@ -49,6 +50,7 @@ func (s *search) findGuards() {
 		switch c := rule.Need.(type) {
 		case *rules.Same:
 			if s.key(c) {
+				s.quick[i].key = true
 				continue
 			}
 			g.scope = c.Scope.Of

@@ -70,6 +70,9 @@ func (s *search) search(games *Games, work int) []Match {
 	order := s.prepare(games, slices.Clone(p.refused))
 	s.work, s.budget = work, work
 	s.found = nil
+	if s.twos != nil {
+		s.found = make([]Match, 0, len(order)/2)
+	}
 	if len(games.Running) == 0 {
 		s.matches(order)
 	} else {
@@ -294,6 +297,7 @@ type search struct {
 	memory
 
 	arrangements []*arrangement
+	twos         *twos
 	most         int // players of a match
 	// ordered is set if it matters which team of a shape is the first.
 	ordered bool
@@ -331,6 +335,7 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	s.findReach()
 	s.findRoles()
 	s.arrange()
+	s.findTwos()
 	return s
 }
 
@@ -373,6 +378,11 @@ func (s *search) cut(tickets int) {
 
 // around tries to make a match of an anchor and the tickets that are nearest to it.
 func (s *search) around(anchor uint32, m mode) bool {
+	if s.twos != nil {
+		if found, sure := s.two(anchor); sure {
+			return found
+		}
+	}
 	if len(s.roles.names) == 0 && len(s.rules.Prefer) == 0 && s.nearest(anchor, s.most+1, m) {
 		return true // as most do where many wait
 	}

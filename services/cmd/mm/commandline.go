@@ -33,7 +33,7 @@ type commandLine struct {
 	Report   reportCommand    `cmd:"" help:"Print how good matches were: waits, spreads, what functions measure."`
 	Top      topCommand       `cmd:"" help:"Watch a project: who waits, matches, functions."`
 	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`
-	Record   recordCommand    `cmd:"" help:"Record the tickets that come, for mm simulate."`
+	Record   recordCommands   `cmd:"" help:"Record the tickets that come, for mm simulate."`
 	Simulate simulateCommand  `cmd:"" help:"Play a day of players in virtual time, and compare configs."`
 	Version  versionCommand   `cmd:"" help:"Print the version of mm."`
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -13,26 +14,44 @@ import (
 	"matchmaker.dev/services/internal/recording"
 )
 
-type recordCommand struct {
-	Out     string        `required:"" placeholder:"FILE" help:"The file to write."`
-	For     time.Duration `default:"1h" help:"How long to record; Ctrl-C ends it earlier."`
-	MaxSize int           `default:"1024" placeholder:"MIB" help:"How large the file may become, in MiB. Then the recording ends."`
-	Force   bool          `help:"Replace the file if there is one."`
+type recordCommands struct {
+	Start recordStart `cmd:"" default:"withargs" help:"Record the tickets that come; it may be left out."`
+	Erase recordErase `cmd:"" help:"Take a player out of a recording."`
 }
 
-func (recordCommand) Help() string {
+type recordStart struct {
+	Out        string        `required:"" placeholder:"FILE" help:"The file to write."`
+	For        time.Duration `default:"1h" help:"How long to record; Ctrl-C ends it earlier."`
+	MaxSize    int           `default:"1024" placeholder:"MIB" help:"How large the file may become, with the list of players, in MiB. Then the recording ends."`
+	Properties bool          `help:"Record properties, too. --players is needed."`
+	Players    string        `placeholder:"FILE" help:"Keep a list of who the players are in this file, for mm record erase."`
+	Force      bool          `help:"Replace the files if there are any."`
+}
+
+func (recordStart) Help() string {
 	return `Records the tickets that come from now on: their attributes, queues and parties, when they leave, and the
-matches that they get. Tickets, players and matches have numbers in the file, and no names. Properties are not recorded.
-"mm simulate" plays a recording. A developer's token is needed, and the role Support is enough.
+matches that they get. Tickets, players and matches have numbers in the file, and no names. "mm simulate" plays a
+recording. A developer's token is needed, and the role Support is enough.
+
+With --properties it records what only functions understand, which may tell who somebody is. So the list of players is
+kept, by which "mm record erase" finds a player. The role Manager or Owner is needed, unless the project's settings say
+that Support sees properties.
 
 Examples:
 
     mm record --out evening.mmrec
-    mm record --out day.mmrec --for 24h`
+    mm record --out day.mmrec --for 24h
+    mm record --out day.mmrec --properties --players day.players`
 }
 
 // Validate is called by the parser.
-func (c recordCommand) Validate() error {
+func (c recordStart) Validate() error {
+	if c.Properties && c.Players == "" {
+		return usageError("--properties needs --players FILE: without that list nobody can take a player out of the recording")
+	}
+	if c.Players == c.Out {
+		return usageError("--players and --out must be two files")
+	}
 	if c.For <= 0 {
 		return usageError("--for must be more than 0, such as 1h")
 	}
@@ -46,40 +65,38 @@ func (c recordCommand) Validate() error {
 var errEnough = errors.New("the file is as large as it may be")
 
 // Run records until the time is over.
-func (c recordCommand) Run(ctx untimed, s *session) (err error) {
+func (c recordStart) Run(ctx untimed, s *session) (err error) {
 	api, err := s.connect(asDeveloper(), reconnecting)
 	if err != nil {
 		return err
 	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if !c.Force {
-		flags |= os.O_EXCL
-	}
-	file, err := os.OpenFile(c.Out, flags, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s exists: --force replaces it", c.Out)
-	}
+	r, file, err := c.begin()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	w, err := recording.NewWriter(file)
-	if err != nil {
-		return err
-	}
-	r := newRecorder(w)
+	// What was recorded is kept, whatever ended it.
+	defer func() {
+		if err != nil && r.events == 0 {
+			err = errors.Join(err, file.remove())
+			return
+		}
+		if err = errors.Join(err, file.close()); err == nil {
+			s.note("wrote %s: %s", c.Out, r)
+		}
+	}()
 	bar := s.startProgress("recording", 0)
 	defer bar.stop()
 	timed, cancel := context.WithTimeout(ctx, c.For)
 	defer cancel()
-	err = api.FollowEvents(timed, client.EventQuery{Arrivals: true}, func(e client.Event) error {
+	query := client.EventQuery{Arrivals: true, Properties: c.Properties}
+	err = api.FollowEvents(timed, query, func(e client.Event) error {
 		if err := r.add(&e); err != nil {
 			return err
 		}
 		if r.events%100 == 0 {
 			bar.setMessage("recording: " + r.String())
 		}
-		if w.Size() > int64(c.MaxSize)<<20 {
+		if r.size() > int64(c.MaxSize)<<20 {
 			return errEnough
 		}
 		return nil
@@ -92,15 +109,79 @@ func (c recordCommand) Run(ctx untimed, s *session) (err error) {
 		s.note("%s: the recording ends here (--max-size)", err)
 		err = nil
 	}
-	// What was recorded is kept, whatever ended it.
-	if err := errors.Join(err, w.Close()); err != nil {
-		return err
-	}
 	if r.gaps > 0 {
 		s.note("events may be missing, %d times", r.gaps)
 	}
-	s.note("wrote %s: %s", c.Out, r)
-	return nil
+	return err
+}
+
+// begin creates the files.
+func (c recordStart) begin() (*recorder, *recordedFiles, error) {
+	files := new(recordedFiles)
+	out, err := files.create(c.Out, c.Force)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := recording.NewWriter(out)
+	if err != nil {
+		return nil, nil, errors.Join(err, files.close())
+	}
+	files.writers = append(files.writers, w)
+	r := newRecorder(w)
+	if c.Players == "" {
+		return r, files, nil
+	}
+	list, err := files.create(c.Players, c.Force)
+	if err != nil {
+		return nil, nil, errors.Join(err, files.remove())
+	}
+	if r.list, err = recording.NewPlayersWriter(list, w.ID()); err != nil {
+		return nil, nil, errors.Join(err, files.close())
+	}
+	files.writers = append(files.writers, r.list)
+	return r, files, nil
+}
+
+// recordedFiles are the files of a recording, and what writes them.
+type recordedFiles struct {
+	files   []*os.File
+	writers []io.Closer
+}
+
+// create creates a file that nobody else reads.
+func (f *recordedFiles) create(name string, force bool) (*os.File, error) {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if !force {
+		flags |= os.O_EXCL
+	}
+	file, err := os.OpenFile(name, flags, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil, fmt.Errorf("%s exists: --force replaces it", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.files = append(f.files, file)
+	return file, nil
+}
+
+// close writes what is left, and closes the files.
+func (f *recordedFiles) close() (err error) {
+	for _, w := range f.writers {
+		err = errors.Join(err, w.Close())
+	}
+	for _, file := range f.files {
+		err = errors.Join(err, file.Close())
+	}
+	return err
+}
+
+// remove takes back the files that were created, in which nothing is yet.
+func (f *recordedFiles) remove() (err error) {
+	for _, file := range f.files {
+		err = errors.Join(err, file.Close(), os.Remove(file.Name()))
+	}
+	return err
 }
 
 // maxRecorded is how many tickets, players and matches a recorder remembers of each. If there are more, it forgets
@@ -114,26 +195,35 @@ type numbering struct {
 }
 
 // number is that of an id. It is a new one if the id is not known.
-func (n *numbering) number(id string) uint64 {
+func (n *numbering) number(id string) (number uint64, fresh bool) {
 	if number, known := n.of[id]; known {
-		return number
+		return number, false
 	}
 	if n.of == nil || len(n.of) >= maxRecorded {
 		n.of = map[string]uint64{}
 	}
 	n.last++
 	n.of[id] = n.last
-	return n.last
+	return n.last, true
 }
 
 // recorder writes events without the names of tickets, players and matches.
 type recorder struct {
 	out                       *recording.Writer
+	list                      *recording.PlayersWriter // nil if nobody keeps who the players are
 	tickets, players, matches numbering
 	events, unknown, gaps     int
 }
 
 func newRecorder(out *recording.Writer) *recorder { return &recorder{out: out} }
+
+// size is how many bytes were written, but for what is still in memory.
+func (r *recorder) size() int64 {
+	if r.list == nil {
+		return r.out.Size()
+	}
+	return r.out.Size() + r.list.Size()
+}
 
 func (r *recorder) String() string {
 	text := fmt.Sprintf("%d tickets, %d players, %d matches", r.tickets.last, r.players.last, r.matches.last)
@@ -174,7 +264,7 @@ func (r *recorder) add(e *client.Event) error {
 		return nil
 	}
 	if e.Match != "" {
-		one.Match = r.matches.number(e.Match)
+		one.Match, _ = r.matches.number(e.Match)
 	}
 	if err := r.out.Add(one); err != nil {
 		return err
@@ -197,9 +287,13 @@ func (r *recorder) arrive(one *recording.Event, e *client.Event) error {
 	for i, id := range e.Tickets {
 		a := new(recording.Arrival)
 		if i < len(e.Arrivals) && e.Arrivals[i] != nil {
-			a = r.arrival(e.Arrivals[i])
+			var err error
+			if a, err = r.arrival(e.Arrivals[i]); err != nil {
+				return err
+			}
 		}
-		one.Tickets, one.Arrival = []uint64{r.tickets.number(id)}, a
+		number, _ := r.tickets.number(id)
+		one.Tickets, one.Arrival = []uint64{number}, a
 		if err := r.out.Add(one); err != nil {
 			// It has more names than a recording takes.
 			one.Arrival = &recording.Arrival{}
@@ -214,18 +308,34 @@ func (r *recorder) arrive(one *recording.Event, e *client.Event) error {
 	return nil
 }
 
-func (r *recorder) arrival(of *client.Arrival) *recording.Arrival {
-	a := &recording.Arrival{Known: true, Queues: of.Queues, Attributes: recorded(of.Attributes)}
+func (r *recorder) arrival(of *client.Arrival) (*recording.Arrival, error) {
+	a := &recording.Arrival{Known: true, Queues: of.Queues, Attributes: recordedAttributes(of.Attributes),
+		Properties: recordedProperties(of.Properties)}
 	for _, p := range of.Players {
-		a.Players = append(a.Players, recording.Player{Number: r.players.number(p.ID), Attributes: recorded(p.Attributes)})
+		number, fresh := r.players.number(p.ID)
+		if fresh && r.list != nil {
+			if err := r.list.Add(number, p.ID); err != nil {
+				return nil, err
+			}
+		}
+		a.Players = append(a.Players, recording.Player{Number: number, Attributes: recordedAttributes(p.Attributes),
+			Properties: recordedProperties(p.Properties)})
 	}
-	return a
+	return a, nil
 }
 
-// recorded are attributes in the order of their names.
-func recorded(values map[string]float64) (a recording.Attributes) {
+// recordedAttributes are attributes in the order of their names.
+func recordedAttributes(values map[string]float64) (a recording.Attributes) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		a.Names, a.Values = append(a.Names, name), append(a.Values, values[name])
 	}
 	return a
+}
+
+// recordedProperties are properties in the order of their names.
+func recordedProperties(values map[string][]byte) (p recording.Properties) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		p.Names, p.Values = append(p.Names, name), append(p.Values, values[name])
+	}
+	return p
 }

@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,6 +107,95 @@ func TestTicketBeyondTheFormatIsUnknown(t *testing.T) {
 	}
 }
 
+// With the list of players, a player is taken out of a recording.
+func TestPlayersAreErasedFromARecording(t *testing.T) {
+	dir, shell := t.TempDir(), newShell(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name string, arrivals ...*client.Arrival) {
+		t.Helper()
+		r, files, err := recordStart{Out: at(name + ".mmrec"), Players: at(name + ".players")}.begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range arrivals {
+			err := r.add(&client.Event{Kind: "created", Tickets: []string{fmt.Sprint(i)}, Arrivals: []*client.Arrival{a}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if size := r.size(); size < 50 {
+			t.Errorf("the files have %d bytes", size)
+		}
+		if err := files.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() (known []string) {
+		t.Helper()
+		file, err := os.Open(at("day.mmrec"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = file.Close() }()
+		r, err := recording.NewReader(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for e, err := r.Next(); err == nil; e, err = r.Next() {
+			if e.Arrival.Known {
+				known = append(known, string(e.Arrival.Properties.Values[0])+string(e.Arrival.Players[0].Properties.Values[0]))
+			}
+		}
+		return known
+	}
+	ticket := func(note string, players ...string) *client.Arrival {
+		a := &client.Arrival{Properties: map[string][]byte{"note": []byte(note)}}
+		for _, id := range players {
+			a.Players = append(a.Players, client.ArrivedPlayer{ID: id, Properties: map[string][]byte{"of": []byte(id)}})
+		}
+		return a
+	}
+	write("day", ticket("1", "ada"), ticket("2", "bob"), ticket("3", "bob", "ada"), ticket("4", "cyd"))
+	write("other", ticket("1", "ada"))
+	list := func(name string) string { return "--players=" + at(name+".players") }
+	shell.run("record", "erase", at("day.mmrec"), "ada", list("other")).
+		expect(1, "", "other.players is the list of another recording")
+	shell.run("record", "erase", at("day.mmrec"), "dan", list("day")).expect(0, "", "nothing was erased")
+	shell.run("record", "erase", at("day.mmrec"), "ada").expect(2, "", "--players")
+	if got := read(); !slices.Equal(got, []string{"1ada", "2bob", "3bob", "4cyd"}) {
+		t.Fatalf("it has %q", got)
+	}
+	shell.run("record", "erase", at("day.mmrec"), "ada", list("day")).
+		expect(0, "", "erased the player's tickets from "+at("day.mmrec")+": 2")
+	if got := read(); !slices.Equal(got, []string{"2bob", "4cyd"}) {
+		t.Errorf("it has %q", got)
+	}
+	text, err := os.ReadFile(at("day.players"))
+	if err != nil || !strings.HasSuffix(string(text), "\n2\tbob\n3\tcyd\n") {
+		t.Errorf("the list is %q, %v", text, err)
+	}
+	shell.run("record", "erase", at("day.mmrec"), "ada", list("day")).expect(0, "", "nothing was erased")
+
+	// A recording that is not whole stays as it is, and so does the list.
+	whole, err := os.ReadFile(at("day.mmrec"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at("day.mmrec"), whole[:len(whole)-1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shell.run("record", "erase", at("day.mmrec"), "bob", list("day")).expect(1, "", "the recording is incomplete")
+	if after, err := os.ReadFile(at("day.mmrec")); err != nil || len(after) != len(whole)-1 {
+		t.Errorf("%d bytes, %v", len(after), err)
+	}
+	names, err := filepath.Glob(at("*"))
+	hidden, _ := filepath.Glob(at(".*"))
+	if err != nil || len(names) != 4 || len(hidden) != 0 {
+		t.Errorf("the folder has %q, %q, %v", names, hidden, err)
+	}
+}
+
 func TestRecordKeepsFilesThatExist(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	file := filepath.Join(t.TempDir(), "day.mmrec")
@@ -114,6 +206,13 @@ func TestRecordKeepsFilesThatExist(t *testing.T) {
 	shell.on(service, "record").expect(2, "", "--out")
 	shell.on(service, "record", "--out", file, "--for", "0s").expect(2, "", "--for must be more than 0")
 	shell.on(service, "record", "--out", file, "--max-size", "0").expect(2, "", "--max-size must be 1 or more")
+	shell.on(service, "record", "--out", "x", "--properties").expect(2, "", "--properties needs --players FILE")
+	shell.on(service, "record", "--out", "x", "--players", "x").expect(2, "", "must be two files")
+	other := filepath.Join(filepath.Dir(file), "other.mmrec")
+	shell.on(service, "record", "start", "--out", other, "--players", file).expect(1, "", file+" exists")
+	if _, err := os.Stat(other); err == nil {
+		t.Error("a recording was begun without its list")
+	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
 		t.Errorf("the file is %q, %v", text, err)
 	}

@@ -14,6 +14,8 @@ import (
 type Reader struct {
 	in      *bufio.Reader
 	decoder *zstd.Decoder
+	version uint64
+	id      ID
 	raw     []byte
 	block   block
 	left    int // events of the block
@@ -24,6 +26,7 @@ type Reader struct {
 // block is a block that is being read.
 type block struct {
 	columns
+	version   uint64
 	textTable []string
 	listTable [][]string
 	err       error
@@ -39,16 +42,24 @@ func NewReader(in io.Reader) (*Reader, error) {
 	if _, err := io.ReadFull(r.in, begin); err != nil || string(begin) != magic {
 		return nil, corrupt("it does not begin as one")
 	}
-	if got, err := binary.ReadUvarint(r.in); err != nil || got != version {
-		return nil, corrupt("it has the version %d of the format, and this program reads %d", got, version)
-	}
 	var err error
+	if r.version, err = binary.ReadUvarint(r.in); err != nil || r.version < bare || r.version > version {
+		return nil, corrupt("it has the version %d of the format, and this program reads %d to %d", r.version, bare, version)
+	}
+	if r.version > bare {
+		if _, err := io.ReadFull(r.in, r.id[:]); err != nil {
+			return nil, ErrIncomplete
+		}
+	}
 	r.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxRaw))
 	return r, err
 }
 
 // Close gives memory back.
 func (r *Reader) Close() { r.decoder.Close() }
+
+// ID is that of the recording; zero for a file of version 1.
+func (r *Reader) ID() ID { return r.id }
 
 // Next returns the next event. It is valid until the next call. The error is io.EOF at the end, and ErrIncomplete where
 // the end is missing.
@@ -86,7 +97,10 @@ func (r *Reader) next() error {
 	}
 	events := number()
 	if events == 0 {
-		if n := number(); n != r.all {
+		switch n, err := binary.ReadUvarint(r.in); {
+		case err != nil:
+			return ErrIncomplete
+		case n != r.all:
 			return corrupt("it has %d events, and says %d", r.all, n)
 		}
 		r.ended = true
@@ -105,7 +119,7 @@ func (r *Reader) next() error {
 		return corrupt("a block cannot be decompressed")
 	}
 	r.raw = raw
-	r.block = block{}
+	r.block = block{version: r.version}
 	if err := r.block.open(raw); err != nil {
 		return err
 	}
@@ -127,7 +141,11 @@ func (r *Reader) broken(why string) error {
 
 // open divides a block into its columns, and reads its tables.
 func (b *block) open(raw []byte) error {
-	for _, column := range b.all() {
+	all := b.all()
+	if b.version == bare {
+		all = all[:len(all)-2]
+	}
+	for _, column := range all {
 		n, used := binary.Uvarint(raw)
 		if used <= 0 || n > uint64(len(raw)-used) {
 			return corrupt("a column is too short")
@@ -259,10 +277,11 @@ func (b *block) event() *Event {
 
 func (b *block) arrival() *Arrival {
 	a := &Arrival{Known: b.byte(&b.known) != 0, Queues: b.list(&b.queues)}
-	a.Attributes = b.attributesOf(&b.attributes)
+	a.Attributes, a.Properties = b.attributesOf(&b.attributes), b.propertiesOf()
 	for range b.count(&b.players, maxPlayers) {
 		b.player = b.difference(&b.numbers, b.player)
-		a.Players = append(a.Players, Player{Number: b.player, Attributes: b.attributesOf(&b.shapes)})
+		a.Players = append(a.Players,
+			Player{Number: b.player, Attributes: b.attributesOf(&b.shapes), Properties: b.propertiesOf()})
 		if b.err != nil {
 			return nil
 		}
@@ -280,6 +299,25 @@ func (b *block) attributesOf(column *[]byte) (a Attributes) {
 		}
 	}
 	return a
+}
+
+// propertiesOf reads properties, of which the names are in the table.
+func (b *block) propertiesOf() (p Properties) {
+	if b.version == bare {
+		return p
+	}
+	p.Names = b.list(&b.properties)
+	for range p.Names {
+		n := b.count(&b.contents, maxValues)
+		if n > len(b.contents) {
+			b.fail("a property is longer than its column")
+		}
+		if b.err != nil {
+			return p
+		}
+		p.Values, b.contents = append(p.Values, b.contents[:n:n]), b.contents[n:]
+	}
+	return p
 }
 
 // value reads a number.

@@ -44,6 +44,7 @@ type Arrival struct {
 	Known      bool
 	Queues     []string
 	Attributes Attributes
+	Properties Properties
 	// Players are those of the ticket, at least one. Those with no attributes of their own have the ticket's.
 	Players []Player
 }
@@ -53,6 +54,7 @@ type Player struct {
 	// Number tells apart players, from 1.
 	Number     uint64
 	Attributes Attributes
+	Properties Properties
 }
 
 // Attributes are names, in ascending order, and their values.
@@ -60,6 +62,15 @@ type Attributes struct {
 	Names  []string
 	Values []float64
 }
+
+// Properties are names, in ascending order, and their values. Most recordings have none.
+type Properties struct {
+	Names  []string
+	Values [][]byte
+}
+
+// ID is that of a recording. What is kept beside one names it, so that nobody takes it for another.
+type ID [16]byte
 
 // Limits of a file. A reader refuses what exceeds them before it makes room for it.
 const (
@@ -71,11 +82,14 @@ const (
 	maxNames   = 256      // names in a list
 	maxTickets = 4096     // of an event
 	maxPlayers = 4096     // of a ticket
+	maxValues  = 1 << 20  // bytes of the values of a ticket's properties
 )
 
 const (
 	magic   = "mmrecord"
-	version = 1
+	version = 2
+	// bare is the version before it: files without an id and properties.
+	bare = 1
 )
 
 // ErrIncomplete says that a file ends before its end: whatever wrote it was stopped.
@@ -92,11 +106,12 @@ type columns struct {
 	kinds, times, counts, tickets, matches, configs     []byte // of events
 	known, queues, attributes, players, numbers, shapes []byte // of arrivals
 	values                                              []byte // of attributes
+	properties, contents                                []byte // of properties: their names, and their values
 }
 
 func (c *columns) all() []*[]byte {
 	return []*[]byte{&c.texts, &c.lists, &c.kinds, &c.times, &c.counts, &c.tickets, &c.matches, &c.configs, &c.known,
-		&c.queues, &c.attributes, &c.players, &c.numbers, &c.shapes, &c.values}
+		&c.queues, &c.attributes, &c.players, &c.numbers, &c.shapes, &c.values, &c.properties, &c.contents}
 }
 
 func (c *columns) size() (n int) {

@@ -7,6 +7,9 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -192,6 +195,7 @@ func TestEventsBeyondTheLimitsAreRefused(t *testing.T) {
 // and read again.
 func FuzzReader(f *testing.F) {
 	f.Add(write(f, day...))
+	f.Add(write(f, detailed...))
 	f.Add(write(f, hour(1000, 1)[:20]...))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		events, err := read(file)
@@ -207,4 +211,129 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 	})
+}
+
+type properties = recording.Properties
+
+// detailed is a day with properties: of a ticket of two, and of one of them.
+var detailed = append([]*event{
+	{Time: 1, Kind: recording.Arrived, Tickets: []uint64{1}, Arrival: &arrival{Known: true,
+		Properties: properties{[]string{"loadout", "note"}, [][]byte{[]byte("sword"), {}}},
+		Players: []player{{Number: 1}, {Number: 2,
+			Properties: properties{[]string{"roles"}, [][]byte{{0, 255, '\n'}}}}}}},
+	{Time: 2, Kind: recording.Arrived, Tickets: []uint64{2}, Arrival: &arrival{Known: true,
+		Attributes: attributes{[]string{"skill"}, []float64{7}}, Players: []player{{Number: 3,
+			Properties: properties{[]string{"roles"}, [][]byte{[]byte("tank")}}}}}},
+}, day[2:]...)
+
+func TestPropertiesAreRead(t *testing.T) {
+	got, err := read(write(t, detailed...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(detailed, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	w, err := recording.NewWriter(io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := make([]byte, 1<<19+1)
+	if err := w.Add(&event{Kind: recording.Arrived, Tickets: []uint64{1}, Arrival: &arrival{
+		Properties: properties{[]string{"a"}, [][]byte{half}},
+		Players:    []player{{Number: 1, Properties: properties{[]string{"a"}, [][]byte{half}}}}}}); err == nil {
+		t.Error("properties beyond the limit are taken")
+	}
+}
+
+// What is known of a player's tickets goes, and nothing else.
+func TestErasedPlayersAreInNoTicket(t *testing.T) {
+	file := write(t, detailed...)
+	var out bytes.Buffer
+	n, err := recording.Erase(bytes.NewReader(file), &out, map[uint64]bool{2: true})
+	if err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	want := slices.Clone(detailed)
+	want[0] = &event{Time: 1, Kind: recording.Arrived, Tickets: []uint64{1}, Arrival: &arrival{}}
+	got, err := read(out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	if idOf(t, out.Bytes()) != idOf(t, file) || idOf(t, file) == (recording.ID{}) {
+		t.Error("the copy has another id")
+	}
+	if _, err := recording.Erase(bytes.NewReader(file[:len(file)-1]), io.Discard, nil); err == nil {
+		t.Error("a part of a recording is copied")
+	}
+}
+
+func idOf(t *testing.T, file []byte) recording.ID {
+	t.Helper()
+	r, err := recording.NewReader(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	return r.ID()
+}
+
+// A file that the version before wrote is the same day.
+func TestFilesOfVersion1AreRead(t *testing.T) {
+	file, err := os.ReadFile("testdata/version1.mmrec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(day, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	if idOf(t, file) != (recording.ID{}) {
+		t.Error("it has an id")
+	}
+}
+
+func TestPlayersAreListed(t *testing.T) {
+	id := recording.ID{1, 2, 255}
+	var file bytes.Buffer
+	w, err := recording.NewPlayersWriter(&file, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	players := []string{"ada", "", "bob smith, jr.", "Ägir"}
+	for i, player := range players {
+		if err := w.Add(uint64(i+1), player); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil || w.Size() != int64(file.Len()) {
+		t.Fatalf("%v, %d of %d bytes", err, w.Size(), file.Len())
+	}
+	var got []string
+	of, err := recording.ReadPlayers(&file, func(number uint64, player string) error {
+		if got = append(got, player); number != uint64(len(got)) {
+			t.Errorf("%q has the number %d", player, number)
+		}
+		return nil
+	})
+	if err != nil || of != id || !slices.Equal(got, players) {
+		t.Errorf("%v, %v, %q", err, of, got)
+	}
+	begin := "mmplayers 0102ff00000000000000000000000000\n"
+	for text, want := range map[string]string{
+		"": "it is empty", "mmrecord": "does not begin as one", "mmplayers 01\n": "does not begin as one",
+		begin + "1\tada\nada\n": "line 3: a number", begin + strings.Repeat("1", 2000): "too long",
+		"mmplayers 0102ff000000000000000000000000zz\n": "does not begin as one",
+	} {
+		_, err := recording.ReadPlayers(strings.NewReader(text), func(uint64, string) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.50q: %v, want %q", text, err, want)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"bufio"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 // Writer writes a recording. It keeps one block in memory.
 type Writer struct {
 	out     *bufio.Writer
+	id      ID
 	encoder *zstd.Encoder
 	columns columns
 	events  int
@@ -31,16 +33,27 @@ type Writer struct {
 // blockSize is when a block is written: far below what readers allow.
 const blockSize = 4 << 20
 
-// NewWriter begins a recording.
+// NewWriter begins a recording with an id of its own.
 func NewWriter(out io.Writer) (*Writer, error) {
+	var id ID
+	if _, err := rand.Read(id[:]); err != nil {
+		return nil, err
+	}
+	return newWriter(out, id)
+}
+
+func newWriter(out io.Writer, id ID) (*Writer, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{out: bufio.NewWriter(out), encoder: encoder}
+	w := &Writer{out: bufio.NewWriter(out), id: id, encoder: encoder}
 	w.begin()
-	return w, w.write(binary.AppendUvarint([]byte(magic), version))
+	return w, w.write(append(binary.AppendUvarint([]byte(magic), version), id[:]...))
 }
+
+// ID is that of the recording.
+func (w *Writer) ID() ID { return w.id }
 
 // begin begins a block. Nothing in it refers to an earlier one.
 func (w *Writer) begin() {
@@ -98,12 +111,22 @@ func (w *Writer) arrive(a *Arrival) {
 	c.queues = binary.AppendUvarint(c.queues, w.list(a.Queues))
 	c.attributes = binary.AppendUvarint(c.attributes, w.list(a.Attributes.Names))
 	w.values(a.Attributes.Values)
+	w.properties(&a.Properties)
 	c.players = binary.AppendUvarint(c.players, uint64(len(a.Players)))
 	for i := range a.Players {
 		p := &a.Players[i]
 		c.numbers, w.player = difference(c.numbers, p.Number, w.player), p.Number
 		c.shapes = binary.AppendUvarint(c.shapes, w.list(p.Attributes.Names))
 		w.values(p.Attributes.Values)
+		w.properties(&p.Properties)
+	}
+}
+
+func (w *Writer) properties(p *Properties) {
+	c := &w.columns
+	c.properties = binary.AppendUvarint(c.properties, w.list(p.Names))
+	for _, value := range p.Values {
+		c.contents = append(binary.AppendUvarint(c.contents, uint64(len(value))), value...)
 	}
 }
 
@@ -209,11 +232,13 @@ func check(e *Event) error {
 	if err := checkNames(e.Arrival.Queues); err != nil {
 		return err
 	}
-	if err := e.Arrival.Attributes.check(); err != nil {
+	size := 0
+	if err := errors.Join(e.Arrival.Attributes.check(), e.Arrival.Properties.check(&size)); err != nil {
 		return err
 	}
 	for i := range e.Arrival.Players {
-		if err := e.Arrival.Players[i].Attributes.check(); err != nil {
+		p := &e.Arrival.Players[i]
+		if err := errors.Join(p.Attributes.check(), p.Properties.check(&size)); err != nil {
 			return err
 		}
 	}
@@ -228,6 +253,20 @@ func (a *Attributes) check() error {
 		return errors.New("recording: attributes have as many names as values")
 	}
 	return checkNames(a.Names)
+}
+
+// check adds how many bytes the values have.
+func (p *Properties) check(size *int) error {
+	if len(p.Names) != len(p.Values) {
+		return errors.New("recording: properties have as many names as values")
+	}
+	for _, value := range p.Values {
+		*size += len(value)
+	}
+	if *size > maxValues {
+		return fmt.Errorf("recording: the properties of a ticket have more than %d bytes", maxValues)
+	}
+	return checkNames(p.Names)
 }
 
 func checkNames(names []string) error {
@@ -246,9 +285,9 @@ func checkNames(names []string) error {
 func mostTexts(e *Event) int {
 	n := 1
 	if a := e.Arrival; a != nil {
-		n += len(a.Queues) + len(a.Attributes.Names)
+		n += len(a.Queues) + len(a.Attributes.Names) + len(a.Properties.Names)
 		for i := range a.Players {
-			n += len(a.Players[i].Attributes.Names)
+			n += len(a.Players[i].Attributes.Names) + len(a.Players[i].Properties.Names)
 		}
 	}
 	return n
@@ -258,5 +297,5 @@ func mostLists(e *Event) int {
 	if e.Arrival == nil {
 		return 0
 	}
-	return 2 + len(e.Arrival.Players)
+	return 3 + 2*len(e.Arrival.Players)
 }

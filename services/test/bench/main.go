@@ -40,6 +40,7 @@ func main() {
 type options struct {
 	Matchmaker []string `help:"The server binary. Several are measured in turns and compared with the first." default:"bin/matchmaker" type:"existingfile"`
 	Function   []string `help:"The match function, one against one by skill: one for all binaries, or one for each." default:"bin/functions/duel.zip" type:"existingfile"`
+	Bad        string   `help:"return: an upload that cannot run the function's config." default:"bin/functions/arena.zip" type:"existingfile"`
 	With       []string `help:"More arguments of a service, to compare settings: director=--min-interval=5ms." placeholder:"NAME=ARG" sep:"none"`
 	Pair       string   `help:"function: the module whose cost in the sandbox is measured." default:"bin/pair.wasm" type:"existingfile"`
 
@@ -59,7 +60,7 @@ type options struct {
 	Requests []string      `help:"steady, sustained, capacity: how many requests a player sends: two, or one, a create that waits." enum:"one,two" default:"two"`
 	Warm     time.Duration `help:"How long players come who are not measured, before each load." default:"2s"`
 	Settle   time.Duration `help:"How long a system comes to rest after a change, before it is measured." default:"5s"`
-	Live     int           `help:"crowd, configs, signs: how many tickets arrive a second." default:"1000" placeholder:"N"`
+	Live     int           `help:"crowd, configs, signs, return: how many tickets arrive a second." default:"1000" placeholder:"N"`
 
 	Crowd    []int         `help:"crowd, restart, signs: how many stand by; each number is measured, of signs the first." default:"100000" placeholder:"N"`
 	Configs  int           `help:"configs: how many there are." default:"30" placeholder:"N"`

@@ -44,6 +44,8 @@ func shapes() []shape {
 			on((*round).estimates), true},
 		{"insight", "players while their matches are measured, recorded and explained, beside players of whom nobody asks",
 			2 * time.Minute, on((*round).insight), true},
+		{"return", "a bad upload runs while players come, and the function goes back", 50 * time.Second,
+			on((*round).returned), true},
 		{"simulated", "players whose waits are seconds, beside a simulation of them", 11 * time.Minute,
 			on((*round).simulated), true},
 		{"drain", "many wait until a config is put", 30 * time.Second, on((*round).drain), false},

@@ -41,12 +41,13 @@ func TestShapesAreMeasured(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	matchmaker, duel, pair := file("matchmaker"), file("duel.zip"), file("pair.wasm")
+	matchmaker, duel, arena, pair := file("matchmaker"), file("duel.zip"), file("arena.zip"), file("pair.wasm")
 	run(t, ".", "", "go", "build", "-o", matchmaker, "matchmaker.dev/services/cmd/matchmaker")
 	run(t, "../../../functions", "", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", duel, "duel")
+	run(t, "../../../functions", "", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", arena, "arena")
 	run(t, ".", "GOOS=wasip1 GOARCH=wasm", "go", "build", "-buildmode=c-shared", "-o", pair, "./pair")
 	o := &options{
-		Matchmaker: []string{matchmaker}, Function: []string{duel}, Pair: pair, Rounds: 1, Seed: 1, Parts: true, Where: true,
+		Matchmaker: []string{matchmaker}, Function: []string{duel}, Pair: pair, Bad: arena, Rounds: 1, Seed: 1, Parts: true, Where: true,
 		Rate: []int{100}, For: 400 * time.Millisecond, Warm: 100 * time.Millisecond, Settle: 100 * time.Millisecond,
 		Hosting: []string{"none", "instant"}, Requests: []string{"two"}, Live: 100, Crowd: []int{200}, Configs: 3,
 		Projects: 2, Each: 40, Streams: 20, Burst: 100, Waiting: []int{200}, Least: 20_000, Hold: 50 * time.Millisecond,
@@ -67,6 +68,7 @@ func TestShapesAreMeasured(t *testing.T) {
 		"signs":     "100/s among 200 who ask: processor time a ticket",
 		"estimates": "20/s: ranges that hold",
 		"insight":   "100/s, measured, recorded and explained: processor time a ticket",
+		"return":    "100/s, a bad upload: failed runs",
 		"simulated": "spread: how far a simulation is from it",
 		"drain":     "200 wait: until the last is assigned", "restart": "among 200, the only runner: longest wait",
 		"idle": "3 projects without players",

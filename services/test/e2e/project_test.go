@@ -142,12 +142,17 @@ func (p *project) ranked(t *testing.T, id string, side float64) {
 
 // create creates a ticket.
 func (p *project) create(ctx context.Context, player string, a attributes) (*ticket, error) {
+	return p.request(ctx, player, client.TicketRequest{Attributes: a})
+}
+
+// request creates a ticket.
+func (p *project) request(ctx context.Context, player string, r client.TicketRequest) (*ticket, error) {
 	k := &ticket{p: p, player: player}
 	api, err := k.client()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", player, err)
 	}
-	if k.id, err = api.CreateTicket(ctx, client.TicketRequest{Attributes: a}); err != nil {
+	if k.id, err = api.CreateTicket(ctx, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", player, err)
 	}
 	return k, nil

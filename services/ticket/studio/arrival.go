@@ -2,6 +2,7 @@ package studio
 
 import (
 	"context"
+	"encoding/base64"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -20,10 +21,11 @@ const (
 	arrivalCost = 20 * time.Microsecond
 )
 
-// arrival is a ticket that was created, as events have it for those who ask: what a function sees of it, but not its
-// properties.
+// arrival is a ticket that was created, as events have it for those who ask: what a function sees of it. Properties are
+// there for those who ask for them, too.
 type arrival struct {
 	Attributes map[string]float64 `json:"attributes"`
+	Properties map[string][]byte  `json:"properties,omitzero"`
 	Queues     []string           `json:"queues,omitzero"`
 	Players    []arrived          `json:"players"`
 }
@@ -32,6 +34,7 @@ type arrival struct {
 type arrived struct {
 	ID         string             `json:"id"`
 	Attributes map[string]float64 `json:"attributes,omitzero"`
+	Properties map[string][]byte  `json:"properties,omitzero"`
 }
 
 // arrivals are the tickets of created events, by their ids. Those that are gone already are missing.
@@ -59,6 +62,9 @@ func (r *reading) arrivals(ctx context.Context, q *query, m bus.EventMessage) (a
 		for _, id := range some {
 			if body := bodies[id]; body != nil && size < maxArrivals {
 				one, n := newArrival(body)
+				if q.properties {
+					n += one.addProperties(body)
+				}
 				all[id] = one
 				size += n
 			}
@@ -92,6 +98,24 @@ func newArrival(t *pb.Ticket) (a *arrival, size int) {
 		size += len(t.GetOwner()) + 16
 	}
 	return a, size
+}
+
+// addProperties adds the properties of a ticket and its players, and returns about how many bytes that is.
+func (a *arrival) addProperties(t *pb.Ticket) (size int) {
+	add := func(to *map[string][]byte, properties map[string][]byte) {
+		if len(properties) == 0 {
+			return
+		}
+		*to = properties
+		for name, value := range properties {
+			size += len(name) + base64.StdEncoding.EncodedLen(len(value)) + 6 // quotes, colon and comma
+		}
+	}
+	add(&a.Properties, t.GetProperties())
+	for i, p := range t.GetPlayers() {
+		add(&a.Players[i].Properties, p.GetProperties())
+	}
+	return size
 }
 
 // of are the arrivals of an event's tickets, in their order: null for those that are gone. They are none of other

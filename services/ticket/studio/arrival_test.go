@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -68,6 +70,65 @@ func TestCreatedEventsHaveTheTicketsIfAsked(t *testing.T) {
 	w.read(t, "/events?arrivals=yes", http.StatusBadRequest, &problem)
 	if !strings.Contains(problem.Detail, "query parameter arrivals: true or false is expected") {
 		t.Error(problem.Detail)
+	}
+}
+
+// Properties are told to those who may see them and ask.
+func TestArrivalsHavePropertiesIfAsked(t *testing.T) {
+	w := start(t, nil)
+	one := w.create(t, &pb.Ticket{Owner: "ada", Properties: map[string][]byte{"note": []byte("hidden")}, Players: []*pb.Player{
+		{Id: "ada", Properties: map[string][]byte{"roles": []byte("tank")}}, {Id: "bob"}}})
+	w.publish(t, "demo", of(created, "", "", one))
+	const asked = "/events?arrivals=true&properties=true"
+	var problem struct{ Detail string }
+	w.read(t, asked, http.StatusForbidden, &problem) // the role is Support
+	if !strings.Contains(problem.Detail, "unless support.properties is set") {
+		t.Error(problem.Detail)
+	}
+	support := w.token
+	w.token = w.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "demo", Role: "Manager"})
+	var got arrivals
+	w.read(t, asked, http.StatusOK, &got)
+	w.token = support
+	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Revision: 1, SupportProperties: true}, 0))
+	w.read(t, asked, http.StatusOK, new(arrivals))
+	const want = `[{"attributes":{},"properties":{"note":"aGlkZGVu"},"players":[` +
+		`{"id":"ada","properties":{"roles":"dGFuaw=="}},{"id":"bob"}]}]`
+	if text := string(got.Events[0].Arrivals); text != want {
+		t.Errorf("it is %s", text)
+	}
+	w.read(t, "/events?properties=true", http.StatusBadRequest, &problem)
+	if !strings.Contains(problem.Detail, "query parameter properties: those of arrivals are told") {
+		t.Error(problem.Detail)
+	}
+	w.read(t, "/events?arrivals=true&properties=1", http.StatusBadRequest, &problem)
+	if !strings.Contains(problem.Detail, "query parameter properties: true or false is expected") {
+		t.Error(problem.Detail)
+	}
+}
+
+// However large properties are, the answer to a message is bounded.
+func TestPropertiesOfArrivalsAreBounded(t *testing.T) {
+	w := start(t, nil)
+	var ids []string
+	for range 100 {
+		ids = append(ids, w.create(t, &pb.Ticket{Owner: "ada", Properties: map[string][]byte{"big": make([]byte, 30_000)}}))
+	}
+	w.publish(t, "demo", of(created, "", "", ids...))
+	w.token = w.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "demo", Role: "Owner"})
+	var got arrivals
+	w.read(t, "/events?arrivals=true&properties=true", http.StatusOK, &got)
+	var list []*struct{ Properties map[string][]byte }
+	must(t, json.Unmarshal(got.Events[0].Arrivals, &list))
+	n := 0
+	for _, one := range list {
+		if one != nil && len(one.Properties["big"]) == 30_000 {
+			n++
+		}
+	}
+	// 40 KB each.
+	if len(list) != 100 || n < 10 || n > 20 {
+		t.Errorf("%d of %d tickets are told", n, len(list))
 	}
 }
 

@@ -39,8 +39,8 @@ type query struct {
 	since  time.Time
 	limit  int
 	owned  *owned // nil unless it asks for the events of a player
-	// arrivals: created events have what the tickets are.
-	arrivals bool
+	// arrivals: created events have what the tickets are. properties: with their properties, too.
+	arrivals, properties bool
 }
 
 // filter selects events. What is empty selects all.
@@ -52,7 +52,8 @@ type filter struct {
 // query reads the parameters of a request. A stream without a place begins with what is to come, an answer with the
 // oldest.
 func (s *service) query(c echo.Context, follow bool) (*query, error) {
-	values, err := web.Query(c, "ticket", "player", "match", "config", "kind", "since", "after", "limit", "arrivals")
+	values, err := web.Query(c, "ticket", "player", "match", "config", "kind", "since", "after", "limit", "arrivals",
+		"properties")
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +70,8 @@ func (s *service) query(c echo.Context, follow bool) (*query, error) {
 			return nil, problem.New(problem.Invalid, "query parameter limit: a whole number from 1 to %d is expected", maxLimit)
 		}
 	}
-	switch values.Get("arrivals") {
-	case "", "false":
-	case "true":
-		q.arrivals = true
-	default:
-		return nil, problem.New(problem.Invalid, "query parameter arrivals: true or false is expected")
+	if err := s.readArrivals(c, q, values); err != nil {
+		return nil, err
 	}
 	q.narrow(follow)
 	if player := values.Get("player"); values.Has("player") {
@@ -88,6 +85,26 @@ func (s *service) query(c echo.Context, follow bool) (*query, error) {
 		}
 	}
 	return q, nil
+}
+
+// readArrivals reads what is asked for of tickets that were created. Errors: Forbidden for who sees no properties.
+func (s *service) readArrivals(c echo.Context, q *query, values url.Values) error {
+	for name, to := range map[string]*bool{"arrivals": &q.arrivals, "properties": &q.properties} {
+		switch values.Get(name) {
+		case "", "false":
+		case "true":
+			*to = true
+		default:
+			return problem.New(problem.Invalid, "query parameter %s: true or false is expected", name)
+		}
+	}
+	switch {
+	case !q.properties:
+		return nil
+	case !q.arrivals:
+		return problem.New(problem.Invalid, "query parameter properties: those of arrivals are told: arrivals=true is needed")
+	}
+	return MaySeeProperties(c, s.Store)
 }
 
 func (f *filter) read(values url.Values) error {

@@ -1,0 +1,172 @@
+package search
+
+import (
+	"math"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// twos finds matches of two tickets of a player each, where spreads and keys are all that the rules have. It finds what
+// try would, faster: most of a crowd that plays one against one is matched so. nil for other rules.
+type twos struct {
+	// measures are the guards whose spans Match.Measures has, in its order.
+	measures []int
+	teams    []Team    // memory for matches
+	values   []float64 // memory for their measures
+	bounds   []float64 // of the guards, of the anchor
+}
+
+// findTwos finds out whether all matches have two players, and all that the rules look at are spreads and keys.
+func (s *search) findTwos() {
+	r := s.rules
+	if len(s.arrangements) != 1 || len(s.roles.names) > 0 || len(r.Prefer) > 0 || len(r.Order) > 0 || s.masks != nil ||
+		len(s.totals) > 0 || r.Patience != nil || r.Backfill.Create != "" || !r.Players.Min.Constant() ||
+		!r.Players.Max.Constant() || s.most != 2 {
+		return
+	}
+	places := 0
+	for _, n := range s.arrangements[0].limits {
+		places += n
+	}
+	if places != 2 || s.arrangements[0].fewest != 2 {
+		return
+	}
+	for i := range r.Teams {
+		t := &r.Teams[i]
+		if !t.Size.Min.Constant() || !t.Size.Max.Constant() || !t.Copies.Min.Constant() || !t.Copies.Max.Constant() {
+			return
+		}
+	}
+	for i := range s.all {
+		if s.all[i].Active != nil || s.quick[i].guard < 0 && !s.quick[i].key {
+			return
+		}
+	}
+	of := &twos{bounds: make([]float64, len(s.guards))}
+	for i := range s.guards {
+		g := &s.guards[i]
+		// Of these the age is known before the other ticket is.
+		known := g.bound.Constant() || g.bound.Clock == rules.Anchor || g.bound.Clock == rules.Oldest && r.Priority == ""
+		if g.near == nil || g.scope != rules.InMatch || !known {
+			return
+		}
+	}
+	for _, need := range measured(r) {
+		for i := range s.guards {
+			if s.guards[i].near.column.value.Name == need.(*rules.Spread).Value {
+				of.measures = append(of.measures, i)
+				break
+			}
+		}
+	}
+	s.twos = of
+}
+
+// two makes a match of an anchor and the nearest ticket that may be with it, if there is one among some. It is sure if
+// there is none among all.
+func (s *search) two(anchor uint32) (found, sure bool) {
+	of, p, b := s.twos, s.pool, s.b
+	if p.size(anchor) != 1 {
+		return false, false
+	}
+	b.anchor, b.newest, b.narrow = anchor, p.age[anchor], 1
+	for i := range of.bounds {
+		of.bounds[i] = math.Inf(1)
+		if n, on := s.guards[i].bound.At(p.age[anchor]); on {
+			of.bounds[i] = n
+		}
+	}
+	far := b.far()
+	l, values, at := &s.line, s.line.values, s.values[anchor]
+	down, up := l.down[s.place[anchor]], l.up[s.place[anchor]]
+	below, above, looked := math.Inf(1), math.Inf(1), 0
+	if down >= 0 {
+		below = at - values[down]
+	}
+	if up >= 0 {
+		above = values[up] - at
+	}
+	for ; looked < 8*(s.most+1); looked++ {
+		next := down
+		if above < below {
+			if above > far {
+				break
+			}
+			if next, above, up = up, math.Inf(1), l.up[up]; up >= 0 {
+				above = values[up] - at
+			}
+		} else {
+			if down < 0 || below > far {
+				break
+			}
+			if below, down = math.Inf(1), l.down[down]; down >= 0 {
+				below = at - values[down]
+			}
+		}
+		if t := s.sorted[next]; p.size(t) == 1 && s.inBounds(anchor, t) {
+			s.work -= 12 + looked/2
+			s.keepTwo(anchor, t)
+			return true, true
+		}
+	}
+	s.work -= 4 + looked/2
+	if looked == 8*(s.most+1) {
+		return false, false
+	}
+	s.low, s.high = s.at(down), s.at(up)
+	if below > far && above > far {
+		b.noteFar(lesser(below, above))
+	}
+	return false, true
+}
+
+// inBounds returns whether two tickets are within all spreads.
+func (s *search) inBounds(anchor, t uint32) bool {
+	for i, bound := range s.twos.bounds {
+		if span := s.guards[i].near.both(anchor, t); span > bound {
+			s.b.refused[i] = lesser(s.b.refused[i], span)
+			return false
+		}
+	}
+	return true
+}
+
+// both is the span of two tickets. Without numbers it is less than any bound.
+func (of *spans) both(t, o uint32) float64 {
+	return greater(of.high[t], of.high[o]) - lesser(of.low[t], of.low[o])
+}
+
+// keepTwo keeps the match of an anchor and another ticket, and takes both.
+func (s *search) keepTwo(anchor, t uint32) {
+	of, all := s.twos, s.arrangements[0]
+	tickets := s.b.slab(2)
+	tickets[0], tickets[1] = anchor, t
+	m := Match{Age: s.pool.age[anchor], Game: -1, Teams: piece(&of.teams, len(all.shapes)),
+		Measures: piece(&of.values, len(of.measures))}
+	for i, shape := range all.shapes {
+		n := all.limits[i]
+		m.Teams[i] = Team{Shape: shape, Tickets: tickets[:n:n]}
+		tickets = tickets[n:]
+	}
+	for i, guard := range of.measures {
+		v := s.guards[guard].near.both(anchor, t)
+		if !(v >= 0) || math.IsInf(v, 0) {
+			v = -1
+		}
+		m.Measures[i] = v
+	}
+	s.found = append(s.found, m)
+	s.take(anchor)
+	s.take(t)
+	s.leave(t) // the anchor leaves as all anchors do
+}
+
+// piece takes some elements from memory, and gets more if that is used up.
+func piece[T any](memory *[]T, n int) []T {
+	if len(*memory) < n {
+		*memory = make([]T, max(n, 1<<10))
+	}
+	of := (*memory)[:n:n]
+	*memory = (*memory)[n:]
+	return of
+}
