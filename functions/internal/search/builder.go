@@ -142,7 +142,9 @@ func (b *builder) look(candidates []uint32, known bool) {
 	for j := len(candidates) - 1; j >= 0; j-- {
 		b.open[j] = b.open[j+1] + b.pool.size(candidates[j])
 		b.count(candidates[j], b.available, 1)
-		copy(b.later[n*j:n*(j+1)], b.available)
+		for i, takers := range b.available {
+			b.later[n*j+i] = takers
+		}
 	}
 	b.count(b.anchor, b.available, 1)
 	if len(b.totals) > 0 {
@@ -429,7 +431,9 @@ func (b *builder) place(t uint32, next int) bool {
 		}
 	}
 	b.newest = lesser(newest, b.pool.age[t])
-	b.saved = append(append(b.saved, b.low...), b.high...)
+	for i := range b.low { // a copy of few numbers is slow in WebAssembly
+		b.saved = append(b.saved, b.low[i], b.high[i])
+	}
 	found := false
 	for _, i := range b.emptiest() {
 		if b.players[i]+size > b.arranged.limits[i] || b.twin(i) || len(b.totals) > 0 && !b.sumsFit(i, t, size) {
@@ -457,21 +461,26 @@ func (b *builder) placeIn(team int, t uint32, size, next, before int) (found boo
 	b.teams[team] = append(b.teams[team], t)
 	b.players[team] += size
 	b.total += size
-	sums := b.addSums(team, t)
+	sums := 0
+	if len(b.totals) > 0 {
+		sums = b.addSums(team, t)
+	}
 	if b.join(team, t) {
 		b.add(t)
 		b.count(t, b.takers, 1)
 		if found = b.more(next); !found {
 			b.count(t, b.takers, -1)
 			b.chosen = b.chosen[:len(b.chosen)-1]
-			n := len(b.low)
-			copy(b.low, b.saved[before:before+n])
-			copy(b.high, b.saved[before+n:before+2*n])
+			for i := range b.low {
+				b.low[i], b.high[i] = b.saved[before+2*i], b.saved[before+2*i+1]
+			}
 		}
 	}
 	b.leave(team, t)
-	b.restoreSums(team, sums)
-	b.sums.saved = b.sums.saved[:sums]
+	if len(b.totals) > 0 {
+		b.restoreSums(team, sums)
+		b.sums.saved = b.sums.saved[:sums]
+	}
 	if !found {
 		b.total -= size
 		b.players[team] -= size

@@ -84,6 +84,39 @@ func (s *search) extendRoles() {
 			r.takes = append(r.takes, takes)
 		}
 	}
+	for t := s.pool.waiting - 1; t >= 0 && int(s.pool.first[t]) >= first; t-- {
+		s.torn[t] = s.torn[t] || !s.suits(uint32(t))
+	}
+}
+
+// suits returns whether some team can have a ticket, at least alone: one of two tanks suits no team that has one.
+func (s *search) suits(t uint32) bool {
+	for i := range s.roles.shapes {
+		r := &s.roles.shapes[i]
+		if len(r.global) == 0 {
+			return true
+		}
+		if r.most == nil || r.suits(s.pool.first[t], s.pool.first[t+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// suits returns whether a team can have some players.
+func (r *shapeRoles) suits(first, end uint32) bool {
+	for set, most := range r.most {
+		n := uint16(0)
+		for p := first; p < end; p++ {
+			if takes := int(r.takes[p]); set&takes == takes {
+				n++
+			}
+		}
+		if n > most {
+			return false
+		}
+	}
+	return true
 }
 
 // cut takes the players from one on away.

@@ -268,7 +268,7 @@ type search struct {
 	values      []float64 // of main, of each ticket
 	keyed       []*keyed
 	keys        []uint32 // of each ticket: those with other keys are never together
-	torn        []bool   // of each ticket: whether its players differ in what must be the same
+	torn        []bool   // of each ticket: whether no match can have all of its players
 	spans       []*spans
 	totals      []*total
 	shares      []*share // of each of all; nil for others than gaps

@@ -47,7 +47,7 @@ Examples:
 // Validate is called by the parser.
 func (c recordStart) Validate() error {
 	if c.Properties && c.Players == "" {
-		return usageError("--properties needs --players FILE: without that list nobody can take a player out of the recording")
+		return usageError("--properties needs --players FILE: without that list nobody can take a player out again")
 	}
 	if c.Players == c.Out {
 		return usageError("--players and --out must be two files")

@@ -47,7 +47,8 @@ func TestShapesAreMeasured(t *testing.T) {
 	run(t, "../../../functions", "", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", arena, "arena")
 	run(t, ".", "GOOS=wasip1 GOARCH=wasm", "go", "build", "-buildmode=c-shared", "-o", pair, "./pair")
 	o := &options{
-		Matchmaker: []string{matchmaker}, Function: []string{duel}, Pair: pair, Bad: arena, Rounds: 1, Seed: 1, Parts: true, Where: true,
+		Matchmaker: []string{matchmaker}, Function: []string{duel}, Pair: pair, Bad: arena, Rounds: 1, Seed: 1,
+		Parts: true, Where: true,
 		Rate: []int{100}, For: 400 * time.Millisecond, Warm: 100 * time.Millisecond, Settle: 100 * time.Millisecond,
 		Hosting: []string{"none", "instant"}, Requests: []string{"two"}, Live: 100, Crowd: []int{200}, Configs: 3,
 		Projects: 2, Each: 40, Streams: 20, Burst: 100, Waiting: []int{200}, Least: 20_000, Hold: 50 * time.Millisecond,

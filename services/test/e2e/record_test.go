@@ -30,11 +30,13 @@ func recordTickets(t *testing.T, p *project) {
 	support := p.commands(t, issuer.Claims{Kind: auth.Developer, Subject: "helpdesk", Role: "Support"})
 	owner := p.commands(t, issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"})
 	withProperties := []string{"record", "--out", detailed, "--players", list, "--properties", "--for", "5s"}
-	if cmd, output := support(withProperties...); cmd.Run() == nil || !strings.Contains(output.String(), "support.properties") {
+	refused, output := support(withProperties...)
+	if err := refused.Run(); err == nil || !strings.Contains(output.String(), "support.properties") {
 		t.Fatalf("the role Support records properties: %s", output)
 	}
 	ended := make(chan error, 2)
-	cmd, output := support("record", "--out", file, "--for", "5s")
+	var cmd *exec.Cmd
+	cmd, output = support("record", "--out", file, "--for", "5s")
 	other, otherOutput := owner(withProperties...)
 	for _, one := range []*exec.Cmd{cmd, other} {
 		if err := one.Start(); err != nil {

@@ -76,7 +76,8 @@ func TestCreatedEventsHaveTheTicketsIfAsked(t *testing.T) {
 // Properties are told to those who may see them and ask.
 func TestArrivalsHavePropertiesIfAsked(t *testing.T) {
 	w := start(t, nil)
-	one := w.create(t, &pb.Ticket{Owner: "ada", Properties: map[string][]byte{"note": []byte("hidden")}, Players: []*pb.Player{
+	properties := map[string][]byte{"note": []byte("hidden")}
+	one := w.create(t, &pb.Ticket{Owner: "ada", Properties: properties, Players: []*pb.Player{
 		{Id: "ada", Properties: map[string][]byte{"roles": []byte("tank")}}, {Id: "bob"}}})
 	w.publish(t, "demo", of(created, "", "", one))
 	const asked = "/events?arrivals=true&properties=true"
