@@ -40,7 +40,7 @@ func main() {
 type options struct {
 	Matchmaker []string `help:"The server binary. Several are measured in turns and compared with the first." default:"bin/matchmaker" type:"existingfile"`
 	Function   []string `help:"The match function, one against one by skill: one for all binaries, or one for each." default:"bin/functions/duel.zip" type:"existingfile"`
-	Bad        string   `help:"return: an upload that cannot run the function's config." default:"bin/functions/arena.zip" type:"existingfile"`
+	Bad        string   `help:"return: an upload that cannot run the function's config." default:"bin/functions/rules.zip" type:"existingfile"`
 	With       []string `help:"More arguments of a service, to compare settings: director=--min-interval=5ms." placeholder:"NAME=ARG" sep:"none"`
 	Pair       string   `help:"function: the module whose cost in the sandbox is measured." default:"bin/pair.wasm" type:"existingfile"`
 

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"matchmaker.dev/pkg/client"
@@ -37,58 +35,79 @@ func (r *round) returned(ctx context.Context, i *installation) error {
 		return err
 	}
 	r.report("a bad upload")
-	a := r.arrive(p, manner{}, r.Live, r.Warm+2*r.For)
-	a.mostBusy = 4 * mostBusy
-	a.begin(ctx)
-	var playing sync.WaitGroup
-	playing.Go(func() { a.play(ctx, a.tickets) })
-	var back *client.FunctionReturn
-	var out time.Duration
-	if err = pause(ctx, r.Warm); err == nil {
-		back, out, err = r.badUpload(ctx, registry)
-	}
-	playing.Wait()
-	a.pool.stop()
-	if err := first([]error{err, context.Cause(ctx), a.err()}); err != nil {
+	playing, enough := r.waves(ctx, p)
+	back, ran, err := r.badUpload(ctx, registry)
+	enough()
+	waits, failed := playing()
+	if err := first([]error{err, context.Cause(ctx), failed}); err != nil {
 		return err
 	}
-	waits := a.whole()
 	load := count(r.Live) + "/s, a bad upload: "
-	r.add(load+"out after", seconds, in(seconds, out))
+	r.add(load+"out after it began to run", seconds, in(seconds, back.Time.Sub(ran)))
 	r.add(load+"failed runs", "", float64(back.Failed))
 	r.add(load+"longest wait", seconds, in(seconds, waits.quantile(1)))
-	r.add(load+"p50 of those seconds", millis, in(millis, waits.quantile(0.5))).than("before it", usual.p50)
+	r.add(load+"p50 of all who came meanwhile", millis, in(millis, waits.quantile(0.5))).than("before it", usual.p50)
 	return nil
 }
 
-// badUpload uploads a function that cannot run the config, and waits until the one before it runs again. It returns how
-// long the bad one was there, by the service's clock.
-func (r *round) badUpload(ctx context.Context, registry *client.Client) (*client.FunctionReturn, time.Duration, error) {
+// waves lets players come, --for at a time, until that is enough. Then result waits for those who are still there, and
+// returns how long all waited.
+func (r *round) waves(ctx context.Context, p *project) (result func() (times, error), enough func()) {
+	var all times
+	var failed error
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for failed == nil {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			a := r.arrive(p, manner{}, r.Live, r.For)
+			a.mostBusy = 4 * mostBusy
+			a.play(ctx, a.tickets)
+			a.pool.stop()
+			failed = a.err()
+			all = append(all, a.whole()...)
+		}
+	}()
+	return func() (times, error) {
+		<-ended
+		return all, failed
+	}, func() { close(done) }
+}
+
+// badUpload uploads a function that cannot run the config, and waits until the one before it runs again. It returns
+// when the bad one began to run, by this machine's clock, which is the service's, too.
+func (r *round) badUpload(ctx context.Context, registry *client.Client) (*client.FunctionReturn, time.Time, error) {
+	var ran time.Time
 	text, err := os.ReadFile(r.Bad)
 	if err != nil {
-		return nil, 0, err
+		return nil, ran, err
+	}
+	before, err := registry.GetFunction(ctx, duel)
+	if err != nil {
+		return nil, ran, err
 	}
 	if err := registry.PutFunction(ctx, duel, "", bytes.NewReader(text)); err != nil {
-		return nil, 0, err
+		return nil, ran, err
 	}
 	var f *client.Function
 	err = await(ctx, "the function goes back", func() (bool, error) {
 		f, err = registry.GetFunction(ctx, duel)
+		if err == nil && ran.IsZero() && f.Upload > before.Upload && f.Status.State == client.Running {
+			ran = time.Now()
+		}
 		return err == nil && f.Returned != nil, err
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, ran, err
 	}
-	versions, err := registry.GetFunctionVersions(ctx, duel)
-	if err != nil {
-		return nil, 0, err
+	if ran.IsZero() {
+		ran = f.Returned.Time // within the pause between two looks
 	}
-	for _, v := range versions {
-		if v.Version == f.Returned.From {
-			return f.Returned, f.Returned.Time.Sub(v.Uploaded), nil
-		}
-	}
-	return nil, 0, fmt.Errorf("upload %d is not kept", f.Returned.From)
+	return f.Returned, ran, nil
 }
 
 // ownTime is how long the service has for what it does by itself.

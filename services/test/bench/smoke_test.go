@@ -41,13 +41,13 @@ func TestShapesAreMeasured(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	matchmaker, duel, arena, pair := file("matchmaker"), file("duel.zip"), file("arena.zip"), file("pair.wasm")
+	matchmaker, duel, bad, pair := file("matchmaker"), file("duel.zip"), file("rules.zip"), file("pair.wasm")
 	run(t, ".", "", "go", "build", "-o", matchmaker, "matchmaker.dev/services/cmd/matchmaker")
 	run(t, "../../../functions", "", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", duel, "duel")
-	run(t, "../../../functions", "", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", arena, "arena")
+	run(t, "../../../functions", "", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", bad, "rules")
 	run(t, ".", "GOOS=wasip1 GOARCH=wasm", "go", "build", "-buildmode=c-shared", "-o", pair, "./pair")
 	o := &options{
-		Matchmaker: []string{matchmaker}, Function: []string{duel}, Pair: pair, Bad: arena, Rounds: 1, Seed: 1,
+		Matchmaker: []string{matchmaker}, Function: []string{duel}, Pair: pair, Bad: bad, Rounds: 1, Seed: 1,
 		Parts: true, Where: true,
 		Rate: []int{100}, For: 400 * time.Millisecond, Warm: 100 * time.Millisecond, Settle: 100 * time.Millisecond,
 		Hosting: []string{"none", "instant"}, Requests: []string{"two"}, Live: 100, Crowd: []int{200}, Configs: 3,
