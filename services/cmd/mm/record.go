@@ -19,6 +19,15 @@ type recordCommands struct {
 	Erase recordErase `cmd:"" help:"Take a player out of a recording."`
 }
 
+func (recordCommands) Help() string {
+	return `"mm record" is "mm record start", whose flags "mm record start --help" tells.
+
+Examples:
+
+    mm record --out evening.mmrec
+    mm record erase day.mmrec ada --players day.players`
+}
+
 type recordStart struct {
 	Out        string        `required:"" placeholder:"FILE" help:"The file to write."`
 	For        time.Duration `default:"1h" help:"How long to record; Ctrl-C ends it earlier."`
@@ -49,7 +58,7 @@ func (c recordStart) Validate() error {
 	if c.Properties && c.Players == "" {
 		return usageError("--properties needs --players FILE: without that list nobody can take a player out again")
 	}
-	if c.Players == c.Out {
+	if c.Players != "" && c.Players == c.Out {
 		return usageError("--players and --out must be two files")
 	}
 	if c.For <= 0 {

@@ -203,7 +203,8 @@ func TestRecordKeepsFilesThatExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	shell.on(service, "record", "--out", file).expect(1, "", "mm: "+file+" exists: --force replaces it")
-	shell.on(service, "record").expect(2, "", "--out")
+	shell.on(service, "record").expect(2, "", "missing flags: --out=FILE")
+	shell.on(service, "record", "--help").expect(0, "mm record start --help", "")
 	shell.on(service, "record", "--out", file, "--for", "0s").expect(2, "", "--for must be more than 0")
 	shell.on(service, "record", "--out", file, "--max-size", "0").expect(2, "", "--max-size must be 1 or more")
 	shell.on(service, "record", "--out", "x", "--properties").expect(2, "", "--properties needs --players FILE")
