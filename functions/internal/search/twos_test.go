@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"matchmaker.dev/functions/internal/search"
+	"matchmaker.dev/pkg/matchfn/fake"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -64,5 +66,26 @@ func TestTwosAreThoseThatTheSearchFinds(t *testing.T) {
 	if t.Logf("%v", counts); counts["matches"] < *cases || counts["teams"] < *cases/4 ||
 		counts["teams"] == counts["matches"] {
 		t.Errorf("the cases say little: %v", counts)
+	}
+}
+
+// Where more wait than are tried in all combinations, it is remembered how long nobody is near enough, and no longer.
+func TestTwosAreRememberedUntilABoundLetsThem(t *testing.T) {
+	h := history{budget: 2 * time.Second, settings: `{"values": {"skill": "number"},
+		"teams": [{"name": "one", "size": 1, "copies": 2}],
+		"rules": [{"spread": "skill", "max": {"start": 10, "grow": 5, "until": 70}}]}`}
+	var first moment
+	for i := range 60 { // pairs are 21 to 79 apart, and 1,000 from each other
+		skill := i/2*1000 + i%2*(20+i)
+		first.come = append(first.come, fake.Ticket{Wait: time.Duration(60-i) * time.Millisecond,
+			Properties: map[string][]byte{"players": fmt.Appendf(nil, `[{"skill": %d}]`, skill)}})
+	}
+	h.moments = append(h.moments, first)
+	for range 16 {
+		h.moments = append(h.moments, moment{after: time.Second})
+	}
+	proposed, left, wrong := h.wrong()
+	if wrong != "" || proposed != 25 || left == 0 {
+		t.Errorf("%d matches, %d runs left somebody: %s", proposed, left, wrong)
 	}
 }
