@@ -123,8 +123,10 @@ func (s *search) two(anchor uint32) (found, sure bool) {
 // inBounds returns whether two tickets are within all spreads.
 func (s *search) inBounds(anchor, t uint32) bool {
 	for i, bound := range s.twos.bounds {
-		if span := s.guards[i].near.both(anchor, t); span > bound {
-			s.b.refused[i] = lesser(s.b.refused[i], span)
+		if span := s.guards[i].near.both(anchor, t); !(span <= bound) && bound <= math.MaxFloat64 {
+			if span < s.b.refused[i] {
+				s.b.refused[i] = span
+			}
 			return false
 		}
 	}

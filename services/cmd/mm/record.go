@@ -79,6 +79,12 @@ func (c recordStart) Run(ctx untimed, s *session) (err error) {
 	if err != nil {
 		return err
 	}
+	query := client.EventQuery{Arrivals: true, Properties: c.Properties, Limit: 1}
+	if c.Force { // what is there stays, unless a new recording can be made
+		if _, err := api.GetEvents(ctx, query); err != nil {
+			return err
+		}
+	}
 	r, file, err := c.begin()
 	if err != nil {
 		return err
@@ -97,7 +103,6 @@ func (c recordStart) Run(ctx untimed, s *session) (err error) {
 	defer bar.stop()
 	timed, cancel := context.WithTimeout(ctx, c.For)
 	defer cancel()
-	query := client.EventQuery{Arrivals: true, Properties: c.Properties}
 	err = api.FollowEvents(timed, query, func(e client.Event) error {
 		if err := r.add(&e); err != nil {
 			return err
