@@ -12,6 +12,7 @@ TOOLS   := $(CURDIR)/bin/tools
 BUF           := github.com/bufbuild/buf/cmd/buf@v1.73.0
 PROTOC_GEN_GO := google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+NATS          := github.com/nats-io/nats-server/v2@v2.12.15
 CADDY         := github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
 
 .PHONY: help
@@ -74,11 +75,22 @@ kubernetes: $(CONTROLPLANE) ## Try the chart, its upgrade FROM (HEAD^), all mani
 	go test -c -o $(KUBERNETES)/agones.test ./services/allocator/agones
 	cd deploy/kubernetes && GOWORK=off go test -count=1 -v -timeout 40m . -args -binaries $(KUBERNETES) -from '$(FROM)'
 
+NODE := $(addprefix $(KUBERNETES)/,kubelet kube-proxy)
+.PHONY: node
+node: $(filter-out %/kwok,$(CONTROLPLANE)) $(NODE) $(KUBERNETES)/nats-server bin/matchmaker bin/mm functions ## Run the chart's pods on a real node: kubelet and containerd; as root
+	@./.ci/install-docker
+	cd deploy/kubernetes && GOWORK=off go test -count=1 -v -timeout 20m -run '^TestNode$$' . -args \
+		-binaries $(KUBERNETES) -node $(CURDIR)/bin
+
+$(KUBERNETES)/nats-server:
+	@echo "building $(@F) from its module"
+	@time GOBIN=$(KUBERNETES) GOWORK=off CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' $(NATS)
+
 $(KUBERNETES)/etcd: PACKAGE := go.etcd.io/etcd/server/v3
-$(KUBERNETES)/kube-%: PACKAGE = k8s.io/kubernetes/cmd/$(@F)
+$(KUBERNETES)/kube%: PACKAGE = k8s.io/kubernetes/cmd/$(@F)
 $(KUBERNETES)/kwok: PACKAGE := sigs.k8s.io/kwok/cmd/kwok
 $(KUBERNETES)/helm: PACKAGE := helm.sh/helm/v3/cmd/helm
-$(CONTROLPLANE): deploy/kubernetes/go.mod
+$(CONTROLPLANE) $(NODE): deploy/kubernetes/go.mod
 	@echo "building $(@F) from its module"
 	@cd deploy/kubernetes && version=$$(GOWORK=off go list -m -f '{{.Version}}' k8s.io/kubernetes) && minor=$${version#v1.} && \
 		time GOWORK=off CGO_ENABLED=0 go build -trimpath -o $@ -ldflags "-s -w $(RELEASED).gitVersion=$$version \

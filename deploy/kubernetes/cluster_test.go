@@ -36,7 +36,7 @@ const address = "192.0.2.1"
 // patience is how long the cluster may take for one thing.
 const patience = 90 * time.Second
 
-// cluster is a control plane, and nodes that kwok plays.
+// cluster is a control plane, and nodes that kwok plays, or one real node.
 type cluster struct {
 	dir, bin   string
 	ca, front  *authority // front is the aggregator's
@@ -74,14 +74,18 @@ func start(ctx context.Context, dir, bin string) (_ *cluster, err error) {
 	if err := c.launch(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.join(ctx); err != nil {
+	join := c.pretend
+	if *built != "" {
+		join = c.join
+	}
+	if err := join(ctx); err != nil {
 		return nil, err
 	}
 	version, err := c.api.Discovery().ServerVersion()
 	if err != nil {
 		return nil, err
 	}
-	fmt.Printf("Kubernetes %s with three nodes is ready after %.1f s\n", version.GitVersion, time.Since(began).Seconds())
+	fmt.Printf("Kubernetes %s is ready after %.1f s\n", version.GitVersion, time.Since(began).Seconds())
 	return c, nil
 }
 
@@ -100,6 +104,16 @@ func connect() error {
 	}
 	if err := netlink.AddrAdd(lo, own); err != nil {
 		return fmt.Errorf("the address %s: %w", address, err)
+	}
+	// Without a default route the kernel needs one for what kube-proxy sends elsewhere.
+	_, services, err := net.ParseCIDR("10.96.0.0/16")
+	if err != nil {
+		return err
+	}
+	route := &netlink.Route{LinkIndex: lo.Attrs().Index, Dst: services, Src: net.ParseIP(address),
+		Scope: netlink.SCOPE_LINK}
+	if err := netlink.RouteAdd(route); err != nil {
+		return fmt.Errorf("the route to services: %w", err)
 	}
 	return nil
 }
@@ -186,10 +200,13 @@ func (c *cluster) launch(ctx context.Context) error {
 	); err != nil {
 		return err
 	}
-	if err := c.run("kube-scheduler", "--kubeconfig", in("scheduler.conf"), "--leader-elect=false",
-		"--bind-address", "127.0.0.1"); err != nil {
-		return err
-	}
+	return c.run("kube-scheduler", "--kubeconfig", in("scheduler.conf"), "--leader-elect=false",
+		"--bind-address", "127.0.0.1")
+}
+
+// pretend lets kwok play three nodes, in three zones.
+func (c *cluster) pretend(ctx context.Context) error {
+	in := func(name string) string { return filepath.Join(c.dir, name) }
 	stages := strings.Join([]string{
 		node.DefaultNodeInit, lease.DefaultNodeHeartbeatWithLease,
 		pod.DefaultPodReady, pod.DefaultPodComplete, pod.DefaultPodDelete,
@@ -197,13 +214,11 @@ func (c *cluster) launch(ctx context.Context) error {
 	if err := os.WriteFile(in("stages.yaml"), []byte(stages), 0o600); err != nil {
 		return err
 	}
-	return c.run("kwok", "--kubeconfig", c.kubeconfig, "--config", in("stages.yaml"), "--manage-all-nodes",
+	if err := c.run("kwok", "--kubeconfig", c.kubeconfig, "--config", in("stages.yaml"), "--manage-all-nodes",
 		"--node-ip", address, "--cidr", "10.244.0.1/16", "--server-address", "127.0.0.1:10247",
-		"--node-lease-duration-seconds", "40")
-}
-
-// join makes the nodes, in three zones.
-func (c *cluster) join(ctx context.Context) error {
+		"--node-lease-duration-seconds", "40"); err != nil {
+		return err
+	}
 	room := corev1.ResourceList{
 		"cpu": resource.MustParse("64"), "memory": resource.MustParse("256Gi"), "pods": resource.MustParse("200"),
 	}
@@ -218,10 +233,18 @@ func (c *cluster) join(ctx context.Context) error {
 			return err
 		}
 	}
+	return c.ready(ctx)
+}
+
+// ready waits until the nodes take pods.
+func (c *cluster) ready(ctx context.Context) error {
 	return c.await(ctx, "the nodes", func(ctx context.Context) error {
 		nodes, err := c.api.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
+		}
+		if len(nodes.Items) == 0 {
+			return errors.New("no node is registered")
 		}
 		for _, n := range nodes.Items {
 			ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
@@ -235,15 +258,20 @@ func (c *cluster) join(ctx context.Context) error {
 	})
 }
 
-// run starts a program of the control plane.
+// run starts a program that was built.
 func (c *cluster) run(name string, args ...string) error {
+	return c.start(name, filepath.Join(c.bin, name), args...)
+}
+
+// start starts a program.
+func (c *cluster) start(name, path string, args ...string) error {
 	p := &program{name: name, log: filepath.Join(c.dir, name+".log"), ended: make(chan struct{})}
 	file, err := os.Create(p.log)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	p.cmd = exec.Command(filepath.Join(c.bin, name), args...)
+	p.cmd = exec.Command(path, args...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = c.dir, file, file
 	p.cmd.Env = append(os.Environ(), "HOME="+c.dir)
 	if err := p.cmd.Start(); err != nil {
@@ -298,7 +326,7 @@ func (c *cluster) logs() string {
 	for _, p := range c.programs {
 		text, _ := os.ReadFile(p.log)
 		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-		fmt.Fprintf(&all, "\n%s:\n%s", p.name, strings.Join(lines[max(len(lines)-8, 0):], "\n"))
+		fmt.Fprintf(&all, "\n%s:\n%s", p.name, strings.Join(lines[max(len(lines)-20, 0):], "\n"))
 	}
 	return all.String()
 }

@@ -21,6 +21,7 @@ import (
 var (
 	binaries = flag.String("binaries", "", "folder with the programs of the control plane, helm, and the tests of Agones")
 	suites   = flag.String("suites", "^TestLive$", "which tests of Agones run, as -run of go test has it")
+	built    = flag.String("node", "", "folder with matchmaker, mm and functions/duel.zip: try their pods on a real node")
 	from     = flag.String("from", "HEAD^", "commit whose chart is upgraded to the one that is here")
 )
 
@@ -49,7 +50,7 @@ func TestMain(m *testing.M) {
 }
 
 // outside prepares what needs the network or the history, and runs the tests.
-func outside() (int, error) {
+func outside() (_ int, failed error) {
 	switch {
 	case *binaries == "":
 		return 0, errors.New("this is what make kubernetes runs: -binaries is missing")
@@ -63,7 +64,13 @@ func outside() (int, error) {
 	defer os.RemoveAll(dir)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := prepare(ctx, dir); err != nil {
+	if *built != "" {
+		err = arrange(ctx, dir)
+		defer func() { failed = errors.Join(failed, sweep(dir)) }()
+	} else {
+		err = prepare(ctx, dir)
+	}
+	if err != nil {
 		return 0, err
 	}
 	runtime.LockOSThread() // Pdeathsig is about the thread
@@ -122,6 +129,11 @@ func inside(m *testing.M, dir string) (int, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	var err error
+	if *built != "" {
+		if err := hide(dir); err != nil {
+			return 0, err
+		}
+	}
 	if here, err = start(ctx, dir, *binaries); err != nil {
 		return 0, err
 	}

@@ -1,0 +1,272 @@
+package kubernetes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+const games = "games"
+
+// deployed installs the chart, and tries its pods.
+func deployed(t *testing.T) {
+	data := filepath.Join(here.dir, "development")
+	try(t, "Redis, NATS and keys", func(t *testing.T) { stores(t, data) })
+	try(t, "the pods of the chart are ready", func(t *testing.T) {
+		restricted(t, games)
+		for name, url := range map[string]string{
+			"redis": "redis://" + address + ":6379", "nats": "nats://" + address + ":4222",
+		} {
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, StringData: map[string]string{"url": url}}
+			if _, err := here.api.CoreV1().Secrets(games).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		helm(t, "install", "mm", chart, "--namespace", games, "--values", "node.yaml")
+		for _, p := range pods(t) {
+			if s := p.Status.ContainerStatuses; len(s) != 1 || !s[0].Ready || s[0].RestartCount != 0 {
+				t.Errorf("%s: %+v", p.Name, s)
+			}
+		}
+	})
+	var token string
+	try(t, "players are matched", func(t *testing.T) {
+		mm(t, data, "registry", "function", "put", "duel", filepath.Join(*built, "functions", "duel.zip"))
+		file := filepath.Join(here.dir, "ranked.json")
+		const ranked = `{"matchmaking": {"name": "Ranked", "targetFunction": {"name": "duel", "version": "1"},
+			"config": {"attribute": "skill", "window": 100, "widen": 10}},
+			"pools": {"everyone": [{"attribute": "skill", "min": 0, "max": 5000}]},
+			"hosting": {"Profile": "default", "Access": "", "Secret": "", "FleetId": "local"}}`
+		if err := os.WriteFile(file, []byte(ranked), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		mm(t, data, "config", "config", "put", "ranked", file)
+		token = strings.TrimSpace(mm(t, data, "ticket", "token", "service", "--ttl", "1h"))
+		c := newCrowd(t, service(t, "ticket"), token)
+		c.join(t.Context())
+		c.join(t.Context())
+		c.rest(t)
+	})
+	t.Run("containers are confined", confined)
+	t.Run("no player loses a match when all pods are evicted", func(t *testing.T) { evicted(t, token) })
+}
+
+// stores starts Redis and NATS beside the pods, and makes and serves the keys that tokens are made with.
+func stores(t *testing.T, data string) {
+	t.Helper()
+	err := errors.Join(
+		here.start("redis-server", "redis-server", "--bind", address, "--port", "6379", "--protected-mode", "no",
+			"--save", "", "--maxmemory", "512mb", "--maxmemory-policy", "noeviction"),
+		here.run("nats-server", "--addr", address, "--jetstream", "--store_dir", filepath.Join(here.dir, "streams")),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev := exec.CommandContext(t.Context(), filepath.Join(*built, "matchmaker"), "dev", "--data", data, "--memory")
+	var said bytes.Buffer
+	dev.Stdout, dev.Stderr, dev.Dir = &said, &said, here.dir
+	if err := dev.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the keys", func(context.Context) error {
+		_, keys := os.Stat(filepath.Join(data, "jwks.json"))
+		_, url := os.Stat(filepath.Join(data, "url"))
+		return errors.Join(keys, url)
+	})
+	_ = dev.Process.Signal(syscall.SIGTERM)
+	if err := dev.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, &said)
+	}
+	server := &http.Server{Addr: address + ":8090", Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, filepath.Join(data, "jwks.json"))
+	})}
+	go func() { _ = server.ListenAndServe() }() // until the process ends
+}
+
+// service is the URL of a service's cluster address, which kube-proxy leads to its pods.
+func service(t *testing.T, name string) string {
+	t.Helper()
+	s, err := here.api.CoreV1().Services(games).Get(t.Context(), "mm-matchmaker-"+name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("http://%s:%d", s.Spec.ClusterIP, s.Spec.Ports[0].Port)
+}
+
+// mm runs mm against a service.
+func mm(t *testing.T, data, at string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(*built, "mm"), args...)
+	cmd.Env = append(os.Environ(), "HOME="+here.dir, "MM_URL="+service(t, at), "MM_DATA="+data, "MM_PROJECT=demo")
+	var said, warned bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &warned
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("mm %s: %v\n%s%s", strings.Join(args, " "), err, &said, &warned)
+	}
+	return said.String()
+}
+
+// pods are the pods of the chart.
+func pods(t *testing.T) []corev1.Pod {
+	t.Helper()
+	all, err := here.api.CoreV1().Pods(games).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Items) < 16 {
+		t.Fatalf("%d pods, want two of each service", len(all.Items))
+	}
+	return all.Items
+}
+
+// confined looks at the process of every pod, as the kernel has it.
+func confined(t *testing.T) {
+	for _, p := range pods(t) {
+		at, pid, err := cgroup(here.dir, "memory", string(p.UID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		proc := filepath.Join("/proc", strconv.Itoa(pid))
+		text, err := os.ReadFile(filepath.Join(proc, "status"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		status := map[string]string{}
+		for line := range strings.Lines(string(text)) {
+			key, value, _ := strings.Cut(line, ":")
+			status[key] = strings.Join(strings.Fields(value), " ")
+		}
+		for key, want := range map[string]string{
+			"Uid": "65532 65532 65532 65532", "Gid": "65532 65532 65532 65532", "CapEff": "0000000000000000",
+			"CapPrm": "0000000000000000", "CapBnd": "0000000000000000", "NoNewPrivs": "1", "Seccomp": "2",
+		} {
+			if status[key] != want {
+				t.Errorf("%s: %s is %q, want %q", p.Name, key, status[key], want)
+			}
+		}
+		// Whoever may write anywhere may not write there, because the mount is read-only.
+		err = os.WriteFile(filepath.Join(proc, "root", "usr", "written"), nil, 0o600)
+		if !errors.Is(err, syscall.EROFS) {
+			t.Errorf("%s: a write below / : %v, want %v", p.Name, err, syscall.EROFS)
+		}
+		written := filepath.Join(proc, "root", "tmp", "written")
+		if err := errors.Join(os.WriteFile(written, nil, 0o600), os.Remove(written)); err != nil {
+			t.Errorf("%s: a write below /tmp: %v", p.Name, err)
+		}
+		limit := p.Spec.Containers[0].Resources.Limits.Memory().Value()
+		if got := number(t, filepath.Join(at, "memory.limit_in_bytes")); got != limit {
+			t.Errorf("%s: memory is limited to %d, want %d", p.Name, got, limit)
+		}
+		at, _, err = cgroup(here.dir, "pids", string(p.UID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := number(t, filepath.Join(filepath.Dir(at), "pids.max")); got != pidsLimit {
+			t.Errorf("%s: processes are limited to %d, want %d", p.Name, got, pidsLimit)
+		}
+	}
+}
+
+// number reads a number of the kernel's.
+func number(t *testing.T, file string) int64 {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return n
+}
+
+// evicted evicts every pod, as a drain does, while players come. Each pod ends in good order, and each player has a
+// match with the first ticket.
+func evicted(t *testing.T, token string) {
+	old := pods(t)
+	ended, err := here.api.CoreV1().Pods(games).Watch(t.Context(), metav1.ListOptions{
+		ResourceVersion: listed(t),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes, watched := map[string]int32{}, make(chan struct{})
+	var lock sync.Mutex
+	go func() {
+		defer close(watched)
+		for event := range ended.ResultChan() {
+			p, ok := event.Object.(*corev1.Pod)
+			if !ok || event.Type == watch.Added {
+				continue
+			}
+			for _, s := range p.Status.ContainerStatuses {
+				if s.State.Terminated != nil {
+					lock.Lock()
+					codes[p.Name] = s.State.Terminated.ExitCode
+					lock.Unlock()
+				}
+			}
+		}
+	}()
+	c, done, came := newCrowd(t, service(t, "ticket"), token), make(chan struct{}), make(chan struct{})
+	go func() { defer close(came); c.come(t.Context(), done) }()
+	eventually(t, "all pods are evicted, one of each service after the other", func(ctx context.Context) error {
+		left := 0
+		for _, p := range old {
+			err := here.api.CoreV1().Pods(games).EvictV1(ctx, &policyv1.Eviction{
+				ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: games},
+			})
+			if !apierrors.IsNotFound(err) {
+				left++
+			}
+		}
+		if left > 0 {
+			return fmt.Errorf("%d are left", left)
+		}
+		return nil
+	})
+	before := c.matched.Load()
+	eventually(t, "players are matched by the new pods", func(context.Context) error {
+		if now := c.matched.Load(); now < before+4 {
+			return fmt.Errorf("%d since", now-before)
+		}
+		return nil
+	})
+	close(done)
+	<-came
+	c.rest(t)
+	ended.Stop()
+	<-watched
+	for _, p := range old {
+		if code, ok := codes[p.Name]; !ok || code != 0 {
+			t.Errorf("%s ended with %d (told: %v), want 0", p.Name, code, ok)
+		}
+	}
+}
+
+// listed is the version of the list of pods.
+func listed(t *testing.T) string {
+	t.Helper()
+	all, err := here.api.CoreV1().Pods(games).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.ResourceVersion
+}
