@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 )
 
 // picture is an image that is made here, as docker save writes it.
@@ -32,7 +33,7 @@ func (p picture) write(file string) error {
 	}
 	sum := sha256.Sum256(layer)
 	config, err := json.Marshal(map[string]any{
-		"architecture": "amd64", "os": "linux",
+		"architecture": runtime.GOARCH, "os": "linux",
 		"config": map[string]any{"User": p.user, "Entrypoint": p.entrypoint, "WorkingDir": "/",
 			"Env": []string{"PATH=/usr/local/bin:/bin", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"}},
 		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{"sha256:" + hex.EncodeToString(sum[:])}},

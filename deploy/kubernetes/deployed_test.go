@@ -93,9 +93,10 @@ func stores(t *testing.T, data string) {
 	if err := dev.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, &said)
 	}
-	server := &http.Server{Addr: address + ":8090", Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFile(w, r, filepath.Join(data, "jwks.json"))
-	})}
+	})
+	server := &http.Server{Addr: address + ":8090", Handler: serve, ReadHeaderTimeout: patience}
 	go func() { _ = server.ListenAndServe() }() // until the process ends
 }
 

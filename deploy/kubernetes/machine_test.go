@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // The images of TestNode. localhost is no registry: what is not imported is not there.
@@ -104,16 +105,14 @@ func sweep(dir string) error {
 			return err
 		}))
 		for _, path := range slices.Backward(all) {
-			failed := unix.Rmdir(path)
+			var failed error
 			// The kernel may still be about to end the last processes.
-			for range 50 {
-				if !errors.Is(failed, unix.EBUSY) {
-					break
-				}
-				time.Sleep(100 * time.Millisecond)
-				failed = unix.Rmdir(path)
-			}
-			if failed != nil {
+			late := wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, 5*time.Second, true,
+				func(context.Context) (bool, error) {
+					failed = unix.Rmdir(path)
+					return !errors.Is(failed, unix.EBUSY), nil
+				})
+			if failed = errors.Join(failed, late); failed != nil {
 				err = errors.Join(err, fmt.Errorf("remove the cgroup %s: %w", path, failed))
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // most is how much of a thing is asked for at most: MiB, or processes.
@@ -22,7 +23,8 @@ func main() {
 	}
 	switch what {
 	case "serve":
-		fmt.Fprintln(os.Stderr, http.ListenAndServe(":8080", http.NotFoundHandler()))
+		server := &http.Server{Addr: ":8080", ReadHeaderTimeout: time.Minute}
+		fmt.Fprintln(os.Stderr, server.ListenAndServe())
 		os.Exit(1)
 	case "eat":
 		eat()
