@@ -75,7 +75,7 @@ kubernetes: $(CONTROLPLANE) ## Try the chart, its upgrade FROM (HEAD^), all mani
 	go test -c -o $(KUBERNETES)/agones.test ./services/allocator/agones
 	cd deploy/kubernetes && GOWORK=off go test -count=1 -v -timeout 40m . -args -binaries $(KUBERNETES) -from '$(FROM)'
 
-NODE := $(addprefix $(KUBERNETES)/,kubelet kube-proxy)
+NODE := $(addprefix $(KUBERNETES)/,kubelet kube-proxy kubectl)
 .PHONY: node
 node: $(filter-out %/kwok,$(CONTROLPLANE)) $(NODE) $(KUBERNETES)/nats-server bin/matchmaker bin/mm functions ## Run the chart's pods on a real node: kubelet and containerd; as root
 	@./.ci/install-docker

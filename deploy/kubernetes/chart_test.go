@@ -146,6 +146,12 @@ func restricted(t *testing.T, namespace string) {
 	if _, err := here.api.CoreV1().Namespaces().Create(t.Context(), make, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	enforced(t, namespace)
+}
+
+// enforced sees that a namespace has its own objects, and takes no privileged pod.
+func enforced(t *testing.T, namespace string) {
+	t.Helper()
 	eventually(t, "the namespace's own objects", func(ctx context.Context) error {
 		if _, err := here.api.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{}); err != nil {
 			return err

@@ -29,15 +29,14 @@ func deployed(t *testing.T) {
 	data := filepath.Join(here.dir, "development")
 	try(t, "Redis, NATS and keys", func(t *testing.T) { stores(t, data) })
 	try(t, "the pods of the chart are ready", func(t *testing.T) {
-		restricted(t, games)
-		for name, url := range map[string]string{
-			"redis": "redis://" + address + ":6379", "nats": "nats://" + address + ":4222",
-		} {
-			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, StringData: map[string]string{"url": url}}
-			if _, err := here.api.CoreV1().Secrets(games).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
-				t.Fatal(err)
-			}
-		}
+		// As docs/production.md has it.
+		kubectl(t, "create", "namespace", games)
+		kubectl(t, "label", "namespace", games, "pod-security.kubernetes.io/enforce=restricted")
+		enforced(t, games)
+		kubectl(t, "--namespace", games, "create", "secret", "generic", "redis",
+			"--from-literal", "url=redis://"+address+":6379")
+		kubectl(t, "--namespace", games, "create", "secret", "generic", "nats",
+			"--from-literal", "url=nats://"+address+":4222")
 		helm(t, "install", "mm", chart, "--namespace", games, "--values", "node.yaml")
 		for _, p := range pods(t) {
 			if s := p.Status.ContainerStatuses; len(s) != 1 || !s[0].Ready || s[0].RestartCount != 0 {
@@ -98,6 +97,16 @@ func stores(t *testing.T, data string) {
 	})
 	server := &http.Server{Addr: address + ":8090", Handler: serve, ReadHeaderTimeout: patience}
 	go func() { _ = server.ListenAndServe() }() // until the process ends
+}
+
+// kubectl runs kubectl.
+func kubectl(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(here.bin, "kubectl"), args...)
+	cmd.Env = append(os.Environ(), "HOME="+here.dir, "KUBECONFIG="+here.kubeconfig)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, said)
+	}
 }
 
 // service is the URL of a service's cluster address, which kube-proxy leads to its pods.
