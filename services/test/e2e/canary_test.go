@@ -84,7 +84,7 @@ func canary(t *testing.T, p *project) {
 
 	upload(client.FunctionUpload{Shadow: true}, p.pausing(t, long, 'c'))
 	begin(3, 10)
-	f = p.awaitFunction(t, "the canary is compared", func(f *client.Function) bool {
+	p.awaitFunction(t, "the canary is compared", func(f *client.Function) bool {
 		return f.Canary == nil || len(f.Canary.Findings) > 0 && f.Canary.Runs > 0
 	})
 	// Another upload is refused, unless the canary ended meanwhile.
