@@ -197,15 +197,16 @@ func (p *project) functionEvents(t *testing.T, want ...string) {
 }
 
 // keepComing lets players come, so many at a time, each as soon as one before is matched, and counts those who are
-// matched.
+// matched. The test's own context ends before its cleanups, which stop them: they do not use it.
 func (p *project) keepComing(t *testing.T, most int, name string, a attributes) (matched *atomic.Int64, stop func()) {
-	ctx, cancel := context.WithCancel(t.Context())
+	all := context.WithoutCancel(t.Context())
+	ctx, cancel := context.WithCancel(all)
 	matched = new(atomic.Int64)
 	var players sync.WaitGroup
 	for n := range most {
 		players.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
-				k, err := p.create(t.Context(), fmt.Sprintf("%s-%d-%d", name, n, i), a)
+				k, err := p.create(all, fmt.Sprintf("%s-%d-%d", name, n, i), a)
 				if err == nil {
 					_, err = k.await(ctx)
 				}
@@ -216,7 +217,7 @@ func (p *project) keepComing(t *testing.T, most int, name string, a attributes) 
 					t.Error(err)
 					return
 				case k != nil: // it waits alone, and would be matched with somebody who comes later
-					k.leave(t.Context())
+					k.leave(all)
 				}
 			}
 		})
