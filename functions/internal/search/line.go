@@ -186,8 +186,6 @@ func (s *search) near(anchor uint32, limit int) []uint32 {
 	if up >= 0 {
 		above = values[up] - at
 	}
-	level, quick := b.quickLevel()
-	masks, mask := b.masks, b.mask
 	steps := 8 * limit
 	for len(near) < limit && steps > 0 {
 		var next int32
@@ -209,41 +207,7 @@ func (s *search) near(anchor uint32, limit int) []uint32 {
 			}
 		}
 		steps--
-		t := s.sorted[next]
-		if !quick || level != nil && level[t] == 0 {
-			if b.besides(t) {
-				near = append(near, t)
-			}
-			continue
-		}
-		// This is besides, without a call: calls are slow in WebAssembly.
-		if masks != nil {
-			reached := masks[t]
-			if level != nil {
-				reached &^= level[t]
-			}
-			if b.reached[t] = reached; reached&mask == 0 {
-				continue
-			}
-		}
-		fits := true
-		for i := range b.guards {
-			of := b.guards[i].near
-			low, high := b.low[i], b.high[i]
-			if v := of.low[t]; v < low {
-				low = v
-			}
-			if v := of.high[t]; v > high {
-				high = v
-			}
-			if span := high - low; span > b.bounds[i] {
-				if fits = false; span < b.refused[i] {
-					b.refused[i] = span
-				}
-				break
-			}
-		}
-		if fits {
+		if t := s.sorted[next]; b.besides(t) {
 			near = append(near, t)
 		}
 	}
@@ -255,18 +219,6 @@ func (s *search) near(anchor uint32, limit int) []uint32 {
 	}
 	s.inOrder(anchor, near)
 	return near
-}
-
-// quickLevel returns what tickets reach with the bounds of the anchor, where that and spreads are all that there is to
-// look at, and one limit at most.
-func (b *builder) quickLevel() (level []uint64, quick bool) {
-	switch {
-	case !b.simple || b.masks != nil && len(b.limits) > 1:
-		return nil, false
-	case b.masks == nil || len(b.limits) == 0:
-		return nil, true
-	}
-	return b.limits[0].level, b.limits[0].level != nil
 }
 
 // besides is beside, quickly where there are only spreads and regions to look at.

@@ -141,7 +141,7 @@ func (of *spans) both(t, o uint32) float64 {
 // keepTwo keeps the match of an anchor and another ticket, and takes both.
 func (s *search) keepTwo(anchor, t uint32) {
 	of, all := s.twos, s.arrangements[0]
-	tickets := s.b.slab(2)
+	tickets := piece(&s.b.free, 2)
 	tickets[0], tickets[1] = anchor, t
 	m := Match{Age: s.pool.age[anchor], Game: -1, Teams: piece(&of.teams, len(all.shapes)),
 		Measures: piece(&of.values, len(of.measures))}
@@ -161,14 +161,4 @@ func (s *search) keepTwo(anchor, t uint32) {
 	s.take(anchor)
 	s.take(t)
 	s.leave(t) // the anchor leaves as all anchors do
-}
-
-// piece takes some elements from memory, and gets more if that is used up.
-func piece[T any](memory *[]T, n int) []T {
-	if len(*memory) < n {
-		*memory = make([]T, max(n, 1<<10))
-	}
-	of := (*memory)[:n:n]
-	*memory = (*memory)[n:]
-	return of
 }

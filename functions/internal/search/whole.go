@@ -202,7 +202,7 @@ func (b *builder) keep() {
 	if b.region >= 0 {
 		m.Region = b.pool.names.texts[b.pool.regions[b.region]]
 	}
-	tickets := b.slab(len(b.chosen))
+	tickets := piece(&b.free, len(b.chosen))
 	for i, team := range b.teams {
 		n := copy(tickets, team)
 		of := Team{Shape: b.arranged.shapes[i], Tickets: tickets[:n:n]}
@@ -260,13 +260,13 @@ func (b *builder) keepJoin(m *Match) {
 	b.match = *m
 }
 
-// slab returns memory for some tickets.
-func (b *builder) slab(n int) []uint32 {
-	if len(b.free) < n {
-		b.free = make([]uint32, max(n, 1<<12))
+// piece takes some elements from memory for matches, and gets more if that is used up.
+func piece[T any](memory *[]T, n int) []T {
+	if len(*memory) < n {
+		*memory = make([]T, max(n, 1<<10))
 	}
-	of := b.free[:n:n]
-	b.free = b.free[n:]
+	of := (*memory)[:n:n]
+	*memory = (*memory)[n:]
 	return of
 }
 

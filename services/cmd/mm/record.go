@@ -129,16 +129,21 @@ func (c recordStart) Run(ctx untimed, s *session) (err error) {
 	return err
 }
 
-// begin creates the files.
-func (c recordStart) begin() (*recorder, *recordedFiles, error) {
+// begin creates the files. None is left where that fails.
+func (c recordStart) begin() (_ *recorder, _ *recordedFiles, err error) {
 	files := new(recordedFiles)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, files.remove())
+		}
+	}()
 	out, err := files.create(c.Out, c.Force)
 	if err != nil {
 		return nil, nil, err
 	}
 	w, err := recording.NewWriter(out)
 	if err != nil {
-		return nil, nil, errors.Join(err, files.close())
+		return nil, nil, err
 	}
 	files.writers = append(files.writers, w)
 	r := newRecorder(w)
@@ -147,10 +152,10 @@ func (c recordStart) begin() (*recorder, *recordedFiles, error) {
 	}
 	list, err := files.create(c.Players, c.Force)
 	if err != nil {
-		return nil, nil, errors.Join(err, files.remove())
+		return nil, nil, err
 	}
 	if r.list, err = recording.NewPlayersWriter(list, w.ID()); err != nil {
-		return nil, nil, errors.Join(err, files.close())
+		return nil, nil, err
 	}
 	files.writers = append(files.writers, r.list)
 	return r, files, nil
@@ -209,16 +214,16 @@ type numbering struct {
 }
 
 // number is that of an id. It is a new one if the id is not known.
-func (n *numbering) number(id string) (number uint64, fresh bool) {
+func (n *numbering) number(id string) uint64 {
 	if number, known := n.of[id]; known {
-		return number, false
+		return number
 	}
 	if n.of == nil || len(n.of) >= maxRecorded {
 		n.of = map[string]uint64{}
 	}
 	n.last++
 	n.of[id] = n.last
-	return n.last, true
+	return n.last
 }
 
 // recorder writes events without the names of tickets, players and matches.
@@ -278,7 +283,7 @@ func (r *recorder) add(e *client.Event) error {
 		return nil
 	}
 	if e.Match != "" {
-		one.Match, _ = r.matches.number(e.Match)
+		one.Match = r.matches.number(e.Match)
 	}
 	if err := r.out.Add(one); err != nil {
 		return err
@@ -306,8 +311,7 @@ func (r *recorder) arrive(one *recording.Event, e *client.Event) error {
 				return err
 			}
 		}
-		number, _ := r.tickets.number(id)
-		one.Tickets, one.Arrival = []uint64{number}, a
+		one.Tickets, one.Arrival = []uint64{r.tickets.number(id)}, a
 		if err := r.out.Add(one); err != nil {
 			// It has more names than a recording takes.
 			one.Arrival = &recording.Arrival{}
@@ -323,33 +327,28 @@ func (r *recorder) arrive(one *recording.Event, e *client.Event) error {
 }
 
 func (r *recorder) arrival(of *client.Arrival) (*recording.Arrival, error) {
-	a := &recording.Arrival{Known: true, Queues: of.Queues, Attributes: recordedAttributes(of.Attributes),
-		Properties: recordedProperties(of.Properties)}
-	for _, p := range of.Players {
-		number, fresh := r.players.number(p.ID)
-		if fresh && r.list != nil {
-			if err := r.list.Add(number, p.ID); err != nil {
+	a := &recording.Arrival{Known: true, Queues: of.Queues}
+	a.Attributes.Names, a.Attributes.Values = recorded(of.Attributes)
+	a.Properties.Names, a.Properties.Values = recorded(of.Properties)
+	for i := range of.Players {
+		p, last := &of.Players[i], r.players.last
+		one := recording.Player{Number: r.players.number(p.ID)}
+		if one.Number > last && r.list != nil { // it is new
+			if err := r.list.Add(one.Number, p.ID); err != nil {
 				return nil, err
 			}
 		}
-		a.Players = append(a.Players, recording.Player{Number: number, Attributes: recordedAttributes(p.Attributes),
-			Properties: recordedProperties(p.Properties)})
+		one.Attributes.Names, one.Attributes.Values = recorded(p.Attributes)
+		one.Properties.Names, one.Properties.Values = recorded(p.Properties)
+		a.Players = append(a.Players, one)
 	}
 	return a, nil
 }
 
-// recordedAttributes are attributes in the order of their names.
-func recordedAttributes(values map[string]float64) (a recording.Attributes) {
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		a.Names, a.Values = append(a.Names, name), append(a.Values, values[name])
+// recorded are attributes or properties in the order of their names.
+func recorded[V any](of map[string]V) (names []string, values []V) {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		names, values = append(names, name), append(values, of[name])
 	}
-	return a
-}
-
-// recordedProperties are properties in the order of their names.
-func recordedProperties(values map[string][]byte) (p recording.Properties) {
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		p.Names, p.Values = append(p.Names, name), append(p.Values, values[name])
-	}
-	return p
+	return names, values
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
+	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/recording"
 )
 
@@ -38,25 +38,17 @@ func (c recordErase) Run(s *session) error {
 		return nil
 	}
 	var tickets int
-	err = replaceFile(c.File, func(from *os.File, to io.Writer) error {
-		r, err := recording.NewReader(from)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		if r.ID() != id {
-			return fmt.Errorf("%s is the list of another recording", c.Players)
-		}
-		if _, err := from.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		tickets, err = recording.Erase(from, to, numbers)
+	err = rewrite(c.File, func(from io.Reader, to io.Writer) error {
+		tickets, err = recording.Erase(from, to, id, numbers)
 		return err
 	})
+	if errors.Is(err, recording.ErrOther) {
+		return fmt.Errorf("%s: %s is the list of another recording", c.File, c.Players)
+	}
 	if err != nil {
 		return err
 	}
-	err = replaceFile(c.Players, func(from *os.File, to io.Writer) error {
+	err = rewrite(c.Players, func(from io.Reader, to io.Writer) error {
 		w, err := recording.NewPlayersWriter(to, id)
 		if err != nil {
 			return err
@@ -93,28 +85,15 @@ func (c recordErase) numbers() (id recording.ID, numbers map[uint64]bool, err er
 	return id, numbers, err
 }
 
-// replaceFile writes a file anew out of what it has. It is as it was, or as it shall be.
-func replaceFile(name string, write func(from *os.File, to io.Writer) error) (err error) {
+// rewrite writes a file anew out of what it has. It is as it was, or as it shall be.
+func rewrite(name string, write func(from io.Reader, to io.Writer) error) error {
 	from, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = from.Close() }() // it was only read
-	to, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return err
+	if err := keyfile.Rewrite(name, 0o600, func(to io.Writer) error { return write(from, to) }); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	defer func() {
-		if err != nil {
-			_ = to.Close()
-			err = fmt.Errorf("%s: %w", name, errors.Join(err, os.Remove(to.Name())))
-		}
-	}()
-	if err := write(from, to); err != nil {
-		return err
-	}
-	if err := errors.Join(to.Sync(), to.Close()); err != nil {
-		return err
-	}
-	return os.Rename(to.Name(), name)
+	return nil
 }

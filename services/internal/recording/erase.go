@@ -5,15 +5,21 @@ import (
 	"io"
 )
 
-// Erase copies a recording without what is known of the tickets of some players: only that they came is left, and what
-// became of them. The copy has the same id. It returns of how many tickets that is.
-func Erase(from io.Reader, to io.Writer, players map[uint64]bool) (erased int, err error) {
+// ErrOther says that a recording is another one than the one that was meant.
+var ErrOther = errors.New("it is another recording")
+
+// Erase copies the recording with an id without what is known of the tickets of some players: only that they came is
+// left, and what became of them. The copy has the same id. It returns of how many tickets that is.
+func Erase(from io.Reader, to io.Writer, id ID, players map[uint64]bool) (erased int, err error) {
 	r, err := NewReader(from)
 	if err != nil {
 		return 0, err
 	}
 	defer r.Close()
-	w, err := newWriter(to, r.ID())
+	if r.ID() != id {
+		return 0, ErrOther
+	}
+	w, err := newWriter(to, id)
 	if err != nil {
 		return 0, err
 	}

@@ -61,6 +61,18 @@ func read(file []byte) (events []*event, err error) {
 	}
 }
 
+// reads fails the test unless a file has these events.
+func reads(t *testing.T, file []byte, want []*event) {
+	t.Helper()
+	got, err := read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 var day = []*event{
 	{Time: 1_900_000_000_000, Kind: recording.Arrived, Tickets: []uint64{1}, Arrival: &arrival{Known: true,
 		Queues:     []string{"quick", "ranked"},
@@ -76,13 +88,7 @@ var day = []*event{
 }
 
 func TestWhatIsWrittenIsRead(t *testing.T) {
-	got, err := read(write(t, day...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(day, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Error(diff)
-	}
+	reads(t, write(t, day...), day)
 	if got, err := read(write(t)); err != nil || len(got) != 0 {
 		t.Errorf("an empty recording: %v, %v", got, err)
 	}
@@ -227,13 +233,7 @@ var detailed = append([]*event{
 }, day[2:]...)
 
 func TestPropertiesAreRead(t *testing.T) {
-	got, err := read(write(t, detailed...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(detailed, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Error(diff)
-	}
+	reads(t, write(t, detailed...), detailed)
 	w, err := recording.NewWriter(io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -250,23 +250,17 @@ func TestPropertiesAreRead(t *testing.T) {
 func TestErasedPlayersAreInNoTicket(t *testing.T) {
 	file := write(t, detailed...)
 	var out bytes.Buffer
-	n, err := recording.Erase(bytes.NewReader(file), &out, map[uint64]bool{2: true})
+	n, err := recording.Erase(bytes.NewReader(file), &out, idOf(t, file), map[uint64]bool{2: true})
 	if err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
 	want := slices.Clone(detailed)
 	want[0] = &event{Time: 1, Kind: recording.Arrived, Tickets: []uint64{1}, Arrival: &arrival{}}
-	got, err := read(out.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Error(diff)
-	}
+	reads(t, out.Bytes(), want)
 	if idOf(t, out.Bytes()) != idOf(t, file) || idOf(t, file) == (recording.ID{}) {
 		t.Error("the copy has another id")
 	}
-	if _, err := recording.Erase(bytes.NewReader(file[:len(file)-1]), io.Discard, nil); err == nil {
+	if _, err := recording.Erase(bytes.NewReader(file[:len(file)-1]), io.Discard, idOf(t, file), nil); err == nil {
 		t.Error("a part of a recording is copied")
 	}
 }
@@ -287,13 +281,7 @@ func TestFilesOfVersion1AreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(day, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Error(diff)
-	}
+	reads(t, file, day)
 	if idOf(t, file) != (recording.ID{}) {
 		t.Error("it has an id")
 	}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"os"
 	"time"
 
 	"matchmaker.dev/pkg/client"
@@ -27,7 +25,7 @@ func (r *round) returned(ctx context.Context, i *installation) error {
 		return err
 	}
 	// The function goes back to an upload that worked.
-	err = await(ctx, "the first upload is noted to work", func() (bool, error) {
+	err = awaitOwn(ctx, "the first upload is noted to work", func() (bool, error) {
 		versions, err := registry.GetFunctionVersions(ctx, duel)
 		return err == nil && versions[len(versions)-1].Worked, err
 	})
@@ -82,19 +80,15 @@ func (r *round) waves(ctx context.Context, p *project) (result func() (times, er
 // when the bad one began to run, by this machine's clock, which is the service's, too.
 func (r *round) badUpload(ctx context.Context, registry *client.Client) (*client.FunctionReturn, time.Time, error) {
 	var ran time.Time
-	text, err := os.ReadFile(r.Bad)
-	if err != nil {
-		return nil, ran, err
-	}
 	before, err := registry.GetFunction(ctx, duel)
 	if err != nil {
 		return nil, ran, err
 	}
-	if err := registry.PutFunction(ctx, duel, "", bytes.NewReader(text)); err != nil {
+	if err := upload(ctx, registry, r.Bad); err != nil {
 		return nil, ran, err
 	}
 	var f *client.Function
-	err = await(ctx, "the function goes back", func() (bool, error) {
+	err = awaitOwn(ctx, "the function goes back", func() (bool, error) {
 		f, err = registry.GetFunction(ctx, duel)
 		if err == nil && ran.IsZero() && f.Upload > before.Upload && f.Status.State == client.Running {
 			ran = time.Now()
@@ -113,16 +107,9 @@ func (r *round) badUpload(ctx context.Context, registry *client.Client) (*client
 // ownTime is how long the service has for what it does by itself.
 const ownTime = time.Minute
 
-// await waits until something is so.
-func await(ctx context.Context, what string, is func() (bool, error)) error {
+// awaitOwn waits for what the service does by itself.
+func awaitOwn(ctx context.Context, what string, is func() (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, ownTime, errors.New("it takes too long until "+what))
 	defer cancel()
-	for {
-		if so, err := is(); so || err != nil {
-			return err
-		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
-			return err
-		}
-	}
+	return await(ctx, is)
 }

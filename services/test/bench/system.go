@@ -86,22 +86,22 @@ func (i *installation) newProject(ctx context.Context, name, function string) (*
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(function)
-	if err != nil {
+	if err := upload(ctx, registry, function); err != nil {
 		return nil, err
 	}
-	if err := registry.PutFunction(ctx, duel, "", bytes.NewReader(text)); err != nil {
-		return nil, err
-	}
-	for {
+	return p, await(ctx, func() (bool, error) {
 		f, err := registry.GetFunction(ctx, duel)
-		if err != nil || f.Status.State == client.Running {
-			return p, err
-		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
-			return nil, err
-		}
+		return err == nil && f.Status.State == client.Running, err
+	})
+}
+
+// upload uploads the match function in a file.
+func upload(ctx context.Context, registry *client.Client, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
 	}
+	return registry.PutFunction(ctx, duel, "", bytes.NewReader(text))
 }
 
 // studio returns a client of a service, with the token of the project's owner.

@@ -17,8 +17,16 @@ import (
 // mm is a command of the program mm with a player's token. It prints JSON.
 func (p *project) mm(t *testing.T, player string, args ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.CommandContext(within(t), p.s.made.mm, append(args, "--timeout", patience.String())...)
-	cmd.Env = []string{"MM_URL=" + p.s.front(), "MM_PROJECT=" + p.name, "MM_TOKEN=" + p.token(t, player), "MM_OUTPUT=json"}
+	cmd := p.command(t, p.token(t, player), append(args, "--timeout", patience.String())...)
+	cmd.Env = append(cmd.Env, "MM_OUTPUT=json")
+	return cmd
+}
+
+// command is a command of the program mm with a token.
+func (p *project) command(t *testing.T, token string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(within(t), p.s.made.mm, args...)
+	cmd.Env = []string{"MM_URL=" + p.s.front(), "MM_PROJECT=" + p.name, "MM_TOKEN=" + token}
 	return cmd
 }
 

@@ -183,9 +183,7 @@ func (p *project) commands(t *testing.T, claims issuer.Claims) func(...string) (
 		t.Fatal(err)
 	}
 	return func(arguments ...string) (*exec.Cmd, *strings.Builder) {
-		cmd := exec.CommandContext(within(t), p.s.made.mm, arguments...)
-		cmd.Env = []string{"MM_URL=" + p.s.front(), "MM_PROJECT=" + p.name, "MM_TOKEN=" + token}
-		output := new(strings.Builder)
+		cmd, output := p.command(t, token, arguments...), new(strings.Builder)
 		cmd.Stderr = output
 		return cmd, output
 	}
