@@ -30,7 +30,7 @@ import (
 	pod "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
 )
 
-// address is the node's: Kubernetes takes no loopback address for an endpoint.
+// address is the control plane's: Kubernetes takes no loopback address for an endpoint.
 const address = "192.0.2.1"
 
 // patience is how long the cluster may take for one thing.
@@ -139,7 +139,7 @@ func (c *cluster) issue() (err error) {
 		c.ca.client("scheduler", "system:kube-scheduler"),
 	)
 	for _, name := range []string{"admin", "controller-manager", "scheduler"} {
-		file, failed := c.ca.kubeconfig(name, "https://127.0.0.1:6443")
+		file, failed := c.ca.kubeconfig(name)
 		err = errors.Join(err, failed)
 		if name == "admin" {
 			c.kubeconfig = file
@@ -175,7 +175,7 @@ func (c *cluster) launch(ctx context.Context) error {
 		return err
 	}
 	if err := c.run("kube-apiserver", "--etcd-servers", "http://127.0.0.1:2379",
-		"--bind-address", "127.0.0.1", "--advertise-address", address, "--secure-port", "6443",
+		"--advertise-address", address, "--secure-port", "6443",
 		"--service-cluster-ip-range", "10.96.0.0/16", "--authorization-mode", "Node,RBAC", "--allow-privileged",
 		"--tls-cert-file", in("apiserver.crt"), "--tls-private-key-file", in("apiserver.key"),
 		"--client-ca-file", c.ca.file(), "--service-account-issuer", "https://kubernetes.default.svc.cluster.local",
@@ -222,7 +222,8 @@ func (c *cluster) pretend(ctx context.Context) error {
 	room := corev1.ResourceList{
 		"cpu": resource.MustParse("64"), "memory": resource.MustParse("256Gi"), "pods": resource.MustParse("200"),
 	}
-	for _, name := range []string{"node-a", "node-b", "node-c"} {
+	names := []string{"node-a", "node-b", "node-c"}
+	for _, name := range names {
 		_, err := c.api.CoreV1().Nodes().Create(ctx, &corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 				"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": "zone-" + name[5:], "pool": "api",
@@ -233,18 +234,18 @@ func (c *cluster) pretend(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.ready(ctx)
+	return c.ready(ctx, len(names))
 }
 
-// ready waits until the nodes take pods.
-func (c *cluster) ready(ctx context.Context) error {
+// ready waits until so many nodes take pods.
+func (c *cluster) ready(ctx context.Context, want int) error {
 	return c.await(ctx, "the nodes", func(ctx context.Context) error {
 		nodes, err := c.api.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
-		if len(nodes.Items) == 0 {
-			return errors.New("no node is registered")
+		if len(nodes.Items) != want {
+			return fmt.Errorf("%d nodes are registered, want %d", len(nodes.Items), want)
 		}
 		for _, n := range nodes.Items {
 			ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
@@ -266,7 +267,7 @@ func (c *cluster) run(name string, args ...string) error {
 // start starts a program.
 func (c *cluster) start(name, path string, args ...string) error {
 	p := &program{name: name, log: filepath.Join(c.dir, name+".log"), ended: make(chan struct{})}
-	file, err := os.Create(p.log)
+	file, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -283,6 +284,26 @@ func (c *cluster) start(name, path string, args ...string) error {
 	}()
 	c.programs = append(c.programs, p)
 	return nil
+}
+
+// restart ends a program and starts it again.
+func (c *cluster) restart(name string) error {
+	i := slices.IndexFunc(c.programs, func(p *program) bool { return p.name == name })
+	p := c.programs[i]
+	p.end()
+	c.programs = slices.Delete(c.programs, i, i+1)
+	return c.start(name, p.cmd.Args[0], p.cmd.Args[1:]...)
+}
+
+// end ends a program.
+func (p *program) end() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(2 * time.Second):
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+	}
 }
 
 // await waits until done returns nil. It fails at once when a program ended.
@@ -310,13 +331,7 @@ func (c *cluster) await(ctx context.Context, what string, done func(context.Cont
 // stop ends the programs, the last one first.
 func (c *cluster) stop() {
 	for _, p := range slices.Backward(c.programs) {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-p.ended:
-		case <-time.After(2 * time.Second):
-			_ = p.cmd.Process.Kill()
-			<-p.ended
-		}
+		p.end()
 	}
 }
 

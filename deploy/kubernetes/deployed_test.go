@@ -11,15 +11,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 const games = "games"
@@ -63,7 +59,9 @@ func deployed(t *testing.T) {
 		c.rest(t)
 	})
 	t.Run("containers are confined", confined)
-	t.Run("no player loses a match when all pods are evicted", func(t *testing.T) { evicted(t, token) })
+	t.Run("the policies decide who reaches whom", reached)
+	try(t, "a node is lost", func(t *testing.T) { lost(t, token) })
+	t.Run("a node is drained", func(t *testing.T) { drained(t, token) })
 }
 
 // stores starts Redis and NATS beside the pods, and makes and serves the keys that tokens are made with.
@@ -95,7 +93,7 @@ func stores(t *testing.T, data string) {
 	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFile(w, r, filepath.Join(data, "jwks.json"))
 	})
-	server := &http.Server{Addr: address + ":8090", Handler: serve, ReadHeaderTimeout: patience}
+	server := &http.Server{Addr: issuer + ":8090", Handler: serve, ReadHeaderTimeout: patience}
 	go func() { _ = server.ListenAndServe() }() // until the process ends
 }
 
@@ -148,7 +146,7 @@ func pods(t *testing.T) []corev1.Pod {
 // confined looks at the process of every pod, as the kernel has it.
 func confined(t *testing.T) {
 	for _, p := range pods(t) {
-		at, pid, err := cgroup(here.dir, "memory", string(p.UID))
+		at, pid, err := cgroup(here.dir, "memory", string(p.UID), "matchmaker")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +181,7 @@ func confined(t *testing.T) {
 		if got := number(t, filepath.Join(at, "memory.limit_in_bytes")); got != limit {
 			t.Errorf("%s: memory is limited to %d, want %d", p.Name, got, limit)
 		}
-		at, _, err = cgroup(here.dir, "pids", string(p.UID))
+		at, _, err = cgroup(here.dir, "pids", string(p.UID), "matchmaker")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,78 +203,4 @@ func number(t *testing.T, file string) int64 {
 		t.Fatalf("%s: %v", file, err)
 	}
 	return n
-}
-
-// evicted evicts every pod, as a drain does, while players come. Each pod ends in good order, and each player has a
-// match with the first ticket.
-func evicted(t *testing.T, token string) {
-	old := pods(t)
-	ended, err := here.api.CoreV1().Pods(games).Watch(t.Context(), metav1.ListOptions{
-		ResourceVersion: listed(t),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	codes, watched := map[string]int32{}, make(chan struct{})
-	var lock sync.Mutex
-	go func() {
-		defer close(watched)
-		for event := range ended.ResultChan() {
-			p, ok := event.Object.(*corev1.Pod)
-			if !ok || event.Type == watch.Added {
-				continue
-			}
-			for _, s := range p.Status.ContainerStatuses {
-				if s.State.Terminated != nil {
-					lock.Lock()
-					codes[p.Name] = s.State.Terminated.ExitCode
-					lock.Unlock()
-				}
-			}
-		}
-	}()
-	c, done, came := newCrowd(t, service(t, "ticket"), token), make(chan struct{}), make(chan struct{})
-	go func() { defer close(came); c.come(t.Context(), done) }()
-	eventually(t, "all pods are evicted, one of each service after the other", func(ctx context.Context) error {
-		left := 0
-		for _, p := range old {
-			err := here.api.CoreV1().Pods(games).EvictV1(ctx, &policyv1.Eviction{
-				ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: games},
-			})
-			if !apierrors.IsNotFound(err) {
-				left++
-			}
-		}
-		if left > 0 {
-			return fmt.Errorf("%d are left", left)
-		}
-		return nil
-	})
-	before := c.matched.Load()
-	eventually(t, "players are matched by the new pods", func(context.Context) error {
-		if now := c.matched.Load(); now < before+4 {
-			return fmt.Errorf("%d since", now-before)
-		}
-		return nil
-	})
-	close(done)
-	<-came
-	c.rest(t)
-	ended.Stop()
-	<-watched
-	for _, p := range old {
-		if code, ok := codes[p.Name]; !ok || code != 0 {
-			t.Errorf("%s ended with %d (told: %v), want 0", p.Name, code, ok)
-		}
-	}
-}
-
-// listed is the version of the list of pods.
-func listed(t *testing.T) string {
-	t.Helper()
-	all, err := here.api.CoreV1().Pods(games).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all.ResourceVersion
 }

@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -73,17 +72,19 @@ func arrange(ctx context.Context, dir string) error {
 		if _, err := os.Stat(filepath.Join(hierarchies, m.Name(), "cgroup.procs")); err != nil || !m.IsDir() {
 			continue
 		}
-		at := filepath.Join(hierarchies, m.Name(), group(dir))
-		if err := os.Mkdir(at, 0o755); err != nil {
-			return err
-		}
-		for _, name := range []string{"cpuset.cpus", "cpuset.mems"} { // empty ones take no process
-			value, err := os.ReadFile(filepath.Join(hierarchies, m.Name(), name))
-			if err == nil && m.Name() == "cpuset" {
-				err = os.WriteFile(filepath.Join(at, name), value, 0o600)
-			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		for _, below := range []string{"", machines[0].name, machines[1].name} {
+			at := filepath.Join(hierarchies, m.Name(), group(dir), below)
+			if err := os.Mkdir(at, 0o755); err != nil {
 				return err
+			}
+			for _, name := range []string{"cpuset.cpus", "cpuset.mems"} { // empty ones take no process
+				value, err := os.ReadFile(filepath.Join(hierarchies, m.Name(), name))
+				if err == nil && m.Name() == "cpuset" {
+					err = os.WriteFile(filepath.Join(at, name), value, 0o600)
+				}
+				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
 			}
 		}
 	}
@@ -146,95 +147,9 @@ func hide(dir string) error {
 	return nil
 }
 
-// join starts containerd, a kubelet, and kube-proxy, and waits until the node is ready.
-func (c *cluster) join(ctx context.Context) error {
-	in := func(name string) string { return filepath.Join(c.dir, name) }
-	files := map[string]string{
-		"resolv.conf": "nameserver " + address + "\n",
-		"containerd.toml": fmt.Sprintf(`version = 2
-root = %q
-state = %q
-[grpc]
-  address = %q
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = %q
-  # A root without CAP_SYS_RESOURCE, as in some virtual machines, may not make itself less likely to be killed.
-  restrict_oom_score_adj = true
-  [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "/usr/lib/cni"
-    conf_dir = %q
-`, in("containerd"), in("state"), in("sock"), tinyImage, in("cni")),
-		"cni/10-bridge.conflist": fmt.Sprintf(`{"cniVersion": "0.4.0", "name": "pods", "plugins": [
-  {"type": "bridge", "bridge": "cni0", "isGateway": true, "hairpinMode": true, "ipam": {"type": "host-local",
-   "dataDir": %q, "ranges": [[{"subnet": "10.244.0.0/24"}]], "routes": [{"dst": "0.0.0.0/0"}]}}
-]}`, in("addresses")),
-	}
-	settings, err := json.Marshal(map[string]any{
-		"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
-		"failCgroupV1": false, "cgroupDriver": "cgroupfs", "cgroupRoot": "/" + group(c.dir),
-		"containerRuntimeEndpoint": "unix://" + in("sock"), "failSwapOn": false, "podPidsLimit": pidsLimit,
-		"authentication": map[string]any{"anonymous": map[string]any{"enabled": false},
-			"webhook": map[string]any{"enabled": false}, "x509": map[string]any{"clientCAFile": c.ca.file()}},
-		"authorization": map[string]any{"mode": "AlwaysAllow"}, "address": address, "clusterDomain": "cluster.local",
-		"clusterDNS": []string{address}, // nothing serves names: Redis and NATS are known by address
-		"resolvConf": in("resolv.conf"), "podLogsDir": in("pods"), "volumePluginDir": in("plugins"),
-		"evictionHard":                map[string]any{"memory.available": "50Mi"},
-		"imageGCHighThresholdPercent": 100, "imageGCLowThresholdPercent": 99,
-	})
-	if err != nil {
-		return err
-	}
-	files["kubelet.json"] = string(settings)
-	for name, text := range files {
-		if err := os.MkdirAll(filepath.Dir(in(name)), 0o700); err != nil {
-			return err
-		}
-		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
-			return err
-		}
-	}
-	if err := c.start("containerd", "containerd", "--config", in("containerd.toml")); err != nil {
-		return err
-	}
-	ctr := func(ctx context.Context, args ...string) error {
-		cmd := exec.CommandContext(ctx, "ctr", append([]string{"--address", in("sock"), "--namespace", "k8s.io"}, args...)...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("ctr %s: %w: %s", args[0], err, out)
-		}
-		return nil
-	}
-	if err := c.await(ctx, "containerd", func(ctx context.Context) error { return ctr(ctx, "version") }); err != nil {
-		return err
-	}
-	for _, name := range []string{"tiny.tar", "main.tar"} {
-		if err := ctr(ctx, "images", "import", in(name)); err != nil {
-			return err
-		}
-	}
-	if err := c.ca.client("kubelet", "system:node:node-a", "system:nodes"); err != nil {
-		return err
-	}
-	kubeconfig, err := c.ca.kubeconfig("kubelet", "https://127.0.0.1:6443")
-	if err != nil {
-		return err
-	}
-	if err := c.run("kubelet", "--config", in("kubelet.json"), "--kubeconfig", kubeconfig,
-		"--root-dir", in("kubelet-data"),
-		"--cert-dir", in("kubelet-pki"), "--hostname-override", "node-a", "--node-ip", address, "--v", "2"); err != nil {
-		return err
-	}
-	if err := c.run("kube-proxy", "--kubeconfig", c.kubeconfig, "--proxy-mode", "iptables",
-		"--cluster-cidr", "10.244.0.0/16",
-		"--hostname-override", "node-a", "--conntrack-max-per-core", "0", "--conntrack-min", "0",
-		"--conntrack-tcp-timeout-established", "0", "--conntrack-tcp-timeout-close-wait", "0"); err != nil {
-		return err
-	}
-	return c.ready(ctx)
-}
-
 // said are the last lines of each container.
 func (c *cluster) said() string {
-	files, _ := filepath.Glob(filepath.Join(c.dir, "pods", "*", "*", "*.log"))
+	files, _ := filepath.Glob(filepath.Join(c.dir, "node-*", "pods", "*", "*", "*.log"))
 	var all strings.Builder
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
@@ -244,8 +159,8 @@ func (c *cluster) said() string {
 	return all.String()
 }
 
-// cgroup is the folder of a container's first process in the hierarchy of a controller, and that process.
-func cgroup(dir, controller, uid string) (string, int, error) {
+// cgroup is the folder of a pod's first process of a program in the hierarchy of a controller, and that process.
+func cgroup(dir, controller, uid, program string) (string, int, error) {
 	var found string
 	var process int
 	root := filepath.Join(hierarchies, controller, group(dir))
@@ -263,7 +178,7 @@ func cgroup(dir, controller, uid string) (string, int, error) {
 				return err
 			}
 			name, err := os.Readlink(filepath.Join("/proc", line, "exe"))
-			if err == nil && filepath.Base(name) == "matchmaker" && (process == 0 || pid < process) {
+			if err == nil && filepath.Base(name) == program && (process == 0 || pid < process) {
 				found, process = path, pid
 			}
 		}

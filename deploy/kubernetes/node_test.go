@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// TestNode runs pods on a real node.
+// TestNode runs pods on two real nodes.
 func TestNode(t *testing.T) {
 	if *built == "" {
 		t.Skip("make node has a real node")

@@ -68,9 +68,9 @@ func (a *authority) write(c *pkiutil.CertConfig, name string) error {
 }
 
 // kubeconfig writes name.conf for the user of name.crt.
-func (a *authority) kubeconfig(name, url string) (string, error) {
+func (a *authority) kubeconfig(name string) (string, error) {
 	all := clientcmdapi.NewConfig()
-	all.Clusters["test"] = &clientcmdapi.Cluster{Server: url, CertificateAuthority: a.file()}
+	all.Clusters["test"] = &clientcmdapi.Cluster{Server: "https://" + address + ":6443", CertificateAuthority: a.file()}
 	all.AuthInfos["test"] = &clientcmdapi.AuthInfo{
 		ClientCertificate: filepath.Join(a.dir, name+".crt"), ClientKey: filepath.Join(a.dir, name+".key"),
 	}

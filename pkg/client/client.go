@@ -40,8 +40,9 @@ type Options struct {
 	// Token gives the bearer token of a kind that suits the calls to be made: player for tickets, developer for configs
 	// and functions, server for backfill. Without it requests carry no token.
 	Token TokenSource
-	// HTTP sends the requests. By default a client of its own, which follows no redirects, keeps up to 64 idle connections
-	// to the service and gives up on an answer that has not begun a minute after the request was sent.
+	// HTTP sends the requests. By default a client of its own, which follows no redirects and keeps up to 64 idle
+	// connections to the service. Whichever it is, a try of which nothing is sent or comes for a minute is given up: the
+	// node of the service may be gone.
 	HTTP *http.Client
 	// UserAgent names the calling program, by default matchmaker-client-go.
 	UserAgent string
@@ -110,9 +111,8 @@ func newHTTP() *http.Client {
 			MaxIdleConnsPerHost: 64,
 			// Shorter than servers and load balancers are used to wait: the side that closes must not be theirs, or a creation
 			// is lost on its way.
-			IdleConnTimeout:       30 * time.Second,
-			TLSHandshakeTimeout:   10 * time.Second,
-			ResponseHeaderTimeout: time.Minute,
+			IdleConnTimeout:     30 * time.Second,
+			TLSHandshakeTimeout: 10 * time.Second,
 		},
 		// Followed, a redirect would turn a POST into a GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -9,12 +9,20 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
+	"time"
 )
 
 // maxAnswer bounds what is read of one answer, in bytes, against a peer that never stops: the largest honest answer is
 // the log of a function.
 const maxAnswer = 64 << 20
+
+// stall is how long a try may go on while nothing of it is sent or comes: then the connection is taken for broken.
+const stall = time.Minute
+
+// errStalled is the error of a network, which is a reason to try again.
+var errStalled = fmt.Errorf("nothing came for a minute: %w", os.ErrDeadlineExceeded)
 
 // request is what a call asks for, in a form that can be sent more than once.
 type request struct {
@@ -90,19 +98,31 @@ func (c *Client) do(ctx context.Context, r *request, into any) (http.Header, err
 
 // try sends r once.
 func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, error) {
-	req, err := c.prepare(ctx, r)
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	quiet := time.AfterFunc(stall, func() { giveUp(errStalled) })
+	defer quiet.Stop()
+	moves := func() { quiet.Reset(stall) }
+	req, err := c.prepare(ctx, r, moves)
 	if err != nil {
 		return nil, err
 	}
 	answer, err := c.http.Do(req)
+	if stalled(ctx) {
+		return nil, fmt.Errorf("client: %s /%s: %w", r.method, r.path, errStalled)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
+	moves()
 	if r.begun != nil && answer.StatusCode/100 == 2 {
 		r.begun(answer.Header)
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	body, err := io.ReadAll(moving{io.LimitReader(answer.Body, maxAnswer), moves})
+	if stalled(ctx) {
+		err = errStalled
+	}
 	if err != nil {
 		return nil, fmt.Errorf("client: %s /%s: reading the answer: %w", r.method, r.path, err)
 	}
@@ -123,7 +143,23 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 	return answer.Header, nil
 }
 
-func (c *Client) prepare(ctx context.Context, r *request) (*http.Request, error) {
+// moving tells when something was read.
+type moving struct {
+	io.Reader
+	moves func()
+}
+
+func (m moving) Read(to []byte) (int, error) {
+	n, err := m.Reader.Read(to)
+	m.moves()
+	return n, err
+}
+
+// stalled tells that a try was given up because nothing moved.
+func stalled(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errStalled) }
+
+// prepare makes the HTTP request, which tells when a part of its body is read.
+func (c *Client) prepare(ctx context.Context, r *request, moves func()) (*http.Request, error) {
 	address := c.base + "/" + r.path
 	if len(r.query) > 0 {
 		address += "?" + r.query.Encode()
@@ -139,12 +175,12 @@ func (c *Client) prepare(ctx context.Context, r *request) (*http.Request, error)
 	req.Header.Set("Accept", "application/json, application/problem+json")
 	if r.body != nil {
 		body, size := r.body.open()
-		req.Body, req.ContentLength = io.NopCloser(body), size
+		req.Body, req.ContentLength = io.NopCloser(moving{body, moves}), size
 		// With it the transport picks another connection when an idle one turns out to be closed before anything was written,
 		// for a POST as well.
 		req.GetBody = func() (io.ReadCloser, error) {
 			body, _ := r.body.open()
-			return io.NopCloser(body), nil
+			return io.NopCloser(moving{body, moves}), nil
 		}
 		req.Header.Set("Content-Type", r.body.kind())
 	}

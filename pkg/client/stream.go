@@ -87,7 +87,7 @@ func (s *stream) connect(ctx context.Context) (end bool, err error) {
 	if s.last != "" {
 		r.header.Set("Last-Event-ID", s.last)
 	}
-	req, err := s.prepare(ctx, r)
+	req, err := s.prepare(ctx, r, func() {})
 	if err != nil {
 		return false, err
 	}
