@@ -41,8 +41,13 @@ const (
 	modes      = 2 * (wholly + 1)
 )
 
-// sweepShare is how many eighths of the work anchors may take that are in no match.
-var sweepShare = [...]int{quickly: 5, thoroughly: 1}
+// Of the work, anchors that are in no match may take so many eighths: when they are tried quickly, thoroughly after
+// that, or thoroughly at once. A quarter is left for all combinations.
+const (
+	quickShare    = 5
+	lateShare     = 1
+	thoroughShare = quickShare + lateShare
+)
 
 // firstRun is the number of the first run. No run has the number before it.
 const firstRun = 2

@@ -136,7 +136,8 @@ func (s *search) withGames(order []uint32) {
 	default:
 		s.full = true
 		s.watch()
-		spend((work-kept)/2, func() { s.sweep(order, s.effort(order)) })
+		first, eighths := s.effort(order)
+		spend((work-kept)/2, func() { s.sweep(order, first, eighths) })
 		s.full = false
 		spend(kept, fill)
 		spend(work, all)
@@ -174,12 +175,12 @@ func (s *search) ready(order []uint32) {
 	}
 }
 
-// effort is how hard anchors are tried at first.
-func (s *search) effort(order []uint32) mode {
+// effort is how hard anchors are tried at first, and which part of the work that may take.
+func (s *search) effort(order []uint32) (m mode, eighths int) {
 	if len(order)*manySteps > s.budget {
-		return quickly
+		return quickly, quickShare
 	}
-	return thoroughly
+	return thoroughly, thoroughShare
 }
 
 // manySteps is about how many steps an anchor takes that is tried thoroughly.
@@ -188,11 +189,11 @@ const manySteps = 8000
 // matches finds new matches: first quickly, then thoroughly, then in all combinations, until nothing more is found. So
 // nothing is found either when those that are left come alone.
 func (s *search) matches(order []uint32) {
-	first := s.effort(order)
+	first, eighths := s.effort(order)
 	for range mostSweeps {
 		s.watch()
-		found := first == quickly && s.sweep(order, quickly)
-		found = found || s.sweep(order, thoroughly)
+		found := s.sweep(order, first, eighths)
+		found = found || first == quickly && s.sweep(order, thoroughly, lateShare)
 		found = found || s.rest(order)
 		if !found || s.work <= 0 {
 			return
@@ -201,11 +202,11 @@ func (s *search) matches(order []uint32) {
 	}
 }
 
-// sweep tries anchor by anchor. It ends when those that are in no match took their part of the work.
-func (s *search) sweep(order []uint32, m mode) (found bool) {
+// sweep tries anchor by anchor. It ends when those that are in no match took so many eighths of the work.
+func (s *search) sweep(order []uint32, m mode, eighths int) (found bool) {
 	s.ready(order)
 	s.linked = false // not before one has to be tried
-	left := s.budget / 8 * sweepShare[m]
+	left := s.budget / 8 * eighths
 	for i, anchor := range order {
 		if s.work <= 0 || left <= 0 {
 			break
