@@ -77,14 +77,15 @@ kubernetes: $(CONTROLPLANE) ## Try the chart, its upgrade FROM (HEAD^), all mani
 
 NODE := $(addprefix $(KUBERNETES)/,kubelet kube-proxy kubectl)
 .PHONY: node
-node: $(filter-out %/kwok,$(CONTROLPLANE)) $(NODE) $(addprefix $(KUBERNETES)/,kube-router nats-server) bin/matchmaker bin/mm functions ## Run the chart's pods on two real nodes: kubelet, containerd, kube-router; as root
+node: $(filter-out %/kwok,$(CONTROLPLANE)) $(NODE) $(addprefix $(KUBERNETES)/,coredns kube-router nats-server) bin/matchmaker bin/mm functions ## Run the chart's pods on two real nodes: kubelet, containerd, kube-router; as root
 	@./.ci/install-docker
 	cd deploy/kubernetes && GOWORK=off go test -count=1 -v -timeout 20m -run '^TestNode$$' . -args \
 		-binaries $(KUBERNETES) -node $(CURDIR)/bin
 
 $(KUBERNETES)/nats-server: MODULE := $(NATS)
 $(KUBERNETES)/kube-router: MODULE := github.com/cloudnativelabs/kube-router/v2/cmd/kube-router@v2.1.0
-$(addprefix $(KUBERNETES)/,kube-router nats-server):
+$(KUBERNETES)/coredns: MODULE := github.com/coredns/coredns@v1.14.2
+$(addprefix $(KUBERNETES)/,coredns kube-router nats-server):
 	@echo "building $(@F) from its module"
 	@time GOBIN=$(KUBERNETES) GOWORK=off CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' $(MODULE)
 

@@ -22,17 +22,19 @@ const games = "games"
 
 // deployed installs the chart, and tries its pods.
 func deployed(t *testing.T) {
-	data := filepath.Join(here.dir, "development")
-	try(t, "Redis, NATS and keys", func(t *testing.T) { stores(t, data) })
+	data, own := filepath.Join(here.dir, "development"), filepath.Join(here.dir, "own")
+	try(t, "Redis with Sentinels, NATS of three, users", func(t *testing.T) { stores(t, own) })
+	try(t, "names", func(t *testing.T) {
+		kubectl(t, "apply", "--filename", "dns.yaml")
+		kubectl(t, "--namespace", "kube-system", "rollout", "status", "deployment/coredns", "--timeout", patience.String())
+	})
+	try(t, "an identity provider", func(t *testing.T) { identity(t, data) })
 	try(t, "the pods of the chart are ready", func(t *testing.T) {
 		// As docs/production.md has it.
 		kubectl(t, "create", "namespace", games)
 		kubectl(t, "label", "namespace", games, "pod-security.kubernetes.io/enforce=restricted")
 		enforced(t, games)
-		kubectl(t, "--namespace", games, "create", "secret", "generic", "redis",
-			"--from-literal", "url=redis://"+address+":6379")
-		kubectl(t, "--namespace", games, "create", "secret", "generic", "nats",
-			"--from-literal", "url=nats://"+address+":4222")
+		secrets(t, own)
 		helm(t, "install", "mm", chart, "--namespace", games, "--values", "node.yaml")
 		for _, p := range pods(t) {
 			if s := p.Status.ContainerStatuses; len(s) != 1 || !s[0].Ready || s[0].RestartCount != 0 {
@@ -64,17 +66,9 @@ func deployed(t *testing.T) {
 	t.Run("a node is drained", func(t *testing.T) { drained(t, token) })
 }
 
-// stores starts Redis and NATS beside the pods, and makes and serves the keys that tokens are made with.
-func stores(t *testing.T, data string) {
+// identity makes the keys that tokens are made with, and serves them.
+func identity(t *testing.T, data string) {
 	t.Helper()
-	err := errors.Join(
-		here.start("redis-server", "redis-server", "--bind", address, "--port", "6379", "--protected-mode", "no",
-			"--save", "", "--maxmemory", "512mb", "--maxmemory-policy", "noeviction"),
-		here.run("nats-server", "--addr", address, "--jetstream", "--store_dir", filepath.Join(here.dir, "streams")),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
 	dev := exec.CommandContext(t.Context(), filepath.Join(*built, "matchmaker"), "dev", "--data", data, "--memory")
 	var said bytes.Buffer
 	dev.Stdout, dev.Stderr, dev.Dir = &said, &said, here.dir

@@ -33,7 +33,10 @@ ip -n node-b address add 192.0.2.2/32 dev to-a
 ip -n node-b link set to-a up
 ip -n node-b route add 192.0.2.1 dev to-a src 192.0.2.2
 ip -n node-b route add default via 192.0.2.1 dev to-a src 192.0.2.2
-ip address add ` + issuer + `/32 dev lo`
+ip address add 192.0.2.3/32 dev lo
+ip address add 192.0.2.11/32 dev lo
+ip address add 192.0.2.12/32 dev lo
+ip address add 192.0.2.13/32 dev lo`
 
 // issuer is the address of the identity provider.
 const issuer = "192.0.2.3"
@@ -129,7 +132,7 @@ state = %q
 	if err := c.await(ctx, "containerd", func(ctx context.Context) error { return ctr(ctx, "version") }); err != nil {
 		return err
 	}
-	for _, name := range []string{"tiny.tar", "main.tar"} {
+	for _, name := range []string{"tiny.tar", "main.tar", "dns.tar"} {
 		if err := ctr(ctx, "images", "import", filepath.Join(c.dir, name)); err != nil {
 			return err
 		}
@@ -157,7 +160,7 @@ func (c *cluster) kubelet(m *machine, in func(string) string) (string, error) {
 		"authentication": map[string]any{"anonymous": map[string]any{"enabled": false},
 			"webhook": map[string]any{"enabled": false}, "x509": map[string]any{"clientCAFile": c.ca.file()}},
 		"authorization": map[string]any{"mode": "AlwaysAllow"}, "address": m.address, "clusterDomain": "cluster.local",
-		"clusterDNS": []string{address}, // nothing serves names: Redis and NATS are known by address
+		"clusterDNS": []string{"10.96.0.10"}, // as dns.yaml has it
 		"resolvConf": in("resolv.conf"), "podLogsDir": in("pods"), "volumePluginDir": in("plugins"),
 		"evictionHard":                map[string]any{"memory.available": "50Mi"},
 		"imageGCHighThresholdPercent": 100, "imageGCLowThresholdPercent": 99,

@@ -21,6 +21,7 @@ import (
 const (
 	tinyImage = "localhost/tiny:1"
 	mainImage = "localhost/matchmaker:test"
+	dnsImage  = "localhost/coredns:test"
 )
 
 // pidsLimit is the kubelet's podPidsLimit.
@@ -58,12 +59,14 @@ func arrange(ctx context.Context, dir string) error {
 			{to: "usr/local/bin/matchmaker", from: filepath.Join(dir, "matchmaker"), mode: 0o755},
 			{to: "usr/local/bin/mm", from: filepath.Join(dir, "mm"), mode: 0o755},
 		}}
-	for name, p := range map[string]picture{"tiny.tar": tiny, "main.tar": whole} {
+	dns := picture{name: dnsImage, entrypoint: []string{"/coredns"}, user: "0:0", // for port 53
+		files: []copied{{to: "coredns", from: filepath.Join(*binaries, "coredns"), mode: 0o755}}}
+	for name, p := range map[string]picture{"tiny.tar": tiny, "main.tar": whole, "dns.tar": dns} {
 		if err := p.write(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
-	fmt.Printf("two images are made after %.1f s\n", time.Since(began).Seconds())
+	fmt.Printf("three images are made after %.1f s\n", time.Since(began).Seconds())
 	mounted, err := os.ReadDir(hierarchies)
 	if err != nil {
 		return err

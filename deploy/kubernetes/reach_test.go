@@ -39,7 +39,8 @@ func reached(t *testing.T) {
 	t.Cleanup(func() { _ = aside.Close() })
 	kubectl(t, "create", "namespace", "monitoring")
 	from := []place{{name: "the gateway", node: "node-a"}}
-	to := []place{{name: "redis", at: address + ":6379"}, {name: "nats", at: address + ":4222"},
+	to := []place{{name: "redis", at: homes[0] + ":6379"}, {name: "sentinel", at: homes[1] + ":26379"},
+		{name: "nats", at: homes[2] + ":4222"},
 		{name: "issuer", at: issuer + ":8090"}, {name: "kubernetes", at: address + ":6443"},
 		{name: "elsewhere", at: aside.Addr().String()}}
 	for _, pod := range []struct{ namespace, node string }{
@@ -55,6 +56,13 @@ func reached(t *testing.T) {
 			to = append(to, place{name: service + " " + port.Name, node: p.Spec.NodeName,
 				at: fmt.Sprintf("%s:%d", p.Status.PodIP, port.ContainerPort)})
 		}
+	}
+	servers, err := here.api.CoreV1().Pods("kube-system").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(servers.Items) == 0 {
+		t.Fatalf("%d name servers, %v", len(servers.Items), err)
+	}
+	for _, p := range servers.Items {
+		to = append(to, place{name: "dns", node: p.Spec.NodeName, at: p.Status.PodIP + ":53"})
 	}
 	times := 0
 	eventually(t, "the policies to be as they are meant", func(context.Context) error {
@@ -108,8 +116,10 @@ func allowed(from, to place) bool {
 		return asks
 	case to.name == "kubernetes":
 		return own == "allocator"
+	case pod: // those that verify tokens read the keys of those of game servers
+		return asks && service == "allocator" && port == "http"
 	default:
-		return to.name == "redis" || to.name == "nats"
+		return to.name == "redis" || to.name == "sentinel" || to.name == "nats" || to.name == "dns"
 	}
 }
 

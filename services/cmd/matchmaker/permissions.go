@@ -15,7 +15,6 @@ import (
 
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -28,7 +27,7 @@ type permissionsCmd struct {
 
 // users are those that are asked for.
 type users struct {
-	Accounts  []string `arg:"" optional:"" name:"account" help:"Only these: ${services}; operator, who may do everything; events, who follows events on NATS; all, the user of 'matchmaker all'. Without any of them all but that one."`
+	Accounts  []string `arg:"" optional:"" name:"account" help:"Only these: ${services}; operator, who may do everything; events, who follows events on NATS; replica and sentinel, as whom replicas and Sentinels of Redis log in; all, the user of 'matchmaker all'. Without any of them all but that one."`
 	Passwords string   `help:"Folder with a file of each user's password, named as the account, that 'matchmaker permissions passwords' makes. What is printed has their hashes." type:"existingdir" placeholder:"DIR" group:"connections"`
 }
 
@@ -36,8 +35,7 @@ type users struct {
 func (u *users) Validate() error {
 	for _, name := range u.Accounts {
 		if !account.Known(name) {
-			return fmt.Errorf("%s: no such account: %s, operator, events and all are known",
-				name, strings.Join(catalog.Names(), ", "))
+			return fmt.Errorf("%s: no such account: %s and all are known", name, strings.Join(account.Names(), ", "))
 		}
 	}
 	return nil
@@ -47,7 +45,7 @@ func (u *users) accounts() []string {
 	if len(u.Accounts) > 0 {
 		return u.Accounts
 	}
-	return append(catalog.Names(), account.Events, account.Operator)
+	return account.Names()
 }
 
 // print prints a file of the users. It has the hash of each password, or what placeholder says where there are no
@@ -62,6 +60,9 @@ func (u *users) print(s streams, placeholder func(account string) string, hash f
 			continue
 		}
 		password, err := account.Secret(filepath.Join(u.Passwords, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("--passwords: %w: 'matchmaker permissions passwords' makes those that are missing", err)
+		}
 		if err != nil {
 			return fmt.Errorf("--passwords: %w", err)
 		}
@@ -128,7 +129,7 @@ func (c *permissionsPasswordsCmd) Run(s streams) error {
 	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
 		return err
 	}
-	for _, name := range append(catalog.Names(), account.All, account.Events, account.Operator) {
+	for _, name := range append(account.Names(), account.All) {
 		file := filepath.Join(c.Folder, name)
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			if err != nil {

@@ -16,12 +16,18 @@ const (
 	Events = "events"
 	// Operator is for the administrator of Redis and NATS: it may do everything.
 	Operator = "operator"
+	// Replica is for the replicas of Redis, and Sentinel for its Sentinels: the user that they log in to a server as.
+	Replica  = "replica"
+	Sentinel = "sentinel"
 )
+
+// Names are all accounts but All.
+func Names() []string { return append(catalog.Names(), Events, Replica, Sentinel, Operator) }
 
 // User returns an account's user name in Redis and NATS.
 func User(account string) string { return "matchmaker-" + account }
 
 // Known reports whether there is an account of this name.
 func Known(name string) bool {
-	return slices.Contains(append(catalog.Names(), All, Events, Operator), name)
+	return slices.Contains(append(Names(), All), name)
 }

@@ -58,7 +58,7 @@ func configured(t *testing.T, settings string, log *slog.Logger) *embedded.NATS 
 
 // everybody are the accounts that a server of the tests has.
 func everybody() []string {
-	return append(catalog.Names(), account.All, account.Events, account.Operator)
+	return append(account.Names(), account.All)
 }
 
 func passwordOf(name string) string { return "the-password-of-" + name }

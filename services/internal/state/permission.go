@@ -175,6 +175,11 @@ func ACLRules(name string) string {
 	switch name {
 	case account.Operator:
 		return "~* &* +@all"
+	case account.Replica: // as Redis's documentation of replication has it
+		return "+psync +replconf +ping"
+	case account.Sentinel: // as its documentation of Sentinel has it
+		return "&__sentinel__:hello +multi +slaveof +ping +exec +subscribe +config|rewrite +role +publish +info " +
+			"+client|setname +client|kill +script|kill"
 	case account.All:
 		return rulesOf(slices.Collect(maps.Values(permissions()))...)
 	}

@@ -29,7 +29,7 @@ func login(name string) account.Login {
 // and Sentinels use.
 func aclFile(t *testing.T, allowDefault bool) string {
 	t.Helper()
-	text := state.ACLFile(append(catalog.Names(), account.All, account.Operator), func(name string) string {
+	text := state.ACLFile(append(account.Names(), account.All), func(name string) string {
 		sum := sha256.Sum256([]byte(passwordOf(name)))
 		return hex.EncodeToString(sum[:])
 	})

@@ -1,0 +1,72 @@
+package state_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/state"
+)
+
+// Replicas and Sentinels log in as the users that the ACL file has for them, and a replica takes over with those rights
+// alone.
+func TestReplicasAndSentinelsHaveTheRightsThatTheyNeed(t *testing.T) {
+	t.Parallel()
+	var servers [2]*redis.Client
+	var ports [2]string
+	for i := range servers {
+		ports[i] = freePort(t)
+		more := []string{"--port", ports[i], "--repl-diskless-sync-delay", "0", "--aclfile", aclFile(t, false),
+			"--masteruser", account.User(account.Replica), "--masterauth", passwordOf(account.Replica)}
+		if i > 0 {
+			more = append(more, "--replicaof", "127.0.0.1 "+ports[0])
+		}
+		startRedis(t, more...)
+		servers[i] = redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + ports[i],
+			Username: account.User(account.Operator), Password: passwordOf(account.Operator)})
+		t.Cleanup(func() { _ = servers[i].Close() })
+		until(t, "the server answers", func() bool { return servers[i].Ping(t.Context()).Err() == nil })
+	}
+	linked := func(i int) bool {
+		return strings.Contains(servers[i].Info(t.Context(), "replication").Val(), "master_link_status:up")
+	}
+	until(t, "the replica is linked", func() bool { return linked(1) })
+
+	watch, file := freePort(t), filepath.Join(t.TempDir(), "sentinel.conf")
+	must(t, os.WriteFile(file, fmt.Appendf(nil, "sentinel monitor games 127.0.0.1 %s 1\n"+
+		"sentinel down-after-milliseconds games 60000\nsentinel failover-timeout games 2000\n"+
+		"sentinel auth-user games %s\nsentinel auth-pass games %s\n", ports[0], account.User(account.Sentinel),
+		passwordOf(account.Sentinel)), 0o600))
+	sentinel := exec.Command("redis-server", file, "--sentinel", "--port", watch, "--bind", "127.0.0.1")
+	must(t, sentinel.Start())
+	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
+	asked := redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + watch})
+	t.Cleanup(func() { _ = asked.Close() })
+	s := openStore(t, state.Options{Server: state.Server{URL: "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"},
+		Login: login(account.All)})
+	until(t, "Sentinel knows the replica", func() bool {
+		known, err := asked.Replicas(t.Context(), "games").Result()
+		return err == nil && len(known) == 1 && known[0]["master-link-status"] == "ok"
+	})
+	until(t, "Sentinel lets it take over", func() bool { return asked.Failover(t.Context(), "games").Err() == nil })
+	until(t, "the primary is its replica", func() bool { return linked(0) })
+	until(t, "the store has found it", func() bool { return second(s.Waiting(t.Context(), project)) == nil })
+	// The users of the servers read and write nothing of projects.
+	for _, name := range []string{account.Replica, account.Sentinel} {
+		for _, command := range []string{"GET a", "SET a b", "CONFIG GET *", "KEYS *", "ACL LIST"} {
+			args := []any{"ACL", "DRYRUN", account.User(name)}
+			for word := range strings.FieldsSeq(command) {
+				args = append(args, word)
+			}
+			if said := servers[0].Do(t.Context(), args...).String(); !strings.Contains(said, "has no permissions") {
+				t.Errorf("%s may %s: %s", name, command, said)
+			}
+		}
+	}
+}
