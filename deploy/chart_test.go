@@ -440,12 +440,19 @@ func TestReplicasAreKeptApart(t *testing.T) {
 	for name, d := range of[*appsv1.Deployment](objects) {
 		var keys []string
 		for _, c := range d.Spec.Template.Spec.TopologySpreadConstraints {
-			if keys = append(keys, c.TopologyKey); !maps.Equal(c.LabelSelector.MatchLabels, d.Spec.Selector.MatchLabels) {
+			// A node that is drained, and the pods before an upgrade, do not count.
+			if *c.NodeTaintsPolicy != corev1.NodeInclusionPolicyHonor ||
+				!slices.Equal(c.MatchLabelKeys, []string{appsv1.DefaultDeploymentUniqueLabelKey}) {
+				t.Errorf("%s spreads by %+v", name, c)
+			}
+			keys = append(keys, c.TopologyKey+" "+string(c.WhenUnsatisfiable))
+			if !maps.Equal(c.LabelSelector.MatchLabels, d.Spec.Selector.MatchLabels) {
 				t.Errorf("%s spreads the pods of %v, its own are %v", name, c.LabelSelector.MatchLabels,
 					d.Spec.Selector.MatchLabels)
 			}
 		}
-		if slices.Sort(keys); !slices.Equal(keys, []string{"kubernetes.io/hostname", "topology.kubernetes.io/zone"}) {
+		if slices.Sort(keys); !slices.Equal(keys, []string{"kubernetes.io/hostname DoNotSchedule",
+			"topology.kubernetes.io/zone ScheduleAnyway"}) {
 			t.Errorf("%s spreads over %v", name, keys)
 		}
 		several := d.Spec.Replicas == nil || *d.Spec.Replicas > 1
