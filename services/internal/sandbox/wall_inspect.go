@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"strings"
 	"time"
 )
@@ -33,7 +34,8 @@ func (b *Box) inspect(require bool) error {
 		found, err = b.tryWalls()
 	}
 	if err == nil && require {
-		b.checkProcessLimit()
+		_, inPod := os.LookupEnv("KUBERNETES_SERVICE_HOST")
+		b.checkProcessLimit(processLimit("/proc/self/cgroup", "/sys/fs/cgroup"), inPod)
 	}
 	switch {
 	case err != nil:
@@ -49,11 +51,17 @@ func (b *Box) inspect(require bool) error {
 }
 
 // checkProcessLimit warns when nothing bounds the processes and threads of this process and its children together. No
-// instance can start any while a module runs, but a limit around all of them is the second wall.
-func (b *Box) checkProcessLimit() {
-	if processLimit("/proc/self/cgroup", "/sys/fs/cgroup") == 0 {
-		b.log.Warn("no limit of processes is set for this container or unit: set pids in Docker (pids_limit), "+
-			"podPidsLimit in the kubelet's configuration, or TasksMax in systemd", "file", "pids.max")
+// instance can start any while a module runs, but a limit around all of them is the second wall. The kubelet sets one
+// for the pod as a whole, which a container does not see.
+func (b *Box) checkProcessLimit(limit int, inPod bool) {
+	switch {
+	case limit > 0:
+	case inPod:
+		b.log.Info("a container does not see whether the processes of its pod are limited: set podPidsLimit in the " +
+			"kubelet's configuration")
+	default:
+		b.log.Warn("no limit of processes is set for this container or unit: set pids in Docker (pids_limit), or TasksMax "+
+			"in systemd", "file", "pids.max")
 	}
 }
 

@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -78,6 +80,25 @@ func TestProcessCount(t *testing.T) {
 		}
 		if used, limit := processCount(self, root); used != test.used || limit != test.limit {
 			t.Errorf("%s: %d of %d, want %d of %d", name, used, limit, test.used, test.limit)
+		}
+	}
+}
+
+func TestALimitOfProcessesThatIsNotSeen(t *testing.T) {
+	for _, test := range []struct {
+		limit int
+		inPod bool
+		want  string // the level, and a word
+	}{
+		{limit: 100}, {limit: 100, inPod: true}, {want: "level=WARN TasksMax"}, {inPod: true, want: "level=INFO podPidsLimit"},
+	} {
+		var said strings.Builder
+		b := &Box{log: slog.New(slog.NewTextHandler(&said, nil))}
+		b.checkProcessLimit(test.limit, test.inPod)
+		level, word, some := strings.Cut(test.want, " ")
+		got := said.String()
+		if some != (got != "") || !strings.Contains(got, level) || !strings.Contains(got, word) {
+			t.Errorf("limit %d, in a pod %v: %q, want %q", test.limit, test.inPod, got, test.want)
 		}
 	}
 }
