@@ -90,7 +90,8 @@ func TestALimitOfProcessesThatIsNotSeen(t *testing.T) {
 		inPod bool
 		want  string // the level, and a word
 	}{
-		{limit: 100}, {limit: 100, inPod: true}, {want: "level=WARN TasksMax"}, {inPod: true, want: "level=INFO podPidsLimit"},
+		{limit: 100}, {limit: 100, inPod: true},
+		{want: "level=WARN TasksMax"}, {inPod: true, want: "level=INFO podPidsLimit"},
 	} {
 		var said strings.Builder
 		b := &Box{log: slog.New(slog.NewTextHandler(&said, nil))}

@@ -48,8 +48,8 @@ func TestReplicasAndSentinelsHaveTheRightsThatTheyNeed(t *testing.T) {
 	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
 	asked := redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + watch})
 	t.Cleanup(func() { _ = asked.Close() })
-	s := openStore(t, state.Options{Server: state.Server{URL: "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"},
-		Login: login(account.All)})
+	url := "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"
+	s := openStore(t, state.Options{Server: state.Server{URL: url}, Login: login(account.All)})
 	until(t, "Sentinel knows the replica", func() bool {
 		known, err := asked.Replicas(t.Context(), "games").Result()
 		return err == nil && len(known) == 1 && known[0]["master-link-status"] == "ok"
