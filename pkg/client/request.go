@@ -108,10 +108,10 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 		return nil, err
 	}
 	answer, err := c.http.Do(req)
-	if stalled(ctx) {
+	switch {
+	case err != nil && stalled(ctx):
 		return nil, fmt.Errorf("client: %s /%s: %w", r.method, r.path, errStalled)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
@@ -120,10 +120,10 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 		r.begun(answer.Header)
 	}
 	body, err := io.ReadAll(moving{io.LimitReader(answer.Body, maxAnswer), moves})
-	if stalled(ctx) {
-		err = errStalled
-	}
 	if err != nil {
+		if stalled(ctx) {
+			err = errStalled
+		}
 		return nil, fmt.Errorf("client: %s /%s: reading the answer: %w", r.method, r.path, err)
 	}
 	if answer.StatusCode/100 != 2 {

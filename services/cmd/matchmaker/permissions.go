@@ -48,13 +48,16 @@ func (u *users) accounts() []string {
 	return account.Names()
 }
 
-// print prints a file of the users. It has the hash of each password, or what placeholder says where there are no
-// passwords.
-func (u *users) print(s streams, placeholder func(account string) string, hash func(password string) (string, error),
-	file func(accounts []string, password func(account string) string) string,
+// print prints a file of the users that a server has. It has the hash of each password, or what placeholder says where
+// there are no passwords.
+func (u *users) print(s streams, has func(account string) bool, placeholder func(account string) string,
+	hash func(password string) (string, error), file func(accounts []string, password func(account string) string) string,
 ) error {
 	words := map[string]string{}
 	for _, name := range u.accounts() {
+		if !has(name) {
+			continue
+		}
 		if u.Passwords == "" {
 			words[name] = placeholder(name)
 			continue
@@ -86,6 +89,7 @@ Redis 7 or later is needed.`
 
 func (c *permissionsRedisCmd) Run(s streams) error {
 	return c.print(s,
+		func(account string) bool { return state.ACLRules(account) != "" },
 		func(account string) string { return "SHA256-OF-THE-PASSWORD-OF-" + account },
 		func(password string) (string, error) {
 			sum := sha256.Sum256([]byte(password))
@@ -107,6 +111,7 @@ account the same permissions.`
 
 func (c *permissionsNATSCmd) Run(s streams) error {
 	return c.print(s,
+		func(account string) bool { return len(bus.RightsOf(account).Subscribe) > 0 },
 		func(account string) string { return "$MATCHMAKER_" + strings.ToUpper(account) + "_PASSWORD" },
 		func(password string) (string, error) {
 			// The passwords are random and long: a slow check, for each connection, would gain nothing.

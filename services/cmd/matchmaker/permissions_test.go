@@ -80,7 +80,12 @@ func TestPasswordsStay(t *testing.T) {
 			}
 		}
 	}
+	if err := os.Remove(filepath.Join(dir, account.Replica)); err != nil {
+		t.Fatal(err)
+	}
+	printed(t, "nats", "--passwords", dir) // it has no such user
 	for name, args := range map[string][]string{
+		"a user without a password":    {"redis", "--passwords", dir},
 		"an account that there is not": {"redis", "matchmaker"},
 		"a folder that there is not":   {"nats", "--passwords", "/none"},
 		"a folder without passwords":   {"nats", "--passwords", t.TempDir()},
