@@ -237,6 +237,9 @@ func (e *explainer) unfit(r *rules.Rules) []bool {
 		unfit[t] = p.unread[t]
 		for i := range p.columns {
 			c := &p.columns[i]
+			if t >= p.waiting && p.hides(c.value.Name) {
+				continue
+			}
 			unfit[t] = unfit[t] || used[c.value.Name] && c.value.Missing == rules.Reject && p.lacks(c, uint32(t))
 		}
 	}

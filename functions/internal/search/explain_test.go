@@ -59,7 +59,7 @@ func explained(r *rules.Rules, pool []judge.Ticket) (alone, none int, err error)
 		asked = append(asked, uint32(i))
 	}
 	of := map[uint32][]search.Reason{}
-	for _, reason := range search.Explain(r, tickets(pool), nil, found, asked, plenty) {
+	for _, reason := range search.Explain(r, tickets(pool), nil, found, asked, 16*plenty) {
 		if !left[reason.Ticket] {
 			return 0, 0, fmt.Errorf("ticket %d is in a match, and has the reason %+v", reason.Ticket, reason)
 		}
@@ -301,5 +301,25 @@ func TestExplanationsEndWithTheWork(t *testing.T) {
 	}
 	if got := search.Explain(r, tickets(pool), nil, nil, []uint32{5, 1000}, 1000); len(got) > 0 {
 		t.Errorf("without work: %+v", got)
+	}
+}
+
+// A player in a running game lacks a value that one rule needs. Without that rule the game takes somebody, although it
+// is not known which roles the player takes.
+func TestARuleWhoseValueAMemberLacks(t *testing.T) {
+	r, err := rules.Parse([]byte(`{"values": {"maps": "set", "roles": "set"},
+  "teams": [{"name": "red", "size": 2, "roles": {"healer": {"min": 0}, "tank": {"min": 0}}}],
+  "roles": "roles",
+  "rules": [{"name": "map", "share": "maps", "min": 1}],
+  "backfill": {"first": "games"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := []judge.Ticket{{Age: 5, Players: []judge.Player{{"maps": []any{"a"}, "roles": []any{"tank"}}}}}
+	games := asGames([]*judge.Running{{Members: []judge.Member{{Player: judge.Player{}, Team: "red", Role: "healer"}},
+		Room: -1}})
+	reasons := search.Explain(r, tickets(pool), games, nil, []uint32{0}, plenty)
+	if len(reasons) != 1 || reasons[0].Name != "map" || reasons[0].Join == nil {
+		t.Errorf("%+v, want a join without the rule map", reasons)
 	}
 }

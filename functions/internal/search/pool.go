@@ -185,6 +185,11 @@ func (p *pool) enter(source Source, created []float64) {
 	p.waiting = len(p.created)
 }
 
+// hides returns whether a value is not known of players in running games: the roles that they take, and latencies.
+func (p *pool) hides(value string) bool {
+	return value == p.rules.RoleValue || value == p.rules.RegionValue
+}
+
 // addMembers adds the players in running games, until cut. They have no age.
 func (p *pool) addMembers(games *Games) {
 	p.add(games.Roster, len(games.Roster.Ages()), true)
@@ -242,8 +247,7 @@ func newColumn(v *rules.Value) column {
 func (p *pool) add(source Source, tickets int, members bool) {
 	d := newDecoder(p, source)
 	for i := range d.of {
-		name := p.columns[i].value.Name
-		d.of[i].hidden = members && (name == p.rules.RoleValue || name == p.rules.RegionValue)
+		d.of[i].hidden = members && p.hides(p.columns[i].value.Name)
 	}
 	p.first, p.refused = slices.Grow(p.first, tickets), slices.Grow(p.refused, tickets)
 	p.unread, p.gone, p.ids = slices.Grow(p.unread, tickets), slices.Grow(p.gone, tickets), slices.Grow(p.ids, tickets)
