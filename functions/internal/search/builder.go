@@ -336,6 +336,8 @@ func (b *builder) fits(need rules.Condition, t uint32, others, team []uint32) bo
 		b.noteLoosest(c.Count.Max)
 		n := b.holders(c, within(c.Scope)) + b.holders(c, []uint32{t})
 		return float64(n) <= b.loosest(c.Count.Max)
+	case *rules.AnyOf: // the match may hold by another one, as long as there is one
+		return slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return b.fits(one, t, others, team) })
 	case *rules.Avoid:
 		others := within(c.Scope)
 		return b.avoidsAny(c, t, []uint32{t}) && b.avoidsAny(c, t, others) && b.avoidedBy(c, t, others)

@@ -73,6 +73,10 @@ func (s *search) findGuards() {
 			g.scope = c.Scope.Of
 		case *rules.Avoid:
 			g.scope = c.Scope.Of
+		case *rules.AnyOf:
+			if slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return !closed(one) }) {
+				continue
+			}
 		default:
 			continue
 		}
@@ -80,6 +84,23 @@ func (s *search) findGuards() {
 			s.guards = append(s.guards, g)
 		}
 	}
+}
+
+// closed returns whether what holds of a match holds of a part of it, and whether fits looks at it.
+func closed(need rules.Condition) bool {
+	switch c := need.(type) {
+	case *rules.Same:
+		return c.Scope.Of != rules.InTeams
+	case *rules.Spread:
+		return c.Scope.Of != rules.InTeams
+	case *rules.Share:
+		return c.Scope.Of != rules.InTeams
+	case *rules.Holders:
+		return c.Scope.Of != rules.InTeams && c.Count.Min == nil && c.Count.Max != nil
+	case *rules.Avoid:
+		return c.Scope.Of != rules.InTeams
+	}
+	return false
 }
 
 // keyed is a value that all players of a match must have in common, with the keys that it gives to tickets of a key.
