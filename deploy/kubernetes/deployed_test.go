@@ -36,16 +36,16 @@ func deployed(t *testing.T) {
 		enforced(t, games)
 		secrets(t, own)
 		helm(t, "install", "mm", chart, "--namespace", games, "--values", "node.yaml")
-		on := map[string]bool{}
+		seen := map[string]bool{}
 		for _, p := range pods(t) {
 			if s := p.Status.ContainerStatuses; len(s) != 1 || !s[0].Ready || s[0].RestartCount != 0 {
 				t.Errorf("%s: %+v", p.Name, s)
 			}
 			at := p.Labels["app.kubernetes.io/component"] + " on " + p.Spec.NodeName
-			if on[at] {
+			if seen[at] {
 				t.Errorf("there are two %s, and none on the other node", at)
 			}
-			on[at] = true
+			seen[at] = true
 		}
 	})
 	var token string

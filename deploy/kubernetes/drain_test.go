@@ -19,18 +19,9 @@ func during(t *testing.T, token string, happens func(*crowd)) {
 	t.Helper()
 	c, done, came := newCrowd(t, service(t, "ticket"), token), make(chan struct{}), make(chan struct{})
 	go func() { defer close(came); c.come(t.Context(), done) }()
-	again := func() {
-		before := c.matched.Load()
-		eventually(t, "players are matched", func(context.Context) error {
-			if now := c.matched.Load(); now < before+4 {
-				return fmt.Errorf("%d since", now-before)
-			}
-			return nil
-		})
-	}
-	again()
+	c.more(t)
 	happens(c)
-	again()
+	c.more(t)
 	close(done)
 	<-came
 	c.rest(t)
@@ -60,15 +51,10 @@ func lost(t *testing.T, token string) {
 		t.Fatalf("%d of %d pods are on %s", away, all, lone.name)
 	}
 	during(t, token, func(c *crowd) {
-		began, before := time.Now(), c.matched.Load()
+		began := time.Now()
 		silence(t, "--insert")
 		kubectl(t, "delete", "node", lone.name)
-		eventually(t, "players are matched by the other node", func(context.Context) error {
-			if now := c.matched.Load(); now < before+4 {
-				return fmt.Errorf("%d since", now-before)
-			}
-			return nil
-		})
+		c.more(t) // by the other node
 		t.Logf("four players were matched %.1f s after %d of %d pods were gone", time.Since(began).Seconds(), away, all)
 		settled(t, home.name, all)
 		t.Logf("all pods are ready elsewhere after %.1f s", time.Since(began).Seconds())

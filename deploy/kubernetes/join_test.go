@@ -32,11 +32,7 @@ ip -n node-b link set lo up
 ip -n node-b address add 192.0.2.2/32 dev to-a
 ip -n node-b link set to-a up
 ip -n node-b route add 192.0.2.1 dev to-a src 192.0.2.2
-ip -n node-b route add default via 192.0.2.1 dev to-a src 192.0.2.2
-ip address add 192.0.2.3/32 dev lo
-ip address add 192.0.2.11/32 dev lo
-ip address add 192.0.2.12/32 dev lo
-ip address add 192.0.2.13/32 dev lo`
+ip -n node-b route add default via 192.0.2.1 dev to-a src 192.0.2.2`
 
 // issuer is the address of the identity provider.
 const issuer = "192.0.2.3"
@@ -57,6 +53,11 @@ func (m *machine) command(name string, args ...string) []string {
 func (c *cluster) join(ctx context.Context) error {
 	for line := range strings.Lines(links) {
 		if err := execute(ctx, strings.Fields(line)...); err != nil {
+			return err
+		}
+	}
+	for _, at := range append([]string{issuer}, homes...) {
+		if err := execute(ctx, "ip", "address", "add", at+"/32", "dev", "lo"); err != nil {
 			return err
 		}
 	}

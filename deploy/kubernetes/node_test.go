@@ -62,28 +62,36 @@ func tiny(t *testing.T, what, memory string, want func(*corev1.ContainerStatus) 
 			TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(8080)},
 		}}
 	}
-	at := here.api.CoreV1().Pods("default")
-	no, now := false, int64(0)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: what}, Spec: corev1.PodSpec{
-		Containers: []corev1.Container{c}, AutomountServiceAccountToken: &no, TerminationGracePeriodSeconds: &now,
-	}}
-	eventually(t, "the pod is made", func(ctx context.Context) error { // when there is a service account
-		_, err := at.Create(ctx, pod, metav1.CreateOptions{})
-		return err
-	})
-	t.Cleanup(func() {
-		if err := at.Delete(context.WithoutCancel(t.Context()), what, metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
-	eventually(t, "the pod "+what, func(ctx context.Context) error {
-		p, err := at.Get(ctx, what, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
+	makePod(t, "default", what, corev1.PodSpec{Containers: []corev1.Container{c}}, func(p *corev1.Pod) error {
 		if len(p.Status.ContainerStatuses) == 0 {
 			return fmt.Errorf("%s, %+v: %s", p.Status.Phase, p.Status.Conditions, warnings(t))
 		}
 		return want(&p.Status.ContainerStatuses[0])
 	})
+}
+
+// makePod makes a pod, which is removed with the test, and waits until it is as want has it.
+func makePod(
+	t *testing.T, namespace, name string, spec corev1.PodSpec, want func(*corev1.Pod) error,
+) (made *corev1.Pod) {
+	t.Helper()
+	no, now := false, int64(0)
+	spec.AutomountServiceAccountToken, spec.TerminationGracePeriodSeconds = &no, &now
+	at := here.api.CoreV1().Pods(namespace)
+	eventually(t, "the pod is made", func(ctx context.Context) error { // when there is a service account
+		_, err := at.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}, metav1.CreateOptions{})
+		return err
+	})
+	t.Cleanup(func() {
+		if err := at.Delete(context.WithoutCancel(t.Context()), name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "the pod "+name, func(ctx context.Context) (err error) {
+		if made, err = at.Get(ctx, name, metav1.GetOptions{}); err == nil {
+			err = want(made)
+		}
+		return err
+	})
+	return made
 }

@@ -68,6 +68,18 @@ func (c *crowd) come(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
+// more waits until four more players are matched.
+func (c *crowd) more(t *testing.T) {
+	t.Helper()
+	before := c.matched.Load()
+	eventually(t, "players are matched", func(context.Context) error {
+		if now := c.matched.Load(); now < before+4 {
+			return fmt.Errorf("%d since", now-before)
+		}
+		return nil
+	})
+}
+
 // rest waits for all players, each of whom has a match.
 func (c *crowd) rest(t *testing.T) {
 	t.Helper()

@@ -126,28 +126,15 @@ func allowed(from, to place) bool {
 // stranger is a pod that is not of the chart.
 func stranger(t *testing.T, namespace, node string) *corev1.Pod {
 	t.Helper()
-	name, no, now := "stranger-on-"+node, false, int64(0)
-	at := here.api.CoreV1().Pods(namespace)
-	eventually(t, "the pod is made", func(ctx context.Context) error {
-		_, err := at.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
-			NodeName: node, Containers: []corev1.Container{{Name: "c", Image: tinyImage, Args: []string{"serve"}}},
-			AutomountServiceAccountToken: &no, TerminationGracePeriodSeconds: &now,
-		}}, metav1.CreateOptions{})
-		return err
-	})
-	t.Cleanup(func() {
-		if err := at.Delete(context.WithoutCancel(t.Context()), name, metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
+	spec := corev1.PodSpec{
+		NodeName: node, Containers: []corev1.Container{{Name: "c", Image: tinyImage, Args: []string{"serve"}}},
+	}
+	return makePod(t, namespace, "stranger-on-"+node, spec, func(p *corev1.Pod) error {
+		if p.Status.Phase != corev1.PodRunning {
+			return fmt.Errorf("%s: %s", p.Status.Phase, warnings(t))
 		}
+		return nil
 	})
-	var pod *corev1.Pod
-	eventually(t, "the pod "+name, func(ctx context.Context) (err error) {
-		if pod, err = at.Get(ctx, name, metav1.GetOptions{}); err == nil && pod.Status.Phase != corev1.PodRunning {
-			err = fmt.Errorf("%s: %s", pod.Status.Phase, warnings(t))
-		}
-		return err
-	})
-	return pod
 }
 
 // process is a process of a pod that runs a program.

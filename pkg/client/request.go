@@ -98,11 +98,8 @@ func (c *Client) do(ctx context.Context, r *request, into any) (http.Header, err
 
 // try sends r once.
 func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, error) {
-	ctx, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	quiet := time.AfterFunc(stall, func() { giveUp(errStalled) })
-	defer quiet.Stop()
-	moves := func() { quiet.Reset(stall) }
+	ctx, moves, stop := whileMoving(ctx, stall, errStalled)
+	defer stop()
 	req, err := c.prepare(ctx, r, moves)
 	if err != nil {
 		return nil, err
@@ -141,6 +138,16 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 			answer.StatusCode, err)
 	}
 	return answer.Header, nil
+}
+
+// whileMoving ends a context with an error when moves was not called for so long.
+func whileMoving(ctx context.Context, most time.Duration, otherwise error) (_ context.Context, moves, stop func()) {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	quiet := time.AfterFunc(most, func() { giveUp(otherwise) })
+	return ctx, func() { quiet.Reset(most) }, func() {
+		quiet.Stop()
+		giveUp(nil)
+	}
 }
 
 // moving tells when something was read.

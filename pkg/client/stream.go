@@ -76,10 +76,8 @@ func (s *stream) run(ctx context.Context) error {
 // connect reads events of one connection. Without an error, and without the last event, it is to be called again.
 func (s *stream) connect(ctx context.Context) (end bool, err error) {
 	s.began = false
-	ctx, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	quiet := time.AfterFunc(silence, func() { giveUp(errSilent) })
-	defer quiet.Stop()
+	ctx, moves, stop := whileMoving(ctx, silence, errSilent)
+	defer stop()
 	r := &request{method: http.MethodGet, path: s.path, query: s.query, header: s.header.Clone()}
 	if r.header == nil {
 		r.header = http.Header{}
@@ -87,7 +85,7 @@ func (s *stream) connect(ctx context.Context) (end bool, err error) {
 	if s.last != "" {
 		r.header.Set("Last-Event-ID", s.last)
 	}
-	req, err := s.prepare(ctx, r, func() {})
+	req, err := s.prepare(ctx, r, moves)
 	if err != nil {
 		return false, err
 	}
@@ -110,7 +108,7 @@ func (s *stream) connect(ctx context.Context) (end bool, err error) {
 	lines.Buffer(make([]byte, 0, 1<<10), maxEvent)
 	var e sent
 	for lines.Scan() {
-		quiet.Reset(silence)
+		moves()
 		if text := lines.Text(); text != "" {
 			e.field(text)
 			continue

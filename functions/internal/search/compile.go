@@ -46,16 +46,16 @@ func (s *search) findGuards() {
 		if rule.Active != nil {
 			continue
 		}
-		g := guard{need: rule.Need}
+		scope, refuses := scopeOf(rule.Need)
+		g := guard{need: rule.Need, scope: scope}
 		switch c := rule.Need.(type) {
 		case *rules.Same:
 			if s.key(c) {
 				s.quick[i].key = true
 				continue
 			}
-			g.scope = c.Scope.Of
 		case *rules.Spread:
-			g.scope, g.bound = c.Scope.Of, c.Max
+			g.bound = c.Max
 			if c.Max.Clock != rules.Own && (g.scope == rules.InMatch || g.scope == rules.BesideAnchor) {
 				if known[c.Value] == nil {
 					known[c.Value] = &spans{column: s.column(c.Value)}
@@ -64,43 +64,39 @@ func (s *search) findGuards() {
 				g.near = known[c.Value]
 				s.quick[i].guard = len(s.guards)
 			}
-		case *rules.Share:
-			g.scope = c.Scope.Of
-		case *rules.Holders:
-			if c.Count.Max == nil {
-				continue
-			}
-			g.scope = c.Scope.Of
-		case *rules.Avoid:
-			g.scope = c.Scope.Of
 		case *rules.AnyOf:
-			if slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return !closed(one) }) {
-				continue
-			}
-		default:
-			continue
+			refuses = !slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return !closed(one) })
 		}
-		if g.scope != rules.InTeams {
+		if refuses && g.scope != rules.InTeams {
 			s.guards = append(s.guards, g)
 		}
 	}
 }
 
-// closed returns whether what holds of a match holds of a part of it, and whether fits looks at it.
-func closed(need rules.Condition) bool {
+// scopeOf returns who is compared by a condition that can refuse a ticket beside others, as fits does.
+func scopeOf(need rules.Condition) (of rules.Of, refuses bool) {
 	switch c := need.(type) {
 	case *rules.Same:
-		return c.Scope.Of != rules.InTeams
+		return c.Scope.Of, true
 	case *rules.Spread:
-		return c.Scope.Of != rules.InTeams
+		return c.Scope.Of, true
 	case *rules.Share:
-		return c.Scope.Of != rules.InTeams
+		return c.Scope.Of, true
 	case *rules.Holders:
-		return c.Scope.Of != rules.InTeams && c.Count.Min == nil && c.Count.Max != nil
+		return c.Scope.Of, c.Count.Max != nil
 	case *rules.Avoid:
-		return c.Scope.Of != rules.InTeams
+		return c.Scope.Of, true
 	}
-	return false
+	return "", false
+}
+
+// closed returns whether what holds of a match holds of a part of it, and whether fits looks at it.
+func closed(need rules.Condition) bool {
+	if c, is := need.(*rules.Holders); is && c.Count.Min != nil {
+		return false
+	}
+	scope, refuses := scopeOf(need)
+	return refuses && scope != rules.InTeams
 }
 
 // keyed is a value that all players of a match must have in common, with the keys that it gives to tickets of a key.

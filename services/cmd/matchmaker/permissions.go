@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -48,33 +49,41 @@ func (u *users) accounts() []string {
 	return account.Names()
 }
 
-// print prints a file of the users that a server has. It has the hash of each password, or what placeholder says where
-// there are no passwords.
-func (u *users) print(s streams, has func(account string) bool, placeholder func(account string) string,
-	hash func(password string) (string, error), file func(accounts []string, password func(account string) string) string,
+// print prints a file of the users that a server has, which asks for the word in the place of each password: its hash,
+// or what placeholder says where there are no passwords.
+func (u *users) print(s streams, placeholder func(account string) string, hash func(password string) (string, error),
+	file func(accounts []string, password func(account string) string) string,
 ) error {
-	words := map[string]string{}
-	for _, name := range u.accounts() {
-		if !has(name) {
-			continue
-		}
+	var failed error
+	text := file(u.accounts(), func(name string) string {
 		if u.Passwords == "" {
-			words[name] = placeholder(name)
-			continue
+			return placeholder(name)
 		}
-		password, err := account.Secret(filepath.Join(u.Passwords, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("--passwords: %w: 'matchmaker permissions passwords' makes those that are missing", err)
-		}
-		if err != nil {
-			return fmt.Errorf("--passwords: %w", err)
-		}
-		if words[name], err = hash(password); err != nil {
-			return fmt.Errorf("--passwords: %s: %w", name, err)
-		}
+		word, err := u.hashed(name, hash)
+		failed = cmp.Or(failed, err)
+		return word
+	})
+	if failed != nil {
+		return fmt.Errorf("--passwords: %w", failed)
 	}
-	_, err := fmt.Fprint(s.out, file(u.accounts(), func(account string) string { return words[account] }))
+	_, err := fmt.Fprint(s.out, text)
 	return err
+}
+
+// hashed is the hash of an account's password.
+func (u *users) hashed(name string, hash func(password string) (string, error)) (string, error) {
+	password, err := account.Secret(filepath.Join(u.Passwords, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%w: 'matchmaker permissions passwords' makes those that are missing", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	word, err := hash(password)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return word, nil
 }
 
 type permissionsRedisCmd struct {
@@ -89,7 +98,6 @@ Redis 7 or later is needed.`
 
 func (c *permissionsRedisCmd) Run(s streams) error {
 	return c.print(s,
-		func(account string) bool { return state.ACLRules(account) != "" },
 		func(account string) string { return "SHA256-OF-THE-PASSWORD-OF-" + account },
 		func(password string) (string, error) {
 			sum := sha256.Sum256([]byte(password))
@@ -111,7 +119,6 @@ account the same permissions.`
 
 func (c *permissionsNATSCmd) Run(s streams) error {
 	return c.print(s,
-		func(account string) bool { return len(bus.RightsOf(account).Subscribe) > 0 },
 		func(account string) string { return "$MATCHMAKER_" + strings.ToUpper(account) + "_PASSWORD" },
 		func(password string) (string, error) {
 			// The passwords are random and long: a slow check, for each connection, would gain nothing.

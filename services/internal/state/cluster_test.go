@@ -256,22 +256,9 @@ func TestCluster(t *testing.T) {
 // The store finds the primary that Sentinels name.
 func TestSentinel(t *testing.T) {
 	t.Parallel()
-	port, watch := freePort(t), freePort(t)
+	port := freePort(t)
 	startRedis(t, "--port", port, "--aclfile", aclFile(t, true))
-	file := filepath.Join(t.TempDir(), "sentinel.conf")
-	if err := os.WriteFile(file, []byte("sentinel monitor games 127.0.0.1 "+port+" 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Fatal("a redis-server is needed")
-	}
-	sentinel := exec.Command(path, file, "--sentinel", "--port", watch, "--bind", "127.0.0.1")
-	if err := sentinel.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
-	url := "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"
+	_, url := startSentinel(t, port)
 	s := openStore(t, state.Options{Server: state.Server{URL: url}, Login: login(account.All)})
 	until(t, "the primary is known", func() bool { return s.Ping(t.Context()) == nil })
 	runMatches(t, s, "demo")

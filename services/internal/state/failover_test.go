@@ -3,9 +3,6 @@ package state_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -67,23 +64,9 @@ func watched(t *testing.T) replicated {
 	must(t, r.replica.ReplicaOf(t.Context(), "127.0.0.1", port).Err())
 	until(t, "the replica is linked", func() bool { return r.isLinked(t) })
 
-	watch, file := freePort(t), filepath.Join(t.TempDir(), "sentinel.conf")
-	must(t, os.WriteFile(file, []byte("sentinel monitor games 127.0.0.1 "+port+" 1\n"+
-		"sentinel down-after-milliseconds games 60000\nsentinel failover-timeout games 5000\n"), 0o600))
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Fatal("a redis-server is needed")
-	}
-	sentinel := exec.Command(path, file, "--sentinel", "--port", watch, "--bind", "127.0.0.1")
-	must(t, sentinel.Start())
-	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
-	asked := redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + watch})
-	t.Cleanup(func() { _ = asked.Close() })
-	until(t, "Sentinel knows the replica", func() bool {
-		known, err := asked.Replicas(t.Context(), "games").Result()
-		return err == nil && len(known) == 1 && known[0]["master-link-status"] == "ok"
-	})
-	r.url = "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"
+	asked, url := startSentinel(t, port, "down-after-milliseconds games 60000", "failover-timeout games 5000")
+	knowsReplica(t, asked)
+	r.url = url
 	r.replace = func(t *testing.T) { t.Helper(); must(t, asked.Failover(t.Context(), "games").Err()) }
 	return r
 }

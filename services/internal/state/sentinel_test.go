@@ -1,7 +1,6 @@
 package state_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,33 @@ import (
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/state"
 )
+
+// startSentinel starts a Sentinel that watches the primary at a port as "games", and has settings of its own.
+func startSentinel(t *testing.T, primary string, settings ...string) (asked *redis.SentinelClient, url string) {
+	t.Helper()
+	port, file := freePort(t), filepath.Join(t.TempDir(), "sentinel.conf")
+	all := append([]string{"monitor games 127.0.0.1 " + primary + " 1"}, settings...)
+	must(t, os.WriteFile(file, []byte("sentinel "+strings.Join(all, "\nsentinel ")+"\n"), 0o600))
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Fatal("a redis-server is needed")
+	}
+	sentinel := exec.Command(path, file, "--sentinel", "--port", port, "--bind", "127.0.0.1")
+	must(t, sentinel.Start())
+	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
+	asked = redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + port})
+	t.Cleanup(func() { _ = asked.Close() })
+	return asked, "redis-sentinel://127.0.0.1:" + port + "?master_name=games"
+}
+
+// knowsReplica waits until a Sentinel knows the replica, and that it is linked.
+func knowsReplica(t *testing.T, asked *redis.SentinelClient) {
+	t.Helper()
+	until(t, "Sentinel knows the replica", func() bool {
+		known, err := asked.Replicas(t.Context(), "games").Result()
+		return err == nil && len(known) == 1 && known[0]["master-link-status"] == "ok"
+	})
+}
 
 // Replicas and Sentinels log in as the users that the ACL file has for them, and a replica takes over with those rights
 // alone.
@@ -38,22 +64,10 @@ func TestReplicasAndSentinelsHaveTheRightsThatTheyNeed(t *testing.T) {
 	}
 	until(t, "the replica is linked", func() bool { return linked(1) })
 
-	watch, file := freePort(t), filepath.Join(t.TempDir(), "sentinel.conf")
-	must(t, os.WriteFile(file, fmt.Appendf(nil, "sentinel monitor games 127.0.0.1 %s 1\n"+
-		"sentinel down-after-milliseconds games 60000\nsentinel failover-timeout games 2000\n"+
-		"sentinel auth-user games %s\nsentinel auth-pass games %s\n", ports[0], account.User(account.Sentinel),
-		passwordOf(account.Sentinel)), 0o600))
-	sentinel := exec.Command("redis-server", file, "--sentinel", "--port", watch, "--bind", "127.0.0.1")
-	must(t, sentinel.Start())
-	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
-	asked := redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + watch})
-	t.Cleanup(func() { _ = asked.Close() })
-	url := "redis-sentinel://127.0.0.1:" + watch + "?master_name=games"
+	asked, url := startSentinel(t, ports[0], "down-after-milliseconds games 60000", "failover-timeout games 2000",
+		"auth-user games "+account.User(account.Sentinel), "auth-pass games "+passwordOf(account.Sentinel))
 	s := openStore(t, state.Options{Server: state.Server{URL: url}, Login: login(account.All)})
-	until(t, "Sentinel knows the replica", func() bool {
-		known, err := asked.Replicas(t.Context(), "games").Result()
-		return err == nil && len(known) == 1 && known[0]["master-link-status"] == "ok"
-	})
+	knowsReplica(t, asked)
 	until(t, "Sentinel lets it take over", func() bool { return asked.Failover(t.Context(), "games").Err() == nil })
 	until(t, "the primary is its replica", func() bool { return linked(0) })
 	until(t, "the store has found it", func() bool { return second(s.Waiting(t.Context(), project)) == nil })
