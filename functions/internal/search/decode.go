@@ -451,6 +451,10 @@ func (d *decoder) numbers(c *column) bool {
 
 // insert puts a name and its number at its place. The last of the same name counts.
 func (c *column) insert(start int, name uint32, number float64) {
+	if n := len(c.items); n == start || c.items[n-1] < name { // as most are
+		c.items, c.amounts = append(c.items, name), append(c.amounts, number)
+		return
+	}
 	place, found := slices.BinarySearch(c.items[start:], name)
 	if place += start; found {
 		c.amounts[place] = number

@@ -327,7 +327,7 @@ func (x *examiner) examineMatches(t uint32) verdict {
 	}
 	for _, anchor := range older[:min(olderAnchors, len(older))] {
 		// Of these, not all fit with the ticket: matchOf looks.
-		near := slices.DeleteFunc(slices.Clone(x.near(anchor, limit)), func(o uint32) bool {
+		near := slices.DeleteFunc(slices.Clone(x.near(anchor, limit, nil)), func(o uint32) bool {
 			return o == t || x.rank[o] < x.rank[anchor]
 		})
 		if v.match = x.matchOf(anchor, []uint32{t}, near); v.match != nil || x.work <= 0 {

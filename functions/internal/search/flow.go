@@ -61,7 +61,7 @@ func (b *builder) ask(team int) {
 	f := &b.flow
 	f.masks = f.masks[:0]
 	r := &b.roles.shapes[b.arranged.shapes[team]]
-	column := b.column(b.rules.RoleValue)
+	column := b.roles.column
 	for _, t := range b.teams[team] {
 		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
 			if r.takes == nil && b.isMember(t) && b.memberOf(t).Role != "" {

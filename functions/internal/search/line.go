@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"sort"
 
@@ -92,6 +93,7 @@ func (s *search) priority(column *column, t uint32) float64 {
 type line struct {
 	up, down []int32   // by place; -1 for none
 	values   []float64 // of all tickets
+	taken    []uint64  // the roles that a player of a ticket takes, if roles.amply is there
 }
 
 func (l *line) remove(place uint32) {
@@ -126,6 +128,12 @@ func (s *search) align(tickets []uint32) {
 		s.groups[key][1] = int32(i)
 	}
 	s.line.values = matchfn.Gather(s.values, s.sorted)
+	if s.roles.amply != nil {
+		s.line.taken = resize(s.line.taken, len(s.sorted))
+		for i, t := range s.sorted {
+			s.line.taken[i] = s.roles.taken[t]
+		}
+	}
 	s.line.up, s.line.down = resize(s.line.up, len(s.sorted)), resize(s.line.down, len(s.sorted))
 	s.change()
 }
@@ -170,15 +178,32 @@ func (s *search) link() {
 	}
 }
 
+const (
+	// looks is how many tickets are looked at for each of the nearest, at most.
+	looks = 8
+	// looksAWork is how many of these looks are a step of work.
+	looksAWork = 4
+	// mostApart is how many tickets are passed over between two of the nearest, at most, where roles are counted.
+	mostApart = 96
+)
+
 // near returns the nearest tickets that may be in a match with an anchor. All that are left come after it as anchors.
-func (s *search) near(anchor uint32, limit int) []uint32 {
+// If amply says how many players are enough for each role, those are passed over who take only roles that enough of the
+// nearer ones take.
+func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 	b := s.b
 	b.pair(anchor)
+	lacking, apart := ^uint64(0), looks*limit
+	if amply != nil {
+		clear(b.available)
+		lacking, apart = b.lack(anchor, amply, lacking>>(64-len(amply))), mostApart
+	}
 	near := b.near[:0]
 	far := b.far()
 	b.distant = far
-	l, values, at := &s.line, s.line.values, s.values[anchor]
-	down, up := l.down[s.place[anchor]], l.up[s.place[anchor]]
+	ups, downs, values, at := s.line.up, s.line.down, s.line.values, s.values[anchor]
+	taken, sorted, level := s.line.taken, s.sorted, b.onlyLevel()
+	down, up := downs[s.place[anchor]], ups[s.place[anchor]]
 	below, above := math.Inf(1), math.Inf(1)
 	if down >= 0 {
 		below = at - values[down]
@@ -186,15 +211,15 @@ func (s *search) near(anchor uint32, limit int) []uint32 {
 	if up >= 0 {
 		above = values[up] - at
 	}
-	steps := 8 * limit
-	for len(near) < limit && steps > 0 {
+	steps := looks * limit
+	for end := steps - apart; len(near) < limit && steps > 0 && steps > end && lacking != 0; {
 		var next int32
 		if above < below {
 			if above > far {
 				break
 			}
 			next = up
-			if up, above = l.up[up], math.Inf(1); up >= 0 {
+			if up, above = ups[up], math.Inf(1); up >= 0 {
 				above = values[up] - at
 			}
 		} else {
@@ -202,16 +227,24 @@ func (s *search) near(anchor uint32, limit int) []uint32 {
 				break
 			}
 			next = down
-			if down, below = l.down[down], math.Inf(1); down >= 0 {
+			if down, below = downs[down], math.Inf(1); down >= 0 {
 				below = at - values[down]
 			}
 		}
 		steps--
-		if t := s.sorted[next]; b.besides(t) {
-			near = append(near, t)
+		if amply != nil && taken[next]&lacking == 0 {
+			continue
+		}
+		t := sorted[next]
+		if level != nil && level[t] != 0 && b.mask&^level[t] == 0 || !b.besides(t) {
+			continue
+		}
+		near, end = append(near, t), steps-apart
+		if amply != nil {
+			lacking = b.lack(t, amply, lacking)
 		}
 	}
-	s.work -= (8*limit - steps) / 2
+	s.work -= (looks*limit - steps) / looksAWork
 	b.near = near
 	s.low, s.high = s.at(down), s.at(up)
 	if below > far && above > far {
@@ -219,6 +252,27 @@ func (s *search) near(anchor uint32, limit int) []uint32 {
 	}
 	s.inOrder(anchor, near)
 	return near
+}
+
+// lack counts a ticket's players for the roles that are lacking, and returns those that still are.
+func (b *builder) lack(t uint32, amply []int, lacking uint64) uint64 {
+	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
+		for more := b.roles.takes[p] & lacking; more != 0; more &= more - 1 {
+			role := bits.TrailingZeros64(more)
+			if b.available[role]++; b.available[role] == amply[role] {
+				lacking &^= 1 << role
+			}
+		}
+	}
+	return lacking
+}
+
+// onlyLevel returns the regions that tickets do not reach, where that is known and nothing else says it, or nil.
+func (b *builder) onlyLevel() []uint64 {
+	if !b.simple || len(b.limits) != 1 {
+		return nil
+	}
+	return b.limits[0].level
 }
 
 // besides is beside, quickly where there are only spreads and regions to look at.
@@ -230,8 +284,11 @@ func (b *builder) besides(t uint32) bool {
 		return b.inSpans(t)
 	}
 	reached := b.reach(t)
+	if reached&b.mask == 0 || !b.inSpans(t) {
+		return false
+	}
 	b.reached[t] = reached
-	return reached&b.mask != 0 && b.inSpans(t)
+	return true
 }
 
 // at returns the ticket at a place, or nobody.

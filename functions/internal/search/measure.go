@@ -52,7 +52,7 @@ func Measures(r *rules.Rules) (names []string) {
 // measure returns how far the players of the match differ, by measured: in the whole match, and between the teams that
 // a rule names. What nobody knows is -1.
 func (b *builder) measure() (values []float64) {
-	for _, need := range measured(b.rules) {
+	for _, need := range b.measured {
 		v := -1.0
 		switch c := need.(type) {
 		case *rules.Spread:

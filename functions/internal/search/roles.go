@@ -13,6 +13,9 @@ type roleTable struct {
 	column  *column
 	shapes  []shapeRoles
 	takes   []uint64 // of each player: the roles by number in names. Roles from the 64th on are not told apart
+	taken   []uint64 // of each ticket: the roles that one of its players takes
+	// amply is how many players are enough for each role where very many wait; nil if roles say nothing.
+	amply []int
 }
 
 // shapeRoles is the roles of a shape.
@@ -50,6 +53,30 @@ func (s *search) findRoles() {
 	}
 }
 
+// findAmple finds how many players of each role are enough: one and three quarters of what a match takes.
+func (s *search) findAmple() {
+	if s.roles.column == nil || len(s.roles.names) > 64 {
+		return
+	}
+	amply := make([]int, len(s.roles.names))
+	for _, a := range s.arrangements {
+		most := make([]int, len(amply))
+		for i, shape := range a.shapes {
+			team := &s.rules.Teams[shape]
+			if len(team.Roles) == 0 {
+				return // it takes players of any role
+			}
+			for j, role := range team.Roles {
+				most[s.roles.shapes[shape].global[j]] += min(atMost(role.Count.Max), a.limits[i])
+			}
+		}
+		for i, n := range most {
+			amply[i] = max(amply[i], 1, 7*n/4)
+		}
+	}
+	s.roles.amply = amply
+}
+
 // extendRoles finds which roles players take.
 func (s *search) extendRoles() {
 	if s.roles.column == nil {
@@ -58,6 +85,13 @@ func (s *search) extendRoles() {
 	first := len(s.roles.takes)
 	for p := uint32(first); p < s.pool.first[s.pool.tickets()]; p++ {
 		s.roles.takes = append(s.roles.takes, rolesOf(s.roles.column, s.roles.names, p))
+	}
+	for t := len(s.roles.taken); t < s.pool.tickets(); t++ {
+		taken := uint64(0)
+		for _, takes := range s.roles.takes[s.pool.first[t]:s.pool.first[t+1]] {
+			taken |= takes
+		}
+		s.roles.taken = append(s.roles.taken, taken)
 	}
 	for i, m := range s.members {
 		if m.Role == "" {
@@ -119,12 +153,12 @@ func (r *shapeRoles) suits(first, end uint32) bool {
 	return true
 }
 
-// cut takes the players from one on away.
-func (t *roleTable) cut(players uint32) {
+// cut takes the tickets from one on away, whose first player is players.
+func (t *roleTable) cut(tickets int, players uint32) {
 	if t.column == nil {
 		return
 	}
-	t.takes = t.takes[:players]
+	t.takes, t.taken = t.takes[:players], t.taken[:tickets]
 	for i := range t.shapes {
 		if r := &t.shapes[i]; r.most != nil {
 			r.takes = r.takes[:players]

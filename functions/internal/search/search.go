@@ -264,6 +264,7 @@ type search struct {
 	hasty bool
 
 	all         []rules.Rule // with All taken apart
+	measured    []rules.Condition
 	columns     map[string]*column
 	main        *column   // of the value by which tickets are near, or nil
 	values      []float64 // of main, of each ticket
@@ -327,6 +328,9 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	for _, rule := range r.Rules {
 		take(rule)
 	}
+	for _, need := range measured(r) {
+		s.measured = append(s.measured, need)
+	}
 	s.ordered = rules.Ordered(r)
 	s.byRegion = slices.ContainsFunc(r.Prefer, aboutLatency)
 	s.findGuards()
@@ -336,6 +340,7 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	s.findReach()
 	s.findRoles()
 	s.arrange()
+	s.findAmple()
 	s.findTwos()
 	return s
 }
@@ -374,7 +379,7 @@ func (s *search) cut(tickets int) {
 		}
 	}
 	s.cutReach(tickets)
-	s.roles.cut(s.pool.first[tickets])
+	s.roles.cut(tickets, s.pool.first[tickets])
 }
 
 // around tries to make a match of an anchor and the tickets that are nearest to it.
@@ -399,12 +404,28 @@ func (s *search) around(anchor uint32, m mode) bool {
 
 // nearest tries an anchor with so many tickets.
 func (s *search) nearest(anchor uint32, limit int, m mode) bool {
-	near := s.near(anchor, limit)
-	s.b.look(near, true)
-	if m == quickly {
-		return s.try(anchor, 40+2*len(near))
+	if m != quickly {
+		near := s.near(anchor, limit, nil)
+		s.b.look(near, true)
+		return s.try(anchor, 200+12*len(near))
 	}
-	return s.try(anchor, 200+12*len(near))
+	near := s.near(anchor, limit, s.roles.amply)
+	if len(s.rules.Order) == 0 {
+		s.largestFirst(near)
+	}
+	s.b.look(near, true)
+	return s.try(anchor, 40+2*len(near))
+}
+
+// largestFirst puts parties first: the others find room beside them. Those of as many players stay in their order.
+func (s *search) largestFirst(tickets []uint32) {
+	for i, t := range tickets {
+		size, at := s.pool.size(t), i
+		for ; at > 0 && s.pool.size(tickets[at-1]) < size; at-- {
+			tickets[at] = tickets[at-1]
+		}
+		tickets[at] = t
+	}
 }
 
 // try makes a match of an anchor and the candidates, if it can.

@@ -370,7 +370,10 @@ func (b *builder) placed() bool {
 // byLatency returns the regions that all know, the best first.
 func (b *builder) byLatency() []int {
 	order, costs := b.regionOrder[:0], b.regionCosts[:0]
-	column := b.column(b.rules.RegionValue)
+	var column *column
+	if b.rules.Choose == rules.ByMean {
+		column = b.column(b.rules.RegionValue)
+	}
 	regions := len(b.pool.regions)
 	for i, name := range b.pool.regions {
 		if b.mask&(1<<i) == 0 {

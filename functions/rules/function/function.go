@@ -13,7 +13,7 @@ import (
 
 // effort is how many steps of work the search does for each millisecond of the run's budget. Time stands still in a
 // function. As WebAssembly a step takes up to a microsecond: the search takes about half of the budget.
-const effort = 600
+const effort = 400
 
 // explainShare is which part of the work is for explanations, if somebody asks: one of so many.
 const explainShare = 4

@@ -16,6 +16,7 @@ import (
 	"runtime"
 	"strings"
 
+	"matchmaker.dev/services/test/quality/engine"
 	"matchmaker.dev/services/test/quality/world"
 )
 
@@ -32,6 +33,7 @@ func main() {
 // options say what to measure.
 type options struct {
 	worlds  []world.World
+	engines []engine.Name // all without
 	seeds   int
 	points  int
 	out     string
@@ -42,15 +44,20 @@ func parse(args []string, output io.Writer) (options, error) {
 	flags := flag.NewFlagSet("quality", flag.ContinueOnError)
 	flags.SetOutput(output)
 	names := flags.String("worlds", "", "the worlds to play, with commas; all but the large ones when empty")
+	var o options
+	flags.Func("engine", "an engine to play, once for each; all without", func(name string) error {
+		o.engines = append(o.engines, engine.Name(name))
+		return engine.Exists(engine.Name(name))
+	})
 	seeds := flags.Int("seeds", 30, "how many seeds each world has")
 	points := flags.Int("points", 3, "how many seeds each point of a curve has; no curves with 0")
-	large := flags.Bool("large", false, "play the large worlds too, with one seed each: half an hour")
+	large := flags.Bool("large", false, "play the large worlds too, with one seed each: hours")
 	out := flags.String("out", "bin/quality", "folder for the tables and curves")
 	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "how many runs go on at a time")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
 	}
-	o := options{seeds: *seeds, points: *points, out: *out, workers: *workers}
+	o.seeds, o.points, o.out, o.workers = *seeds, *points, *out, *workers
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("there is no argument %q", flags.Arg(0))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,10 +44,19 @@ func all(ctx context.Context, workers, jobs int, do func(job int) error) error {
 	return context.Cause(ctx)
 }
 
-// play plays a world with all engines.
+// of returns the engines to play for a game.
+func (o *options) of(g *world.Game) []engine.Name {
+	all := engine.All(g)
+	if len(o.engines) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(name engine.Name) bool { return !slices.Contains(o.engines, name) })
+}
+
+// play plays a world with engines.
 func play(ctx context.Context, o *options, w world.World, seeds int, output io.Writer) (*report.Results, error) {
 	begin := time.Now()
-	r := &report.Results{World: w, Engines: engine.All(&w.Game), Bounds: make([]trial.Bound, seeds)}
+	r := &report.Results{World: w, Engines: o.of(&w.Game), Bounds: make([]trial.Bound, seeds)}
 	r.Runs = map[engine.Name][]*trial.Measures{}
 	for _, name := range r.Engines {
 		r.Runs[name] = make([]*trial.Measures, seeds)
@@ -66,13 +76,17 @@ func play(ctx context.Context, o *options, w world.World, seeds int, output io.W
 			}
 			mutex.Lock()
 			r.Runs[name][seed] = m
+			if w.Large {
+				_, _ = fmt.Fprintf(output, "%s: %s, seed %d: %d matches after %s\n", w.Name, name, seed+1, m.Matches,
+					time.Since(begin).Round(time.Second))
+			}
 			mutex.Unlock()
 		}
 		mutex.Lock()
 		defer mutex.Unlock()
 		done++
-		_, err := fmt.Fprintf(output, "%s: %d of %d seeds, %d players each, after %s\n", w.Name, done, seeds,
-			r.Runs[r.Engines[0]][seed].Players, time.Since(begin).Round(time.Second))
+		_, err := fmt.Fprintf(output, "%s: %d of %d seeds after %s\n", w.Name, done, seeds,
+			time.Since(begin).Round(time.Second))
 		return err
 	})
 	return r, err
@@ -87,7 +101,7 @@ func draw(ctx context.Context, o *options, w world.World, seeds int, output io.W
 		return nil
 	}
 	var names []engine.Name
-	for _, name := range engine.All(&w.Game) {
+	for _, name := range o.of(&w.Game) {
 		if name == engine.On(world.Own) || name == engine.Literal(name.Rules()) || name.Rules() == world.Own {
 			names = append(names, name)
 		}

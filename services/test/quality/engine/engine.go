@@ -77,6 +77,14 @@ func All(g *world.Game) []Name {
 	return append(all, OpenMatch, Nakama)
 }
 
+// Exists returns an error for a name that no engine has.
+func Exists(name Name) error {
+	if l := name.Rules(); name == OpenMatch || name == Nakama || name == On(l) || name == Literal(l) {
+		return nil
+	}
+	return fmt.Errorf("there is no engine %q", name)
+}
+
 // Rules returns the language of the file that an engine's matches are judged by: baselines by our own.
 func (n Name) Rules() world.Language {
 	for _, l := range languages {
@@ -106,8 +114,8 @@ func New(name Name, g *world.Game, seed uint64) (Engine, error) {
 	case Literal(world.AccelByte):
 		return &accelByte{game: g}, nil
 	}
-	if l := name.Rules(); name == On(l) {
-		return newRules(g, l)
+	if err := Exists(name); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("there is no engine %q", name)
+	return newRules(g, name.Rules())
 }

@@ -46,10 +46,27 @@ func Hindsight(w *world.World, tickets []world.Ticket) Bound {
 	return Bound{Wait: b.Wait / players, Spread: b.Spread / matched, Abandoned: b.Abandoned / players}
 }
 
-// companion is a ticket that could be in a match with another, from a time on.
+// companion is a ticket that could be in a match with another.
 type companion struct {
-	from, skill float64
-	players     int
+	apart   float64 // in skill
+	players int
+}
+
+// nearest keeps companions by how far apart they are, no more than some of them.
+type nearest struct {
+	all  []companion
+	most int
+}
+
+func (n *nearest) add(c companion) {
+	if len(n.all) == n.most {
+		if c.apart >= n.all[n.most-1].apart {
+			return
+		}
+		n.all = n.all[:n.most-1]
+	}
+	at, _ := slices.BinarySearchFunc(n.all, c, func(o, c companion) int { return cmp.Compare(o.apart, c.apart) })
+	n.all = slices.Insert(n.all, at, c)
 }
 
 // best returns the first time when enough companions have come, and the least spread of a match of some of them.
@@ -57,10 +74,21 @@ func best(w *world.World, tickets []world.Ticket, i int) (when, spread float64, 
 	t := &tickets[i]
 	skill, most := t.Skill(), w.Game.Spread.Last()
 	need := w.Game.Players() - len(t.Players)
-	var all []companion
+	there := 0
+	// Each companion has a player at least, so no more of them than players are needed count on a side.
+	below, above := nearest{most: need}, nearest{most: need}
 	look := func(o *world.Ticket) {
-		if o.Leaves > t.Arrives && math.Abs(o.Skill()-skill) <= most && common(t, o, w.Game.Ping.Last()) {
-			all = append(all, companion{math.Max(t.Arrives, o.Arrives), o.Skill(), len(o.Players)})
+		if o.Leaves <= t.Arrives || math.Abs(o.Skill()-skill) > most || !common(t, o, w.Game.Ping.Last()) {
+			return
+		}
+		if there += len(o.Players); !ok && there >= need {
+			when, ok = math.Max(t.Arrives, o.Arrives), true
+		}
+		c := companion{math.Abs(o.Skill() - skill), len(o.Players)}
+		if o.Skill() < skill {
+			below.add(c)
+		} else {
+			above.add(c)
 		}
 	}
 	for j := i - 1; j >= 0 && tickets[j].Arrives > t.Arrives-world.MaxPatience; j-- {
@@ -69,36 +97,38 @@ func best(w *world.World, tickets []world.Ticket, i int) (when, spread float64, 
 	for j := i + 1; j < len(tickets) && tickets[j].Arrives < t.Leaves; j++ {
 		look(&tickets[j])
 	}
-	slices.SortFunc(all, func(a, b companion) int { return cmp.Compare(a.from, b.from) })
-	there := 0
-	for _, c := range all {
-		if there += c.players; there >= need {
-			when, ok = c.from, true
-			break
-		}
-	}
 	if !ok {
 		return 0, 0, false
 	}
-	// Of all windows of skill with the ticket and enough players, the narrowest.
-	slices.SortFunc(all, func(a, b companion) int { return cmp.Compare(a.skill, b.skill) })
-	spread = math.Inf(1)
-	within, to := 0, 0
-	for from := range all {
-		for to < len(all) && (within < need || all[to].skill < skill) {
-			within += all[to].players
-			to++
-		}
-		if within < need {
-			break
-		}
-		spread = math.Min(spread, math.Max(skill, all[to-1].skill)-math.Min(skill, all[from].skill))
-		if all[from].skill > skill {
-			break
-		}
-		within -= all[from].players
+	return when, narrowest(below.all, above.all, need), true
+}
+
+// narrowest returns the least spread of enough players on both sides of a skill.
+func narrowest(below, above []companion, need int) float64 {
+	spread := math.Inf(1)
+	players, down := 0, 0 // of those below that are taken
+	for _, c := range below {
+		players += c.players
 	}
-	return when, spread, true
+	down = len(below)
+	reach := 0.0 // how far up
+	for up := -1; up < len(above); up++ {
+		if up >= 0 {
+			players, reach = players+above[up].players, above[up].apart
+		}
+		for down > 0 && players-below[down-1].players >= need {
+			down--
+			players -= below[down].players
+		}
+		if players >= need {
+			if down > 0 {
+				spread = math.Min(spread, reach+below[down-1].apart)
+			} else {
+				spread = math.Min(spread, reach)
+			}
+		}
+	}
+	return spread
 }
 
 // common returns whether two tickets have a region that is near enough for both.
