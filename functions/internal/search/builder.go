@@ -62,7 +62,7 @@ type builder struct {
 	needs, lacking []int
 
 	// Scratch.
-	undo            [][2]place
+	undo            []move
 	regionOrder     []int
 	regionCosts     []float64
 	numbersOf, list []float64

@@ -105,19 +105,19 @@ func (b *builder) repair() bool {
 	before := excess
 	undo := b.undo[:0]
 	for range rounds {
-		best, pair := excess, [2]place{}
-		b.pairs(func(x, y place) {
-			b.swap(x, y)
+		best, good := excess, move{}
+		b.moves(func(m move) {
+			b.swap(m)
 			if e := b.excess(); e < best {
-				best, pair = e, [2]place{x, y}
+				best, good = e, m
 			}
-			b.swap(x, y)
+			b.swapBack(m)
 		})
 		if best >= excess {
 			break
 		}
-		b.swap(pair[0], pair[1])
-		undo = append(undo, pair)
+		b.swap(good)
+		undo = append(undo, good)
 		if excess = best; excess <= 0 {
 			break
 		}
@@ -127,7 +127,7 @@ func (b *builder) repair() bool {
 		return true
 	}
 	for i := len(undo) - 1; i >= 0; i-- {
-		b.swap(undo[i][0], undo[i][1])
+		b.swapBack(undo[i])
 	}
 	return false
 }
@@ -142,6 +142,9 @@ func (b *builder) improve() {
 	for range rounds {
 		better := b.exchange()
 		if b.replace() {
+			better = true
+		}
+		if b.byParty && b.regroup() {
 			better = true
 		}
 		if !better {
@@ -160,25 +163,25 @@ func (b *builder) allowance() int {
 // trials bounds the allowance.
 const trials = 600
 
-// exchange makes the best exchange of two tickets of a match, if it makes the match cheaper.
+// exchange makes the best exchange of tickets between teams, if it makes the match cheaper.
 func (b *builder) exchange() bool {
 	price, region := b.price, b.region
-	best, bestRegion, pair := price, region, [2]place{}
-	b.pairs(func(x, y place) {
+	best, bestRegion, good := price, region, move{}
+	b.moves(func(m move) {
 		if b.trials--; b.trials < 0 {
 			return
 		}
-		b.swap(x, y)
+		b.swap(m)
 		if b.cheaper(best) {
-			best, bestRegion, pair = b.price, b.region, [2]place{x, y}
+			best, bestRegion, good = b.price, b.region, m
 		}
-		b.swap(x, y)
+		b.swapBack(m)
 	})
 	b.price, b.region = best, bestRegion
 	if best >= price {
 		return false
 	}
-	b.swap(pair[0], pair[1])
+	b.swap(good)
 	return true
 }
 
@@ -232,6 +235,11 @@ const worth = 0.25
 func (b *builder) put(at place, was, t uint32) {
 	b.teams[at.team][at.at] = t
 	b.chosen[slices.Index(b.chosen, was)] = t
+	b.refresh()
+}
+
+// refresh computes what depends on who is chosen.
+func (b *builder) refresh() {
 	for i := range b.guards {
 		if near := b.guards[i].near; near != nil {
 			low, high := math.Inf(1), math.Inf(-1)
@@ -252,29 +260,3 @@ func (b *builder) put(at place, was, t uint32) {
 
 // place is a ticket's place in a team.
 type place struct{ team, at int }
-
-func (b *builder) swap(x, y place) {
-	b.teams[x.team][x.at], b.teams[y.team][y.at] = b.teams[y.team][y.at], b.teams[x.team][x.at]
-}
-
-// pairs calls try for all pairs of tickets of as many players in different teams.
-func (b *builder) pairs(try func(x, y place)) {
-	for i := range b.teams {
-		for j := range b.teams[:i] {
-			for m, t := range b.teams[i] {
-				if b.isMember(t) {
-					continue
-				}
-				for n, o := range b.teams[j] {
-					if b.isMember(o) {
-						continue
-					}
-					if b.work > 0 && b.pool.size(t) == b.pool.size(o) {
-						b.work -= b.total
-						try(place{i, m}, place{j, n})
-					}
-				}
-			}
-		}
-	}
-}

@@ -282,6 +282,7 @@ type search struct {
 	quick       []quick // of each of all
 	here        []bool  // of each ticket: whether a player has latencies
 	byRegion    bool    // whether preferences look at latencies
+	byParty     bool    // whether they look at who came together
 	anchorsLeft int
 	guards      []guard
 	roles       roleTable
@@ -332,7 +333,7 @@ func newSearch(r *rules.Rules, p *pool) *search {
 		s.measured = append(s.measured, need)
 	}
 	s.ordered = rules.Ordered(r)
-	s.byRegion = slices.ContainsFunc(r.Prefer, aboutLatency)
+	s.byRegion, s.byParty = slices.ContainsFunc(r.Prefer, aboutLatency), slices.ContainsFunc(r.Prefer, aboutParties)
 	s.findGuards()
 	s.findTotals()
 	s.findShares()

@@ -89,7 +89,9 @@ func (g *Game) own() object {
 			object{"low": object{"minus": []any{
 				object{"max": object{"avg": "skill", "in": "team"}}, object{"min": object{"avg": "skill", "in": "team"}},
 			}}, "scale": 50},
-			object{"need": object{"premade": 3}})
+			object{"low": object{"minus": []any{
+				object{"max": object{"party": "players", "in": "team"}}, object{"min": object{"party": "players", "in": "team"}},
+			}}})
 	}
 	all := object{"values": values, "teams": []any{team}, "rules": rules,
 		"regions": object{"max": g.Ping.Last(), "over": object{"start": relativeStart, "grow": relativeGrow,

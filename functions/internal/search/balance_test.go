@@ -1,0 +1,123 @@
+package search_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"matchmaker.dev/functions/internal/search"
+	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/judge"
+)
+
+// party is a ticket of so many players of the same skill.
+func party(age, skill float64, players int) judge.Ticket {
+	one := judge.Ticket{Age: age}
+	for range players {
+		one.Players = append(one.Players, judge.Player{"skill": skill})
+	}
+	return one
+}
+
+func parsed(t *testing.T, text string) *rules.Rules {
+	t.Helper()
+	r, err := rules.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// gapOf is the difference of the sums of two teams.
+func gapOf(pool []judge.Ticket, teams [][]uint32) float64 {
+	var sums [2]float64
+	for i, team := range teams {
+		for _, ticket := range team {
+			for _, player := range pool[ticket].Players {
+				sums[i] += player["skill"].(float64)
+			}
+		}
+	}
+	return math.Abs(sums[0] - sums[1])
+}
+
+// Ten players in parties of up to three are divided into two teams of five, as evenly as they can be in most pools: two
+// tickets are exchanged for one of as many players, too.
+func TestPartiesAreBalanced(t *testing.T) {
+	r := parsed(t, `{"values": {"skill": "number"}, "teams": [{"name": "team", "copies": 2, "size": 5}],
+		"prefer": [{"low": {"minus": [{"max": {"avg": "skill", "in": "team"}}, {"min": {"avg": "skill", "in": "team"}}]}}]}`)
+	random := rand.New(rand.NewPCG(3, 5))
+	even, all := 0, 0
+	for range 400 {
+		var pool []judge.Ticket
+		for players := 0; players < 10; {
+			size := min(1+random.IntN(3), 10-players)
+			pool = append(pool, party(float64(100-players), float64(random.IntN(100)), size))
+			players += size
+		}
+		best := math.Inf(1)
+		for set := range 1 << len(pool) {
+			var teams [2][]uint32
+			players := 0
+			for i := range pool {
+				side := set >> i & 1
+				teams[side] = append(teams[side], uint32(i))
+				players += side * len(pool[i].Players)
+			}
+			if players == 5 {
+				best = math.Min(best, gapOf(pool, teams[:]))
+			}
+		}
+		if math.IsInf(best, 1) {
+			continue // they cannot be divided
+		}
+		found := search.Search(r, tickets(pool), nil, plenty)
+		if len(found) != 1 {
+			t.Fatalf("found %d matches of %v", len(found), pool)
+		}
+		all++
+		if gapOf(pool, [][]uint32{found[0].Teams[0].Tickets, found[0].Teams[1].Tickets}) <= best {
+			even++
+		}
+	}
+	t.Logf("%d of %d pools are divided as evenly as they can be", even, all)
+	if all < 300 || even < all*9/10 {
+		t.Errorf("%d of %d pools are divided as evenly as they can be", even, all)
+	}
+}
+
+// Where the rules prefer it, parties meet parties: several players are left out for a party, and a party for several
+// players.
+func TestPartiesMeetParties(t *testing.T) {
+	for name, preference := range map[string]string{
+		"difference": `{"low": {"minus": [{"max": {"party": "players", "in": "team"}},
+			{"min": {"party": "players", "in": "team"}}]}}`,
+		"premade": `{"need": {"premade": 2}}`,
+	} {
+		r := parsed(t, `{"values": {"skill": "number"}, "teams": [{"name": "team", "copies": 2, "size": 3}],
+			"rules": [{"spread": "skill", "max": 500}], "prefer": [`+preference+`]}`)
+		for _, c := range []struct {
+			name string
+			pool []judge.Ticket
+		}{
+			{"a party for two", []judge.Ticket{party(9, 0, 2), party(8, 1, 1), party(7, 2, 1), party(6, 3, 1),
+				party(5, 4, 1), party(4, 90, 2)}},
+			{"two for a party", []judge.Ticket{party(9, 0, 1), party(8, 1, 1), party(7, 2, 2), party(6, 3, 1),
+				party(5, 4, 1), party(4, 90, 1), party(3, 91, 1)}},
+		} {
+			found := search.Search(r, tickets(c.pool), nil, plenty)
+			if len(found) != 1 {
+				t.Fatalf("%s, %s: found %d matches", name, c.name, len(found))
+			}
+			var largest [2]int
+			for i, team := range found[0].Teams {
+				for _, ticket := range team.Tickets {
+					largest[i] = max(largest[i], len(c.pool[ticket].Players))
+				}
+			}
+			if largest[0] != largest[1] {
+				t.Errorf("%s, %s: the largest parties have %v players", name, c.name, largest)
+			}
+		}
+	}
+}
