@@ -46,11 +46,12 @@ type builder struct {
 	// narrow the part that no match with the anchor is beyond.
 	share, narrow float64
 	// distant is beyond which distance to the anchor no ticket can be in a match with it.
-	distant float64
-	reached []uint64 // of each ticket, the regions that it reaches, if it is a candidate or the anchor
-	flow    flow
-	sums    sums
-	free    []uint32 // memory for matches
+	distant    float64
+	reached    []uint64 // of each ticket, the regions that it reaches, if it is a candidate or the anchor
+	flow       flow
+	reluctance reluctance
+	sums       sums
+	free       []uint32 // memory for matches
 
 	// game is the running game that is filled; nil for a new match. must are the tickets that it begins with: members
 	// whose teams are not known, and the anchor.

@@ -205,12 +205,12 @@ func (s *search) numberIn(e rules.Expression) string {
 	return ""
 }
 
-// aboutLatency returns whether an expression or a condition may depend on the region.
-func aboutLatency(p rules.Preference) bool {
+// isLate returns whether an expression or a condition may depend on the region, or on the roles that are given.
+func isLate(p rules.Preference) bool {
 	var in func(e rules.Expression) bool
 	in = func(e rules.Expression) bool {
 		switch e := e.(type) {
-		case *rules.LatencyOf:
+		case *rules.LatencyOf, *rules.Reluctance:
 			return true
 		case *rules.Reduce:
 			return in(e.Of)

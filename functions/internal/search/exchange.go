@@ -187,7 +187,7 @@ func (b *builder) exchange() bool {
 
 // cheaper returns whether the match is allowed and costs less.
 func (b *builder) cheaper(than float64) bool {
-	return (b.byRegion || b.cost(b.region)+b.width() < than) && b.accept() && b.price < than
+	return (b.late || b.cost(b.region)+b.width() < than) && b.accept() && b.price < than
 }
 
 // replace takes the candidate instead of a ticket that makes the match cheapest, if one makes it cheaper.

@@ -41,7 +41,13 @@ func (b *builder) assign(team int) bool {
 		f.least, f.most = append(f.least, least), append(f.most, most)
 	}
 	b.ask(team)
-	return f.give()
+	if !f.give() {
+		return false
+	}
+	if b.byRole {
+		b.please(team)
+	}
+	return true
 }
 
 // rolesFit returns whether the players of a team can have roles at all, if more players come.

@@ -64,7 +64,7 @@ func (k *Kept) Take(source Source, created []float64, first uint32, gone []uint3
 func (k *Kept) Search(games *Games, work int) []Match {
 	found := k.search.search(games, work)
 	s := k.search
-	s.fresh, s.left = s.fresh[:0], s.left[:0]
+	s.fresh, s.left, s.altered = s.fresh[:0], s.left[:0], s.altered[:0]
 	for _, m := range found { // they were taken, and may be there again
 		for _, team := range m.Teams {
 			s.fresh = append(s.fresh, team.Tickets...)
@@ -147,6 +147,9 @@ func (k *Kept) compact() {
 	}
 	k.numbers, k.dead, k.few = numbers, 0, len(k.pool.names.texts)
 	for m := range was.tried {
+		if was.roles.opens {
+			break // nobody would know who takes other roles than before
+		}
 		s.tried[m] = moved(was.tried[m], to, len(numbers))
 	}
 	for _, t := range was.fresh {

@@ -22,6 +22,7 @@ type memory struct {
 	latest  latest
 	fresh   []uint32 // tickets that came
 	left    []uint32 // tickets that are gone
+	altered []uint32 // tickets whose players take other roles than in the last run
 	// order and aligned are the tickets that were left over, in the order of anchors and in that of the line; nil where
 	// they have to be sorted anew.
 	order, aligned []uint32
@@ -180,13 +181,15 @@ func (s *search) leftOf(tickets []uint32) []uint32 {
 func (s *search) change() {
 	s.changes = 0
 	s.latest.reset(len(s.sorted))
-	if len(s.fresh)+len(s.left) == 0 || !s.remembers() {
+	if len(s.fresh)+len(s.left)+len(s.altered) == 0 || !s.remembers() {
 		return
 	}
 	s.changes = 1
-	for _, t := range s.fresh {
-		if place := int(s.place[t]); place < len(s.sorted) && s.sorted[place] == t {
-			s.latest.set(place, 1)
+	for _, tickets := range [2][]uint32{s.fresh, s.altered} {
+		for _, t := range tickets {
+			if place := int(s.place[t]); place < len(s.sorted) && s.sorted[place] == t {
+				s.latest.set(place, 1)
+			}
 		}
 	}
 	for _, t := range s.left {

@@ -127,6 +127,8 @@ func (b *builder) numbers(e rules.Expression, region int) []float64 {
 		})
 		slices.Sort(b.list[from:])
 		return b.since(from, b.list)
+	case *rules.Reluctance:
+		return b.since(len(b.list), b.reluctances(b.list, e.Scope))
 	case *rules.Arithmetic:
 		left, right := b.numbers(e.Left, region), b.numbers(e.Right, region)
 		from := len(b.list)

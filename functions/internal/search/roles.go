@@ -1,6 +1,11 @@
 package search
 
-import "matchmaker.dev/pkg/matchfn/rules"
+import (
+	"math"
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
 
 // fewRoles is how many roles of a shape are looked at in all combinations.
 const fewRoles = 5
@@ -12,8 +17,12 @@ type roleTable struct {
 	numbers map[string]int
 	column  *column
 	shapes  []shapeRoles
-	takes   []uint64 // of each player: the roles by number in names. Roles from the 64th on are not told apart
-	taken   []uint64 // of each ticket: the roles that one of its players takes
+	weight  *column // by which a player's numbers of roles are multiplied, or nil
+	// opens is set if it depends on the age of a ticket which roles its players take.
+	opens    bool
+	unsuited []bool   // of each ticket: whether no team can have it, even alone
+	takes    []uint64 // of each player: the roles by number in names. Roles from the 64th on are not told apart
+	taken    []uint64 // of each ticket: the roles that one of its players takes
 	// amply is how many players are enough for each role where very many wait; nil if roles say nothing.
 	amply []int
 }
@@ -48,6 +57,7 @@ func (s *search) findRoles() {
 		return
 	}
 	s.roles.takes = []uint64{}
+	s.roles.weight, s.roles.opens = s.column(s.rules.RoleWeight), !s.rules.RoleMax.Constant()
 	for i, team := range s.rules.Teams {
 		s.roles.shapes[i].find(&s.roles, team)
 	}
@@ -82,13 +92,15 @@ func (s *search) extendRoles() {
 	if s.roles.column == nil {
 		return
 	}
-	first := len(s.roles.takes)
-	for p := uint32(first); p < s.pool.first[s.pool.tickets()]; p++ {
-		s.roles.takes = append(s.roles.takes, rolesOf(s.roles.column, s.roles.names, p))
+	if s.roles.opens {
+		s.openRoles()
 	}
-	for t := len(s.roles.taken); t < s.pool.tickets(); t++ {
+	first, from := len(s.roles.takes), uint32(len(s.roles.taken))
+	for t := from; int(t) < s.pool.tickets(); t++ {
 		taken := uint64(0)
-		for _, takes := range s.roles.takes[s.pool.first[t]:s.pool.first[t+1]] {
+		for p := s.pool.first[t]; p < s.pool.first[t+1]; p++ {
+			takes := s.rolesOf(t, p)
+			s.roles.takes = append(s.roles.takes, takes)
 			taken |= takes
 		}
 		s.roles.taken = append(s.roles.taken, taken)
@@ -108,19 +120,56 @@ func (s *search) extendRoles() {
 		if r.most == nil {
 			continue
 		}
-		for _, mask := range s.roles.takes[first:] {
-			takes := uint8(0)
-			for i, n := range r.global {
-				if mask&(1<<n) != 0 {
-					takes |= 1 << i
-				}
-			}
-			r.takes = append(r.takes, takes)
+		for _, takes := range s.roles.takes[first:] {
+			r.takes = append(r.takes, r.own(takes))
 		}
 	}
-	for t := s.pool.waiting - 1; t >= 0 && int(s.pool.first[t]) >= first; t-- {
-		s.torn[t] = s.torn[t] || !s.suits(uint32(t))
+	for t := from; int(t) < s.pool.tickets(); t++ {
+		s.roles.unsuited = append(s.roles.unsuited, int(t) < s.pool.waiting && !s.suits(t))
 	}
+}
+
+// openRoles finds which tickets take other roles than in the last run, since their age is another one.
+func (s *search) openRoles() {
+	for t := range uint32(len(s.roles.taken)) {
+		if s.pool.gone[t] {
+			continue
+		}
+		taken, other := uint64(0), false
+		for p := s.pool.first[t]; p < s.pool.first[t+1]; p++ {
+			takes := s.rolesOf(t, p)
+			taken |= takes
+			if takes == s.roles.takes[p] {
+				continue
+			}
+			s.roles.takes[p], other = takes, true
+			for i := range s.roles.shapes {
+				if r := &s.roles.shapes[i]; r.most != nil {
+					r.takes[p] = r.own(takes)
+				}
+			}
+		}
+		if !other {
+			continue
+		}
+		was := s.roles.unsuited[t]
+		s.roles.taken[t], s.roles.unsuited[t] = taken, !s.suits(t)
+		if was && !s.roles.unsuited[t] && !slices.Contains(s.fresh, t) {
+			s.fresh = append(s.fresh, t)
+		} else {
+			s.altered = append(s.altered, t)
+		}
+	}
+}
+
+// own is the roles of a shape, of roles by number in the table.
+func (r *shapeRoles) own(all uint64) (takes uint8) {
+	for i, n := range r.global {
+		if all&(1<<n) != 0 {
+			takes |= 1 << i
+		}
+	}
+	return takes
 }
 
 // suits returns whether some team can have a ticket, at least alone: one of two tanks suits no team that has one.
@@ -158,7 +207,7 @@ func (t *roleTable) cut(tickets int, players uint32) {
 	if t.column == nil {
 		return
 	}
-	t.takes, t.taken = t.takes[:players], t.taken[:tickets]
+	t.takes, t.taken, t.unsuited = t.takes[:players], t.taken[:tickets], t.unsuited[:tickets]
 	for i := range t.shapes {
 		if r := &t.shapes[i]; r.most != nil {
 			r.takes = r.takes[:players]
@@ -166,14 +215,22 @@ func (t *roleTable) cut(tickets int, players uint32) {
 	}
 }
 
-// rolesOf returns the roles that a player takes, all of them without a set.
-func rolesOf(c *column, names []uint32, p uint32) (mask uint64) {
+// rolesOf returns the roles that a player of a ticket takes, all of them if he says nothing.
+func (s *search) rolesOf(t, p uint32) (mask uint64) {
+	c := s.roles.column
 	set, some := c.set(p)
 	if !some {
 		return ^uint64(0)
 	}
-	for _, element := range set {
-		for i, name := range names {
+	amounts, most := c.part(p), math.Inf(1)
+	if n, on := s.rules.RoleMax.At(s.pool.age[t]); on {
+		most = n
+	}
+	for i, element := range set {
+		if amounts != nil && !(amounts[i] <= most) {
+			continue
+		}
+		for i, name := range s.roles.names {
 			if name == element {
 				mask |= 1 << i
 			}

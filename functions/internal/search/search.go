@@ -97,6 +97,9 @@ func (s *search) prepare(games *Games, unfit []bool) (order []uint32) {
 	for t := range s.taken {
 		s.taken[t] = s.taken[t] || s.torn[t] || s.pool.gone[t]
 	}
+	for t, unsuited := range s.roles.unsuited {
+		s.taken[t] = s.taken[t] || unsuited
+	}
 	s.unfit = slices.Clone(s.taken[s.pool.waiting:])
 	for t := s.pool.waiting; t < s.pool.tickets(); t++ {
 		s.taken[t] = true // members of games wait for nothing
@@ -281,7 +284,8 @@ type search struct {
 	tables      []*latencies
 	quick       []quick // of each of all
 	here        []bool  // of each ticket: whether a player has latencies
-	byRegion    bool    // whether preferences look at latencies
+	byRole      bool    // whether players say how reluctantly they take roles
+	late        bool    // whether preferences look at latencies or at given roles, which are known at last
 	byParty     bool    // whether they look at who came together
 	anchorsLeft int
 	guards      []guard
@@ -333,13 +337,14 @@ func newSearch(r *rules.Rules, p *pool) *search {
 		s.measured = append(s.measured, need)
 	}
 	s.ordered = rules.Ordered(r)
-	s.byRegion, s.byParty = slices.ContainsFunc(r.Prefer, aboutLatency), slices.ContainsFunc(r.Prefer, aboutParties)
+	s.late, s.byParty = slices.ContainsFunc(r.Prefer, isLate), slices.ContainsFunc(r.Prefer, aboutParties)
 	s.findGuards()
 	s.findTotals()
 	s.findShares()
 	s.findMain()
 	s.findReach()
 	s.findRoles()
+	s.byRole = s.roles.column != nil && s.roles.column.value.Kind == rules.Map
 	s.arrange()
 	s.findAmple()
 	s.findTwos()

@@ -69,8 +69,11 @@ func TestTellerSaysWhatTicketsSay(t *testing.T) {
 		kinds := map[string]rules.Kind{
 			"skill": rules.Number, "mode": rules.String, "id": rules.String, "maps": rules.Set, "blocked": rules.Set,
 		}
-		if r.RoleValue == "" {
+		if r.RoleValue != "roles" {
 			kinds["roles"] = rules.Set
+		}
+		if r.RoleValue != "likes" {
+			kinds["likes"] = rules.Map
 		}
 		pool := world{random}.pool(4)
 		teller := search.NewTeller(r, tickets(pool))
@@ -99,6 +102,12 @@ func TestTellerSaysWhatTicketsSay(t *testing.T) {
 							set = append(set, one)
 						}
 						want[name] = set
+					case map[string]float64:
+						numbers := map[string]any{}
+						for name, n := range v {
+							numbers[name] = n
+						}
+						want[name] = numbers
 					}
 				}
 				var got map[string]any

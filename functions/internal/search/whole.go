@@ -193,6 +193,11 @@ func (b *builder) width() float64 {
 
 // keep makes a match of the teams.
 func (b *builder) keep() {
+	if b.byRole {
+		for i := range b.teams { // what was looked at last may be another match
+			b.assign(i)
+		}
+	}
 	m := Match{Age: b.pool.age[b.anchor], Cost: b.cost(b.region), Teams: make([]Team, len(b.teams)), Game: -1}
 	m.Measures = b.measure()
 	if b.game != nil {

@@ -166,6 +166,7 @@ func (w world) rules() []byte {
 			"type": "set", "from": "maps", "party": w.one("union", "intersection"), "once": w.chance(2), "missing": missing(),
 		},
 		"roles":   object{"type": "set", "missing": missing()},
+		"likes":   object{"type": "map", "missing": missing()},
 		"blocked": object{"type": "set", "missing": "any"},
 	}
 	regions := w.chance(3)
@@ -184,6 +185,10 @@ func (w world) rules() []byte {
 		teams, names = append(teams, team), append(names, name)
 	}
 	all := object{"values": values, "teams": teams}
+	reluctant := w.chance(3)
+	if reluctant {
+		all["roles"] = object{"from": "likes", "max": w.opens(), "weight": w.one("skill", nil)}
+	}
 	if regions {
 		values["ping"] = object{"type": "map", "party": w.one("each", "max", "avg"), "missing": missing()}
 		all["regions"] = object{"from": "ping", "max": w.bound(8, true)}
@@ -209,8 +214,20 @@ func (w world) rules() []byte {
 	if w.chance(3) {
 		all["prefer"] = []any{object{"low": w.expression(1, regions, names)}}
 	}
+	if reluctant && w.chance(2) {
+		all["prefer"] = []any{object{"low": object{"max": w.in(object{"reluctance": "players"}, false, names)}}}
+	}
 	text, _ := json.MarshalIndent(all, "", "  ")
 	return text
+}
+
+// opens is up to which number roles are taken.
+func (w world) opens() any {
+	b := w.bound(4, false)
+	if of, ok := b.(object); ok {
+		of["clock"] = "each"
+	}
+	return b
 }
 
 func (w world) texts(of ...string) []string {
@@ -236,11 +253,16 @@ func (w world) pool(n int) (pool []judge.Ticket) {
 				ping[region] = float64(w.IntN(10))
 			}
 			p["ping"] = ping
+			likes := map[string]float64{}
+			for _, role := range w.texts("tank", "healer", "tank", "healer") {
+				likes[role] = float64(w.IntN(6))
+			}
+			p["likes"] = likes
 			if w.chance(3) {
 				p["blocked"] = w.texts("A", "B", "C", "D")
 			}
 			if w.chance(6) {
-				delete(p, w.one("skill", "mode", "maps", "roles", "ping").(string))
+				delete(p, w.one("skill", "mode", "maps", "roles", "likes", "ping").(string))
 			}
 			if w.chance(20) {
 				p["mode"] = 5.0 // of another kind

@@ -36,7 +36,9 @@ func Check(r *Rules) []Problem {
 		if p.Need != nil {
 			c.condition(path, p.Need)
 		} else {
+			c.prefers = true
 			c.expression(path, p.Amount)
+			c.prefers = false
 		}
 	}
 	for i, o := range r.Order {
@@ -53,6 +55,7 @@ func Check(r *Rules) []Problem {
 type checker struct {
 	rules    *Rules
 	problems []Problem
+	prefers  bool // whether the amount of a preference is looked at
 }
 
 func (c *checker) add(path, format string, args ...any) {
@@ -86,7 +89,16 @@ func (c *checker) values() {
 		}
 	}
 	if r.RoleValue != "" {
-		c.value("roles", r.RoleValue, Set, String)
+		c.value("roles", r.RoleValue, Set, String, Map)
+	}
+	if r.RoleMax != nil || r.RoleWeight != "" {
+		c.value("roles.from", r.RoleValue, Map)
+	}
+	if r.RoleMax != nil {
+		c.limit("roles.max", r.RoleMax)
+	}
+	if r.RoleWeight != "" {
+		c.value("roles.weight", r.RoleWeight, Number)
 	}
 	if r.RegionValue != "" {
 		c.value("regions.from", r.RegionValue, Map)

@@ -138,6 +138,12 @@ func (c *checker) expression(path string, e Expression) {
 			c.add(path, "a match has a region only if the rules have regions")
 		}
 		c.value(path, e.Value, Map)
+	case *Reluctance:
+		if !c.prefers {
+			c.add(path, "reluctance is for low and high in prefer: roles are given as players like them best")
+		}
+		c.value("roles", c.rules.RoleValue, Map)
+		c.scope(path, e.Scope)
 	case *Arithmetic:
 		for _, o := range operations {
 			if o.op == e.Op {

@@ -202,6 +202,9 @@ type (
 	Abs struct{ Of Expression }
 	// LatencyOf is the latencies of all players to the region of the match, in ascending order.
 	LatencyOf struct{ Value string }
+	// Reluctance is how reluctantly players take the roles that they have, as the map of roles says, with their weights: the
+	// sum over the match, or over each team of the scope. It is for preferences.
+	Reluctance struct{ Scope Scope }
 )
 
 func (*Literal) expression()    {}
@@ -210,3 +213,4 @@ func (*Reduce) expression()     {}
 func (*Arithmetic) expression() {}
 func (*Abs) expression()        {}
 func (*LatencyOf) expression()  {}
+func (*Reluctance) expression() {}

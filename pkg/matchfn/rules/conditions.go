@@ -270,7 +270,12 @@ func (r *reader) operation(n *document.Node) Expression {
 		r.only(n, "latency")
 		return &LatencyOf{r.text(value, "")}
 	}
-	r.fail(n, "is not an expression: it has one of %s, plus, minus, times, over, abs, latency",
+	if of := n.Get("reluctance"); of != nil {
+		r.only(n, "reluctance", "in")
+		r.word(of, "", "players")
+		return &Reluctance{r.scope(n.Get("in"), false)}
+	}
+	r.fail(n, "is not an expression: it has one of %s, plus, minus, times, over, abs, latency, reluctance",
 		strings.Join(words(stats), ", "))
 	return nil
 }

@@ -35,6 +35,8 @@ func severalIn(e Expression) bool {
 		return severalIn(e.Of)
 	case *LatencyOf:
 		return true
+	case *Reluctance:
+		return e.Scope.Of != InMatch
 	}
 	return false
 }

@@ -108,9 +108,12 @@ func (r *reader) values(n *document.Node, rules *Rules) {
 		rules.RegionValue = r.text(regions.Get("from"), "latency")
 		imply(rules.RegionValue, Map)
 	}
-	if roles := r.text(n.Get("roles"), ""); roles != "" {
-		rules.RoleValue = roles
-		imply(roles, Set)
+	if roles := n.Get("roles"); roles != nil && roles.Kind == document.Object {
+		r.roles(roles, rules)
+		imply(rules.RoleValue, Map)
+	} else if name := r.text(roles, ""); name != "" {
+		rules.RoleValue = name
+		imply(name, Set)
 	} else if teams := n.Get("teams"); teams != nil && teams.Kind == document.List {
 		for _, team := range teams.Elements {
 			if team.Get("roles") != nil {
@@ -119,6 +122,21 @@ func (r *reader) values(n *document.Node, rules *Rules) {
 			}
 		}
 	}
+}
+
+// roles reads how players take roles.
+func (r *reader) roles(n *document.Node, rules *Rules) {
+	r.only(n, "from", "max", "weight")
+	rules.RoleValue = r.text(n.Get("from"), "roles")
+	if most := n.Get("max"); most != nil {
+		if clock := most.Get("clock"); clock != nil && clock.Text != string(Own) {
+			r.fail(clock, "the number goes by the age of each ticket: it has no other clock")
+		}
+		if rules.RoleMax = r.bound(most, true); rules.RoleMax != nil {
+			rules.RoleMax.Clock = Own
+		}
+	}
+	rules.RoleWeight = r.text(n.Get("weight"), "")
 }
 
 var merges = map[Kind][]string{

@@ -15,8 +15,15 @@ type Rules struct {
 	Teams   []Team
 	// Players bounds the players of the whole match.
 	Players Range
-	// RoleValue names the value with the roles that a player takes: a string or a set.
+	// RoleValue names the value with the roles that a player takes: a string, a set, or a map that says how reluctantly he
+	// takes each. Of all who can have the roles of a team, those are given that are taken least reluctantly.
 	RoleValue string
+	// RoleMax bounds the numbers of such a map, by the age of each ticket: roles with greater ones are not taken yet. Nil is
+	// no bound.
+	RoleMax *Bound
+	// RoleWeight names a number by which a player's numbers of such a map are multiplied, or is empty. Players without it
+	// have 1.
+	RoleWeight string
 	// RegionValue names the value with a player's latencies, by region. If it is not empty, a match has one region that
 	// every player has who has the value.
 	RegionValue string

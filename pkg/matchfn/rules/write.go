@@ -24,7 +24,7 @@ func Write(r *Rules) []byte {
 	}
 	o.add("teams", teams)
 	o.span("players", r.Players)
-	o.text("roles", r.RoleValue)
+	o.roles(r)
 	own := r.Rules
 	if r.RegionValue != "" {
 		regions := object{}
@@ -69,6 +69,18 @@ func Write(r *Rules) []byte {
 	o.object("patience", patienceOf(r.Patience))
 	o.object("backfill", backfillOf(r.Backfill))
 	return append(layout(nil, o, ""), '\n')
+}
+
+// roles writes the value of roles: its name, or an object if there is more to say.
+func (o *object) roles(r *Rules) {
+	if r.RoleMax == nil && r.RoleWeight == "" {
+		o.text("roles", r.RoleValue)
+		return
+	}
+	roles := object{{"from", r.RoleValue}}
+	roles.bound("max", r.RoleMax)
+	roles.text("weight", r.RoleWeight)
+	o.object("roles", roles)
 }
 
 // object is an object with its members in order.

@@ -249,6 +249,9 @@ func expressionOf(e Expression) any {
 		o.add("abs", expressionOf(e.Of))
 	case *LatencyOf:
 		o.add("latency", e.Value)
+	case *Reluctance:
+		o.add("reluctance", "players")
+		o.scope(e.Scope)
 	}
 	return o
 }

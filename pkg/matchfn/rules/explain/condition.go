@@ -164,6 +164,12 @@ func expression(e rules.Expression) string {
 		return "the distance to 0 of " + expression(e.Of)
 	case *rules.LatencyOf:
 		return "the players' " + quoted(e.Value) + " to the region"
+	case *rules.Reluctance:
+		where := of(e.Scope)
+		if e.Scope.Of != rules.InMatch {
+			where = strings.Replace(where, " of a team", " of each team", 1)
+		}
+		return "how reluctantly the players" + where + " take their roles"
 	}
 	return ""
 }

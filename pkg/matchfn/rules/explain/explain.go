@@ -64,7 +64,25 @@ func match(r *rules.Rules) (lines []string) {
 			fmt.Sprintf("a region that all players know who have %s; of those that the rules allow, the one with the least %s",
 				quoted(r.RegionValue), least))
 	}
+	lines = append(lines, roles(r)...)
 	return append(lines, "the players of a ticket are in the same team")
+}
+
+// roles says which roles players take where some are taken reluctantly.
+func roles(r *rules.Rules) (lines []string) {
+	v := r.ValueOf(r.RoleValue)
+	if v == nil || v.Kind != rules.Map {
+		return nil
+	}
+	line := "a player takes the roles that his " + quoted(r.RoleValue) + " has a number for"
+	if r.RoleMax != nil {
+		line += " of at most " + bound(r.RoleMax)
+	}
+	lines = []string{line, "of all ways to give the roles of a team, the one with the least sum of these numbers"}
+	if r.RoleWeight != "" {
+		lines[1] += ", each times the player's " + quoted(r.RoleWeight)
+	}
+	return lines
 }
 
 func team(t rules.Team) string {

@@ -221,7 +221,7 @@ func (g *game) takes(t Team) (all [][]bool) {
 		for _, has := range g.values.of(v.Name, ticket) {
 			takes := make([]bool, len(shape.Roles))
 			for i, role := range shape.Roles {
-				takes[i] = has == nil || slices.Contains(setOf(has), role.Name)
+				takes[i] = has == nil || slices.Contains(setOf(has), role.Name) || g.accepts(has, role.Name, ticket)
 				if member := g.member(ticket); member != nil && member.Role != "" {
 					takes[i] = member.Role == role.Name
 				}
@@ -230,6 +230,17 @@ func (g *game) takes(t Team) (all [][]bool) {
 		}
 	}
 	return all
+}
+
+// accepts returns whether a player takes a role of which a map says how reluctantly, at his ticket's age.
+func (g *game) accepts(has any, role string, ticket int) bool {
+	roles, _ := has.(map[string]float64)
+	reluctantly, known := roles[role]
+	if !known {
+		return false
+	}
+	most, on := g.rules.RoleMax.At(g.pool[ticket].Age)
+	return !on || reluctantly <= most
 }
 
 func (g *game) roles(t Team) error {

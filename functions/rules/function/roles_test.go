@@ -1,0 +1,214 @@
+package function
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/fake"
+)
+
+// willing is a ticket whose players say how reluctantly they take roles.
+func willing(age time.Duration, all ...map[string]any) fake.Ticket {
+	text, _ := json.Marshal(all)
+	return fake.Ticket{Wait: age, Properties: map[string][]byte{players: text}}
+}
+
+func takes(roles map[string]float64) map[string]any { return map[string]any{"role": roles} }
+
+// Players take more roles the longer they wait. A function that keeps its tickets notices, where nothing else changes: of
+// players alone, and of parties that no team could have before.
+func TestRolesOpenWithTheTime(t *testing.T) {
+	const settings = `{"teams": [{"name": "team", "size": 2, "roles": {"tank": 1, "healer": 1}}],
+		"roles": {"from": "role", "max": {"start": 0, "steps": [[10, 1], [30, null]]}}}`
+	for name, c := range map[string]struct {
+		tickets []fake.Ticket
+		after   int // seconds until they match
+	}{
+		"both take it at once": {[]fake.Ticket{
+			willing(0, takes(map[string]float64{"tank": 0})), willing(0, takes(map[string]float64{"healer": 0}))}, 0},
+		"one takes it later": {[]fake.Ticket{
+			willing(0, takes(map[string]float64{"tank": 0})), willing(0, takes(map[string]float64{"tank": 0, "healer": 1}))}, 10},
+		"one takes it at last": {[]fake.Ticket{
+			willing(0, takes(map[string]float64{"tank": 0})), willing(0, takes(map[string]float64{"tank": 0, "healer": 7}))}, 30},
+		"a party": {[]fake.Ticket{
+			willing(0, takes(map[string]float64{"tank": 0}), takes(map[string]float64{"tank": 0, "healer": 1}))}, 10},
+		"by the age of the ticket": {[]fake.Ticket{
+			willing(time.Minute, takes(map[string]float64{"tank": 0})),
+			willing(0, takes(map[string]float64{"tank": 0, "healer": 1}))}, 10},
+		"the other one is older": {[]fake.Ticket{
+			willing(0, takes(map[string]float64{"tank": 0})),
+			willing(time.Minute, takes(map[string]float64{"tank": 0, "healer": 1}))}, 0},
+		"nobody takes it": {[]fake.Ticket{
+			willing(0, takes(map[string]float64{"tank": 0})), willing(0, takes(map[string]float64{"tank": 0}))}, 99},
+	} {
+		crowd := fake.NewCrowd(matchfn.NewMatcher(Begin, Options()...), settings)
+		start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+		for _, one := range c.tickets {
+			crowd.Add(start, one)
+		}
+		for second := range 60 {
+			now := start.Add(time.Duration(second) * time.Second)
+			want := 0
+			if second >= c.after {
+				want = 1
+			}
+			for run, of := range map[string]func(time.Time) ([]fake.Proposal, error){
+				"of all tickets": crowd.Anew, "of changes": crowd.Run,
+			} {
+				proposals, err := of(now)
+				if err != nil || len(proposals) != want {
+					t.Fatalf("%s: after %d s, a run %s has %d matches, %v, want %d", name, second, run, len(proposals), err, want)
+				}
+			}
+		}
+	}
+}
+
+// given are the roles that a proposal gives, by ticket and player.
+func given(t *testing.T, p fake.Proposal) map[uint32][]string {
+	t.Helper()
+	all := map[uint32][]string{}
+	for _, of := range p.Extras.TicketProperties {
+		var said struct{ Roles []string }
+		if err := json.Unmarshal(of.JSON, &said); err != nil {
+			t.Fatal(err)
+		}
+		all[of.Ticket] = said.Roles
+	}
+	return all
+}
+
+// Of all ways to give the roles of a team, players get the one with the least sum of their numbers.
+func TestRolesAreGivenAsPlayersLikeThem(t *testing.T) {
+	const settings = `{"teams": [{"name": "team", "size": 5,
+			"roles": {"tank": {"min": 1, "max": 2}, "healer": 1, "damage": {"max": 3}}}],
+		"values": {"often": "number"}, "roles": {"from": "role", "weight": "often"}}`
+	names := []string{"tank", "healer", "damage"}
+	random := rand.New(rand.NewPCG(7, 8))
+	found := 0
+	for range 500 {
+		var tickets []fake.Ticket
+		var costs [5][3]float64
+		for i := range 5 {
+			roles, often := map[string]float64{}, float64(random.IntN(4))
+			for j, name := range names {
+				costs[i][j] = math.Inf(1)
+				if random.IntN(4) > 0 {
+					roles[name] = float64(random.IntN(5))
+					costs[i][j] = often * roles[name]
+				}
+			}
+			player := takes(roles)
+			player["often"] = often
+			tickets = append(tickets, willing(0, player))
+		}
+		best := math.Inf(1)
+		for way := range 3 * 3 * 3 * 3 * 3 {
+			var counts [3]int
+			sum, left := 0.0, way
+			for i := range 5 {
+				counts[left%3]++
+				sum += costs[i][left%3]
+				left /= 3
+			}
+			if counts[0] >= 1 && counts[0] <= 2 && counts[1] == 1 && counts[2] <= 3 {
+				best = math.Min(best, sum)
+			}
+		}
+		proposals, err := fake.Run(function, fake.Request{Settings: settings, Tickets: tickets})
+		if err != nil || math.IsInf(best, 1) != (len(proposals) == 0) {
+			t.Fatalf("%v: %d matches, %v; the least sum is %v", costs, len(proposals), err, best)
+		}
+		if len(proposals) == 0 {
+			continue
+		}
+		found++
+		sum := 0.0
+		for ticket, roles := range given(t, proposals[0]) {
+			for j, name := range names {
+				if roles[0] == name {
+					sum += costs[ticket][j]
+				}
+			}
+		}
+		if sum > best+1e-9 {
+			t.Fatalf("%v: the sum is %v, the least is %v: %v", costs, sum, best, given(t, proposals[0]))
+		}
+	}
+	if found < 200 {
+		t.Errorf("only %d pools had a match", found)
+	}
+}
+
+// Those who filled in most often are the last to fill in again, if the weight says how often they did.
+func TestFillingInIsSharedFairly(t *testing.T) {
+	spread := func(weight string) int {
+		settings := `{"teams": [{"name": "team", "copies": 2, "size": 4, "roles": {"healer": 1, "damage": 3}}],
+			"values": {"filled": "number"}, "roles": {"from": "role"` + weight + `}}`
+		var filled [8]int
+		for range 40 {
+			var tickets []fake.Ticket
+			for i := range filled { // all of them like damage
+				player := takes(map[string]float64{"damage": 0, "healer": 1})
+				player["filled"] = 1 + filled[i]
+				tickets = append(tickets, willing(0, player))
+			}
+			proposals, err := fake.Run(function, fake.Request{Settings: settings, Tickets: tickets})
+			if err != nil || len(proposals) != 1 {
+				t.Fatal(len(proposals), err)
+			}
+			for ticket, roles := range given(t, proposals[0]) {
+				if roles[0] == "healer" {
+					filled[ticket]++
+				}
+			}
+		}
+		least, most := filled[0], filled[0]
+		for _, n := range filled {
+			least, most = min(least, n), max(most, n)
+		}
+		return most - least
+	}
+	if fair := spread(`, "weight": "filled"`); fair > 1 {
+		t.Errorf("with a weight, one filled in %d times more often than another one", fair)
+	}
+	if unfair := spread(""); unfair < 10 {
+		t.Errorf("without a weight, one filled in only %d times more often than another one: this shows nothing", unfair)
+	}
+}
+
+// Tickets are chosen, and teams are made, so that players have roles that they like, if the rules prefer it.
+func TestReluctanceIsPreferred(t *testing.T) {
+	const teams = `"teams": [{"name": "team", "copies": 2, "size": 2, "roles": {"healer": 1, "damage": 1}}],
+		"roles": {"from": "role"}`
+	var tickets []fake.Ticket
+	for i, role := range []string{"damage", "damage", "damage", "damage", "healer", "healer"} {
+		other := map[string]string{"damage": "healer", "healer": "damage"}[role]
+		tickets = append(tickets, willing(time.Duration(9-i)*time.Second, takes(map[string]float64{role: 0, other: 1})))
+	}
+	for settings, want := range map[string]string{
+		`{` + teams + `}`: "2 fill in",
+		`{` + teams + `, "prefer": [{"low": {"reluctance": "players"}}]}`:                                 "0 fill in",
+		`{` + teams + `, "prefer": [{"low": {"sum": {"reluctance": "players", "in": ["team"]}}}]}`:        "0 fill in",
+		`{` + teams + `, "prefer": [{"low": {"minus": [0, {"reluctance": "players"}]}, "weight": 0.01}]}`: "2 fill in",
+	} {
+		proposals, err := fake.Run(function, fake.Request{Settings: settings, Tickets: tickets})
+		if err != nil || len(proposals) != 1 {
+			t.Fatal(settings, len(proposals), err)
+		}
+		n := 0
+		for ticket, roles := range given(t, proposals[0]) {
+			if roles[0] == "healer" != (ticket >= 4) {
+				n++
+			}
+		}
+		if got := fmt.Sprintf("%d fill in", n); got != want {
+			t.Errorf("%s: %s, want %s", settings, got, want)
+		}
+	}
+}
