@@ -23,8 +23,15 @@ func takes(roles map[string]float64) map[string]any { return map[string]any{"rol
 // Players take more roles the longer they wait. A function that keeps its tickets notices, where nothing else changes: of
 // players alone, and of parties that no team could have before.
 func TestRolesOpenWithTheTime(t *testing.T) {
-	const settings = `{"teams": [{"name": "team", "size": 2, "roles": {"tank": 1, "healer": 1}}],
+	const settings = `{"values": {"skill": {"type": "number", "default": 0}}, "rules": [{"spread": "skill", "max": 9}],
+		"teams": [{"name": "team", "size": 2, "roles": {"tank": 1, "healer": 1}}],
 		"roles": {"from": "role", "max": {"start": 0, "steps": [[10, 1], [30, null]]}}}`
+	var far []fake.Ticket // nobody can be with these, but there are players for all roles
+	for i, role := range []string{"tank", "healer"} {
+		player := takes(map[string]float64{role: 0})
+		player["skill"] = 100 * (i + 1)
+		far = append(far, willing(0, player))
+	}
 	for name, c := range map[string]struct {
 		tickets []fake.Ticket
 		after   int // seconds until they match
@@ -48,7 +55,7 @@ func TestRolesOpenWithTheTime(t *testing.T) {
 	} {
 		crowd := fake.NewCrowd(matchfn.NewMatcher(Begin, Options()...), settings)
 		start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-		for _, one := range c.tickets {
+		for _, one := range append(c.tickets, far...) {
 			crowd.Add(start, one)
 		}
 		for second := range 60 {
