@@ -96,6 +96,15 @@ func TestErrorsNameThePlace(t *testing.T) {
 		`{` + near + `, "patience": {"until": 5, "enough": 1}}`:                                                         `patience.enough: must be a part of the bounds`,
 		`{` + teams + `, "patience": {"until": 5}}`:                                                                     `patience: no rule has a spread or a gap`,
 		`{` + teams + `, "rules": [{"holders": "r", "of": "x"}]}`:                                                       `rules[0]: has no count`,
+		`{` + teams + `, "roles": {"from": "role", "most": 1}}`:                                                         `roles.most: there is no such member here, only from, max, weight`,
+		`{` + teams + `, "roles": {"from": "role", "max": {"start": 1, "clock": "oldest"}}}`:                            `roles.max.clock: the number goes by the age of each ticket`,
+		`{` + teams + `, "roles": {"from": "role", "max": -1}}`:                                                         `roles.max: must not be negative`,
+		`{` + teams + `, "roles": {"from": "role", "weight": "often"}}`:                                                 `roles.weight: there is no value "often"`,
+		`{` + teams + `, "roles": {"max": 1}, "values": {"roles": "set"}}`:                                              `roles.from: the value "roles" must be a map here, not a set`,
+		`{` + teams + `, "roles": 5}`:                                                                                   `roles: must be a string`,
+		`{` + teams + `, "roles": "r", "prefer": [{"low": {"reluctance": "players"}}]}`:                                 `the value "r" must be a map here`,
+		`{` + teams + `, "roles": {"from": "r"}, "prefer": [{"low": {"reluctance": "r"}}]}`:                             `low.reluctance: must be one of players`,
+		`{` + teams + `, "roles": {"from": "r"}, "rules": [{"compare": [{"reluctance": "players"}, "<", 1]}]}`:          `reluctance is for low and high in prefer`,
 		`{` + teams + `, "rules": [{"latency": "p", "max": 5}]}`:                                                        `only if the rules have regions`,
 	} {
 		_, err := rules.Parse([]byte(text))

@@ -74,7 +74,7 @@ func roles(r *rules.Rules) (lines []string) {
 	if v == nil || v.Kind != rules.Map {
 		return nil
 	}
-	line := "a player takes the roles that his " + quoted(r.RoleValue) + " has a number for"
+	line := "a player takes the roles for which his " + quoted(r.RoleValue) + " has a number"
 	if r.RoleMax != nil {
 		line += " of at most " + bound(r.RoleMax)
 	}

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // The rule sets of testdata are explained in their golden files.
 func TestRulesAreExplained(t *testing.T) {
-	for _, name := range []string{"five", "everything"} {
+	for _, name := range []string{"five", "everything", "roles"} {
 		text, err := os.ReadFile(filepath.Join("..", "testdata", name+".json"))
 		if err != nil {
 			t.Fatal(err)
