@@ -236,9 +236,9 @@ neighbours: redis compilers build bin/neighbours ## Measure what one tenant can 
 		$(if $(FOR),--for $(FOR)) $(if $(ONLY),--only $(ONLY))
 
 .PHONY: quality
-quality: ## Measure matches and waits of rules beside other matchmakers, in virtual time; WORLDS=…, ENGINE=…, SEEDS (30), LARGE=1
+quality: ## Measure matches and waits of rules beside other matchmakers, in virtual time; WORLDS=…, ENGINE=…, SEEDS (30), LARGE=1, FLEXI=checkout
 	go run matchmaker.dev/services/test/quality --out bin/quality \
-		$(if $(WORLDS),--worlds $(WORLDS)) $(if $(ENGINE),--engine "$(ENGINE)") $(if $(SEEDS),--seeds $(SEEDS)) $(if $(LARGE),--large)
+		$(if $(WORLDS),--worlds $(WORLDS)) $(if $(ENGINE),--engine "$(ENGINE)") $(if $(SEEDS),--seeds $(SEEDS)) $(if $(LARGE),--large) $(if $(FLEXI),--flexi $(FLEXI))
 
 .PHONY: generate
 generate: $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Generate the code of the bus messages, and the lists of services in deploy/

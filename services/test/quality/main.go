@@ -37,6 +37,7 @@ type options struct {
 	seeds   int
 	points  int
 	out     string
+	flexi   string // a checkout
 	workers int
 }
 
@@ -53,11 +54,12 @@ func parse(args []string, output io.Writer) (options, error) {
 	points := flags.Int("points", 3, "how many seeds each point of a curve has; no curves with 0")
 	large := flags.Bool("large", false, "play the large worlds too, with one seed each: hours")
 	out := flags.String("out", "bin/quality", "folder for the tables and curves")
+	flexi := flags.String("flexi", "", "a checkout of github.com/moepig/flexi, which is played too")
 	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "how many runs go on at a time")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
 	}
-	o.seeds, o.points, o.out, o.workers = *seeds, *points, *out, *workers
+	o.seeds, o.points, o.out, o.workers, o.flexi = *seeds, *points, *out, *workers, *flexi
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("there is no argument %q", flags.Arg(0))
@@ -89,6 +91,16 @@ func run(ctx context.Context, args []string, output io.Writer) error {
 	}
 	if err := os.MkdirAll(o.out, 0o750); err != nil {
 		return err
+	}
+	if o.flexi != "" {
+		folder, err := os.MkdirTemp("", "flexi-")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(folder) }()
+		if err := engine.BuildFlexi(ctx, o.flexi, folder); err != nil {
+			return err
+		}
 	}
 	var tables bytes.Buffer
 	for _, w := range o.worlds {

@@ -102,7 +102,8 @@ func draw(ctx context.Context, o *options, w world.World, seeds int, output io.W
 	}
 	var names []engine.Name
 	for _, name := range o.of(&w.Game) {
-		if name == engine.On(world.Own) || name == engine.Literal(name.Rules()) || name.Rules() == world.Own {
+		own := name.Rules() == world.Own
+		if own || name == engine.Flexi || name == engine.Literal(name.Rules()) {
 			names = append(names, name)
 		}
 	}

@@ -30,7 +30,7 @@ func (m *Match) Tickets(waiting []*world.Ticket) (all []*world.Ticket) {
 	return all
 }
 
-// Engine makes matches. It belongs to one run of one world.
+// Engine makes matches. It belongs to one run of one world. One that is an io.Closer is closed at its end.
 type Engine interface {
 	// Match returns the matches that it makes at a time of the waiting tickets, which are in the order of their arrival.
 	// No ticket is in two of them. They leave then.
@@ -46,6 +46,9 @@ const (
 	OpenMatch Name = "open match"
 	Nakama    Name = "nakama"
 )
+
+// Flexi is an engine if BuildFlexi built it.
+const Flexi Name = "flexi"
 
 const on = "rules on "
 
@@ -74,12 +77,15 @@ func All(g *world.Game) []Name {
 	for _, l := range Pairs(g) {
 		all = append(all, On(l), Literal(l))
 	}
+	if flexiProgram != "" {
+		all = append(all, Flexi)
+	}
 	return append(all, OpenMatch, Nakama)
 }
 
 // Exists returns an error for a name that no engine has.
 func Exists(name Name) error {
-	if l := name.Rules(); name == OpenMatch || name == Nakama || name == On(l) || name == Literal(l) {
+	if l := name.Rules(); name == OpenMatch || name == Nakama || name == Flexi || name == On(l) || name == Literal(l) {
 		return nil
 	}
 	return fmt.Errorf("there is no engine %q", name)
@@ -88,7 +94,7 @@ func Exists(name Name) error {
 // Rules returns the language of the file that an engine's matches are judged by: baselines by our own.
 func (n Name) Rules() world.Language {
 	for _, l := range languages {
-		if n == On(l) || n == Literal(l) {
+		if n == On(l) || n == Literal(l) || n == Flexi && l == world.FlexMatch {
 			return l
 		}
 	}
@@ -105,6 +111,8 @@ func New(name Name, g *world.Game, seed uint64) (Engine, error) {
 		return &openMatch{game: g}, nil
 	case Nakama:
 		return &nakama{game: g}, nil
+	case Flexi:
+		return newFlexi(g)
 	case Literal(world.FlexMatch):
 		return newFlexMatch(g, seed), nil
 	case Literal(world.Unity):

@@ -106,11 +106,10 @@ func best(w *world.World, tickets []world.Ticket, i int) (when, spread float64, 
 // narrowest returns the least spread of enough players on both sides of a skill.
 func narrowest(below, above []companion, need int) float64 {
 	spread := math.Inf(1)
-	players, down := 0, 0 // of those below that are taken
+	players, down := 0, len(below) // of those below that are taken
 	for _, c := range below {
 		players += c.players
 	}
-	down = len(below)
 	reach := 0.0 // how far up
 	for up := -1; up < len(above); up++ {
 		if up >= 0 {

@@ -3,6 +3,7 @@ package trial
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"matchmaker.dev/pkg/matchfn/rules"
@@ -14,17 +15,24 @@ import (
 )
 
 // Play plays the tickets of a world, and returns the measures.
-func Play(w *world.World, tickets []world.Ticket, name engine.Name, seed uint64) (*Measures, error) {
+func Play(w *world.World, tickets []world.Ticket, name engine.Name, seed uint64) (m *Measures, err error) {
 	e, err := engine.New(name, &w.Game, seed)
 	if err != nil {
 		return nil, err
+	}
+	if c, ok := e.(io.Closer); ok {
+		defer func() {
+			if failed := c.Close(); err == nil {
+				err = failed
+			}
+		}()
 	}
 	r, err := origin.Read([]byte(name.Rules().Settings(&w.Game)))
 	if err != nil {
 		return nil, err
 	}
 	p := &play{game: &w.Game, rules: r, seen: map[*world.Ticket][]judge.Player{}}
-	m := newMeasures(&w.Game)
+	m = newMeasures(&w.Game)
 	left := 0
 	for i := range tickets {
 		if tickets[i].Measured {
