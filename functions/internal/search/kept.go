@@ -87,6 +87,9 @@ func (k *Kept) lose(t uint32) {
 	k.dead++
 }
 
+// Waiting returns how many tickets wait.
+func (k *Kept) Waiting() int { return k.pool.waiting - k.dead }
+
 // Number returns the number of a ticket.
 func (k *Kept) Number(t uint32) uint32 { return k.numbers[t] }
 

@@ -22,6 +22,9 @@ type Match struct {
 	Open []Place
 	// Measures are those that the function Measures names; -1 for one that nobody knows.
 	Measures []float64
+	// Common is what all of its players have in common, of each value that the function Common names: the first 16
+	// elements. Players of the running game count, as far as they are known.
+	Common [][]string
 }
 
 // Team is a team of a match.
@@ -268,6 +271,7 @@ type search struct {
 
 	all         []rules.Rule // with All taken apart
 	measured    []rules.Condition
+	common      common
 	columns     map[string]*column
 	main        *column   // of the value by which tickets are near, or nil
 	values      []float64 // of main, of each ticket
@@ -341,6 +345,7 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	s.findGuards()
 	s.findTotals()
 	s.findShares()
+	s.findCommon()
 	s.findMain()
 	s.findReach()
 	s.findRoles()

@@ -199,7 +199,7 @@ func (b *builder) keep() {
 		}
 	}
 	m := Match{Age: b.pool.age[b.anchor], Cost: b.cost(b.region), Teams: make([]Team, len(b.teams)), Game: -1}
-	m.Measures = b.measure()
+	m.Measures, m.Common = b.measure(), b.commonOf(b.chosen)
 	if b.game != nil {
 		b.keepJoin(&m)
 		return

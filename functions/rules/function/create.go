@@ -76,8 +76,8 @@ func (o *proposer) seats(m *search.Match) *seats {
 // create creates a backfill ticket with the server of a match. It says who is in the game and where it runs. Its
 // attributes are the means of the players' numbers, so that pools that select the players select it too. The match
 // properties say which places are open.
-func (o *proposer) create(p matchfn.Proposal, m *search.Match, s *seats) {
-	text := strconv.AppendInt([]byte(`{"places":`), int64(len(s.told)+m.Room), 10)
+func (o *proposer) create(p matchfn.Proposal, m *search.Match, s *seats, shared []byte) {
+	text := strconv.AppendInt(append(begin(shared), `"places":`...), int64(len(s.told)+m.Room), 10)
 	short := len(text)
 	for i, place := range m.Open {
 		if i == 0 {
@@ -121,5 +121,8 @@ func (o *proposer) log() {
 	}
 	if o.later > 0 {
 		o.run.Log(o.later, "matches wait for the next run: the backfill tickets of this one have", o.written, "bytes")
+	}
+	if o.untold > 0 {
+		o.run.Log(o.untold, "matches wait for the next run: what players have in common has", o.told, "bytes in this one")
 	}
 }

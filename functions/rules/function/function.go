@@ -48,7 +48,8 @@ func (m *matcher) Match(r *matchfn.Run) error {
 	}
 	found := m.kept.Search(&games.Games, work-explained)
 	p := proposer{run: r, rules: m.rules, kept: m.kept, games: games, names: names{},
-		measures: search.Measures(m.rules)}
+		measures: search.Measures(m.rules), sharing: search.Common(m.rules)}
+	p.mostShared = min(maxAllShared, leastShared+sharedOfTicket*m.kept.Waiting())
 	for i := range found {
 		if p.propose(&found[i]) {
 			m.kept.Lose(&found[i])
@@ -88,9 +89,15 @@ type proposer struct {
 	large int
 	// written is how many bytes backfill tickets got. later is how many matches wait, as these are enough.
 	written, later int
-	// numbers and text are used again and again.
-	numbers []uint32
-	text    []byte
+	// untold is how many matches wait, as enough is said of what players have in common.
+	untold int
+	// sharing are the names of what the players of a match may have in common, told the bytes that the run says of it,
+	// and mostShared how many it may say.
+	sharing          []string
+	told, mostShared int
+	// numbers, text and common are used again and again.
+	numbers      []uint32
+	text, common []byte
 }
 
 // names are the names of teams, by shape and copy.
@@ -123,6 +130,11 @@ func (o *proposer) propose(m *search.Match) bool {
 	if math.IsInf(score, 0) || score != score {
 		score = 0
 	}
+	shared := o.shared(m)
+	if o.told+len(shared) > o.mostShared {
+		o.untold++
+		return false
+	}
 	var in *seats
 	if o.describes(m) {
 		if o.written > maxAllSeats {
@@ -135,6 +147,7 @@ func (o *proposer) propose(m *search.Match) bool {
 			}
 		}
 	}
+	o.told += len(shared)
 	p := o.run.Propose(score)
 	for i, team := range m.Teams {
 		if m.Game < 0 || len(team.Tickets) > 0 {
@@ -151,12 +164,14 @@ func (o *proposer) propose(m *search.Match) bool {
 		}
 	}
 	if m.Game >= 0 {
-		o.join(p, m, in)
+		o.join(p, m, in, shared)
 	} else if m.Region != "" {
 		p.Region(m.Region)
 	}
 	if m.Game < 0 && in != nil {
-		o.create(p, m, in)
+		o.create(p, m, in, shared)
+	} else if m.Game < 0 && len(shared) > 0 {
+		p.MatchProperties(append(shared, '}'))
 	}
 	for _, team := range m.Teams {
 		at := 0

@@ -209,7 +209,6 @@ func teams(r *rules.Rules) map[string]bool {
 // Ages has an age for each member, which says nothing.
 func (s roster) Ages() []float64                         { return make([]float64, len(s.game)) }
 func (s roster) PlayersOf(member int) (from, end uint32) { return uint32(member), uint32(member) + 1 }
-func (s roster) PlayerValue(string) search.Values        { return nil }
 func (s roster) Players(member int) ([]byte, bool)       { return s.told[member], s.told[member] != nil }
 
 // PlayerIDs are the ids of members.
@@ -247,18 +246,26 @@ func (s roster) Number(name string) []float64 {
 	return numbers
 }
 
-func (s roster) TicketValue(name string) search.Values {
+// PlayerValue is a property of the backfill tickets. What a server says of its game, such as the map that it took, goes
+// before what its players said.
+func (s roster) PlayerValue(name string) search.Values {
 	if !slices.Contains(s.properties, name) || name == players {
 		return nil
 	}
-	of := s.run.BackfillProperty(name).Of
+	of := valuesOf(s.run.BackfillProperty(name))
+	if of == nil {
+		return nil
+	}
 	return func(member uint32) ([]byte, bool) { return of(s.game[member]) }
 }
 
+// TicketValue is nothing: see PlayerValue.
+func (s roster) TicketValue(string) search.Values { return nil }
+
 // join gives the tickets of a match to a running game. The match properties tell its server who they are, as it may say
 // itself who is in its game.
-func (o *proposer) join(p matchfn.Proposal, m *search.Match, in *seats) {
-	text, joining := []byte(`{"joining":[`), 0
+func (o *proposer) join(p matchfn.Proposal, m *search.Match, in *seats, shared []byte) {
+	text, joining := append(begin(shared), `"joining":[`...), 0
 	for i, team := range m.Teams {
 		at := 0
 		for j, t := range team.Tickets {
@@ -280,6 +287,8 @@ func (o *proposer) join(p matchfn.Proposal, m *search.Match, in *seats) {
 	}
 	if text = append(text, "]}"...); len(text) <= maxProperties {
 		p.MatchProperties(text)
+	} else if len(shared) > 0 {
+		p.MatchProperties(append(shared, '}'))
 	}
 	update := p.UpdateBackfill(uint32(m.Game))
 	if in == nil {

@@ -133,7 +133,8 @@ func TestGameGetsThePlayerWhoIsMissing(t *testing.T) {
 	if len(extras.Backfill.Attributes)+len(extras.Backfill.Properties) > 0 {
 		t.Errorf("the backfill ticket is changed, so that others see it before its server approves: %+v", extras.Backfill)
 	}
-	if string(extras.MatchProperties) != `{"joining":[{"team":"team_2","role":"healer","id":"g"}]}` {
+	const want = `{"shared":{"mode":["ranked"]},"joining":[{"team":"team_2","role":"healer","id":"g"}]}`
+	if string(extras.MatchProperties) != want {
 		t.Errorf("the server is told %s", extras.MatchProperties)
 	}
 }
