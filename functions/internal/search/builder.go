@@ -22,6 +22,7 @@ type builder struct {
 	mask       uint64
 	// low and high are the spans of what was chosen, of each guard with spans; bounds the guards' bounds.
 	low, high, bounds []float64
+	dormant           []bool    // of each guard: whether it does not hold, by the age of the anchor
 	refused           []float64 // of each guard: the narrowest span that was too wide for its bound
 	steps, used       int
 	looks             int   // at elements and pairs of players, that the work was not charged for
@@ -79,7 +80,7 @@ func newBuilder(s *search) *builder {
 	}
 	return &builder{
 		simple: simple,
-		search: s, low: make([]float64, n), high: make([]float64, n), bounds: make([]float64, n),
+		search: s, low: make([]float64, n), high: make([]float64, n), bounds: make([]float64, n), dormant: make([]bool, n),
 		refused:   make([]float64, n),
 		available: make([]int, len(s.roles.names)), left: make([]int, len(s.roles.names)),
 		reached: make([]uint64, len(s.masks)),
@@ -93,8 +94,15 @@ func (b *builder) begin(anchor uint32) {
 	b.hesitate()
 	b.forget()
 	for i := range b.guards {
-		if g := &b.guards[i]; g.near != nil {
+		g := &b.guards[i]
+		if g.near != nil {
 			b.bounds[i] = b.loosest(g.bound) * b.narrow
+		}
+		if g.active != nil {
+			age := b.pool.age[anchor]
+			b.noteChange(g.active, age)
+			n, on := g.active.At(age)
+			b.dormant[i] = !on || n == 0
 		}
 	}
 	if len(b.totals) > 0 {
@@ -263,6 +271,9 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 	}
 	for i := range b.guards {
 		g := &b.guards[i]
+		if b.dormant[i] {
+			continue
+		}
 		b.work--
 		if g.near == nil {
 			if b.game != nil {

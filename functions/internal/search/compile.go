@@ -15,6 +15,8 @@ type guard struct {
 	near  *spans
 	scope rules.Of
 	bound *rules.Bound
+	// active says when it holds, by the age of the anchor; nil for always.
+	active *rules.Bound
 }
 
 // quick is how a rule is looked at in a whole match, if there is a quicker way than to look at all players.
@@ -43,11 +45,15 @@ func (s *search) findGuards() {
 	s.quick = make([]quick, len(s.all))
 	for i, rule := range s.all {
 		s.quick[i].guard = -1
-		if rule.Active != nil {
-			continue
+		if rule.Active != nil && !s.byAnchor(rule.Active) {
+			continue // nobody knows whether it holds before the match is whole
 		}
 		scope, refuses := scopeOf(rule.Need)
-		g := guard{need: rule.Need, scope: scope}
+		g := guard{need: rule.Need, scope: scope, active: rule.Active}
+		if rule.Active != nil {
+			s.guard(g, refuses)
+			continue
+		}
 		switch c := rule.Need.(type) {
 		case *rules.Same:
 			if s.key(c) {
@@ -64,13 +70,24 @@ func (s *search) findGuards() {
 				g.near = known[c.Value]
 				s.quick[i].guard = len(s.guards)
 			}
-		case *rules.AnyOf:
-			refuses = !slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return !closed(one) })
 		}
-		if refuses && g.scope != rules.InTeams {
-			s.guards = append(s.guards, g)
-		}
+		s.guard(g, refuses)
 	}
+}
+
+// guard adds a guard, if it refuses tickets.
+func (s *search) guard(g guard, refuses bool) {
+	if c, ok := g.need.(*rules.AnyOf); ok {
+		refuses = !slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return !closed(one) })
+	}
+	if refuses && g.scope != rules.InTeams {
+		s.guards = append(s.guards, g)
+	}
+}
+
+// byAnchor returns whether a bound follows the age of the anchor, whoever joins it.
+func (s *search) byAnchor(b *rules.Bound) bool {
+	return b.Constant() || b.Clock == rules.Anchor || b.Clock == rules.Oldest && s.rules.Priority == ""
 }
 
 // scopeOf returns who is compared by a condition that can refuse a ticket beside others, as fits does.

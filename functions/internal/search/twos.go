@@ -45,9 +45,7 @@ func (s *search) findTwos() {
 	of := &twos{bounds: make([]float64, len(s.guards))}
 	for i := range s.guards {
 		g := &s.guards[i]
-		// Of these the age is known before the other ticket is.
-		known := g.bound.Constant() || g.bound.Clock == rules.Anchor || g.bound.Clock == rules.Oldest && r.Priority == ""
-		if g.near == nil || g.scope != rules.InMatch || !known {
+		if g.near == nil || g.scope != rules.InMatch || !s.byAnchor(g.bound) { // else the age is not known
 			return
 		}
 	}
