@@ -127,6 +127,10 @@ func (b *builder) numbers(e rules.Expression, region int) []float64 {
 		})
 		slices.Sort(b.list[from:])
 		return b.since(from, b.list)
+	case *rules.OddsOf:
+		if n, some := b.odds(e); some {
+			return b.since(len(b.list), append(b.list, n))
+		}
 	case *rules.Arithmetic:
 		left, right := b.numbers(e.Left, region), b.numbers(e.Right, region)
 		from := len(b.list)

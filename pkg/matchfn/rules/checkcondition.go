@@ -138,6 +138,14 @@ func (c *checker) expression(path string, e Expression) {
 			c.add(path, "a match has a region only if the rules have regions")
 		}
 		c.value(path, e.Value, Map)
+	case *OddsOf:
+		c.value(path+"."+string(e.Odds), e.Value, Number)
+		if e.Deviation != "" {
+			c.value(path+".deviation", e.Deviation, Number)
+		}
+		if problem := e.problem(); problem != "" {
+			c.add(path+".beta", "%s", problem)
+		}
 	case *Arithmetic:
 		for _, o := range operations {
 			if o.op == e.Op {

@@ -249,6 +249,10 @@ func expressionOf(e Expression) any {
 		o.add("abs", expressionOf(e.Of))
 	case *LatencyOf:
 		o.add("latency", e.Value)
+	case *OddsOf:
+		o.add(string(e.Odds), e.Value)
+		o.text("deviation", e.Deviation)
+		o.add("beta", e.Beta)
 	}
 	return o
 }

@@ -164,6 +164,20 @@ func expression(e rules.Expression) string {
 		return "the distance to 0 of " + expression(e.Of)
 	case *rules.LatencyOf:
 		return "the players' " + quoted(e.Value) + " to the region"
+	case *rules.OddsOf:
+		return odds(e)
 	}
 	return ""
+}
+
+func odds(e *rules.OddsOf) string {
+	what := "the favoured team's probability of winning"
+	if e.Odds == rules.Quality {
+		what = "the quality of the match"
+	}
+	by := quoted(e.Value)
+	if e.Deviation != "" {
+		by += " and its uncertainty " + quoted(e.Deviation)
+	}
+	return what + " by " + by + " (a player's performance varies by " + number(e.Beta) + ")"
 }
