@@ -98,8 +98,8 @@ func (b *builder) uneven(of *evenness) (sum float64) {
 	return sum
 }
 
-// allows returns how many standard deviations two teams may be apart, squared, by the part of their variance that is not
-// from deviations; less than 0 if they must not be like this at all. Unlike the odds, these do not end at 0 and at 1.
+// allows returns how many standard deviations two teams may be apart, squared, by the part of their variance that is
+// not from deviations; less than 0 if they must not be like this at all. Unlike the odds, these do not end at 0 and 1.
 func (of *evenness) allows(bound float64) func(part float64) float64 {
 	if of.odds.Odds == rules.Quality {
 		if of.strict {

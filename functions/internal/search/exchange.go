@@ -57,8 +57,8 @@ func (of *share) extend(p *pool) {
 	}
 }
 
-// excess is how far the gaps between teams are above what the match may have, and how far apart teams are whose odds are
-// bounded.
+// excess is how far the gaps between teams are above what the match may have, and how far teams are apart beyond what
+// their odds may be.
 func (b *builder) excess() (sum float64) {
 	part := b.part()
 	for i := range b.all {
