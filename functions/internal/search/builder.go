@@ -68,6 +68,8 @@ type builder struct {
 	regionOrder     []int
 	regionCosts     []float64
 	numbersOf, list []float64
+	squaresOf       []float64
+	strengths       []strength
 	one             [1][]uint32
 }
 

@@ -159,8 +159,8 @@ func (s *search) extendKeys() {
 	}
 }
 
-// findMain finds the value by which tickets are near: that of the first spread, or else of the first gap, of the order,
-// or of the preferences.
+// findMain finds the value by which tickets are near: that of the first spread, or else of the first gap or odds, of
+// the order, or of the preferences.
 func (s *search) findMain() {
 	var name, gap string
 	for _, rule := range s.all {
@@ -169,6 +169,10 @@ func (s *search) findMain() {
 			name = cmp.Or(name, c.Value)
 		case *rules.Gap:
 			gap = cmp.Or(gap, c.Value)
+		case *rules.Compare:
+			if odds, _, _ := bounding(c); odds != nil {
+				gap = cmp.Or(gap, odds.Value)
+			}
 		}
 	}
 	name = cmp.Or(name, gap)
@@ -212,6 +216,8 @@ func (s *search) numberIn(e rules.Expression) string {
 		if c := s.column(e.Value); c != nil && c.numbers != nil {
 			return e.Value
 		}
+	case *rules.OddsOf:
+		return e.Value
 	case *rules.Reduce:
 		return s.numberIn(e.Of)
 	case *rules.Abs:

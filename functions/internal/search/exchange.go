@@ -57,10 +57,15 @@ func (of *share) extend(p *pool) {
 	}
 }
 
-// excess is how far the gaps between teams are above what the match may have.
+// excess is how far the gaps between teams are above what the match may have, and how far teams are apart beyond what
+// their odds may be.
 func (b *builder) excess() (sum float64) {
 	part := b.part()
 	for i := range b.all {
+		if b.evenness[i] != nil {
+			sum += b.uneven(b.evenness[i])
+			continue
+		}
 		c, ok := b.all[i].Need.(*rules.Gap)
 		if !ok {
 			continue
@@ -96,7 +101,7 @@ func (b *builder) shared(c *rules.Gap, of *share) float64 {
 	return greatest - least
 }
 
-// repair exchanges tickets between teams until no gap is too great, and looks again.
+// repair exchanges tickets between teams until no gap is too great and no odds are too uneven, and looks again.
 func (b *builder) repair() bool {
 	excess := b.excess()
 	if excess <= 0 || math.IsInf(excess, 1) {

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"iter"
 	"math"
 	"slices"
 
@@ -9,22 +8,52 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// measured are the spreads and gaps that the rules bound, each value once, as many as a proposal may have.
-func measured(r *rules.Rules) iter.Seq2[int, rules.Condition] {
-	return func(yield func(int, rules.Condition) bool) {
-		n := 0
-		for i := range r.Rules {
-			name := measureName(r.Rules[i].Need)
-			if name == "" || len(name) > block.MaxMeasureName || slices.ContainsFunc(r.Rules[:i], func(before rules.Rule) bool {
-				return measureName(before.Need) == name
-			}) {
-				continue
-			}
-			if n == block.MaxMeasures || !yield(n, r.Rules[i].Need) {
-				return
-			}
-			n++
+// measured is something that is measured of each match: a condition, or odds.
+type measured struct {
+	name string
+	need rules.Condition
+	odds *rules.OddsOf // if need is nil
+}
+
+// measures are the spreads, gaps and odds that the rules bound, and then the odds that preferences look at; each name
+// once, as many as a proposal may have.
+func measures(r *rules.Rules) (all []measured) {
+	add := func(m measured) {
+		known := slices.ContainsFunc(all, func(before measured) bool { return before.name == m.name })
+		if m.name != "" && len(m.name) <= block.MaxMeasureName && !known && len(all) < block.MaxMeasures {
+			all = append(all, m)
 		}
+	}
+	for i := range r.Rules {
+		need := r.Rules[i].Need
+		if odds, _, _ := bounding(need); odds != nil {
+			add(measuredOdds(odds))
+		} else {
+			add(measured{name: measureName(need), need: need})
+		}
+	}
+	for i := range r.Prefer {
+		eachOdds(r.Prefer[i].Amount, func(odds *rules.OddsOf) { add(measuredOdds(odds)) })
+	}
+	return all
+}
+
+func measuredOdds(odds *rules.OddsOf) measured {
+	return measured{name: odds.Value + " " + string(odds.Odds), odds: odds}
+}
+
+// eachOdds calls with all odds of an expression.
+func eachOdds(e rules.Expression, with func(*rules.OddsOf)) {
+	switch e := e.(type) {
+	case *rules.OddsOf:
+		with(e)
+	case *rules.Reduce:
+		eachOdds(e.Of, with)
+	case *rules.Abs:
+		eachOdds(e.Of, with)
+	case *rules.Arithmetic:
+		eachOdds(e.Left, with)
+		eachOdds(e.Right, with)
 	}
 }
 
@@ -43,18 +72,23 @@ func measureName(need rules.Condition) string {
 
 // Measures names what Match.Measures has.
 func Measures(r *rules.Rules) (names []string) {
-	for _, need := range measured(r) {
-		names = append(names, measureName(need))
+	for _, m := range measures(r) {
+		names = append(names, m.name)
 	}
 	return names
 }
 
-// measure returns how far the players of the match differ, by measured: in the whole match, and between the teams that
+// measure returns how far the players of the match differ, and its odds: in the whole match, and between the teams that
 // a rule names. What nobody knows is -1.
 func (b *builder) measure() (values []float64) {
-	for _, need := range b.measured {
+	for _, m := range b.measured {
 		v := -1.0
-		switch c := need.(type) {
+		if m.odds != nil {
+			if n, some := b.odds(m.odds); some {
+				v = n
+			}
+		}
+		switch c := m.need.(type) {
 		case *rules.Spread:
 			least, greatest := math.Inf(1), math.Inf(-1)
 			for _, t := range b.chosen {

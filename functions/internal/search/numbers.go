@@ -129,6 +129,10 @@ func (b *builder) numbers(e rules.Expression, region int) []float64 {
 		return b.since(from, b.list)
 	case *rules.Reluctance:
 		return b.since(len(b.list), b.reluctances(b.list, e.Scope))
+	case *rules.OddsOf:
+		if n, some := b.odds(e); some {
+			return b.since(len(b.list), append(b.list, n))
+		}
 	case *rules.Arithmetic:
 		left, right := b.numbers(e.Left, region), b.numbers(e.Right, region)
 		from := len(b.list)

@@ -270,7 +270,7 @@ type search struct {
 	hasty bool
 
 	all         []rules.Rule // with All taken apart
-	measured    []rules.Condition
+	measured    []measured
 	common      common
 	columns     map[string]*column
 	main        *column   // of the value by which tickets are near, or nil
@@ -280,10 +280,11 @@ type search struct {
 	torn        []bool   // of each ticket: whether no match can have all of its players
 	spans       []*spans
 	totals      []*total
-	shares      []*share // of each of all; nil for others than gaps
-	masks       []uint64 // of each ticket: the regions that its players know; nil for rules without regions
-	regions     []uint32 // that the masks are of
-	regionOf    []uint8  // of each name: the number of the region, from 1; 0 for none
+	shares      []*share    // of each of all; nil for others than gaps
+	evenness    []*evenness // of each of all; nil for others
+	masks       []uint64    // of each ticket: the regions that its players know; nil for rules without regions
+	regions     []uint32    // that the masks are of
+	regionOf    []uint8     // of each name: the number of the region, from 1; 0 for none
 	limits      []*reachLimit
 	tables      []*latencies
 	quick       []quick // of each of all
@@ -337,15 +338,14 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	for _, rule := range r.Rules {
 		take(rule)
 	}
-	for _, need := range measured(r) {
-		s.measured = append(s.measured, need)
-	}
+	s.measured = measures(r)
 	s.ordered = rules.Ordered(r)
 	s.late, s.byParty = slices.ContainsFunc(r.Prefer, isLate), slices.ContainsFunc(r.Prefer, aboutParties)
 	s.findGuards()
 	s.findTotals()
 	s.findShares()
 	s.findCommon()
+	s.findEvenness()
 	s.findMain()
 	s.findReach()
 	s.findRoles()
@@ -370,6 +370,7 @@ func (s *search) extend() {
 			of.extend(s.pool)
 		}
 	}
+	s.extendEvenness()
 	s.extendValues()
 	s.extendReach()
 	s.extendRoles()
@@ -387,6 +388,11 @@ func (s *search) cut(tickets int) {
 	for _, of := range s.shares {
 		if of != nil {
 			of.sums, of.n = of.sums[:tickets], of.n[:tickets]
+		}
+	}
+	for _, of := range s.evenness {
+		if of != nil {
+			of.of = of.of[:tickets]
 		}
 	}
 	s.cutReach(tickets)

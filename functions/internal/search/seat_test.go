@@ -67,7 +67,8 @@ func TestTellerSaysWhatTicketsSay(t *testing.T) {
 			continue
 		}
 		kinds := map[string]rules.Kind{
-			"skill": rules.Number, "mode": rules.String, "id": rules.String, "maps": rules.Set, "blocked": rules.Set,
+			"skill": rules.Number, "sigma": rules.Number, "mode": rules.String, "id": rules.String, "maps": rules.Set,
+			"blocked": rules.Set,
 		}
 		if r.RoleValue != "roles" {
 			kinds["roles"] = rules.Set
@@ -77,7 +78,7 @@ func TestTellerSaysWhatTicketsSay(t *testing.T) {
 		}
 		pool := world{random}.pool(4)
 		teller := search.NewTeller(r, tickets(pool))
-		if got := teller.Numbers(); !slices.Equal(got, []string{"skill"}) {
+		if got := teller.Numbers(); !slices.Equal(got, []string{"sigma", "skill"}) {
 			t.Fatalf("the numbers are %v", got)
 		}
 		for n, ticket := range pool {
@@ -85,14 +86,15 @@ func TestTellerSaysWhatTicketsSay(t *testing.T) {
 			if len(all) != len(ticket.Players) {
 				t.Fatalf("ticket %d has %d players, and %d are told of", n, len(ticket.Players), len(all))
 			}
-			sum, some := 0.0, 0.0
+			sums, some := map[string]float64{}, map[string]float64{}
 			for p, player := range ticket.Players {
 				want := map[string]any{}
 				for name, kind := range kinds {
 					switch v := player[name].(type) {
 					case float64:
 						if kind == rules.Number {
-							want[name], sum, some = v, sum+v, some+1
+							want[name] = v
+							sums[name], some[name] = sums[name]+v, some[name]+1
 						}
 					case string:
 						want[name] = v
@@ -129,8 +131,11 @@ func TestTellerSaysWhatTicketsSay(t *testing.T) {
 				}
 				told += len(got)
 			}
-			if mean := teller.Means(all)[0]; some > 0 && mean != sum/some || some == 0 && mean == mean {
-				t.Fatalf("the mean is %v, want %v of %v", mean, sum, some)
+			for i, mean := range teller.Means(all) {
+				name := teller.Numbers()[i]
+				if n := some[name]; n > 0 && mean != sums[name]/n || n == 0 && mean == mean {
+					t.Fatalf("the mean %s is %v, want %v of %v", name, mean, sums[name], n)
+				}
 			}
 		}
 	}

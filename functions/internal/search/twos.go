@@ -49,9 +49,9 @@ func (s *search) findTwos() {
 			return
 		}
 	}
-	for _, need := range measured(r) {
+	for _, m := range s.measured {
 		for i := range s.guards {
-			if s.guards[i].near.column.value.Name == need.(*rules.Spread).Value {
+			if s.guards[i].near.column.value.Name == m.need.(*rules.Spread).Value {
 				of.measures = append(of.measures, i)
 				break
 			}

@@ -104,6 +104,9 @@ func (w world) condition(depth int, regions bool, teams []any) object {
 		}
 		return o
 	case 9:
+		if w.chance(3) {
+			return object{"compare": []any{w.odds(), w.one("<", "<=", "=", "!=", ">=", ">"), w.part()}}
+		}
 		return object{"compare": []any{w.expression(0, regions, teams), w.one("<", "<=", "=", "!=", ">=", ">"),
 			w.expression(0, regions, teams)}}
 	case 10:
@@ -124,6 +127,24 @@ func (w world) condition(depth int, regions bool, teams []any) object {
 	return object{w.one("all", "any", "one").(string): of}
 }
 
+// odds look at skills with and without uncertainty.
+func (w world) odds() object {
+	o := object{w.one("favorite", "quality").(string): w.value("number"), "beta": w.one(0.5, 1, 4)}
+	if w.chance(2) {
+		o["deviation"] = w.one("sigma", "doubt", "lead")
+	}
+	return o
+}
+
+// part is a number from 0 to 1, or one that changes with the time.
+func (w world) part() any {
+	n := float64(w.IntN(21)) / 20
+	if w.chance(2) {
+		return n
+	}
+	return object{"start": n, "steps": []any{[]any{1 + w.IntN(30), float64(w.IntN(21)) / 20}}}
+}
+
 func (w world) expression(depth int, regions bool, teams []any) any {
 	n := 6
 	if depth > 1 {
@@ -133,6 +154,9 @@ func (w world) expression(depth int, regions bool, teams []any) any {
 	case 0:
 		return w.bound(6, false)
 	case 1, 2:
+		if w.chance(5) {
+			return w.odds()
+		}
 		if w.chance(3) {
 			return w.in(object{w.one("count", "tickets", "party").(string): "players"}, false, teams)
 		}
@@ -158,7 +182,11 @@ func (w world) rules() []byte {
 		"lead": object{
 			"type": "number", "from": "skill", "party": w.one("max", "min"), "once": w.chance(2), "missing": missing(),
 		},
-		"mean": object{"type": "number", "from": "skill", "party": w.one("avg", "sum"), "missing": missing()},
+		"mean":  object{"type": "number", "from": "skill", "party": w.one("avg", "sum"), "missing": missing()},
+		"sigma": object{"type": "number", "missing": missing()},
+		"doubt": object{
+			"type": "number", "from": "sigma", "party": w.one("avg", "max"), "once": w.chance(2), "missing": missing(),
+		},
 		"mode": object{"type": "string", "missing": missing()},
 		"id":   object{"type": "string", "missing": "any"},
 		"maps": object{"type": "set", "missing": missing()},
@@ -258,6 +286,9 @@ func (w world) pool(n int) (pool []judge.Ticket) {
 				likes[role] = float64(w.IntN(6))
 			}
 			p["likes"] = likes
+			if !w.chance(4) {
+				p["sigma"] = float64(w.IntN(4))
+			}
 			if w.chance(3) {
 				p["blocked"] = w.texts("A", "B", "C", "D")
 			}

@@ -144,6 +144,14 @@ func (c *checker) expression(path string, e Expression) {
 		}
 		c.value("roles", c.rules.RoleValue, Map)
 		c.scope(path, e.Scope)
+	case *OddsOf:
+		c.value(path+"."+string(e.Odds), e.Value, Number)
+		if e.Deviation != "" {
+			c.value(path+".deviation", e.Deviation, Number)
+		}
+		if problem := e.problem(); problem != "" {
+			c.add(path+".beta", "%s", problem)
+		}
 	case *Arithmetic:
 		for _, o := range operations {
 			if o.op == e.Op {

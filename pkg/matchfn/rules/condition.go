@@ -174,7 +174,7 @@ const (
 	StatEach    Stat = "each"
 )
 
-// Expression is a list of numbers. It is one of the types below.
+// Expression is a list of numbers. It is one of the types below, or an OddsOf.
 type Expression interface{ expression() }
 
 type (

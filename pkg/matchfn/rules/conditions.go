@@ -275,7 +275,25 @@ func (r *reader) operation(n *document.Node) Expression {
 		r.word(of, "", "players")
 		return &Reluctance{r.scope(n.Get("in"), false)}
 	}
-	r.fail(n, "is not an expression: it has one of %s, plus, minus, times, over, abs, latency, reluctance",
+	for _, odds := range []Odds{Favorite, Quality} {
+		if value := n.Get(string(odds)); value != nil {
+			return r.odds(n, odds, value)
+		}
+	}
+	r.fail(n, "is not an expression: it has one of %s, plus, minus, times, over, abs, latency, reluctance, favorite, quality",
 		strings.Join(words(stats), ", "))
 	return nil
+}
+
+func (r *reader) odds(n *document.Node, odds Odds, value *document.Node) Expression {
+	r.only(n, string(odds), "deviation", "beta")
+	beta := n.Get("beta")
+	if beta == nil || beta.Kind == document.Null {
+		r.fail(n, "has no beta: by how much the performance of a player varies from game to game")
+	}
+	e := &OddsOf{odds, r.text(value, ""), r.text(n.Get("deviation"), ""), r.number(beta, 0)}
+	if problem := e.problem(); problem != "" {
+		r.fail(beta, "%s", problem)
+	}
+	return e
 }

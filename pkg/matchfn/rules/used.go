@@ -70,5 +70,7 @@ func useIn(e Expression, used map[string]bool) {
 		useIn(e.Of, used)
 	case *LatencyOf:
 		used[e.Value] = true
+	case *OddsOf:
+		used[e.Value], used[e.Deviation] = true, true
 	}
 }

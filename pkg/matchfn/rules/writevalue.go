@@ -252,6 +252,10 @@ func expressionOf(e Expression) any {
 	case *Reluctance:
 		o.add("reluctance", "players")
 		o.scope(e.Scope)
+	case *OddsOf:
+		o.add(string(e.Odds), e.Value)
+		o.text("deviation", e.Deviation)
+		o.add("beta", e.Beta)
 	}
 	return o
 }

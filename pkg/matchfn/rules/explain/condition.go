@@ -170,6 +170,20 @@ func expression(e rules.Expression) string {
 			where = strings.Replace(where, " of a team", " of each team", 1)
 		}
 		return "how reluctantly the players" + where + " take their roles"
+	case *rules.OddsOf:
+		return odds(e)
 	}
 	return ""
+}
+
+func odds(e *rules.OddsOf) string {
+	what := "the favoured team's probability of winning"
+	if e.Odds == rules.Quality {
+		what = "the quality of the match"
+	}
+	by := quoted(e.Value)
+	if e.Deviation != "" {
+		by += " and its uncertainty " + quoted(e.Deviation)
+	}
+	return what + " by " + by + " (a player's performance varies by " + number(e.Beta) + ")"
 }

@@ -92,6 +92,8 @@ func (g *game) numbers(e rules.Expression) (all []float64) {
 			}
 		}
 		slices.Sort(all)
+	case *rules.OddsOf:
+		return g.odds(e)
 	case *rules.Arithmetic:
 		for _, pair := range pairs(g.numbers(e.Left), g.numbers(e.Right)) {
 			switch e.Op {
