@@ -18,8 +18,9 @@ type roleTable struct {
 	column  *column
 	shapes  []shapeRoles
 	weight  *column // by which a player's numbers of roles are multiplied, or nil
-	// opens is set if it depends on the age of a ticket which roles its players take.
+	// opens is set if it depends on the age of a ticket which roles its players take, opened is when that was looked at.
 	opens    bool
+	opened   float64
 	unsuited []bool   // of each ticket: whether no team can have it, even alone
 	takes    []uint64 // of each player: the roles by number in names. Roles from the 64th on are not told apart
 	taken    []uint64 // of each ticket: the roles that one of its players takes
@@ -131,8 +132,12 @@ func (s *search) extendRoles() {
 
 // openRoles finds which tickets take other roles than in the last run, since their age is another one.
 func (s *search) openRoles() {
+	before := s.roles.opened
+	s.roles.opened = s.now
 	for t := range uint32(len(s.roles.taken)) {
-		if s.pool.gone[t] {
+		most, on := s.rules.RoleMax.At(s.pool.age[t])
+		was, wasOn := s.rules.RoleMax.At(max(0, before-s.pool.created[t]) / 1000)
+		if s.pool.gone[t] || most == was && on == wasOn {
 			continue
 		}
 		taken, other := uint64(0), false
@@ -152,9 +157,9 @@ func (s *search) openRoles() {
 		if !other {
 			continue
 		}
-		was := s.roles.unsuited[t]
+		unsuited := s.roles.unsuited[t]
 		s.roles.taken[t], s.roles.unsuited[t] = taken, !s.suits(t)
-		if was && !s.roles.unsuited[t] && !slices.Contains(s.fresh, t) {
+		if unsuited && !s.roles.unsuited[t] && !slices.Contains(s.fresh, t) {
 			s.fresh = append(s.fresh, t)
 		} else {
 			s.altered = append(s.altered, t)
