@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// maxCommon is how many elements of a value Match.Common has.
+	// maxCommon is how many elements of a value More.Common has.
 	maxCommon = 16
 	// maxCommonText is the most bytes of an element there, as of names in rules.
 	maxCommonText = 256
 )
 
-// Common names what Match.Common has: the strings and sets that rules ask players to have in common, in their order.
+// Common names what More.Common has: the strings and sets that rules ask players to have in common, in their order.
 func Common(r *rules.Rules) (names []string) {
 	var look func(need rules.Condition)
 	all := func(of []rules.Condition) {
@@ -66,9 +66,9 @@ func (s *search) findCommon() {
 	}
 }
 
-// commonOf returns what all players of some tickets have in common, by the names of Common. It does not look at players
+// commonOf finds what all players of some tickets have in common, by the names of Common. It does not look at players
 // who have no value. The elements ascend by their text, as numbers of names differ from one pool to another.
-func (s *search) commonOf(tickets []uint32) [][]string {
+func (s *search) commonOf(tickets []uint32) *More {
 	of, p := &s.common, s.pool
 	if len(of.columns) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (s *search) commonOf(tickets []uint32) [][]string {
 			lists[i][j] = p.names.texts[name]
 		}
 	}
-	return lists
+	return &More{Common: lists}
 }
 
 // intersection appends the elements that the sets of all players of some tickets have.

@@ -16,12 +16,18 @@ type Match struct {
 	Cost, Age float64
 	// Game is the number of the running game that the tickets join, -1 for a new match.
 	Game int
+	// Measures are those that the function Measures names; -1 for one that nobody knows.
+	Measures []float64
+	// More is nil where the rules ask for nothing of it: there are very many matches, and most have none.
+	More *More
+}
+
+// More is what few rule sets ask for.
+type More struct {
 	// Room is how many more players a new match takes, and Open has the places. They are known if the rules create
 	// backfill tickets.
 	Room int
 	Open []Place
-	// Measures are those that the function Measures names; -1 for one that nobody knows.
-	Measures []float64
 	// Common is what all of its players have in common, of each value that the function Common names: the first 16
 	// elements. Players of the running game count, as far as they are known.
 	Common [][]string

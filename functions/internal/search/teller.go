@@ -165,9 +165,9 @@ func (b *builder) places(m *Match) {
 		if open <= 0 {
 			continue
 		}
-		m.Room += open
+		m.More.Room += open
 		if len(team.Roles) == 0 {
-			m.Open = append(m.Open, Place{Team: i, Count: open})
+			m.More.Open = append(m.More.Open, Place{Team: i, Count: open})
 		}
 		for _, role := range team.Roles {
 			count := open
@@ -176,14 +176,14 @@ func (b *builder) places(m *Match) {
 				count = min(open, int(math.Floor(most))-has)
 			}
 			if count > 0 {
-				m.Open = append(m.Open, Place{Team: i, Role: role.Name, Count: count})
+				m.More.Open = append(m.More.Open, Place{Team: i, Role: role.Name, Count: count})
 			}
 		}
 	}
 	if most, on := b.at(b.rules.Players.Max); on {
-		m.Room = max(0, min(m.Room, int(math.Floor(most))-b.total))
+		m.More.Room = max(0, min(m.More.Room, int(math.Floor(most))-b.total))
 	}
-	if m.Room == 0 {
-		m.Open = nil
+	if m.More.Room == 0 {
+		m.More.Open = nil
 	}
 }

@@ -142,7 +142,7 @@ func (s *search) keepTwo(anchor, t uint32) {
 	tickets := piece(&s.b.free, 2)
 	tickets[0], tickets[1] = anchor, t
 	m := Match{Age: s.pool.age[anchor], Game: -1, Teams: piece(&of.teams, len(all.shapes)),
-		Measures: piece(&of.values, len(of.measures)), Common: s.commonOf(tickets[:2])}
+		Measures: piece(&of.values, len(of.measures)), More: s.commonOf(tickets[:2])}
 	for i, shape := range all.shapes {
 		n := all.limits[i]
 		m.Teams[i] = Team{Shape: shape, Tickets: tickets[:n:n]}

@@ -199,7 +199,7 @@ func (b *builder) keep() {
 		}
 	}
 	m := Match{Age: b.pool.age[b.anchor], Cost: b.cost(b.region), Teams: make([]Team, len(b.teams)), Game: -1}
-	m.Measures, m.Common = b.measure(), b.commonOf(b.chosen)
+	m.Measures, m.More = b.measure(), b.commonOf(b.chosen)
 	if b.game != nil {
 		b.keepJoin(&m)
 		return
@@ -225,6 +225,9 @@ func (b *builder) keep() {
 		m.Teams[i] = of
 	}
 	if b.rules.Backfill.Create != "" {
+		if m.More == nil {
+			m.More = &More{}
+		}
 		b.places(&m)
 	}
 	b.match = m

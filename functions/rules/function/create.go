@@ -35,7 +35,7 @@ func (o *proposer) describes(m *search.Match) bool {
 		return o.games.seated[m.Game].kept
 	}
 	create := o.rules.Backfill.Create
-	return create == rules.CreateAll || create == rules.CreateShort && m.Room > 0
+	return create == rules.CreateAll || create == rules.CreateShort && m.More.Room > 0
 }
 
 // seats says who is in the game of a match, nil if that would be too large.
@@ -77,9 +77,9 @@ func (o *proposer) seats(m *search.Match) *seats {
 // attributes are the means of the players' numbers, so that pools that select the players select it too. The match
 // properties say which places are open.
 func (o *proposer) create(p matchfn.Proposal, m *search.Match, s *seats, shared []byte) {
-	text := strconv.AppendInt(append(begin(shared), `"places":`...), int64(len(s.told)+m.Room), 10)
+	text := strconv.AppendInt(append(begin(shared), `"places":`...), int64(len(s.told)+m.More.Room), 10)
 	short := len(text)
-	for i, place := range m.Open {
+	for i, place := range m.More.Open {
 		if i == 0 {
 			text = append(text, `,"open":[`...)
 		} else {
@@ -91,7 +91,7 @@ func (o *proposer) create(p matchfn.Proposal, m *search.Match, s *seats, shared 
 		}
 		text = append(strconv.AppendInt(append(text, `,"places":`...), int64(place.Count), 10), '}')
 	}
-	if len(m.Open) > 0 {
+	if len(m.More.Open) > 0 {
 		text = append(text, ']')
 	}
 	if len(text) >= maxProperties {

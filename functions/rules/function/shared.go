@@ -17,8 +17,11 @@ const (
 // shared makes the member that says what the players of a match have in common, of each value with which rules have
 // same or share: {"shared":{"maps":["arena"]}. It is empty if that is nothing.
 func (o *proposer) shared(m *search.Match) []byte {
+	if m.More == nil {
+		return nil
+	}
 	text := o.common[:0]
-	for i, elements := range m.Common {
+	for i, elements := range m.More.Common {
 		before, some := len(text), false
 		if before == 0 {
 			text = append(text, `{"shared":{`...)
