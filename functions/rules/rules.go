@@ -14,6 +14,6 @@ var _ = matchfn.RegisterMatcher(function.Begin, function.Options()...)
 // tickets uses about half of it, and leaves as much behind for the next one to collect.
 const softLimit = 128 << 20
 
-func init() { debug.SetMemoryLimit(softLimit) }
+var _ = debug.SetMemoryLimit(softLimit)
 
 func main() {}

@@ -70,8 +70,8 @@ func (b *builder) weigh(team int) {
 	}
 }
 
-// better moves players, each into the role that another one leaves, so that the sum of the costs becomes less. It returns
-// whether it could: there is no way left if no cycle of moves has negative costs (Bellman and Ford).
+// better moves players, each into the role that another one leaves, so that the sum of the costs becomes less. It
+// returns whether it could: there is no way left if no cycle of moves has negative costs (Bellman and Ford).
 func (f *flow) better(r *reluctance, roles int) bool {
 	nodes := roles + 1 // the last is for a role with room, and for one with players to spare
 	r.far, r.from = r.far[:0], r.from[:0]

@@ -20,8 +20,8 @@ func willing(age time.Duration, all ...map[string]any) fake.Ticket {
 
 func takes(roles map[string]float64) map[string]any { return map[string]any{"role": roles} }
 
-// Players take more roles the longer they wait. A function that keeps its tickets notices, where nothing else changes: of
-// players alone, and of parties that no team could have before.
+// Players take more roles the longer they wait. A function that keeps its tickets notices, where nothing else changes:
+// of players alone, and of parties that no team could have before.
 func TestRolesOpenWithTheTime(t *testing.T) {
 	const settings = `{"values": {"skill": {"type": "number", "default": 0}}, "rules": [{"spread": "skill", "max": 9}],
 		"teams": [{"name": "team", "size": 2, "roles": {"tank": 1, "healer": 1}}],
@@ -39,9 +39,11 @@ func TestRolesOpenWithTheTime(t *testing.T) {
 		"both take it at once": {[]fake.Ticket{
 			willing(0, takes(map[string]float64{"tank": 0})), willing(0, takes(map[string]float64{"healer": 0}))}, 0},
 		"one takes it later": {[]fake.Ticket{
-			willing(0, takes(map[string]float64{"tank": 0})), willing(0, takes(map[string]float64{"tank": 0, "healer": 1}))}, 10},
+			willing(0, takes(map[string]float64{"tank": 0})),
+			willing(0, takes(map[string]float64{"tank": 0, "healer": 1}))}, 10},
 		"one takes it at last": {[]fake.Ticket{
-			willing(0, takes(map[string]float64{"tank": 0})), willing(0, takes(map[string]float64{"tank": 0, "healer": 7}))}, 30},
+			willing(0, takes(map[string]float64{"tank": 0})),
+			willing(0, takes(map[string]float64{"tank": 0, "healer": 7}))}, 30},
 		"a party": {[]fake.Ticket{
 			willing(0, takes(map[string]float64{"tank": 0}), takes(map[string]float64{"tank": 0, "healer": 1}))}, 10},
 		"by the age of the ticket": {[]fake.Ticket{

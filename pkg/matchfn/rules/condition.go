@@ -202,8 +202,8 @@ type (
 	Abs struct{ Of Expression }
 	// LatencyOf is the latencies of all players to the region of the match, in ascending order.
 	LatencyOf struct{ Value string }
-	// Reluctance is how reluctantly players take the roles that they have, as the map of roles says, with their weights: the
-	// sum over the match, or over each team of the scope. It is for preferences.
+	// Reluctance is how reluctantly players take the roles that they have, as the map of roles says, with their weights:
+	// the sum over the match, or over each team of the scope. It is for preferences.
 	Reluctance struct{ Scope Scope }
 )
 

@@ -280,8 +280,8 @@ func (r *reader) operation(n *document.Node) Expression {
 			return r.odds(n, odds, value)
 		}
 	}
-	r.fail(n, "is not an expression: it has one of %s, plus, minus, times, over, abs, latency, reluctance, favorite, quality",
-		strings.Join(words(stats), ", "))
+	r.fail(n, "is not an expression: it has one of %s, plus, minus, times, over, abs, latency, reluctance, favorite, "+
+		"quality", strings.Join(words(stats), ", "))
 	return nil
 }
 

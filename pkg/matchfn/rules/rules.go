@@ -18,8 +18,8 @@ type Rules struct {
 	// RoleValue names the value with the roles that a player takes: a string, a set, or a map that says how reluctantly he
 	// takes each. Of all who can have the roles of a team, those are given that are taken least reluctantly.
 	RoleValue string
-	// RoleMax bounds the numbers of such a map, by the age of each ticket: roles with greater ones are not taken yet. Nil is
-	// no bound.
+	// RoleMax bounds the numbers of such a map, by the age of each ticket: roles with greater ones are not taken yet. Nil
+	// is no bound.
 	RoleMax *Bound
 	// RoleWeight names a number by which a player's numbers of such a map are multiplied, or is empty. Players without it
 	// have 1.
