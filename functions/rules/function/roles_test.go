@@ -221,3 +221,20 @@ func TestReluctanceIsPreferred(t *testing.T) {
 		}
 	}
 }
+
+// The map of roles travels as a property of tickets and of players, whatever its name is.
+func TestReluctanceIsAPropertyToo(t *testing.T) {
+	const settings = `{"teams": [{"name": "team", "size": 2, "roles": {"tank": 1, "healer": 1}}], "roles": {"from": "likes"}}`
+	property := func(role string) map[string][]byte {
+		return map[string][]byte{"likes": fmt.Appendf(nil, `{%q: 1}`, role)}
+	}
+	for name, tickets := range map[string][]fake.Ticket{
+		"of tickets": {{Properties: property("tank")}, {Properties: property("healer")}},
+		"of players": {{Players: []fake.Player{{Properties: property("tank")}, {Properties: property("healer")}}}},
+	} {
+		proposals, err := fake.Run(function, fake.Request{Settings: settings, Tickets: tickets})
+		if err != nil || len(proposals) != 1 {
+			t.Errorf("%s: %d matches, %v", name, len(proposals), err)
+		}
+	}
+}

@@ -16,7 +16,7 @@ const players = "players"
 
 // values are the settings that name values, in our language and in others, as far as names can be found in them.
 var values = []string{
-	"values.@", "values.*.from", "numbers", "roles", "regions.from",
+	"values.@", "values.*.from", "numbers", "roles", "roles.from", "regions.from",
 	"flexmatch.playerAttributes.*.name",
 	"playfab.*.*.Attribute.Path", "playfab.*.*.*.Attribute.Path",
 	"accelbyte.matching_rule.*.attribute", "accelbyte.matchingRules.*.attribute",
