@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -119,5 +120,43 @@ func TestPartiesMeetParties(t *testing.T) {
 				t.Errorf("%s, %s: the largest parties have %v players", name, c.name, largest)
 			}
 		}
+	}
+}
+
+// Numbers so great that their differences are none end nothing and make no wrong match.
+func TestHugeNumbersAreNoReasonToExchange(t *testing.T) {
+	for _, rule := range []string{
+		`"rules": [{"gap": "skill", "max": 1}]`,
+		`"rules": [{"gap": "skill", "max": 1, "stat": "sum"}]`,
+		`"rules": [{"gap": "skill", "max": 1, "stat": "stddev"}]`,
+		`"prefer": [{"low": {"abs": {"minus": [{"sum": "skill", "in": ["red"]}, {"sum": "skill", "in": ["blue"]}]}}}]`,
+		`"prefer": [{"low": {"minus": [{"max": {"sum": "skill", "in": "team"}}, {"party": "players"}]}}]`,
+	} {
+		for _, size := range []int{2, 20} {
+			r := parsed(t, fmt.Sprintf(`{"values": {"skill": "number"}, "teams": [{"name": "red", "size": %d},
+				{"name": "blue", "size": %d}], %s}`, size, size, rule))
+			var pool []judge.Ticket
+			for i := range 2*size + 2 {
+				pool = append(pool, party(float64(i), 1.7e308, 1))
+			}
+			for _, m := range search.Search(r, tickets(pool), nil, 1_000_000) {
+				if err := judge.Check(r, pool, judged(m)); err != nil {
+					t.Errorf("%s, teams of %d: %v", rule, size, err)
+				}
+			}
+		}
+	}
+}
+
+// Large matches are made cheaper with a part of the work, and the rest of it finds others.
+func TestPreferencesLeaveWorkForOthers(t *testing.T) {
+	r := parsed(t, `{"values": {"skill": "number"}, "teams": [{"name": "team", "copies": 20, "size": 8}],
+		"prefer": [{"low": {"minus": [{"max": {"avg": "skill", "in": "team"}}, {"min": {"avg": "skill", "in": "team"}}]}}]}`)
+	var pool []judge.Ticket
+	for i := range 1200 {
+		pool = append(pool, party(float64(i), float64(i%97), 1))
+	}
+	if found := search.Search(r, tickets(pool), nil, 400_000); len(found) < 7 {
+		t.Errorf("found %d matches of 160 players, want 7", len(found))
 	}
 }

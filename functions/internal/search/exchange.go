@@ -62,6 +62,11 @@ func (of *share) extend(p *pool) {
 func (b *builder) excess() (sum float64) {
 	part := b.part()
 	for i := range b.all {
+		if active := b.all[i].Active; active != nil {
+			if n, on := b.at(active); !on || n == 0 {
+				continue
+			}
+		}
 		if b.evenness[i] != nil {
 			sum += b.uneven(b.evenness[i])
 			continue
@@ -110,7 +115,7 @@ func (b *builder) repair() bool {
 	before := excess
 	undo := b.undo[:0]
 	for range rounds {
-		best, good := excess, move{}
+		best, good := excess, move{second: -1}
 		b.moves(func(m move) {
 			b.swap(m)
 			if e := b.excess(); e < best {
@@ -118,7 +123,7 @@ func (b *builder) repair() bool {
 			}
 			b.swapBack(m)
 		})
-		if best >= excess {
+		if !(best < excess) { // which may be no number
 			break
 		}
 		b.swap(good)
@@ -171,9 +176,10 @@ const trials = 600
 // exchange makes the best exchange of tickets between teams, if it makes the match cheaper.
 func (b *builder) exchange() bool {
 	price, region := b.price, b.region
-	best, bestRegion, good := price, region, move{}
+	best, bestRegion, good := price, region, move{second: -1}
 	b.moves(func(m move) {
 		if b.trials--; b.trials < 0 {
+			b.work += b.total // it was not tried
 			return
 		}
 		b.swap(m)
@@ -182,10 +188,11 @@ func (b *builder) exchange() bool {
 		}
 		b.swapBack(m)
 	})
-	b.price, b.region = best, bestRegion
-	if best >= price {
+	if !(best < price) { // which may be no number
+		b.price, b.region = price, region
 		return false
 	}
+	b.price, b.region = best, bestRegion
 	b.swap(good)
 	return true
 }

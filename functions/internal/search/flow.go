@@ -67,7 +67,6 @@ func (b *builder) ask(team int) {
 	f := &b.flow
 	f.masks = f.masks[:0]
 	r := &b.roles.shapes[b.arranged.shapes[team]]
-	column := b.roles.column
 	for _, t := range b.teams[team] {
 		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
 			if r.takes == nil && b.isMember(t) && b.memberOf(t).Role != "" {
@@ -75,7 +74,7 @@ func (b *builder) ask(team int) {
 			} else if r.takes != nil {
 				f.masks = append(f.masks, uint32(r.takes[p]))
 			} else {
-				f.masks = append(f.masks, r.of(b.roles.names, column, p))
+				f.masks = append(f.masks, b.rolesIn(r, t, p))
 			}
 		}
 	}
@@ -92,11 +91,14 @@ func (b *builder) fixed(team int, name string) (mask uint32) {
 	return mask
 }
 
-// of returns the roles of a shape that a player takes, as bits.
-func (r *shapeRoles) of(names []uint32, column *column, p uint32) (mask uint32) {
+// rolesIn returns the roles of a shape that a player of a ticket takes, as bits.
+func (b *builder) rolesIn(r *shapeRoles, t, p uint32) (mask uint32) {
+	column := b.roles.column
 	set, some := column.set(p)
+	amounts, most := column.part(p), b.mostReluctant(t)
 	for i, n := range r.global {
-		if !some || slices.Contains(set, names[n]) {
+		at := slices.Index(set, b.roles.names[n])
+		if !some || at >= 0 && (amounts == nil || amounts[at] <= most) {
 			mask |= 1 << i
 		}
 	}

@@ -193,7 +193,7 @@ const (
 func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 	b := s.b
 	b.pair(anchor)
-	lacking, apart := ^uint64(0), looks*limit
+	lacking, apart, players := ^uint64(0), looks*limit, b.pool.size(anchor)
 	if amply != nil {
 		clear(b.available)
 		lacking, apart = b.lack(anchor, amply, lacking>>(64-len(amply))), mostApart
@@ -242,6 +242,10 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 		near, end = append(near, t), steps-apart
 		if amply != nil {
 			lacking = b.lack(t, amply, lacking)
+			if players += b.pool.size(t); lacking == 0 && players < s.most+s.most/2 {
+				clear(b.available) // the same players take several roles
+				lacking = ^uint64(0) >> (64 - len(amply))
+			}
 		}
 	}
 	s.work -= (looks*limit - steps) / looksAWork

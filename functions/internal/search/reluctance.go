@@ -11,13 +11,17 @@ import (
 type reluctance struct {
 	costs []float64 // of each player of a team, and each of its roles
 	teams []float64 // of each team: the sum
-	// Scratch, of nodes: the roles of a team, and one for all players who might be there or not.
-	far  []float64
-	from []step
+	// Scratch, of nodes: how far each is, from which node, and the cheapest way between each two.
+	far   []float64
+	from  []int
+	edges []edge
 }
 
-// step is how a node is reached: from another one, by a player who moves, or by nobody.
-type step struct{ node, player int }
+// edge is a way from a role to another one: what it costs, and the player who moves, or -1.
+type edge struct {
+	cost   float64
+	player int
+}
 
 // slight is less than any reason to move players.
 const slight = 1e-9
@@ -35,12 +39,10 @@ func (b *builder) please(team int) {
 	}
 	b.weigh(team)
 	roles := len(b.flow.most)
-	b.work -= len(b.flow.given)
 	for range len(b.flow.given) * roles { // far fewer are enough
-		if !b.flow.better(r, roles) {
+		if b.work -= 1 + len(b.flow.given)*roles/32; !b.flow.better(r, roles) {
 			break
 		}
-		b.work -= len(b.flow.given)
 	}
 	for p, role := range b.flow.given {
 		r.teams[team] += r.costs[p*roles+role]
@@ -73,68 +75,97 @@ func (b *builder) weigh(team int) {
 // better moves players, each into the role that another one leaves, so that the sum of the costs becomes less. It
 // returns whether it could: there is no way left if no cycle of moves has negative costs (Bellman and Ford).
 func (f *flow) better(r *reluctance, roles int) bool {
-	nodes := roles + 1 // the last is for a role with room, and for one with players to spare
-	r.far, r.from = r.far[:0], r.from[:0]
-	for range nodes {
-		r.far, r.from = append(r.far, 0), append(r.from, step{-1, -1})
-	}
-	last := -1
-	for range nodes {
-		last = -1
-		reach := func(from, to, player int, cost float64) {
-			if r.far[from]+cost < r.far[to]-slight {
-				r.far[to], r.from[to], last = r.far[from]+cost, step{from, player}, to
+	// Beside the roles there is a node for one with room and one with players to spare, and where roles may lack players,
+	// one for those that do: then another role may lack one more.
+	nodes, spare, lack := roles+2, roles, roles+1
+	r.begin(nodes)
+	for p, given := range f.given {
+		for role := range roles {
+			if role != given && f.masks[p]&(1<<role) != 0 {
+				r.edge(given, role, p, r.costs[p*roles+role]-r.costs[p*roles+given])
 			}
 		}
-		for p, given := range f.given {
-			for role := range roles {
-				if role != given && f.masks[p]&(1<<role) != 0 {
-					reach(given, role, p, r.costs[p*roles+role]-r.costs[p*roles+given])
+	}
+	for role := range roles {
+		if f.counts[role] < f.most[role] {
+			r.edge(role, spare, -1, 0)
+		}
+		if f.counts[role] > f.least[role] {
+			r.edge(spare, role, -1, 0)
+		}
+		if f.lax && f.counts[role] < min(f.least[role], f.most[role]) {
+			r.edge(role, lack, -1, 0)
+		}
+		if f.lax && f.counts[role] > 0 && f.counts[role] <= f.least[role] {
+			r.edge(lack, role, -1, 0)
+		}
+	}
+	at := r.cycle(nodes)
+	if at < 0 {
+		return false
+	}
+	for node := at; ; {
+		from := r.from[node]
+		if p := r.edges[from*nodes+node].player; p >= 0 {
+			f.counts[from]--
+			f.counts[node]++
+			f.given[p] = node
+		}
+		if node = from; node == at {
+			return true
+		}
+	}
+}
+
+func (r *reluctance) begin(nodes int) {
+	r.far, r.from, r.edges = r.far[:0], r.from[:0], r.edges[:0]
+	for range nodes {
+		r.far, r.from = append(r.far, 0), append(r.from, -1)
+		for range nodes {
+			r.edges = append(r.edges, edge{math.Inf(1), -1})
+		}
+	}
+}
+
+// edge adds a way from one node to another, by a player who moves, or by nobody. The cheapest counts.
+func (r *reluctance) edge(from, to, player int, cost float64) {
+	if e := &r.edges[from*len(r.far)+to]; cost < e.cost {
+		*e = edge{cost, player}
+	}
+}
+
+// cycle returns a node of a cycle with negative costs, or -1. From tells how each node of it is reached.
+func (r *reluctance) cycle(nodes int) int {
+	at := -1
+	for range nodes {
+		at = -1
+		for from := range nodes {
+			for to := range nodes {
+				if far := r.far[from] + r.edges[from*nodes+to].cost; far < r.far[to]-slight {
+					r.far[to], r.from[to], at = far, from, to
 				}
 			}
 		}
-		for role := range roles {
-			if f.counts[role] < f.most[role] {
-				reach(role, roles, -1, 0)
-			}
-			if f.counts[role] > f.least[role] {
-				reach(roles, role, -1, 0)
-			}
-		}
-		if last < 0 {
-			return false
+		if at < 0 {
+			return -1
 		}
 	}
-	at := last
 	for range nodes { // then it is in the cycle
-		if at = r.from[at].node; at < 0 {
-			return false // it was only slightly better
+		if at = r.from[at]; at < 0 {
+			return -1 // it was only slightly better
 		}
 	}
 	sum := 0.0
 	for node := at; ; {
-		s := r.from[node]
-		if s.player >= 0 {
-			sum += r.costs[s.player*roles+node] - r.costs[s.player*roles+s.node]
-		}
-		if node = s.node; node == at {
+		sum += r.edges[r.from[node]*nodes+node].cost
+		if node = r.from[node]; node == at {
 			break
 		}
 	}
-	if !(sum < -slight) {
-		return false
+	if sum < -slight {
+		return at
 	}
-	for node := at; ; {
-		s := r.from[node]
-		if s.player >= 0 {
-			f.counts[s.node]--
-			f.counts[node]++
-			f.given[s.player] = node
-		}
-		if node = s.node; node == at {
-			return true
-		}
-	}
+	return -1
 }
 
 // reluctances appends how reluctantly players take their roles: the sum over the match, or over each team of a scope.
@@ -156,5 +187,5 @@ func (b *builder) reluctances(all []float64, s rules.Scope) []float64 {
 	return all
 }
 
-// finite returns a number, or the greatest instead of an infinite one.
-func finite(n float64) float64 { return math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, n)) }
+// finite returns a number of which sums are none that is infinite.
+func finite(n float64) float64 { return math.Max(-1e300, math.Min(1e300, n)) }

@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
@@ -159,9 +158,12 @@ func (s *search) openRoles() {
 		}
 		unsuited := s.roles.unsuited[t]
 		s.roles.taken[t], s.roles.unsuited[t] = taken, !s.suits(t)
-		if unsuited && !s.roles.unsuited[t] && !slices.Contains(s.fresh, t) {
-			s.fresh = append(s.fresh, t)
-		} else {
+		switch now := s.roles.unsuited[t]; {
+		case unsuited && !now:
+			s.fresh = append(s.fresh, t) // it was not lined up
+		case !unsuited && now:
+			s.left = append(s.left, t)
+		default:
 			s.altered = append(s.altered, t)
 		}
 	}
@@ -220,6 +222,14 @@ func (t *roleTable) cut(tickets int, players uint32) {
 	}
 }
 
+// mostReluctant is up to which number the players of a ticket take roles.
+func (s *search) mostReluctant(t uint32) float64 {
+	if n, on := s.rules.RoleMax.At(s.pool.age[t]); on {
+		return n
+	}
+	return math.Inf(1)
+}
+
 // rolesOf returns the roles that a player of a ticket takes, all of them if he says nothing.
 func (s *search) rolesOf(t, p uint32) (mask uint64) {
 	c := s.roles.column
@@ -227,10 +237,7 @@ func (s *search) rolesOf(t, p uint32) (mask uint64) {
 	if !some {
 		return ^uint64(0)
 	}
-	amounts, most := c.part(p), math.Inf(1)
-	if n, on := s.rules.RoleMax.At(s.pool.age[t]); on {
-		most = n
-	}
+	amounts, most := c.part(p), s.mostReluctant(t)
 	for i, element := range set {
 		if amounts != nil && !(amounts[i] <= most) {
 			continue

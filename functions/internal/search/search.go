@@ -109,6 +109,7 @@ func (s *search) prepare(games *Games, unfit []bool) (order []uint32) {
 	for t, unsuited := range s.roles.unsuited {
 		s.taken[t] = s.taken[t] || unsuited
 	}
+	s.overloaded()
 	s.unfit = slices.Clone(s.taken[s.pool.waiting:])
 	for t := s.pool.waiting; t < s.pool.tickets(); t++ {
 		s.taken[t] = true // members of games wait for nothing

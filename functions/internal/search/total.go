@@ -18,9 +18,42 @@ type total struct {
 
 func (s *search) findTotals() {
 	for i := range s.all {
-		if c, ok := s.all[i].Need.(*rules.Total); ok && s.all[i].Active == nil && c.Scope.Of != rules.BesideAnchor {
+		if c := totalOf(s.all[i].Need); c != nil && s.all[i].Active == nil && c.Scope.Of != rules.BesideAnchor {
 			s.totals = append(s.totals, &total{need: c, column: s.column(c.Value)})
 		}
+	}
+}
+
+// overloaded finds the tickets that no team can have, as they alone add too much to a total that nobody makes less: a
+// party of two tanks where roles are numbers.
+func (s *search) overloaded() {
+	if len(s.totals) == 0 {
+		return
+	}
+	most := make([]float64, len(s.totals))
+	for k, o := range s.totals {
+		most[k] = math.Inf(1)
+		if _, n, off := o.need.Sum.Max.Over(0, math.Inf(1)); !off {
+			most[k] = n + slack*(1+math.Abs(n))
+		}
+		for t, adds := range o.adds {
+			if adds < 0 && !s.pool.gone[t] {
+				most[k] = math.Inf(1)
+				break
+			}
+		}
+	}
+	for t := range s.pool.waiting {
+		suits := false
+		for i := range s.rules.Teams {
+			fits := true
+			for k, o := range s.totals {
+				fits = fits && (o.adds[t] <= most[k] || o.need.Scope.Of == rules.InTeams &&
+					!slices.Contains(o.need.Scope.Teams, s.rules.Teams[i].Name))
+			}
+			suits = suits || fits
+		}
+		s.taken[t] = s.taken[t] || !suits
 	}
 }
 

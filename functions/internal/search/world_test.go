@@ -208,7 +208,9 @@ func (w world) rules() []byte {
 		}
 		if w.chance(3) {
 			team["roles"] = w.one(object{"tank": 1, "healer": object{"max": 2}}, object{"tank": nil, "healer": object{"min": 1}},
-				object{"tank": object{"min": w.bound(1, false)}, "healer": object{"min": fewer}})
+				object{"tank": object{"min": w.bound(1, false)}, "healer": object{"min": fewer}},
+				object{"tank": object{"max": 1}, "healer": object{"max": 1}, "a": object{"max": 1}, "b": object{"max": 1},
+					"c": nil, "d": object{"max": 1}})
 		}
 		teams, names = append(teams, team), append(names, name)
 	}
@@ -282,7 +284,7 @@ func (w world) pool(n int) (pool []judge.Ticket) {
 			}
 			p["ping"] = ping
 			likes := map[string]float64{}
-			for _, role := range w.texts("tank", "healer", "tank", "healer") {
+			for _, role := range w.texts("tank", "healer", "tank", "healer", "a", "b") {
 				likes[role] = float64(w.IntN(6))
 			}
 			p["likes"] = likes

@@ -238,3 +238,92 @@ func TestReluctanceIsAPropertyToo(t *testing.T) {
 		}
 	}
 }
+
+// A ticket that takes fewer roles after a while hides nobody any more, for a run of changes either.
+func TestRolesCloseWithTheTime(t *testing.T) {
+	const settings = `{"values": {"skill": {"type": "number", "default": 0}}, "rules": [{"spread": "skill", "max": 50}],
+		"teams": [{"name": "team", "size": 2, "roles": {"tank": 1, "healer": 1}}],
+		"roles": {"from": "role", "max": {"start": 1, "steps": [[10, 0]]}}}`
+	crowd := fake.NewCrowd(matchfn.NewMatcher(Begin, Options()...), settings)
+	crowd.Budget = 2 * time.Second
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	add := func(wait time.Duration, skill float64, role string, reluctantly float64) {
+		player := takes(map[string]float64{role: reluctantly})
+		player["skill"] = skill
+		crowd.Add(now, willing(wait, player))
+	}
+	add(20*time.Second, 0, "tank", 0)
+	for i := range 14 {
+		add(time.Duration(9000-i)*time.Millisecond, -float64(i+1)/100, "tank", 1)
+	}
+	for i := range 30 {
+		add(time.Duration(8000-i)*time.Millisecond, float64(-1000-i), "tank", 0)
+	}
+	add(time.Millisecond, 50, "healer", 0)
+	found := 0
+	for range 5 {
+		want, err := crowd.Anew(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := crowd.Run(now)
+		if err != nil || len(got) != len(want) {
+			t.Fatalf("%d matches of changes, %v, and %d of all tickets", len(got), err, len(want))
+		}
+		found += len(got)
+		now = now.Add(time.Second)
+	}
+	if found == 0 {
+		t.Error("nothing was found: this shows nothing")
+	}
+}
+
+// Roles open with the time also in teams of very many roles.
+func TestManyRolesOpenWithTheTime(t *testing.T) {
+	settings := `{"teams": [{"name": "team", "size": 2, "roles": {"a": {"max": 1}, "b": {"max": 1}, "c": {"max": 1},
+		"d": {"max": 1}, "e": {"max": 1}, "f": {"max": 1}}}], "roles": {"from": "role", "max": %s}}`
+	tickets := []fake.Ticket{
+		willing(time.Second, takes(map[string]float64{"a": 0, "b": 9})), willing(0, takes(map[string]float64{"a": 0, "c": 9})),
+	}
+	for most, want := range map[string]int{"1": 0, "9": 1, `{"start": 1, "steps": [[1, 9]]}`: 1} {
+		proposals, err := fake.Run(function, fake.Request{Settings: fmt.Sprintf(settings, most), Tickets: tickets})
+		if err != nil || len(proposals) != want {
+			t.Errorf("at most %s: %d matches, %v, want %d", most, len(proposals), err, want)
+		}
+	}
+}
+
+// Where very many wait who take several roles, nearly all matches are found.
+func TestCrowdsOfManyRolesLoseFewMatches(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	names := []string{"a", "b", "c", "d", "e"}
+	var tickets []fake.Ticket
+	for range 20_000 {
+		roles := map[string]float64{}
+		for _, at := range random.Perm(5)[:3] {
+			roles[names[at]] = 0
+		}
+		player := takes(roles)
+		player["skill"] = 1500 + 300*random.NormFloat64()
+		tickets = append(tickets, willing(time.Duration(random.IntN(9000))*time.Millisecond, player))
+	}
+	proposals, err := fake.Run(function, fake.Request{Tickets: tickets, Budget: 300 * time.Millisecond,
+		Settings: `{"values": {"skill": "number"}, "roles": {"from": "role"}, "rules": [{"spread": "skill", "max": 100}],
+			"teams": [{"name": "team", "copies": 2, "size": 5, "roles": {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}}]}`})
+	if t.Logf("%d matches, %v", len(proposals), err); err != nil || len(proposals) < 1000 {
+		t.Errorf("%d matches, %v, want at least 1000", len(proposals), err)
+	}
+}
+
+// Those who join a running game get the roles that they like best of those that it lacks.
+func TestJoinersGetTheRolesThatTheyLike(t *testing.T) {
+	settings := `{"teams": [{"name": "team", "size": 3, "roles": {"tank": 1, "healer": 1, "damage": 1}}],
+		"roles": {"from": "role"}, "backfill": {"first": "games", "open": 2}}`
+	proposals, err := fake.Run(function, fake.Request{Settings: settings,
+		Tickets:   []fake.Ticket{willing(0, takes(map[string]float64{"tank": 5, "healer": 0}))},
+		Backfills: []fake.Backfill{{Version: 1, Roster: []fake.RosterPlayer{{ID: "ada", Team: "team", Role: "damage"}}}},
+	})
+	if err != nil || len(proposals) != 1 || given(t, proposals[0])[0][0] != "healer" {
+		t.Errorf("%d proposals, %v: %+v", len(proposals), err, proposals)
+	}
+}
