@@ -283,7 +283,8 @@ func TestManyRolesOpenWithTheTime(t *testing.T) {
 	settings := `{"teams": [{"name": "team", "size": 2, "roles": {"a": {"max": 1}, "b": {"max": 1}, "c": {"max": 1},
 		"d": {"max": 1}, "e": {"max": 1}, "f": {"max": 1}}}], "roles": {"from": "role", "max": %s}}`
 	tickets := []fake.Ticket{
-		willing(time.Second, takes(map[string]float64{"a": 0, "b": 9})), willing(0, takes(map[string]float64{"a": 0, "c": 9})),
+		willing(time.Second, takes(map[string]float64{"a": 0, "b": 9})),
+		willing(0, takes(map[string]float64{"a": 0, "c": 9})),
 	}
 	for most, want := range map[string]int{"1": 0, "9": 1, `{"start": 1, "steps": [[1, 9]]}`: 1} {
 		proposals, err := fake.Run(function, fake.Request{Settings: fmt.Sprintf(settings, most), Tickets: tickets})
