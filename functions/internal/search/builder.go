@@ -41,6 +41,9 @@ type builder struct {
 	price  float64
 	match  Match
 	trials int // how many other matches may be looked at yet
+	// repairs is how many matches whose teams are too uneven are still repaired. Where all combinations are tried, those
+	// that exchanges make come anyway.
+	repairs int
 	// simple is set if all guards are spreads in the match whose bounds do not depend on what joins.
 	simple bool
 	// share is which part of its spreads and gaps a match with the anchor may use while all of its tickets can wait,
@@ -92,7 +95,7 @@ func newBuilder(s *search) *builder {
 
 // begin begins with an anchor, which is in no team yet.
 func (b *builder) begin(anchor uint32) {
-	b.anchor, b.newest = anchor, b.pool.age[anchor]
+	b.anchor, b.newest, b.repairs = anchor, b.pool.age[anchor], math.MaxInt
 	b.hesitate()
 	b.forget()
 	for i := range b.guards {

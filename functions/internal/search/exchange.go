@@ -106,6 +106,18 @@ func (b *builder) shared(c *rules.Gap, of *share) float64 {
 	return greatest - least
 }
 
+// mostRepairs is how many matches are repaired where all combinations are tried.
+const mostRepairs = 64
+
+// repairable returns whether the match is allowed after it was repaired.
+func (b *builder) repairable() bool {
+	if b.repairs <= 0 {
+		return false
+	}
+	b.repairs--
+	return b.repair()
+}
+
 // repair exchanges tickets between teams until no gap is too great and no odds are too uneven, and looks again.
 func (b *builder) repair() bool {
 	excess := b.excess()

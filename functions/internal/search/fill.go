@@ -209,6 +209,9 @@ func (s *search) join(anchor uint32, candidates []uint32, steps int) bool {
 	}
 	for _, a := range s.arrangements {
 		b.begin(anchor)
+		if len(candidates) <= few {
+			b.repairs = mostRepairs
+		}
 		b.steps, b.used = steps, 0
 		if b.seat(a) && b.more(-len(b.must)) {
 			return true

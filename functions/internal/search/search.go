@@ -456,6 +456,9 @@ func (s *search) largestFirst(tickets []uint32) {
 func (s *search) try(anchor uint32, steps int) bool {
 	b := s.b
 	b.begin(anchor)
+	if steps == math.MaxInt {
+		b.repairs = mostRepairs
+	}
 	for _, a := range s.arrangements {
 		if !b.enough(a) {
 			continue

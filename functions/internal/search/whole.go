@@ -12,7 +12,7 @@ func (b *builder) whole() bool {
 	b.work -= 4 * b.total
 	b.used++
 	b.clock()
-	if !b.sized() || b.full && !b.isFull() || !b.accept() && !b.repair() {
+	if !b.sized() || b.full && !b.isFull() || !b.accept() && !b.repairable() {
 		return false
 	}
 	b.improve()
