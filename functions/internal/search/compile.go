@@ -230,25 +230,33 @@ func (s *search) numberIn(e rules.Expression) string {
 
 // isLate returns whether an expression or a condition may depend on the region, or on the roles that are given.
 func isLate(p rules.Preference) bool {
-	var in func(e rules.Expression) bool
-	in = func(e rules.Expression) bool {
-		switch e := e.(type) {
-		case *rules.LatencyOf, *rules.Reluctance:
-			return true
-		case *rules.Reduce:
-			return in(e.Of)
-		case *rules.Abs:
-			return in(e.Of)
-		case *rules.Arithmetic:
-			return in(e.Left) || in(e.Right)
-		}
-		return false
-	}
 	if p.Need != nil {
 		_, premade := p.Need.(*rules.Premade)
 		return !premade
 	}
-	return in(p.Amount)
+	return mentions(p.Amount, func(e rules.Expression) bool {
+		switch e.(type) {
+		case *rules.LatencyOf, *rules.Reluctance:
+			return true
+		}
+		return false
+	})
+}
+
+// mentions returns whether an expression is one, or has one in it, that is asked for. It asks until one is.
+func mentions(e rules.Expression, is func(rules.Expression) bool) bool {
+	if is(e) {
+		return true
+	}
+	switch e := e.(type) {
+	case *rules.Reduce:
+		return mentions(e.Of, is)
+	case *rules.Abs:
+		return mentions(e.Of, is)
+	case *rules.Arithmetic:
+		return mentions(e.Left, is) || mentions(e.Right, is)
+	}
+	return false
 }
 
 // ever returns the greatest that a bound can ever be, as a number of players or teams.

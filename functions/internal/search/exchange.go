@@ -62,10 +62,8 @@ func (of *share) extend(p *pool) {
 func (b *builder) excess() (sum float64) {
 	part := b.part()
 	for i := range b.all {
-		if active := b.all[i].Active; active != nil {
-			if n, on := b.at(active); !on || n == 0 {
-				continue
-			}
+		if b.inactive(&b.all[i]) {
+			continue
 		}
 		if b.evenness[i] != nil {
 			sum += b.uneven(b.evenness[i])
@@ -129,6 +127,7 @@ func (b *builder) repair() bool {
 	for range rounds {
 		best, good := excess, move{second: -1}
 		b.moves(func(m move) {
+			b.work -= b.total
 			b.swap(m)
 			if e := b.excess(); e < best {
 				best, good = e, m
@@ -191,9 +190,9 @@ func (b *builder) exchange() bool {
 	best, bestRegion, good := price, region, move{second: -1}
 	b.moves(func(m move) {
 		if b.trials--; b.trials < 0 {
-			b.work += b.total // it was not tried
 			return
 		}
+		b.work -= b.total
 		b.swap(m)
 		if b.cheaper(best) {
 			best, bestRegion, good = b.price, b.region, m

@@ -33,28 +33,18 @@ func measures(r *rules.Rules) (all []measured) {
 		}
 	}
 	for i := range r.Prefer {
-		eachOdds(r.Prefer[i].Amount, func(odds *rules.OddsOf) { add(measuredOdds(odds)) })
+		mentions(r.Prefer[i].Amount, func(e rules.Expression) bool {
+			if odds, ok := e.(*rules.OddsOf); ok {
+				add(measuredOdds(odds))
+			}
+			return false // look at all
+		})
 	}
 	return all
 }
 
 func measuredOdds(odds *rules.OddsOf) measured {
 	return measured{name: odds.Value + " " + string(odds.Odds), odds: odds}
-}
-
-// eachOdds calls with all odds of an expression.
-func eachOdds(e rules.Expression, with func(*rules.OddsOf)) {
-	switch e := e.(type) {
-	case *rules.OddsOf:
-		with(e)
-	case *rules.Reduce:
-		eachOdds(e.Of, with)
-	case *rules.Abs:
-		eachOdds(e.Of, with)
-	case *rules.Arithmetic:
-		eachOdds(e.Left, with)
-		eachOdds(e.Right, with)
-	}
 }
 
 // measureName is the name of what a condition measures; empty for one that measures nothing.

@@ -12,7 +12,7 @@ type move struct {
 // the same size.
 const mostMoved = 12
 
-// moves calls try for all moves.
+// moves calls try for all moves, as long as there is work left. Try charges what it does.
 func (b *builder) moves(try func(m move)) {
 	for i := range b.teams {
 		for j := range b.teams {
@@ -34,7 +34,6 @@ func (b *builder) movesOf(m move, size int, try func(m move)) {
 	offer := func(y, second int) {
 		if b.work > 0 {
 			m.y, m.second = y, second
-			b.work -= b.total
 			try(m)
 		}
 	}

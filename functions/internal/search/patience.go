@@ -91,10 +91,8 @@ func (b *builder) part() float64 {
 func (b *builder) isNear(part float64) bool {
 	for i := range b.all {
 		rule := &b.all[i]
-		if rule.Active != nil {
-			if n, on := b.at(rule.Active); !on || n == 0 {
-				continue
-			}
+		if b.inactive(rule) {
+			continue
 		}
 		switch c := rule.Need.(type) {
 		case *rules.Spread:

@@ -9,25 +9,14 @@ import (
 
 // aboutParties returns whether a preference is about who came together.
 func aboutParties(p rules.Preference) bool {
-	var in func(e rules.Expression) bool
-	in = func(e rules.Expression) bool {
-		switch e := e.(type) {
-		case *rules.StatOf:
-			return e.Stat == rules.StatParty || e.Stat == rules.StatTickets
-		case *rules.Reduce:
-			return in(e.Of)
-		case *rules.Abs:
-			return in(e.Of)
-		case *rules.Arithmetic:
-			return in(e.Left) || in(e.Right)
-		}
-		return false
-	}
 	if p.Need != nil {
 		_, premade := p.Need.(*rules.Premade)
 		return premade
 	}
-	return in(p.Amount)
+	return mentions(p.Amount, func(e rules.Expression) bool {
+		of, ok := e.(*rules.StatOf)
+		return ok && (of.Stat == rules.StatParty || of.Stat == rules.StatTickets)
+	})
 }
 
 // mostRegrouped is how many tickets a team may have that is regrouped.

@@ -294,13 +294,20 @@ func (b *builder) allowed() (int, bool) {
 	return 0, false
 }
 
+// inactive returns whether a rule does not count in the match.
+func (b *builder) inactive(rule *rules.Rule) bool {
+	if rule.Active == nil {
+		return false
+	}
+	n, on := b.at(rule.Active)
+	return !on || n == 0
+}
+
 func (b *builder) allHold(region int) bool {
 	for i := range b.all {
 		rule := &b.all[i]
-		if rule.Active != nil {
-			if n, on := b.at(rule.Active); !on || n == 0 {
-				continue
-			}
+		if b.inactive(rule) {
+			continue
 		}
 		b.work--
 		switch quick := &b.quick[i]; {

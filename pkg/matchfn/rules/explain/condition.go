@@ -120,6 +120,9 @@ func of(s rules.Scope) string {
 	return " of the match"
 }
 
+// ofEach is of where there is a number for each team.
+func ofEach(s rules.Scope) string { return strings.Replace(of(s), " of a team", " of each team", 1) }
+
 var operators = map[rules.Operator]string{
 	rules.Less: "less than", rules.LessEqual: "at most", rules.Equal: "the same as", rules.NotEqual: "another one than",
 	rules.GreaterEqual: "at least", rules.Greater: "greater than",
@@ -150,11 +153,7 @@ func expression(e rules.Expression) string {
 	case *rules.Literal:
 		return bound(e.Bound)
 	case *rules.StatOf:
-		where := of(e.Scope)
-		if e.Scope.Of != rules.InMatch {
-			where = strings.Replace(where, " of a team", " of each team", 1)
-		}
-		return statistic(e.Stat, e.Value) + where
+		return statistic(e.Stat, e.Value) + ofEach(e.Scope)
 	case *rules.Reduce:
 		return statistics[e.Stat] + " of [" + expression(e.Of) + "]"
 	case *rules.Arithmetic:
@@ -165,11 +164,7 @@ func expression(e rules.Expression) string {
 	case *rules.LatencyOf:
 		return "the players' " + quoted(e.Value) + " to the region"
 	case *rules.Reluctance:
-		where := of(e.Scope)
-		if e.Scope.Of != rules.InMatch {
-			where = strings.Replace(where, " of a team", " of each team", 1)
-		}
-		return "how reluctantly the players" + where + " take their roles"
+		return "how reluctantly the players" + ofEach(e.Scope) + " take their roles"
 	case *rules.OddsOf:
 		return odds(e)
 	}
