@@ -154,16 +154,13 @@ func silentGame(t *testing.T, p *project) {
 	ada := p.ticket(t, "ada", attributes{"skill": 1210})
 	came := time.Now()
 	eventually(t, "many cycles have gone by", func() bool { return time.Since(came) > 2*time.Second })
-	page, err := p.developer(t).GetEvents(within(t), client.EventQuery{Ticket: ada.id, Limit: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range page.Events {
+	told := events(t, p.developer(t), client.EventQuery{Ticket: ada.id})
+	for _, e := range told {
 		if e.Kind != "created" {
 			t.Errorf("ada is %s to a server that is silent", e.Kind)
 		}
 	}
-	if len(page.Events) == 0 {
+	if len(told) == 0 {
 		t.Error("there are no events of ada")
 	}
 	eventually(t, "ada joins", func() bool {

@@ -77,10 +77,9 @@ func canary(t *testing.T, p *project) {
 	if e := f.CanaryEnded; !e.Promoted || f.Upload != 2 || e.Version != 2 || !strings.Contains(e.Reason, ", wait ") {
 		t.Fatalf("a canary that is like the other upload ended so: %+v", e)
 	}
-	grown := p.reasons(t, "grown")
-	if len(grown) == 0 || !strings.Contains(grown[len(grown)-1], `to the configs "left", "`) {
-		t.Errorf("it grew: %q", grown)
-	}
+	eventually(t, "the event says how it grew", func() bool {
+		return strings.Contains(p.lastReason(t, "grown"), `to the configs "left", "`)
+	})
 
 	upload(client.FunctionUpload{Shadow: true}, p.pausing(t, long, 'c'))
 	begin(3, 10)
@@ -102,9 +101,7 @@ func canary(t *testing.T, p *project) {
 		!strings.HasPrefix(e.Reason, "it is worse: ") {
 		t.Errorf("a canary for which players wait longer ended so: %+v", e)
 	}
-	if told := p.reasons(t, "withdrawn"); len(told) == 0 || told[len(told)-1] != f.CanaryEnded.Reason {
-		t.Errorf("the event says %q", told)
-	}
+	eventually(t, "the event says why", func() bool { return p.lastReason(t, "withdrawn") == f.CanaryEnded.Reason })
 }
 
 // canaryOfBlocks: an upload for which players wait longer runs in every second block of time or so, and goes back.
@@ -148,17 +145,13 @@ func (p *project) awaitShadow(t *testing.T) {
 	p.awaitFunction(t, "the shadow runs", func(f *client.Function) bool { return f.Shadow != nil && f.Shadow.Runs > 0 })
 }
 
-// reasons are the details of the function's events of a reason.
-func (p *project) reasons(t *testing.T, reason string) (details []string) {
+// lastReason is the detail of the function's last event of a reason that is told now, "" if none is yet.
+func (p *project) lastReason(t *testing.T, reason string) (detail string) {
 	t.Helper()
-	page, err := p.developer(t).GetEvents(within(t), client.EventQuery{Kinds: []string{"function"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range page.Events {
+	for _, e := range events(t, p.developer(t), client.EventQuery{Kinds: []string{"function"}}) {
 		if e.Reason == reason {
-			details = append(details, e.Detail)
+			detail = e.Detail
 		}
 	}
-	return details
+	return detail
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/pkg/client"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/bus"
@@ -56,4 +57,17 @@ func (p *project) expectEvents(t *testing.T, k *ticket, want ...string) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("the events of %s are %q, want %q (%v)", k.player, got, want, err)
 	}
+}
+
+// events reads all events that are told now and that a query selects. One that just happened may not be told yet.
+func events(t *testing.T, c *client.Client, q client.EventQuery) (found []client.Event) {
+	t.Helper()
+	for more := true; more; {
+		page, err := c.GetEvents(within(t), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, more, q.After = append(found, page.Events...), page.More, page.Next
+	}
+	return found
 }

@@ -165,14 +165,11 @@ func (p *project) matchBy(t *testing.T, number float64, upload int64) {
 	bob := p.ticket(t, fmt.Sprint("bob-", now), attributes{"number": number})
 	together(t, ada, bob)
 	eventually(t, "the event of the match", func() bool {
-		page, err := p.developer(t).GetEvents(within(t), client.EventQuery{Ticket: ada.id, Kinds: []string{"assigned"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(page.Events) == 0 {
+		told := events(t, p.developer(t), client.EventQuery{Ticket: ada.id, Kinds: []string{"assigned"}})
+		if len(told) == 0 {
 			return false
 		}
-		if e := page.Events[0]; e.Upload != upload || e.Function != "pairs" {
+		if e := told[0]; e.Upload != upload || e.Function != "pairs" {
 			t.Errorf("matched by upload %d of %q, want %d", e.Upload, e.Function, upload)
 		}
 		return true
@@ -184,12 +181,8 @@ func (p *project) functionEvents(t *testing.T, want ...string) {
 	t.Helper()
 	var told []string
 	eventually(t, "the events of the function: "+strings.Join(want, ", "), func() bool {
-		page, err := p.developer(t).GetEvents(within(t), client.EventQuery{Kinds: []string{"function"}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		told = nil
-		for _, e := range page.Events {
+		for _, e := range events(t, p.developer(t), client.EventQuery{Kinds: []string{"function"}}) {
 			told = append(told, fmt.Sprint(e.Reason, " ", e.Upload))
 		}
 		return strings.Join(told, ", ") == strings.Join(want, ", ")

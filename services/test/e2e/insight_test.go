@@ -57,9 +57,9 @@ func insight(t *testing.T, p *project) {
 	if want := "created claimed allocating assigned"; !errors.Is(err, errSeen) || strings.Join(kinds, " ") != want {
 		t.Fatalf("a stream of a ticket has %q, %v, want %s", kinds, err, want)
 	}
-	page, err := support.GetEvents(within(t), client.EventQuery{Match: match, Kinds: []string{"claimed"}})
-	if err != nil || len(page.Events) != 1 || page.Events[0].Match != match {
-		t.Fatalf("the events of a match: %+v, %v", page, err)
+	told := events(t, support, client.EventQuery{Match: match, Kinds: []string{"claimed"}})
+	if len(told) != 1 || told[0].Match != match {
+		t.Fatalf("the events of a match: %+v", told)
 	}
 
 	m, err := support.GetMatch(within(t), match)

@@ -49,12 +49,9 @@ func measures(t *testing.T, p *project) {
 	}
 	var made client.Event
 	eventually(t, "the match has an event", func() bool {
-		page, err := support.GetEvents(within(t), client.EventQuery{Ticket: id, Kinds: []string{"assigned", "claimed"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(page.Events) > 0 {
-			made = page.Events[0]
+		query := client.EventQuery{Ticket: id, Kinds: []string{"assigned", "claimed"}}
+		if told := events(t, support, query); len(told) > 0 {
+			made = told[0]
 		}
 		return made.Match != ""
 	})
