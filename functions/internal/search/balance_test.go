@@ -42,13 +42,34 @@ func gapOf(pool []judge.Ticket, teams [][]uint32) float64 {
 	return math.Abs(sums[0] - sums[1])
 }
 
+// evenTeams prefers what files that prefer nothing get.
+const evenTeams = `"prefer": [{"low": {"minus": [{"max": {"avg": "skill", "in": "team"}},
+	{"min": {"avg": "skill", "in": "team"}}]}}]`
+
 // Ten players in parties of up to three are divided into two teams of five, as evenly as they can be in most pools: two
-// tickets are exchanged for one of as many players, too.
+// tickets are exchanged for one of as many players, too. A file without preferences gets that for what its rules bound.
 func TestPartiesAreBalanced(t *testing.T) {
-	r := parsed(t, `{"values": {"skill": "number"}, "teams": [{"name": "team", "copies": 2, "size": 5}],
-		"prefer": [{"low": {"minus": [{"max": {"avg": "skill", "in": "team"}}, {"min": {"avg": "skill", "in": "team"}}]}}]}`)
+	for _, rest := range []string{
+		evenTeams,
+		`"rules": [{"gap": "skill", "max": 100}]`,
+		`"rules": [{"gap": "skill", "max": 500, "stat": "sum"}]`,
+		`"rules": [{"spread": "skill", "max": 100}]`,
+		`"rules": [{"spread": "skill", "max": 100, "in": "team"}]`,
+		`"rules": [{"compare": [{"max": {"abs": {"minus": [{"avg": "skill", "in": "team"}, {"avg": "skill"}]}}}, "<=", 100]}]`,
+	} {
+		even, all := pools(t, rest)
+		t.Logf("%s: %d of %d pools are divided as evenly as they can be", rest, even, all)
+		if all < 300 || even < all*9/10 {
+			t.Errorf("%s: %d of %d pools are divided as evenly as they can be", rest, even, all)
+		}
+	}
+}
+
+// pools returns how many of random pools of ten players are divided as evenly as they can be.
+func pools(t *testing.T, rest string) (even, all int) {
+	t.Helper()
+	r := parsed(t, `{"values": {"skill": "number"}, "teams": [{"name": "team", "copies": 2, "size": 5}], `+rest+`}`)
 	random := rand.New(rand.NewPCG(3, 5))
-	even, all := 0, 0
 	for range 400 {
 		var pool []judge.Ticket
 		for players := 0; players < 10; {
@@ -74,17 +95,14 @@ func TestPartiesAreBalanced(t *testing.T) {
 		}
 		found := search.Search(r, tickets(pool), nil, plenty)
 		if len(found) != 1 {
-			t.Fatalf("found %d matches of %v", len(found), pool)
+			t.Fatalf("%s: found %d matches of %v", rest, len(found), pool)
 		}
 		all++
 		if gapOf(pool, [][]uint32{found[0].Teams[0].Tickets, found[0].Teams[1].Tickets}) <= best {
 			even++
 		}
 	}
-	t.Logf("%d of %d pools are divided as evenly as they can be", even, all)
-	if all < 300 || even < all*9/10 {
-		t.Errorf("%d of %d pools are divided as evenly as they can be", even, all)
-	}
+	return even, all
 }
 
 // Where the rules prefer it, parties meet parties: several players are left out for a party, and a party for several
@@ -129,6 +147,8 @@ func TestHugeNumbersAreNoReasonToExchange(t *testing.T) {
 		`"rules": [{"gap": "skill", "max": 1}]`,
 		`"rules": [{"gap": "skill", "max": 1, "stat": "sum"}]`,
 		`"rules": [{"gap": "skill", "max": 1, "stat": "stddev"}]`,
+		`"rules": [{"spread": "skill", "max": 1.7e308}]`,
+		`"rules": [{"gap": "skill", "max": 1e-300}]`,
 		`"prefer": [{"low": {"abs": {"minus": [{"sum": "skill", "in": ["red"]}, {"sum": "skill", "in": ["blue"]}]}}}]`,
 		`"prefer": [{"low": {"minus": [{"max": {"sum": "skill", "in": "team"}}, {"party": "players"}]}}]`,
 	} {
@@ -150,13 +170,14 @@ func TestHugeNumbersAreNoReasonToExchange(t *testing.T) {
 
 // Large matches are made cheaper with a part of the work, and the rest of it finds others.
 func TestPreferencesLeaveWorkForOthers(t *testing.T) {
-	r := parsed(t, `{"values": {"skill": "number"}, "teams": [{"name": "team", "copies": 20, "size": 8}],
-		"prefer": [{"low": {"minus": [{"max": {"avg": "skill", "in": "team"}}, {"min": {"avg": "skill", "in": "team"}}]}}]}`)
-	var pool []judge.Ticket
-	for i := range 1200 {
-		pool = append(pool, party(float64(i), float64(i%97), 1))
-	}
-	if found := search.Search(r, tickets(pool), nil, 400_000); len(found) < 7 {
-		t.Errorf("found %d matches of 160 players, want 7", len(found))
+	for _, rest := range []string{evenTeams, `"rules": [{"spread": "skill", "max": 100}]`} {
+		r := parsed(t, `{"values": {"skill": "number"}, "teams": [{"name": "team", "copies": 20, "size": 8}], `+rest+`}`)
+		var pool []judge.Ticket
+		for i := range 1200 {
+			pool = append(pool, party(float64(i), float64(i%97), 1))
+		}
+		if found := search.Search(r, tickets(pool), nil, 400_000); len(found) < 7 {
+			t.Errorf("%s: found %d matches of 160 players, want 7", rest, len(found))
+		}
 	}
 }

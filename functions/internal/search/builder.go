@@ -121,8 +121,8 @@ func (b *builder) pair(anchor uint32) {
 	b.begin(anchor)
 	b.add(anchor)
 	if b.masks != nil {
-		b.mask = b.reach(anchor)
-		b.reached[anchor] = b.mask
+		b.reached[anchor] = b.reach(anchor)
+		b.mask &= b.reached[anchor]
 	}
 }
 

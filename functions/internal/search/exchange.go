@@ -40,9 +40,21 @@ func (s *search) findShares() {
 	for i := range s.all {
 		c, ok := s.all[i].Need.(*rules.Gap)
 		if ok && c.Value != "" && (c.Stat == rules.StatAverage || c.Stat == rules.StatSum) {
-			s.shares[i] = &share{column: s.column(c.Value)}
+			s.shares[i] = s.shareOf(s.column(c.Value))
 		}
 	}
+}
+
+// shareOf is the share of a value, which there is once.
+func (s *search) shareOf(c *column) *share {
+	for _, of := range s.allShares {
+		if of.column == c {
+			return of
+		}
+	}
+	of := &share{column: c}
+	s.allShares = append(s.allShares, of)
+	return of
 }
 
 func (of *share) extend(p *pool) {
@@ -73,20 +85,18 @@ func (b *builder) excess() (sum float64) {
 		if !ok {
 			continue
 		}
-		most, on := b.at(c.Max)
-		switch {
-		case !on:
-		case b.shares[i] != nil:
-			sum += math.Max(0, b.shared(c, b.shares[i])-most*part)
-		default:
-			sum += math.Max(0, b.gap(c)-most*part)
+		if most, on := b.at(c.Max); on {
+			sum += math.Max(0, b.apart(c, b.shares[i])-most*part)
 		}
 	}
 	return sum
 }
 
-// shared is gap, but for the last digit.
-func (b *builder) shared(c *rules.Gap, of *share) float64 {
+// apart is gap, but for the last digit if there are shares.
+func (b *builder) apart(c *rules.Gap, of *share) float64 {
+	if of == nil {
+		return b.gap(c)
+	}
 	least, greatest := math.Inf(1), math.Inf(-1)
 	for _, team := range b.teamsOf(c.Teams) {
 		sum, n := 0.0, 0.0

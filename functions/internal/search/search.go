@@ -287,7 +287,9 @@ type search struct {
 	torn        []bool   // of each ticket: whether no match can have all of its players
 	spans       []*spans
 	totals      []*total
-	shares      []*share    // of each of all; nil for others than gaps
+	shares      []*share // of each of all; nil for others than gaps
+	allShares   []*share
+	balances    []balance
 	evenness    []*evenness // of each of all; nil for others
 	masks       []uint64    // of each ticket: the regions that its players know; nil for rules without regions
 	regions     []uint32    // that the masks are of
@@ -351,6 +353,7 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	s.findGuards()
 	s.findTotals()
 	s.findShares()
+	s.findBalances()
 	s.findCommon()
 	s.findEvenness()
 	s.findMain()
@@ -372,10 +375,8 @@ func (s *search) extend() {
 	for _, of := range s.totals {
 		of.extend(s.pool)
 	}
-	for _, of := range s.shares {
-		if of != nil {
-			of.extend(s.pool)
-		}
+	for _, of := range s.allShares {
+		of.extend(s.pool)
 	}
 	s.extendEvenness()
 	s.extendValues()
@@ -392,10 +393,8 @@ func (s *search) cut(tickets int) {
 	for _, of := range s.totals {
 		of.adds = of.adds[:tickets]
 	}
-	for _, of := range s.shares {
-		if of != nil {
-			of.sums, of.n = of.sums[:tickets], of.n[:tickets]
-		}
+	for _, of := range s.allShares {
+		of.sums, of.n = of.sums[:tickets], of.n[:tickets]
 	}
 	for _, of := range s.evenness {
 		if of != nil {
@@ -429,9 +428,12 @@ func (s *search) around(anchor uint32, m mode) bool {
 // nearest tries an anchor with so many tickets.
 func (s *search) nearest(anchor uint32, limit int, m mode) bool {
 	if m != quickly {
-		near := s.near(anchor, limit, nil)
-		s.b.look(near, true)
-		return s.try(anchor, 200+12*len(near))
+		found := s.buildOf(anchor, s.near(anchor, limit, nil))
+		if found {
+			s.again(anchor, limit)
+			s.keepOf(anchor)
+		}
+		return found
 	}
 	near := s.near(anchor, limit, s.roles.amply)
 	if len(s.rules.Order) == 0 {
@@ -439,6 +441,12 @@ func (s *search) nearest(anchor uint32, limit int, m mode) bool {
 	}
 	s.b.look(near, true)
 	return s.try(anchor, 40+2*len(near))
+}
+
+// buildOf builds a match of an anchor and tickets that near found.
+func (s *search) buildOf(anchor uint32, near []uint32) bool {
+	s.b.look(near, true)
+	return s.build(anchor, 200+12*len(near))
 }
 
 // largestFirst puts parties first: the others find room beside them. Those of as many players stay in their order.
@@ -454,6 +462,15 @@ func (s *search) largestFirst(tickets []uint32) {
 
 // try makes a match of an anchor and the candidates, if it can.
 func (s *search) try(anchor uint32, steps int) bool {
+	found := s.build(anchor, steps)
+	if found {
+		s.keepOf(anchor)
+	}
+	return found
+}
+
+// build builds a match of an anchor and the candidates.
+func (s *search) build(anchor uint32, steps int) bool {
 	b := s.b
 	b.begin(anchor)
 	if steps == math.MaxInt {
@@ -466,14 +483,6 @@ func (s *search) try(anchor uint32, steps int) bool {
 		b.arrange(a)
 		b.steps, b.used = steps, 0
 		if b.grow() {
-			s.keep()
-			for _, team := range b.match.Teams {
-				for _, t := range team.Tickets {
-					if t != anchor {
-						s.leave(t)
-					}
-				}
-			}
 			return true
 		}
 		if steps -= b.used; steps <= 0 {
@@ -489,6 +498,18 @@ func (s *search) keep() {
 	for _, team := range s.b.match.Teams {
 		for _, t := range team.Tickets {
 			s.take(t)
+		}
+	}
+}
+
+// keepOf keeps the match that was built of an anchor, which whoever tried it takes out of those that are left.
+func (s *search) keepOf(anchor uint32) {
+	s.keep()
+	for _, team := range s.b.match.Teams {
+		for _, t := range team.Tickets {
+			if t != anchor {
+				s.leave(t)
+			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ func (b *builder) whole() bool {
 		return false
 	}
 	b.improve()
+	b.even()
 	b.keep()
 	return true
 }

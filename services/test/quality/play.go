@@ -57,7 +57,13 @@ func (o *options) of(g *world.Game) []engine.Name {
 func play(ctx context.Context, o *options, w world.World, seeds int, output io.Writer) (*report.Results, error) {
 	begin := time.Now()
 	r := &report.Results{World: w, Engines: o.of(&w.Game), Bounds: make([]trial.Bound, seeds)}
-	r.Runs = map[engine.Name][]*trial.Measures{}
+	r.Runs, r.Choices = map[engine.Name][]*trial.Measures{}, map[world.Language][]*trial.Choice{}
+	for _, l := range engine.Pairs(&w.Game) {
+		both := slices.Contains(r.Engines, engine.On(l)) && slices.Contains(r.Engines, engine.Literal(l))
+		if both && !w.Large {
+			r.Choices[l] = make([]*trial.Choice, seeds)
+		}
+	}
 	for _, name := range r.Engines {
 		r.Runs[name] = make([]*trial.Measures, seeds)
 	}
@@ -81,6 +87,13 @@ func play(ctx context.Context, o *options, w world.World, seeds int, output io.W
 					time.Since(begin).Round(time.Second))
 			}
 			mutex.Unlock()
+		}
+		for l, of := range r.Choices {
+			choice, err := trial.Beside(&w, tickets, l, uint64(seed+1))
+			if err != nil {
+				return fmt.Errorf("world %s, seed %d, %s beside the function: %w", w.Name, seed+1, l, err)
+			}
+			of[seed] = choice
 		}
 		mutex.Lock()
 		defer mutex.Unlock()

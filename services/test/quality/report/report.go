@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -22,6 +23,8 @@ type Results struct {
 	Engines []engine.Name
 	Runs    map[engine.Name][]*trial.Measures
 	Bounds  []trial.Bound
+	// Choices are those of the function beside the literal reading of a language.
+	Choices map[world.Language][]*trial.Choice
 }
 
 // measure is a number of a run.
@@ -131,6 +134,7 @@ func (r *Results) Write(w io.Writer) {
 	_, _ = fmt.Fprintf(w, "## %s\n\n%s. %d seeds.\n\n", r.World.Name, upper(r.World.About), len(r.Bounds))
 	r.summary(w)
 	r.pairs(w)
+	r.choices(w)
 	r.regret(w)
 	var heads []string
 	for i := range 10 {
@@ -187,6 +191,28 @@ func (r *Results) pairs(w io.Writer) {
 			row = append(row, cell(a, m.digits))
 		}
 		rows = append(rows, row)
+	}
+	if rows != nil {
+		table(w, head, rows)
+	}
+}
+
+// choices compares the matches that the function and a literal reading made of the same players.
+func (r *Results) choices(w io.Writer) {
+	head := []string{"of the same players: rules, less the literal reading", "matches", "others %", "spread", "gap",
+		"better %", "worse %"}
+	var rows [][]string
+	for _, l := range engine.Pairs(&r.World.Game) {
+		var all trial.Choice
+		for _, one := range r.Choices[l] {
+			all.Add(one)
+		}
+		if all.Other == 0 {
+			continue
+		}
+		rows = append(rows, []string{string(l), strconv.Itoa(all.Moments),
+			fmt.Sprintf("%.0f", of100(all.Other, all.Moments)), cell(all.Spread, 0), cell(all.Gap, 1),
+			fmt.Sprintf("%.0f", of100(all.Better, all.Other)), fmt.Sprintf("%.0f", of100(all.Worse, all.Other))})
 	}
 	if rows != nil {
 		table(w, head, rows)

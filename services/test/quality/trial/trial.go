@@ -27,12 +27,19 @@ func Play(w *world.World, tickets []world.Ticket, name engine.Name, seed uint64)
 			}
 		}()
 	}
+	return play(w, tickets, name, e, seed)
+}
+
+// play plays them with an engine of a name.
+func play(
+	w *world.World, tickets []world.Ticket, name engine.Name, e engine.Engine, seed uint64,
+) (*Measures, error) {
 	r, err := origin.Read([]byte(name.Rules().Settings(&w.Game)))
 	if err != nil {
 		return nil, err
 	}
-	p := &play{game: &w.Game, rules: r, seen: map[*world.Ticket][]judge.Player{}}
-	m = newMeasures(&w.Game)
+	p := &playing{game: &w.Game, rules: r, seen: map[*world.Ticket][]judge.Player{}}
+	m := newMeasures(&w.Game)
 	left := 0
 	for i := range tickets {
 		if tickets[i].Measured {
@@ -105,14 +112,14 @@ func Play(w *world.World, tickets []world.Ticket, name engine.Name, seed uint64)
 	return m, nil
 }
 
-type play struct {
+type playing struct {
 	game  *world.Game
 	rules *rules.Rules
 	seen  map[*world.Ticket][]judge.Player
 }
 
 // check returns why the rules do not allow a match.
-func (p *play) check(now float64, waiting []*world.Ticket, m engine.Match) error {
+func (p *playing) check(now float64, waiting []*world.Ticket, m engine.Match) error {
 	var pool []judge.Ticket
 	judged := judge.Match{}
 	if m.Region >= 0 {
@@ -145,7 +152,7 @@ func (p *play) check(now float64, waiting []*world.Ticket, m engine.Match) error
 }
 
 // players are a ticket's for the judge.
-func (p *play) players(t *world.Ticket) (all []judge.Player) {
+func (p *playing) players(t *world.Ticket) (all []judge.Player) {
 	for i := range t.Players {
 		pings := map[string]float64{}
 		for region, name := range population.RegionNames() {

@@ -61,6 +61,28 @@ func TestRulesAgainstLiteralReadings(t *testing.T) {
 	}
 }
 
+// Of the same players, the function makes matches that are better than those of a literal reading, where it makes
+// others.
+func TestRulesBesideLiteralReadings(t *testing.T) {
+	for _, name := range []string{"evening", "parties", "roles"} {
+		w, tickets := small(t, name)
+		for _, l := range engine.Pairs(&w.Game) {
+			c, err := trial.Beside(&w, tickets, l, 1)
+			if err != nil {
+				t.Fatal(name, l, err)
+			}
+			t.Logf("%s, %s: of %d matches %d are others, %d better and %d worse", name, l, c.Moments, c.Other, c.Better, c.Worse)
+			if c.Moments < 5 {
+				t.Errorf("%s, %s: %d matches: this world shows nothing", name, l, c.Moments)
+			}
+			if c.Other >= 5 && (c.Gap.Mean() > 0 || c.Worse > c.Better) {
+				t.Errorf("%s, %s: of %d other matches %d are better and %d worse, with a gap greater by %.1f", name, l, c.Other,
+					c.Better, c.Worse, c.Gap.Mean())
+			}
+		}
+	}
+}
+
 // No other matchmaker is better than the function on its own file in all that counts at once, and no engine that keeps
 // to the rules has less wait or fewer who leave than hindsight.
 func TestRulesAgainstAll(t *testing.T) {
@@ -123,7 +145,7 @@ func TestPlayersAreCountedOnce(t *testing.T) {
 // match sooner than by fixed steps, and not more of all leave. Without patience the same file makes worse matches than
 // the steps. One seed says little of the few at the ends.
 func TestPatience(t *testing.T) {
-	const seeds = 4
+	const seeds = 10
 	for _, name := range []string{"evening", "parties", "roles"} {
 		w, _ := small(t, name)
 		var gap, spread, left [2]float64 // by steps, and with patience

@@ -1,0 +1,68 @@
+package search
+
+import (
+	"math"
+	"slices"
+)
+
+// againShare is which part of an anchor's even share of the work may be spent on building again: one of so many.
+const againShare = 4
+
+// again builds other matches of an anchor, if there are preferences, and keeps the one that costs least. The first one
+// has who is near in any region, and then whoever is far in the region that is left. So others are built for each region
+// by itself, and then without the tickets that are farthest from the anchor.
+func (s *search) again(anchor uint32, limit int) {
+	b := s.b
+	if len(s.rules.Prefer) == 0 {
+		return
+	}
+	left := s.work
+	s.work = min(left, max(s.spare, left)/(againShare*max(1, s.anchorsLeft)))
+	left -= s.work
+	match, price := b.match, b.price
+	regions, regional := uint64(1), b.region >= 0
+	if regional {
+		regions = b.reach(anchor)
+	}
+	for ; regions != 0 && s.work > 0; regions &= regions - 1 {
+		if regional {
+			b.start = regions & -regions
+		}
+		near := s.near(anchor, limit, nil)
+		for before := -1; len(near) != before && s.work > 0 && s.buildOf(anchor, near); {
+			before = len(near)
+			near = s.within(anchor, near, &b.match)
+			if b.price < price && b.anywhere() && b.price < price {
+				match, price = b.match, b.price
+			}
+		}
+		b.start = ^uint64(0)
+	}
+	b.match = match
+	s.work += left
+}
+
+// anywhere looks in which region the match is best, if it was built for one of them.
+func (b *builder) anywhere() bool {
+	one := b.start
+	b.start = ^uint64(0)
+	b.refresh()
+	ok := b.accept()
+	if ok {
+		b.keep()
+	}
+	b.start = one
+	return ok
+}
+
+// within returns the tickets that are nearer to an anchor than the farthest of a match.
+func (s *search) within(anchor uint32, tickets []uint32, m *Match) []uint32 {
+	apart := func(t uint32) float64 { return math.Abs(s.values[t] - s.values[anchor]) }
+	farthest := 0.0
+	for _, team := range m.Teams {
+		for _, t := range team.Tickets {
+			farthest = greater(farthest, apart(t))
+		}
+	}
+	return slices.DeleteFunc(tickets, func(t uint32) bool { return apart(t) >= farthest })
+}
