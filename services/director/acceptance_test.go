@@ -17,12 +17,12 @@ import (
 func TestNobodyIsSilentWhileRedisIsAway(t *testing.T) {
 	w := newWorld(t)
 	w.listens()
-	tickets := w.asks()
+	tickets := w.asks(10 * time.Second)
 	match := w.asked(tickets[0])
 	w.stopRedis()
 	w.until("the director notices", func() bool { return w.log.says("reading the state") })
 	before := w.store.Now()
-	w.until("the time to answer is over", func() bool { return w.store.Now().Sub(before) > 2e9 })
+	w.until("the time to answer is over", func() bool { return w.store.Now().Sub(before) > 12*time.Second })
 	w.startRedis()
 	w.until("another match asks", func() bool { return w.asked(tickets[0]) != match })
 	w.end(tickets)
@@ -31,17 +31,17 @@ func TestNobodyIsSilentWhileRedisIsAway(t *testing.T) {
 // While no ticket service is there nobody can answer either.
 func TestNobodyIsSilentWhileNoTicketServiceListens(t *testing.T) {
 	w := newWorld(t)
-	tickets := w.asks()
+	tickets := w.asks(time.Second)
 	match := w.asked(tickets[0])
 	w.until("another match asks", func() bool { return w.asked(tickets[0]) != match })
 	w.listens()
 	w.end(tickets)
 }
 
-// asks makes two tickets whose players are asked, and have a second.
-func (w *world) asks() (tickets []string) {
+// asks makes two tickets whose players are asked, and have so long.
+func (w *world) asks(acceptance time.Duration) (tickets []string) {
 	w.runner("r", map[string]function{"f": pairs})
-	w.put(project, "asks", &pb.Config{Function: "f", Acceptance: 1000})
+	w.put(project, "asks", &pb.Config{Function: "f", Acceptance: acceptance.Milliseconds()})
 	w.director("a", times())
 	return w.create(2)
 }

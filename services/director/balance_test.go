@@ -83,6 +83,7 @@ func TestProjectPassesToAnotherDirectorBetweenRuns(t *testing.T) {
 	}
 	patient := times()
 	patient.Lease = 8 * time.Second // it waits for the run as long as this
+	patient.Run = patience
 	w.director("a", patient)
 	w.shares(both, map[string][]int{"a": {2}})
 	tickets := w.create(2)
@@ -91,7 +92,7 @@ func TestProjectPassesToAnotherDirectorBetweenRuns(t *testing.T) {
 	w.until("the project is given up", func() bool { return w.log.says("giving a project up") })
 	close(end)
 	w.results(tickets...)
-	if n := len(began); n > 0 {
+	if n := len(began); n > 0 && !w.log.says(untaken) {
 		t.Errorf("the tickets were proposed by %d more runs", n)
 	}
 	w.shares(both, map[string][]int{"a": {1}, "b": {1}})

@@ -263,6 +263,10 @@ func (w *world) results(ids ...string) map[string]*pb.Assignment {
 	return got
 }
 
+// untaken is what the director logs of a run that no runner took in time, because the machine is slow. It is asked for
+// again, and the runner may execute it all the same.
+const untaken = "no runner took the run in time"
+
 // until waits until a condition holds.
 func (w *world) until(what string, ok func() bool) {
 	w.Helper()

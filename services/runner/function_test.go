@@ -150,7 +150,7 @@ func TestFailedRunDoesNotAffectOthers(t *testing.T) {
 	}
 	w.waitReplaced("bad", before)
 	hung := w.startRun(&pb.RunRequest{
-		Project: project, Function: "bad", Position: w.position(), Budget: 5000, Settings: []byte(`{"do":"hang"}`),
+		Project: project, Function: "bad", Position: w.position(), Budget: 10_000, Settings: []byte(`{"do":"hang"}`),
 	})
 	w.invokeOK("good", "pair", 1)
 	a := w.awaitAnswer(hung)

@@ -100,7 +100,8 @@ func TestProjectsMoveWithoutInterruption(t *testing.T) {
 				return
 			default:
 			}
-			a := w.awaitAnswer(w.startRun(&pb.RunRequest{Project: fmt.Sprint("project-", n%projects), Function: "f"}))
+			a := w.awaitAnswer(w.startRun(&pb.RunRequest{Project: fmt.Sprint("project-", n%projects), Function: "f",
+				Budget: 60_000}))
 			if a.error != "" {
 				t.Errorf("run %d: %s", n, a.error)
 			}
@@ -172,7 +173,7 @@ func TestStoppingRunnerFinishesItsRuns(t *testing.T) {
 	w.ticket(1, nil)
 	w.ticket(2, nil)
 	// The only instance hangs, and a second run waits for it to be replaced.
-	hung := w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 3000,
+	hung := w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 8000,
 		Settings: []byte(`{"do":"hang"}`)})
 	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); {
 		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))

@@ -239,7 +239,7 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 	r := start(t)
 	id := r.create(t)
 	short := *r
-	short.token = r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", TTL: 3 * time.Second})
+	short.token = r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", TTL: 8 * time.Second})
 	f := short.open(t, 0, id)
 	f.expect("waiting", id)
 	f.expect("reconnect", `{"reason":"token"}`)

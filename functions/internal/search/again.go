@@ -9,8 +9,8 @@ import (
 const againShare = 4
 
 // again builds other matches of an anchor, if there are preferences, and keeps the one that costs least. The first one
-// has who is near in any region, and then whoever is far in the region that is left. So others are built for each region
-// by itself, and then without the tickets that are farthest from the anchor.
+// has who is near in any region, and then whoever is far in the region that is left. So others are built for each
+// region by itself, and then without the tickets that are farthest from the anchor.
 func (s *search) again(anchor uint32, limit int) {
 	b := s.b
 	if len(s.rules.Prefer) == 0 {

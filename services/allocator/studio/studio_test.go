@@ -85,6 +85,7 @@ func TestCommandRunsForItsMatch(t *testing.T) {
 	if err != nil || host != "127.0.0.1" {
 		t.Fatalf("got %+v", e)
 	}
+	eventually(t, func() bool { return strings.Contains(f.log.String(), "hello m-1") })
 	text, err := os.ReadFile(told)
 	if err != nil {
 		t.Fatal(err)
@@ -105,19 +106,19 @@ func TestCommandRunsForItsMatch(t *testing.T) {
 	if !strings.Contains(env["SERVER_PAYLOAD"], `"matchProperties":{"map":"harbour"}`) {
 		t.Errorf("the payload is %q", env["SERVER_PAYLOAD"])
 	}
-	eventually(t, func() bool { return strings.Contains(f.log.String(), "hello m-1") })
 	// Asked again, it is the same server.
 	f.command(gameserver.Command{Start: &gameserver.Start{ID: "1", Match: match(t)}})
 	if again := f.event(); again != e {
 		t.Errorf("got %+v, want %+v", again, e)
 	}
+	var child []byte
+	eventually(t, func() bool {
+		child, _ = os.ReadFile(told + ".child")
+		return bytes.HasSuffix(child, []byte("\n"))
+	})
 	f.command(gameserver.Command{Stop: &gameserver.Stop{ID: "1"}})
 	if e := f.event(); e != (gameserver.Event{ID: "1", Ended: "stopped"}) {
 		t.Errorf("got %+v", e)
-	}
-	child, err := os.ReadFile(told + ".child")
-	if err != nil {
-		t.Fatal(err)
 	}
 	eventually(t, func() bool {
 		state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(child)) + "/stat")

@@ -114,9 +114,7 @@ func (a answer) problem(t *testing.T, name string) {
 func healthy(t *testing.T, p *project) {
 	for _, name := range p.s.names() {
 		for _, path := range []string{"/healthz", "/readyz"} {
-			if err := p.s.probe(p.s.replica(name), path); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			eventually(t, name+" is well by "+path, func() bool { return p.s.probe(p.s.replica(name), path) == nil })
 		}
 	}
 }

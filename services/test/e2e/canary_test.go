@@ -118,7 +118,7 @@ func canaryOfBlocks(t *testing.T, p *project) {
 	p.keepComing(t, 4, "player", attributes{"number": 1})
 	p.awaitShadow(t)
 	_, err := studio.CanaryFunction(within(t), "pairs", client.CanaryRequest{Version: 2, BlockSeconds: 2,
-		Steps: []int{50, 100}, LeastMatches: 10})
+		Steps: []int{50, 100}, LeastMatches: 20})
 	if err != nil {
 		t.Fatal(err)
 	}

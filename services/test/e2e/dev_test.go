@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/bus"
 )
 
@@ -76,18 +78,23 @@ func serverCommand(t *testing.T, made *artefacts) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(told, port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	words := strings.Fields(string(text))
-	if len(words) != 3 || words[0] != p.name {
-		t.Fatalf("the server of project %s is told %q", p.name, text)
+	var words []string
+	eventually(t, "the server writes what it is told", func() bool {
+		text, _ := os.ReadFile(filepath.Join(told, port))
+		words = strings.Fields(string(text))
+		return len(words) == 3
+	})
+	if words[0] != p.name {
+		t.Fatalf("the server of project %s is told %q", p.name, words)
 	}
 	match, process := words[1], words[2]
-	if _, err := p.developer(t).GetMatch(within(t), match); err != nil {
-		t.Errorf("match %s: %v", match, err)
-	}
+	eventually(t, "the match is told", func() bool {
+		_, err := p.developer(t).GetMatch(within(t), match)
+		if err != nil && client.Status(err) != http.StatusNotFound {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
 	log := s.replica("dev").log
 	eventually(t, "what the server prints is logged", func() bool { return log.contains("serves " + match) })
 	running := func() bool {

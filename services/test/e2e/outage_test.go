@@ -43,9 +43,9 @@ func natsAway(t *testing.T, p *project) {
 		waiting[i].now(t)
 	}
 	for _, name := range []string{"ticket-1", "ticket-2"} {
-		if err := p.s.probe(p.s.replica(name), "/readyz"); err != nil {
-			t.Errorf("%s creates tickets without a message bus, but is not ready: %v", name, err)
-		}
+		eventually(t, name+", which creates tickets without a message bus, is ready", func() bool {
+			return p.s.probe(p.s.replica(name), "/readyz") == nil
+		})
 	}
 	const bus = `matchmaker_dependency_up{dependency="nats"}`
 	reaches := func(up float64) func() bool {

@@ -160,13 +160,16 @@ func queuedGame(t *testing.T, p *project) {
 	search := func(queue string, want int) {
 		t.Helper()
 		server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
-		got, err := server.BackfillV1(within(t), client.BackfillV1Request{ //nolint:staticcheck // it is still served
-			Connection: running, Function: client.FunctionTarget{Name: "duel", Version: "1"}, Queue: queue,
-			Config: []byte(`{"attribute":"skill","window":100,"widen":0}`),
+		eventually(t, fmt.Sprintf("a search in the queue %q finds %d", queue, want), func() bool {
+			got, err := server.BackfillV1(within(t), client.BackfillV1Request{ //nolint:staticcheck // it is still served
+				Connection: running, Function: client.FunctionTarget{Name: "duel", Version: "1"}, Queue: queue,
+				Config: []byte(`{"attribute":"skill","window":100,"widen":0}`),
+			})
+			if n := len(got.AssignedTickets); err != nil || n > 0 && n != want {
+				t.Fatalf("queue %q: got %+v, %v, want %d tickets", queue, got, err, want)
+			}
+			return len(got.AssignedTickets) == want // one that took too long finds none
 		})
-		if err != nil || len(got.AssignedTickets) != want {
-			t.Errorf("queue %q: got %+v, %v, want %d tickets", queue, got, err, want)
-		}
 	}
 	search("casual", 0)
 	search("", 2)

@@ -24,19 +24,20 @@ import (
 func recordTickets(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
+	p.match(t, attributes{"skill": 1200}) // from here on matches are made at once
 	dir := t.TempDir()
 	file, detailed, list := filepath.Join(dir, "day.mmrec"), filepath.Join(dir, "detailed.mmrec"),
 		filepath.Join(dir, "detailed.players")
 	support := p.commands(t, issuer.Claims{Kind: auth.Developer, Subject: "helpdesk", Role: "Support"})
 	owner := p.commands(t, issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"})
-	withProperties := []string{"record", "--out", detailed, "--players", list, "--properties", "--for", "5s"}
+	withProperties := []string{"record", "--out", detailed, "--players", list, "--properties", "--for", "15s"}
 	refused, output := support(withProperties...)
 	if err := refused.Run(); err == nil || !strings.Contains(output.String(), "support.properties") {
 		t.Fatalf("the role Support records properties: %s", output)
 	}
 	ended := make(chan error, 2)
 	var cmd *exec.Cmd
-	cmd, output = support("record", "--out", file, "--for", "5s")
+	cmd, output = support("record", "--out", file, "--for", "15s")
 	other, otherOutput := owner(withProperties...)
 	for _, one := range []*exec.Cmd{cmd, other} {
 		if err := one.Start(); err != nil {
@@ -44,7 +45,7 @@ func recordTickets(t *testing.T, p *project) {
 		}
 		go func() { ended <- one.Wait() }()
 	}
-	next := time.NewTicker(200 * time.Millisecond) // each match has a game server
+	next := time.NewTicker(500 * time.Millisecond) // each match has a game server
 	defer next.Stop()
 	for n, running := 0, 2; running > 0; n++ {
 		left, err := p.request(within(t), fmt.Sprint("left-", n), client.TicketRequest{
