@@ -5,20 +5,24 @@ import (
 	"slices"
 )
 
-// againShare is which part of an anchor's even share of the work may be spent on building again: one of so many.
-const againShare = 4
+const (
+	// againShare is which part of an anchor's even share of the work may be spent on building again: one of so many.
+	againShare = 4
+	// leastAgain is with how little of it that is not begun.
+	leastAgain = 200
+)
 
 // again builds other matches of an anchor, if there are preferences, and keeps the one that costs least. The first one
 // has who is near in any region, and then whoever is far in the region that is left. So others are built for each
 // region by itself, and then without the tickets that are farthest from the anchor.
 func (s *search) again(anchor uint32, limit int) {
 	b := s.b
-	if len(s.rules.Prefer) == 0 {
+	share := min(s.work, max(s.spare, s.work)/(againShare*max(1, s.anchorsLeft)))
+	if len(s.rules.Prefer) == 0 || share < leastAgain {
 		return
 	}
-	left := s.work
-	s.work = min(left, max(s.spare, left)/(againShare*max(1, s.anchorsLeft)))
-	left -= s.work
+	left := s.work - share
+	s.work = share
 	match, price := b.match, b.price
 	regions, regional := uint64(1), b.region >= 0
 	if regional {

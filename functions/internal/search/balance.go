@@ -91,7 +91,7 @@ func (b *builder) even() {
 		return
 	}
 	b.trials = b.allowance()
-	for range rounds {
+	for round := 0; round < rounds && b.trials > 0; round++ {
 		price, region := b.price, b.region
 		before := b.imbalance()
 		best, bestRegion, good := before, region, move{second: -1}

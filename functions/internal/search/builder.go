@@ -46,7 +46,7 @@ type builder struct {
 	repairs int
 	// simple is set if all guards are spreads in the match whose bounds do not depend on what joins.
 	simple bool
-	// share is which part of its spreads and gaps a match with the anchor may use while all of its tickets can wait,
+	// share is which part of its bounds a match with the anchor may use while all of its tickets can wait,
 	// narrow the part that no match with the anchor is beyond.
 	share, narrow float64
 	// distant is beyond which distance to the anchor no ticket can be in a match with it.

@@ -170,7 +170,7 @@ func (s *search) findMain() {
 		case *rules.Gap:
 			gap = cmp.Or(gap, c.Value)
 		case *rules.Compare:
-			if odds, _, _ := bounding(c); odds != nil {
+			if odds, _, _ := rules.BoundedOdds(c); odds != nil {
 				gap = cmp.Or(gap, odds.Value)
 			}
 		}

@@ -15,30 +15,11 @@ type evenness struct {
 	of     []strength // of each ticket
 }
 
-// bounding returns the odds that a condition bounds, the favourite from above and the quality from below; nil for
-// another condition.
-func bounding(need rules.Condition) (odds *rules.OddsOf, bound *rules.Bound, strict bool) {
-	c, _ := need.(*rules.Compare)
-	if c == nil {
-		return nil, nil, false
-	}
-	odds, is := c.Left.(*rules.OddsOf)
-	literal, fixed := c.Right.(*rules.Literal)
-	within, strictly := rules.LessEqual, rules.Less
-	if is && odds.Odds == rules.Quality {
-		within, strictly = rules.GreaterEqual, rules.Greater
-	}
-	if !is || !fixed || c.Op != within && c.Op != strictly {
-		return nil, nil, false
-	}
-	return odds, literal.Bound, c.Op == strictly
-}
-
 // findEvenness finds the rules that bound odds.
 func (s *search) findEvenness() {
 	s.evenness = make([]*evenness, len(s.all))
 	for i := range s.all {
-		if odds, bound, strict := bounding(s.all[i].Need); odds != nil {
+		if odds, bound, strict := rules.BoundedOdds(s.all[i].Need); odds != nil {
 			s.evenness[i] = &evenness{odds: odds, bound: bound, strict: strict}
 		}
 	}
@@ -58,9 +39,9 @@ func (s *search) extendEvenness() {
 	}
 }
 
-// uneven is how far apart teams are beyond what a rule allows, in all pairs of them, as a difference of skills. It is
-// infinite if no exchange of tickets between teams changes that.
-func (b *builder) uneven(of *evenness) (sum float64) {
+// uneven is how far apart teams are beyond a part of what a rule allows, in all pairs of them, as a difference of
+// skills. It is infinite if no exchange of tickets between teams changes that.
+func (b *builder) uneven(of *evenness, part float64) (sum float64) {
 	most, on := b.at(of.bound)
 	if !on {
 		return 0
@@ -89,7 +70,7 @@ func (b *builder) uneven(of *evenness) (sum float64) {
 			if squared < 0 && len(b.teams) == 2 || math.IsInf(squared, -1) {
 				return math.Inf(1)
 			}
-			sum += greater(0, apart-math.Copysign(math.Sqrt(math.Abs(squared)*variance), squared))
+			sum += greater(0, apart-part*math.Copysign(math.Sqrt(math.Abs(squared)*variance), squared))
 		}
 	}
 	if sum > 0 && !several {

@@ -78,7 +78,7 @@ func (b *builder) excess() (sum float64) {
 			continue
 		}
 		if b.evenness[i] != nil {
-			sum += b.uneven(b.evenness[i])
+			sum += b.uneven(b.evenness[i], part)
 			continue
 		}
 		c, ok := b.all[i].Need.(*rules.Gap)
@@ -169,7 +169,7 @@ func (b *builder) improve() {
 	if len(b.rules.Prefer) == 0 {
 		return
 	}
-	b.trials = b.allowance()
+	b.trials = max(8, b.allowance())
 	for range rounds {
 		better := b.exchange()
 		if b.replace() {
@@ -188,7 +188,7 @@ func (b *builder) improve() {
 // the work.
 func (b *builder) allowance() int {
 	anchors := max(1, b.anchorsLeft)
-	return max(8, min(trials, max(b.spare, b.work)/(4*anchors*max(1, b.total))))
+	return min(trials, max(b.spare, b.work)/(4*anchors*max(1, b.total)))
 }
 
 // trials bounds the allowance.

@@ -26,7 +26,7 @@ func measures(r *rules.Rules) (all []measured) {
 	}
 	for i := range r.Rules {
 		need := r.Rules[i].Need
-		if odds, _, _ := bounding(need); odds != nil {
+		if odds, _, _ := rules.BoundedOdds(need); odds != nil {
 			add(measuredOdds(odds))
 		} else {
 			add(measured{name: measureName(need), need: need})

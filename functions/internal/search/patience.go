@@ -87,7 +87,8 @@ func (b *builder) part() float64 {
 	return b.share
 }
 
-// isNear returns whether the match, which the rules allow, uses at most a part of its spreads and gaps.
+// isNear returns whether the match, which the rules allow, uses at most a part of its spreads and gaps, and of how far
+// apart its odds allow teams to be.
 func (b *builder) isNear(part float64) bool {
 	for i := range b.all {
 		rule := &b.all[i]
@@ -103,6 +104,10 @@ func (b *builder) isNear(part float64) bool {
 			}
 		case *rules.Gap:
 			if most, on := b.at(c.Max); on && b.gap(c) > most*part {
+				return false
+			}
+		case *rules.Compare:
+			if of := b.evenness[i]; of != nil && b.uneven(of, part) > 0 {
 				return false
 			}
 		}

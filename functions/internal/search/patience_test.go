@@ -105,3 +105,40 @@ func TestNobodyWaitsPastTheLastMoment(t *testing.T) {
 		t.Errorf("the cases say little: only in %d pools tickets wait", counts["wait"])
 	}
 }
+
+// Tickets wait for teams that are even where odds are bounded, too, until their last moment. Where nobody comes they do
+// not.
+func TestTicketsWaitForEvenOdds(t *testing.T) {
+	for _, rule := range []string{
+		`{"compare": [{"favorite": "skill", "beta": 200}, "<=", 0.95]}`,
+		`{"compare": [{"quality": "skill", "beta": 200}, ">=", 0.3]}`,
+	} {
+		r := parsed(t, `{"values": {"skill": "number"}, "teams": [{"name": "team", "copies": 2, "size": 2}],
+			"rules": [`+rule+`], "patience": {"until": 60}}`)
+		match := func(strongest float64, ages ...float64) bool {
+			var pool []judge.Ticket
+			for i, age := range ages {
+				pool = append(pool, party(age, 1500, 1))
+				if i == 0 {
+					pool[0] = party(age, strongest, 1)
+				}
+			}
+			return len(search.Search(r, tickets(pool), nil, plenty)) > 0
+		}
+		// Others came two seconds ago, and are matched.
+		for _, c := range []struct {
+			name      string
+			strongest float64
+			oldest    float64
+			want      bool
+		}{
+			{"even teams", 1500, 2, true},
+			{"uneven teams", 1900, 2, false},
+			{"uneven teams at the last moment", 1900, 61, true},
+		} {
+			if got := match(c.strongest, c.oldest, 2, 1, 1); got != c.want {
+				t.Errorf("%s: %s: a match %v, want %v", rule, c.name, got, c.want)
+			}
+		}
+	}
+}

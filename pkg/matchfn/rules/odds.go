@@ -41,3 +41,22 @@ const (
 	// minBeta is the least Beta, of which the square is not 0.
 	minBeta = 1e-100
 )
+
+// BoundedOdds returns the odds that a condition bounds, the favourite from above and the quality from below, and
+// whether they must not be as the bound is; nil for another condition.
+func BoundedOdds(need Condition) (odds *OddsOf, bound *Bound, strict bool) {
+	c, _ := need.(*Compare)
+	if c == nil {
+		return nil, nil, false
+	}
+	odds, is := c.Left.(*OddsOf)
+	literal, fixed := c.Right.(*Literal)
+	within, strictly := LessEqual, Less
+	if is && odds.Odds == Quality {
+		within, strictly = GreaterEqual, Greater
+	}
+	if !is || !fixed || c.Op != within && c.Op != strictly {
+		return nil, nil, false
+	}
+	return odds, literal.Bound, c.Op == strictly
+}

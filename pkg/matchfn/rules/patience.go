@@ -54,15 +54,18 @@ func (c *checker) patience() {
 			return
 		}
 	}
-	c.add("patience", "no rule has a spread or a gap: no match is nearer than another")
+	c.add("patience", "no rule bounds a spread, a gap, a favorite or a quality: no match is nearer than another")
 }
 
-// narrows returns whether a match can use less than all that a rule allows. What patience asks is looked at in spreads
-// and gaps that must hold in any case.
+// narrows returns whether a match can use less than all that a rule allows. What patience asks is looked at in spreads,
+// gaps and odds that must hold in any case.
 func narrows(need Condition) bool {
 	switch c := need.(type) {
 	case *Spread, *Gap:
 		return true
+	case *Compare:
+		odds, _, _ := BoundedOdds(c)
+		return odds != nil
 	case *All:
 		for _, of := range c.Of {
 			if narrows(of) {

@@ -105,7 +105,7 @@ func TestErrorsNameThePlace(t *testing.T) {
 		`{` + near + `, "patience": {"until": 1e9}}`:                                                                          `patience.until: must be more than 0 seconds and at most 86400`,
 		`{` + near + `, "patience": {"until": 5, "worth": -1}}`:                                                               `patience.worth: must be more than 0`,
 		`{` + near + `, "patience": {"until": 5, "enough": 1}}`:                                                               `patience.enough: must be a part of the bounds`,
-		`{` + teams + `, "patience": {"until": 5}}`:                                                                           `patience: no rule has a spread or a gap`,
+		`{` + teams + `, "patience": {"until": 5}}`:                                                                           `patience: no rule bounds a spread, a gap`,
 		`{` + teams + `, "rules": [{"holders": "r", "of": "x"}]}`:                                                             `rules[0]: has no count`,
 		`{` + teams + `, "rules": [{"latency": "p", "max": 5}]}`:                                                              `only if the rules have regions`,
 		`{` + teams + `, "roles": {"from": "role", "most": 1}}`:                                                               `roles.most: there is no such member here, only from, max, weight`,

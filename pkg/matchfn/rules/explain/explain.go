@@ -243,7 +243,7 @@ func patience(p *rules.Patience) []string {
 		return nil
 	}
 	return []string{
-		"where players come who may be in it, a match must be nearer than the spreads and gaps above say: " +
+		"where players come who may be in it, a match must be nearer than the spreads, gaps and odds above say: " +
 			"the more of them come, the nearer",
 		fmt.Sprintf("a match of equals is worth a wait of %s s, instead of one at the bounds", number(p.Worth)),
 		fmt.Sprintf("with at most %s of its bounds, a match is near enough at once", number(p.Enough)),
