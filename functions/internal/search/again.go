@@ -2,19 +2,20 @@ package search
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
 const (
 	// againShare is which part of an anchor's even share of the work may be spent on building again: one of so many.
 	againShare = 4
-	// leastAgain is with how little of it that is not begun.
+	// leastAgain is the least work with which that is begun.
 	leastAgain = 200
 )
 
-// again builds other matches of an anchor, if there are preferences, and keeps the one that costs least. The first one
-// has who is near in any region, and then whoever is far in the region that is left. So others are built for each
-// region by itself, and then without the tickets that are farthest from the anchor.
+// again builds other matches of an anchor, of no fewer players, if there are preferences, and keeps the one that costs
+// least. The first one has who is near in any region, and then whoever is far in the region that is left. So others are
+// built for each region by itself, and then without the tickets that are farthest from the anchor.
 func (s *search) again(anchor uint32, limit int) {
 	b := s.b
 	share := min(s.work, max(s.spare, s.work)/(againShare*max(1, s.anchorsLeft)))
@@ -23,17 +24,24 @@ func (s *search) again(anchor uint32, limit int) {
 	}
 	left := s.work - share
 	s.work = share
-	match, price := b.match, b.price
-	regions, regional := uint64(1), b.region >= 0
+	first, match, price := b.region, b.match, b.price
+	b.least = b.total
+	regions, regional := uint64(1), first >= 0
 	if regional {
-		regions = b.reach(anchor)
+		regions = b.reach(anchor) & (^uint64(0) >> (MaxRegions - len(s.regions)))
 	}
 	for ; regions != 0 && s.work > 0; regions &= regions - 1 {
+		near, built := []uint32(nil), !regional
 		if regional {
-			b.start = regions & -regions
+			b.start, built = regions&-regions, bits.TrailingZeros64(regions) == first
 		}
-		near := s.near(anchor, limit, nil)
-		for before := -1; len(near) != before && s.work > 0 && s.buildOf(anchor, near); {
+		near = s.near(anchor, limit, nil)
+		before := -1
+		if built {
+			before = len(near)
+			near = s.within(anchor, near, &match)
+		}
+		for len(near) != before && s.work > 0 && s.buildOf(anchor, near) {
 			before = len(near)
 			near = s.within(anchor, near, &b.match)
 			if b.price < price && b.anywhere() && b.price < price {
@@ -42,7 +50,7 @@ func (s *search) again(anchor uint32, limit int) {
 		}
 		b.start = ^uint64(0)
 	}
-	b.match = match
+	b.match, b.least = match, 0
 	s.work += left
 }
 

@@ -8,91 +8,107 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// balance is a gap between the teams that is to be small where no preference says which teams are better: that of a
-// value which the rules bound. It counts as a part of what its rule ever allows.
+// balance is a gap between the teams that is to be small where no preference says it: that of a value which the rules
+// bound. It counts as a part of what its rule ever allows.
 type balance struct {
 	gap   *rules.Gap
 	of    *share // nil if the gap is not between sums or averages
 	scale float64
 }
 
-// findBalances finds the gaps that the rules bound, and then those between the averages of the values whose spread they
-// bound.
+// findBalances finds the gaps and odds that the rules bound, and then the gaps between the averages of the values whose
+// spread they bound.
 func (s *search) findBalances() {
 	several := false
 	for i := range s.rules.Teams {
 		several = several || ever(s.rules.Teams[i].Size.Max) > 1
 	}
-	if !several || slices.ContainsFunc(s.rules.Prefer, aboutTeams) {
+	if !several {
 		return
+	}
+	preferred := map[string]bool{}
+	for _, p := range s.rules.Prefer {
+		teamValues(p, preferred)
 	}
 	for i := range s.all {
 		switch c := s.all[i].Need.(type) {
 		case *rules.Gap:
-			s.balance(c, s.shares[i], c.Max)
+			s.balance(c, s.shares[i], c.Max, preferred)
 		case *rules.Compare:
-			if bound, fixed := c.Right.(*rules.Literal); fixed && (c.Op == rules.Less || c.Op == rules.LessEqual) {
-				s.balanceAverage(averageIn(c.Left), bound.Bound)
+			if odds, _, _ := rules.BoundedOdds(c); odds != nil {
+				s.balanceOf(rules.StatSum, odds.Value, rules.Fixed(odds.Beta), preferred)
 			}
+			value, bound := boundedAverage(c)
+			s.balanceOf(rules.StatAverage, value, bound, preferred)
 		}
 	}
 	for i := range s.all {
 		if c, ok := s.all[i].Need.(*rules.Spread); ok {
-			s.balanceAverage(c.Value, c.Max)
+			s.balanceOf(rules.StatAverage, c.Value, c.Max, preferred)
 		}
 	}
 }
 
-// aboutTeams returns whether a preference depends on how players are divided into teams, or may.
-func aboutTeams(p rules.Preference) bool {
-	if p.Need != nil {
-		of, known := scopeOf(p.Need)
-		return !known || of != rules.InMatch
-	}
-	return mentions(p.Amount, func(e rules.Expression) bool {
+// teamValues adds the values that a preference compares in teams. It says itself how even teams are to be.
+func teamValues(p rules.Preference, values map[string]bool) {
+	mentions(p.Amount, func(e rules.Expression) bool {
 		switch e := e.(type) {
 		case *rules.StatOf:
-			return e.Scope.Of != rules.InMatch
-		case *rules.OddsOf, *rules.Reluctance:
-			return true
+			values[e.Value] = values[e.Value] || e.Scope.Of != rules.InMatch
+		case *rules.OddsOf:
+			values[e.Value] = true
 		}
-		return false
+		return false // look at all
 	})
 }
 
-// averageIn returns the value of the first average in an expression, or nothing.
-func averageIn(e rules.Expression) (value string) {
-	mentions(e, func(e rules.Expression) bool {
+// boundedAverage returns the value of the first average in an expression that a condition bounds from above.
+func boundedAverage(c *rules.Compare) (value string, bound *rules.Bound) {
+	of, most := c.Left, c.Right
+	switch c.Op {
+	case rules.Less, rules.LessEqual:
+	case rules.Greater, rules.GreaterEqual:
+		of, most = most, of
+	default:
+		return "", nil
+	}
+	literal, fixed := most.(*rules.Literal)
+	if !fixed {
+		return "", nil
+	}
+	mentions(of, func(e rules.Expression) bool {
 		if of, ok := e.(*rules.StatOf); ok && of.Stat == rules.StatAverage {
 			value = cmp.Or(value, of.Value)
 		}
 		return value != ""
 	})
-	return value
+	return value, literal.Bound
 }
 
-func (s *search) balanceAverage(value string, bound *rules.Bound) {
+func (s *search) balanceOf(stat rules.Stat, value string, bound *rules.Bound, preferred map[string]bool) {
 	if column := s.column(value); column != nil && column.numbers != nil {
-		s.balance(&rules.Gap{Value: value, Stat: rules.StatAverage}, s.shareOf(column), bound)
+		s.balance(&rules.Gap{Value: value, Stat: stat}, s.shareOf(column), bound, preferred)
 	}
 }
 
-// balance adds a gap, if its value has none yet.
-func (s *search) balance(gap *rules.Gap, of *share, bound *rules.Bound) {
+// balance adds the gap of a value, if it has none yet and no preference says which is better.
+func (s *search) balance(gap *rules.Gap, of *share, bound *rules.Bound, preferred map[string]bool) {
 	known := slices.ContainsFunc(s.balances, func(b balance) bool { return b.gap.Value == gap.Value })
-	if _, most, _ := bound.Over(0, math.Inf(1)); !known && most > 0 && !math.IsInf(most, 1) {
+	_, most, _ := bound.Over(0, math.Inf(1))
+	if gap.Value != "" && !known && !preferred[gap.Value] && most > 0 && !math.IsInf(most, 1) {
 		s.balances = append(s.balances, balance{gap, of, most})
 	}
 }
 
-// even exchanges tickets between teams while that makes the gaps smaller, and the match is allowed and costs no more.
+// even exchanges tickets between teams while that makes the gaps smaller, the match is allowed and costs no more, and
+// players take their roles no more reluctantly.
 func (b *builder) even() {
 	if len(b.balances) == 0 {
 		return
 	}
 	b.trials = b.allowance()
 	for round := 0; round < rounds && b.trials > 0; round++ {
-		price, region := b.price, b.region
+		price, region, reluctant := b.price, b.region, b.reluctant()
 		before := b.imbalance()
 		best, bestRegion, good := before, region, move{second: -1}
 		b.moves(func(m move) {
@@ -101,7 +117,7 @@ func (b *builder) even() {
 			}
 			b.work -= b.total
 			b.swap(m)
-			if apart := b.imbalance(); apart < best && b.accept() && b.price <= price {
+			if apart := b.imbalance(); apart < best && b.accept() && b.price <= price && b.reluctant() <= reluctant {
 				best, bestRegion, good = apart, b.region, m
 			}
 			b.swapBack(m)
@@ -112,6 +128,17 @@ func (b *builder) even() {
 		}
 		b.swap(good)
 	}
+}
+
+// reluctant is how reluctantly the players of the match take their roles.
+func (b *builder) reluctant() float64 {
+	if !b.byRole {
+		return 0
+	}
+	for i := range b.teams {
+		b.assign(i) // what was looked at last may be another match
+	}
+	return b.reluctances(b.list[:0], rules.Scope{Of: rules.InMatch})[0]
 }
 
 // imbalance is how great the gaps of the match are.

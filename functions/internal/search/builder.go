@@ -62,8 +62,10 @@ type builder struct {
 	game  *openGame
 	must  []uint32
 	start uint64 // the regions that there are
-	// top is the most players, fewest the fewest, needs how many of each role there must be.
+	// top is the most players, fewest the fewest, needs how many of each role there must be. least is the fewest of any
+	// arrangement.
 	top, fewest    int
+	least          int
 	needs, lacking []int
 
 	// Scratch.
@@ -217,9 +219,9 @@ func (b *builder) enough(a *arrangement) bool {
 
 // arrange begins a match with so many teams.
 func (b *builder) arrange(a *arrangement) {
-	b.arranged, b.total, b.fewest, b.needs = a, 0, a.fewest, a.needs
+	b.arranged, b.total, b.fewest, b.needs = a, 0, max(a.fewest, b.least), a.needs
 	if b.full {
-		b.fewest = max(a.fewest, a.fullest)
+		b.fewest = max(b.fewest, a.fullest)
 	}
 	n := len(a.shapes)
 	for len(b.teams) < n {
