@@ -10,6 +10,20 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/judge"
 )
 
+// Matches that are built again have no fewer players, though they cost less.
+func TestCheaperMatchesHaveNoFewerPlayers(t *testing.T) {
+	r := parsed(t, `{"values": {"skill": "number"},
+		"teams": [{"name": "team", "copies": 2, "size": {"min": 1, "max": 5}}], "rules": [{"spread": "skill", "max": 900}],
+		"prefer": [{"low": {"minus": [{"max": "skill"}, {"min": "skill"}]}, "scale": 100}]}`)
+	var pool []judge.Ticket
+	for i := range 60 {
+		pool = append(pool, party(float64(100-i), float64(i*37%800), 1))
+	}
+	if found := search.Search(r, tickets(pool), nil, plenty); len(found) != 6 {
+		t.Errorf("60 players are in %d matches, want 6", len(found))
+	}
+}
+
 // The match of the oldest ticket is as near as one can be in most pools, whichever region that is in: the nearest of
 // all may be together in none.
 func TestMatchesOfOtherRegionsAreLookedAt(t *testing.T) {

@@ -56,6 +56,10 @@ func TestPartiesAreBalanced(t *testing.T) {
 		`"rules": [{"spread": "skill", "max": 100}]`,
 		`"rules": [{"spread": "skill", "max": 100, "in": "team"}]`,
 		`"rules": [{"compare": [{"max": {"abs": {"minus": [{"avg": "skill", "in": "team"}, {"avg": "skill"}]}}}, "<=", 100]}]`,
+		`"rules": [{"compare": [100, ">=", {"max": {"abs": {"minus": [{"avg": "skill", "in": "team"}, {"avg": "skill"}]}}}]}]`,
+		`"rules": [{"compare": [{"favorite": "skill", "beta": 50}, "<=", 0.99]}]`,
+		`"rules": [{"compare": [{"quality": "skill", "beta": 50}, ">=", 0.01]}]`,
+		`"rules": [{"spread": "skill", "max": 100}], "prefer": [{"need": {"gap": "count", "max": 1}}]`,
 	} {
 		even, all := pools(t, rest)
 		t.Logf("%s: %d of %d pools are divided as evenly as they can be", rest, even, all)
@@ -178,6 +182,34 @@ func TestPreferencesLeaveWorkForOthers(t *testing.T) {
 		}
 		if found := search.Search(r, tickets(pool), nil, 400_000); len(found) < 7 {
 			t.Errorf("%s: found %d matches of 160 players, want 7", rest, len(found))
+		}
+	}
+}
+
+// Players keep the roles that they like, however uneven the teams are.
+func TestEvenTeamsKeepTheRolesThatPlayersLike(t *testing.T) {
+	r := parsed(t, `{"values": {"skill": "number", "role": "map"}, "roles": {"from": "role"},
+		"teams": [{"name": "team", "copies": 2, "size": 2, "roles": {"tank": 1, "healer": 1}}],
+		"rules": [{"spread": "skill", "max": 1000}]}`)
+	tank, healer := map[string]float64{"tank": 0, "healer": 9}, map[string]float64{"tank": 9, "healer": 0}
+	var pool []judge.Ticket
+	for i, skill := range []float64{100, 60, 40, 0} {
+		likes := tank
+		if i == 1 || i == 2 {
+			likes = healer
+		}
+		pool = append(pool, judge.Ticket{Age: float64(20 - i), Players: []judge.Player{{"skill": skill, "role": likes}}})
+	}
+	found := search.Search(r, tickets(pool), nil, plenty)
+	if len(found) != 1 {
+		t.Fatalf("found %d matches", len(found))
+	}
+	for _, team := range found[0].Teams {
+		for i, ticket := range team.Tickets {
+			likes := pool[ticket].Players[0]["role"].(map[string]float64)
+			if likes[team.Roles[i]] != 0 {
+				t.Errorf("ticket %d has the role %s", ticket, team.Roles[i])
+			}
 		}
 	}
 }

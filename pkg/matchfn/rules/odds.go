@@ -43,7 +43,7 @@ const (
 )
 
 // BoundedOdds returns the odds that a condition bounds, the favourite from above and the quality from below, and
-// whether they must not be as the bound is; nil for another condition.
+// whether the bound itself is excluded; nil for another condition.
 func BoundedOdds(need Condition) (odds *OddsOf, bound *Bound, strict bool) {
 	c, _ := need.(*Compare)
 	if c == nil {

@@ -15,8 +15,8 @@ type Choice struct {
 	Other   int // of them, those with another match
 	// Spread and Gap are those of the function's match less those of the reading's, where they are others.
 	Spread, Gap Sample
-	Better      int // neither is greater
-	Worse       int // both are greater
+	Better      int // one is less, and neither is greater
+	Worse       int // one is greater, and neither is less
 }
 
 // Add adds what was found elsewhere.
@@ -72,10 +72,11 @@ func (c *Choice) add(ours, theirs *engine.Match, waiting []*world.Ticket) {
 	spread, gap := evenness(ours, waiting)
 	otherSpread, otherGap := evenness(theirs, waiting)
 	c.Spread, c.Gap = append(c.Spread, spread-otherSpread), append(c.Gap, gap-otherGap)
+	less, more := spread < otherSpread || gap < otherGap, spread > otherSpread || gap > otherGap
 	switch {
-	case spread <= otherSpread && gap <= otherGap:
+	case less && !more:
 		c.Better++
-	case spread > otherSpread && gap > otherGap:
+	case more && !less:
 		c.Worse++
 	}
 }
