@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
@@ -30,7 +31,11 @@ func (x *translator) rule(rule *Rule, scope rules.Scope) {
 		return
 	}
 	x.Rule(rule.Name, active, need)
-	x.Say(rule.At, rule.Name, t.Exact, "%s", why)
+	verdict := t.Exact
+	if guess := x.guess(rule.Source); guess != "" {
+		verdict, why = t.Stricter, strings.TrimPrefix(why+"; "+guess, "; ")
+	}
+	x.Say(rule.At, rule.Name, verdict, "%s", why)
 }
 
 // negate returns the condition that another does not hold. The bounds of latencies would become others.

@@ -29,7 +29,8 @@ func Translate(q *Queue, pool string) (*t.Translation, error) {
 	if p == nil {
 		return nil, fmt.Errorf("the queue has no pool %q, only %s", pool, strings.Join(names, ", "))
 	}
-	x := &translator{Builder: t.New(p.Name), kinds: map[string]rules.Kind{}, defaults: map[string]*document.Node{}}
+	x := &translator{Builder: t.New(p.Name), kinds: map[string]rules.Kind{}, known: map[string]bool{},
+		defaults: map[string]*document.Node{}}
 	x.infer(p)
 	x.around(q, p, names)
 	for _, team := range p.Teams {
@@ -52,6 +53,7 @@ func Translate(q *Queue, pool string) (*t.Translation, error) {
 type translator struct {
 	*t.Builder
 	kinds    map[string]rules.Kind // of sources
+	known    map[string]bool       // sources whose kind the file says, and which is not guessed
 	defaults map[string]*document.Node
 }
 
@@ -105,40 +107,6 @@ func sorted(all []Relaxation) []Relaxation {
 	all = slices.Clone(all)
 	sort.SliceStable(all, func(i, j int) bool { return all[i].After < all[j].After })
 	return all
-}
-
-// infer finds the kind of each source by the rules that use it. What is only compared for equality is a string, unless
-// its reference or its default is a number.
-func (x *translator) infer(p *Pool) {
-	all := slices.Clone(p.Rules)
-	for _, team := range p.Teams {
-		all = append(all, team.Rules...)
-	}
-	for _, rule := range all {
-		if rule.Default != nil {
-			x.defaults[rule.Source] = rule.Default
-		}
-		switch rule.Type {
-		case "Intersection":
-			x.kinds[rule.Source] = rules.Set
-		case "Equality", "InList":
-			if x.kinds[rule.Source] == "" {
-				x.kinds[rule.Source] = rules.String
-			}
-			n := rule.Reference
-			if n != nil && n.Kind == document.List && len(n.Elements) > 0 {
-				n = n.Elements[0]
-			}
-			if n == nil {
-				n = rule.Default
-			}
-			if n != nil && n.Kind == document.Number {
-				x.kinds[rule.Source] = rules.Number
-			}
-		default:
-			x.kinds[rule.Source] = rules.Number
-		}
-	}
 }
 
 const (

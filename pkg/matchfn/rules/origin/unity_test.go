@@ -1,0 +1,80 @@
+package origin_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/pkg/matchfn/rules/judge"
+	"matchmaker.dev/pkg/matchfn/rules/origin"
+	"matchmaker.dev/pkg/matchfn/rules/translation"
+)
+
+// lineOf returns the verdict on a rule of a file.
+func lineOf(t *testing.T, result *translation.Translation, name string) translation.Line {
+	t.Helper()
+	for _, l := range result.Lines {
+		if l.Name == name {
+			return l
+		}
+	}
+	t.Fatalf("there is no verdict on %q: %v", name, result.Lines)
+	return translation.Line{}
+}
+
+// duel is a queue of Unity for one against one.
+func duel(t *testing.T, matchRules string) *translation.Translation {
+	t.Helper()
+	result, err := origin.Import(origin.Unity, []byte(`{"matchDefinition": {"teams": [{"name": "t",
+		"teamCount": {"min": 2, "max": 2}, "playerCount": {"min": 1, "max": 1}}],
+		"matchRules": [`+matchRules+`]}}`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// pair is a match of two tickets.
+func pair(ages [2]float64, a, b judge.Player) []judge.Ticket {
+	return []judge.Ticket{{Age: ages[0], Players: []judge.Player{a}}, {Age: ages[1], Players: []judge.Player{b}}}
+}
+
+func matches(result *translation.Translation, pool []judge.Ticket) bool {
+	_, found := judge.Any(result.Rules, pool)
+	return found
+}
+
+// Unity compares strings and numbers. A file that does not say which they are is not translated exactly.
+func TestUnityKindsThatAreGuessedAreSaid(t *testing.T) {
+	rule := `{"name": "%s", "type": "%s", "source": "Players.ExternalData.CloudSave.x"%s}`
+	saved := `, "externalData": {"cloudSave": {"default": %s}}`
+	for _, c := range []struct {
+		rules   string
+		verdict translation.Verdict
+		x       any // what players have who match
+	}{
+		{fmt.Sprintf(rule, "r", "Equality", ""), translation.Stricter, "a"},
+		{fmt.Sprintf(rule, "r", "Equality", fmt.Sprintf(saved, `"z"`)), translation.Exact, "a"},
+		{fmt.Sprintf(rule, "r", "Equality", fmt.Sprintf(saved, `0`)), translation.Exact, 3.0},
+		{fmt.Sprintf(rule, "r", "Equality", "") + "," + fmt.Sprintf(rule, "s", "Equality", fmt.Sprintf(saved, `0`)),
+			translation.Exact, 3.0},
+		{fmt.Sprintf(rule, "r", "Equality", "") + "," + fmt.Sprintf(rule, "s", "InList", `, "reference": ["a"]`),
+			translation.Exact, "a"},
+		{fmt.Sprintf(rule, "r", "Equality", "") + "," + fmt.Sprintf(rule, "s", "Difference", `, "reference": 1`),
+			translation.Exact, 3.0},
+	} {
+		result := duel(t, c.rules)
+		l := lineOf(t, result, "r")
+		said := strings.Contains(l.Why, "its values are taken as strings; players with numbers count as missing")
+		if l.Verdict != c.verdict || said != (c.verdict == translation.Stricter) {
+			t.Errorf("%s: %s", c.rules, l)
+		}
+		if !matches(result, pair([2]float64{}, judge.Player{"x": c.x}, judge.Player{"x": c.x})) {
+			t.Errorf("%s: players with %v do not match", c.rules, c.x)
+		}
+	}
+	l := lineOf(t, duel(t, fmt.Sprintf(rule, "r", "Intersection", `, "overlap": 1`)), "r")
+	if l.Verdict != translation.Stricter || !strings.Contains(l.Why, "lists of numbers count as missing") {
+		t.Error(l)
+	}
+}
