@@ -146,3 +146,11 @@ func (rule *Rule) active() (*rules.Bound, error) {
 	}
 	return b, nil
 }
+
+// optional is when a rule counts by SecondsUntilOptional alone: until all tickets have waited so long. Nil is always.
+func (rule *Rule) optional() *rules.Bound {
+	if rule.Optional == nil {
+		return nil
+	}
+	return &rules.Bound{Clock: rules.Newest, Start: 1, Steps: []rules.Step{{After: *rule.Optional, Off: true}}}
+}

@@ -3,6 +3,7 @@ package playfab
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 	t "matchmaker.dev/pkg/matchfn/rules/translation"
@@ -10,7 +11,6 @@ import (
 
 const (
 	pairs = "each pair of tickets keeps to the limits of both, by their own waits"
-	long  = "it counts by the ticket that has waited longest"
 	short = "it counts by the ticket that has waited shortest, so that no ticket gets more than its own limit"
 )
 
@@ -67,6 +67,7 @@ func (x *translator) total(rule *Rule, name string) (t.Verdict, string, error) {
 		return "", "", errors.New("a total has custom expansions only")
 	}
 	low, high := *rule, *rule
+	low.Optional, high.Optional = nil, nil // the sum is bounded until the rule is optional for all
 	if e := rule.Expansion; e != nil {
 		of := *e
 		of.Overrides = e.MaxOverrides
@@ -81,10 +82,14 @@ func (x *translator) total(rule *Rule, name string) (t.Verdict, string, error) {
 		return "", "", err
 	}
 	value := x.value(rule, rules.Number, rules.Each)
-	x.Rule(name, nil, &rules.Total{Value: value, Sum: rules.Range{Min: least, Max: most}, Scope: whole})
+	active := rule.optional()
+	x.Rule(name, active, &rules.Total{Value: value, Sum: rules.Range{Min: least, Max: most}, Scope: whole})
 	why := ""
 	if !least.Constant() || !most.Constant() {
-		why = long
+		why = "its limits count by the ticket that has waited longest"
+	}
+	if active != nil {
+		why = join(why, "it is optional for tickets that have all waited so long")
 	}
 	if rule.Default == nil && !rule.MatchAny {
 		return t.Stricter, join(why, "a player without the attribute is in no match; PlayFab does not say how it counts"), nil
@@ -117,6 +122,9 @@ func (x *translator) region(rule *Rule, name string) (t.Verdict, string, error) 
 	x.Rule(name, nil, &rules.Latency{Value: value, Max: most, From: rules.Least})
 	x.prefer(rule, name, rule.MaxLatency, &rules.LatencyOf{Value: value}, nil)
 	const why = "tickets bring the latencies as a map by region, not as a list; a latency of exactly the limit is allowed"
+	if _, _, off := most.Over(0, math.Inf(1)); off {
+		return t.Stricter, why + "; while it does not count, the match still needs a region of which all have a latency", nil
+	}
 	return t.Exact, why, nil
 }
 

@@ -1,0 +1,75 @@
+package origin_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"matchmaker.dev/pkg/matchfn/rules/judge"
+	"matchmaker.dev/pkg/matchfn/rules/origin"
+	"matchmaker.dev/pkg/matchfn/rules/translation"
+)
+
+// twoOf is a queue of PlayFab for two players.
+func twoOf(t *testing.T, rules string) *translation.Translation {
+	t.Helper()
+	result, err := origin.Import(origin.PlayFab, []byte(`{"MinMatchSize": 2, "MaxMatchSize": 2, "Rules": [`+rules+`]}`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// A rule that is optional after some seconds counts until all tickets of a match have waited so long.
+func TestPlayFabTotalIsOptionalForTicketsThatHaveAllWaited(t *testing.T) {
+	const rule = `{"Type": "MatchTotalRule", "Name": "r", "Attribute": {"Path": "host"}, "DefaultAttributeValue": 0,
+		"Min": 1, "Max": 1, "SecondsUntilOptional": 30%s}`
+	const wider = `, "Expansion": {"MinOverrides": [1, 0], "MaxOverrides": [1, 2], "SecondsBetweenExpansions": 10}`
+	for _, c := range []struct {
+		expansion string
+		ages      [2]float64
+		a, b      float64
+		want      bool
+	}{
+		{"", [2]float64{90, 1}, 0, 0, false},
+		{"", [2]float64{90, 1}, 0, 1, true},
+		{"", [2]float64{90, 29}, 1, 1, false},
+		{"", [2]float64{90, 30}, 0, 0, true},
+		{"", [2]float64{90, 30}, 5, 5, true},
+		{wider, [2]float64{9, 9}, 1, 1, false},
+		{wider, [2]float64{10, 1}, 1, 1, true},
+		{wider, [2]float64{90, 1}, 2, 1, false}, // it still counts, with the limits of 10 seconds
+		{wider, [2]float64{90, 30}, 2, 1, true},
+	} {
+		result := twoOf(t, fmt.Sprintf(rule, c.expansion))
+		pool := pair(c.ages, judge.Player{"host": c.a}, judge.Player{"host": c.b})
+		if got := matches(result, pool); got != c.want {
+			t.Errorf("%s, %v: the hosts %v and %v match: %t", c.expansion, c.ages, c.a, c.b, got)
+		}
+		if l := lineOf(t, result, "r"); l.Verdict != translation.Exact || !strings.Contains(l.Why, "have all waited so long") {
+			t.Error(l)
+		}
+	}
+}
+
+// Our matches have a region of which all have a latency, also where the limit does not count.
+func TestPlayFabRegionsThatAreOptionalAreStricter(t *testing.T) {
+	const rule = `{"Type": "RegionSelectionRule", "Name": "r", "Path": "Latencies", "MaxLatency": 100%s}`
+	const steps = `, "Expansion": {"MaxLatencyOverrides": [100, %s], "SecondsBetweenExpansions": 9}`
+	for extra, verdict := range map[string]translation.Verdict{
+		"": translation.Exact, fmt.Sprintf(steps, "200"): translation.Exact,
+		`, "SecondsUntilOptional": 60`: translation.Stricter, fmt.Sprintf(steps, "null"): translation.Stricter,
+	} {
+		result := twoOf(t, fmt.Sprintf(rule, extra))
+		l := lineOf(t, result, "r")
+		said := strings.Contains(l.Why, "the match still needs a region of which all have a latency")
+		if l.Verdict != verdict || said != (verdict == translation.Stricter) {
+			t.Errorf("%s: %s", extra, l)
+		}
+		east, west := map[string]float64{"east": 20}, map[string]float64{"west": 20}
+		old := [2]float64{99, 99}
+		if matches(result, pair(old, judge.Player{"Latencies": east}, judge.Player{"Latencies": west})) {
+			t.Errorf("%s: tickets without a common region match", extra)
+		}
+	}
+}
