@@ -232,6 +232,10 @@ func TestWrongFilesAreRefusedWithThePlace(t *testing.T) {
 		{"unity", `{"matchDefinition": {"teams": [{"name": "t", "playerCount": {"min": 1, "max": 2, "relaxations": [
 			{"type": "RangeControl.ReplaceMin", "atSeconds": 1, "value": 1.5}]}}]}}`,
 			"value must be a whole number from 0 to 1000"},
+		{"unity", `{"matchDefinition": {"teams": [{"name": "t", "playerCount": {"min": 3, "max": 4, "relaxations": [
+			{"type": "RangeControl.ReplaceMin", "atSeconds": 1, "value": 2},
+			{"type": "RangeControl.ReplaceMin", "atSeconds": 2, "value": 1, "ageType": "Average"}]}}]}}`,
+			"playerCount.relaxations[1]: has the ageType Average, and the first relaxation Oldest"},
 		{"playfab", `{"MinMatchSize": 1}`, `"MaxMatchSize" is missing`},
 		{"playfab", `{"MinMatchSize": 2, "MaxMatchSize": 2, "Rules": [{"Type": "X"}]}`, "Rules[0].Type: must be one of"},
 		{"playfab", `{"MinMatchSize": 2, "MaxMatchSize": 2, "DifferenceRules": [{"Attribute": {"Path": "a"},

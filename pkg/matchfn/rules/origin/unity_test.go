@@ -78,3 +78,47 @@ func TestUnityKindsThatAreGuessedAreSaid(t *testing.T) {
 		t.Error(l)
 	}
 }
+
+// A rule's reference may follow another age than what enables it. Of one kind all relaxations follow the same age.
+func TestUnityRelaxationsHaveAnAgeForEachKind(t *testing.T) {
+	const rule = `{"name": "r", "type": "Difference", "source": "Players.CustomData.skill", "reference": 100,
+		"relaxations": [%s]}`
+	const replace = `{"type": "ReferenceControl.Replace", "value": 300, "atSeconds": 10}`
+	result := duel(t, fmt.Sprintf(rule, replace+`, {"type": "RuleControl.Disable", "ageType": "Youngest", "atSeconds": 45}`))
+	if l := lineOf(t, result, "r"); l.Verdict != translation.Exact {
+		t.Fatal(l)
+	}
+	for _, c := range []struct {
+		ages [2]float64
+		gap  float64
+		want bool
+	}{
+		{[2]float64{9, 1}, 200, false},
+		{[2]float64{10, 1}, 200, true}, // by the oldest, which is Unity's default
+		{[2]float64{90, 44}, 400, false},
+		{[2]float64{90, 45}, 400, true}, // by the youngest
+	} {
+		pool := pair(c.ages, judge.Player{"skill": 0.0}, judge.Player{"skill": c.gap})
+		if got := matches(result, pool); got != c.want {
+			t.Errorf("%v, %v apart: they match: %t", c.ages, c.gap, got)
+		}
+	}
+	for name, relaxations := range map[string]string{
+		"reference": replace + `, {"type": "ReferenceControl.Replace", "ageType": "Average", "value": 9, "atSeconds": 20}`,
+		"control": `{"type": "RuleControl.Disable", "atSeconds": 5},
+			{"type": "RuleControl.Enable", "ageType": "Average", "atSeconds": 20}`,
+	} {
+		result := duel(t, fmt.Sprintf(rule, relaxations)+`, {"name": "other", "type": "Difference",
+			"source": "Players.CustomData.skill", "reference": 5}`)
+		l := lineOf(t, result, "r")
+		want := "matchRules[0].relaxations[1]: has the ageType Average, and another relaxation of its kind Oldest"
+		if l.Verdict != translation.Refused || !strings.Contains(l.Why, want) || len(result.Rules.Rules) != 1 {
+			t.Errorf("%s: %s", name, l)
+		}
+	}
+	l := lineOf(t, duel(t, `{"name": "r", "type": "Equality", "source": "Players.CustomData.x", "relaxations": [
+		{"type": "ReferenceControl.Replace", "value": "a", "atSeconds": 10}]}`), "r")
+	if l.Verdict != translation.Refused || !strings.Contains(l.Why, "replaces its reference, and it has none") {
+		t.Error(l)
+	}
+}

@@ -213,6 +213,10 @@ func (r *reader) span(n *document.Node, most int) Range {
 	}
 	s.Relaxations = r.relaxations(o, "RangeControl.ReplaceMin")
 	for _, relaxed := range s.Relaxations {
+		if first := s.Relaxations[0]; relaxed.Age != first.Age {
+			r.Fail(relaxed.At, "has the ageType %s, and the first relaxation %s: those of a range must have the same",
+				relaxed.Age, first.Age)
+		}
 		if v := r.Number(relaxed.Value); v < 0 || v > float64(most) || v != float64(int(v)) {
 			r.Fail(relaxed.At, "value must be a whole number from 0 to %d", most)
 		}
@@ -237,9 +241,6 @@ func (r *reader) relaxations(o *lenient.Object, types ...string) []Relaxation {
 			r.Fail(n, "%q is missing", "value")
 		}
 		step.Done("ageScope")
-		if len(all) > 0 && all[len(all)-1].Age != x.Age {
-			r.Fail(n, "all relaxations of one thing must have the same ageType")
-		}
 		all = append(all, x)
 	}
 	return all

@@ -13,13 +13,17 @@ import (
 
 // rule translates a rule of the match, or of the teams of a shape.
 func (x *translator) rule(rule *Rule, scope rules.Scope) {
-	active, never := rule.active()
+	active, never, err := rule.active()
 	if never {
 		x.Say(rule.At, rule.Name, t.Exact, "it is never enabled, so it is left out")
 		return
 	}
 	mark := x.Mark()
-	need, why, err := x.need(rule, scope)
+	var need rules.Condition
+	why := ""
+	if err == nil {
+		need, why, err = x.need(rule, scope)
+	}
 	if err == nil && rule.Not {
 		if need, err = negate(need); err == nil && scope.Of != rules.InMatch {
 			err = errors.New("not is only for rules of the match: for several teams it would say that one breaks the rule")
@@ -47,29 +51,42 @@ func negate(need rules.Condition) (rules.Condition, error) {
 }
 
 // active is when the rule counts: nil for always.
-func (rule *Rule) active() (active *rules.Bound, never bool) {
+func (rule *Rule) active() (active *rules.Bound, never bool, err error) {
 	b := &rules.Bound{Clock: rules.Oldest}
 	if rule.Enabled {
 		b.Start = 1
 	}
 	ever := rule.Enabled
-	for _, r := range sorted(rule.Relaxations) {
-		switch r.Type {
-		case "RuleControl.Enable":
+	relaxations, err := rule.relaxed("RuleControl.Enable", "RuleControl.Disable")
+	for _, r := range relaxations {
+		b.Clock = clocks[r.Age]
+		if r.Type == "RuleControl.Enable" {
 			b.Step(r.After, 1)
-			b.Clock, ever = clocks[r.Age], true
-		case "RuleControl.Disable":
+			ever = true
+		} else {
 			b.Step(r.After, 0)
-			b.Clock = clocks[r.Age]
 		}
 	}
 	if !ever {
-		return nil, true
+		return nil, true, nil
 	}
 	if len(b.Steps) == 0 && b.Start == 1 {
-		return nil, false
+		return nil, false, err
 	}
-	return b, len(b.Steps) == 0
+	return b, len(b.Steps) == 0, err
+}
+
+// relaxed returns the relaxations of some types by their time. They must all follow the same age.
+func (rule *Rule) relaxed(types ...string) ([]Relaxation, error) {
+	all := sorted(rule.Relaxations)
+	all = slices.DeleteFunc(all, func(r Relaxation) bool { return !slices.Contains(types, r.Type) })
+	for _, r := range all {
+		if r.Age != all[0].Age {
+			return all, r.At.Errorf("has the ageType %s, and another relaxation of its kind %s: they must have the same",
+				r.Age, all[0].Age)
+		}
+	}
+	return all, nil
 }
 
 // bound is a number that relaxations replace.
@@ -79,17 +96,15 @@ func (rule *Rule) bound(start *document.Node) (*rules.Bound, error) {
 		return nil, errors.New("reference is not a number")
 	}
 	b := &rules.Bound{Clock: rules.Oldest, Start: v}
-	for _, r := range sorted(rule.Relaxations) {
-		if r.Type != "ReferenceControl.Replace" {
-			continue
-		}
+	replaced, err := rule.relaxed("ReferenceControl.Replace")
+	for _, r := range replaced {
 		if v, ok = number(r.Value); !ok {
 			return nil, errors.New("a relaxation's value is not a number")
 		}
 		b.Clock = clocks[r.Age]
 		b.Step(r.After, v)
 	}
-	return b, nil
+	return b, err
 }
 
 // replaced returns whether relaxations replace the reference.
@@ -173,6 +188,9 @@ func (x *translator) equality(rule *Rule, value string, scope rules.Scope) (rule
 	case n == nil:
 		if kind := x.Rules.ValueOf(value).Kind; kind == rules.Set {
 			return nil, errors.New("another rule takes its source as a list")
+		}
+		if rule.replaced() {
+			return nil, errors.New("a relaxation replaces its reference, and it has none")
 		}
 		return &rules.Same{Value: value, Scope: scope}, nil
 	case n.Kind == document.Number && x.Rules.ValueOf(value).Kind == rules.Number:
