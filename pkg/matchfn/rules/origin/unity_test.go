@@ -122,3 +122,47 @@ func TestUnityRelaxationsHaveAnAgeForEachKind(t *testing.T) {
 		t.Error(l)
 	}
 }
+
+// The default of a list is a list. What players without it have counts in matches.
+func TestUnityListsHaveDefaults(t *testing.T) {
+	const rule = `{"name": "r", "type": "Intersection", "source": "Players.ExternalData.CloudSave.maps", "overlap": 1,
+		"externalData": {"cloudSave": {"default": %s}}}`
+	for fallback, want := range map[string]bool{`["a", "a", "b"]`: true, `"a"`: true, `["b"]`: false, `[]`: false} {
+		result := duel(t, fmt.Sprintf(rule, fallback))
+		if l := lineOf(t, result, "r"); l.Verdict != translation.Exact && fallback != "[]" {
+			t.Errorf("%s: %s", fallback, l)
+		}
+		try(t, result, nil)
+		pool := pair([2]float64{}, judge.Player{"maps": []string{"a"}}, judge.Player{})
+		if got := matches(result, pool); got != want {
+			t.Errorf("%s: a player without maps matches one with a: %t", fallback, got)
+		}
+	}
+}
+
+// What our rules cannot say is refused with its place, and leaves the others.
+func TestUnityTextsAreRefusedWithThePlace(t *testing.T) {
+	const saved = `"Intersection", "overlap": 1, "externalData": {"cloudSave": {"default": %s}}`
+	bytes := "a string of 1 to 256 bytes is expected, not one of "
+	for _, c := range []struct{ rule, want string }{
+		{`"Equality", "reference": ""`, "line 4, column 37: matchDefinition.matchRules[0].reference: " + bytes + "0"},
+		{`"Equality", "reference": "` + strings.Repeat("x", 257) + `"`, "matchRules[0].reference: " + bytes + "257"},
+		{`"InList", "reference": ["a", ""]`, "matchRules[0].reference[1]: " + bytes + "0"},
+		{`"InList", "reference": ["a", 1]`, "matchRules[0].reference[1]: a string is expected, not a number"},
+		{`"InList", "reference": []`, "matchRules[0].reference: has no elements"},
+		{`"Equality", "externalData": {"cloudSave": {"default": ""}}`, "cloudSave.default: " + bytes + "0"},
+		{fmt.Sprintf(saved, `["a", ""]`), "cloudSave.default[1]: " + bytes + "0"},
+		{fmt.Sprintf(saved, `["a", 1]`), "cloudSave.default[1]: a string is expected, not a number"},
+		{fmt.Sprintf(saved, "["+strings.Repeat(`"a",`, 100)+`"a"]`), "cloudSave.default: has 101 elements"},
+		{`"LessThan", "reference": 1, "externalData": {"cloudSave": {"default": "a"}}`,
+			"cloudSave.default: a number is expected, not a string"},
+	} {
+		result := duel(t, `{"name": "r", "source": "Players.ExternalData.CloudSave.x",
+			"type": `+c.rule+`}, {"name": "other", "type": "Equality", "source": "Players.CustomData.y"}`)
+		l := lineOf(t, result, "r")
+		if l.Verdict != translation.Refused || !strings.Contains(l.Why, c.want) || len(result.Rules.Rules) != 1 {
+			t.Errorf("%s: %s, want %s", c.rule, l, c.want)
+		}
+		try(t, result, nil)
+	}
+}

@@ -203,7 +203,8 @@ func (x *translator) equality(rule *Rule, value string, scope rules.Scope) (rule
 		if rule.replaced() {
 			return nil, errors.New("a text cannot be replaced with time")
 		}
-		return &rules.Overlap{Value: value, With: []string{n.Text}, Count: rules.Exactly(1), Scope: scope}, nil
+		s, err := text(n)
+		return &rules.Overlap{Value: value, With: []string{s}, Count: rules.Exactly(1), Scope: scope}, err
 	}
 	return nil, fmt.Errorf("its reference is %s, and the source has values of the kind %s", n.Kind,
 		x.Rules.ValueOf(value).Kind)
@@ -220,14 +221,9 @@ func (x *translator) among(rule *Rule, value string, scope rules.Scope) (rules.C
 	if x.Rules.ValueOf(value).Kind != rules.String {
 		return nil, errors.New("only strings are looked for in a list")
 	}
-	need := &rules.Overlap{Value: value, Count: rules.Exactly(1), Scope: scope}
-	for _, e := range rule.Reference.Elements {
-		if e.Kind != document.String {
-			return nil, errors.New("only strings are looked for in a list")
-		}
-		if !slices.Contains(need.With, e.Text) {
-			need.With = append(need.With, e.Text)
-		}
+	with, err := texts(rule.Reference)
+	if err == nil && len(with) == 0 {
+		err = rule.Reference.Errorf("has no elements, so that nobody is in it")
 	}
-	return need, nil
+	return &rules.Overlap{Value: value, With: with, Count: rules.Exactly(1), Scope: scope}, err
 }

@@ -134,14 +134,9 @@ func (x *translator) value(rule *Rule) (name, why string, err error) {
 		return "", "", fmt.Errorf("the source %q names no value", rule.Source)
 	}
 	if d := x.defaults[rule.Source]; d != nil {
-		n, isNumber := number(d)
-		switch {
-		case v.Kind == rules.Number && isNumber:
-			v.Missing, v.Default.Number = rules.UseDefault, n
-		case v.Kind == rules.String && d.Kind == document.String && d.Text != "":
-			v.Missing, v.Default.String = rules.UseDefault, d.Text
-		default:
-			return "", "", fmt.Errorf("the default of %q is %s, and a %s is expected", rule.Source, d.Kind, v.Kind)
+		v.Missing = rules.UseDefault
+		if v.Default, err = datum(v.Kind, d); err != nil {
+			return "", "", err
 		}
 	}
 	return x.Value(v), why, nil
