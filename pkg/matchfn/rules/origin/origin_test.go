@@ -240,6 +240,8 @@ func TestWrongFilesAreRefusedWithThePlace(t *testing.T) {
 		{"playfab", `{"MinMatchSize": 2, "MaxMatchSize": 2, "Rules": [{"Type": "X"}]}`, "Rules[0].Type: must be one of"},
 		{"playfab", `{"MinMatchSize": 2, "MaxMatchSize": 2, "DifferenceRules": [{"Attribute": {"Path": "a"},
 			"Difference": 1, "LinearExpansion": {"Delta": 1, "Limit": 2}}]}`, "SecondsBetweenExpansions must be more than 0"},
+		{"playfab", `{"MinMatchSize": 2, "MaxMatchSize": 2, "DifferenceRules": [{"Attribute": {"Path": "$."},
+			"Difference": 1}]}`, "DifferenceRules[0].Attribute: its Path names no attribute"},
 		{"accelbyte", `{}`, `"alliance" is missing`},
 		{"accelbyte", `{"alliance": {"min_number": 1, "max_number": 1, "player_min_number": 1, "player_max_number": 2},
 			"flexing_rule": [{"attribute": "mmr", "duration": 1, "reference": 1}]}`,

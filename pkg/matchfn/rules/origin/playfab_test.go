@@ -73,3 +73,32 @@ func TestPlayFabRegionsThatAreOptionalAreStricter(t *testing.T) {
 		}
 	}
 }
+
+// An attribute of the ticket and one of the player's entity are two, also where they have the same name.
+func TestPlayFabAttributesOfTheEntityAreNotThoseOfTheTicket(t *testing.T) {
+	rule := func(name, path, source string, difference int) string {
+		return fmt.Sprintf(`{"Type": "DifferenceRule", "Name": %q, "Attribute": {"Path": %q, "Source": %q}, "Difference": %d}`,
+			name, path, source, difference)
+	}
+	result := twoOf(t, rule("a", "skill", "User", 5)+","+rule("b", "$.skill", "PlayerEntity", 50)+","+
+		rule("c", "$.rank", "PlayerEntity", 9)+","+rule("d", "PlayerEntity.skill", "User", 9))
+	try(t, result, nil)
+	const name = "PlayerEntity.PlayerEntity.skill"
+	for rule, want := range map[string]string{"b": fmt.Sprintf("its name is %q, as tickets have another \"skill\"", name),
+		"c": "it is not read from the player's entity"} {
+		if l := lineOf(t, result, rule); !strings.HasSuffix(l.Why, want) {
+			t.Error(l)
+		}
+	}
+	player := func(skill, entity float64) judge.Player {
+		return judge.Player{"skill": skill, name: entity, "rank": 1.0, "PlayerEntity.skill": 1.0}
+	}
+	for _, c := range []struct {
+		skill, entity float64
+		want          bool
+	}{{4, 40, true}, {6, 6, false}, {4, 60, false}} {
+		if got := matches(result, pair([2]float64{}, player(0, 0), player(c.skill, c.entity))); got != c.want {
+			t.Errorf("%v and %v apart: they match: %t", c.skill, c.entity, got)
+		}
+	}
+}

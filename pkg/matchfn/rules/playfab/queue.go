@@ -197,7 +197,9 @@ func rule(r *lenient.Reader, n *document.Node, kind string) *Rule {
 func attribute(r *lenient.Reader, o *lenient.Object, rule *Rule) {
 	if n := o.Need("Attribute"); n != nil {
 		a := r.Object(n)
-		rule.Path = a.Name("Path")
+		if rule.Path = strings.TrimPrefix(a.Name("Path"), "$."); rule.Path == "" {
+			r.Fail(n, "its Path names no attribute")
+		}
 		rule.FromEntity = a.Word("Source", "User", "User", "PlayerEntity") == "PlayerEntity"
 		a.Done()
 	}

@@ -3,7 +3,6 @@ package playfab
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 	t "matchmaker.dev/pkg/matchfn/rules/translation"
@@ -13,7 +12,7 @@ var whole = rules.Scope{Of: rules.InMatch}
 
 // Translate makes our rules of a queue.
 func Translate(q *Queue) (*t.Translation, error) {
-	x := &translator{t.New(q.Name), q}
+	x := &translator{Builder: t.New(q.Name), queue: q, entity: entity(q)}
 	if len(q.Teams) == 0 {
 		x.Rules.Teams = []rules.Team{{Name: "players", Copies: rules.Exactly(1), Size: between(q.Min, q.Max)}}
 	} else {
@@ -49,7 +48,10 @@ func Translate(q *Queue) (*t.Translation, error) {
 			x.Reset(mark)
 			verdict, why = t.Refused, err.Error()
 		} else if rule.FromEntity {
-			why = strings.TrimPrefix(why+"; ", "; ") + "tickets bring the value, it is not read from the player's entity"
+			why = join(why, "tickets bring the value, it is not read from the player's entity")
+			if from := x.entity[rule.Path]; from != rule.Path {
+				why += fmt.Sprintf("; its name is %q, as tickets have another %q", from, rule.Path)
+			}
 		}
 		x.Say(rule.At, rule.Name, verdict, "%s", why)
 	}
@@ -69,12 +71,37 @@ func between(low, high int) rules.Range {
 
 type translator struct {
 	*t.Builder
-	queue *Queue
+	queue  *Queue
+	entity map[string]string // the names that attributes of the player's entity have in tickets, by path
+}
+
+// entity gives the attributes of the player's entity names which those of tickets do not have.
+func entity(q *Queue) map[string]string {
+	taken, names := map[string]bool{}, map[string]string{}
+	for _, rule := range q.Rules {
+		if !rule.FromEntity {
+			taken[rule.Path] = true
+		}
+	}
+	for _, rule := range q.Rules {
+		if !rule.FromEntity || names[rule.Path] != "" {
+			continue
+		}
+		name := rule.Path
+		for taken[name] {
+			name = "PlayerEntity." + name
+		}
+		taken[name], names[rule.Path] = true, name
+	}
+	return names
 }
 
 // value is the rule's value; the default is of the rule, if any.
 func (x *translator) value(rule *Rule, kind rules.Kind, party rules.Merge) string {
-	v := rules.Value{From: strings.TrimPrefix(rule.Path, "$."), Kind: kind, Party: party, Missing: rules.Reject}
+	v := rules.Value{From: rule.Path, Kind: kind, Party: party, Missing: rules.Reject}
+	if rule.FromEntity {
+		v.From = x.entity[rule.Path]
+	}
 	switch d := rule.Default.(type) {
 	case float64:
 		v.Missing, v.Default.Number = rules.UseDefault, d
