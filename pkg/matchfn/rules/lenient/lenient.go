@@ -24,17 +24,11 @@ func Parse(text []byte) (*document.Node, error) {
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("the text has %d bytes, and at most %d are allowed", len(text), MaxBytes)
 	}
-	// Each value but the first follows one of these, in a string or not.
-	nodes := 1
-	for _, c := range text {
-		if c == ',' || c == '[' || c == '{' {
-			nodes++
-		}
+	text = Trim(text)
+	if err := count(text); err != nil {
+		return nil, err
 	}
-	if nodes > MaxNodes {
-		return nil, fmt.Errorf("the text has up to %d values, and at most %d are allowed", nodes, MaxNodes)
-	}
-	return document.Parse([]byte(strings.TrimPrefix(string(text), "\ufeff")), document.Relaxed())
+	return document.Parse(text, document.Relaxed())
 }
 
 // Reader remembers the first error of all objects that are read with it.

@@ -102,3 +102,32 @@ func TestPlayFabAttributesOfTheEntityAreNotThoseOfTheTicket(t *testing.T) {
 		}
 	}
 }
+
+// The documentation shows queues as a member without braces. Comments may be before it.
+func TestPlayFabQueueWithoutBracesMayHaveComments(t *testing.T) {
+	const member = `"MatchmakingQueue": {"MinMatchSize": 2, "MaxMatchSize": 2%s}`
+	for _, before := range []string{"", "// our queue\n", "\ufeff", "\ufeff /* our\nqueue */ // one\n\n"} {
+		if _, err := origin.Import(origin.PlayFab, []byte(before+fmt.Sprintf(member, "")), ""); err != nil {
+			t.Errorf("%q: %v", before, err)
+		}
+		_, err := origin.Import(origin.PlayFab, []byte(before+"\n"+fmt.Sprintf(member, `, "x": 1`)), "")
+		want := fmt.Sprintf("line %d, ", strings.Count(before, "\n")+2)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", before, err, want)
+		}
+	}
+}
+
+func TestPlayFabEqualityThatBecomesTighterIsRefusedForThat(t *testing.T) {
+	const rule = `{"Type": "StringEqualityRule", "Name": "r", "Attribute": {"Path": "build"},
+		"Expansion": {"EnabledOverrides": [%s], "SecondsBetweenExpansions": 10}}`
+	for enabled, want := range map[string]string{
+		"false, true": "it is enabled after it was not", "true, false, true": "it is enabled after it was not",
+		"false, false": "it is never enabled",
+	} {
+		l := lineOf(t, twoOf(t, fmt.Sprintf(rule, enabled)), "r")
+		if l.Verdict != translation.Refused || !strings.HasPrefix(l.Why, want) {
+			t.Errorf("%s: %s", enabled, l)
+		}
+	}
+}

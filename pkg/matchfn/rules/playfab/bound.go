@@ -3,12 +3,14 @@ package playfab
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
 var (
 	errTight = errors.New("its limit becomes tighter with time, so that it cannot count by the ticket that waits shortest")
+	errLater = errors.New("it is enabled after it was not, so that it cannot count by the ticket that waits shortest")
 	errLimit = errors.New("a linear expansion needs a Limit")
 	errMany  = errors.New("its expansion has too many steps")
 )
@@ -130,8 +132,8 @@ func (rule *Rule) active() (*rules.Bound, error) {
 			after := float64(i) * e.Every
 			switch {
 			case i > 0 && on && !e.Enabled[i-1]:
-				return nil, errTight
-			case i == 0 && !on:
+				return nil, errLater
+			case i == 0 && !slices.Contains(e.Enabled, true):
 				return nil, errors.New("it is never enabled")
 			case !on && len(b.Steps) == 0:
 				b.Steps = []rules.Step{{After: after, Off: true}}

@@ -3,6 +3,7 @@
 package playfab
 
 import (
+	"bytes"
 	"strings"
 
 	"matchmaker.dev/pkg/matchfn/rules/document"
@@ -86,7 +87,8 @@ var lists = []struct{ member, kind string }{
 // ParseMember reads the text of a queue. The documentation shows queues as the member "MatchmakingQueue" without braces
 // around it; so the text may be that.
 func ParseMember(text []byte) (*document.Node, error) {
-	if strings.HasPrefix(strings.TrimSpace(string(text)), `"MatchmakingQueue"`) {
+	text = lenient.Trim(text)
+	if bytes.HasPrefix(lenient.First(text), []byte(`"MatchmakingQueue"`)) {
 		text = []byte("{" + string(text) + "\n}")
 	}
 	return lenient.Parse(text)
