@@ -46,7 +46,8 @@ func TestPlayFabTotalIsOptionalForTicketsThatHaveAllWaited(t *testing.T) {
 		if got := matches(result, pool); got != c.want {
 			t.Errorf("%s, %v: the hosts %v and %v match: %t", c.expansion, c.ages, c.a, c.b, got)
 		}
-		if l := lineOf(t, result, "r"); l.Verdict != translation.Exact || !strings.Contains(l.Why, "have all waited so long") {
+		l := lineOf(t, result, "r")
+		if l.Verdict != translation.Exact || !strings.Contains(l.Why, "have all waited so long") {
 			t.Error(l)
 		}
 	}
