@@ -49,6 +49,9 @@ func Check(r *Rules) []Problem {
 	}
 	c.patience()
 	c.backfill()
+	if c.nodes > MaxConditions {
+		c.add("rules", "there are %d conditions and expressions, and at most %d are allowed", c.nodes, MaxConditions)
+	}
 	return c.problems
 }
 
@@ -56,6 +59,7 @@ type checker struct {
 	rules    *Rules
 	problems []Problem
 	prefers  bool // whether the amount of a preference is looked at
+	nodes    int  // conditions and expressions
 }
 
 func (c *checker) add(path, format string, args ...any) {

@@ -17,6 +17,7 @@ func (c *checker) limit(path string, b *Bound) {
 }
 
 func (c *checker) condition(path string, need Condition) {
+	c.nodes++
 	switch n := need.(type) {
 	case *Same:
 		c.value(path, n.Value, String, Number)
@@ -121,6 +122,7 @@ func (c *checker) stat(path string, stat Stat, value string) {
 }
 
 func (c *checker) expression(path string, e Expression) {
+	c.nodes++
 	switch e := e.(type) {
 	case *Literal:
 		if e.Bound == nil {

@@ -31,6 +31,7 @@ func (r *reader) rule(n *document.Node) *Rule {
 		r.compound(o, rule)
 	}
 	o.Done()
+	r.weigh(rule)
 	r.names[rule.Name] = rule
 	return rule
 }
