@@ -46,9 +46,11 @@ type Role struct {
 	Min, Max int
 }
 
-// Rule is a limit on the distance of an attribute to that of the oldest ticket.
+// Rule is a limit on the distance of an attribute to that of the oldest ticket. One of another criteria than distance
+// limits nothing.
 type Rule struct {
 	Attribute string
+	Criteria  string
 	Reference float64
 	Weight    float64
 	Scale     float64 // normalizationMax, or 0
@@ -56,7 +58,14 @@ type Rule struct {
 	// Steps are what flexing rules make of the reference, by their duration.
 	Steps []Step
 	At    *document.Node
+	// Within is set for a rule in the alliance.
+	Within bool
 }
+
+// criteria are those that AccelByte takes.
+var criteria = []string{distance, "average", "smaller", "greater"}
+
+const distance = "distance"
 
 // Step is a reference from a time on.
 type Step struct{ After, Reference float64 }
@@ -67,7 +76,7 @@ type Option struct {
 	At         *document.Node
 }
 
-// Regions are the limits of latency; nil members are not in the file.
+// Regions are the limits of latency; nil members are not in the file, or 0, which AccelByte takes for not being there.
 type Regions struct {
 	Initial, Rate, Range, Max, Weight, OneSided *float64
 	At                                          *document.Node
@@ -91,6 +100,10 @@ func Parse(node *document.Node) (*RuleSet, error) {
 	if n := o.Need("alliance"); n != nil {
 		a := r.Object(n)
 		set.Alliance = alliance(r, a)
+		for _, rule := range a.List(maxRules, "matching_rule", "matchingRules", "matching_rules") {
+			set.Rules = append(set.Rules, matching(r, rule))
+			set.Rules[len(set.Rules)-1].Within = true
+		}
 		a.Done()
 	}
 	for _, n := range o.List(maxRules, "alliance_flexing_rule", "allianceFlexingRule") {
@@ -228,7 +241,7 @@ func role(r *lenient.Reader, n *document.Node) Role {
 func matching(r *lenient.Reader, n *document.Node) *Rule {
 	o := r.Object(n)
 	rule := &Rule{Attribute: o.Name("attribute"), Weight: 1, At: n}
-	o.Word("criteria", "", "distance")
+	rule.Criteria = o.Word("criteria", "", criteria...)
 	if reference := o.Need("reference"); reference != nil {
 		if rule.Reference = r.Number(reference); rule.Reference < 0 {
 			r.Fail(reference, "must not be negative")
@@ -254,7 +267,7 @@ func matching(r *lenient.Reader, n *document.Node) *Rule {
 func flexing(r *lenient.Reader, n *document.Node, set *RuleSet) {
 	o := r.Object(n)
 	attribute := o.Name("attribute")
-	o.Word("criteria", "distance", "distance")
+	kind := o.Word("criteria", distance, criteria...)
 	step := Step{After: float64(o.Whole("duration", -1, 0, maxSeconds))}
 	if reference := o.Need("reference"); reference != nil {
 		if step.Reference = r.Number(reference); step.Reference < 0 {
@@ -264,6 +277,9 @@ func flexing(r *lenient.Reader, n *document.Node, set *RuleSet) {
 	o.Done("weight", "normalizationMax", "isForBalancing", "useLatestTicketData", "max")
 	for _, rule := range set.Rules {
 		if rule.Attribute == attribute {
+			if rule.Criteria != kind {
+				r.Fail(n, "its criteria is %s, and that of the matching rule for %q is %s", kind, attribute, rule.Criteria)
+			}
 			rule.Steps = append(rule.Steps, step)
 			return
 		}
@@ -283,6 +299,8 @@ func regions(r *lenient.Reader, o *lenient.Object) Regions {
 	} {
 		if *f.to = o.Number(f.name); *f.to != nil && (**f.to < 0 || **f.to > maxMillis) {
 			r.Fail(o.Node, "%q must be from 0 to %v", f.name, maxMillis)
+		} else if *f.to != nil && **f.to == 0 {
+			*f.to = nil
 		}
 	}
 	return g

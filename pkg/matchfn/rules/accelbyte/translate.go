@@ -18,9 +18,6 @@ const (
 	IDValue      = "id"
 )
 
-// none is the value of an option that a ticket does not have.
-const none = "(none)"
-
 var whole, beside = rules.Scope{Of: rules.InMatch}, rules.Scope{Of: rules.BesideAnchor}
 
 // Translate makes our rules of a ruleset.
@@ -122,6 +119,14 @@ func fixed(b *rules.Bound) *rules.Bound {
 
 // rule translates the distance to the oldest ticket.
 func (x *translator) rule(rule *Rule, i int) {
+	if rule.Within {
+		x.Say(rule.At, rule.Attribute, t.Note, "it is within the alliance, and is taken as if it were beside it")
+	}
+	if rule.Criteria != distance {
+		x.Say(rule.At, rule.Attribute, t.Exact, "it is left out: AccelByte compares by the criteria distance alone, "+
+			"and %s refuses nobody", rule.Criteria)
+		return
+	}
 	b := &rules.Bound{Clock: rules.Own, Start: rule.Reference}
 	steps := slices.Clone(rule.Steps)
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.After, b.After) })
@@ -150,61 +155,84 @@ func (x *translator) rule(rule *Rule, i int) {
 		"rule out when the oldest ticket has none")
 }
 
+// option translates a match option. AccelByte takes single values and lists alike, and numbers for their text. A ticket
+// with a value of another kind than ours is in no match: it must not count as one that does not care.
 func (x *translator) option(o Option) {
-	switch o.Type {
-	case "disable":
+	value := func(kind rules.Kind) string {
+		return x.Value(rules.Value{From: o.Name, Kind: kind, Party: rules.Each, Missing: rules.Reject})
+	}
+	const otherwise = ": a ticket without one is in no match; AccelByte takes %s, too, and tickets without the option " +
+		"where the oldest has none"
+	switch {
+	case o.Type == "disable":
 		x.Say(o.At, o.Name, t.Exact, "it is disabled, so it is left out")
-	case "all":
-		value := x.Value(rules.Value{From: o.Name, Kind: rules.String, Party: rules.Each, Missing: rules.UseDefault,
-			Default: rules.Datum{String: none}})
-		x.Rule("same "+o.Name, nil, &rules.Same{Value: value, Scope: whole})
-		x.Say(o.At, o.Name, t.Stricter, "it has one value; tickets without it match only each other, and AccelByte lets "+
-			"them match any when the oldest ticket has none")
-	case "any":
-		value := x.Value(rules.Value{From: o.Name, Kind: rules.Set, Party: rules.Each, Missing: rules.UseDefault,
-			Default: rules.Datum{Set: []string{none}}})
-		x.Rule("shared "+o.Name, nil, &rules.Share{Value: value, Min: rules.Fixed(1), Scope: beside})
-		x.Say(o.At, o.Name, t.Stricter, "each ticket shares a value with the oldest; tickets without the option match "+
-			"only each other, and AccelByte lets them match any when the oldest ticket has none")
+	case o.Type == "all":
+		x.Rule("same "+o.Name, nil, &rules.Same{Value: value(rules.String), Scope: whole})
+		x.Say(o.At, o.Name, t.Stricter, "clients must send one string"+otherwise, "lists and numbers")
+	case o.Type == "any" && o.Name == crossPlatform:
+		x.crossPlay(o, value(rules.Set))
+	case o.Type == "any":
+		x.Rule("shared "+o.Name, nil, &rules.Share{Value: value(rules.Set), Min: rules.Fixed(1), Scope: whole})
+		x.Say(o.At, o.Name, t.Stricter, "all tickets share a value; clients must send a list of strings"+otherwise,
+			"single values and numbers")
 	default:
 		x.Say(o.At, o.Name, t.Refused, "our rules have no values that differ between tickets and not within one")
 	}
 }
 
+// The attributes of which platforms a player plays with, and which he plays on.
+const (
+	crossPlatform   = "cross_platform"
+	currentPlatform = "current_platform"
+)
+
+// crossPlay says that each player's platform is one that all want to play with. In a match, AccelByte wants the same of
+// any two tickets.
+func (x *translator) crossPlay(o Option, wanted string) {
+	current := x.Value(rules.Value{From: currentPlatform, Kind: rules.String, Party: rules.Each, Missing: rules.Reject})
+	x.Rule("wanted "+currentPlatform, nil, &rules.Overlap{
+		Value: current, Other: wanted, Merge: rules.Intersection, Count: rules.Exactly(1), Scope: whole,
+	})
+	x.Say(o.At, o.Name, t.Stricter, "the %s of each player is one that all players want, himself too, and AccelByte "+
+		"does not ask that a ticket wants its own; clients must send %s as a list of strings and %s as a string: "+
+		"a ticket without both is in no match", currentPlatform, crossPlatform, currentPlatform)
+}
+
+// What AccelByte takes where the file does not say it.
+const (
+	usualRate  = 5000.0
+	usualRange = 50.0
+)
+
 func (x *translator) regions() {
 	g := x.set.Regions
-	if g.Initial == nil && g.Max == nil {
-		if g.Rate != nil || g.Range != nil || g.Weight != nil || g.OneSided != nil {
-			x.Say(g.At, "regions", t.Refused, "the file says how the latency expands, and not from where: "+
-				"region_latency_initial_range_ms is missing")
-		}
+	if g.Initial == nil && g.Max == nil && g.Rate == nil && g.Range == nil {
+		x.Say(g.At, "regions", t.Looser, "the file limits no latency, so tickets need none; where tickets have some, "+
+			"AccelByte matches those that have a region in common near the best of each: say region_latency_max_ms")
 		return
 	}
 	value := x.Regions(LatencyValue, rules.Average)
-	need := &rules.Latency{Value: value, From: rules.Least}
-	verdict, why := t.Exact, "tickets bring the latencies as a map by region"
-	most := float64(maxMillis)
+	or := func(n *float64, usual float64) float64 {
+		if n == nil {
+			return usual
+		}
+		return *n
+	}
+	initial, most := or(g.Initial, 0), or(g.Max, maxMillis)
+	need := &rules.Latency{Value: value, From: rules.Least, Over: &rules.Bound{
+		Clock: rules.Own, Start: initial, Linear: &rules.Linear{
+			Delta: or(g.Range, usualRange), Every: or(g.Rate, usualRate) / 1000, Limit: max(most, initial),
+		},
+	}}
 	if g.Max != nil {
-		most = *g.Max
 		need.Max = rules.Fixed(most)
 	}
-	if g.Initial != nil {
-		need.Over = rules.Fixed(*g.Initial)
-		reach := 50.0
-		if g.Range != nil {
-			reach = *g.Range
-		}
-		if g.Rate != nil && *g.Rate > 0 && reach > 0 {
-			need.Over = &rules.Bound{Clock: rules.Own, Start: *g.Initial, Linear: &rules.Linear{
-				Delta: reach, Every: *g.Rate / 1000, Limit: max(most, *g.Initial),
-			}}
-		} else if reach > 0 {
-			verdict = t.Stricter
-			why += "; it does not expand: AccelByte expands it with each attempt when region_expansion_rate_ms is missing"
-		}
+	why := "tickets bring the latencies as a map by region, and a ticket without one is in no match; AccelByte matches " +
+		"tickets that have none, or none that is low enough, with any"
+	if g.Rate == nil {
+		why += "; the limit expands every 5 s, as AccelByte's published code does without region_expansion_rate_ms"
 	}
 	if g.OneSided != nil {
-		verdict = t.Stricter
 		why += "; all tickets keep to their own limit, also when the oldest has waited long"
 	}
 	x.Rule("latency", nil, need)
@@ -213,7 +241,7 @@ func (x *translator) regions() {
 			Name: "near region", Weight: *g.Weight, Scale: max(min(most, 1000), 1), Amount: &rules.LatencyOf{Value: value},
 		})
 	}
-	x.Say(g.At, "regions", verdict, "%s", why)
+	x.Say(g.At, "regions", t.Stricter, "%s", why)
 }
 
 func (x *translator) blocked() {
@@ -237,10 +265,17 @@ func (x *translator) blocked() {
 	x.Say(at, "", t.Exact, why)
 }
 
+// referred is the member with which only few attributes are compared.
+const referred = "match_options_referred_for_backfill"
+
 // others tells of what is no rule, and refuses what changes the matches.
 func (x *translator) others() {
-	x.Say(x.set.At, "attributes", t.Looser, "AccelByte asks that all other attributes of parties are equal, such as "+
-		"server_name: name those as match options of the type all")
+	compared := "all other attributes of parties are equal, such as server_name"
+	if n := x.set.At.Get(referred); n != nil && n.True {
+		compared = "server_name and client_version of parties are equal"
+	}
+	x.Say(x.set.At, "attributes", t.Looser, "AccelByte asks that %s: name those as match options of the type all",
+		compared)
 	x.Rules.Backfill.First = rules.GamesFirst
 	flexing := false
 	for _, m := range x.set.Others {
@@ -266,6 +301,12 @@ func (x *translator) others() {
 				x.Say(m.Node, m.Name, t.Exact, "running games are filled first, if their servers make backfill tickets; "+
 					"new matches get none")
 			}
+		case referred:
+			why := "AccelByte compares all other attributes, too: see attributes"
+			if m.True {
+				why = "AccelByte compares no other attributes than server_name and client_version: see attributes"
+			}
+			x.Say(m.Node, m.Name, t.Note, "%s", why)
 		default:
 			x.Say(m.Node, m.Name, t.Note, "it says nothing about which matches are allowed")
 		}

@@ -247,8 +247,12 @@ func TestWrongFilesAreRefusedWithThePlace(t *testing.T) {
 			"flexing_rule": [{"attribute": "mmr", "duration": 1, "reference": 1}]}`,
 			`flexing_rule[0]: there is no matching rule for the attribute "mmr"`},
 		{"accelbyte", `{"alliance": {"min_number": 1, "max_number": 1, "player_min_number": 1, "player_max_number": 2},
-			"matching_rule": [{"attribute": "mmr", "criteria": "average", "reference": 1}]}`,
-			`matching_rule[0].criteria: must be one of distance, not "average"`},
+			"matching_rule": [{"attribute": "mmr", "criteria": "median", "reference": 1}]}`,
+			`matching_rule[0].criteria: must be one of distance, average, smaller, greater, not "median"`},
+		{"accelbyte", `{"alliance": {"min_number": 1, "max_number": 1, "player_min_number": 1, "player_max_number": 2},
+			"matching_rule": [{"attribute": "mmr", "criteria": "average", "reference": 1}],
+			"flexing_rule": [{"attribute": "mmr", "criteria": "distance", "reference": 1, "duration": 9}]}`,
+			`flexing_rule[0]: its criteria is distance, and that of the matching rule for "mmr" is average`},
 		{"nakama", `{}`, `there is no language "nakama"`},
 	} {
 		if _, err := origin.Import(c.language, []byte(c.text), ""); err == nil || !strings.Contains(err.Error(), c.want) {
