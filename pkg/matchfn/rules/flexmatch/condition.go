@@ -3,9 +3,11 @@ package flexmatch
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
+	t "matchmaker.dev/pkg/matchfn/rules/translation"
 )
 
 // scope returns the teams of a path: each by itself if the value is per team, or all players together.
@@ -230,4 +232,29 @@ func (x *translator) text(rule *Rule, m *Expr) (rules.Condition, error) {
 	}
 	return &rules.Overlap{Value: x.value(path.Attribute, "", false), With: []string{rule.Reference.Text}, Count: count,
 		Scope: s}, nil
+}
+
+// latency translates limits of latencies. None is less than the least, but a latency may be less than the average: the
+// distance to that has two sides.
+func (x *translator) latency(rule *Rule) (rules.Condition, error) {
+	value := x.Regions(LatencyValue, rules.Merge(rule.Aggregation))
+	need := &rules.Latency{Value: value, Max: x.bound(rule.MaxLatency), Apart: x.bound(rule.MaxDistance), From: rules.Least}
+	if rule.DistanceReference != string(rules.Average) {
+		return need, nil
+	}
+	most := need.Apart
+	if least, _, _ := most.Over(0, math.Inf(1)); least < 0 {
+		return nil, errors.New("maxDistance must not be negative at any time")
+	}
+	all := &rules.LatencyOf{Value: value}
+	near := &rules.Compare{
+		Left: &rules.Abs{Of: &rules.Arithmetic{
+			Op: '-', Left: all, Right: &rules.Reduce{Stat: rules.StatAverage, Of: all},
+		}},
+		Op: rules.LessEqual, Right: &rules.Literal{Bound: most},
+	}
+	if need.Apart = nil; need.Max == nil {
+		return near, nil
+	}
+	return t.All(need, near), nil
 }

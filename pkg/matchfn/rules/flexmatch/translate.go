@@ -125,13 +125,7 @@ func (x *translator) need(rule *Rule) (need rules.Condition, verdict t.Verdict, 
 	case "collection":
 		need, err = x.each(rule, x.collection)
 	case "latency":
-		need = &rules.Latency{
-			Value: x.Regions(LatencyValue, rules.Merge(rule.Aggregation)), Max: x.bound(rule.MaxLatency),
-			Apart: x.bound(rule.MaxDistance), From: map[string]rules.Merge{"avg": rules.Average}[rule.DistanceReference],
-		}
-		if rule.DistanceReference != "avg" {
-			need.(*rules.Latency).From = rules.Least
-		}
+		need, err = x.latency(rule)
 		verdict, why = t.Stricter, "the match has one location that suits all its players; "+
 			"FlexMatch asks that each player has a location that suits him"
 	case "batchDistance":

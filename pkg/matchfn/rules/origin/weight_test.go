@@ -41,7 +41,8 @@ func TestCompoundRulesDoNotMultiply(t *testing.T) {
 			"line 13, column 49: rules[9].statement: it has more than 2000 conditions and expressions, with those of the rules"},
 		"deep": {compounds(named("not(#)", 99)...),
 			"line 14, column 50: rules[10].statement: it is nested too deep, with the rules that it names"},
-		"wide": {compounds(hundred, "or(c1, c1, c1, c1, c1, c1, c1)"), "line 6, column 49: rules[2].statement: it has more than 2000"},
+		"wide": {compounds(hundred, "or(c1, c1, c1, c1, c1, c1, c1)"),
+			"line 6, column 49: rules[2].statement: it has more than 2000"},
 		"many": {compounds(many...), "the rules up to this one have more than 2000 conditions and expressions"},
 	} {
 		start := time.Now()
