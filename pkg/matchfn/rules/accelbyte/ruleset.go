@@ -141,6 +141,7 @@ func Parse(node *document.Node) (*RuleSet, error) {
 	}
 	others(o, set)
 	o.Done()
+	names(r, set)
 	if err := r.Err(); err != nil {
 		return nil, err
 	}

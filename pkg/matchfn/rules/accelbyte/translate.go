@@ -206,7 +206,7 @@ const (
 
 func (x *translator) regions() {
 	g := x.set.Regions
-	if g.Initial == nil && g.Max == nil && g.Rate == nil && g.Range == nil {
+	if !g.limited() {
 		x.Say(g.At, "regions", t.Looser, "the file limits no latency, so tickets need none; where tickets have some, "+
 			"AccelByte matches those that have a region in common near the best of each: say region_latency_max_ms")
 		return

@@ -183,6 +183,7 @@ func parse(node *document.Node) (*RuleSet, error) {
 		}
 	}
 	r.weighAll(set.Rules)
+	r.reserved(set)
 	for _, n := range o.List(maxExpansions, "expansions") {
 		r.expansion(n, set)
 	}

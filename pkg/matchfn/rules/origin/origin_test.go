@@ -180,6 +180,9 @@ func TestWrongFilesAreRefusedWithThePlace(t *testing.T) {
 		return flex(skill, `{"name": "r", "type": "distance", "maxDistance": 1, "referenceValue": 1, "measurements": ["`+
 			measured+`"]}`)
 	}
+	named := func(more string) string {
+		return `{"alliance": {"min_number": 1, "max_number": 1, "player_min_number": 1, "player_max_number": 2}, ` + more + `}`
+	}
 	for _, c := range []struct{ language, text, want string }{
 		{"flexmatch", `[]`, "an object is expected, not a list"},
 		{"flexmatch", `{}`, `"ruleLanguageVersion" is missing`},
@@ -223,6 +226,14 @@ func TestWrongFilesAreRefusedWithThePlace(t *testing.T) {
 		{"flexmatch", `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}],
 			"playerAttributes": [{"name": "modes", "type": "string_list", "default": ["a", ""]}]}`,
 			"playerAttributes[0].default[1]: a string of 1 to 256 bytes is expected, not one of 0"},
+		{"flexmatch", flex(`{"name": "latency", "type": "number"}`, `{"name": "r", "type": "latency", "maxLatency": 9}`),
+			`playerAttributes[0].name: players have their latencies under the name "latency", which the rule "r" needs`},
+		{"flexmatch", flex(`{"name": "id", "type": "number"}, {"name": "b", "type": "string_list"}`,
+			`{"name": "r", "type": "collection", "operation": "reference_intersection_count", "maxCount": 0,
+			"measurements": "flatten(teams[*].players.attributes[b])", "referenceValue": "flatten(teams[*].players[playerId])"}`),
+			`playerAttributes[0].name: players have their ids under the name "id", which the rule "r" needs`},
+		{"flexmatch", flex(`{"name": "id", "type": "string"}`, ``),
+			`playerAttributes[0].name: players have their ids under the name "id": give the attribute another name`},
 		{"flexmatch", "[" + strings.Repeat("0,", 30000) + "0]", "at most 20000 are allowed"},
 		{"flexmatch", strings.Repeat(" ", 300000), "at most 262144 are allowed"},
 		{"flexmatch", strings.Repeat("[", 40), "nested more than"},
@@ -253,6 +264,18 @@ func TestWrongFilesAreRefusedWithThePlace(t *testing.T) {
 			"matching_rule": [{"attribute": "mmr", "criteria": "average", "reference": 1}],
 			"flexing_rule": [{"attribute": "mmr", "criteria": "distance", "reference": 1, "duration": 9}]}`,
 			`flexing_rule[0]: its criteria is distance, and that of the matching rule for "mmr" is average`},
+		{"accelbyte", named(`"matching_rule": [{"attribute": "latency", "criteria": "distance", "reference": 1}],
+			"region_latency_max_ms": 9`),
+			`matching_rule[0]: players have their latencies by region under the name "latency", and the rule needs a number`},
+		{"accelbyte", named(`"matching_rule": [{"attribute": "mmr", "criteria": "distance", "reference": 1}],
+			"match_options": {"options": [{"name": "mmr", "type": "all"}]}`),
+			`match_options.options[0]: players have a number under the name "mmr", and the option needs a string`},
+		{"accelbyte", named(`"blocked_player_option": "blockedPlayerCannotMatch",
+			"match_options": {"options": [{"name": "blocked", "type": "any"}]}`),
+			`options[0]: players have the ids that they block under the name "blocked", and the option needs a list`},
+		{"accelbyte", named(`"match_options": {"options": [{"name": "current_platform", "type": "any"},
+			{"name": "cross_platform", "type": "any"}]}`),
+			`options[1]: players have a list of strings under the name "current_platform", and the option needs a string`},
 		{"nakama", `{}`, `there is no language "nakama"`},
 	} {
 		if _, err := origin.Import(c.language, []byte(c.text), ""); err == nil || !strings.Contains(err.Error(), c.want) {
