@@ -17,15 +17,24 @@ const players = "players"
 // values are the settings that name values, in our language and in others, as far as names can be found in them.
 var values = []string{
 	"values.@", "values.*.from", "numbers", "roles", "roles.from", "regions.from",
-	"flexmatch.playerAttributes.*.name",
+	"flexmatch.playerAttributes.*.name", "flexmatch.RuleSetBody.playerAttributes.*.name",
 	"playfab.*.*.Attribute.Path", "playfab.*.*.*.Attribute.Path",
 	"accelbyte.matching_rule.*.attribute", "accelbyte.matchingRules.*.attribute",
+	"accelbyte.alliance.matching_rule.*.attribute", "accelbyte.match_options.options.*.name",
+	"accelbyte.data.matching_rule.*.attribute", "accelbyte.data.matchingRules.*.attribute",
+	"accelbyte.data.alliance.matching_rule.*.attribute", "accelbyte.data.match_options.options.*.name",
 }
+
+// implied are properties that rules mean which name nothing: ours, and from "role" on those of AccelByte.
+var implied = []string{"roles", "latency", "role", "blocked", "current_platform"}
 
 // withIDs are the settings with which ids are needed: values that are ids, and backfill tickets that may be created,
 // which say who is in a game.
 var withIDs = []string{
 	"values.id", "values.*.id", "backfill.create", "flexmatch.BackfillMode", "unity", "accelbyte.auto_backfill",
+	"accelbyte.data.auto_backfill", "accelbyte.blocked_player_option", "accelbyte.data.blocked_player_option",
+	"flexmatch.rules.*.minCount", "flexmatch.rules.*.maxCount", // rules that may look for ids in lists
+	"flexmatch.RuleSetBody.rules.*.minCount", "flexmatch.RuleSetBody.rules.*.maxCount",
 }
 
 // Options are what the function's manifest says: it reads what the settings name, and what rules mean that name
@@ -33,9 +42,9 @@ var withIDs = []string{
 func Options() []matchfn.Option {
 	return []matchfn.Option{
 		matchfn.Attributes(waiting.Open), matchfn.AttributesNamedBy("numbers"),
-		matchfn.Properties(players, "roles", "latency", region), matchfn.PropertiesNamedBy(values...),
+		matchfn.Properties(append([]string{players, region}, implied...)...), matchfn.PropertiesNamedBy(values...),
 		matchfn.Players(), matchfn.PlayerAttributesNamedBy(values...),
-		matchfn.PlayerProperties("roles", "latency"), matchfn.PlayerPropertiesNamedBy(values...),
+		matchfn.PlayerProperties(implied...), matchfn.PlayerPropertiesNamedBy(values...),
 		matchfn.PlayerIDsWith(withIDs...), matchfn.BackfillPlayers(),
 	}
 }
@@ -53,7 +62,7 @@ func newSource(r *matchfn.Run, rules *rules.Rules) source {
 	s := source{run: r, rules: rules, party: r.Players(), players: r.Property(players)}
 	s.numbers = block.Named(r.Config(), []string{"numbers"})
 	s.attributes = block.Named(r.Config(), values)
-	s.properties = append(s.attributes, "roles", "latency")
+	s.properties = append(slices.Clone(s.attributes), implied...)
 	return s
 }
 
