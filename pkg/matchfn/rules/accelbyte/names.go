@@ -45,8 +45,3 @@ func names(r *lenient.Reader, set *RuleSet) {
 		}
 	}
 }
-
-// limited returns whether the file says anything of latencies.
-func (g Regions) limited() bool {
-	return g.Initial != nil || g.Max != nil || g.Rate != nil || g.Range != nil
-}

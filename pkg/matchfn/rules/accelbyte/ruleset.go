@@ -287,22 +287,3 @@ func flexing(r *lenient.Reader, n *document.Node, set *RuleSet) {
 	}
 	r.Fail(n, "there is no matching rule for the attribute %q", attribute)
 }
-
-func regions(r *lenient.Reader, o *lenient.Object) Regions {
-	g := Regions{At: o.Node}
-	for _, f := range []struct {
-		name string
-		to   **float64
-	}{
-		{"region_latency_initial_range_ms", &g.Initial}, {"region_expansion_rate_ms", &g.Rate},
-		{"region_expansion_range_ms", &g.Range}, {"region_latency_max_ms", &g.Max},
-		{"region_latency_rule_weight", &g.Weight}, {"disable_bidirectional_latency_after_ms", &g.OneSided},
-	} {
-		if *f.to = o.Number(f.name); *f.to != nil && (**f.to < 0 || **f.to > maxMillis) {
-			r.Fail(o.Node, "%q must be from 0 to %v", f.name, maxMillis)
-		} else if *f.to != nil && **f.to == 0 {
-			*f.to = nil
-		}
-	}
-	return g
-}

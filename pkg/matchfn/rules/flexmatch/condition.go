@@ -238,7 +238,9 @@ func (x *translator) text(rule *Rule, m *Expr) (rules.Condition, error) {
 // distance to that has two sides.
 func (x *translator) latency(rule *Rule) (rules.Condition, error) {
 	value := x.Regions(LatencyValue, rules.Merge(rule.Aggregation))
-	need := &rules.Latency{Value: value, Max: x.bound(rule.MaxLatency), Apart: x.bound(rule.MaxDistance), From: rules.Least}
+	need := &rules.Latency{
+		Value: value, Max: x.bound(rule.MaxLatency), Apart: x.bound(rule.MaxDistance), From: rules.Least,
+	}
 	if rule.DistanceReference != string(rules.Average) {
 		return need, nil
 	}
