@@ -10,8 +10,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/translation"
 )
 
-// duel reads a ruleset of AccelByte for one against one with more members.
-func duel(t *testing.T, more string) *translation.Translation {
+// accelByteDuel reads a ruleset of AccelByte for one against one with more members.
+func accelByteDuel(t *testing.T, more string) *translation.Translation {
 	t.Helper()
 	got, err := origin.Import(origin.AccelByte, []byte(`{"alliance": {"min_number": 2, "max_number": 2,
 		"player_min_number": 1, "player_max_number": 1}, `+more+`}`), "")
@@ -63,7 +63,7 @@ func TestOptionsOfAccelByteAreNotLooser(t *testing.T) {
 		{"any", 1.0, 2.0, false},
 		{"any", nil, []string{"b"}, false},
 	} {
-		got := duel(t, fmt.Sprintf(`"match_options": {"options": [{"name": "map", "type": %q}]}`, c.kind))
+		got := accelByteDuel(t, fmt.Sprintf(`"match_options": {"options": [{"name": "map", "type": %q}]}`, c.kind))
 		if v := said(t, got, "clients must send"); v != translation.Stricter {
 			t.Errorf("%s is %s", c.kind, v)
 		}
@@ -90,7 +90,7 @@ func TestAnyOfAccelByteIsCommonToAll(t *testing.T) {
 }
 
 func TestCrossPlayOfAccelByteIsWantedByBoth(t *testing.T) {
-	got := duel(t, `"match_options": {"options": [{"name": "cross_platform", "type": "any"}]},
+	got := accelByteDuel(t, `"match_options": {"options": [{"name": "cross_platform", "type": "any"}]},
 		"match_options_referred_for_backfill": true`)
 	on := func(current any, wanted ...string) judge.Player {
 		return judge.Player{"current_platform": current, "cross_platform": wanted}
@@ -113,12 +113,12 @@ func TestCrossPlayOfAccelByteIsWantedByBoth(t *testing.T) {
 	}
 	said(t, got, "looser: AccelByte asks that server_name and client_version of parties are equal")
 	said(t, got, "note: AccelByte compares no other attributes than server_name and client_version")
-	said(t, duel(t, `"match_options_referred_for_backfill": false`), "note: AccelByte compares all other attributes, too")
+	said(t, accelByteDuel(t, `"match_options_referred_for_backfill": false`), "note: AccelByte compares all other attributes, too")
 }
 
 // AccelByte's limits of 0 are as good as none.
 func TestRegionsOfAccelByteThatAreZero(t *testing.T) {
-	zero := duel(t, `"region_expansion_rate_ms": 0, "region_expansion_range_ms": 0, "region_latency_initial_range_ms": 0,
+	zero := accelByteDuel(t, `"region_expansion_rate_ms": 0, "region_expansion_range_ms": 0, "region_latency_initial_range_ms": 0,
 		"region_latency_max_ms": 0, "disable_bidirectional_latency_after_ms": 0`)
 	if !match(zero, judge.Player{}, judge.Player{}) {
 		t.Error("nobody matches")
@@ -126,7 +126,7 @@ func TestRegionsOfAccelByteThatAreZero(t *testing.T) {
 	if v := said(t, zero, "the file limits no latency"); v != translation.Looser {
 		t.Errorf("no limit is %s", v)
 	}
-	got := duel(t, `"region_latency_max_ms": 200, "region_latency_initial_range_ms": 0,
+	got := accelByteDuel(t, `"region_latency_max_ms": 200, "region_latency_initial_range_ms": 0,
 		"region_expansion_rate_ms": 0, "disable_bidirectional_latency_after_ms": 0`)
 	if v := said(t, got, "a ticket without one is in no match"); v != translation.Stricter {
 		t.Errorf("a limit is %s", v)
@@ -165,7 +165,7 @@ func TestMatchingRulesOfAccelByte(t *testing.T) {
 		t.Error("the rule in the alliance says nothing")
 	}
 	for _, criteria := range []string{"average", "smaller", "greater"} {
-		got = duel(t, fmt.Sprintf(`"matching_rule": [{"attribute": "mmr", "criteria": %q, "reference": 100}],
+		got = accelByteDuel(t, fmt.Sprintf(`"matching_rule": [{"attribute": "mmr", "criteria": %q, "reference": 100}],
 			"flexing_rule": [{"attribute": "mmr", "criteria": %[1]q, "reference": 200, "duration": 9}]`, criteria))
 		if v := said(t, got, criteria+" refuses nobody"); v != translation.Exact {
 			t.Errorf("%s is %s", criteria, v)

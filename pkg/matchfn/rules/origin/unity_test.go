@@ -22,8 +22,8 @@ func lineOf(t *testing.T, result *translation.Translation, name string) translat
 	return translation.Line{}
 }
 
-// duel is a queue of Unity for one against one.
-func duel(t *testing.T, matchRules string) *translation.Translation {
+// unityDuel is a queue of Unity for one against one.
+func unityDuel(t *testing.T, matchRules string) *translation.Translation {
 	t.Helper()
 	result, err := origin.Import(origin.Unity, []byte(`{"matchDefinition": {"teams": [{"name": "t",
 		"teamCount": {"min": 2, "max": 2}, "playerCount": {"min": 1, "max": 1}}],
@@ -63,7 +63,7 @@ func TestUnityKindsThatAreGuessedAreSaid(t *testing.T) {
 		{fmt.Sprintf(rule, "r", "Equality", "") + "," + fmt.Sprintf(rule, "s", "Difference", `, "reference": 1`),
 			translation.Exact, 3.0},
 	} {
-		result := duel(t, c.rules)
+		result := unityDuel(t, c.rules)
 		l := lineOf(t, result, "r")
 		said := strings.Contains(l.Why, "its values are taken as strings; players with numbers count as missing")
 		if l.Verdict != c.verdict || said != (c.verdict == translation.Stricter) {
@@ -73,7 +73,7 @@ func TestUnityKindsThatAreGuessedAreSaid(t *testing.T) {
 			t.Errorf("%s: players with %v do not match", c.rules, c.x)
 		}
 	}
-	l := lineOf(t, duel(t, fmt.Sprintf(rule, "r", "Intersection", `, "overlap": 1`)), "r")
+	l := lineOf(t, unityDuel(t, fmt.Sprintf(rule, "r", "Intersection", `, "overlap": 1`)), "r")
 	if l.Verdict != translation.Stricter || !strings.Contains(l.Why, "lists of numbers count as missing") {
 		t.Error(l)
 	}
@@ -84,7 +84,7 @@ func TestUnityRelaxationsHaveAnAgeForEachKind(t *testing.T) {
 	const rule = `{"name": "r", "type": "Difference", "source": "Players.CustomData.skill", "reference": 100,
 		"relaxations": [%s]}`
 	const replace = `{"type": "ReferenceControl.Replace", "value": 300, "atSeconds": 10}`
-	result := duel(t, fmt.Sprintf(rule, replace+`, {"type": "RuleControl.Disable", "ageType": "Youngest", "atSeconds": 45}`))
+	result := unityDuel(t, fmt.Sprintf(rule, replace+`, {"type": "RuleControl.Disable", "ageType": "Youngest", "atSeconds": 45}`))
 	if l := lineOf(t, result, "r"); l.Verdict != translation.Exact {
 		t.Fatal(l)
 	}
@@ -108,7 +108,7 @@ func TestUnityRelaxationsHaveAnAgeForEachKind(t *testing.T) {
 		"control": `{"type": "RuleControl.Disable", "atSeconds": 5},
 			{"type": "RuleControl.Enable", "ageType": "Average", "atSeconds": 20}`,
 	} {
-		result := duel(t, fmt.Sprintf(rule, relaxations)+`, {"name": "other", "type": "Difference",
+		result := unityDuel(t, fmt.Sprintf(rule, relaxations)+`, {"name": "other", "type": "Difference",
 			"source": "Players.CustomData.skill", "reference": 5}`)
 		l := lineOf(t, result, "r")
 		want := "matchRules[0].relaxations[1]: has the ageType Average, and another relaxation of its kind Oldest"
@@ -116,7 +116,7 @@ func TestUnityRelaxationsHaveAnAgeForEachKind(t *testing.T) {
 			t.Errorf("%s: %s", name, l)
 		}
 	}
-	l := lineOf(t, duel(t, `{"name": "r", "type": "Equality", "source": "Players.CustomData.x", "relaxations": [
+	l := lineOf(t, unityDuel(t, `{"name": "r", "type": "Equality", "source": "Players.CustomData.x", "relaxations": [
 		{"type": "ReferenceControl.Replace", "value": "a", "atSeconds": 10}]}`), "r")
 	if l.Verdict != translation.Refused || !strings.Contains(l.Why, "replaces its reference, and it has none") {
 		t.Error(l)
@@ -128,7 +128,7 @@ func TestUnityListsHaveDefaults(t *testing.T) {
 	const rule = `{"name": "r", "type": "Intersection", "source": "Players.ExternalData.CloudSave.maps", "overlap": 1,
 		"externalData": {"cloudSave": {"default": %s}}}`
 	for fallback, want := range map[string]bool{`["a", "a", "b"]`: true, `"a"`: true, `["b"]`: false, `[]`: false} {
-		result := duel(t, fmt.Sprintf(rule, fallback))
+		result := unityDuel(t, fmt.Sprintf(rule, fallback))
 		if l := lineOf(t, result, "r"); l.Verdict != translation.Exact && fallback != "[]" {
 			t.Errorf("%s: %s", fallback, l)
 		}
@@ -157,7 +157,7 @@ func TestUnityTextsAreRefusedWithThePlace(t *testing.T) {
 		{`"LessThan", "reference": 1, "externalData": {"cloudSave": {"default": "a"}}`,
 			"cloudSave.default: a number is expected, not a string"},
 	} {
-		result := duel(t, `{"name": "r", "source": "Players.ExternalData.CloudSave.x",
+		result := unityDuel(t, `{"name": "r", "source": "Players.ExternalData.CloudSave.x",
 			"type": `+c.rule+`}, {"name": "other", "type": "Equality", "source": "Players.CustomData.y"}`)
 		l := lineOf(t, result, "r")
 		if l.Verdict != translation.Refused || !strings.Contains(l.Why, c.want) || len(result.Rules.Rules) != 1 {
