@@ -83,6 +83,7 @@ func (c *checker) backfill() {
 		return
 	}
 	c.count("backfill.open", Range{Max: open}, MaxPlayers)
+	c.needed("backfill.open", Range{Max: open})
 	if least, _, _ := open.Over(0, math.Inf(1)); least < 0 {
 		c.add("backfill.open", "must not be negative")
 	}

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 )
@@ -24,10 +23,7 @@ func Check(r *Rules) []Problem {
 	c.values()
 	c.teams()
 	for i, rule := range r.Rules {
-		path := "rules[" + strconv.Itoa(i) + "]"
-		if rule.Name == "regions" && i == len(r.Rules)-1 && r.RegionValue != "" {
-			path = "regions"
-		}
+		path := c.ruleAt(i)
 		c.never(path+".active", rule.Active)
 		c.condition(path, rule.Need)
 	}
@@ -52,6 +48,9 @@ func Check(r *Rules) []Problem {
 	if c.nodes > MaxConditions {
 		c.add("rules", "there are %d conditions and expressions, and at most %d are allowed", c.nodes, MaxConditions)
 	}
+	if len(c.problems) == 0 {
+		c.rulesHold()
+	}
 	return c.problems
 }
 
@@ -60,6 +59,15 @@ type checker struct {
 	problems []Problem
 	prefers  bool // whether the amount of a preference is looked at
 	nodes    int  // conditions and expressions
+	sizes    sizes
+}
+
+// ruleAt returns the path of a rule.
+func (c *checker) ruleAt(i int) string {
+	if c.rules.Rules[i].Name == "regions" && i == len(c.rules.Rules)-1 && c.rules.RegionValue != "" {
+		return "regions"
+	}
+	return "rules[" + strconv.Itoa(i) + "]"
 }
 
 func (c *checker) add(path, format string, args ...any) {
@@ -106,135 +114,6 @@ func (c *checker) values() {
 	}
 	if r.RegionValue != "" {
 		c.value("regions.from", r.RegionValue, Map)
-	}
-}
-
-// never reports a condition's bound that is always 0: a rule that is never active.
-func (c *checker) never(path string, b *Bound) {
-	if b == nil {
-		return
-	}
-	if _, greatest, _ := b.Over(0, math.Inf(1)); greatest <= 0 {
-		c.add(path, "the rule never holds")
-	}
-}
-
-// ends returns the least that Min can be and the greatest that Max can be, at any age.
-func ends(s Range) (least, greatest float64) {
-	least, greatest = math.Inf(-1), math.Inf(1)
-	if s.Min != nil {
-		if n, _, off := s.Min.Over(0, math.Inf(1)); !off {
-			least = n
-		}
-	}
-	if s.Max != nil {
-		if _, n, off := s.Max.Over(0, math.Inf(1)); !off {
-			greatest = n
-		}
-	}
-	return least, greatest
-}
-
-// span checks a range of counts or of sums that must not be empty at all ages.
-func (c *checker) span(path string, s Range) {
-	for _, end := range []struct {
-		name  string
-		bound *Bound
-	}{{"min", s.Min}, {"max", s.Max}} {
-		if end.bound != nil && end.bound.Clock == Own {
-			c.add(path+"."+end.name, "the clock each is for spread and latency alone")
-		}
-	}
-	if least, greatest := ends(s); least > greatest {
-		c.add(path, "min is greater than max, whatever the time: nothing can match")
-	}
-}
-
-func (c *checker) count(path string, s Range, most float64) {
-	c.span(path, s)
-	for _, b := range []*Bound{s.Min, s.Max} {
-		if b == nil {
-			continue
-		}
-		least, greatest, _ := b.Over(0, math.Inf(1))
-		if b.Linear == nil && (least != math.Trunc(least) || greatest != math.Trunc(greatest)) {
-			c.add(path, "must be a whole number")
-		}
-		if greatest > most {
-			c.add(path, "must be at most %v", most)
-		}
-	}
-	if _, greatest := ends(s); greatest < 0 {
-		c.add(path, "max is negative: nothing can match")
-	}
-}
-
-func (c *checker) teams() {
-	r := c.rules
-	if len(r.Teams) == 0 {
-		c.add("teams", "a match needs a team")
-	}
-	var fewest, most, copies float64
-	for i, t := range r.Teams {
-		path := "teams[" + strconv.Itoa(i) + "]"
-		if slices.ContainsFunc(r.Teams[:i], func(o Team) bool { return o.Name == t.Name }) {
-			c.add(path+".name", "there are two teams %q", t.Name)
-		}
-		if t.Size.Min == nil || t.Size.Max == nil {
-			c.add(path+".size", "needs min and max")
-			continue
-		}
-		if t.Copies.Min == nil || t.Copies.Max == nil {
-			c.add(path+".copies", "needs min and max")
-			continue
-		}
-		c.count(path+".copies", t.Copies, MaxTeams)
-		c.count(path+".size", t.Size, MaxPlayers)
-		minSize, maxSize := ends(t.Size)
-		minCopies, maxCopies := ends(t.Copies)
-		fewest += max(0, minSize) * max(0, minCopies)
-		most += maxSize * maxCopies
-		copies += maxCopies
-		c.roles(path+".roles", t, minSize, maxSize)
-	}
-	if copies > MaxTeams {
-		c.add("teams", "a match may have %v teams, and at most %d are allowed", copies, MaxTeams)
-	}
-	if most < 1 {
-		c.add("teams", "no team ever takes a player: nothing can match")
-	}
-	c.count("players", r.Players, MaxPlayers)
-	least, greatest := ends(r.Players)
-	if least > most || greatest < fewest || greatest < 1 {
-		c.add("players", "the teams have %v to %v players: nothing can match", fewest, most)
-	}
-	if fewest > MaxPlayers {
-		c.add("teams", "a match needs %v players, and at most %d are allowed", fewest, MaxPlayers)
-	}
-}
-
-func (c *checker) roles(path string, t Team, minSize, maxSize float64) {
-	var fewest, most float64
-	for i, role := range t.Roles {
-		c.count(path+"."+role.Name, role.Count, MaxPlayers)
-		if slices.ContainsFunc(t.Roles[:i], func(o Role) bool { return o.Name == role.Name }) {
-			c.add(path, "there are two roles %q", role.Name)
-		}
-		least, greatest := ends(role.Count)
-		fewest += max(0, least)
-		most += greatest
-	}
-	if len(t.Roles) == 0 {
-		return
-	}
-	if c.rules.RoleValue == "" {
-		c.add(path, "no value says which roles players take: name it in roles")
-	}
-	if fewest > maxSize {
-		c.add(path, "need %v players, and the team has at most %v: nothing can match", fewest, maxSize)
-	}
-	if most < minSize {
-		c.add(path, "take at most %v players, and the team has at least %v: nothing can match", most, minSize)
 	}
 }
 

@@ -5,6 +5,16 @@ import (
 	"strconv"
 )
 
+// never reports a bound that is always 0 or off: that of a rule that is never active.
+func (c *checker) never(path string, b *Bound) {
+	if b == nil {
+		return
+	}
+	if least, greatest, _ := b.Over(0, math.Inf(1)); least >= 0 && greatest <= 0 {
+		c.add(path, "the rule never holds")
+	}
+}
+
 // limit checks the greatest amount of something that is never negative.
 func (c *checker) limit(path string, b *Bound) {
 	if b == nil {
@@ -36,8 +46,6 @@ func (c *checker) condition(path string, need Condition) {
 		c.value(path+".overlap", n.Value, Set, String)
 		if n.Other != "" {
 			c.value(path+"."+string(n.Merge), n.Other, Set, String)
-		} else if least, _ := ends(n.Count); least > float64(len(n.With)) {
-			c.add(path+".count", "the list has %d elements: nothing can match", len(n.With))
 		}
 		c.count(path+".count", n.Count, math.Inf(1))
 		c.scope(path, n.Scope)

@@ -15,13 +15,22 @@ func Parse(text []byte) (*Rules, error) {
 
 // Read is Parse for a document, which may be a part of another.
 func Read(n *document.Node) (*Rules, error) {
+	rules, err := Unchecked(n)
+	if err != nil {
+		return nil, err
+	}
+	for _, problem := range Check(rules) {
+		return nil, at(n, problem)
+	}
+	return rules, nil
+}
+
+// Unchecked reads a rule set as Read does and leaves Check to the caller, who wants all that is wrong with it.
+func Unchecked(n *document.Node) (*Rules, error) {
 	r := &reader{clock: Oldest}
 	rules := r.rules(n)
 	if r.err != nil {
 		return nil, r.err
-	}
-	for _, problem := range Check(rules) {
-		return nil, at(n, problem)
 	}
 	return rules, nil
 }
