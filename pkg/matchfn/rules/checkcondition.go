@@ -11,7 +11,7 @@ func (c *checker) never(path string, b *Bound) {
 		return
 	}
 	if least, greatest, _ := b.Over(0, math.Inf(1)); least >= 0 && greatest <= 0 {
-		c.add(path, "the rule never holds")
+		c.add(path, "it is never true: leave the rule out")
 	}
 }
 

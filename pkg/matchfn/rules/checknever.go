@@ -36,10 +36,12 @@ func (c *checker) fate(path string, need Condition) (fate, Problem) {
 		why = c.overlapNever(n)
 	case *Holders:
 		path += ".count"
-		for _, players := range c.sizes.each(n.Scope) {
-			if text := n.Count.excludes(interval{0, players.high}); why == "" {
-				why = text
+		if each := c.sizes.each(n.Scope); len(each) > 0 {
+			fewest := math.Inf(1)
+			for _, players := range each {
+				fewest = min(fewest, players.high)
 			}
+			why = n.Count.excludes(interval{0, fewest})
 		}
 	case *Total:
 		path += ".sum"

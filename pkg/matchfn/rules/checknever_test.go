@@ -1,0 +1,119 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// two are two teams of two, with values.
+const two = `"values": {"m": "set", "may": {"type": "set", "missing": "any"}}, "teams": [{"name": "a", "copies": 2, "size": 2}]`
+
+// many is a condition that never holds where a player has the value.
+const many = `"overlap": "m", "with": ["x"], "count": {"min": 2}`
+
+// What holds only of some matches, or only at times, is no reason to refuse a rule set.
+func TestWhatSomeMatchSatisfiesIsTaken(t *testing.T) {
+	for _, text := range []string{
+		two + `, "rules": [{"any": [{` + many + `}, {"share": "m"}]}]`,
+		two + `, "rules": [{"one": [{` + many + `}, {"share": "m"}]}]`,
+		two + `, "rules": [{"not": {` + many + `}}]`,
+		two + `, "rules": [{"any": [{"compare": [1, ">", 2]}, {"share": "m"}]}]`,
+		two + `, "rules": [{"any": [{"holders": "m", "of": "x", "count": {"max": -1}}, {"share": "m"}]}]`,
+		two + `, "rules": [{` + many + `, "active": {"start": true, "steps": [[10, false]]}}]`,
+		two + `, "rules": [{` + many + `, "active": {"start": false, "steps": [[10, true]]}}]`,
+		two + `, "prefer": [{"need": {` + many + `}}]`,
+		// Nobody in the match need have the value.
+		two + `, "rules": [{"overlap": "may", "with": ["x"], "count": {"min": 2}}]`,
+		two + `, "rules": [{"share": "m", "active": -1}]`,
+		two + `, "rules": [{"compare": [{"start": 1, "steps": [[9, null]]}, ">", 2]}]`,
+		two + `, "rules": [{"compare": [{"over": [1, {"minus": [{"count": "players"}, 4]}]}, ">", 2]}]`,
+		two + `, "rules": [{"compare": [{"start": 1, "steps": [[9, 3]]}, ">", 2]}]`,
+		two + `, "rules": [{"compare": [{"tickets": "players"}, ">=", 4]}]`,
+		two + `, "rules": [{"gap": "tickets", "max": 0}, {"gap": "party", "max": 0}]`,
+		two + `, "rules": [{"holders": "m", "of": "x", "count": 4}]`,
+		// A match may have no team b.
+		`"teams": [{"name": "a", "size": 2}, {"name": "b", "copies": {"min": 0, "max": 1}, "size": 1, "roles": {"t": 2}}]`,
+		`"teams": [{"name": "a", "size": 2}, {"name": "b", "copies": {"min": 0, "max": 1}, "size": {"min": 2, "max": 1}}]`,
+		`"teams": [{"name": "a", "size": 5}, {"name": "b", "copies": {"min": 0, "max": 1}, "size": 1}],
+			"rules": [{"gap": "count", "max": 0}]`,
+		// There is a time at which min is not above max.
+		`"teams": [{"name": "a", "size": {"min": {"start": 5, "steps": [[10, 2]]}, "max": {"start": 3, "steps": [[20, 1]]}}}]`,
+		`"teams": [{"name": "a", "size": {"min": {"start": 5, "steps": [[10, 3]], "clock": "newest"},
+			"max": {"start": 3, "steps": [[10, 2]]}}}]`,
+	} {
+		if _, err := rules.Parse([]byte("{" + text + "}")); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// What no match satisfies at any time is refused, with the place and the reason.
+func TestWhatNoMatchSatisfiesIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		two + `, "rules": [{` + many + `}]`:                                                                     `rules[0].count: the list has 1 elements: `,
+		two + `, "rules": [{` + many + `, "active": {"start": true}}]`:                                          `rules[0].count: the list has 1 elements: `,
+		two + `, "rules": [{"all": [{"share": "m"}, {` + many + `}]}]`:                                          `rules[0].all[1].count: the list has 1 elements: `,
+		two + `, "rules": [{"any": [{` + many + `}, {"compare": [1, ">", 2]}]}]`:                                `rules[0].any: none of these ever holds; at rules[0].any[0].count the list has 1 elements: `,
+		two + `, "rules": [{"one": [{"compare": [1, "<", 2]}, {"not": {` + many + `}}]}]`:                       `rules[0].one: more than one of these always holds: `,
+		two + `, "rules": [{"not": {"compare": [{"count": "players"}, ">=", 1]}}]`:                              `rules[0].not: this always holds: `,
+		two + `, "rules": [{"holders": "m", "of": "x", "count": 5}]`:                                            `rules[0].count: min is never less than 5, and there are at most 4: `,
+		two + `, "rules": [{"holders": "m", "of": "x", "count": {"min": 3}, "in": "team"}]`:                     `rules[0].count: min is never less than 3, and there are at most 2: `,
+		two + `, "rules": [{"holders": "m", "of": "x", "count": {"min": 3}, "in": ["a"]}]`:                      `rules[0].count: min is never less than 3, and there are at most 2: `,
+		two + `, "rules": [{"holders": "m", "of": "x", "count": {"min": 2, "max": 1}}]`:                         `rules[0].count: min is greater than max, whatever the time: `,
+		two + `, "rules": [{"compare": [{"count": "players"}, "=", 10]}]`:                                       `rules[0].compare: 4 is never = 10: `,
+		two + `, "rules": [{"compare": [1, ">", 2]}]`:                                                           `rules[0].compare: 1 is never > 2: `,
+		two + `, "rules": [{"compare": [{"start": 1, "steps": [[9, 2]]}, ">", 2]}]`:                             `rules[0].compare: a number from 1 to 2 is never > 2: `,
+		two + `, "rules": [{"compare": [{"tickets": "players"}, ">=", 5]}]`:                                     `rules[0].compare: a number from 2 to 4 is never >= 5: `,
+		two + `, "rules": [{"compare": [{"party": "players"}, ">=", 3]}]`:                                       `rules[0].compare: a number from 1 to 2 is never >= 3: `,
+		two + `, "rules": [{"compare": [{"count": {"count": "players", "in": "team"}}, "!=", 2]}]`:              `rules[0].compare: 2 is never != 2: `,
+		two + `, "rules": [{"compare": [{"times": [{"sum": {"count": "players", "in": "team"}}, 2]}, "<", 7]}]`: ` is never < 7: `,
+		two + `, "rules": [{"compare": [{"abs": {"minus": [{"count": "m"}, 9]}}, "<", 5]}]`:                     `rules[0].compare: a number from 5 to 9 is never < 5: `,
+		`"teams": [{"name": "a", "size": 5}, {"name": "b", "size": 1}], "rules": [{"gap": "count", "max": 0}]`:  `rules[0].max: the sizes of the teams differ by at least 4, and at most 0 is allowed: `,
+		`"teams": [{"name": "a", "size": {"min": {"start": 5, "steps": [[10, 3]]},
+			"max": {"start": 3, "steps": [[10, 2]]}}}]`: `teams[0].size: min is greater than max, whatever the time: `,
+		`"teams": [{"name": "a", "copies": {"min": 0, "max": 1}, "size": {"min": 2, "max": {"start": 1, "grow": -1, "until": 0}}}],
+			"players": {"min": 1, "max": 0}`: `players: min is greater than max, whatever the time: `,
+		`"teams": [{"name": "a", "size": {"min": 1, "max": 4}}], "players": {"max": 2},
+			"rules": [{"compare": [{"count": "players"}, ">", 2]}]`: `rules[0].compare: a number from 1 to 2 is never > 2: `,
+	} {
+		_, err := rules.Parse([]byte("{" + text + "}"))
+		if err == nil || !strings.HasSuffix(err.Error(), "nothing can match") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, and should have %s", text, err, want)
+		}
+	}
+}
+
+// The check of a large rule set takes no longer than the work of a config's upload may: it is linear.
+func TestTheCheckOfManyRulesIsFast(t *testing.T) {
+	sizes := func(n int) string {
+		at := make([]string, rules.MaxSteps)
+		for i := range at {
+			at[i] = fmt.Sprintf("[%d,%d]", i+1, n)
+		}
+		return fmt.Sprintf(`{"start": %d, "steps": [%s]}`, n, strings.Join(at, ","))
+	}
+	var teams, names, all []string
+	for i := range rules.MaxTeams {
+		teams = append(teams, fmt.Sprintf(`{"name": "t%d", "size": 5}`, i))
+		names = append(names, fmt.Sprintf(`"t%d"`, i))
+	}
+	for range rules.MaxRules {
+		in := `"in": [` + strings.Join(names, ",") + `]`
+		all = append(all, `{"any": [{"holders": "m", "of": "x", `+in+`, "count": {"min": `+sizes(6)+`, "max": `+sizes(5)+`}},
+			{"compare": [{"max": {"count": "players", `+in+`}}, "<", 6]}]}`)
+	}
+	text := fmt.Sprintf(`{"values": {"m": "set"}, "teams": [%s], "rules": [%s]}`, strings.Join(teams, ","), strings.Join(all, ","))
+	begun := time.Now()
+	if _, err := rules.Parse([]byte(text)); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("it takes %v", took)
+	} else {
+		t.Log(took, len(text))
+	}
+}
