@@ -30,11 +30,17 @@ func TestWhatSomeMatchSatisfiesIsTaken(t *testing.T) {
 		two + `, "rules": [{"overlap": "may", "with": ["x"], "count": {"min": 2}}]`,
 		two + `, "rules": [{"share": "m", "active": -1}]`,
 		two + `, "rules": [{"compare": [{"start": 1, "steps": [[9, null]]}, ">", 2]}]`,
-		two + `, "rules": [{"compare": [{"over": [1, {"minus": [{"count": "players"}, 4]}]}, ">", 2]}]`,
+		two + `, "rules": [{"compare": [{"over": [1, {"minus": [{"count": "players"}, 4]}]}, "<", 2]}]`,
 		two + `, "rules": [{"compare": [{"start": 1, "steps": [[9, 3]]}, ">", 2]}]`,
 		two + `, "rules": [{"compare": [{"tickets": "players"}, ">=", 4]}]`,
 		two + `, "rules": [{"gap": "tickets", "max": 0}, {"gap": "party", "max": 0}]`,
 		two + `, "rules": [{"holders": "m", "of": "x", "count": 4}]`,
+		`"teams": [{"name": "a", "size": 5}, {"name": "b", "size": 1}], "rules": [{"gap": "tickets", "max": 0}]`,
+		`"teams": [{"name": "a", "size": 5}, {"name": "b", "size": 1}],
+			"rules": [{"gap": "count", "max": {"start": 0, "steps": [[9, null]]}}]`,
+		// The sum of both is infinite, and so is a half of it.
+		`"teams": [{"name": "a", "copies": 2, "size": 1}],
+			"rules": [{"compare": [{"avg": {"times": [{"count": "players", "in": "team"}, 1e308]}}, ">", 1.5e308]}]`,
 		// A match may have no team b.
 		`"teams": [{"name": "a", "size": 2}, {"name": "b", "copies": {"min": 0, "max": 1}, "size": 1, "roles": {"t": 2}}]`,
 		`"teams": [{"name": "a", "size": 2}, {"name": "b", "copies": {"min": 0, "max": 1}, "size": {"min": 2, "max": 1}}]`,
@@ -77,6 +83,8 @@ func TestWhatNoMatchSatisfiesIsRefused(t *testing.T) {
 			"max": {"start": 3, "steps": [[10, 2]]}}}]`: `teams[0].size: min is greater than max, whatever the time: `,
 		`"teams": [{"name": "a", "copies": {"min": 0, "max": 1}, "size": {"min": 2, "max": {"start": 1, "grow": -1, "until": 0}}}],
 			"players": {"min": 1, "max": 0}`: `players: min is greater than max, whatever the time: `,
+		`"values": {"m": "set"}, "teams": [{"name": "a", "copies": {"min": 0, "max": 2}, "size": {"min": 0, "max": 2}}],
+			"rules": [{"holders": "m", "of": "x", "count": 3, "in": "team"}]`: `rules[0].count: min is never less than 3, and`,
 		`"teams": [{"name": "a", "size": {"min": 1, "max": 4}}], "players": {"max": 2},
 			"rules": [{"compare": [{"count": "players"}, ">", 2]}]`: `rules[0].compare: a number from 1 to 2 is never > 2: `,
 	} {

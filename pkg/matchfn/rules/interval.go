@@ -114,8 +114,8 @@ func (s Range) excludes(numbers interval) string {
 	return ""
 }
 
-// meets returns whether a number of an interval may be in a range. If both ends have the same clock, it looks at one time
-// after the other.
+// meets returns whether a number of an interval may be in a range. If both ends have the same clock, it looks at one
+// time after the other.
 func (s Range) meets(numbers interval) bool {
 	if s.Min == nil || s.Max == nil || s.Min.Clock != s.Max.Clock {
 		return !s.over().and(numbers).empty()

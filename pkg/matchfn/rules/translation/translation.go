@@ -38,11 +38,7 @@ type Line struct {
 }
 
 func (l Line) String() string {
-	text := fmt.Sprintf("line %d, %s", l.Row, l.Place)
-	if l.Name != "" {
-		text += fmt.Sprintf(" %q", l.Name)
-	}
-	text += ": " + string(l.Verdict)
+	text := l.where() + ": " + string(l.Verdict)
 	if l.Why != "" {
 		text += ": " + l.Why
 	}
@@ -75,6 +71,7 @@ type Builder struct {
 	Lines  []Line
 	values map[string]string // names, by what they are
 	taken  map[string]bool
+	places places
 }
 
 // New returns a builder of an empty rule set.
@@ -88,7 +85,7 @@ func New(name string) *Builder {
 	}
 }
 
-// Say adds a verdict.
+// Say adds a verdict on a part of the file. What was added since the verdict before is from that part.
 func (b *Builder) Say(at *document.Node, name string, verdict Verdict, format string, args ...any) {
 	l := Line{Name: name, Verdict: verdict, Why: fmt.Sprintf(format, args...), Place: "the file", Row: 1}
 	if at != nil {
@@ -98,6 +95,7 @@ func (b *Builder) Say(at *document.Node, name string, verdict Verdict, format st
 		}
 	}
 	b.Lines = append(b.Lines, l)
+	b.places.said(b.Rules, l)
 }
 
 // Value adds a value if there is no equal one yet, and returns its name: that under which players have it, or one that
@@ -158,10 +156,10 @@ func (b *Builder) Rule(name string, active *rules.Bound, need rules.Condition) {
 	b.Rules.Rules = append(b.Rules.Rules, rules.Rule{Name: name, Active: active, Need: need})
 }
 
-// Done checks the rules. What no match can satisfy is an error.
+// Done checks the rules. What no match can satisfy is an error, which names the part of the file.
 func (b *Builder) Done() (*Translation, error) {
 	if problems := rules.Check(b.Rules); len(problems) > 0 {
-		return nil, fmt.Errorf("as our rules, at %s", problems[0])
+		return nil, b.places.explain(problems[0])
 	}
 	return &Translation{Rules: b.Rules, Lines: b.Lines}, nil
 }
