@@ -399,8 +399,8 @@ func (c *column) rewrite(from, to uint32, of func(p uint32) ([]uint32, []float64
 	copy(c.has[from:], has)
 }
 
-// findRegions numbers the regions: all that players have, and those of running games, by name. Where these are too
-// many, those count that most players have who wait.
+// findRegions numbers the regions: all that players have, and those of running games, by name, but for names that no
+// match may have. Where these are too many, those count that most players have who wait.
 func (p *pool) findRegions(games *Games) {
 	i := slices.IndexFunc(p.columns, func(c column) bool { return c.value.Name == p.rules.RegionValue })
 	if i < 0 {
@@ -412,7 +412,7 @@ func (p *pool) findRegions(games *Games) {
 		for uint32(len(p.known)) <= name {
 			p.known = append(p.known, false)
 		}
-		if !p.known[name] && p.names.texts[name] != "" {
+		if !p.known[name] && p.rules.MayBeIn(p.names.texts[name]) {
 			p.known[name] = true
 			more = append(more, name)
 		}

@@ -178,7 +178,9 @@ func (o *proposer) propose(m *search.Match) bool {
 		for i, t := range team.Tickets {
 			if team.Roles != nil {
 				o.text = appendRoles(o.text[:0], team.Roles[at:at+team.Players[i]])
-				p.TicketProperties(o.kept.Number(t), o.text)
+				if len(o.text) <= maxProperties {
+					p.TicketProperties(o.kept.Number(t), o.text)
+				}
 				at += team.Players[i]
 			}
 		}

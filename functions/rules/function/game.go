@@ -69,7 +69,7 @@ func newGames(r *matchfn.Run, rules *rules.Rules, s source, kept *search.Kept) *
 			g.Room = int(max(0, min(open[i], math.MaxInt32)))
 		}
 		if text, ok := places.Of(i); ok {
-			if n, err := document.Parse(text); err == nil && n.Kind == document.String {
+			if n, err := document.Parse(text); err == nil && n.Kind == document.String && rules.MayBeIn(n.Text) {
 				g.Region = n.Text
 			}
 		}

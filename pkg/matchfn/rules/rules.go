@@ -6,6 +6,8 @@
 // player of a team with roles has one of them. If the rules have regions, a match has one region.
 package rules
 
+import "matchmaker.dev/pkg/matchfn/block"
+
 // Rules is a rule set.
 type Rules struct {
 	Name, Description string
@@ -159,6 +161,9 @@ type Order struct {
 	// Descending puts the greatest first.
 	Descending bool
 }
+
+// MayBeIn returns whether a match may be in a region: its name is one that the answer of a function may have.
+func (r *Rules) MayBeIn(region string) bool { return region != "" && len(region) <= block.MaxText }
 
 // ValueOf returns the value of a name, or nil.
 func (r *Rules) ValueOf(name string) *Value {

@@ -60,7 +60,9 @@ func newTrial(r *rules.Rules, pool []Ticket, running *Running) *trial {
 		for _, has := range t.values.of(r.RegionValue, i) {
 			m, _ := has.(map[string]float64)
 			for name := range m {
-				t.regions = append(t.regions, name)
+				if r.MayBeIn(name) {
+					t.regions = append(t.regions, name)
+				}
 			}
 		}
 	}

@@ -281,6 +281,9 @@ func (g *game) region() error {
 	if g.running != nil && (g.running.Region == "" || g.match.Region != g.running.Region) {
 		return fmt.Errorf("the region is %q, and that of the game %q", g.match.Region, g.running.Region)
 	}
+	if g.match.Region != "" && !g.rules.MayBeIn(g.match.Region) {
+		return fmt.Errorf("has the region %q, which no match may have", g.match.Region)
+	}
 	known := g.running != nil
 	for _, t := range g.all {
 		for _, has := range g.values.of(g.rules.RegionValue, t) {
