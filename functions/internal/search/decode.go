@@ -435,7 +435,9 @@ func (d *decoder) numbers(c *column) bool {
 			if !ok {
 				return false
 			}
-			c.insert(start, d.pool.names.number(text), number)
+			if c.takes(text) {
+				c.insert(start, d.pool.names.number(text), number)
+			}
 			if d.skip(',') {
 				continue
 			}

@@ -6,10 +6,8 @@
 package search
 
 import (
-	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
@@ -42,9 +40,6 @@ type Party interface {
 // Values is a column of values.
 type Values func(number uint32) ([]byte, bool)
 
-// MaxRegions is how many regions are told apart: those that most players have.
-const MaxRegions = 64
-
 // pool is the tickets in columns. Values are those after parties are merged.
 type pool struct {
 	rules *rules.Rules
@@ -73,6 +68,7 @@ type pool struct {
 type column struct {
 	value   *rules.Value
 	must    bool      // whether a ticket without is in no match
+	only    []string  // the names of a map that count; nil for all
 	numbers []float64 // NaN for missing
 	texts   []uint32  // 0 for missing
 	// lists are ends in items, for sets and maps: the list of player p begins at starts[p]. It is in ascending order.
@@ -221,9 +217,13 @@ func newPool(r *rules.Rules) *pool {
 	for i := range r.Values {
 		v := &r.Values[i]
 		p.columns[i] = newColumn(v)
+		if v.Name == r.RegionValue {
+			p.columns[i].only = r.RegionNames
+		}
 		p.columns[i].must = used[v.Name] && v.Missing == rules.Reject
 		if v.Party != rules.Each || v.Missing == rules.UseDefault {
 			told := newColumn(v)
+			told.only = p.columns[i].only
 			p.told[i] = &told
 		}
 	}
@@ -361,7 +361,9 @@ func (c *column) defaults(from, to uint32, names *interner) {
 		slices.Sort(items)
 		if c.value.Kind == rules.Map {
 			for name := range c.value.Default.Map {
-				items = append(items, names.number([]byte(name)))
+				if c.takes([]byte(name)) {
+					items = append(items, names.number([]byte(name)))
+				}
 			}
 			slices.Sort(items)
 			for _, item := range items {
@@ -397,68 +399,4 @@ func (c *column) rewrite(from, to uint32, of func(p uint32) ([]uint32, []float64
 	}
 	copy(c.starts[from+1:], ends)
 	copy(c.has[from:], has)
-}
-
-// findRegions numbers the regions: all that players have, and those of running games, by name, but for names that no
-// match may have. Where these are too many, those count that most players have who wait.
-func (p *pool) findRegions(games *Games) {
-	i := slices.IndexFunc(p.columns, func(c column) bool { return c.value.Name == p.rules.RegionValue })
-	if i < 0 {
-		return
-	}
-	c := &p.columns[i]
-	more := slices.Clip(p.seen)
-	see := func(name uint32) {
-		for uint32(len(p.known)) <= name {
-			p.known = append(p.known, false)
-		}
-		if !p.known[name] && p.rules.MayBeIn(p.names.texts[name]) {
-			p.known[name] = true
-			more = append(more, name)
-		}
-	}
-	for _, item := range c.items[p.sought:] {
-		see(item)
-	}
-	p.sought = len(c.items)
-	var running []uint32
-	for i := range games.Running {
-		if c.value.Missing == rules.Any && games.Running[i].Region != "" { // else all have latencies, and none to another one
-			name := p.names.number([]byte(games.Running[i].Region))
-			running = append(running, name)
-			see(name)
-		}
-	}
-	if len(more) > len(p.seen) {
-		slices.SortFunc(more, p.byName)
-		p.seen = more
-	}
-	p.regions = p.seen
-	if len(p.seen) > MaxRegions {
-		p.regions = p.mostFrequent(c, running)
-	}
-}
-
-func (p *pool) byName(a, b uint32) int { return strings.Compare(p.names.texts[a], p.names.texts[b]) }
-
-// mostFrequent returns the regions that most players have who wait, by name. Of those that nobody has, only those of
-// running games count.
-func (p *pool) mostFrequent(c *column, running []uint32) []uint32 {
-	counts := make([]int, len(p.names.texts))
-	for t := range p.waiting {
-		if p.gone[t] {
-			continue
-		}
-		for _, item := range c.items[c.starts[p.first[t]]:c.starts[p.first[t+1]]] {
-			counts[item]++
-		}
-	}
-	for _, name := range running {
-		counts[name] = max(1, counts[name])
-	}
-	most := slices.DeleteFunc(slices.Clone(p.seen), func(name uint32) bool { return counts[name] == 0 })
-	slices.SortFunc(most, func(a, b uint32) int { return cmp.Or(counts[b]-counts[a], p.byName(a, b)) })
-	most = most[:min(len(most), MaxRegions)]
-	slices.SortFunc(most, p.byName)
-	return most
 }

@@ -241,6 +241,9 @@ func (w world) rules() []byte {
 		rules = append(rules, rule)
 	}
 	all["rules"] = rules
+	if regions && len(rules) == 2 {
+		all["regions"].(object)["names"] = []any{"us", "asia"}
+	}
 	if w.chance(3) {
 		all["prefer"] = []any{object{"low": w.expression(1, regions, names)}}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"matchmaker.dev/pkg/matchfn/block"
 )
 
 // Problem is what is wrong with a rule set, and where: a path as in teams[0].size.
@@ -114,6 +116,27 @@ func (c *checker) values() {
 	}
 	if r.RegionValue != "" {
 		c.value("regions.from", r.RegionValue, Map)
+	}
+	c.regionNames()
+}
+
+// regionNames checks the names of regions, also of rules that were not parsed.
+func (c *checker) regionNames() {
+	names := c.rules.RegionNames
+	if len(names) > 0 && c.rules.RegionValue == "" {
+		c.add("regions.names", "the rules have no regions")
+	}
+	if len(names) > MaxRegions {
+		c.add("regions.names", "must have 1 to %d names", MaxRegions)
+		return
+	}
+	for i, name := range names {
+		if name == "" || len(name) > block.MaxText {
+			c.add("regions.names", "a name must have 1 to %d bytes", block.MaxText)
+		}
+		if slices.Contains(names[:i], name) {
+			c.add("regions.names", "%q is there twice", name)
+		}
 	}
 }
 

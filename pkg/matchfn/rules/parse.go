@@ -233,9 +233,16 @@ func (r *reader) teams(n *document.Node, rules *Rules) {
 
 // regions reads the limits of latency as a rule of that name.
 func (r *reader) regions(n *document.Node, rules *Rules) {
-	r.only(n, "from", "choose", "max", "over", "apart", "apartFrom")
+	r.only(n, "from", "names", "choose", "max", "over", "apart", "apartFrom")
 	if !r.is(n, document.Object) {
 		return
+	}
+	if names := n.Get("names"); r.is(names, document.List) {
+		if count := len(names.Elements); count == 0 || count > MaxRegions {
+			r.fail(names, "must have 1 to %d names", MaxRegions)
+			return
+		}
+		rules.RegionNames = r.texts(names)
 	}
 	rules.Choose = Choose(r.word(n.Get("choose"), string(ByWorst), string(ByWorst), string(ByMean)))
 	need := r.latency(n, rules.RegionValue)

@@ -15,6 +15,7 @@ const (
 	MaxRules      = 200  // rules, preferences and orders each
 	MaxConditions = 2000 // conditions and expressions in all
 	MaxSteps      = 100  // of a bound
+	MaxRegions    = 64   // names of regions
 )
 
 // reader reads values of a document. It keeps the first error; after it, what it reads means nothing.

@@ -6,7 +6,11 @@
 // player of a team with roles has one of them. If the rules have regions, a match has one region.
 package rules
 
-import "matchmaker.dev/pkg/matchfn/block"
+import (
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/block"
+)
 
 // Rules is a rule set.
 type Rules struct {
@@ -29,6 +33,9 @@ type Rules struct {
 	// RegionValue names the value with a player's latencies, by region. If it is not empty, a match has one region that
 	// every player has who has the value.
 	RegionValue string
+	// RegionNames are the regions that there are, at most MaxRegions. Players' latencies to others are as if they had none.
+	// Without names all regions count that players name.
+	RegionNames []string
 	// Choose says which of the regions that the rules allow a match gets.
 	Choose Choose
 	// Priority names a value, or is empty. The anchor of a match is the ticket with the greatest priority; of these, and
@@ -162,8 +169,12 @@ type Order struct {
 	Descending bool
 }
 
-// MayBeIn returns whether a match may be in a region: its name is one that the answer of a function may have.
-func (r *Rules) MayBeIn(region string) bool { return region != "" && len(region) <= block.MaxText }
+// MayBeIn returns whether a match may be in a region: the rules name it if they name any, and its name is
+// one that the answer of a function may have.
+func (r *Rules) MayBeIn(region string) bool {
+	return region != "" && len(region) <= block.MaxText &&
+		(len(r.RegionNames) == 0 || slices.Contains(r.RegionNames, region))
+}
 
 // ValueOf returns the value of a name, or nil.
 func (r *Rules) ValueOf(name string) *Value {

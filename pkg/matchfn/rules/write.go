@@ -35,6 +35,9 @@ func Write(r *Rules) []byte {
 			}
 		}
 		regions.add("from", r.RegionValue)
+		if len(r.RegionNames) > 0 {
+			regions.add("names", listOf(r.RegionNames))
+		}
 		regions.add("choose", r.Choose)
 		o.add("regions", regions)
 	}

@@ -63,6 +63,9 @@ func match(r *rules.Rules) (lines []string) {
 		lines = append(lines,
 			fmt.Sprintf("a region that all players know who have %s; of those that the rules allow, the one with the least %s",
 				quoted(r.RegionValue), least))
+		if len(r.RegionNames) > 0 {
+			lines = append(lines, "of the regions that players name, only these count: "+list(quotedAll(r.RegionNames), "and"))
+		}
 	}
 	lines = append(lines, roles(r)...)
 	return append(lines, "the players of a ticket are in the same team")

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"maps"
 	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
@@ -26,7 +27,11 @@ func (v *values) of(name string, ticket int) []any {
 		v.known[name] = all
 	}
 	if all[ticket] == nil {
-		all[ticket] = valuesOf(*v.rules.ValueOf(name), v.pool[ticket])
+		var only []string
+		if name == v.rules.RegionValue {
+			only = v.rules.RegionNames
+		}
+		all[ticket] = valuesOf(*v.rules.ValueOf(name), v.pool[ticket], only)
 		if v.hidden(name, ticket) {
 			all[ticket] = make([]any, len(v.pool[ticket].Players))
 		}
@@ -57,11 +62,17 @@ func (v *values) lacks(ticket int) string {
 	return ""
 }
 
-// valuesOf returns the value of each player of a ticket, nil for those without.
-func valuesOf(v rules.Value, t Ticket) []any {
+// valuesOf returns the value of each player of a ticket, nil for those without. Of maps only some names count, unless
+// that is nil.
+func valuesOf(v rules.Value, t Ticket, only []string) []any {
 	values := make([]any, len(t.Players))
 	for i, p := range t.Players {
 		values[i] = typed(v, p[v.From])
+		if m, is := values[i].(map[string]float64); is && only != nil {
+			m = maps.Clone(m)
+			maps.DeleteFunc(m, func(name string, _ float64) bool { return !slices.Contains(only, name) })
+			values[i] = m
+		}
 	}
 	if v.Party == rules.Each {
 		return values
