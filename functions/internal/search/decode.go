@@ -11,7 +11,8 @@ import (
 )
 
 // decoder reads what is known of the players of tickets: the source's own players, the list of objects that a ticket
-// may have, and the ticket's own values, in this order. What the rules do not name is skipped.
+// may have, and the ticket's own values, in this order. Ids that the source knows go before all that anybody says. What
+// the rules do not name is skipped.
 type decoder struct {
 	pool   *pool
 	source Source
@@ -74,6 +75,9 @@ func (d *decoder) ticket(t int) (players uint32, good bool) {
 	} else {
 		players, good = d.byColumn(t, text, listed, first, own)
 	}
+	if d.ids != nil && own == 1 && players > own {
+		d.owned(first)
+	}
 	for p := range players {
 		name := uint32(0)
 		if d.ids != nil && players == own {
@@ -84,6 +88,19 @@ func (d *decoder) ticket(t int) (players uint32, good bool) {
 		d.pool.ids = append(d.pool.ids, name)
 	}
 	return players, good
+}
+
+// owned notes whose ticket it is that says of one player that they are several. He may not be among them.
+func (d *decoder) owned(player uint32) {
+	text, ok := d.ids(player)
+	if !ok || len(text) == 0 {
+		return
+	}
+	p := d.pool
+	if p.owners == nil {
+		p.owners = map[uint32]uint32{}
+	}
+	p.owners[uint32(p.tickets())] = p.names.number(text)
 }
 
 // noGood appends a ticket of which nothing is known.
@@ -162,17 +179,17 @@ func (d *decoder) byColumn(t int, text []byte, listed bool, first, own uint32) (
 			if o.hidden {
 				continue
 			}
+			if o.ids && players == own {
+				if name, ok := d.ids(first + p); ok && len(name) > 0 {
+					c.texts[len(c.texts)-1] = d.pool.names.number(name)
+					continue
+				}
+			}
 			if players == own && d.party != nil && d.readSource(c, o, first+p) {
 				continue
 			}
 			if listed {
 				if raw := d.raw[int(p)*len(d.of)+i]; raw != nil && d.decode(c, raw) {
-					continue
-				}
-			}
-			if o.ids && players == own {
-				if name, ok := d.ids(first + p); ok && len(name) > 0 {
-					c.texts[len(c.texts)-1] = d.pool.names.number(name)
 					continue
 				}
 			}

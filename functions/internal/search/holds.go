@@ -329,6 +329,9 @@ func (b *builder) avoidsAny(c *rules.Avoid, t uint32, others []uint32) bool {
 		}
 		for _, o := range others {
 			b.looks += b.pool.size(o) * len(set)
+			if owner := b.pool.owners[o]; owner != 0 && o != t && ids.value.From == id && slices.Contains(set, owner) {
+				return false
+			}
 			for q := b.pool.first[o]; q < b.pool.first[o+1]; q++ {
 				if p != q && ids.texts[q] != 0 && slices.Contains(set, ids.texts[q]) {
 					return false

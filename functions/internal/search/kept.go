@@ -208,6 +208,12 @@ func (c *translation) ticket(t uint32) {
 	to.created = append(to.created, from.created[t])
 	to.refused, to.unread = append(to.refused, from.refused[t]), append(to.unread, from.unread[t])
 	to.gone = append(to.gone, false)
+	if name, owned := from.owners[t]; owned {
+		if to.owners == nil {
+			to.owners = map[uint32]uint32{}
+		}
+		to.owners[uint32(to.waiting)] = c.name(name)
+	}
 	for _, name := range from.ids[first:end] {
 		to.ids = append(to.ids, c.name(name))
 	}

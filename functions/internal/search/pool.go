@@ -6,6 +6,7 @@
 package search
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -51,7 +52,9 @@ type pool struct {
 	columns []column
 	told    []*column
 	ids     []uint32 // names, of each player; 0 for those that are not known
-	names   interner
+	// owners are the names of the players of tickets of one that say that they are several.
+	owners map[uint32]uint32
+	names  interner
 	// regions are names, by number of region. seen are all that anybody had, ascending.
 	regions, seen []uint32
 	known         []bool // of each name: whether it is seen
@@ -198,6 +201,7 @@ func (p *pool) addMembers(games *Games) {
 // cut takes the tickets from one on away.
 func (p *pool) cut(tickets int) {
 	players := p.first[tickets]
+	maps.DeleteFunc(p.owners, func(t, _ uint32) bool { return int(t) >= tickets })
 	p.created, p.first = p.created[:tickets], p.first[:tickets+1]
 	p.age, p.ids = p.age[:tickets], p.ids[:players]
 	p.refused, p.unread, p.gone = p.refused[:tickets], p.unread[:tickets], p.gone[:tickets]
