@@ -24,7 +24,12 @@ type decoder struct {
 	raw      [][]byte // the values in a list: for each player, those of all columns
 	text     []byte
 	at       int
+	large    bool // whether a set or a map of the ticket has more than MaxElements
 }
+
+// MaxElements is how many elements a set or a map of a player has at most. A ticket with a larger one is in no match:
+// part of it could say less than all, such as whom the player avoids.
+const MaxElements = 256
 
 // origins is where the values of a column are from.
 type origins struct {
@@ -69,6 +74,7 @@ func (d *decoder) ticket(t int) (players uint32, good bool) {
 		first, end = d.party.PlayersOf(t)
 		own = end - first
 	}
+	d.large = false
 	text, listed := d.source.Players(t)
 	if listed && d.straight {
 		players, good = d.straightList(t, text, own)
@@ -418,7 +424,7 @@ func (d *decoder) set(c *column) bool {
 		for {
 			d.space()
 			text, ok := d.quoted()
-			if !ok {
+			if !ok || d.full(len(c.items)-start) {
 				return false
 			}
 			c.items = append(c.items, d.pool.names.number(text))
@@ -437,8 +443,14 @@ func (d *decoder) set(c *column) bool {
 	return true
 }
 
+// full returns whether a set or a map takes no more elements.
+func (d *decoder) full(elements int) bool {
+	d.large = d.large || elements == MaxElements
+	return elements == MaxElements
+}
+
 func (d *decoder) numbers(c *column) bool {
-	start := c.begin()
+	start, elements := c.begin(), 0
 	d.at++
 	if !d.skip('}') {
 		for {
@@ -449,9 +461,10 @@ func (d *decoder) numbers(c *column) bool {
 			}
 			d.space()
 			number, ok := d.number()
-			if !ok {
+			if !ok || d.full(elements) {
 				return false
 			}
+			elements++
 			if c.takes(text) {
 				c.insert(start, d.pool.names.number(text), number)
 			}

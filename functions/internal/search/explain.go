@@ -37,6 +37,8 @@ const (
 	Unreadable
 	// NoneAlone says that no rule alone keeps the ticket from a match or a game. Candidates are with all rules.
 	NoneAlone
+	// TooLarge says that a player of the ticket has a set or a map with more than MaxElements.
+	TooLarge
 	// Waits says that there is a match, and that the ticket waits for a nearer one.
 	Waits
 	// WorkEnded says that there is a match or a game, but the search ended before it.
@@ -141,8 +143,11 @@ func variants(r *rules.Rules, games bool) []variant {
 
 // refusals are why no match can ever have a ticket.
 func (p *pool) refusals(t uint32) (reasons []Reason) {
-	if p.unread[t] {
+	switch p.unread[t] {
+	case noList:
 		return []Reason{{Ticket: t, Kind: Unreadable}}
+	case large:
+		return []Reason{{Ticket: t, Kind: TooLarge}}
 	}
 	for i := range p.columns {
 		if c := &p.columns[i]; c.must && p.lacks(c, t) {
@@ -234,7 +239,7 @@ func (e *explainer) unfit(r *rules.Rules) []bool {
 		if !p.refused[t] || unfit[t] {
 			continue
 		}
-		unfit[t] = p.unread[t]
+		unfit[t] = p.unread[t] != isRead
 		for i := range p.columns {
 			c := &p.columns[i]
 			if t >= p.waiting && p.hides(c.value.Name) {

@@ -90,6 +90,16 @@ func (k *Kept) lose(t uint32) {
 // Waiting returns how many tickets wait.
 func (k *Kept) Waiting() int { return k.pool.waiting - k.dead }
 
+// Large returns how many tickets wait that are in no match since a set or a map has more than MaxElements.
+func (k *Kept) Large() (n int) {
+	for t, why := range k.pool.unread[:k.pool.waiting] {
+		if why == large && !k.pool.gone[t] {
+			n++
+		}
+	}
+	return n
+}
+
 // Number returns the number of a ticket.
 func (k *Kept) Number(t uint32) uint32 { return k.numbers[t] }
 

@@ -7,8 +7,11 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// merge gives all players of a party the value of the party.
-func (c *column) merge(from, to uint32) {
+// mostMerged is how many elements the players of a party have at most, all together, when each has those of the party.
+const mostMerged = MaxElements * MaxElements
+
+// merge gives all players of a party the value of the party. It returns false if that is too large; then they have none.
+func (c *column) merge(from, to uint32) bool {
 	switch c.value.Kind {
 	case rules.Number:
 		merged := mergeNumbers(c.value.Party, c.numbers[from:to])
@@ -17,8 +20,13 @@ func (c *column) merge(from, to uint32) {
 		}
 	case rules.Set, rules.Map:
 		items, amounts, some := c.mergeLists(from, to)
+		if len(items)*int(to-from) > mostMerged {
+			c.rewrite(from, to, func(uint32) ([]uint32, []float64, bool) { return nil, nil, false })
+			return false
+		}
 		c.rewrite(from, to, func(uint32) ([]uint32, []float64, bool) { return items, amounts, some })
 	}
+	return true
 }
 
 // mergeNumbers merges the numbers that are not NaN. Without one the result is NaN.

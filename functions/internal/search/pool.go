@@ -60,12 +60,21 @@ type pool struct {
 	known         []bool // of each name: whether it is seen
 	sought        int    // how many items of latencies were looked at for that
 	refused       []bool
-	unread        []bool // refused since what they say of their players cannot be read
+	unread        []unread // refused since what they say of their players cannot be read
 	// gone are the tickets that wait no more.
 	gone []bool
 	// waiting is how many tickets wait or are gone. Those after them stand for the players in running games.
 	waiting int
 }
+
+// unread says why a ticket cannot be read.
+type unread uint8
+
+const (
+	isRead unread = iota
+	noList        // its list of players is none
+	large         // a set or a map has more than MaxElements
+)
 
 // column is a value of all players. Its kind says which fields it has.
 type column struct {
@@ -263,8 +272,13 @@ func (p *pool) add(source Source, tickets int, members bool) {
 		players, good := d.ticket(t)
 		to := from + players
 		p.first = append(p.first, to)
-		refused := !good
-		p.unread, p.gone = append(p.unread, refused), append(p.gone, false)
+		why := isRead
+		if !good {
+			why = noList
+		} else if d.large {
+			why = large
+		}
+		lacks := false
 		for i := range p.columns {
 			c := &p.columns[i]
 			if p.told[i] != nil {
@@ -273,12 +287,15 @@ func (p *pool) add(source Source, tickets int, members bool) {
 			if d.of[i].hidden {
 				continue
 			}
-			c.complete(from, to, &p.names)
+			if !c.complete(from, to, &p.names) && why == isRead {
+				why = large
+			}
 			for player := from; c.must && player < to; player++ {
-				refused = refused || c.missing(player)
+				lacks = lacks || c.missing(player)
 			}
 		}
-		p.refused = append(p.refused, refused)
+		p.unread, p.gone = append(p.unread, why), append(p.gone, false)
+		p.refused = append(p.refused, lacks || why != isRead)
 	}
 }
 
@@ -325,15 +342,14 @@ func (c *column) grow(n int) {
 	}
 }
 
-// complete gives players without a value the default, and merges the values of a party.
-func (c *column) complete(from, to uint32, names *interner) {
+// complete gives players without a value the default, and merges the values of a party. It returns false if the merged
+// value is too large.
+func (c *column) complete(from, to uint32, names *interner) bool {
 	v := c.value
 	if v.Missing == rules.UseDefault {
 		c.defaults(from, to, names)
 	}
-	if v.Party != rules.Each && to-from > 1 {
-		c.merge(from, to)
-	}
+	return v.Party == rules.Each || to-from <= 1 || c.merge(from, to)
 }
 
 func (c *column) defaults(from, to uint32, names *interner) {

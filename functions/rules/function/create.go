@@ -113,11 +113,14 @@ func (o *proposer) create(p matchfn.Proposal, m *search.Match, s *seats, shared 
 	}
 }
 
-// log says which backfill tickets are missing.
+// log says which backfill tickets are missing, and which matches and tickets wait for what they say.
 func (o *proposer) log() {
 	if o.large > 0 {
 		o.run.Log(o.large, "matches get no backfill ticket or join no game: what it says of its players would have more than",
 			maxSeats, "bytes")
+	}
+	if n := o.kept.Large(); n > 0 {
+		o.run.Log(n, "tickets are in no match: a set or a map of a player has more than", search.MaxElements, "elements")
 	}
 	if o.later > 0 {
 		o.run.Log(o.later, "matches wait for the next run: the backfill tickets of this one have", o.written, "bytes")

@@ -23,6 +23,8 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 			text, candidates = "a player has no "+reason.Name, -1
 		case search.Unreadable:
 			text, candidates = "what the ticket says of its players cannot be read", -1
+		case search.TooLarge:
+			text, candidates = "a set or a map of a player has more than "+strconv.Itoa(search.MaxElements)+" elements", -1
 		case search.NoneAlone:
 			text = "no rule alone keeps it from a match"
 		case search.Waits:
