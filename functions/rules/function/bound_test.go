@@ -2,6 +2,7 @@ package function
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -40,5 +41,23 @@ func TestVeryLongRolesAreNotSaid(t *testing.T) {
 	got := run(t, settings, []fake.Ticket{{Properties: map[string][]byte{players: []byte("[" + all[1:] + "]")}}})
 	if len(got) != 1 || len(got[0].Extras.TicketProperties) > 0 {
 		t.Error("the matches are", got)
+	}
+}
+
+// A rule of docs/rules.md keeps tickets of one player that list several out of matches.
+func TestRuleAgainstListsOfSeveral(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/rules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rule, _ := strings.Cut(string(text), "\n### What to believe\n")
+	_, rule, _ = strings.Cut(rule, "```json\n")
+	rule, _, _ = strings.Cut(rule, "```")
+	for rules, want := range map[string]int{"": 2, rule: 1} {
+		settings := `{"teams": [{"name": "team", "copies": 2, "size": 2}], "rules": [` + rules + `]}`
+		pool := []fake.Ticket{{Properties: map[string][]byte{players: []byte(`[{}, {}]`)}}, {}, {}, {}, {}, {}, {}}
+		if got := run(t, settings, pool); len(got) != want {
+			t.Errorf("with the rules [%s] there are %d matches, want %d", rules, len(got), want)
+		}
 	}
 }
