@@ -10,7 +10,7 @@ import (
 // mostMerged is how many elements the players of a party have at most, all together, when each has those of the party.
 const mostMerged = MaxElements * MaxElements
 
-// merge gives all players of a party the value of the party. It returns false if that is too large; then they have none.
+// merge gives all players of a party the value of the party. It returns false if that is too large: they have none.
 func (c *column) merge(from, to uint32) bool {
 	switch c.value.Kind {
 	case rules.Number:

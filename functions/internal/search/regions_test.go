@@ -45,12 +45,12 @@ func TestRegionsThatDoNotExistPushNoneOut(t *testing.T) {
 		names string
 		pool  []judge.Ticket
 	}{
-		"one ticket of many players":         {"", []judge.Ticket{reaching(99, alone...)}},
-		"one ticket of many who know it":     {"", []judge.Ticket{reaching(99, all...)}},
-		"a team of many":                     {"", slices.Repeat([]judge.Ticket{reaching(99, fakes(70, 1), fakes(70, 2))}, 9)},
-		"many tickets":                       {"", slices.Repeat([]judge.Ticket{reaching(99, fakes(70, 1))}, 100)},
-		"many tickets with their favourites": {"", slices.Repeat([]judge.Ticket{reaching(99, ascending)}, 100)},
-		"named regions":                      {`"names": ["us", "eu"],`, slices.Repeat([]judge.Ticket{reaching(99, fakes(70, 1))}, 5000)},
+		"one ticket of many":   {"", []judge.Ticket{reaching(99, alone...)}},
+		"one ticket of equals": {"", []judge.Ticket{reaching(99, all...)}},
+		"a team of many":       {"", slices.Repeat([]judge.Ticket{reaching(99, fakes(70, 1), fakes(70, 2))}, 9)},
+		"many tickets":         {"", slices.Repeat([]judge.Ticket{reaching(99, fakes(70, 1))}, 100)},
+		"many with favourites": {"", slices.Repeat([]judge.Ticket{reaching(99, ascending)}, 100)},
+		"named regions":        {`"names": ["us", "eu"],`, slices.Repeat([]judge.Ticket{reaching(99, fakes(70, 1))}, 5000)},
 	} {
 		r, err := rules.Parse([]byte(`{
 			"values": {"ping": "map"}, "regions": {"from": "ping", ` + c.names + ` "max": 100},

@@ -33,8 +33,8 @@ type Rules struct {
 	// RegionValue names the value with a player's latencies, by region. If it is not empty, a match has one region that
 	// every player has who has the value.
 	RegionValue string
-	// RegionNames are the regions that there are, at most MaxRegions. Players' latencies to others are as if they had none.
-	// Without names all regions count that players name.
+	// RegionNames are the regions that there are, at most MaxRegions. A player's latencies to others do not count. Without
+	// names all regions count that players name.
 	RegionNames []string
 	// Choose says which of the regions that the rules allow a match gets.
 	Choose Choose
