@@ -59,6 +59,7 @@ type pool struct {
 	regions, seen []uint32
 	known         []bool // of each name: whether it is seen
 	sought        int    // how many items of latencies were looked at for that
+	votes         votes  // for regions, if there are too many
 	refused       []bool
 	unread        []unread // refused since what they say of their players cannot be read
 	// gone are the tickets that wait no more.

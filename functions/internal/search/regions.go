@@ -73,19 +73,27 @@ func (p *pool) byName(a, b uint32) int { return strings.Compare(p.names.texts[a]
 // voted returns the regions for which most tickets vote that wait, by name. Of those that nobody has, only those of
 // running games count.
 func (p *pool) voted(c *column, running []uint32) []uint32 {
-	v := votes{pool: p, column: c, votes: make([]int, len(p.names.texts)), worst: make([]float64, len(p.names.texts)),
-		knows: make([]uint32, len(p.names.texts))}
+	v := &p.votes
+	v.begin(p, c)
 	most := together(p.rules)
 	for t := range uint32(p.waiting) {
-		if !p.gone[t] && !p.refused[t] && p.size(t) <= most {
-			v.ticket(t)
+		if votes := !p.gone[t] && !p.refused[t] && p.size(t) <= most; votes != v.counted[t] {
+			v.counted[t] = votes
+			v.ticket(t, votes)
 		}
 	}
+	runs := map[uint32]bool{}
 	for _, name := range running {
-		v.votes[name] = max(1, v.votes[name])
+		runs[name] = true
 	}
-	best := slices.DeleteFunc(slices.Clone(p.seen), func(name uint32) bool { return v.votes[name] == 0 })
-	slices.SortFunc(best, func(a, b uint32) int { return cmp.Or(v.votes[b]-v.votes[a], p.byName(a, b)) })
+	of := func(name uint32) int {
+		if v.votes[name] == 0 && runs[name] {
+			return 1
+		}
+		return v.votes[name]
+	}
+	best := slices.DeleteFunc(slices.Clone(p.seen), func(name uint32) bool { return of(name) == 0 })
+	slices.SortFunc(best, func(a, b uint32) int { return cmp.Or(of(b)-of(a), p.byName(a, b)) })
 	best = best[:min(len(best), MaxRegions)]
 	slices.SortFunc(best, p.byName)
 	return best
@@ -112,11 +120,12 @@ func together(r *rules.Rules) int {
 
 // votes is how tickets vote for regions: each for those that all of its players know. It adds a whole vote to the best
 // one, half a vote to the next, a third to the one after that, and so on. So one that names very many regions adds
-// little to most of them.
+// little to most of them. Votes are kept from run to run, so that only tickets that come and go are counted.
 type votes struct {
-	pool   *pool
-	column *column
-	votes  []int // by name
+	pool    *pool
+	column  *column
+	votes   []int  // by name
+	counted []bool // by ticket
 	// worst and knows are of one ticket: the greatest latency of its players, and how many of them know the region.
 	worst   []float64
 	knows   []uint32
@@ -124,8 +133,20 @@ type votes struct {
 	sorted  []float64
 }
 
-// ticket lets a ticket vote.
-func (v *votes) ticket(t uint32) {
+// begin makes room for all names and tickets.
+func (v *votes) begin(p *pool, c *column) {
+	v.pool, v.column = p, c
+	if more := len(p.names.texts) - len(v.votes); more > 0 {
+		v.votes, v.knows = append(v.votes, make([]int, more)...), append(v.knows, make([]uint32, more)...)
+		v.worst = append(v.worst, make([]float64, more)...)
+	}
+	if more := p.waiting - len(v.counted); more > 0 {
+		v.counted = append(v.counted, make([]bool, more)...)
+	}
+}
+
+// ticket lets a ticket vote, or takes its votes back.
+func (v *votes) ticket(t uint32, votes bool) {
 	c, players := v.column, uint32(0)
 	v.regions, v.sorted = v.regions[:0], v.sorted[:0]
 	for p := v.pool.first[t]; p < v.pool.first[t+1]; p++ {
@@ -151,6 +172,10 @@ func (v *votes) ticket(t uint32) {
 	for _, name := range v.regions {
 		// Of regions that are as good, all are where the last of them is: a ticket has no two best ones.
 		place, _ := slices.BinarySearch(v.sorted, math.Nextafter(v.worst[name], math.Inf(1)))
-		v.votes[name] += oneVote / place
+		if votes {
+			v.votes[name] += oneVote / place
+		} else {
+			v.votes[name] -= oneVote / place
+		}
 	}
 }

@@ -103,3 +103,40 @@ func TestOnlyNamedRegionsCount(t *testing.T) {
 		}
 	}
 }
+
+// Tickets that are kept from run to run vote as if all came at once, whoever came and went meanwhile.
+func TestKeptTicketsVoteTheSame(t *testing.T) {
+	r, err := rules.Parse([]byte(`{"values": {"ping": "map"}, "regions": {"from": "ping"},
+		"teams": [{"name": "team", "copies": 2, "size": 1}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eu := map[string]float64{"eu": 1}
+	two := []judge.Ticket{reaching(9, eu), reaching(9, eu)}
+	noise := slices.Repeat([]judge.Ticket{reaching(9, fakes(70, 1))}, 300)
+	k := search.Keep(r)
+	next := uint32(0)
+	step := func(pool []judge.Ticket, gone ...uint32) (in int) {
+		k.Take(tickets(pool), make([]float64, len(pool)), next, gone, 9000, true)
+		next += uint32(len(pool))
+		for _, m := range k.Search(&search.Games{}, 100_000) {
+			if m.Region == "eu" {
+				in++
+			}
+		}
+		return in
+	}
+	if got := step(noise); got != 0 {
+		t.Errorf("%d matches in a region that nobody has", got)
+	}
+	if got := step(two); got != 0 {
+		t.Errorf("300 tickets for 70 other regions do not push one of two out: %d matches", got)
+	}
+	var gone []uint32
+	for number := range uint32(len(noise)) {
+		gone = append(gone, number)
+	}
+	if got := step(noise[:3], gone...); got != 1 {
+		t.Errorf("when they are gone there are %d matches", got)
+	}
+}
