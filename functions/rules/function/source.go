@@ -31,8 +31,9 @@ var implied = []string{"roles", "latency", "role", "blocked", "current_platform"
 // withIDs are the settings with which ids are needed: values that are ids, and backfill tickets that may be created,
 // which say who is in a game.
 var withIDs = []string{
-	"values.id", "values.*.id", "values.*.from", "backfill.create", "flexmatch.BackfillMode", "unity", "accelbyte.auto_backfill",
-	"accelbyte.data.auto_backfill", "accelbyte.blocked_player_option", "accelbyte.data.blocked_player_option",
+	"values.id", "values.*.id", "values.*.from", "backfill.create", "flexmatch.BackfillMode", "unity",
+	"accelbyte.auto_backfill", "accelbyte.data.auto_backfill",
+	"accelbyte.blocked_player_option", "accelbyte.data.blocked_player_option",
 	"flexmatch.rules.*.minCount", "flexmatch.rules.*.maxCount", // rules that may look for ids in lists
 	"flexmatch.RuleSetBody.rules.*.minCount", "flexmatch.RuleSetBody.rules.*.maxCount",
 }
