@@ -25,6 +25,7 @@ type builder struct {
 	dormant           []bool    // of each guard: whether it does not hold, by the age of the anchor
 	refused           []float64 // of each guard: the narrowest span that was too wide for its bound
 	steps, used       int
+	reachedMost       int   // the most players who came together since it began with so many teams
 	looks             int   // at elements and pairs of players, that the work was not charged for
 	open              []int // players of the candidates from each on
 	available         []int // players who take each role
@@ -566,6 +567,9 @@ func (b *builder) room(t uint32) bool {
 func (b *builder) more(from int) bool {
 	if from < 0 { // so many tickets that must be in it are left
 		return b.place(b.must[len(b.must)+from], from+1)
+	}
+	if b.total > b.reachedMost {
+		b.reachedMost = b.total
 	}
 	if b.total < b.top {
 		for j := from; j < len(b.candidates); j++ {

@@ -268,52 +268,6 @@ func ever(b *rules.Bound) int {
 	return int(n)
 }
 
-// arrangement is how many teams of each shape a match has.
-type arrangement struct {
-	shapes []int // of each team
-	limits []int // players of each team, at most
-	fewest int   // players of the match, at least
-	needs  []int // players of each role, at least
-	// fullest is the fewest players of a full match. names are those of the teams, once they are needed.
-	fullest int
-	names   []string
-}
-
-// arrange lists the numbers of teams, the most teams first.
-func (s *search) arrange() {
-	var one []int
-	var next func(shape int)
-	next = func(shape int) {
-		if len(s.arrangements) >= arrangements || len(one) > rules.MaxTeams {
-			return
-		}
-		if shape == len(s.rules.Teams) {
-			if len(one) > 0 {
-				s.arrangements = append(s.arrangements, s.arrangement(slices.Clone(one)))
-			}
-			return
-		}
-		copies := s.rules.Teams[shape].Copies
-		before := len(one)
-		for n := ever(copies.Max); n >= atLeast(copies.Min); n-- {
-			one = one[:before]
-			for range n {
-				one = append(one, shape)
-			}
-			next(shape + 1)
-		}
-		one = one[:before]
-	}
-	next(0)
-	for _, t := range s.rules.Teams {
-		s.most += ever(t.Size.Max) * ever(t.Copies.Max)
-	}
-	if s.rules.Players.Max != nil {
-		s.most = min(s.most, ever(s.rules.Players.Max))
-	}
-	s.most = min(s.most, rules.MaxPlayers)
-}
-
 // atLeast returns the least that a bound can ever be, as a number of players or teams.
 func atLeast(b *rules.Bound) int {
 	least, _, off := b.Over(0, math.Inf(1))
@@ -321,34 +275,6 @@ func atLeast(b *rules.Bound) int {
 		return 0
 	}
 	return int(math.Ceil(least))
-}
-
-func (s *search) arrangement(shapes []int) *arrangement {
-	a := &arrangement{shapes: shapes, needs: make([]int, len(s.roles.names))}
-	for _, i := range shapes {
-		team := &s.rules.Teams[i]
-		a.limits = append(a.limits, ever(team.Size.Max))
-		size := atLeast(team.Size.Min)
-		a.fewest += size
-		a.fullest += max(size, atLeast(team.Size.Max))
-		for j, role := range team.Roles {
-			// A role is needed as often as it says, and for those of a whole team who cannot have another one.
-			others := 0
-			for k, other := range team.Roles {
-				if k != j {
-					others += atMost(other.Count.Max)
-				}
-			}
-			a.needs[s.roles.shapes[i].global[j]] += max(atLeast(role.Count.Min), size-others)
-		}
-	}
-	if s.rules.Players.Min != nil {
-		a.fewest = max(a.fewest, atLeast(s.rules.Players.Min))
-	}
-	if s.rules.Players.Max != nil {
-		a.fullest = min(a.fullest, atLeast(s.rules.Players.Max))
-	}
-	return a
 }
 
 // atMost is ever for a bound that may be missing.

@@ -399,19 +399,23 @@ func (x *examiner) matchOf(anchor uint32, must, candidates []uint32) *Match {
 	if len(candidates) > few {
 		steps = min(steps, 200+12*len(candidates))
 	}
-	for _, a := range x.arrangements {
+	c := b.crewOf(anchor)
+	for _, t := range must {
+		c.tickets, c.players = c.tickets+1, min(c.players+b.pool.size(t), x.most)
+	}
+	var found *Match
+	x.each(&c, func(a *arrangement) bool {
 		b.begin(anchor)
 		b.arrange(a)
-		b.must, b.steps, b.used = must, steps, 0
-		if b.place(anchor, -len(must)) {
+		b.must = must
+		ok, goOn := b.grows(&c, &steps, func() bool { return b.place(anchor, -len(must)) })
+		if ok {
 			m := b.match
-			return &m
+			found = &m
 		}
-		if steps -= b.used + 1; steps <= 0 || x.work <= 0 {
-			break
-		}
-	}
-	return nil
+		return goOn && x.work > 0
+	})
+	return found
 }
 
 // joinOf makes a match of a ticket, with others if need be, that joins a running game; nil if it finds none.

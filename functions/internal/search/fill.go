@@ -207,29 +207,35 @@ func (s *search) join(anchor uint32, candidates []uint32, steps int) bool {
 			}
 		}
 	}
-	for _, a := range s.arrangements {
+	c, found := b.joining(), false
+	s.each(&c, func(a *arrangement) bool {
 		b.begin(anchor)
 		if len(candidates) <= few {
 			b.repairs = mostRepairs
 		}
 		b.steps, b.used = steps, 0
 		if b.seat(a) && b.more(-len(b.must)) {
-			return true
-		}
-		if steps -= b.used + 1; steps <= 0 || b.work <= 0 {
+			found = true
 			return false
 		}
+		steps -= b.used + 1
+		return steps > 0 && b.work > 0
+	})
+	return found
+}
+
+// mayLack is how many places of a running game may stay open.
+func (b *builder) mayLack() int {
+	if b.rules.Backfill.Open != nil {
+		return ever(b.rules.Backfill.Open)
 	}
-	return false
+	return rules.MaxPlayers
 }
 
 // seat begins a match with so many teams, in which those members of the game sit whose teams are known.
 func (b *builder) seat(a *arrangement) bool {
 	b.arrange(a)
-	open := rules.MaxPlayers
-	if b.rules.Backfill.Open != nil {
-		open = ever(b.rules.Backfill.Open)
-	}
+	open := b.mayLack()
 	b.fewest, b.needs = max(0, a.fewest-open), append(b.lacking[:0], a.needs...)
 	b.lacking = b.needs
 	for i := range b.needs {
@@ -275,13 +281,17 @@ func (s *search) isMember(t uint32) bool { return int(t) >= s.pool.waiting }
 // beside returns the tickets nearest to a game that may join it, as far as they alone say.
 func (s *search) beside(g *openGame) (near []uint32) {
 	b := s.b
+	if b.forget(); s.many && !b.seat(s.mostTeams) {
+		return nil
+	}
 	var roomy []*arrangement
-	for _, a := range s.arrangements {
+	s.each(&crew{tickets: math.MaxInt, players: math.MaxInt}, func(a *arrangement) bool {
 		b.forget()
 		if b.seat(a) {
 			roomy = append(roomy, a)
 		}
-	}
+		return len(roomy) < 2
+	})
 	if len(roomy) == 0 {
 		return nil
 	}

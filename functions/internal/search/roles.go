@@ -69,7 +69,11 @@ func (s *search) findAmple() {
 		return
 	}
 	amply := make([]int, len(s.roles.names))
-	for _, a := range s.arrangements {
+	all := s.arrangements
+	if s.many {
+		all = []*arrangement{s.mostTeams}
+	}
+	for _, a := range all {
 		most := make([]int, len(amply))
 		for i, shape := range a.shapes {
 			team := &s.rules.Teams[shape]

@@ -51,8 +51,6 @@ const (
 	restShare = 4
 	// tryShare is which part of the work one anchor may take: one of so many.
 	tryShare = 2
-	// arrangements bounds the numbers of teams that are tried for each anchor.
-	arrangements = 64
 	// mostSweeps bounds how often tickets that are left are looked at again after matches were found.
 	mostSweeps = 100
 )
@@ -160,6 +158,9 @@ func (s *search) withGames(order []uint32) {
 
 // alwaysFull returns whether every match is full.
 func (s *search) alwaysFull() bool {
+	if s.many {
+		return !slices.ContainsFunc(s.shapes, func(of shape) bool { return of.most > 0 && of.players < of.places })
+	}
 	return !slices.ContainsFunc(s.arrangements, func(a *arrangement) bool {
 		places := 0
 		for _, n := range a.limits {
@@ -317,9 +318,15 @@ type search struct {
 
 	memory
 
-	arrangements []*arrangement
-	twos         *twos
-	most         int // players of a match
+	// arrangements are all numbers of teams; nil where they are many. Then fewestTeams and mostTeams are the ends.
+	arrangements           []*arrangement
+	many                   bool
+	fewestTeams, mostTeams *arrangement
+	// shapes are those of the teams; leanest and widest the fewest and the most teams of the shapes from each on.
+	shapes          []shape
+	leanest, widest []lineup
+	twos            *twos
+	most            int // players of a match
 	// ordered is set if it matters which team of a shape is the first.
 	ordered bool
 	b       *builder
@@ -476,20 +483,19 @@ func (s *search) build(anchor uint32, steps int) bool {
 	if steps == math.MaxInt {
 		b.repairs = mostRepairs
 	}
-	for _, a := range s.arrangements {
+	c, found := b.crewOf(anchor), false
+	s.each(&c, func(a *arrangement) (goOn bool) {
 		if !b.enough(a) {
-			continue
+			if s.many {
+				steps--
+			}
+			return steps > 0
 		}
 		b.arrange(a)
-		b.steps, b.used = steps, 0
-		if b.grow() {
-			return true
-		}
-		if steps -= b.used; steps <= 0 {
-			break
-		}
-	}
-	return false
+		found, goOn = b.grows(&c, &steps, b.grow)
+		return goOn
+	})
+	return found
 }
 
 // keep keeps the match that was built, and takes its tickets.
@@ -524,7 +530,11 @@ func (s *search) leave(t uint32) {
 
 // rolesLeft returns whether there are players left for the roles of a match.
 func (s *search) rolesLeft() bool {
-	for _, a := range s.arrangements {
+	all := s.arrangements
+	if s.many {
+		all = []*arrangement{s.fewestTeams}
+	}
+	for _, a := range all {
 		enough := true
 		for i, n := range a.needs {
 			enough = enough && s.b.left[i] >= n

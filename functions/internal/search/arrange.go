@@ -1,0 +1,203 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+)
+
+// arrangement is how many teams of each shape a match has.
+type arrangement struct {
+	shapes []int // of each team
+	limits []int // players of each team, at most
+	fewest int   // players of the match, at least
+	needs  []int // players of each role, at least
+	// fullest is the fewest players of a full match. names are those of the teams, once they are needed.
+	fullest int
+	names   []string
+}
+
+// kept bounds the numbers of teams that are listed before anybody waits. Where there are more, those are found anew for
+// each anchor that who waits may fill.
+const kept = 64
+
+// shape is how many teams of a shape a match may have, and what each of them needs and takes at least and at most.
+type shape struct {
+	fewest, most             int // teams
+	tickets, players, places int
+}
+
+// lineup is what some teams need and take.
+type lineup struct{ teams, tickets, players, places int }
+
+// with returns what they need and take with so many more of a shape.
+func (l lineup) with(of *shape, n int) lineup {
+	return lineup{l.teams + n, l.tickets + n*of.tickets, l.players + n*of.players, l.places + n*of.places}
+}
+
+// crew is who may be in a match: so many tickets with so many players, of whom it has at least so many.
+type crew struct{ tickets, players, least int }
+
+// fill returns whether they may fill some teams and others.
+func (c *crew) fill(some, others *lineup) bool {
+	return some.teams+others.teams <= rules.MaxTeams && some.tickets+others.tickets <= c.tickets &&
+		some.players+others.players <= c.players
+}
+
+// arrange lists the numbers of teams, the most teams first, if they are few.
+func (s *search) arrange() {
+	for i := range s.rules.Teams {
+		t := &s.rules.Teams[i]
+		of := shape{fewest: atLeast(t.Copies.Min), most: ever(t.Copies.Max), players: atLeast(t.Size.Min),
+			places: max(0, ever(t.Size.Max))}
+		of.tickets = min(1, of.players)
+		s.shapes = append(s.shapes, of)
+		s.most += ever(t.Size.Max) * ever(t.Copies.Max)
+	}
+	if s.rules.Players.Max != nil {
+		s.most = min(s.most, ever(s.rules.Players.Max))
+	}
+	s.most = min(s.most, rules.MaxPlayers)
+	s.leanest, s.widest = make([]lineup, len(s.shapes)+1), make([]lineup, len(s.shapes)+1)
+	for i := len(s.shapes) - 1; i >= 0; i-- {
+		of := &s.shapes[i]
+		s.leanest[i], s.widest[i] = s.leanest[i+1].with(of, of.fewest), s.widest[i+1].with(of, max(0, of.most))
+	}
+	s.work = math.MaxInt
+	s.lineUp(&crew{tickets: math.MaxInt, players: math.MaxInt}, nil, lineup{}, 0, func(a *arrangement) bool {
+		s.arrangements = append(s.arrangements, a)
+		return len(s.arrangements) <= kept
+	})
+	s.work = 0
+	if s.many = len(s.arrangements) > kept; s.many {
+		s.arrangements = nil
+		s.fewestTeams = s.arrangement(s.copies(func(of *shape) int { return of.fewest }))
+		s.mostTeams = s.arrangement(s.copies(func(of *shape) int { return of.most }))
+	}
+}
+
+// copies returns the shapes of so many teams of each.
+func (s *search) copies(of func(*shape) int) (shapes []int) {
+	for i := range s.shapes {
+		for range of(&s.shapes[i]) {
+			shapes = append(shapes, i)
+		}
+	}
+	return shapes
+}
+
+// each tries the numbers of teams, the most teams first, as long as it shall go on. Where there are many, it tries only
+// those that a crew may fill, which may get smaller on the way.
+func (s *search) each(c *crew, try func(a *arrangement) bool) {
+	if s.many {
+		s.lineUp(c, nil, lineup{}, 0, try)
+		return
+	}
+	for _, a := range s.arrangements {
+		if !try(a) {
+			return
+		}
+	}
+}
+
+// lineUp is each from a shape on, beside some teams.
+func (s *search) lineUp(c *crew, some []int, has lineup, at int, try func(a *arrangement) bool) bool {
+	if s.work--; s.work <= 0 {
+		return false
+	}
+	if at == len(s.shapes) {
+		if len(some) == 0 {
+			return true
+		}
+		s.work -= len(some) / 8
+		return try(s.arrangement(slices.Clone(some)))
+	}
+	of := &s.shapes[at]
+	for n := of.most; n >= of.fewest; n-- {
+		next := has.with(of, n)
+		if !c.fill(&next, &s.leanest[at+1]) {
+			continue
+		}
+		if next.places+s.widest[at+1].places < c.least {
+			break
+		}
+		all := some
+		for range n {
+			all = append(all, at)
+		}
+		if !s.lineUp(c, all, next, at+1, try) {
+			return false
+		}
+	}
+	return true
+}
+
+// crewOf is an anchor and the candidates, for a new match.
+func (b *builder) crewOf(anchor uint32) crew {
+	c := crew{tickets: len(b.candidates) + 1, players: min(b.open[0]+b.pool.size(anchor), b.most)}
+	if b.rules.Players.Min != nil {
+		c.least = atLeast(b.rules.Players.Min)
+	}
+	return c
+}
+
+// joining is the members of a game, those who must join it and the candidates. Places that may stay open are like
+// tickets.
+func (b *builder) joining() crew {
+	open := b.mayLack()
+	c := crew{tickets: b.game.pinned + len(b.must) + len(b.candidates) + open, players: b.game.pinned + b.open[0] + open}
+	for _, t := range b.must {
+		c.players += b.pool.size(t)
+	}
+	return c
+}
+
+// grows tries to make a match with so many teams in what is left of some steps, and returns whether to go on with
+// others. Where these are many and not all combinations are tried, none gets most of the steps, and the next are those
+// that as many players may fill as came together.
+func (b *builder) grows(c *crew, steps *int, grow func() bool) (found, goOn bool) {
+	b.steps, b.used, b.reachedMost = *steps, 0, 0
+	quick := b.many && len(b.candidates) > few
+	if quick {
+		b.steps = max(*steps/4, min(*steps, len(b.candidates)))
+	}
+	if grow() {
+		return true, false
+	}
+	if *steps -= b.used; b.many {
+		*steps--
+	}
+	if quick {
+		c.players = min(c.players, b.reachedMost)
+	}
+	return false, *steps > 0
+}
+
+func (s *search) arrangement(shapes []int) *arrangement {
+	a := &arrangement{shapes: shapes, needs: make([]int, len(s.roles.names))}
+	for _, i := range shapes {
+		team := &s.rules.Teams[i]
+		a.limits = append(a.limits, ever(team.Size.Max))
+		size := atLeast(team.Size.Min)
+		a.fewest += size
+		a.fullest += max(size, atLeast(team.Size.Max))
+		for j, role := range team.Roles {
+			// A role is needed as often as it says, and for those of a whole team who cannot have another one.
+			others := 0
+			for k, other := range team.Roles {
+				if k != j {
+					others += atMost(other.Count.Max)
+				}
+			}
+			a.needs[s.roles.shapes[i].global[j]] += max(atLeast(role.Count.Min), size-others)
+		}
+	}
+	if s.rules.Players.Min != nil {
+		a.fewest = max(a.fewest, atLeast(s.rules.Players.Min))
+	}
+	if s.rules.Players.Max != nil {
+		a.fullest = min(a.fullest, atLeast(s.rules.Players.Max))
+	}
+	return a
+}
