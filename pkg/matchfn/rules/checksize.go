@@ -69,6 +69,7 @@ func (c *checker) teams() {
 		}
 		c.roles(path+".roles", t, one)
 	}
+	c.teamNames()
 	all := &c.sizes
 	if all.teams.high > MaxTeams {
 		c.add("teams", "a match may have %v teams, and at most %d are allowed", all.teams.high, MaxTeams)

@@ -69,6 +69,8 @@ func TestErrorsNameThePlace(t *testing.T) {
 		`{"teams": [{"name": "a", "size": 2, "roles": {"tank": 3}}]}`:                                                         `teams[0].roles: need 3 players`,
 		`{"teams": [{"name": "a", "size": 2, "roles": {"tank": {"max": 1}}}]}`:                                                `take at most 1 players`,
 		`{"teams": [{"name": "a", "size": 2}], "players": 3}`:                                                                 `players: the teams have 2 to 2 players`,
+		`{"teams": [{"name": "a", "copies": 2, "size": 1}, {"name": "a_1", "size": 1}]}`:                                      `teams[1].name: a match may have two teams "a_1", of "a" and of "a_1"`,
+		`{"teams": [{"name": "a_1", "size": 1}, {"name": "a", "copies": {"min": 0, "max": 2}, "size": 1}]}`:                   `teams[1].name: a match may have two teams "a_1", of "a_1" and of "a"`,
 		`{` + teams + `, "rules": [{"spread": "skill", "max": 10}]}`:                                                          `rules[0].spread: there is no value "skill"`,
 		`{` + teams + `, "numbers": ["a"], "rules": [{"spread": "a"}]}`:                                                       `rules[0]: has no max`,
 		`{` + teams + `, "numbers": ["a"], "rules": [{"same": "a", "max": 1}]}`:                                               `rules[0].max: there is no such member`,
