@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
@@ -20,6 +19,8 @@ type Reason struct {
 	// Match is a match that there would be with the ticket if it were not for the rule, Join a running game that it would
 	// join. They are nil if none was found; a reason has one of them at most.
 	Match, Join *Match
+	// Players are those of a ticket that is too large; of too few, how many more are needed at least.
+	Players int
 	// Soon is within how many seconds a nearer match is expected, for a ticket that waits.
 	Soon float64
 }
@@ -43,6 +44,13 @@ const (
 	Waits
 	// WorkEnded says that there is a match or a game, but the search ended before it.
 	WorkEnded
+	// Widens says that there is a match, or that a game takes the ticket, once bounds are as wide as they get with the
+	// time. The name is size, copies or players.
+	Widens
+	// TooLarge is a ticket of more players than any team takes, or any match. The name says which: team or match.
+	TooLarge
+	// TooFew says that there are too few players for any match, whatever the rules. Candidates are with all rules.
+	TooFew
 )
 
 const (
@@ -85,7 +93,11 @@ func Explain(
 	for _, t := range asked {
 		if p.refused[t] {
 			reasons = append(reasons, p.refusals(t)...)
-		} else if !e.taken[t] {
+		} else if e.taken[t] {
+			continue
+		} else if reason, large := tooLarge(r, t, p.size(t)); large {
+			reasons = append(reasons, reason)
+		} else {
 			open = append(open, t)
 		}
 	}
@@ -98,47 +110,10 @@ func Explain(
 		verdicts[i] = e.look(&all[i], open, e.work/(len(all)-i))
 	}
 	for i, t := range open {
-		reasons = append(reasons, reasonsOf(t, all, func(variant int) verdict { return verdicts[variant][i] })...)
+		of := func(variant int) verdict { return verdicts[variant][i] }
+		reasons = append(reasons, reasonsOf(t, all, len(games.Running) > 0, of)...)
 	}
 	return reasons
-}
-
-// variant is a rule set without one of its rules; the first has all of them.
-type variant struct {
-	name  string
-	rules rules.Rules
-	// joins is set if matches are the same as with all rules.
-	joins bool
-}
-
-func variants(r *rules.Rules, games bool) []variant {
-	whole := *r
-	whole.Prefer = nil // a better match may be without the ticket
-	all := []variant{{"", whole, false}}
-	for i, rule := range r.Rules {
-		less := whole
-		less.Rules = slices.Delete(slices.Clone(r.Rules), i, i+1)
-		all = append(all, variant{cmp.Or(rule.Name, "rules["+strconv.Itoa(i)+"]"), less, false})
-	}
-	if slices.ContainsFunc(r.Teams, func(t rules.Team) bool { return len(t.Roles) > 0 }) {
-		less := whole
-		less.Teams = slices.Clone(r.Teams)
-		for i := range less.Teams {
-			less.Teams[i].Roles = nil
-		}
-		all = append(all, variant{"roles", less, false})
-	}
-	if games && r.Backfill.Open != nil {
-		less := whole
-		less.Backfill.Open = nil
-		all = append(all, variant{"backfill.open", less, true})
-	}
-	if games && r.Backfill.Active != nil {
-		less := whole
-		less.Backfill.Active = nil
-		all = append(all, variant{"backfill.active", less, true})
-	}
-	return all
 }
 
 // refusals are why no match can ever have a ticket.
@@ -170,6 +145,7 @@ func (p *pool) lacks(c *column, t uint32) bool {
 // verdict is what was found out of a ticket with a variant of the rules.
 type verdict struct {
 	known      bool
+	lacking    int // how many players there are too few, whatever the rules
 	candidates int
 	match      *Match
 	soon       float64 // within which time a nearer match is expected, 0 if the search does not wait for one
@@ -177,7 +153,7 @@ type verdict struct {
 }
 
 // reasonsOf are the reasons of a ticket: those first without which there is a match or a game.
-func reasonsOf(t uint32, all []variant, of func(variant int) verdict) (reasons []Reason) {
+func reasonsOf(t uint32, all []variant, games bool, of func(variant int) verdict) (reasons []Reason) {
 	whole := of(0)
 	if !whole.known {
 		return nil
@@ -200,11 +176,13 @@ func reasonsOf(t uint32, all []variant, of func(variant int) verdict) (reasons [
 			continue
 		}
 		alone = alone || v.match != nil || v.join != nil
-		if v.match != nil || v.candidates > whole.candidates {
-			reasons = append(reasons, Reason{Ticket: t, Name: all[i].name, Candidates: v.candidates, Match: v.match})
+		if v.match != nil || all[i].kind == RuleStops && v.candidates > whole.candidates {
+			reasons = append(reasons, Reason{
+				Ticket: t, Kind: all[i].kind, Name: all[i].name, Candidates: v.candidates, Match: v.match,
+			})
 		}
 		if v.join != nil {
-			reasons = append(reasons, Reason{Ticket: t, Name: all[i].name, Candidates: -1, Join: v.join})
+			reasons = append(reasons, Reason{Ticket: t, Kind: all[i].kind, Name: all[i].name, Candidates: -1, Join: v.join})
 		}
 	}
 	slices.SortStableFunc(reasons, func(a, b Reason) int {
@@ -216,7 +194,12 @@ func reasonsOf(t uint32, all []variant, of func(variant int) verdict) (reasons [
 		}
 		return cmp.Compare(b.Candidates, a.Candidates)
 	})
-	if !alone {
+	if !alone && whole.lacking > 0 {
+		reasons = slices.Insert(reasons, 0, Reason{
+			Ticket: t, Kind: TooFew, Candidates: whole.candidates, Players: whole.lacking,
+		})
+	}
+	if !alone && (whole.lacking == 0 || games) {
 		reasons = slices.Insert(reasons, 0, Reason{Ticket: t, Kind: NoneAlone, Candidates: whole.candidates})
 	}
 	return reasons[:min(len(reasons), mostReasons)]
@@ -272,8 +255,10 @@ func (e *explainer) look(v *variant, tickets []uint32, share int) []verdict {
 		for i := range x.rank {
 			x.rank[i] = -1
 		}
+		x.lacking = s.fewestPlayers()
 		for i, t := range x.order {
 			x.rank[t] = i
+			x.lacking -= e.pool.size(t)
 		}
 		for i, t := range tickets {
 			verdicts[i] = x.examine(t)
@@ -291,6 +276,7 @@ type examiner struct {
 	rank      []int    // of each ticket in order, -1 for those that may be in no match
 	open      []*openGame
 	joinsOnly bool // whether only games are looked at
+	lacking   int  // how many players there are too few for any match
 }
 
 // examine looks for tickets that fit with one, for a match of them, and for a running game that it may join.
@@ -318,7 +304,7 @@ func (x *examiner) examineMatches(t uint32) verdict {
 	if x.work <= 0 {
 		return verdict{}
 	}
-	v := verdict{known: true, candidates: len(older) + len(younger)}
+	v := verdict{known: true, candidates: len(older) + len(younger), lacking: max(0, x.lacking)}
 	x.work -= 4 * v.candidates // to sort
 	nearest := func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(x.distance(t, a), x.distance(t, b)), cmp.Compare(x.rank[a], x.rank[b]))

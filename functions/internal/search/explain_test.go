@@ -22,6 +22,9 @@ func without(r *rules.Rules, name string) *rules.Rules {
 		}
 		return &less
 	}
+	if nowhere, regional := search.Regionless(r); regional && name == "regions" {
+		return &nowhere
+	}
 	switch name {
 	case "backfill.open":
 		less.Backfill.Open = nil
@@ -100,7 +103,7 @@ func explained(r *rules.Rules, pool []judge.Ticket) (alone, none int, err error)
 				return 0, 0, fmt.Errorf("the match %+v is without ticket %d", m, t)
 			}
 		}
-		if of[t][0].Kind == search.NoneAlone {
+		if of[t][0].Kind == search.NoneAlone || of[t][0].Kind == search.TooFew {
 			none++
 			if err := noneAlone(r, pool, left, t); err != nil {
 				return 0, 0, err
@@ -122,14 +125,21 @@ func noneAlone(r *rules.Rules, pool []judge.Ticket, left map[uint32]bool, t uint
 			rest = append(rest, one)
 		}
 	}
+	var all []rules.Rules
 	for i := range r.Rules {
 		less := *r
 		less.Rules = slices.Delete(slices.Clone(r.Rules), i, i+1)
-		m, ok, _ := judge.Find(&less, rest, *parts)
+		all = append(all, less)
+	}
+	if nowhere, regional := search.Regionless(r); regional {
+		all = append(all, nowhere)
+	}
+	for i := range all {
+		m, ok, _ := judge.Find(&all[i], rest, *parts)
 		if !ok || !slices.ContainsFunc(m.Teams, func(team judge.Team) bool { return slices.Contains(team.Tickets, at) }) {
 			continue
 		}
-		return fmt.Errorf("no rule alone is to keep ticket %d from a match, but without rules[%d] there is %+v", t, i, m)
+		return fmt.Errorf("no rule alone is to keep ticket %d from a match, but without rules[%d], or regions, there is %+v", t, i, m)
 	}
 	return nil
 }

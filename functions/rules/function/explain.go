@@ -35,6 +35,18 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 			if reason.Join != nil {
 				text = "a running game takes the ticket, but the work of the run ended before"
 			}
+		case search.Widens:
+			text += ": once it is as wide as it gets with the time, there is a match"
+			if reason.Join != nil {
+				text = reason.Name + ": once it is as wide as it gets with the time, the ticket joins a running game"
+			}
+		case search.TooLarge:
+			text = "no " + reason.Name + " takes " + strconv.Itoa(reason.Players) + " players of one ticket"
+		case search.TooFew:
+			text = strconv.Itoa(reason.Players) + " more players are needed for a match"
+			if reason.Players == 1 {
+				text = "1 more player is needed for a match"
+			}
 		}
 		r.Explain(reason.Ticket, text, candidates)
 	}

@@ -98,8 +98,55 @@ func TestSaysWhyTicketsDoNotJoinGames(t *testing.T) {
 			Settings: settings, Tickets: []fake.Ticket{c.ticket}, Backfills: []fake.Backfill{game(c.change)},
 			Asked: []uint32{0},
 		})
-		if err != nil || len(got) != 1 || got[0].Reason != want {
+		if err != nil || len(got) == 0 || got[0].Reason != want {
 			t.Errorf("%+v, %v, want %q", got, err, want)
 		}
 	}
+}
+
+// What is said to one ticket of some, which are as old as each other.
+func TestSaysWhatStopsATicket(t *testing.T) {
+	ping := func(region string) fake.Ticket { return list(0, `[{"latency": {"`+region+`": 20}}]`) }
+	for name, c := range map[string]struct {
+		rules   string
+		tickets []fake.Ticket
+		want    string
+	}{
+		"no region that both know": {`"teams": [{"name": "side", "copies": 2, "size": 1}], "regions": {"max": 100}`,
+			[]fake.Ticket{ping("eu"), ping("us")}, "regions: without it there is a match (1)"},
+		"no region that both know, and no limit": {`"teams": [{"name": "side", "copies": 2, "size": 1}], "regions": {}`,
+			[]fake.Ticket{ping("eu"), ping("us")}, "regions: without it there is a match (1)"},
+		"a limit of latencies": {`"teams": [{"name": "side", "copies": 2, "size": 1}], "regions": {"max": 10}`,
+			[]fake.Ticket{ping("eu"), ping("eu")}, "regions: without it there is a match (1)"},
+		"a large party": {`"teams": [{"name": "side", "copies": 2, "size": {"min": 1, "max": 2}}]`,
+			[]fake.Ticket{list(0, `[{}, {}, {}]`)}, "no team takes 3 players of one ticket (-1)"},
+		"a party as large as a match": {`"teams": [{"name": "side", "copies": {"min": 1, "max": 2},
+  "size": {"min": 1, "max": 4}}], "players": {"max": 3}`,
+			[]fake.Ticket{list(0, `[{}, {}, {}, {}]`)}, "no match takes 4 players of one ticket (-1)"},
+		"nine of ten": {`"teams": [{"name": "side", "copies": 2, "size": 5}]`,
+			slices.Repeat([]fake.Ticket{list(0, `[{}]`)}, 9), "1 more player is needed for a match (8)"},
+		"one of ten": {`"teams": [{"name": "side", "copies": 2, "size": 5}]`,
+			[]fake.Ticket{list(0, `[{}]`)}, "9 more players are needed for a match (0)"},
+		"a size that waits for its step": {`"teams": [{"name": "side", "copies": 2,
+  "size": {"min": {"start": 2, "steps": [[30, 1]]}, "max": 2}}]`,
+			slices.Repeat([]fake.Ticket{list(0, `[{}]`)}, 2),
+			"size: once it is as wide as it gets with the time, there is a match (1)"},
+		"players that wait for their step": {`"teams": [{"name": "side", "copies": 2, "size": {"min": 1, "max": 2}}],
+  "players": {"min": {"start": 4, "steps": [[30, 2]]}}`, slices.Repeat([]fake.Ticket{list(0, `[{}]`)}, 2),
+			"players: once it is as wide as it gets with the time, there is a match (1)"},
+		"copies that wait for their step": {`"teams": [{"name": "side",
+  "copies": {"min": {"start": 4, "steps": [[30, 2]]}, "max": 4}, "size": 1}]`,
+			slices.Repeat([]fake.Ticket{list(0, `[{}]`)}, 2),
+			"copies: once it is as wide as it gets with the time, there is a match (1)"},
+	} {
+		got, err := fake.Explain(function, fake.Request{Settings: "{" + c.rules + "}", Tickets: c.tickets, Asked: []uint32{0}})
+		if err != nil || len(got) != 1 || fmt.Sprintf("%s (%d)", got[0].Reason, got[0].Candidates) != c.want {
+			t.Errorf("%s: %+v, %v, want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// list is a ticket with a list of players.
+func list(wait time.Duration, players string) fake.Ticket {
+	return fake.Ticket{Wait: wait, Properties: map[string][]byte{"players": []byte(players)}}
 }
