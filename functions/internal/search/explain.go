@@ -19,6 +19,7 @@ type Reason struct {
 	// Match is a match that there would be with the ticket if it were not for the rule, Join a running game that it would
 	// join. They are nil if none was found; a reason has one of them at most.
 	Match, Join *Match
+	Of          rules.Kind
 	// Players are those of a ticket that is too large; of too few, how many more are needed at least.
 	Players int
 	// Soon is within how many seconds a nearer match is expected, for a ticket that waits.
@@ -34,6 +35,8 @@ const (
 	RuleStops Kind = iota
 	// ValueMissing is a value that a player lacks.
 	ValueMissing
+	// OtherKind is a value that a player lacks, since what is said of it is of another kind. Of says of which it must be.
+	OtherKind
 	// Unreadable is a ticket whose players cannot be read.
 	Unreadable
 	// NoneAlone says that no rule alone keeps the ticket from a match or a game. Candidates are with all rules.
@@ -92,7 +95,7 @@ func Explain(
 	var open []uint32
 	for _, t := range asked {
 		if p.refused[t] {
-			reasons = append(reasons, p.refusals(t)...)
+			reasons = append(reasons, p.refusals(source, t)...)
 		} else if e.taken[t] {
 			continue
 		} else if reason, large := tooLarge(r, t, p.size(t)); large {
@@ -117,7 +120,7 @@ func Explain(
 }
 
 // refusals are why no match can ever have a ticket.
-func (p *pool) refusals(t uint32) (reasons []Reason) {
+func (p *pool) refusals(source Source, t uint32) (reasons []Reason) {
 	switch p.unread[t] {
 	case noList:
 		return []Reason{{Ticket: t, Kind: Unreadable}}
@@ -126,7 +129,11 @@ func (p *pool) refusals(t uint32) (reasons []Reason) {
 	}
 	for i := range p.columns {
 		if c := &p.columns[i]; c.must && p.lacks(c, t) {
-			reasons = append(reasons, Reason{Ticket: t, Kind: ValueMissing, Name: c.value.Name})
+			reason := Reason{Ticket: t, Kind: ValueMissing, Name: c.value.Name}
+			if told(source, t, c.value) {
+				reason.Kind, reason.Of = OtherKind, c.value.Kind
+			}
+			reasons = append(reasons, reason)
 		}
 	}
 	return reasons[:min(len(reasons), mostReasons)]

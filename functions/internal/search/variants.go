@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
@@ -30,9 +29,9 @@ func variants(r *rules.Rules, games bool) (all []variant) {
 	nowhere, regional := regionless(&whole)
 	for i, rule := range r.Rules {
 		if regional && rule.Name == regionsRule && i == len(r.Rules)-1 {
-			continue
+			continue // below
 		}
-		add(cmp.Or(rule.Name, "rules["+strconv.Itoa(i)+"]"), func(less *rules.Rules) {
+		add(nameOf(r, i), func(less *rules.Rules) {
 			less.Rules = slices.Delete(slices.Clone(r.Rules), i, i+1)
 		})
 	}
@@ -73,6 +72,20 @@ func variants(r *rules.Rules, games bool) (all []variant) {
 		add("players", func(less *rules.Rules) { less.Players = widest(r.Players) }).kind = Widens
 	}
 	return all
+}
+
+// nameOf is how reasons name a rule: with its number if it has no name, or shares it.
+func nameOf(r *rules.Rules, i int) string {
+	name, number := r.Rules[i].Name, "rules["+strconv.Itoa(i)+"]"
+	if name == "" {
+		return number
+	}
+	for j := range r.Rules {
+		if j != i && r.Rules[j].Name == name {
+			return name + " (" + number + ")"
+		}
+	}
+	return name
 }
 
 // varies returns whether a range changes with the time.

@@ -6,7 +6,13 @@ import (
 
 	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/rules"
 )
+
+// kinds are the kinds of values, as those write them who name the values of players.
+var kinds = map[rules.Kind]string{
+	rules.Number: "number", rules.String: "text", rules.Set: "list of texts", rules.Map: "object of numbers",
+}
 
 // explain says why tickets are in no match.
 func explain(r *matchfn.Run, reasons []search.Reason) {
@@ -21,6 +27,8 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 			}
 		case search.ValueMissing:
 			text, candidates = "a player has no "+reason.Name, -1
+		case search.OtherKind:
+			text, candidates = "what a player has as "+reason.Name+" is no "+kinds[reason.Of], -1
 		case search.Unreadable:
 			text, candidates = "what the ticket says of its players cannot be read", -1
 		case search.TooLarge:

@@ -106,7 +106,9 @@ func TestSaysWhyTicketsDoNotJoinGames(t *testing.T) {
 
 // What is said to one ticket of some, which are as old as each other.
 func TestSaysWhatStopsATicket(t *testing.T) {
-	ping := func(region string) fake.Ticket { return list(0, `[{"latency": {"`+region+`": 20}}]`) }
+	const asSet = `"teams": [{"name": "side", "size": 2}], "values": {"maps": "set"}, "rules": [{"share": "maps", "min": 1}]`
+	const asRoles = `"teams": [{"name": "side", "size": 2, "roles": {"tank": 1, "healer": 1}}]`
+	ping := func(region string) fake.Ticket { return list(`[{"latency": {"` + region + `": 20}}]`) }
 	for name, c := range map[string]struct {
 		rules   string
 		tickets []fake.Ticket
@@ -118,25 +120,42 @@ func TestSaysWhatStopsATicket(t *testing.T) {
 			[]fake.Ticket{ping("eu"), ping("us")}, "regions: without it there is a match (1)"},
 		"a limit of latencies": {`"teams": [{"name": "side", "copies": 2, "size": 1}], "regions": {"max": 10}`,
 			[]fake.Ticket{ping("eu"), ping("eu")}, "regions: without it there is a match (1)"},
+		"two rules of one name": {`"teams": [{"name": "side", "copies": 2, "size": 1}], "values": {"a": "string", "b": "string"},
+  "rules": [{"name": "alike", "same": "a"}, {"name": "alike", "same": "b"}]`,
+			[]fake.Ticket{list(`[{"a": "x", "b": "x"}]`), list(`[{"a": "x", "b": "y"}]`)},
+			"alike (rules[1]): without it there is a match (1)"},
+		"a text for a set": {asSet, []fake.Ticket{list(`[{"maps": "x"}]`)},
+			"what a player has as maps is no list of texts (-1)"},
+		"a set of numbers": {asSet, []fake.Ticket{list(`[{"maps": ["x"]}, {"maps": [1]}]`)},
+			"what a player has as maps is no list of texts (-1)"},
+		"null for a set":    {asSet, []fake.Ticket{list(`[{"maps": null}]`)}, "a player has no maps (-1)"},
+		"no set beside one": {asSet, []fake.Ticket{list(`[{"maps": ["x"]}, {}]`)}, "a player has no maps (-1)"},
+		"a text of a ticket": {asSet, []fake.Ticket{{Properties: map[string][]byte{"maps": []byte(`"x"`)}}},
+			"what a player has as maps is no list of texts (-1)"},
+		"a text of a player": {asRoles, []fake.Ticket{{Players: []fake.Player{
+			{Properties: map[string][]byte{"roles": []byte(`"tank"`)}},
+		}}}, "what a player has as roles is no list of texts (-1)"},
+		"a list for latencies": {`"teams": [{"name": "side", "copies": 2, "size": 1}], "regions": {}`,
+			[]fake.Ticket{list(`[{"latency": ["eu"]}]`)}, "what a player has as latency is no object of numbers (-1)"},
 		"a large party": {`"teams": [{"name": "side", "copies": 2, "size": {"min": 1, "max": 2}}]`,
-			[]fake.Ticket{list(0, `[{}, {}, {}]`)}, "no team takes 3 players of one ticket (-1)"},
+			[]fake.Ticket{list(`[{}, {}, {}]`)}, "no team takes 3 players of one ticket (-1)"},
 		"a party as large as a match": {`"teams": [{"name": "side", "copies": {"min": 1, "max": 2},
   "size": {"min": 1, "max": 4}}], "players": {"max": 3}`,
-			[]fake.Ticket{list(0, `[{}, {}, {}, {}]`)}, "no match takes 4 players of one ticket (-1)"},
+			[]fake.Ticket{list(`[{}, {}, {}, {}]`)}, "no match takes 4 players of one ticket (-1)"},
 		"nine of ten": {`"teams": [{"name": "side", "copies": 2, "size": 5}]`,
-			slices.Repeat([]fake.Ticket{list(0, `[{}]`)}, 9), "1 more player is needed for a match (8)"},
+			slices.Repeat([]fake.Ticket{list(`[{}]`)}, 9), "1 more player is needed for a match (8)"},
 		"one of ten": {`"teams": [{"name": "side", "copies": 2, "size": 5}]`,
-			[]fake.Ticket{list(0, `[{}]`)}, "9 more players are needed for a match (0)"},
+			[]fake.Ticket{list(`[{}]`)}, "9 more players are needed for a match (0)"},
 		"a size that waits for its step": {`"teams": [{"name": "side", "copies": 2,
   "size": {"min": {"start": 2, "steps": [[30, 1]]}, "max": 2}}]`,
-			slices.Repeat([]fake.Ticket{list(0, `[{}]`)}, 2),
+			slices.Repeat([]fake.Ticket{list(`[{}]`)}, 2),
 			"size: once it is as wide as it gets with the time, there is a match (1)"},
 		"players that wait for their step": {`"teams": [{"name": "side", "copies": 2, "size": {"min": 1, "max": 2}}],
-  "players": {"min": {"start": 4, "steps": [[30, 2]]}}`, slices.Repeat([]fake.Ticket{list(0, `[{}]`)}, 2),
+  "players": {"min": {"start": 4, "steps": [[30, 2]]}}`, slices.Repeat([]fake.Ticket{list(`[{}]`)}, 2),
 			"players: once it is as wide as it gets with the time, there is a match (1)"},
 		"copies that wait for their step": {`"teams": [{"name": "side",
   "copies": {"min": {"start": 4, "steps": [[30, 2]]}, "max": 4}, "size": 1}]`,
-			slices.Repeat([]fake.Ticket{list(0, `[{}]`)}, 2),
+			slices.Repeat([]fake.Ticket{list(`[{}]`)}, 2),
 			"copies: once it is as wide as it gets with the time, there is a match (1)"},
 	} {
 		got, err := fake.Explain(function, fake.Request{Settings: "{" + c.rules + "}", Tickets: c.tickets, Asked: []uint32{0}})
@@ -147,6 +166,6 @@ func TestSaysWhatStopsATicket(t *testing.T) {
 }
 
 // list is a ticket with a list of players.
-func list(wait time.Duration, players string) fake.Ticket {
-	return fake.Ticket{Wait: wait, Properties: map[string][]byte{"players": []byte(players)}}
+func list(players string) fake.Ticket {
+	return fake.Ticket{Properties: map[string][]byte{"players": []byte(players)}}
 }
