@@ -37,7 +37,10 @@ func (l lineup) with(of *shape, n int) lineup {
 }
 
 // crew is who may be in a match: so many tickets with so many players, of whom it has at least so many.
-type crew struct{ tickets, players, least int }
+type crew struct {
+	tickets, players, least int
+	fewestFirst             bool // whether the fewest teams are tried first
+}
 
 // fill returns whether they may fill some teams and others.
 func (c *crew) fill(some, others *lineup) bool {
@@ -87,9 +90,9 @@ func (s *search) copies(of func(*shape) int) (shapes []int) {
 	return shapes
 }
 
-// each tries the numbers of teams, the most teams first, as long as it shall go on. Where there are many, it tries only
+// lineups tries the numbers of teams, the most teams first, as long as it shall go on. Where there are many, it tries only
 // those that a crew may fill, which may get smaller on the way.
-func (s *search) each(c *crew, try func(a *arrangement) bool) {
+func (s *search) lineups(c *crew, try func(a *arrangement) bool) {
 	if s.many {
 		s.lineUp(c, nil, lineup{}, 0, try)
 		return
@@ -101,7 +104,7 @@ func (s *search) each(c *crew, try func(a *arrangement) bool) {
 	}
 }
 
-// lineUp is each from a shape on, beside some teams.
+// lineUp is lineups from a shape on, beside some teams.
 func (s *search) lineUp(c *crew, some []int, has lineup, at int, try func(a *arrangement) bool) bool {
 	if s.work--; s.work <= 0 {
 		return false
@@ -114,13 +117,14 @@ func (s *search) lineUp(c *crew, some []int, has lineup, at int, try func(a *arr
 		return try(s.arrangement(slices.Clone(some)))
 	}
 	of := &s.shapes[at]
-	for n := of.most; n >= of.fewest; n-- {
-		next := has.with(of, n)
-		if !c.fill(&next, &s.leanest[at+1]) {
-			continue
+	for i := range of.most - of.fewest + 1 {
+		n := of.most - i
+		if c.fewestFirst {
+			n = of.fewest + i
 		}
-		if next.places+s.widest[at+1].places < c.least {
-			break
+		next := has.with(of, n)
+		if !c.fill(&next, &s.leanest[at+1]) || next.places+s.widest[at+1].places < c.least {
+			continue
 		}
 		all := some
 		for range n {
@@ -153,25 +157,47 @@ func (b *builder) joining() crew {
 	return c
 }
 
-// grows tries to make a match with so many teams in what is left of some steps, and returns whether to go on with
-// others. Where these are many and not all combinations are tried, none gets most of the steps, and the next are those
-// that as many players may fill as came together.
-func (b *builder) grows(c *crew, steps *int, grow func() bool) (found, goOn bool) {
-	b.steps, b.used, b.reachedMost = *steps, 0, 0
-	quick := b.many && len(b.candidates) > few
-	if quick {
-		b.steps = max(*steps/4, min(*steps, len(b.candidates)))
+// inLineups tries to make a match with the numbers of teams that a crew may fill. Where these are many and not all
+// combinations are tried, no number of teams gets most of the steps, and the next are those that as many players can
+// fill as came together. With the other half of the steps, the fewest teams are tried first: who came together may not
+// be those whom others need.
+func (b *builder) inLineups(c crew, steps int, begin func(a *arrangement) bool, grow func() bool) bool {
+	if !b.many || len(b.candidates) <= few {
+		return b.inEach(&c, steps, false, begin, grow)
 	}
-	if grow() {
-		return true, false
+	half, most := max(1, steps/2), c
+	if b.inEach(&most, half, true, begin, grow) {
+		return true
 	}
-	if *steps -= b.used; b.many {
-		*steps--
-	}
-	if quick {
-		c.players = min(c.players, b.reachedMost)
-	}
-	return false, *steps > 0
+	c.fewestFirst = true
+	return b.inEach(&c, half, false, begin, grow)
+}
+
+// inEach is inLineups with so many steps. If it narrows, the crew gets smaller.
+func (b *builder) inEach(
+	c *crew, steps int, narrows bool, begin func(a *arrangement) bool, grow func() bool,
+) (found bool) {
+	b.lineups(c, func(a *arrangement) bool {
+		if b.many {
+			steps--
+		}
+		if !begin(a) {
+			return steps > 0
+		}
+		b.steps, b.used, b.reachedMost = steps, 0, 0
+		if narrows {
+			b.steps = max(steps/4, min(steps, len(b.candidates)))
+		}
+		if found = grow(); found {
+			return false
+		}
+		if narrows && b.reachedMost > 0 {
+			c.players = min(c.players, b.reachedMost)
+		}
+		steps -= b.used
+		return steps > 0 && b.work > 0
+	})
+	return found
 }
 
 func (s *search) arrangement(shapes []int) *arrangement {

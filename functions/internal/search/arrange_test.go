@@ -3,6 +3,7 @@ package search_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"matchmaker.dev/functions/internal/search"
@@ -63,6 +64,25 @@ func TestManyNumbersOfTeams(t *testing.T) {
 	}
 }
 
+// Parties that only few teams take are found where many others wait, of whom only two may be in a match.
+func TestPartiesBesideFewOfMany(t *testing.T) {
+	r := parse(t, `{"values": {"kind": "string"}, "players": {"min": 11}, "teams": [
+  {"name": "a", "copies": {"min": 0, "max": 100}, "size": 1}, {"name": "b", "copies": {"min": 0, "max": 5}, "size": 5}],
+  "rules": [{"holders": "kind", "of": "x", "count": {"max": 2}}]}`)
+	var pool []judge.Ticket
+	for i := range 42 {
+		one := judge.Ticket{Age: float64(100 - i), Players: []judge.Player{{"kind": "x"}}}
+		if i >= 40 {
+			one.Players = slices.Repeat([]judge.Player{{"kind": "y"}}, 5)
+		}
+		pool = append(pool, one)
+	}
+	found := search.Search(r, tickets(pool), nil, 1_000_000)
+	if len(found) != 1 || judge.Check(r, pool, judged(found[0])) != nil {
+		t.Errorf("%+v", found)
+	}
+}
+
 // Tickets join a game of which only few teams are known, although it may have very many.
 func TestGamesOfManyTeams(t *testing.T) {
 	for _, backfill := range []string{`{}`, `{"open": 0}`} {
@@ -111,7 +131,7 @@ func TestManyNumbersOfTeamsLoseNoMatch(t *testing.T) {
 		if err != nil {
 			return o
 		}
-		pool := world{random}.pool(*least + random.IntN(min(*most, 6)))
+		pool := world{random}.pool(*least + random.IntN(min(*most, 5)))
 		got := searched(r, pool)
 		switch o.unknown = !got.told; {
 		case got.matches > 0:

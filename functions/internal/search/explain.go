@@ -396,19 +396,16 @@ func (x *examiner) matchOf(anchor uint32, must, candidates []uint32) *Match {
 	for _, t := range must {
 		c.tickets, c.players = c.tickets+1, min(c.players+b.pool.size(t), x.most)
 	}
-	var found *Match
-	x.each(&c, func(a *arrangement) bool {
+	if !b.inLineups(c, steps, func(a *arrangement) bool {
 		b.begin(anchor)
 		b.arrange(a)
 		b.must = must
-		ok, goOn := b.grows(&c, &steps, func() bool { return b.place(anchor, -len(must)) })
-		if ok {
-			m := b.match
-			found = &m
-		}
-		return goOn && x.work > 0
-	})
-	return found
+		return true
+	}, func() bool { return b.place(anchor, -len(must)) }) {
+		return nil
+	}
+	m := b.match
+	return &m
 }
 
 // joinOf makes a match of a ticket, with others if need be, that joins a running game; nil if it finds none.

@@ -139,7 +139,8 @@ func noneAlone(r *rules.Rules, pool []judge.Ticket, left map[uint32]bool, t uint
 		if !ok || !slices.ContainsFunc(m.Teams, func(team judge.Team) bool { return slices.Contains(team.Tickets, at) }) {
 			continue
 		}
-		return fmt.Errorf("no rule alone is to keep ticket %d from a match, but without rules[%d], or regions, there is %+v", t, i, m)
+		return fmt.Errorf("no rule alone is to keep ticket %d from a match, but without rules[%d] or regions there is %+v",
+			t, i, m)
 	}
 	return nil
 }

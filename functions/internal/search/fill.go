@@ -208,7 +208,7 @@ func (s *search) join(anchor uint32, candidates []uint32, steps int) bool {
 		}
 	}
 	c, found := b.joining(), false
-	s.each(&c, func(a *arrangement) bool {
+	s.lineups(&c, func(a *arrangement) bool {
 		b.begin(anchor)
 		if len(candidates) <= few {
 			b.repairs = mostRepairs
@@ -285,7 +285,7 @@ func (s *search) beside(g *openGame) (near []uint32) {
 		return nil
 	}
 	var roomy []*arrangement
-	s.each(&crew{tickets: math.MaxInt, players: math.MaxInt}, func(a *arrangement) bool {
+	s.lineups(&crew{tickets: math.MaxInt, players: math.MaxInt}, func(a *arrangement) bool {
 		b.forget()
 		if b.seat(a) {
 			roomy = append(roomy, a)

@@ -483,19 +483,13 @@ func (s *search) build(anchor uint32, steps int) bool {
 	if steps == math.MaxInt {
 		b.repairs = mostRepairs
 	}
-	c, found := b.crewOf(anchor), false
-	s.each(&c, func(a *arrangement) (goOn bool) {
+	return b.inLineups(b.crewOf(anchor), steps, func(a *arrangement) bool {
 		if !b.enough(a) {
-			if s.many {
-				steps--
-			}
-			return steps > 0
+			return false
 		}
 		b.arrange(a)
-		found, goOn = b.grows(&c, &steps, b.grow)
-		return goOn
-	})
-	return found
+		return true
+	}, b.grow)
 }
 
 // keep keeps the match that was built, and takes its tickets.

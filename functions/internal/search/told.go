@@ -55,6 +55,6 @@ func isOther(n *document.Node, kind rules.Kind) bool {
 		})
 	}
 	return n.Kind != document.Object || slices.ContainsFunc(n.Members, func(one document.Member) bool {
-		return one.Node.Kind != document.Number
+		return one.Kind != document.Number
 	})
 }

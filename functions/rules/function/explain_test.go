@@ -158,7 +158,8 @@ func TestSaysWhatStopsATicket(t *testing.T) {
 			slices.Repeat([]fake.Ticket{list(`[{}]`)}, 2),
 			"copies: once it is as wide as it gets with the time, there is a match (1)"},
 	} {
-		got, err := fake.Explain(function, fake.Request{Settings: "{" + c.rules + "}", Tickets: c.tickets, Asked: []uint32{0}})
+		request := fake.Request{Settings: "{" + c.rules + "}", Tickets: c.tickets, Asked: []uint32{0}}
+		got, err := fake.Explain(function, request)
 		if err != nil || len(got) != 1 || fmt.Sprintf("%s (%d)", got[0].Reason, got[0].Candidates) != c.want {
 			t.Errorf("%s: %+v, %v, want %q", name, got, err, c.want)
 		}
