@@ -90,8 +90,8 @@ func (s *search) copies(of func(*shape) int) (shapes []int) {
 	return shapes
 }
 
-// lineups tries the numbers of teams, the most teams first, as long as it shall go on. Where there are many, it tries only
-// those that a crew may fill, which may get smaller on the way.
+// lineups tries the numbers of teams, the most teams first, as long as it shall go on. Where there are many, it tries
+// only those that a crew may fill, which may get smaller on the way.
 func (s *search) lineups(c *crew, try func(a *arrangement) bool) {
 	if s.many {
 		s.lineUp(c, nil, lineup{}, 0, try)
@@ -177,6 +177,7 @@ func (b *builder) inLineups(c crew, steps int, begin func(a *arrangement) bool, 
 func (b *builder) inEach(
 	c *crew, steps int, narrows bool, begin func(a *arrangement) bool, grow func() bool,
 ) (found bool) {
+	quick := b.many && len(b.candidates) > few
 	b.lineups(c, func(a *arrangement) bool {
 		if b.many {
 			steps--
@@ -185,7 +186,7 @@ func (b *builder) inEach(
 			return steps > 0
 		}
 		b.steps, b.used, b.reachedMost = steps, 0, 0
-		if narrows {
+		if quick {
 			b.steps = max(steps/4, min(steps, len(b.candidates)))
 		}
 		if found = grow(); found {

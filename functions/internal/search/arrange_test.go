@@ -72,7 +72,7 @@ func TestPartiesBesideFewOfMany(t *testing.T) {
 	var pool []judge.Ticket
 	for i := range 42 {
 		one := judge.Ticket{Age: float64(100 - i), Players: []judge.Player{{"kind": "x"}}}
-		if i >= 40 {
+		if i < 2 {
 			one.Players = slices.Repeat([]judge.Player{{"kind": "y"}}, 5)
 		}
 		pool = append(pool, one)

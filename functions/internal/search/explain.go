@@ -41,8 +41,8 @@ const (
 	Unreadable
 	// NoneAlone says that no rule alone keeps the ticket from a match or a game. Candidates are with all rules.
 	NoneAlone
-	// TooLarge says that a player of the ticket has a set or a map with more than MaxElements.
-	TooLarge
+	// TooMuch says that a player of the ticket has a set or a map with more than MaxElements.
+	TooMuch
 	// Waits says that there is a match, and that the ticket waits for a nearer one.
 	Waits
 	// WorkEnded says that there is a match or a game, but the search ended before it.
@@ -125,7 +125,7 @@ func (p *pool) refusals(source Source, t uint32) (reasons []Reason) {
 	case noList:
 		return []Reason{{Ticket: t, Kind: Unreadable}}
 	case large:
-		return []Reason{{Ticket: t, Kind: TooLarge}}
+		return []Reason{{Ticket: t, Kind: TooMuch}}
 	}
 	for i := range p.columns {
 		if c := &p.columns[i]; c.must && p.lacks(c, t) {

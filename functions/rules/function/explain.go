@@ -31,7 +31,7 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 			text, candidates = "what a player has as "+reason.Name+" is no "+kinds[reason.Of], -1
 		case search.Unreadable:
 			text, candidates = "what the ticket says of its players cannot be read", -1
-		case search.TooLarge:
+		case search.TooMuch:
 			text, candidates = "a set or a map of a player has more than "+strconv.Itoa(search.MaxElements)+" elements", -1
 		case search.NoneAlone:
 			text = "no rule alone keeps it from a match"
