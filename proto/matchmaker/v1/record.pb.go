@@ -223,8 +223,12 @@ type Assignment struct {
 	Outcome string `protobuf:"bytes,7,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	// match in which its players have seats, if they get seat passes; else empty. backfill is the backfill ticket of the
 	// running game that they join; empty if the game is a new one.
-	Match         string `protobuf:"bytes,8,opt,name=match,proto3" json:"match,omitempty"`
-	Backfill      string `protobuf:"bytes,9,opt,name=backfill,proto3" json:"backfill,omitempty"`
+	Match    string `protobuf:"bytes,8,opt,name=match,proto3" json:"match,omitempty"`
+	Backfill string `protobuf:"bytes,9,opt,name=backfill,proto3" json:"backfill,omitempty"`
+	// team and roles are those of the ticket's players in the running game that they join, the roles in their order. The
+	// game's roster has them then. They are not for the players.
+	Team          string   `protobuf:"bytes,10,opt,name=team,proto3" json:"team,omitempty"`
+	Roles         []string `protobuf:"bytes,11,rep,name=roles,proto3" json:"roles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -320,6 +324,20 @@ func (x *Assignment) GetBackfill() string {
 		return x.Backfill
 	}
 	return ""
+}
+
+func (x *Assignment) GetTeam() string {
+	if x != nil {
+		return x.Team
+	}
+	return ""
+}
+
+func (x *Assignment) GetRoles() []string {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
 }
 
 // Traced is a ticket's span, to which later spans are linked.
@@ -3604,7 +3622,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"properties\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\x87\x02\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xb1\x02\n" +
 	"\n" +
 	"Assignment\x12\x1e\n" +
 	"\n" +
@@ -3619,7 +3637,10 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x05trace\x18\x06 \x01(\fR\x05trace\x12\x18\n" +
 	"\aoutcome\x18\a \x01(\tR\aoutcome\x12\x14\n" +
 	"\x05match\x18\b \x01(\tR\x05match\x12\x1a\n" +
-	"\bbackfill\x18\t \x01(\tR\bbackfill\"6\n" +
+	"\bbackfill\x18\t \x01(\tR\bbackfill\x12\x12\n" +
+	"\x04team\x18\n" +
+	" \x01(\tR\x04team\x12\x14\n" +
+	"\x05roles\x18\v \x03(\tR\x05roles\"6\n" +
 	"\x06Traced\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x14\n" +
 	"\x05trace\x18\x02 \x01(\fR\x05trace\"\xbb\x01\n" +

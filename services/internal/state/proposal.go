@@ -49,7 +49,7 @@ func (s *Store) proposalCall(k keys, terms ClaimOptions, claim *Claim) (call, er
 		"match_id", m.GetId(),
 		"outcome_body", shared.body,
 		"event", s.encodeEvent(event))
-	return c, c.assignments(k, claim.Tickets, shared.referAll(claim.Assignments))
+	return c, c.assignments(k, claim.Tickets, seated(m, claim.Tickets, shared.referAll(claim.Assignments)))
 }
 
 // offerCall asks the players of a match whether they go to the running game of a backfill ticket.
@@ -116,7 +116,7 @@ func (s *Store) acceptCall(k keys, approval time.Duration, claim *Claim) (call, 
 		"outcome_body", shared.body,
 		"event", s.encodeEvent(event),
 		"released_event", s.encodeEvent(released))
-	return c, c.assignments(k, claim.Tickets, shared.referAll(claim.Assignments))
+	return c, c.assignments(k, claim.Tickets, seated(m, claim.Tickets, shared.referAll(claim.Assignments)))
 }
 
 // gameOf is the backfill ticket of the running game that a match's tickets go to, "" if they get a server of their own.

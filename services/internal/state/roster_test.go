@@ -243,3 +243,57 @@ func TestRosterIsBounded(t *testing.T) {
 		createGame(t, s, h)
 	})
 }
+
+// seat puts the tickets of a claim into a team of the game, with these properties of each.
+func seat(c *state.Claim, team string, properties map[string]string) {
+	p := c.Match.GetProposal()
+	p.Teams = []*pb.Team{{Name: "other"}, {Name: team, Tickets: c.Tickets}}
+	p.TicketProperties = map[string][]byte{}
+	for id, text := range properties {
+		p.TicketProperties[id] = []byte(text)
+	}
+}
+
+// The roster says of those who join in which team they are and which role they have, as their function wanted it.
+func TestPlayersWhoJoinHaveTeamsAndRoles(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		terms.Approval = at(20).Sub(at(0))
+		g := game("g", 5)
+		g.Roster = rosterOf("ada")
+		createGame(t, s, g)
+		pair := group("pair", 0, "bob", "cy")
+		pair.Players[0].AttributeNames, pair.Players[0].AttributeValues = []string{"skill"}, []float64{7}
+		alone := group("alone", 1)
+		alone.Owner = "dan"
+		for _, one := range []*pb.Ticket{pair, alone, group("odd", 2, "eve"), group("long", 3, "fay")} {
+			must(t, s.At(at(1)).Creator(nil).Create(t.Context(), project, one))
+		}
+		c := fill(revision, &pb.Backfill{Id: "g", Generation: 1}, game("g", 1), "pair", "alone", "odd", "long")
+		seat(c, "red", map[string]string{
+			"pair": `{"a": 1, "roles": ["tank", "healer"]}`, "alone": `{"roles": ["damage"]}`, "odd": `{"roles": {"x": 1}}`,
+			"long": `{"roles": ["` + strings.Repeat("r", 257) + `"]}`,
+		})
+		mustClaim(t, s.At(at(1)), terms, c)
+		if c.Refusal != "" {
+			t.Fatal(c.Refusal)
+		}
+		a := approve(t, s, "g", 2)
+		want := map[string]*pb.RosterPlayer{
+			"ada": {Id: "ada"},
+			"bob": {Id: "bob", AttributeNames: []string{"skill"}, AttributeValues: []float64{7}, Team: "red", Role: "tank"},
+			"cy":  {Id: "cy", Team: "red", Role: "healer"},
+			"dan": {Id: "dan", Team: "red", Role: "damage"},
+			"eve": {Id: "eve", Team: "red"},
+			"fay": {Id: "fay", Team: "red"},
+		}
+		got := map[string]*pb.RosterPlayer{}
+		for _, p := range a.Backfill.GetRoster().GetPlayers() {
+			got[p.GetId()] = p
+		}
+		if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

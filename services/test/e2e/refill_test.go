@@ -58,6 +58,7 @@ func refillByRules(t *testing.T, p *project) {
 		t.Fatal(err)
 	}
 	var told client.Object
+	var there []client.GamePlayer
 	eventually(t, "the healer joins", func() bool {
 		b, err := server.ApproveBackfill(within(t), id)
 		if err != nil {
@@ -65,7 +66,7 @@ func refillByRules(t *testing.T, p *project) {
 		}
 		at := slices.IndexFunc(b.Assigned, func(one client.Ticket) bool { return one.ID == healer.id })
 		if at >= 0 {
-			told = b.Assigned[at].Assignment.MatchProperties
+			told, there = b.Assigned[at].Assignment.MatchProperties, b.Players
 		}
 		return at >= 0
 	})
@@ -78,6 +79,11 @@ func refillByRules(t *testing.T, p *project) {
 	if err := json.Unmarshal(told, &joins); err != nil || len(joins.Joining) != 1 ||
 		joins.Joining[0] != (struct{ ID, Team, Role string }{"healer", "blue", "healer"}) {
 		t.Errorf("the server is told %s, %v", told, err)
+	}
+	if !slices.ContainsFunc(there, func(p client.GamePlayer) bool {
+		return p.ID == "healer" && p.Team == "blue" && p.Role == "healer"
+	}) {
+		t.Errorf("the game has %+v", there)
 	}
 	tank.mustWait(t)
 	far.mustWait(t)

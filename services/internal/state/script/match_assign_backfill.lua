@@ -65,7 +65,7 @@ if not has_backfill then
   append_history(events, #ids)
   return result
 end
-local joined_ids, joined_keys = {}, {}
+local joined_ids, joined_keys, joined_results = {}, {}, {}
 for i, ticket, id, assignment in each_ticket(count + 1) do
   result[i + 1] = 0
   if connection ~= '' and is_proposed(ticket) then
@@ -73,10 +73,11 @@ for i, ticket, id, assignment in each_ticket(count + 1) do
     redis.call('ZADD', joined, '+inf', id) -- its server learns of it when it approves
     joined_ids[#joined_ids + 1] = id
     joined_keys[#joined_keys + 1] = ticket
+    joined_results[#joined_results + 1] = assignment
     result[i + 1] = 1
   end
 end
-note_joined(joined_keys, now)
+note_joined(joined_keys, joined_results, now)
 keep_results(joined_ids, #joined_ids, now, readable)
 extend_outcomes(joined_outcomes, expiry)
 local changes, moved = {}, #ids + #joined_ids

@@ -41,6 +41,7 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', joined, '+inf', '+inf')) do
   redis.call('ZADD', joined, now, id) -- it is reported for the first time
 end
 local changes, events, moved, sent, assigned, ids, keys = {}, {}, 0, 0, {}, {}, {}
+local their_results = {}
 -- Players who are asked stay so. When their match is lost, functions are shown the backfill ticket again.
 local asks = asking_match(hidden)
 local is_asking = asks and redis.call('ZSCORE', claims, asks)
@@ -56,6 +57,7 @@ if ready and generation == current then
         redis.call('ZADD', joined, now, id)
         ids[#ids + 1] = id
         keys[#keys + 1] = ticket
+        their_results[#their_results + 1] = assignment
         assigned[#assigned + 1] = id
         local ticket_body = sent < REPLY and redis.call('HGET', ticket, BODY) or ''
         sent = sent + #ticket_body
@@ -66,7 +68,7 @@ if ready and generation == current then
     end_asking() -- what functions made of the body for the lapsed tickets' sake goes
     is_asking = false
   end
-  note_joined(keys, now)
+  note_joined(keys, their_results, now)
   keep_results(ids, #ids, now, readable)
   extend_outcomes(outcome_ids, now + readable)
   if #ids > 0 then

@@ -80,18 +80,34 @@ local function bytes_field(number, value)
   return table.concat(digits) .. value
 end
 
+-- seats_of returns where the players of a ticket are in the game, as its result says it: the field team of each player
+-- of the roster, '' for none, and a list with the field role of each.
+local function seats_of(result)
+  local team, roles = '', {}
+  for number, _, last, value in fields_of(result, 1, #result) do
+    if number == 10 then
+      team = bytes_field(5, string.sub(result, value, last))
+    elseif number == 11 then
+      roles[#roles + 1] = value <= last and bytes_field(6, string.sub(result, value, last)) or ''
+    end
+  end
+  return team, roles
+end
+
 -- ids_of returns players as the roster has them, without attributes.
-local function ids_of(names)
+local function ids_of(names, team, roles)
   local entries = {}
   for name in string.gmatch(names, '[^\n]+') do
-    entries[#entries + 1] = bytes_field(11, bytes_field(1, bytes_field(1, name)))
+    local seat = team .. (roles[#entries + 1] or '')
+    entries[#entries + 1] = bytes_field(11, bytes_field(1, bytes_field(1, name) .. seat))
   end
   return table.concat(entries)
 end
 
--- entries_of returns the players of a ticket as the roster has them: their ids and attributes.
-local function entries_of(key, names)
+-- entries_of returns the players of a ticket as the roster has them: their ids and attributes, and where they are.
+local function entries_of(key, names, result)
   local entries, text = {}, redis.call('HGET', key, BODY) or ''
+  local team, roles = seats_of(result)
   for number, _, last, value in fields_of(text, 1, #text) do
     if number == 8 then -- a Player
       local kept = {}
@@ -100,14 +116,16 @@ local function entries_of(key, names)
           kept[#kept + 1] = string.sub(text, begin, finish)
         end
       end
-      entries[#entries + 1] = bytes_field(11, bytes_field(1, table.concat(kept)))
+      local seat = team .. (roles[#entries + 1] or '')
+      entries[#entries + 1] = bytes_field(11, bytes_field(1, table.concat(kept) .. seat))
     end
   end
-  return #entries > 0 and table.concat(entries) or ids_of(names)
+  return #entries > 0 and table.concat(entries) or ids_of(names, team, roles)
 end
 
 -- note_joined adds the players of tickets that join to those in the game, if its server says who they are.
-local function note_joined(keys, now)
+-- their_results are the results of the tickets, in the order of the keys.
+local function note_joined(keys, their_results, now)
   if #keys == 0 then
     return
   end
@@ -124,10 +142,10 @@ local function note_joined(keys, now)
   if there ~= '' then
     names[1] = there
   end
-  for _, key in ipairs(keys) do
+  for i, key in ipairs(keys) do
     local joining = names_of(key)
     names[#names + 1] = joining
-    added[#added + 1] = size < ROSTER_BYTES and entries_of(key, joining) or ids_of(joining)
+    added[#added + 1] = size < ROSTER_BYTES and entries_of(key, joining, their_results[i]) or ids_of(joining, '', {})
     size = size + #added[#added]
     for name in string.gmatch(joining, '[^\n]+') do
       recent[#recent + 1] = string.format('%.0f ', now) .. name
