@@ -221,7 +221,7 @@ func TestFirstGenerationRefuses(t *testing.T) {
 			1): "pools.all[0]: max -1 is below min 0",
 		strings.Replace(asked, `"missing"`, `"a":1,"a"`, 1):                                 "config.a: given twice",
 		strings.Replace(asked, `"config"`, `"Connection":"b:1","config"`, 1):                "connection: given twice",
-		strings.Replace(asked, `["a"]`, strings.Repeat("[", 20)+strings.Repeat("]", 20), 1): "nest deeper than 16",
+		strings.Replace(asked, `["a"]`, strings.Repeat("[", 33)+strings.Repeat("]", 33), 1): "nest deeper than 32",
 		`{"connection":`: "not JSON",
 	} {
 		m.post(t, first, body).deprecated(t).problem(t, 400, words)

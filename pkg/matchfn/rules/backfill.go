@@ -78,6 +78,9 @@ func (r *reader) backfill(n *document.Node, rules *Rules) {
 }
 
 func (c *checker) backfill() {
+	if active := c.rules.Backfill.Active; active != nil && !active.isTruth() {
+		c.add("backfill.active", "must be true or false at any time, such as {\"start\": true, \"steps\": [[600, false]]}")
+	}
 	open := c.rules.Backfill.Open
 	if open == nil {
 		return

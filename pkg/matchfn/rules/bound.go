@@ -47,6 +47,17 @@ func Fixed(n float64) *Bound { return &Bound{Clock: Oldest, Start: n} }
 // Exactly returns the range of one number that never changes.
 func Exactly(n float64) Range { return Range{Fixed(n), Fixed(n)} }
 
+// isTruth tells whether it is always true or false, which are 1, and 0 or nothing.
+func (b *Bound) isTruth() bool {
+	good := func(n float64) bool { return n == 0 || n == 1 }
+	for _, s := range b.Steps {
+		if !good(s.Value) {
+			return false
+		}
+	}
+	return good(b.Start) && b.Linear == nil
+}
+
 // At returns the number at an age, and whether there is one.
 func (b *Bound) At(age float64) (float64, bool) {
 	if b == nil {

@@ -17,5 +17,6 @@ func (l *Limits) Validate() error {
 	return nil
 }
 
-// maxDepth is how deep objects and arrays may nest in a function's settings.
-const maxDepth = 16
+// maxDepth is how deep objects and arrays may nest in a function's settings: as deep as rule sets, and as pkg/matchfn
+// reads.
+const maxDepth = 32

@@ -21,6 +21,9 @@ import (
 // maxDepth is how deep objects and arrays may nest. The deepest shape of the contract, a config's filters, needs 7.
 const maxDepth = 32
 
+// maxDocumentDepth is the same for documents that ReadJSON reads: a config's settings may be 32 deep, and lie in others.
+const maxDocumentDepth = 40
+
 // jsonOptions match member names without regard to case ("max_players" is still not "maxPlayers") and are strict
 // otherwise: package json refuses duplicate members, invalid UTF-8 and trailing data.
 var jsonOptions = json.JoinOptions(
@@ -66,7 +69,7 @@ func decode(text []byte, dst any) error {
 	case trimmed[0] == 'n':
 		return problem.New(problem.Invalid, "the body: an object is expected, got null")
 	}
-	if tooDeep(text) {
+	if tooDeep(text, maxDepth) {
 		return problem.New(problem.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
 	}
 	rules := jsonOptions
@@ -170,8 +173,8 @@ func readBody(req *http.Request) ([]byte, error) {
 
 // tooDeep tells whether values nest too deep. Most bodies have fewer brackets than the limit, which two fast scans
 // tell.
-func tooDeep(text []byte) bool {
-	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) <= maxDepth {
+func tooDeep(text []byte, most int) bool {
+	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) <= most {
 		return false
 	}
 	depth, quoted := 0, false
@@ -183,7 +186,7 @@ func tooDeep(text []byte) bool {
 			i++
 		case quoted:
 		case b == '{' || b == '[':
-			if depth++; depth > maxDepth {
+			if depth++; depth > most {
 				return true
 			}
 		case b == '}' || b == ']':

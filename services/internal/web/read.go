@@ -12,7 +12,7 @@ import (
 
 // ReadJSON reads the request's JSON body as it stands, for services that report all mistakes of a body at once. It
 // refuses what Decode refuses of any body: the content type, the size, an empty body, anything that is not exactly one
-// JSON value in UTF-8, and nesting over 32. Members may be given twice in what it returns.
+// JSON value in UTF-8, and nesting over 40. Members may be given twice in what it returns.
 func ReadJSON(c echo.Context) (jsontext.Value, error) {
 	req := c.Request()
 	if err := checkContentType(req.Header); err != nil {
@@ -29,8 +29,8 @@ func document(text []byte) (jsontext.Value, error) {
 	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
 		return nil, problem.New(problem.Invalid, "the body is empty: a JSON value is expected")
 	}
-	if tooDeep(text) {
-		return nil, problem.New(problem.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
+	if tooDeep(text, maxDocumentDepth) {
+		return nil, problem.New(problem.Invalid, "the body: objects and arrays nest deeper than %d", maxDocumentDepth)
 	}
 	var v jsontext.Value
 	if err := json.Unmarshal(text, &v, jsontext.AllowDuplicateNames(true)); err != nil {

@@ -17,7 +17,7 @@ func TestDocument(t *testing.T) {
 		"object":                `{"a":1e999,"a":"\ud83d\ude00"}`,
 		"spaces around":         " \n[1,2]\t",
 		"null":                  "null",
-		"nesting of 32":         strings.Repeat("[", 32) + strings.Repeat("]", 32),
+		"nesting of 40":         strings.Repeat("[", 40) + strings.Repeat("]", 40),
 		"duplicates, any depth": `{"a":{"b":1,"b":2}}`,
 	} {
 		v, err := document([]byte(text))
@@ -32,7 +32,7 @@ func TestDocument(t *testing.T) {
 		"not JSON":      {`{a}`, "the body is not JSON"},
 		"NaN":           {`{"a":NaN}`, "the body is not JSON"},
 		"not UTF-8":     {"{\"a\":\"\xff\"}", "a: not UTF-8"},
-		"nesting of 33": {strings.Repeat("[", 33) + strings.Repeat("]", 33), "nest deeper than 32"},
+		"nesting of 41": {strings.Repeat("[", 41) + strings.Repeat("]", 41), "nest deeper than 40"},
 	} {
 		_, err := document([]byte(test.text))
 		if problem.KindOf(err) != problem.Invalid || !strings.Contains(err.Error(), test.want) {

@@ -23,7 +23,7 @@ const (
 // Limits of a text.
 const (
 	MaxBytes = 1 << 20
-	MaxDepth = 32
+	MaxDepth = 32 // of objects and lists in each other
 )
 
 // Node is a value of a document.
@@ -138,7 +138,7 @@ func (p *parser) next() byte {
 
 // value reads the value that begins here.
 func (p *parser) value(path string, depth int) (*Node, error) {
-	if depth > MaxDepth {
+	if c := p.next(); depth >= MaxDepth && (c == '{' || c == '[') {
 		return nil, p.errorf(path, "the text is nested more than %d deep", MaxDepth)
 	}
 	n := &Node{Path: path, Line: p.line, Column: p.at - p.start + 1}

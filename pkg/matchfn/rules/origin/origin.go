@@ -2,6 +2,7 @@
 package origin
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,11 +49,15 @@ func Import(language string, text []byte, pool string) (*translation.Translation
 
 // Read reads the settings of a config: a rule set in our language, or an object with one member, which is named after
 // another language and is a rule set of it, as an object or as the text of a file. A rule that our rules do not say is
-// an error.
+// an error. Errors have no line and column where the settings are one line, as services keep them: those of the file
+// that somebody wrote are not known.
 func Read(settings []byte) (*rules.Rules, error) {
 	n, err := document.Parse(settings)
 	if err != nil {
 		return nil, err
+	}
+	if !bytes.ContainsRune(settings, '\n') {
+		forgetLines(n)
 	}
 	language := ""
 	for _, name := range Languages() {
@@ -81,6 +86,17 @@ func Read(settings []byte) (*rules.Rules, error) {
 		return nil, fmt.Errorf("%s: %w", language, err)
 	}
 	return t.Rules, nil
+}
+
+// forgetLines takes the line and the column from all values. Their paths stay.
+func forgetLines(n *document.Node) {
+	n.Line, n.Column = 0, 0
+	for _, m := range n.Members {
+		forgetLines(m.Node)
+	}
+	for _, e := range n.Elements {
+		forgetLines(e)
+	}
 }
 
 // within translates the original in the settings. Places of an object are those in the settings, places of a text those

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -318,3 +319,19 @@ func FuzzFlexMatch(f *testing.F) { fuzz(f, origin.FlexMatch) }
 func FuzzUnity(f *testing.F)     { fuzz(f, origin.Unity) }
 func FuzzPlayFab(f *testing.F)   { fuzz(f, origin.PlayFab) }
 func FuzzAccelByte(f *testing.F) { fuzz(f, origin.AccelByte) }
+
+// Services keep settings as one line: its columns are not those of anybody's file. The text of a file has its lines.
+func TestErrorsOfSettingsOnOneLineHaveNoLine(t *testing.T) {
+	const wrong = `{"ruleLanguageVersion": "2.0"}`
+	for settings, want := range map[string]string{
+		`{"teams": [{"name": "a", "size": 2}], "rules": [{"spread": "x", "max": 1}]}`: `rules[0].spread: there is no value "x"`,
+		`{"teams": [{"name": "a", "size": 2, "x": 1}]}`:                               `teams[0].x: `,
+		`{"flexmatch": ` + wrong + `}`:                                                `flexmatch: flexmatch.ruleLanguageVersion: must`,
+		`{"flexmatch": ` + strconv.Quote("\n"+wrong) + `}`:                            `flexmatch: line 2, column 25: rule`,
+		"{\"teams\": [\n{\"name\": \"a\", \"size\": 2, \"x\": 1}]}":                   `line 2, column 30: teams[0].x: `,
+	} {
+		if _, err := origin.Read([]byte(settings)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", settings, err, want)
+		}
+	}
+}

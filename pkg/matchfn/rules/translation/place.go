@@ -61,9 +61,12 @@ func kind(path string) string {
 	return "value"
 }
 
-// where is the place of a line in the file, with the name.
+// where is the place of a line in the file, with the name; without a row where the file has one line.
 func (l Line) where() string {
-	text := fmt.Sprintf("line %d, %s", l.Row, l.Place)
+	text := l.Place
+	if l.Row > 0 {
+		text = fmt.Sprintf("line %d, %s", l.Row, l.Place)
+	}
 	if l.Name != "" {
 		text += fmt.Sprintf(" %q", l.Name)
 	}

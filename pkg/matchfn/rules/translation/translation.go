@@ -29,7 +29,7 @@ const (
 
 // Line is the verdict on a part of the file.
 type Line struct {
-	// Place is the path in the file, such as rules[2]; Row its line.
+	// Place is the path in the file, such as rules[2]; Row its line, 0 if it is not known.
 	Place   string  `json:"place"`
 	Row     int     `json:"line"`
 	Name    string  `json:"name,omitempty"`
