@@ -66,6 +66,10 @@ func (r *reader) backfill(n *document.Node, rules *Rules) {
 	}
 	rules.Backfill.Open = r.bound(n.Get("open"), false)
 	active := n.Get("active")
+	if active != nil && active.Kind == document.Bool {
+		rules.Backfill.Active = Fixed(truth(active.True))
+		return
+	}
 	rules.Backfill.Active = r.bound(active, false)
 	if active != nil && active.Kind == document.Object {
 		if clock := active.Get("clock"); clock != nil {
@@ -79,7 +83,7 @@ func (r *reader) backfill(n *document.Node, rules *Rules) {
 
 func (c *checker) backfill() {
 	if active := c.rules.Backfill.Active; active != nil && !active.isTruth() {
-		c.add("backfill.active", "must be true or false at any time, such as {\"start\": true, \"steps\": [[600, false]]}")
+		c.add("backfill.active", "must be true or false, or that at any time, as {\"start\": true, \"steps\": [[600, false]]}")
 	}
 	open := c.rules.Backfill.Open
 	if open == nil {

@@ -96,7 +96,7 @@ func TestErrorsNameThePlace(t *testing.T) {
 		`{` + teams + `, "backfill": {"open": {"start": 1, "steps": [[5, -1]]}}}`:                                             `backfill.open: must not be negative`,
 		`{` + teams + `, "backfill": {"open": 0.5}}`:                                                                          `backfill.open: must be a whole number`,
 		`{` + teams + `, "backfill": {"active": {"start": true, "clock": "oldest"}}}`:                                         `backfill.active.clock: there is none here`,
-		`{` + teams + `, "backfill": {"active": 3}}`:                                                                          `backfill.active: must be true or false at any time`,
+		`{` + teams + `, "backfill": {"active": 3}}`:                                                                          `backfill.active: must be true or false, or that`,
 		`{` + teams + `, "backfill": {"active": {"start": 0, "grow": 1, "until": 1}}}`:                                        `backfill.active: must be true or false`,
 		`{` + teams + `, "backfill": {"active": {"start": true, "steps": [[9, 2]]}}}`:                                         `backfill.active: must be true or false`,
 		`{` + teams + `, "backfill": {"active": "no"}}`:                                                                       `backfill.active: must be a number or an object`,

@@ -60,6 +60,7 @@ func (c configCreate) Run(ctx context.Context, s *session) error {
 	}
 	saved, err := api.SaveConfig(ctx, "", config, "")
 	if err != nil {
+		s.noteRules(config)
 		return err
 	}
 	return s.showSaved(saved)
@@ -94,6 +95,7 @@ func (c configPut) Run(ctx context.Context, s *session) error {
 	}
 	saved, err := api.SaveConfig(ctx, c.ID, config, c.IfMatch)
 	if err != nil {
+		s.noteRules(config)
 		return err
 	}
 	return s.showSaved(saved)

@@ -79,6 +79,15 @@ func TestConfigPutNamesTheErrorsInAFile(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	got := shell.on(service, "config", "put", "a", write(t, "a.json", `{"bad":1}`))
 	got.expect(1, "", "mm: badFilterRange: pools.a[0]\nmm: other: x\n")
+	for _, rules := range []string{`{"bad":1,"teams":[]}`, `{"bad":1,"flexmatch":{}}`, `{"bad":1,"ruleLanguageVersion":"1.0"}`} {
+		file := write(t, "rules.json", rules)
+		for _, command := range [][]string{{"config", "put", "a", file}, {"config", "create", file}} {
+			shell.on(service, command...).expect(1, "", "mm: the file seems to be a rule set")
+		}
+	}
+	if strings.Contains(got.err, "rule set") {
+		t.Error("any file is taken for a rule set")
+	}
 	file := write(t, "b.json", "{\n  \"a\": 1,\n  oops\n}")
 	shell.on(service, "config", "put", "a", file).expect(1, "", "mm: "+file+":3:3: not JSON: invalid character 'o'")
 	shell.on(service, "config", "put", "a", write(t, "c.json", "")).expect(1, "", "c.json: empty\n")

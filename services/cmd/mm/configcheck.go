@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/pkg/matchfn/rules/origin"
 )
 
 type configCheck struct {
@@ -45,6 +46,7 @@ func (s *session) checkConfig(ctx context.Context, api *client.Client, id string
 		return messageError{"this service cannot check configs: it runs an older version", err}
 	}
 	if err != nil {
+		s.noteRules(config)
 		return err
 	}
 	s.warn(checked.Warnings)
@@ -67,6 +69,22 @@ func (s *session) noteVersion(config json.RawMessage) {
 	if f := c.Matchmaking.TargetFunction; f.Version != "" && f.Upload == 0 {
 		s.note("matchmaking.targetFunction.version does nothing: the upload that the function runs is used. To stay with " +
 			"one, name it in matchmaking.targetFunction.upload")
+	}
+}
+
+// noteRules says what to do with a refused file that is a rule set instead of a config.
+func (s *session) noteRules(file json.RawMessage) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(file, &members) != nil || members["matchmaking"] != nil {
+		return
+	}
+	is := members["teams"] != nil || origin.Guess(file) != ""
+	for _, language := range origin.Languages() {
+		is = is || members[language] != nil
+	}
+	if is {
+		s.note(`the file seems to be a rule set, which is the settings of a config: ` +
+			`{"matchmaking": {"targetFunction": {"name": "rules"}, "config": RULES}}`)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
@@ -24,7 +25,9 @@ in another language, what our rules make of it is explained, and standard error 
 Examples:
 
     mm rules check rules.json
-    mm rules check ruleset.json --language flexmatch`
+    mm rules check ruleset.json --language flexmatch
+
+The settings of a config may have another language as a member, such as {"flexmatch": …}: they need no --language.`
 }
 
 // Run prints what the rules mean.
@@ -62,15 +65,32 @@ func (c rulesCheck) parse(text []byte) (*rules.Rules, []translation.Line, error)
 		if c.Pool != "" {
 			return nil, nil, errors.New("--pool: only files of unity have pools")
 		}
-		r, err := rules.Parse(text)
-		if n, bad := document.Parse(text); err != nil && bad == nil && n.Get("matchmaking") != nil {
-			err = errors.New("this is a config: give the rules alone, its matchmaking.config")
-		}
-		return r, nil, err
+		return parseOurs(text)
 	}
 	t, err := origin.Import(c.Language, text, c.Pool)
 	if err != nil {
 		return nil, nil, err
 	}
 	return t.Rules, t.Lines, nil
+}
+
+// parseOurs reads the rules of a config: in our language, or those of another one as a member that is named after it.
+func parseOurs(text []byte) (*rules.Rules, []translation.Line, error) {
+	n, bad := document.Parse(text)
+	if bad == nil && slices.ContainsFunc(origin.Languages(), func(name string) bool { return n.Get(name) != nil }) {
+		t, _, err := origin.Translate(text)
+		if err != nil {
+			return nil, nil, err
+		}
+		return t.Rules, t.Lines, nil
+	}
+	r, err := rules.Parse(text)
+	switch language := origin.Guess(text); {
+	case err == nil:
+	case bad == nil && n.Get("matchmaking") != nil:
+		err = errors.New("this is a config: give the rules alone, its matchmaking.config")
+	case language != "":
+		err = fmt.Errorf("%w\nThe file seems to be one of another matchmaker: try --language %s", err, language)
+	}
+	return r, nil, err
 }

@@ -51,9 +51,19 @@ func TestRulesCheck(t *testing.T) {
 	exact := writeRules(t, `{"name": "near", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 5}`)
 	shell.run("rules", "check", exact, "--language", "flexmatch").expect(0, `"skill" of any two players`,
 		`rules[0] "near": exact`)
+	shell.run("rules", "check", exact).expect(1, "", "try --language flexmatch")
+	wrap := func(path string) string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return write(`{"flexmatch": ` + strings.Replace(string(text), "// as real files have it", "", 1) + `}`)
+	}
+	shell.run("rules", "check", wrap(exact)).expect(0, `"skill" of any two players`, `flexmatch.rules[0] "near": exact`)
 	refused := writeRules(t, `{"name": "near", "type": "comparison", "operation": "!=",
     "measurements": "max(teams[*].players.attributes[skill])"}`)
 	r = shell.run("rules", "check", refused, "--language", "flexmatch")
+	shell.run("rules", "check", wrap(refused)).expect(1, `a team "a"`, "1 rules of the file are refused")
 	if r.expect(1, `a team "a"`, "1 rules of the file are refused"); strings.Contains(r.out, "near") {
 		t.Errorf("a refused rule is explained: %s", r.out)
 	}

@@ -52,21 +52,29 @@ func Import(language string, text []byte, pool string) (*translation.Translation
 // an error. Errors have no line and column where the settings are one line, as services keep them: those of the file
 // that somebody wrote are not known.
 func Read(settings []byte) (*rules.Rules, error) {
-	n, err := document.Parse(settings)
+	t, language, err := Translate(settings)
 	if err != nil {
 		return nil, err
+	}
+	if err := t.Refused(); err != nil {
+		return nil, fmt.Errorf("%s: %w", language, err)
+	}
+	return t.Rules, nil
+}
+
+// Translate reads settings as Read does, and says what became of each rule and of which language it is: there are no
+// lines, and the language is empty, if it is ours.
+func Translate(settings []byte) (t *translation.Translation, language string, err error) {
+	n, err := document.Parse(settings)
+	if err != nil {
+		return nil, "", err
 	}
 	if !bytes.ContainsRune(settings, '\n') {
 		forgetLines(n)
 	}
-	language := ""
-	for _, name := range Languages() {
-		if n.Get(name) != nil {
-			language = name
-		}
-	}
-	if language == "" {
-		return rules.Read(n)
+	if language = languageIn(n); language == "" {
+		ours, err := rules.Read(n)
+		return &translation.Translation{Rules: ours}, "", err
 	}
 	pool := ""
 	for _, m := range n.Members {
@@ -75,17 +83,48 @@ func Read(settings []byte) (*rules.Rules, error) {
 		case m.Name == "pool" && language == Unity && m.Kind == document.String:
 			pool = m.Text
 		default:
-			return nil, m.Errorf("there is no such member beside %q", language)
+			return nil, language, m.Errorf("there is no such member beside %q", language)
 		}
 	}
-	t, err := within(language, n.Get(language), settings, pool)
+	if t, err = within(language, n.Get(language), settings, pool); err != nil {
+		err = fmt.Errorf("%s: %w", language, err)
+	}
+	return t, language, err
+}
+
+// languageIn is the language after which a member of settings is named; empty for none.
+func languageIn(n *document.Node) (language string) {
+	for _, name := range Languages() {
+		if n.Get(name) != nil {
+			language = name
+		}
+	}
+	return language
+}
+
+// Guess is the language that a file seems to be in, by members that only its files have: that of a rule set of another
+// matchmaker as it is, empty if nothing is recognised.
+func Guess(text []byte) string {
+	n, err := playfab.ParseMember(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", language, err)
+		return ""
 	}
-	if err := t.Refused(); err != nil {
-		return nil, fmt.Errorf("%s: %w", language, err)
+	if data := n.Get("data"); data != nil { // of AccelByte's API
+		n = data
 	}
-	return t.Rules, nil
+	for _, m := range n.Members {
+		switch strings.ToLower(m.Name) {
+		case "rulelanguageversion", "rulesetbody":
+			return FlexMatch
+		case "matchdefinition", "defaultpool":
+			return Unity
+		case "minmatchsize", "maxmatchsize", "matchmakingqueue":
+			return PlayFab
+		case "alliance", "matching_rule", "matchingrules":
+			return AccelByte
+		}
+	}
+	return ""
 }
 
 // forgetLines takes the line and the column from all values. Their paths stay.

@@ -328,10 +328,23 @@ func TestErrorsOfSettingsOnOneLineHaveNoLine(t *testing.T) {
 		`{"teams": [{"name": "a", "size": 2, "x": 1}]}`:                               `teams[0].x: `,
 		`{"flexmatch": ` + wrong + `}`:                                                `flexmatch: flexmatch.ruleLanguageVersion: must`,
 		`{"flexmatch": ` + strconv.Quote("\n"+wrong) + `}`:                            `flexmatch: line 2, column 25: rule`,
-		"{\"teams\": [\n{\"name\": \"a\", \"size\": 2, \"x\": 1}]}":                   `line 2, column 30: teams[0].x: `,
+		"{\"teams\": [\n{\"name\": \"a\", \"size\": 2, \"x\": 1}]}":                   `line 2, column 31: teams[0].x: `,
 	} {
 		if _, err := origin.Read([]byte(settings)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", settings, err, want)
+		}
+	}
+}
+
+func TestGuess(t *testing.T) {
+	for path, language := range examples(t) {
+		if got := origin.Guess(read(t, path)); got != language {
+			t.Errorf("%s: %q is guessed, want %q", path, got, language)
+		}
+	}
+	for _, text := range []string{`{"teams": []}`, `{`, `[1]`, ``} {
+		if got := origin.Guess([]byte(text)); got != "" {
+			t.Errorf("%s: %q is guessed", text, got)
 		}
 	}
 }
