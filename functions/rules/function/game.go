@@ -45,7 +45,8 @@ type roster struct {
 	told    [][]byte // what the property players says of him, as the list of a ticket; nil for nothing
 }
 
-// newGames returns the running games. The log says how many cannot be filled, and why.
+// newGames returns the running games. The log says how many cannot be filled, and why,
+// when that changes.
 func newGames(r *matchfn.Run, rules *rules.Rules, s source, kept *search.Kept) *games {
 	if r.Backfills() == 0 {
 		return &games{}
@@ -55,7 +56,7 @@ func newGames(r *matchfn.Run, rules *rules.Rules, s source, kept *search.Kept) *
 	created, versions := r.BackfillCreated(), r.BackfillVersion()
 	open, places, told := r.BackfillAttribute(waiting.Open), r.BackfillProperty(region), r.BackfillProperty(players)
 	known, read := teams(rules), readable(told, r.Backfills(), int(all.Turn%uint64(r.Backfills())))
-	var unknown, nowhere, strange int
+	var lack lacks
 	for i := range uint32(r.Backfills()) {
 		g := search.Running{
 			Age: max(0, float64(r.Now().UnixMilli())-created[i]) / 1000, Room: -1,
@@ -81,17 +82,17 @@ func newGames(r *matchfn.Run, rules *rules.Rules, s source, kept *search.Kept) *
 		switch {
 		case read != nil && !read[i]: // in another run
 		case len(g.Members) == 0:
-			unknown++
+			lack.unknown++
 		case g.Region == "" && rules.RegionValue != "":
-			nowhere++
+			lack.nowhere++
 		case slices.ContainsFunc(g.Members, func(m search.Member) bool { return m.Team != "" && !known[m.Team] }):
-			strange++
+			lack.strange++
 		}
 		all.Running, all.seated = append(all.Running, g), append(all.seated, in)
 	}
-	if unknown+nowhere+strange > 0 {
-		r.Log("of", r.Backfills(), "running games these get nobody:", unknown, "do not say who is in them,", nowhere,
-			"have no region,", strange, "have a player in a team that the rules do not have")
+	if lack.news(r.Config()) {
+		r.Log("of", r.Backfills(), "running games these get nobody:", lack.unknown, "do not say who is in them,",
+			lack.nowhere, "have no region,", lack.strange, "have a player in a team that the rules do not have")
 	}
 	from.bar(all, kept)
 	all.Roster = from
