@@ -95,7 +95,7 @@ func TestReadAccepts(t *testing.T) {
 		change(c)
 		return c
 	}
-	nested := strings.Repeat("[", 16) + strings.Repeat("]", 16)
+	nested := strings.Repeat("[", 32) + strings.Repeat("]", 32)
 	for name, test := range map[string]struct {
 		text string
 		want *pb.Config
@@ -170,7 +170,7 @@ func segments(distribution, behavior string, value int64, stddev *float64) map[s
 
 func TestLimits(t *testing.T) {
 	l := definition.Limits{Pools: 1, Filters: 1, Name: 3}
-	deep := strings.Repeat("[", 17) + strings.Repeat("]", 17)
+	deep := strings.Repeat("[", 33) + strings.Repeat("]", 33)
 	_, _, err := read("ranked",
 		jsontext.Value(`{"matchmaking":{"targetFunction":{"name":"duel"},"config":`+deep+
 			`},"pools":{"main":[{"attribute":"skill"},{"attribute":"abc"}],"abc":[]}}`), l)
@@ -179,7 +179,7 @@ func TestLimits(t *testing.T) {
 	for _, f := range errs.List() {
 		got = append(got, summary(f))
 	}
-	want := []string{"badFunctionConfig matchmaking.config" + strings.Repeat("[0]", 16), "badPoolName pools.main",
+	want := []string{"badFunctionConfig matchmaking.config" + strings.Repeat("[0]", 32), "badPoolName pools.main",
 		"badFilterAttribute pools.main[0].attribute", "tooManyFilters pools.main", "tooManyPools pools"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("errors differ (-want +got):\n%s", diff)

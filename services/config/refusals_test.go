@@ -72,8 +72,8 @@ var refusals = []struct {
 
 	{"settings deep",
 		`{"matchmaking":{"targetFunction":{"name":"duel"},"config":` +
-			strings.Repeat(`{"a":[`, 9) + strings.Repeat(`]}`, 9) + `}}`,
-		[]string{"badFunctionConfig matchmaking.config" + strings.Repeat(".a[0]", 8)}},
+			strings.Repeat(`{"a":[`, 17) + strings.Repeat(`]}`, 17) + `}}`,
+		[]string{"badFunctionConfig matchmaking.config" + strings.Repeat(".a[0]", 16)}},
 	{"settings with a member twice",
 		`{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"a":[{"b":1,"B":2,"b":3}]}}}`,
 		[]string{"duplicateMember matchmaking.config.a[0].b"}},

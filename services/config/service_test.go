@@ -274,7 +274,7 @@ func TestRefusals(t *testing.T) {
 	s.put(t, "ranked", " ").problem(t, 400, "the body is empty")
 	s.put(t, "ranked", `{"matchmaking":`).problem(t, 400, "ends too early")
 	s.put(t, "ranked", "{\"\xff\":1}").problem(t, 400, "UTF-8")
-	s.put(t, "ranked", strings.Repeat("[", 33)+strings.Repeat("]", 33)).problem(t, 400, "deeper than 32")
+	s.put(t, "ranked", strings.Repeat("[", 41)+strings.Repeat("]", 41)).problem(t, 400, "deeper than 40")
 	s.put(t, "ranked", with("")+strings.Repeat(" ", 64<<10)).problem(t, 413, "smaller than 65536 bytes")
 	s.do(t, http.MethodPost, "/configs", strings.Repeat(" ", 64<<10)).problem(t, 413, "smaller than 65536 bytes")
 }

@@ -83,7 +83,7 @@ func (r *reader) backfill(n *document.Node, rules *Rules) {
 
 func (c *checker) backfill() {
 	if active := c.rules.Backfill.Active; active != nil && !active.isTruth() {
-		c.add("backfill.active", "must be true or false, or that at any time, as {\"start\": true, \"steps\": [[600, false]]}")
+		c.add("backfill.active", "must be true or false, or that at any time, as {\"start\": true, \"steps\": [[9, false]]}")
 	}
 	open := c.rules.Backfill.Open
 	if open == nil {

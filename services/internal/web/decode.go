@@ -21,7 +21,7 @@ import (
 // maxDepth is how deep objects and arrays may nest. The deepest shape of the contract, a config's filters, needs 7.
 const maxDepth = 32
 
-// maxDocumentDepth is the same for documents that ReadJSON reads: a config's settings may be 32 deep, and lie in others.
+// maxDocumentDepth is the same for documents that ReadJSON reads: a config's settings may be 32 deep inside it.
 const maxDocumentDepth = 40
 
 // jsonOptions match member names without regard to case ("max_players" is still not "maxPlayers") and are strict
