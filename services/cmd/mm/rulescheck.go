@@ -90,7 +90,7 @@ func parseOurs(text []byte) (*rules.Rules, []translation.Line, error) {
 	case bad == nil && n.Get("matchmaking") != nil:
 		err = errors.New("this is a config: give the rules alone, its matchmaking.config")
 	case language != "":
-		err = fmt.Errorf("%w\nThe file seems to be one of another matchmaker: try --language %s", err, language)
+		err = fmt.Errorf("%w; the file seems to be one of another matchmaker: try --language %s", err, language)
 	}
 	return r, nil, err
 }
