@@ -56,7 +56,7 @@ func configRefusals() []requirement {
 			[]string{"badTargetFunction", "targetFunction.name"}},
 		{"a long name", body(`,"name":"`+long(257)+`"`, ""), []string{"badName", "matchmaking.name"}},
 		{"control characters in the name", body(`,"name":"a\u0000b"`, ""), []string{"badName", "matchmaking.name"}},
-		{"settings that nest too deep", body(`,"config":`+strings.Repeat("[", 20)+strings.Repeat("]", 20), ""),
+		{"settings that nest too deep", body(`,"config":`+strings.Repeat("[", 33)+strings.Repeat("]", 33), ""),
 			[]string{"badFunctionConfig", "matchmaking.config"}},
 		{"no attribute", filter(`{"min":1}`), []string{"badFilterAttribute", "pools.main[0].attribute"}},
 		{"an empty attribute", filter(`{"attribute":""}`), []string{"badFilterAttribute", "pools.main[0].attribute"}},

@@ -236,7 +236,7 @@ func bodies() []requirement {
 		{name: "bodies/deep nesting", check: func(t *trial) {
 			for _, r := range endpoints(t) {
 				for _, open := range []string{"[", `{"a":`} {
-					for _, depth := range []int{33, 6000} {
+					for _, depth := range []int{41, 6000} {
 						r.body = strings.Repeat(open, depth)
 						t.mustRefuse(http.StatusBadRequest, r, "deep")
 					}
