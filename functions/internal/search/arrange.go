@@ -36,14 +36,14 @@ func (l lineup) with(of *shape, n int) lineup {
 	return lineup{l.teams + n, l.tickets + n*of.tickets, l.players + n*of.players, l.places + n*of.places}
 }
 
-// crew is who may be in a match: so many tickets with so many players, of whom it has at least so many.
-type crew struct {
+// supply is who may be in a match: so many tickets with so many players, of whom it has at least so many.
+type supply struct {
 	tickets, players, least int
 	fewestFirst             bool // whether the fewest teams are tried first
 }
 
 // fill returns whether they may fill some teams and others.
-func (c *crew) fill(some, others *lineup) bool {
+func (c *supply) fill(some, others *lineup) bool {
 	return some.teams+others.teams <= rules.MaxTeams && some.tickets+others.tickets <= c.tickets &&
 		some.players+others.players <= c.players
 }
@@ -68,7 +68,7 @@ func (s *search) arrange() {
 		s.leanest[i], s.widest[i] = s.leanest[i+1].with(of, of.fewest), s.widest[i+1].with(of, max(0, of.most))
 	}
 	s.work = math.MaxInt
-	s.lineUp(&crew{tickets: math.MaxInt, players: math.MaxInt}, nil, lineup{}, 0, func(a *arrangement) bool {
+	s.lineUp(&supply{tickets: math.MaxInt, players: math.MaxInt}, nil, lineup{}, 0, func(a *arrangement) bool {
 		s.arrangements = append(s.arrangements, a)
 		return len(s.arrangements) <= kept
 	})
@@ -91,8 +91,8 @@ func (s *search) copies(of func(*shape) int) (shapes []int) {
 }
 
 // lineups tries the numbers of teams, the most teams first, as long as it shall go on. Where there are many, it tries
-// only those that a crew may fill, which may get smaller on the way.
-func (s *search) lineups(c *crew, try func(a *arrangement) bool) {
+// only those that a supply may fill, which may get smaller on the way.
+func (s *search) lineups(c *supply, try func(a *arrangement) bool) {
 	if s.many {
 		s.lineUp(c, nil, lineup{}, 0, try)
 		return
@@ -105,7 +105,7 @@ func (s *search) lineups(c *crew, try func(a *arrangement) bool) {
 }
 
 // lineUp is lineups from a shape on, beside some teams.
-func (s *search) lineUp(c *crew, some []int, has lineup, at int, try func(a *arrangement) bool) bool {
+func (s *search) lineUp(c *supply, some []int, has lineup, at int, try func(a *arrangement) bool) bool {
 	if s.work--; s.work <= 0 {
 		return false
 	}
@@ -137,9 +137,9 @@ func (s *search) lineUp(c *crew, some []int, has lineup, at int, try func(a *arr
 	return true
 }
 
-// crewOf is an anchor and the candidates, for a new match.
-func (b *builder) crewOf(anchor uint32) crew {
-	c := crew{tickets: len(b.candidates) + 1, players: min(b.open[0]+b.pool.size(anchor), b.most)}
+// supplyOf is an anchor and the candidates, for a new match.
+func (b *builder) supplyOf(anchor uint32) supply {
+	c := supply{tickets: len(b.candidates) + 1, players: min(b.open[0]+b.pool.size(anchor), b.most)}
 	if b.rules.Players.Min != nil {
 		c.least = atLeast(b.rules.Players.Min)
 	}
@@ -148,20 +148,20 @@ func (b *builder) crewOf(anchor uint32) crew {
 
 // joining is the members of a game, those who must join it and the candidates. Places that may stay open are like
 // tickets.
-func (b *builder) joining() crew {
+func (b *builder) joining() supply {
 	open := b.mayLack()
-	c := crew{tickets: b.game.pinned + len(b.must) + len(b.candidates) + open, players: b.game.pinned + b.open[0] + open}
+	c := supply{tickets: b.game.pinned + len(b.must) + len(b.candidates) + open, players: b.game.pinned + b.open[0] + open}
 	for _, t := range b.must {
 		c.players += b.pool.size(t)
 	}
 	return c
 }
 
-// inLineups tries to make a match with the numbers of teams that a crew may fill. Where these are many and not all
+// inLineups tries to make a match with the numbers of teams that a supply may fill. Where these are many and not all
 // combinations are tried, no number of teams gets most of the steps, and the next are those that as many players can
 // fill as came together. With the other half of the steps, the fewest teams are tried first: who came together may not
 // be those whom others need.
-func (b *builder) inLineups(c crew, steps int, begin func(a *arrangement) bool, grow func() bool) bool {
+func (b *builder) inLineups(c supply, steps int, begin func(a *arrangement) bool, grow func() bool) bool {
 	if !b.many || len(b.candidates) <= few {
 		return b.inEach(&c, steps, false, begin, grow)
 	}
@@ -173,9 +173,9 @@ func (b *builder) inLineups(c crew, steps int, begin func(a *arrangement) bool, 
 	return b.inEach(&c, half, false, begin, grow)
 }
 
-// inEach is inLineups with so many steps. If it narrows, the crew gets smaller.
+// inEach is inLineups with so many steps. If it narrows, the supply gets smaller.
 func (b *builder) inEach(
-	c *crew, steps int, narrows bool, begin func(a *arrangement) bool, grow func() bool,
+	c *supply, steps int, narrows bool, begin func(a *arrangement) bool, grow func() bool,
 ) (found bool) {
 	quick := b.many && len(b.candidates) > few
 	b.lineups(c, func(a *arrangement) bool {

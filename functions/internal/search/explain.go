@@ -130,7 +130,7 @@ func (p *pool) refusals(source Source, t uint32) (reasons []Reason) {
 	for i := range p.columns {
 		if c := &p.columns[i]; c.must && p.lacks(c, t) {
 			reason := Reason{Ticket: t, Kind: ValueMissing, Name: c.value.Name}
-			if told(source, t, c.value) {
+			if isOfOtherKind(source, t, c.value) {
 				reason.Kind, reason.Of = OtherKind, c.value.Kind
 			}
 			reasons = append(reasons, reason)
@@ -392,7 +392,7 @@ func (x *examiner) matchOf(anchor uint32, must, candidates []uint32) *Match {
 	if len(candidates) > few {
 		steps = min(steps, 200+12*len(candidates))
 	}
-	c := b.crewOf(anchor)
+	c := b.supplyOf(anchor)
 	for _, t := range must {
 		c.tickets, c.players = c.tickets+1, min(c.players+b.pool.size(t), x.most)
 	}

@@ -285,7 +285,7 @@ func (s *search) beside(g *openGame) (near []uint32) {
 		return nil
 	}
 	var roomy []*arrangement
-	s.lineups(&crew{tickets: math.MaxInt, players: math.MaxInt}, func(a *arrangement) bool {
+	s.lineups(&supply{tickets: math.MaxInt, players: math.MaxInt}, func(a *arrangement) bool {
 		b.forget()
 		if b.seat(a) {
 			roomy = append(roomy, a)

@@ -483,7 +483,7 @@ func (s *search) build(anchor uint32, steps int) bool {
 	if steps == math.MaxInt {
 		b.repairs = mostRepairs
 	}
-	return b.inLineups(b.crewOf(anchor), steps, func(a *arrangement) bool {
+	return b.inLineups(b.supplyOf(anchor), steps, func(a *arrangement) bool {
 		if !b.enough(a) {
 			return false
 		}

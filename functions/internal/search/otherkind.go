@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// told returns whether something of another kind is said of a value that a player of a ticket lacks.
-func told(source Source, t uint32, v *rules.Value) bool {
+// isOfOtherKind returns whether something of another kind is said of a value that a player of a ticket lacks.
+func isOfOtherKind(source Source, t uint32, v *rules.Value) bool {
 	other := func(text []byte) bool {
 		n, err := document.Parse(text)
 		return err == nil && isOther(n, v.Kind)
