@@ -31,12 +31,11 @@ func (s *search) again(anchor uint32, limit int) {
 		regions = b.reach(anchor) & (^uint64(0) >> (MaxRegions - len(s.regions)))
 	}
 	for ; regions != 0 && s.work > 0; regions &= regions - 1 {
-		near, built := []uint32(nil), !regional
+		built := true // whether the first match is of these tickets
 		if regional {
 			b.start, built = regions&-regions, bits.TrailingZeros64(regions) == first
 		}
-		near = s.near(anchor, limit, nil)
-		before := -1
+		near, before := s.near(anchor, limit, nil), -1
 		if built {
 			before = len(near)
 			near = s.within(anchor, near, &match)

@@ -73,10 +73,11 @@ func (s *search) arrange() {
 		return len(s.arrangements) <= kept
 	})
 	s.work = 0
+	s.fewestTeams, s.mostTeams = s.arrangements, s.arrangements
 	if s.many = len(s.arrangements) > kept; s.many {
 		s.arrangements = nil
-		s.fewestTeams = s.arrangement(s.copies(func(of *shape) int { return of.fewest }))
-		s.mostTeams = s.arrangement(s.copies(func(of *shape) int { return of.most }))
+		s.fewestTeams = []*arrangement{s.arrangement(s.copies(func(of *shape) int { return of.fewest }))}
+		s.mostTeams = []*arrangement{s.arrangement(s.copies(func(of *shape) int { return of.most }))}
 	}
 }
 

@@ -108,19 +108,14 @@ func (b *builder) even() {
 	}
 	b.trials = b.allowance()
 	for round := 0; round < rounds && b.trials > 0; round++ {
+		b.assignAll() // what was looked at last may be another match
 		price, region, reluctant := b.price, b.region, b.reluctant()
 		before := b.imbalance()
 		best, bestRegion, good := before, region, move{second: -1}
-		b.moves(func(m move) {
-			if b.trials--; b.trials < 0 {
-				return
-			}
-			b.work -= b.total
-			b.swap(m)
+		b.exchanges(func(m move) {
 			if apart := b.imbalance(); apart < best && b.accept() && b.price <= price && b.reluctant() <= reluctant {
 				best, bestRegion, good = apart, b.region, m
 			}
-			b.swapBack(m)
 		})
 		b.price, b.region = price, bestRegion
 		if !(best < before) { // which may be no number
@@ -130,13 +125,10 @@ func (b *builder) even() {
 	}
 }
 
-// reluctant is how reluctantly the players of the match take their roles.
+// reluctant is how reluctantly the players of the match take the roles that they were given.
 func (b *builder) reluctant() float64 {
 	if !b.byRole {
 		return 0
-	}
-	for i := range b.teams {
-		b.assign(i) // what was looked at last may be another match
 	}
 	return b.reluctances(b.list[:0], rules.Scope{Of: rules.InMatch})[0]
 }

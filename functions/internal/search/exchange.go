@@ -134,15 +134,13 @@ func (b *builder) repair() bool {
 	}
 	before := excess
 	undo := b.undo[:0]
+	b.trials = math.MaxInt
 	for range rounds {
 		best, good := excess, move{second: -1}
-		b.moves(func(m move) {
-			b.work -= b.total
-			b.swap(m)
+		b.exchanges(func(m move) {
 			if e := b.excess(); e < best {
 				best, good = e, m
 			}
-			b.swapBack(m)
 		})
 		if !(best < excess) { // which may be no number
 			break
@@ -198,16 +196,10 @@ const trials = 600
 func (b *builder) exchange() bool {
 	price, region := b.price, b.region
 	best, bestRegion, good := price, region, move{second: -1}
-	b.moves(func(m move) {
-		if b.trials--; b.trials < 0 {
-			return
-		}
-		b.work -= b.total
-		b.swap(m)
+	b.exchanges(func(m move) {
 		if b.cheaper(best) {
 			best, bestRegion, good = b.price, b.region, m
 		}
-		b.swapBack(m)
 	})
 	if !(best < price) { // which may be no number
 		b.price, b.region = price, region

@@ -281,7 +281,7 @@ func (s *search) isMember(t uint32) bool { return int(t) >= s.pool.waiting }
 // beside returns the tickets nearest to a game that may join it, as far as they alone say.
 func (s *search) beside(g *openGame) (near []uint32) {
 	b := s.b
-	if b.forget(); s.many && !b.seat(s.mostTeams) {
+	if b.forget(); s.many && !b.seat(s.mostTeams[0]) {
 		return nil
 	}
 	var roomy []*arrangement

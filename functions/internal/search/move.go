@@ -56,6 +56,19 @@ func (b *builder) movesOf(m move, size int, try func(m move)) {
 	}
 }
 
+// exchanges makes each move, calls look, and undoes the move, as long as there are trials and work left.
+func (b *builder) exchanges(look func(m move)) {
+	b.moves(func(m move) {
+		if b.trials--; b.trials < 0 {
+			return
+		}
+		b.work -= b.total
+		b.swap(m)
+		look(m)
+		b.swapBack(m)
+	})
+}
+
 func (b *builder) swap(m move) {
 	from, to := b.teams[m.i], b.teams[m.j]
 	from[m.x], to[m.y] = to[m.y], from[m.x]

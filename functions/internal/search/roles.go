@@ -69,11 +69,7 @@ func (s *search) findAmple() {
 		return
 	}
 	amply := make([]int, len(s.roles.names))
-	all := s.arrangements
-	if s.many {
-		all = []*arrangement{s.mostTeams}
-	}
-	for _, a := range all {
+	for _, a := range s.mostTeams {
 		most := make([]int, len(amply))
 		for i, shape := range a.shapes {
 			team := &s.rules.Teams[shape]

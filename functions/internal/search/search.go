@@ -318,10 +318,10 @@ type search struct {
 
 	memory
 
-	// arrangements are all numbers of teams; nil where they are many. Then fewestTeams and mostTeams are the ends.
+	// arrangements are all numbers of teams; nil where they are many. Then fewestTeams and mostTeams have the ends alone.
 	arrangements           []*arrangement
 	many                   bool
-	fewestTeams, mostTeams *arrangement
+	fewestTeams, mostTeams []*arrangement
 	// shapes are those of the teams; leanest and widest the fewest and the most teams of the shapes from each on.
 	shapes          []shape
 	leanest, widest []lineup
@@ -524,11 +524,7 @@ func (s *search) leave(t uint32) {
 
 // rolesLeft returns whether there are players left for the roles of a match.
 func (s *search) rolesLeft() bool {
-	all := s.arrangements
-	if s.many {
-		all = []*arrangement{s.fewestTeams}
-	}
-	for _, a := range all {
+	for _, a := range s.fewestTeams {
 		enough := true
 		for i, n := range a.needs {
 			enough = enough && s.b.left[i] >= n

@@ -52,22 +52,20 @@ func variants(r *rules.Rules, games bool) (all []variant) {
 	if games && r.Backfill.Active != nil {
 		add("backfill.active", func(less *rules.Rules) { less.Backfill.Active = nil }).joins = true
 	}
-	if slices.ContainsFunc(r.Teams, func(t rules.Team) bool { return varies(t.Size) }) {
-		add("size", func(less *rules.Rules) {
+	widen := func(name string, of func(t *rules.Team) *rules.Range) {
+		if !slices.ContainsFunc(r.Teams, func(t rules.Team) bool { return varies(*of(&t)) }) {
+			return
+		}
+		add(name, func(less *rules.Rules) {
 			less.Teams = slices.Clone(r.Teams)
 			for i := range less.Teams {
-				less.Teams[i].Size = widest(r.Teams[i].Size)
+				one := of(&less.Teams[i])
+				*one = widest(*one)
 			}
 		}).kind = Widens
 	}
-	if slices.ContainsFunc(r.Teams, func(t rules.Team) bool { return varies(t.Copies) }) {
-		add("copies", func(less *rules.Rules) {
-			less.Teams = slices.Clone(r.Teams)
-			for i := range less.Teams {
-				less.Teams[i].Copies = widest(r.Teams[i].Copies)
-			}
-		}).kind = Widens
-	}
+	widen("size", func(t *rules.Team) *rules.Range { return &t.Size })
+	widen("copies", func(t *rules.Team) *rules.Range { return &t.Copies })
 	if varies(r.Players) {
 		add("players", func(less *rules.Rules) { less.Players = widest(r.Players) }).kind = Widens
 	}
@@ -145,12 +143,8 @@ func tooLarge(r *rules.Rules, t uint32, players int) (reason Reason, large bool)
 
 // fewestPlayers is how many players any match has at least.
 func (s *search) fewestPlayers() int {
-	all := s.arrangements
-	if s.many {
-		all = []*arrangement{s.fewestTeams}
-	}
 	fewest := rules.MaxPlayers
-	for _, a := range all {
+	for _, a := range s.fewestTeams {
 		fewest = min(fewest, a.fewest)
 	}
 	return fewest

@@ -192,13 +192,18 @@ func (b *builder) width() float64 {
 	return (greatest - least) / b.distant
 }
 
-// keep makes a match of the teams.
-func (b *builder) keep() {
+// assignAll gives the players of all teams their roles, if it matters how reluctantly they take them.
+func (b *builder) assignAll() {
 	if b.byRole {
-		for i := range b.teams { // what was looked at last may be another match
+		for i := range b.teams {
 			b.assign(i)
 		}
 	}
+}
+
+// keep makes a match of the teams.
+func (b *builder) keep() {
+	b.assignAll() // what was looked at last may be another match
 	m := Match{Age: b.pool.age[b.anchor], Cost: b.cost(b.region), Teams: make([]Team, len(b.teams)), Game: -1}
 	m.Measures, m.More = b.measure(), b.commonOf(b.chosen)
 	if b.game != nil {

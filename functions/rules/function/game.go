@@ -45,8 +45,7 @@ type roster struct {
 	told    [][]byte // what the property players says of him, as the list of a ticket; nil for nothing
 }
 
-// newGames returns the running games. The log says how many cannot be filled, and why,
-// when that changes.
+// newGames returns the running games. The log says how many cannot be filled, and why, when that changes.
 func newGames(r *matchfn.Run, rules *rules.Rules, s source, kept *search.Kept) *games {
 	if r.Backfills() == 0 {
 		return &games{}
