@@ -103,17 +103,19 @@ type FunctionCanary struct {
 	BlockSeconds int64    `json:"blockSeconds,omitzero"`
 	// Steps are the parts in percent to which it grows, and Step is how many of them it has reached. It is 0 while it has
 	// the configs or queues that were named.
-	Steps        []int           `json:"steps"`
-	Step         int             `json:"step"`
-	Began        time.Time       `json:"began"`
-	StepBegan    time.Time       `json:"stepBegan"`
-	Until        time.Time       `json:"until"` // it ends then, unless it runs for all
-	LeastMatches int64           `json:"leastMatches"`
-	Matches      int64           `json:"matches"` // of LeastMatches that each step needs
-	Runs         int64           `json:"runs"`
-	Failed       int64           `json:"failed"`
-	Health       *FunctionHealth `json:"health,omitzero"`
-	Findings     []CanaryFinding `json:"findings,omitzero"`
+	Steps        []int     `json:"steps"`
+	Step         int       `json:"step"`
+	Began        time.Time `json:"began"`
+	StepBegan    time.Time `json:"stepBegan"`
+	Until        time.Time `json:"until"` // it ends then, unless it runs for all
+	LeastMatches int64     `json:"leastMatches"`
+	// TolerancePercent is by how much waits and measures may be worse in any case.
+	TolerancePercent int             `json:"tolerancePercent"`
+	Matches          int64           `json:"matches"` // of LeastMatches that each step needs
+	Runs             int64           `json:"runs"`
+	Failed           int64           `json:"failed"`
+	Health           *FunctionHealth `json:"health,omitzero"`
+	Findings         []CanaryFinding `json:"findings,omitzero"`
 }
 
 // CanaryFinding compares a canary with the upload that runs for the others.
@@ -140,14 +142,16 @@ type FunctionCanaryEnd struct {
 
 // CanaryRequest says who gets a canary: Configs, Queues, or BlockSeconds of time. What is absent has its default.
 type CanaryRequest struct {
-	Version         int64             `json:"version"`
-	Configs         []string          `json:"configs,omitzero"`
-	Queues          []string          `json:"queues,omitzero"`
-	BlockSeconds    int64             `json:"blockSeconds,omitzero"`
-	Steps           []int             `json:"steps,omitzero"`
-	LeastMatches    int64             `json:"leastMatches,omitzero"`
-	DeadlineSeconds int64             `json:"deadlineSeconds,omitzero"`
-	Measures        map[string]string `json:"measures,omitzero"` // more or less, whichever is better
+	Version         int64    `json:"version"`
+	Configs         []string `json:"configs,omitzero"`
+	Queues          []string `json:"queues,omitzero"`
+	BlockSeconds    int64    `json:"blockSeconds,omitzero"`
+	Steps           []int    `json:"steps,omitzero"`
+	LeastMatches    int64    `json:"leastMatches,omitzero"`
+	DeadlineSeconds int64    `json:"deadlineSeconds,omitzero"`
+	// TolerancePercent is by how much waits and measures may be worse in any case, 5 by default.
+	TolerancePercent int               `json:"tolerancePercent,omitzero"`
+	Measures         map[string]string `json:"measures,omitzero"` // more or less, whichever is better
 }
 
 // LogLine is a line of a function's log. Lines that a runner of an earlier version sent have no upload and no config.

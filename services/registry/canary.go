@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -25,6 +26,7 @@ const (
 	longestBlock                        = time.Hour
 	mostSteps, mostNames, mostMeasures  = 10, 100, 16
 	longestName                         = 64 // of a measure
+	mostTolerance                       = 1000
 )
 
 // canaryRequest is the body of a request for a canary. Absent members have a default.
@@ -38,6 +40,8 @@ type canaryRequest struct {
 	Steps           []int32 `json:"steps"`
 	LeastMatches    int64   `json:"leastMatches"`
 	DeadlineSeconds int64   `json:"deadlineSeconds"`
+	// TolerancePercent is by how much waits and measures may be worse in any case.
+	TolerancePercent int32 `json:"tolerancePercent"`
 	// Measures say of what the function measures whether "more" or "less" is better.
 	Measures map[string]string `json:"measures"`
 }
@@ -140,13 +144,15 @@ func (q *canaryRequest) read() (*pb.Canary, error) {
 		return invalid("queues: a name is empty: name the configs for the tickets that wait in no queue")
 	case q.LeastMatches != 0 && (q.LeastMatches < fewestLeast || q.LeastMatches > mostLeast):
 		return invalid("leastMatches: %d, must be from %d to %d", q.LeastMatches, fewestLeast, mostLeast)
+	case q.TolerancePercent < 0 || q.TolerancePercent > mostTolerance:
+		return invalid("tolerancePercent: %d, must be from 1 to %d", q.TolerancePercent, mostTolerance)
 	case q.DeadlineSeconds < 0 || q.DeadlineSeconds > int64(longestCanary/time.Second):
 		return invalid("deadlineSeconds: %d, must be from 1 to %d: reports are kept for a day", q.DeadlineSeconds,
 			int64(longestCanary/time.Second))
 	}
 	c := &pb.Canary{
 		Configs: distinct(q.Configs), Queues: distinct(q.Queues), Block: q.BlockSeconds * 1000, Steps: q.Steps,
-		Least: q.LeastMatches,
+		Least: q.LeastMatches, Tolerance: cmp.Or(q.TolerancePercent, canaries.Tolerance),
 	}
 	if c.GetLeast() == 0 {
 		c.Least = canaryLeast

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -288,6 +289,8 @@ type canary struct {
 	StepBegan    string  `json:"stepBegan"`
 	Until        string  `json:"until"`
 	LeastMatches int64   `json:"leastMatches"`
+	// TolerancePercent is by how much waits and measures may be worse in any case.
+	TolerancePercent int32 `json:"tolerancePercent"`
 	// Matches are those of this step, and Runs and Failed its runs since it began.
 	Matches  int64     `json:"matches"`
 	Runs     int64     `json:"runs"`
@@ -324,7 +327,8 @@ func (r *registry) canaryOf(project string, f *pb.Function) *canary {
 		Version: c.GetUpload(), Configs: c.GetConfigs(), Queues: c.GetQueues(), BlockSeconds: c.GetBlock() / 1000,
 		Steps: c.GetSteps(), Step: c.GetStep(), Began: iso8601(c.GetBegan()), StepBegan: iso8601(c.GetStepBegan()),
 		Until: iso8601(c.GetUntil()), LeastMatches: c.GetLeast(),
-		Health: healthOf(r.board.uploadOf(project, f.GetName(), c.GetUpload())),
+		TolerancePercent: cmp.Or(c.GetTolerance(), canaries.Tolerance),
+		Health:           healthOf(r.board.uploadOf(project, f.GetName(), c.GetUpload())),
 	}
 	last, ok := r.looks.of(hosted{project, f.GetName()})
 	if !ok || last.began != c.GetBegan() || last.step != c.GetStepBegan() {

@@ -11,16 +11,17 @@ import (
 )
 
 type functionCanary struct {
-	Name     string        `arg:"" help:"The function's name."`
-	Version  int64         `arg:"" optional:"" help:"The upload that is to be the canary, see \"mm function versions\"; without it, the canary ends."`
-	Config   []string      `sep:"none" help:"A config that gets it at first; may be given several times."`
-	Queue    []string      `sep:"none" help:"A queue that gets it at first; may be given several times."`
-	Blocks   time.Duration `help:"How long the blocks of time are that get it, such as 10m."`
-	Steps    []int         `help:"The parts to which it grows, in percent. Default: 50,100, and 10,25,50,100 for blocks."`
-	Least    int64         `help:"How many matches of it each step needs; default: 200."`
-	Deadline time.Duration `help:"When it goes back unless it runs for all, at most 22h; default: 12h."`
-	More     []string      `sep:"none" placeholder:"MEASURE" help:"What the function measures of which more is better; may be given several times."`
-	Less     []string      `sep:"none" placeholder:"MEASURE" help:"What the function measures of which less is better; may be given several times."`
+	Name      string        `arg:"" help:"The function's name."`
+	Version   int64         `arg:"" optional:"" help:"The upload that is to be the canary, see \"mm function versions\"; without it, the canary ends."`
+	Config    []string      `sep:"none" help:"A config that gets it at first; may be given several times."`
+	Queue     []string      `sep:"none" help:"A queue that gets it at first; may be given several times."`
+	Blocks    time.Duration `help:"How long the blocks of time are that get it, such as 10m."`
+	Steps     []int         `help:"The parts to which it grows, in percent. Default: 50,100, and 10,25,50,100 for blocks."`
+	Least     int64         `help:"How many matches of it each step needs; default: 200."`
+	Deadline  time.Duration `help:"When it goes back unless it runs for all, at most 22h; default: 12h."`
+	Tolerance int           `placeholder:"PERCENT" help:"By how much waits and measures may be worse in any case; default: 5."`
+	More      []string      `sep:"none" placeholder:"MEASURE" help:"What the function measures of which more is better; may be given several times."`
+	Less      []string      `sep:"none" placeholder:"MEASURE" help:"What the function measures of which less is better; may be given several times."`
 }
 
 func (functionCanary) Help() string {
@@ -56,6 +57,7 @@ func (c *functionCanary) request() (*client.CanaryRequest, error) {
 	r := &client.CanaryRequest{
 		Version: c.Version, Configs: c.Config, Queues: c.Queue, BlockSeconds: int64(c.Blocks / time.Second), Steps: c.Steps,
 		LeastMatches: c.Least, DeadlineSeconds: int64(c.Deadline / time.Second),
+		TolerancePercent: c.Tolerance,
 	}
 	if c.Blocks%time.Second != 0 || c.Deadline%time.Second != 0 {
 		return nil, errors.New("--blocks and --deadline: must be whole seconds")

@@ -43,7 +43,8 @@ func TestFunctionCanaryCommands(t *testing.T) {
 	for _, line := range [][]string{
 		{"canary", "duel", "4", "--config", "a", "--config", "b,c"}, {"canary", "duel"},
 		{"canary", "duel", "4", "--queue", "q", "--steps", "60,100", "--deadline", "2h"},
-		{"canary", "duel", "4", "--blocks", "10m", "--least", "30", "--more", "quality", "--less", "gap"},
+		{"canary", "duel", "4", "--blocks", "10m", "--least", "30", "--tolerance", "20", "--more", "quality", "--less",
+			"gap"},
 		{"promote", "duel", "--no-wait"}, {"promote", "duel", "9", "--no-wait"},
 	} {
 		shell.run(append([]string{"function"}, append(line, "--url", url, "--data", shell.data)...)...).expect(0, "duel", "")
@@ -52,7 +53,7 @@ func TestFunctionCanaryCommands(t *testing.T) {
 	want := []string{
 		path + `canary {"version":4,"configs":["a","b,c"]}`, path + `canary {"version":0}`,
 		path + `canary {"version":4,"queues":["q"],"steps":[60,100],"deadlineSeconds":7200}`,
-		path + `canary {"version":4,"blockSeconds":600,"leastMatches":30,"measures":{"gap":"less","quality":"more"}}`,
+		path + `canary {"version":4,"blockSeconds":600,"leastMatches":30,"tolerancePercent":20,"measures":{"gap":"less","quality":"more"}}`,
 		path + `promote {"version":4}`, path + `promote {"version":9}`,
 	}
 	if !slices.Equal(*asked, want) {

@@ -162,6 +162,59 @@ func TestErrorsAreAsOftenAsPromised(t *testing.T) {
 	}
 }
 
+// Waits that are longer in some minutes than in others, as when many come or a machine is busy, end no canary by that
+// alone. Where they are so for all configs at once, a canary for which they are longer besides is found.
+func TestWaitsThatGoUpAndDown(t *testing.T) {
+	const trials = 200
+	for name, c := range map[string]struct {
+		alone       bool    // it is the only config
+		worse       float64 // how many times as long the canary's waits are
+		fewest, all int     // in how many trials it is found
+	}{
+		"alike, alone":        {true, 1, 0, trials / 20},
+		"alike, among others": {false, 1, 0, trials / 20},
+		"half as long again":  {false, 1.5, trials * 9 / 10, trials},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := 0
+			for seed := range uint64(trials) {
+				w := newTrial(seed, &pb.Canary{Configs: []string{"a"}})
+				for slot := range 16 {
+					from := time.Duration(slot-12) * 5 * time.Minute
+					tide, upload, mark, worse := math.Exp(0.4*w.random.NormFloat64()), int64(1), int64(0), 1.0
+					if from >= 0 {
+						upload, mark, worse = 2, began, c.worse
+					}
+					w.play(from, 5, "a", upload, mark, 20, 5*tide*worse)
+					if !c.alone {
+						w.play(from, 5, "b", 1, mark, 20, 15*tide)
+						w.play(from, 5, "c", 1, mark, 20, 9*tide)
+					}
+				}
+				if w.look().finding("wait").Worse {
+					found++
+				}
+			}
+			t.Logf("it is found in %d of %d trials", found, trials)
+			if found < c.fewest || found > c.all {
+				t.Errorf("it is found in %d of %d trials, wanted %d to %d", found, trials, c.fewest, c.all)
+			}
+		})
+	}
+}
+
+// What a studio tolerates is no worse, however sure it is.
+func TestTolerance(t *testing.T) {
+	for tolerance, worse := range map[int32]bool{0: true, 10: true, 100: false} {
+		w := newTrial(7, &pb.Canary{Configs: []string{"a"}, Tolerance: tolerance})
+		w.play(-time.Hour, 60, "a", 1, 0, 20, 5)
+		w.play(0, 20, "a", 2, began, 20, 7.5)
+		if f := w.look().finding("wait"); f.Worse != worse || f.P > f.Limit {
+			t.Errorf("%d%% are tolerated: %+v", tolerance, f)
+		}
+	}
+}
+
 func TestBlocksOfTime(t *testing.T) {
 	const minute = 60_000
 	for name, c := range map[string]struct {

@@ -18,12 +18,15 @@ const (
 	Alpha = 0.05
 	// Power is the probability with which a difference is found that is said to be found.
 	Power = 0.8
-	// tolerated is by which part the mean may be worse in any case: with many matches, less than that is found.
-	tolerated = 0.05
+	// Tolerance is by which part in percent the mean may be worse in any case, unless the studio says another one: with
+	// many matches, less than that is found.
+	Tolerance = 5
 	// fewest is which part of the matches a second the canary must make that the other upload made before.
 	fewest = 0.5
 	// firstRuns is after how many runs of the canary it is looked whether they fail. The next look is after twice as many.
 	firstRuns = 10
+	// leastSlots is how many slots of the hour before tell how much waits vary from one slot to the next.
+	leastSlots = 3
 	// leastBlocks is how many blocks of each upload are compared at least.
 	leastBlocks = 4
 	// storedAfter is how long after a match it is surely in the report.
@@ -157,6 +160,8 @@ type book struct {
 	members    []string // the configs or queues that have the canary
 	quantities []quantity
 	cells      map[cell]*values
+	// past are the cells of each slot before the canary.
+	past map[int64]map[cell]*values
 	// matches are those of each cell without a quantity, and stepMatches those of the canary in its step.
 	matches     map[cell]int64
 	stepMatches int64
@@ -169,9 +174,10 @@ type book struct {
 func collect(e *Evidence) *book {
 	c := e.Function.GetCanary()
 	b := &book{Evidence: e, members: slices.Concat(c.GetConfigs(), c.GetQueues()), cells: map[cell]*values{},
-		matches: map[cell]int64{}}
+		past: map[int64]map[cell]*values{}, matches: map[cell]int64{}}
 	found := map[quantity]bool{}
-	for _, slot := range e.Slots {
+	for number, slot := range e.Slots {
+		b.past[number] = map[cell]*values{}
 		for _, s := range slot.GetSeries() {
 			isCanary := s.GetUpload() == c.GetUpload() && s.GetCanary() >= c.GetBegan()
 			if s.GetFunction() != e.Function.GetName() || !isCanary && s.GetUpload() != e.Function.GetVersion() {
@@ -204,10 +210,16 @@ func collect(e *Evidence) *book {
 				}
 				found[q] = true
 				at.quantity = q
-				if b.cells[at] == nil {
-					b.cells[at] = &values{}
+				into := []map[cell]*values{b.cells}
+				if !at.during {
+					into = append(into, b.past[number])
 				}
-				b.cells[at].add(d.GetBuckets(), d.GetCounts(), d.GetSum(), s.GetMatches())
+				for _, cells := range into {
+					if cells[at] == nil {
+						cells[at] = &values{}
+					}
+					cells[at].add(d.GetBuckets(), d.GetCounts(), d.GetSum(), s.GetMatches())
+				}
 				at.quantity = quantity{}
 			}
 		}
@@ -267,19 +279,25 @@ func (b *book) compareRanks(alpha float64) (all []Finding, compared bool) {
 			continue
 		}
 		mine, theirs := stratified(own), stratified(others)
-		variance := mine.variance + theirs.variance
+		chance := b.variation(q, slices.Sorted(maps.Keys(strata)))
+		chance.variance *= mine.variance + theirs.variance
 		f := Finding{
 			Name: q.String(), Canary: during.mean(), Other: before.mean(), Limit: alpha, P: 1,
-			Change: q.worse(mine.change - theirs.change), Seen: before.leastShift(variance, alpha),
+			Change: q.worse(mine.change - theirs.change), Seen: before.leastShift(chance, alpha),
 		}
-		if variance > 0 {
-			f.P = normal().Survival(q.worse(mine.shift-theirs.shift) / math.Sqrt(variance))
+		if chance.variance > 0 {
+			f.P = chance.exceeds(q.worse(mine.shift - theirs.shift))
 		}
-		f.Worse = f.P < alpha && f.Change > tolerated
+		f.Worse = f.P < alpha && f.Change > b.tolerance()
 		all = append(all, f)
 		compared = compared || q.kind == report.Wait
 	}
 	return all, compared
+}
+
+// tolerance is by which part the mean may be worse in any case.
+func (b *book) tolerance() float64 {
+	return float64(cmp.Or(b.Function.GetCanary().GetTolerance(), Tolerance)) / 100
 }
 
 func (v *values) merge(other *values) {
@@ -347,7 +365,7 @@ func (b *book) compareBlocks(alpha, perRun float64) (all []Finding, compared boo
 		size := max(math.Abs(f.Other), math.SmallestNonzeroFloat64)
 		f.P, f.Seen = welch(means[1], means[0], alpha)
 		f.Change, f.Seen = q.worse(f.Canary-f.Other)/size, f.Seen/size
-		f.Worse = f.P < alpha && f.Change > tolerated
+		f.Worse = f.P < alpha && f.Change > b.tolerance()
 		all = append(all, f)
 	}
 	var made [2][]float64

@@ -133,13 +133,13 @@ func exceeds(d float64) float64 {
 	return 0
 }
 
-// leastShift is by which part values must be greater so that a test with this variance finds it with a probability of
-// Power; infinite if even eight times are not found.
-func (v *values) leastShift(variance, alpha float64) float64 {
+// leastShift is by which part values must be greater so that a test finds it with a probability of Power; infinite if
+// even eight times are not found.
+func (v *values) leastShift(by chance, alpha float64) float64 {
 	if v.n == 0 {
 		return math.Inf(1)
 	}
-	want := (normal().Quantile(1-alpha) + normal().Quantile(Power)) * math.Sqrt(variance)
+	want := by.found(alpha)
 	const most = 3 * report.PerDoubling
 	if v.shiftOf(most) < want {
 		return math.Inf(1)
