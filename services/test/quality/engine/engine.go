@@ -54,7 +54,7 @@ const on = "rules on "
 
 // On is the function rules with a file of a language.
 func On(l world.Language) Name {
-	if l == world.Own || l == world.Patient {
+	if l.IsOwn() {
 		return Name(l)
 	}
 	return on + Name(l)
@@ -74,6 +74,9 @@ func Pairs(g *world.Game) []world.Language {
 // All returns the engines for a game.
 func All(g *world.Game) []Name {
 	all := []Name{On(world.Own), On(world.Patient)}
+	if g.Tuned.Until > 0 {
+		all = append(all, On(world.Tuned))
+	}
 	for _, l := range Pairs(g) {
 		all = append(all, On(l), Literal(l))
 	}
@@ -98,8 +101,10 @@ func (n Name) Rules() world.Language {
 			return l
 		}
 	}
-	if n == On(world.Patient) {
-		return world.Patient
+	for _, l := range []world.Language{world.Patient, world.Tuned} {
+		if n == On(l) {
+			return l
+		}
 	}
 	return world.Own
 }

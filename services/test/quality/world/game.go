@@ -13,6 +13,21 @@ type Game struct {
 	Roles []Role
 	// Spread bounds the skill in a match, Gap the difference of the teams' means, Ping the latency.
 	Spread, Gap, Ping Bound
+	// Tuned is the patience with which spread and gap are about those of the steps, if it is known.
+	Tuned Patience
+}
+
+// tunedBy returns the game with a patience.
+func (g Game) tunedBy(p Patience) Game {
+	g.Tuned = p
+	return g
+}
+
+// Patience is how tickets wait for nearer matches.
+type Patience struct {
+	Until, Worth float64 // in seconds
+	// Over is how much a ticket's latency may be above its least at first, in ms.
+	Over float64
 }
 
 // Role is a role in a team. Share is how many players want it.

@@ -20,6 +20,8 @@ const (
 	AccelByte Language = "accelbyte"
 	// Patient is ours without steps: the last bounds hold at once, and tickets wait for nearer matches where players come.
 	Patient Language = "rules, patient"
+	// Tuned is Patient with a patience that is tuned to the world.
+	Tuned Language = "rules, tuned"
 )
 
 type object = map[string]any
@@ -40,13 +42,21 @@ func (l Language) File(g *Game) string {
 		return g.accelByte()
 	case Patient:
 		return g.patient()
+	case Tuned:
+		return g.tuned()
 	}
-	return write(g.own())
+	return write(g.own(relativeStart))
 }
+
+// IsOwn returns whether it is ours.
+func (l Language) IsOwn() bool { return l == Own || l.IsPatient() }
+
+// IsPatient returns whether tickets wait for nearer matches.
+func (l Language) IsPatient() bool { return l == Patient || l == Tuned }
 
 // Settings are those of a config of the function rules.
 func (l Language) Settings(g *Game) string {
-	if l == Own || l == Patient {
+	if l.IsOwn() {
 		return l.File(g)
 	}
 	return write(object{string(l): l.File(g)})
@@ -65,8 +75,8 @@ func write(v any) string {
 func (b Bound) pairs() (all [][2]float64) { return append(all, b.Steps...) }
 
 // own says the same bounds, of which each ticket keeps its own as in PlayFab, latencies relative to the best region as
-// in AccelByte, and what is better within them.
-func (g *Game) own() object {
+// in AccelByte, so much above it at first, and what is better within them.
+func (g *Game) own(over float64) object {
 	bound := func(b Bound) any {
 		if b.Steps == nil {
 			return b.Start
@@ -94,7 +104,7 @@ func (g *Game) own() object {
 			}}})
 	}
 	all := object{"values": values, "teams": []any{team}, "rules": rules,
-		"regions": object{"max": g.Ping.Last(), "over": object{"start": relativeStart, "grow": relativeGrow,
+		"regions": object{"max": g.Ping.Last(), "over": object{"start": over, "grow": relativeGrow,
 			"every": relativeEvery, "until": g.Ping.Last(), "clock": "each"}}}
 	if len(prefer) > 0 {
 		all["prefer"] = prefer
@@ -112,10 +122,18 @@ func (g *Game) own() object {
 // patient is own without the steps of skill. Tickets take any match after twice the time of the last of these steps: a
 // match takes the bounds of its oldest ticket then, and not, as in own, those of each.
 func (g *Game) patient() string {
+	return g.withPatience(relativeStart, object{"until": 2 * g.Spread.Steps[len(g.Spread.Steps)-1][0]})
+}
+
+func (g *Game) tuned() string {
+	return g.withPatience(g.Tuned.Over, object{"until": g.Tuned.Until, "worth": g.Tuned.Worth})
+}
+
+func (g *Game) withPatience(over float64, patience object) string {
 	wide := *g
 	wide.Spread, wide.Gap = Bound{Start: g.Spread.Last()}, Bound{Start: g.Gap.Last()}
-	all := wide.own()
-	all["patience"] = object{"until": 2 * g.Spread.Steps[len(g.Spread.Steps)-1][0]}
+	all := wide.own(over)
+	all["patience"] = patience
 	return write(all)
 }
 
