@@ -16,6 +16,8 @@ type ProjectSettings struct {
 	Acceptance *AcceptanceRules `json:"acceptance,omitempty"`
 	// Attributes says of names of tickets' attributes who sets them; everybody sets those without a rule.
 	Attributes map[string]AttributeRule `json:"attributes,omitempty"`
+	// Properties says the same of names of tickets' properties, and "*" of all names that are not there.
+	Properties map[string]PropertyRule `json:"properties,omitempty"`
 	// Support says what developers with the role Support may see.
 	Support *SupportRules `json:"support,omitempty"`
 }
@@ -74,6 +76,14 @@ type AttributeRule struct {
 	// SetBy is client, service or claim.
 	SetBy string `json:"setBy"`
 	// Claim is the path of a claim in the player's token, where SetBy is claim: game.skill is skill in the object game.
+	Claim string `json:"claim,omitempty"`
+}
+
+// PropertyRule says who sets a property.
+type PropertyRule struct {
+	// SetBy is client, service or claim; not claim for "*".
+	SetBy string `json:"setBy"`
+	// Claim is the path of a claim in the player's token, where SetBy is claim. The property is the claim's JSON.
 	Claim string `json:"claim,omitempty"`
 }
 

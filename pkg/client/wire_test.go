@@ -217,23 +217,28 @@ func TestWire(t *testing.T) {
 	}, {
 		name: "get settings",
 		reply: reply{status: 200, header: map[string]string{"ETag": `"3"`},
-			body: `{"attributes":{"a":{"setBy":"claim","claim":"b.c"}},"more":1}`},
+			body: `{"attributes":{"a":{"setBy":"claim","claim":"b.c"}},"properties":{"*":{"setBy":"client"}},"more":1}`},
 		call: func(ctx context.Context, c *client.Client) (any, error) { return c.GetSettings(ctx) },
 		line: "GET /demo/matchmaking/api/v1/settings",
 		want: &client.StoredSettings{
-			ProjectSettings: client.ProjectSettings{Attributes: map[string]client.AttributeRule{"a": {SetBy: "claim",
-				Claim: "b.c"}}},
-			ETag: `"3"`, JSON: json.RawMessage(`{"attributes":{"a":{"setBy":"claim","claim":"b.c"}},"more":1}`)},
+			ProjectSettings: client.ProjectSettings{
+				Attributes: map[string]client.AttributeRule{"a": {SetBy: "claim", Claim: "b.c"}},
+				Properties: map[string]client.PropertyRule{"*": {SetBy: "client"}}},
+			ETag: `"3"`,
+			JSON: json.RawMessage(`{"attributes":{"a":{"setBy":"claim","claim":"b.c"}},"properties":{"*":{"setBy":"client"}},` +
+				`"more":1}`)},
 	}, {
 		name:  "put settings",
 		reply: reply{status: 200, header: map[string]string{"ETag": `"4"`}},
 		call: func(ctx context.Context, c *client.Client) (any, error) {
-			return c.PutSettings(ctx, client.ProjectSettings{Attributes: map[string]client.AttributeRule{
-				"a": {SetBy: "service"}}}, `"3"`)
+			return c.PutSettings(ctx, client.ProjectSettings{
+				Attributes: map[string]client.AttributeRule{"a": {SetBy: "service"}},
+				Properties: map[string]client.PropertyRule{"p": {SetBy: "claim", Claim: "b.c"}},
+			}, `"3"`)
 		},
 		line:   "PUT /demo/matchmaking/api/v1/settings",
 		header: map[string]string{"If-Match": `"3"`},
-		body:   `{"attributes":{"a":{"setBy":"service"}}}`,
+		body:   `{"attributes":{"a":{"setBy":"service"}},"properties":{"p":{"setBy":"claim","claim":"b.c"}}}`,
 		want:   `"4"`,
 	}, {
 		name: "history of settings",

@@ -18,10 +18,11 @@ import (
 
 // settingsBody is the settings of a project as answers have them. What was not given is not there.
 type settingsBody struct {
-	Tickets    *ticketRules             `json:"tickets,omitzero"`
-	Acceptance *acceptanceRules         `json:"acceptance,omitzero"`
-	Attributes map[string]attributeRule `json:"attributes,omitzero"`
-	Support    *supportRules            `json:"support,omitzero"`
+	Tickets    *ticketRules      `json:"tickets,omitzero"`
+	Acceptance *acceptanceRules  `json:"acceptance,omitzero"`
+	Attributes map[string]setter `json:"attributes,omitzero"`
+	Properties map[string]setter `json:"properties,omitzero"`
+	Support    *supportRules     `json:"support,omitzero"`
 }
 
 type supportRules struct {
@@ -56,7 +57,8 @@ type pauseRule struct {
 	MaxSeconds int64 `json:"maxSeconds"`
 }
 
-type attributeRule struct {
+// setter says who sets an attribute or a property.
+type setter struct {
 	SetBy string `json:"setBy"`
 	Claim string `json:"claim,omitzero"`
 }
@@ -83,11 +85,17 @@ func settingsOf(p *pb.ProjectSettings) settingsBody {
 	if p.GetSupportProperties() {
 		b.Support = &supportRules{Properties: true}
 	}
-	if len(p.GetAttributes()) > 0 {
-		b.Attributes = make(map[string]attributeRule, len(p.GetAttributes()))
+	if rules := p.GetAttributes(); len(rules) > 0 {
+		b.Attributes = make(map[string]setter, len(rules))
+		for _, rule := range rules {
+			b.Attributes[rule.GetAttribute()] = setter{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
+		}
 	}
-	for _, rule := range p.GetAttributes() {
-		b.Attributes[rule.GetAttribute()] = attributeRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
+	if rules := p.GetProperties(); len(rules) > 0 {
+		b.Properties = make(map[string]setter, len(rules))
+		for _, rule := range rules {
+			b.Properties[rule.GetProperty()] = setter{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
+		}
 	}
 	return b
 }

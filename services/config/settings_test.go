@@ -32,7 +32,9 @@ func (s *studio) settings(t *testing.T, header ...string) reply {
 const believed = `{"tickets":{"perPlayer":{"limit":2,"whenReached":"replace"},"listed":true,"endsTold":true,"refuseUnserved":true,"silence":{"seconds":30}},
 	"acceptance":{"pause":{"seconds":30,"maxSeconds":900}},
 	"attributes":{"skill":{"setBy":"claim","claim":"game.skill"},"region":{"setBy":"service"},
-	"mood":{"setBy":"client"}}}`
+	"mood":{"setBy":"client"}},
+	"properties":{"roles":{"setBy":"claim","claim":"game.roles"},"players":{"setBy":"service"},"mode":{"setBy":"client"},
+	"*":{"setBy":"service"}}}`
 
 func TestLifeOfSettings(t *testing.T) {
 	s := startAsOwner(t)
@@ -163,7 +165,24 @@ var refusedSettings = map[string]string{
 	ruleFor("a", `{"setBy":"client","default":1}`):                           "unknownMember attributes.a.default",
 	ruleFor("a", `{"setBy":"claim","claim":"`+strings.Repeat("c", 257)+`"}`): "badAttributeRule attributes.a.claim",
 	`{"attributes":{` + repeat(257, `"a#":{"setBy":"client"}`) + `}}`:        "tooManyAttributeRules attributes",
+
+	`{"properties":[]}`: "wrongType properties",
+	`{"properties":{"a":{"setBy":"client"},"a":{"setBy":"client"}}}`:  "duplicateMember properties.a",
+	propertyRule("", `{"setBy":"client"}`):                            `badPropertyRule properties.""`,
+	propertyRule(strings.Repeat("a", 129), `{"setBy":"client"}`):      "badPropertyRule properties.",
+	propertyRule("a", `{}`):                                           "badPropertyRule properties.a.setBy",
+	propertyRule("a", `"client"`):                                     "wrongType properties.a",
+	propertyRule("a", `{"setBy":"Client"}`):                           "badPropertyRule properties.a.setBy",
+	propertyRule("a", `{"setBy":"claim"}`):                            "badPropertyRule properties.a.claim",
+	propertyRule("a", `{"setBy":"claim","claim":"a\nb"}`):             "badPropertyRule properties.a.claim",
+	propertyRule("a", `{"setBy":"service","claim":"x"}`):              "badPropertyRule properties.a.claim",
+	propertyRule("a", `{"setBy":"client","default":1}`):               "unknownMember properties.a.default",
+	propertyRule("*", `{"setBy":"claim","claim":"x"}`):                "badPropertyRule properties.*.setBy",
+	`{"properties":{` + repeat(257, `"a#":{"setBy":"client"}`) + `}}`: "tooManyPropertyRules properties",
 }
+
+// propertyRule are settings with a rule for one property.
+func propertyRule(name, rule string) string { return fmt.Sprintf(`{"properties":{%q:%s}}`, name, rule) }
 
 // ruleFor are settings with a rule for one attribute.
 func ruleFor(name, rule string) string { return fmt.Sprintf(`{"attributes":{%q:%s}}`, name, rule) }
@@ -181,4 +200,26 @@ func TestRefusedSettings(t *testing.T) {
 	}
 	s.putSettings(t, `{`).problem(t, 400, "not JSON")
 	s.putSettings(t, `{"attributes":{`+repeat(256, `"a#":{"setBy":"client"}`)+`}}`).expect(t, 200)
+	s.putSettings(t, `{"properties":{`+repeat(256, `"a#":{"setBy":"client"}`)+`}}`).expect(t, 200)
+	s.putSettings(t, propertyRule("created", `{"setBy":"service"}`)).expect(t, 200) // only attributes may not be named so
+}
+
+// All problems of a document are listed.
+func TestAllProblemsOfRules(t *testing.T) {
+	s := startAsOwner(t)
+	r := s.putSettings(t, `{"attributes":{"a":{"setBy":"x"}},"properties":{"a":{"setBy":"x"},"b":{},"*":{"setBy":"claim"}}}`)
+	r.expect(t, 400)
+	var list []struct{ ResultCode, Message string }
+	must(t, json.Unmarshal([]byte(r.body), &list))
+	var got []string
+	for _, one := range list {
+		path, _, _ := strings.Cut(one.Message, ":")
+		got = append(got, one.ResultCode+" "+path)
+	}
+	slices.Sort(got)
+	want := []string{"badAttributeRule attributes.a.setBy", "badPropertyRule properties.*.claim",
+		"badPropertyRule properties.*.setBy", "badPropertyRule properties.a.setBy", "badPropertyRule properties.b.setBy"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the problems are %q, want %q", got, want)
+	}
 }

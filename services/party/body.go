@@ -28,7 +28,8 @@ type membership struct {
 	fields.Values
 }
 
-// record is the member, with the attributes that its token vouches for. One is ready unless it says otherwise.
+// record is the member, with the attributes and properties that its token vouches for. One is ready unless it says
+// otherwise.
 func (m *membership) record(
 	player string, joined int64, l fields.Limits, settings *pb.ProjectSettings, caller *auth.Principal,
 ) (*pb.Member, error) {
@@ -36,25 +37,25 @@ func (m *membership) record(
 		return nil, err
 	}
 	one := &pb.Member{
-		Player: player, Joined: joined, Ready: m.Ready == nil || *m.Ready, Properties: m.Properties,
-		Settings: settings.GetRevision(),
+		Player: player, Joined: joined, Ready: m.Ready == nil || *m.Ready, Settings: settings.GetRevision(),
 	}
 	taken := m.Values
-	if rules := settings.GetAttributes(); len(rules) > 0 && caller.Kind == auth.Player {
-		if err := definition.CheckSetters("", taken.Attributes, rules); err != nil {
+	if caller.Kind == auth.Player && definition.HasSetters(settings) {
+		if err := definition.CheckSetters("", taken, settings); err != nil {
 			return nil, err
 		}
-		vouched, err := definition.VouchedFor(rules, caller)
+		vouched, err := definition.VouchedFor(settings, caller)
 		if err != nil {
 			return nil, err
 		}
-		if len(vouched) > 0 {
-			if taken.Attributes, err = definition.AddVouched(vouched, taken.Attributes, l); err != nil {
+		if !vouched.Empty() {
+			if taken, err = definition.AddVouched(vouched, taken, l); err != nil {
 				return nil, err
 			}
 			one.Vouched = caller.Expires.UnixMilli()
 		}
 	}
+	one.Properties = taken.Properties
 	one.AttributeNames, one.AttributeValues = taken.Columns()
 	return one, nil
 }

@@ -401,10 +401,10 @@ func TestMembersSetWhatIsTheirs(t *testing.T) {
 		method, path, body, want string
 		status                   int
 	}{
-		{"PUT", "/" + p.ID + "/search", `{}`, `player \"ada\" must say its attributes again`, 409},
+		{"PUT", "/" + p.ID + "/search", `{}`, `player \"ada\" must say its attributes and properties again`, 409},
 		{"PUT", "/" + p.ID + "/members/ada", `{"attributes":{"skill":9999}}`, "attributes.skill", 403},
 		{"PUT", "/" + p.ID + "/members/ada", `{"attributes":{"role":1}}`, "", 200},
-		{"PUT", "/" + p.ID + "/search", `{}`, `player \"bob\" must say its attributes again`, 409},
+		{"PUT", "/" + p.ID + "/search", `{}`, `player \"bob\" must say its attributes and properties again`, 409},
 	} {
 		status, answer := w.as("ada", c.method, c.path, c.body)
 		if want := strings.ReplaceAll(c.want, `\"`, `"`); status != c.status || !strings.Contains(answer.Detail, want) {

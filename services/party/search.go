@@ -98,47 +98,52 @@ func mayStart(p *pb.Party, player string) error {
 func mustBelieve(p *pb.Party, settings *pb.ProjectSettings, now time.Time) error {
 	for _, m := range p.GetMembers() {
 		switch {
-		case len(settings.GetAttributes()) > 0 && m.GetSettings() != settings.GetRevision():
-			return problem.New(problem.Conflict,
-				"player %q must say its attributes again: the settings of the project have changed", m.GetPlayer())
+		case definition.HasSetters(settings) && m.GetSettings() != settings.GetRevision():
+			return problem.New(problem.Conflict, "player %q must say its attributes and properties again: the settings of the "+
+				"project have changed", m.GetPlayer())
 		case m.GetVouched() > 0 && m.GetVouched() <= now.UnixMilli():
-			return problem.New(problem.Conflict,
-				"player %q must say its attributes again: the token that vouched for them has expired", m.GetPlayer())
+			return problem.New(problem.Conflict, "player %q must say its attributes and properties again: the token that "+
+				"vouched for them has expired", m.GetPlayer())
 		}
 	}
 	return nil
 }
 
-// claimedBy is the attributes of a member that claims set: those of its token, or what a game service said for it.
-func claimedBy(m *pb.Member, rules []*pb.AttributeRule) map[string]float64 {
-	has, claimed := fields.Attributes(m.GetAttributeNames(), m.GetAttributeValues()), map[string]float64{}
-	for _, rule := range rules {
+// claimedBy is what a member has that claims set: what its token says, or what a game service said for it.
+func claimedBy(m *pb.Member, settings *pb.ProjectSettings) fields.Values {
+	claimed := fields.Values{Attributes: map[string]float64{}, Properties: map[string][]byte{}}
+	has := fields.Attributes(m.GetAttributeNames(), m.GetAttributeValues())
+	for _, rule := range settings.GetAttributes() {
 		if value, set := has[rule.GetAttribute()]; set && rule.GetSetBy() == definition.ByClaim {
-			claimed[rule.GetAttribute()] = value
+			claimed.Attributes[rule.GetAttribute()] = value
+		}
+	}
+	for _, rule := range settings.GetProperties() {
+		if value, set := m.GetProperties()[rule.GetProperty()]; set && rule.GetSetBy() == definition.ByClaim {
+			claimed.Properties[rule.GetProperty()] = value
 		}
 	}
 	return claimed
 }
 
-// ticketOf is the ticket of all members. Attributes that claims set are the leader's, so that pools with a filter on
-// them see the ticket; a game service may say others.
+// ticketOf is the ticket of all members. Attributes and properties that claims set are the leader's, so that pools and
+// functions that look at tickets see them; a game service may say others.
 func (s *service) ticketOf(
 	p *pb.Party, in searching, settings *pb.ProjectSettings, caller *auth.Principal,
 ) (*pb.Ticket, error) {
-	now, rules := s.Store.Now(), settings.GetAttributes()
+	now := s.Store.Now()
 	if err := mustBelieve(p, settings, now); err != nil {
 		return nil, err
 	}
 	if caller.Kind == auth.Player {
-		if err := definition.CheckSetters("", in.Attributes, rules); err != nil {
+		if err := definition.CheckSetters("", in.Values, settings); err != nil {
 			return nil, err
 		}
 	}
-	if claimed := claimedBy(state.MemberOf(p, p.GetLeader()), rules); len(claimed) > 0 {
-		var err error
-		if in.Attributes, err = definition.AddVouched(claimed, in.Attributes, s.Fields); err != nil {
-			return nil, err
-		}
+	claimed := claimedBy(state.MemberOf(p, p.GetLeader()), settings)
+	var err error
+	if in.Values, err = definition.AddVouched(claimed, in.Values, s.Fields); err != nil {
+		return nil, err
 	}
 	t := &pb.Ticket{Id: state.NewID(now), Owner: p.GetLeader(), Created: now.UnixMilli(), Properties: in.Properties,
 		Queues: in.Queues}

@@ -1,6 +1,7 @@
 package party_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
@@ -42,7 +44,7 @@ func (w *world) set(rules ...*pb.AttributeRule) {
 
 // skilled is the claims of a player whose token is good for a time.
 func skilled(player string, skill float64, ttl time.Duration) issuer.Claims {
-	return issuer.Claims{Kind: auth.Player, Subject: player, TTL: ttl, Numbers: map[string]float64{"game.skill": skill}}
+	return issuer.Claims{Kind: auth.Player, Subject: player, TTL: ttl, Further: map[string]any{"game.skill": skill}}
 }
 
 // answers checks the answer to a request.
@@ -82,7 +84,7 @@ func TestTokensVouchForMembers(t *testing.T) {
 	join := func(attributes string) string { return `{"code":"` + p.Code + `","attributes":{` + attributes + `}}` }
 	w.answers(bob, "POST", "/members", join(`"skill":9999`), 403, refused)
 	w.answers(bob, "POST", "/members", join(`"skill":900`), 403, refused)
-	text := issuer.Claims{Kind: auth.Player, Subject: "bob", Numbers: map[string]float64{"game": 1}}
+	text := issuer.Claims{Kind: auth.Player, Subject: "bob", Further: map[string]any{"game": 1}}
 	w.answers(text, "POST", "/members", join(``), 403, "attributes.skill: the claim game.skill of the token is not a number")
 	joined := w.answers(bob, "POST", "/members", join(`"mood":2`), 200, "")
 	if diff := cmp.Diff(map[string]float64{"skill": 900, "mood": 2}, joined.Members[1].Attributes); diff != "" {
@@ -129,10 +131,10 @@ func TestTicketHasWhatTheLeadersTokenVouchesFor(t *testing.T) {
 	w.answers(ada, "PUT", search, `{"attributes":{`+many.String()[1:]+`}}`, 400, "attributes: 65 of them")
 	// Who leads says what counts, for as long as the token does.
 	pass(10 * time.Minute)
-	w.answers(ada, "PUT", search, `{}`, 409, `player "ada" must say its attributes again`)
+	w.answers(ada, "PUT", search, `{}`, 409, `player "ada" must say its attributes and properties again`)
 	ada.TTL = time.Hour
 	w.answers(ada, "PUT", "/"+p.ID+"/leader", `{"player":"bob"}`, 200, "")
-	w.answers(bob, "PUT", search, `{}`, 409, `player "ada" must say its attributes again`)
+	w.answers(bob, "PUT", search, `{}`, 409, `player "ada" must say its attributes and properties again`)
 	w.answers(ada, "PUT", "/"+p.ID+"/members/ada", `{}`, 200, "")
 	has(w.answers(bob, "PUT", search, `{}`, 200, ""), map[string]float64{"skill": 900})
 }
@@ -171,7 +173,7 @@ func TestTokensVouchUntilTheyExpire(t *testing.T) {
 		t.Errorf("the search that has begun does not go on: %+v", again.Search)
 	}
 	w.answers(ada, "DELETE", search, "", 200, "")
-	const expired = ` must say its attributes again: the token that vouched for them has expired`
+	const expired = ` must say its attributes and properties again: the token that vouched for them has expired`
 	w.answers(ada, "PUT", search, `{}`, 409, `player "bob"`+expired)
 	if now := w.answers(ada, "GET", "/"+p.ID, "", 200, ""); now.Search != nil || w.waiting() != 0 {
 		t.Errorf("a refused search: %+v, %d tickets wait", now.Search, w.waiting())
@@ -197,13 +199,13 @@ func TestChangedSettingsAreHeeded(t *testing.T) {
 	w.set() // everybody says what it likes
 	claims := func(player string) issuer.Claims {
 		c := skilled(player, 10, time.Hour)
-		c.Numbers["game.elo"] = 20
+		c.Further["game.elo"] = 20
 		return c
 	}
 	ada, bob := claims("ada"), claims("bob")
 	p := w.answers(ada, "POST", "", `{"attributes":{"skill":9999}}`, 201, "")
 	w.answers(bob, "POST", "/members", `{"code":"`+p.Code+`"}`, 200, "")
-	const changed = ` must say its attributes again: the settings of the project have changed`
+	const changed = ` must say its attributes and properties again: the settings of the project have changed`
 	search := "/" + p.ID + "/search"
 	say := func(c issuer.Claims) {
 		t.Helper()
@@ -222,4 +224,75 @@ func TestChangedSettingsAreHeeded(t *testing.T) {
 			"ada": {"skill": step.want}, "bob": {"skill": step.want}})
 		w.answers(ada, "DELETE", search, "", 200, "")
 	}
+}
+
+// taking changes the settings: a claim of the player's token sets the roles, and only game services list players.
+func (w *world) taking() {
+	w.t.Helper()
+	must(w.t, w.store.PutSettings(w.t.Context(), "demo", &pb.ProjectSettings{Properties: []*pb.PropertyRule{
+		{Property: "players", SetBy: definition.ByService},
+		{Property: "roles", SetBy: definition.ByClaim, Claim: "roles"},
+	}}, state.AnyRevision))
+}
+
+// property is a body that gives a property.
+func property(name, text string) string {
+	return fmt.Sprintf(`"properties":{%q:%q}`, name, base64.StdEncoding.EncodeToString([]byte(text)))
+}
+
+// Rules for properties count for members and the ticket of their search as those for attributes do.
+func TestTokensVouchForPropertiesOfMembers(t *testing.T) {
+	w, pass := believes(t)
+	can := func(player string, roles any, ttl time.Duration) issuer.Claims {
+		return issuer.Claims{Kind: auth.Player, Subject: player, TTL: ttl, Further: map[string]any{"roles": roles}}
+	}
+	ada, bob := can("ada", []string{"tank"}, time.Hour), can("bob", nil, time.Hour)
+	p := w.answers(ada, "POST", "", `{`+property("players", "[]")+`}`, 201, "")
+	search, members := "/"+p.ID+"/search", "/"+p.ID+"/members/"
+	w.taking()
+	const again = `player "ada" must say its attributes and properties again: `
+	w.answers(ada, "PUT", search, `{}`, 409, again+"the settings of the project have changed")
+	for _, sets := range []string{property("players", "[]"), property("roles", "[]")} {
+		name := strings.Split(sets, `"`)[3]
+		w.answers(ada, "PUT", members+"ada", `{`+sets+`}`, 403, "properties."+name+": ")
+		w.answers(can("eve", nil, time.Hour), "POST", "", `{`+sets+`}`, 403, "properties."+name+": ")
+		w.answers(bob, "POST", "/members", `{"code":"`+p.Code+`",`+sets+`}`, 403, "properties."+name+": ")
+	}
+	w.answers(ada, "PUT", members+"ada", `{`+property("mode", "m")+`}`, 200, "")
+	w.answers(bob, "POST", "/members", `{"code":"`+p.Code+`"}`, 200, "")
+	w.answers(ada, "PUT", search, `{`+property("players", "[]")+`}`, 403, "properties.players: a game service")
+	w.answers(ada, "PUT", search, `{`+property("roles", "[]")+`}`, 403, "properties.roles: a claim")
+
+	carries := func(p shown, want map[string]map[string][]byte) {
+		t.Helper()
+		stored, err := w.store.Ticket(t.Context(), "demo", p.Search.Ticket)
+		must(t, err)
+		got := map[string]map[string][]byte{"": stored.Body.GetProperties()}
+		for _, one := range stored.Body.GetPlayers() {
+			got[one.GetId()] = one.GetProperties()
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Error(diff)
+		}
+	}
+	tank, healer, mode := []byte(`["tank"]`), []byte(`["healer"]`), []byte("m")
+	carries(w.answers(ada, "PUT", search, `{`+property("map", "m")+`}`, 200, ""), map[string]map[string][]byte{
+		"": {"roles": tank, "map": mode}, "ada": {"roles": tank, "mode": mode}, "bob": nil})
+	w.answers(ada, "DELETE", search, "", 200, "")
+	// A game service says which roles the party searches with, and lists players.
+	lobby := issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: auth.ScopeAct}
+	status, searches := w.with(lobby, "PUT", search, `{`+property("roles", `["healer"]`)+`}`, auth.OnBehalfOf, "ada")
+	if status != 200 {
+		t.Fatalf("the lobby searches for ada: %d %s", status, searches.Detail)
+	}
+	carries(searches, map[string]map[string][]byte{
+		"": {"roles": healer}, "ada": {"roles": tank, "mode": mode}, "bob": nil})
+	w.answers(ada, "DELETE", search, "", 200, "")
+	// Who has such a property has it for as long as the token counts.
+	pass(2 * time.Hour)
+	ada.TTL, bob.TTL = 4*time.Hour, 4*time.Hour
+	w.answers(ada, "PUT", search, `{}`, 409, again+"the token that vouched for them has expired")
+	w.answers(ada, "PUT", members+"ada", `{}`, 200, "")
+	carries(w.answers(ada, "PUT", search, `{}`, 200, ""), map[string]map[string][]byte{
+		"": {"roles": tank}, "ada": {"roles": tank}, "bob": nil})
 }

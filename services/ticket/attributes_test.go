@@ -67,8 +67,8 @@ func TestAttributesThatCanBeBelieved(t *testing.T) {
 		&pb.AttributeRule{Attribute: "age", SetBy: "claim", Claim: "age"},
 		&pb.AttributeRule{Attribute: "region", SetBy: "service"},
 	)
-	player := func(numbers map[string]float64) string {
-		return r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Numbers: numbers})
+	player := func(c claims) string {
+		return r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Further: c})
 	}
 	status, _, detail := r.post(t, 0, player(nil), `{}`)
 	if status != http.StatusForbidden || !strings.Contains(detail, "attributes.name: the claim sub of the token is") {
@@ -82,18 +82,18 @@ func TestAttributesThatCanBeBelieved(t *testing.T) {
 		want              attributes
 		refused           string
 	}{
-		{"filled", player(attributes{"game.skill": 12.5, "age": 30}), `{"attributes":{"mood":1}}`,
+		{"filled", player(claims{"game.skill": 12.5, "age": 30}), `{"attributes":{"mood":1}}`,
 			attributes{"skill": 12.5, "age": 30, "mood": 1}, ""},
-		{"a missing claim sets nothing", player(attributes{"age": 30}), `{}`, attributes{"age": 30}, ""},
+		{"a missing claim sets nothing", player(claims{"age": 30}), `{}`, attributes{"age": 30}, ""},
 		{"no claims", player(nil), `{"attributes":{"other":2}}`, attributes{"other": 2}, ""},
-		{"a client sets a claim's", player(attributes{"game.skill": 12}), `{"attributes":{"skill":12}}`, nil,
+		{"a client sets a claim's", player(claims{"game.skill": 12}), `{"attributes":{"skill":12}}`, nil,
 			"attributes.skill: a claim of the player's token"},
 		{"a client sets what it has no claim for", player(nil), `{"attributes":{"skill":12}}`, nil, "attributes.skill: "},
 		{"a client sets a service's", player(nil), `{"attributes":{"region":1}}`, nil, "attributes.region: a game service"},
-		{"a path that ends too early", player(attributes{"game.skill.now": 1}), `{}`, nil,
+		{"a path that ends too early", player(claims{"game.skill.now": 1}), `{}`, nil,
 			"attributes.skill: the claim game.skill of the token is not a number"},
-		{"a path that ends too late", player(attributes{"game": 1}), `{}`, nil, "attributes.skill: the claim game.skill"},
-		{"a player among others", player(attributes{"game.skill": 9}),
+		{"a path that ends too late", player(claims{"game": 1}), `{}`, nil, "attributes.skill: the claim game.skill"},
+		{"a player among others", player(claims{"game.skill": 9}),
 			`{"players":[{"id":"ada","attributes":{"mood":1}}]}`, attributes{"skill": 9}, ""},
 		{"a client sets a claim's for a player", player(nil), `{"players":[{"id":"ada","attributes":{"skill":12}}]}`, nil,
 			"players.0.attributes.skill: a claim of the player's token"},
@@ -124,7 +124,7 @@ func TestClaimsAreThePlayersToo(t *testing.T) {
 	r := start(t)
 	r.set(t, rules(&pb.AttributeRule{Attribute: "skill", SetBy: "claim", Claim: "skill"}))
 	as := *r
-	as.token = r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Numbers: map[string]float64{"skill": 7}})
+	as.token = r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Further: claims{"skill": 7}})
 	status, text, err := as.send(t.Context(), http.MethodPost, r.urls[0], `{"players":[{"id":"ada","attributes":{"mood":1}}]}`)
 	must(t, err)
 	var made struct{ ID string }
@@ -145,7 +145,7 @@ func TestClaimsAreThePlayersToo(t *testing.T) {
 func TestClaimsCountAsAttributes(t *testing.T) {
 	r := start(t)
 	r.set(t, rules(&pb.AttributeRule{Attribute: "skill", SetBy: "claim", Claim: "skill"}))
-	token := r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Numbers: map[string]float64{"skill": 1}})
+	token := r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Further: claims{"skill": 1}})
 	body := func(n int) string {
 		names := make([]string, n)
 		for i := range names {

@@ -38,8 +38,7 @@ func (s *service) create(c echo.Context) error {
 		return err
 	}
 	now := s.Store.Now()
-	body := &pb.Ticket{Id: state.NewID(now), Owner: owner, Created: now.UnixMilli(), Properties: in.Properties,
-		Queues: queues}
+	body := &pb.Ticket{Id: state.NewID(now), Owner: owner, Created: now.UnixMilli(), Queues: queues}
 	s.traceCreated(c.Request().Context(), c.Param("project"), body)
 	request, err := fingerprint(key, in)
 	if err != nil {
@@ -77,6 +76,7 @@ func (s *service) store(ctx context.Context, project string, settings *pb.Projec
 	}
 	body := asked.Ticket
 	body.AttributeNames, body.AttributeValues = in.Columns()
+	body.Properties = in.Properties
 	body.Players = fields.PlayerRecords(in.Players)
 	created, err := s.creator.CreateAs(ctx, project, asked)
 	if created.ID != "" {

@@ -128,7 +128,7 @@ func (r *rules) forget(project string) {
 
 // sizeOf is about how many bytes settings take: each element of a list has pointers and the header of a message.
 func sizeOf(project string, settings *pb.ProjectSettings) int {
-	return 256 + len(project) + proto.Size(settings) + 128*len(settings.GetAttributes())
+	return 256 + len(project) + proto.Size(settings) + 128*(len(settings.GetAttributes())+len(settings.GetProperties()))
 }
 
 // usage is how many projects' settings are remembered, and about how many bytes they take.

@@ -148,9 +148,9 @@ type Member struct {
 	AttributeNames  []string               `protobuf:"bytes,4,rep,name=attribute_names,json=attributeNames,proto3" json:"attribute_names,omitempty"`
 	AttributeValues []float64              `protobuf:"fixed64,5,rep,packed,name=attribute_values,json=attributeValues,proto3" json:"attribute_values,omitempty"`
 	Properties      map[string][]byte      `protobuf:"bytes,6,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// settings is the revision of the project's settings by which the attributes were taken.
+	// settings is the revision of the project's settings by which the attributes and properties were taken.
 	Settings int64 `protobuf:"varint,7,opt,name=settings,proto3" json:"settings,omitempty"`
-	// vouched is until when the token counts that vouched for attributes; 0 if none did.
+	// vouched is until when the token counts that vouched for attributes or properties; 0 if none did.
 	Vouched       int64 `protobuf:"varint,8,opt,name=vouched,proto3" json:"vouched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -2733,8 +2733,10 @@ type ProjectSettings struct {
 	Acceptance *AcceptanceRules `protobuf:"bytes,7,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
 	// support_properties: developers with the role Support see properties of tickets.
 	SupportProperties bool `protobuf:"varint,8,opt,name=support_properties,json=supportProperties,proto3" json:"support_properties,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// properties are the names that not everybody may set, in the order of the names.
+	Properties    []*PropertyRule `protobuf:"bytes,9,rep,name=properties,proto3" json:"properties,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ProjectSettings) Reset() {
@@ -2814,6 +2816,13 @@ func (x *ProjectSettings) GetSupportProperties() bool {
 		return x.SupportProperties
 	}
 	return false
+}
+
+func (x *ProjectSettings) GetProperties() []*PropertyRule {
+	if x != nil {
+		return x.Properties
+	}
+	return nil
 }
 
 // AcceptanceRules say how long players pause before their next ticket who declined a match or did not answer it.
@@ -3025,6 +3034,70 @@ func (x *AttributeRule) GetClaim() string {
 	return ""
 }
 
+// PropertyRule says who sets a property of tickets.
+type PropertyRule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// property is its name, or "*" for all names without a rule.
+	Property string `protobuf:"bytes,1,opt,name=property,proto3" json:"property,omitempty"`
+	// set_by is client, service or claim; not claim for "*".
+	SetBy string `protobuf:"bytes,2,opt,name=set_by,json=setBy,proto3" json:"set_by,omitempty"`
+	// claim is the path of the claim; empty unless set_by is claim.
+	Claim         string `protobuf:"bytes,3,opt,name=claim,proto3" json:"claim,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropertyRule) Reset() {
+	*x = PropertyRule{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropertyRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropertyRule) ProtoMessage() {}
+
+func (x *PropertyRule) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropertyRule.ProtoReflect.Descriptor instead.
+func (*PropertyRule) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *PropertyRule) GetProperty() string {
+	if x != nil {
+		return x.Property
+	}
+	return ""
+}
+
+func (x *PropertyRule) GetSetBy() string {
+	if x != nil {
+		return x.SetBy
+	}
+	return ""
+}
+
+func (x *PropertyRule) GetClaim() string {
+	if x != nil {
+		return x.Claim
+	}
+	return ""
+}
+
 // Waits is what is known of how long the tickets of a project waited lately (package estimate).
 type Waits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3039,7 +3112,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3051,7 +3124,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3064,7 +3137,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -3102,7 +3175,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3114,7 +3187,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3127,7 +3200,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -3171,7 +3244,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3183,7 +3256,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3196,7 +3269,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -3232,7 +3305,7 @@ type ReportSlot struct {
 
 func (x *ReportSlot) Reset() {
 	*x = ReportSlot{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3244,7 +3317,7 @@ func (x *ReportSlot) String() string {
 func (*ReportSlot) ProtoMessage() {}
 
 func (x *ReportSlot) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3257,7 +3330,7 @@ func (x *ReportSlot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
 func (*ReportSlot) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ReportSlot) GetSeries() []*ReportSeries {
@@ -3297,7 +3370,7 @@ type ReportSeries struct {
 
 func (x *ReportSeries) Reset() {
 	*x = ReportSeries{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3309,7 +3382,7 @@ func (x *ReportSeries) String() string {
 func (*ReportSeries) ProtoMessage() {}
 
 func (x *ReportSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3322,7 +3395,7 @@ func (x *ReportSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
 func (*ReportSeries) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ReportSeries) GetConfig() string {
@@ -3425,7 +3498,7 @@ type ReportDistribution struct {
 
 func (x *ReportDistribution) Reset() {
 	*x = ReportDistribution{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3437,7 +3510,7 @@ func (x *ReportDistribution) String() string {
 func (*ReportDistribution) ProtoMessage() {}
 
 func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3450,7 +3523,7 @@ func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
 func (*ReportDistribution) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ReportDistribution) GetKind() string {
@@ -3511,7 +3584,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3523,7 +3596,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3536,7 +3609,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Capture) GetConfig() string {
@@ -3888,7 +3961,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fattribute_names\x18\x02 \x03(\tR\x0eattributeNames\x12)\n" +
 	"\x10attribute_values\x18\x03 \x03(\x01R\x0fattributeValues\x12\x12\n" +
 	"\x04team\x18\x05 \x01(\tR\x04team\x12\x12\n" +
-	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\xc9\x02\n" +
+	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\x86\x03\n" +
 	"\x0fProjectSettings\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x03R\achanged\x12\x1d\n" +
@@ -3901,7 +3974,10 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"acceptance\x18\a \x01(\v2\x1e.matchmaker.v1.AcceptanceRulesR\n" +
 	"acceptance\x12-\n" +
-	"\x12support_properties\x18\b \x01(\bR\x11supportProperties\"W\n" +
+	"\x12support_properties\x18\b \x01(\bR\x11supportProperties\x12;\n" +
+	"\n" +
+	"properties\x18\t \x03(\v2\x1b.matchmaker.v1.PropertyRuleR\n" +
+	"properties\"W\n" +
 	"\x0fAcceptanceRules\x12\x1f\n" +
 	"\vfirst_pause\x18\x01 \x01(\x03R\n" +
 	"firstPause\x12#\n" +
@@ -3915,6 +3991,10 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\asilence\x18\x06 \x01(\x03R\asilence\"Z\n" +
 	"\rAttributeRule\x12\x1c\n" +
 	"\tattribute\x18\x01 \x01(\tR\tattribute\x12\x15\n" +
+	"\x06set_by\x18\x02 \x01(\tR\x05setBy\x12\x14\n" +
+	"\x05claim\x18\x03 \x01(\tR\x05claim\"W\n" +
+	"\fPropertyRule\x12\x1a\n" +
+	"\bproperty\x18\x01 \x01(\tR\bproperty\x12\x15\n" +
 	"\x06set_by\x18\x02 \x01(\tR\x05setBy\x12\x14\n" +
 	"\x05claim\x18\x03 \x01(\tR\x05claim\"|\n" +
 	"\x05Waits\x12\x0e\n" +
@@ -3977,7 +4057,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
 	(*Player)(nil),             // 1: matchmaker.v1.Player
@@ -4013,26 +4093,27 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*AcceptanceRules)(nil),    // 31: matchmaker.v1.AcceptanceRules
 	(*TicketRules)(nil),        // 32: matchmaker.v1.TicketRules
 	(*AttributeRule)(nil),      // 33: matchmaker.v1.AttributeRule
-	(*Waits)(nil),              // 34: matchmaker.v1.Waits
-	(*WaitClass)(nil),          // 35: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),       // 36: matchmaker.v1.WaitEvidence
-	(*ReportSlot)(nil),         // 37: matchmaker.v1.ReportSlot
-	(*ReportSeries)(nil),       // 38: matchmaker.v1.ReportSeries
-	(*ReportDistribution)(nil), // 39: matchmaker.v1.ReportDistribution
-	(*Capture)(nil),            // 40: matchmaker.v1.Capture
-	nil,                        // 41: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                        // 42: matchmaker.v1.Player.PropertiesEntry
-	nil,                        // 43: matchmaker.v1.Config.PoolsEntry
-	nil,                        // 44: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                        // 45: matchmaker.v1.Backfill.PropertiesEntry
+	(*PropertyRule)(nil),       // 34: matchmaker.v1.PropertyRule
+	(*Waits)(nil),              // 35: matchmaker.v1.Waits
+	(*WaitClass)(nil),          // 36: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),       // 37: matchmaker.v1.WaitEvidence
+	(*ReportSlot)(nil),         // 38: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 39: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 40: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 41: matchmaker.v1.Capture
+	nil,                        // 42: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 43: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 44: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 45: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 46: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	41, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	42, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	42, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	43, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	43, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	44, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
 	17, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
@@ -4043,7 +4124,7 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	13, // 13: matchmaker.v1.Canary.measures:type_name -> matchmaker.v1.CanaryMeasure
 	17, // 14: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
 	18, // 15: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	44, // 16: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	45, // 16: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	19, // 17: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	24, // 18: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
 	21, // 19: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
@@ -4054,23 +4135,24 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	7,  // 24: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
 	3,  // 25: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
 	7,  // 26: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	45, // 27: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	46, // 27: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
 	28, // 28: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
 	29, // 29: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
 	33, // 30: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
 	32, // 31: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
 	31, // 32: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	9,  // 33: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	35, // 34: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	36, // 35: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	38, // 36: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	39, // 37: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
-	6,  // 38: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	39, // [39:39] is the sub-list for method output_type
-	39, // [39:39] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	34, // 33: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
+	9,  // 34: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	36, // 35: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	37, // 36: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	39, // 37: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	40, // 38: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	6,  // 39: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	40, // [40:40] is the sub-list for method output_type
+	40, // [40:40] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -4088,7 +4170,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   46,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -45,7 +45,7 @@ Examples:
     mm ticket create --player player-1 --attribute skill=1200 --property loadout=@loadout.bin
     mm ticket create --for ada,skill=1200 --for bob,skill=900 --wait
     mm ticket create --player player-1 --value mode=ranked --value 'roles=["tank"]' --value 'latency={"eu": 30}'
-    mm ticket create --player player-1 --claim game.skill=1200
+    mm ticket create --player player-1 --claim game.skill=1200 --claim 'game.roles=["tank"]'
     mm ticket create --player player-1 --queue ranked --queue casual`
 }
 
@@ -72,7 +72,9 @@ func (c ticketCreate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	claims.Numbers = c.Claim
+	if claims.Further, err = c.further(); err != nil {
+		return err
+	}
 	api, err := s.connect(claims, reconnecting)
 	if err != nil {
 		return err

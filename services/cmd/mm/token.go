@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"matchmaker.dev/services/internal/auth"
@@ -37,7 +39,38 @@ func (l lifetime) Validate() error {
 
 // claimFlags are claims of a token that mm makes.
 type claimFlags struct {
-	Claim map[string]float64 `placeholder:"PATH=NUMBER" help:"Number that the player's token vouches for, as game.skill=1200; may be repeated."`
+	Claim []claim `sep:"none" placeholder:"PATH=VALUE" help:"What the player's token vouches for, as game.skill=1200: a JSON value, or else text. May be repeated."`
+}
+
+// further are the claims by their paths.
+func (f claimFlags) further() (map[string]any, error) {
+	all := map[string]any{}
+	for _, c := range f.Claim {
+		if _, ok := all[c.path]; ok {
+			return nil, usageError(fmt.Sprintf("--claim %s is given twice", c.path))
+		}
+		all[c.path] = c.value
+	}
+	return all, nil
+}
+
+// claim is PATH=VALUE.
+type claim struct {
+	path  string
+	value any
+}
+
+// UnmarshalText is called by the parser.
+func (c *claim) UnmarshalText(text []byte) error {
+	path, value, ok := strings.Cut(string(text), "=")
+	if !ok || path == "" {
+		return fmt.Errorf("%q is not PATH=VALUE, such as game.skill=1200", text)
+	}
+	c.path, c.value = path, value
+	if json.Valid([]byte(value)) {
+		c.value = json.RawMessage(value)
+	}
+	return nil
 }
 
 type playerToken struct {
@@ -50,13 +83,15 @@ func (playerToken) Help() string {
 	return `Examples:
 
     mm token player player-1 --ttl 15m
-    mm token player player-1 --claim game.skill=1200`
+    mm token player player-1 --claim game.skill=1200 --claim 'roles=["tank"]'`
 }
 
 // Run prints the token.
-func (c playerToken) Run(s *session) error {
+func (c playerToken) Run(s *session) (err error) {
 	claims := asPlayer(c.Player)
-	claims.Numbers = c.Claim
+	if claims.Further, err = c.further(); err != nil {
+		return err
+	}
 	return s.printToken(claims, c.TTL)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -36,18 +37,22 @@ func TestTokenHasTheClaimsOfItsKind(t *testing.T) {
 func TestTokenHasTheClaimsOfTheFlags(t *testing.T) {
 	shell := newShell(t)
 	got := shell.run("token", "player", "p", "--claim", "game.skill=1200.5", "--claim", "game.wins=3", "--claim", "age=30",
-		"--data", shell.data)
+		"--claim", `game.roles=["tank"]`, "--claim", "name=ada;=b", "--claim", "bad=NaN", "--data", shell.data)
 	got.expect(0, ".", "")
 	all := claims(strings.TrimSpace(got.out))
 	game, _ := all["game"].(map[string]any)
-	if game["skill"] != 1200.5 || game["wins"] != 3.0 || all["age"] != 30.0 {
+	if game["skill"] != 1200.5 || game["wins"] != 3.0 || all["age"] != 30.0 ||
+		!reflect.DeepEqual(game["roles"], []any{"tank"}) || all["name"] != "ada;=b" || all["bad"] != "NaN" {
 		t.Errorf("the claims are %v", all)
 	}
-	for claim, want := range map[string]string{"game=1": `claim "game.skill": game is a number already`,
+	for claim, want := range map[string]string{"game=1": `claim "game.skill": game is a value already`,
 		"kind=1": `claim "kind": `, ".x=1": `claim ".x": `} {
 		shell.run("token", "player", "p", "--claim", "game.skill=1", "--claim", claim, "--data", shell.data).
 			expect(1, "", want)
 	}
+	shell.run("token", "player", "p", "--claim", "a=1", "--claim", "a=2", "--data", shell.data).
+		expect(2, "", "--claim a is given twice")
+	shell.run("token", "player", "p", "--claim", "a", "--data", shell.data).expect(2, "", "is not PATH=VALUE")
 	shell.run("ticket", "create", "--token", "x.y.z", "--claim", "a=1").
 		expect(2, "", "--claim is for a token that mm makes")
 }

@@ -32,6 +32,8 @@ const (
 	BadTicketRule         = "badTicketRule"         // of the project's settings: a bad limit of tickets
 	BadAttributeRule      = "badAttributeRule"      // of the project's settings: a bad name, setter or claim
 	TooManyAttributeRules = "tooManyAttributeRules" // of the project's settings
+	BadPropertyRule       = "badPropertyRule"       // of the project's settings: a bad name, setter or claim
+	TooManyPropertyRules  = "tooManyPropertyRules"  // of the project's settings
 
 	TooManyErrors = "tooManyFaults" // the last entry of a list that was cut
 )

@@ -59,6 +59,8 @@ func (f *FieldErrors) Exceeded() string {
 			return "segments"
 		case TooManyAttributeRules:
 			return "attribute-rules"
+		case TooManyPropertyRules:
+			return "property-rules"
 		}
 	}
 	return ""

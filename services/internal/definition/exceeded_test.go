@@ -37,3 +37,22 @@ func TestExceededNamesTheLimit(t *testing.T) {
 		}
 	}
 }
+
+// Settings that are beyond a limit say which, too.
+func TestExceededNamesTheLimitOfRules(t *testing.T) {
+	for member, want := range map[string]string{"attributes": "attribute-rules", "properties": "property-rules"} {
+		var rules []string
+		for i := range 257 {
+			rules = append(rules, fmt.Sprintf(`"%d":{"setBy":"client"}`, i))
+		}
+		text := `{"` + member + `":{` + strings.Join(rules, ",") + `}}`
+		r := definition.NewReader([]byte(text), settings.Default[definition.Limits]())
+		r.ProjectSettings()
+		errs, ok := errors.AsType[*definition.FieldErrors](r.Err())
+		if !ok {
+			t.Errorf("%s: no fault", member)
+		} else if got := errs.Exceeded(); got != want {
+			t.Errorf("%s: the limit is %q, want %q: %v", member, got, want, errs)
+		}
+	}
+}

@@ -9,56 +9,164 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// CheckSetters is a Forbidden error that names the first attribute that a client may not set. at comes before its path.
-func CheckSetters(at string, given map[string]float64, rules []*pb.AttributeRule) error {
-	for _, rule := range rules {
+// longestClaimed is the most bytes of all properties that claims of a token set, without their names. A token has no
+// more, but several rules may take the same of it.
+const longestClaimed = 16 << 10
+
+// HasSetters tells whether the settings say of any attribute or property who sets it.
+func HasSetters(settings *pb.ProjectSettings) bool {
+	return len(settings.GetAttributes()) > 0 || len(settings.GetProperties()) > 0
+}
+
+// CheckSetters is a Forbidden error that names the first attribute or property that a client may not set. at comes
+// before its path.
+func CheckSetters(at string, given fields.Values, settings *pb.ProjectSettings) error {
+	for _, rule := range settings.GetAttributes() {
 		name := rule.GetAttribute()
-		if _, sets := given[name]; !sets {
-			continue
+		if _, sets := given.Attributes[name]; sets && rule.GetSetBy() != ByClient {
+			return mayNotSet(at+"attributes."+name, "attribute", rule.GetSetBy())
 		}
-		switch rule.GetSetBy() {
-		case ByClaim:
-			return problem.New(problem.Forbidden, "%sattributes.%s: a claim of the player's token sets this attribute, "+
-				"clients do not: this project's settings say so", at, name)
-		case ByService:
-			return problem.New(problem.Forbidden, "%sattributes.%s: a game service sets this attribute, clients do not: "+
-				"this project's settings say so", at, name)
+	}
+	return checkProperties(at+"properties.", given.Properties, settings.GetProperties())
+}
+
+// checkProperties is CheckSetters for properties. The names are compared only when there are rules.
+func checkProperties(at string, given map[string][]byte, rules []*pb.PropertyRule) error {
+	others := ByClient
+	for _, rule := range rules {
+		name := rule.GetProperty()
+		if name == OtherProperties {
+			others = rule.GetSetBy()
+		} else if _, sets := given[name]; sets && rule.GetSetBy() != ByClient {
+			return mayNotSet(at+name, "property", rule.GetSetBy())
 		}
+	}
+	if others == ByClient {
+		return nil
+	}
+	ruled := make(map[string]bool, len(rules))
+	for _, rule := range rules {
+		ruled[rule.GetProperty()] = true
+	}
+	delete(ruled, OtherProperties) // a property of that name has no rule of its own
+	first, found := "", false
+	for name := range given {
+		if !ruled[name] && (!found || name < first) {
+			first, found = name, true
+		}
+	}
+	if found {
+		return mayNotSet(at+first, "property", others)
 	}
 	return nil
 }
 
-// VouchedFor is the attributes that claims of the player's token set.
-func VouchedFor(rules []*pb.AttributeRule, caller *auth.Principal) (map[string]float64, error) {
-	var vouched map[string]float64
-	var numbers auth.Numbers
+// mayNotSet says who sets what a client may not set.
+func mayNotSet(path, kind, setBy string) error {
+	if setBy == ByClaim {
+		return problem.New(problem.Forbidden, "%s: a claim of the player's token sets this %s, clients do not: this "+
+			"project's settings say so", path, kind)
+	}
+	return problem.New(problem.Forbidden, "%s: a game service sets this %s, clients do not: this project's settings say "+
+		"so", path, kind)
+}
+
+// VouchedFor is the attributes and properties that claims of the player's token set.
+func VouchedFor(settings *pb.ProjectSettings, caller *auth.Principal) (fields.Values, error) {
+	var vouched fields.Values
+	if !takesClaims(settings) {
+		return vouched, nil
+	}
+	claims := caller.ClaimSet()
+	var err error
+	if vouched.Attributes, err = attributesOf(claims, settings.GetAttributes()); err != nil {
+		return fields.Values{}, err
+	}
+	if vouched.Properties, err = propertiesOf(claims, settings.GetProperties()); err != nil {
+		return fields.Values{}, err
+	}
+	return vouched, nil
+}
+
+func takesClaims(settings *pb.ProjectSettings) bool {
+	for _, rule := range settings.GetAttributes() {
+		if rule.GetSetBy() == ByClaim {
+			return true
+		}
+	}
+	for _, rule := range settings.GetProperties() {
+		if rule.GetSetBy() == ByClaim {
+			return true
+		}
+	}
+	return false
+}
+
+func attributesOf(claims auth.ClaimSet, rules []*pb.AttributeRule) (map[string]float64, error) {
+	attributes := map[string]float64{}
 	for _, rule := range rules {
 		if rule.GetSetBy() != ByClaim {
 			continue
 		}
-		if vouched == nil {
-			vouched, numbers = map[string]float64{}, caller.Numbers()
-		}
-		number, present, ok := numbers.At(rule.GetClaim())
+		number, present, ok := claims.Number(rule.GetClaim())
 		if !ok {
 			return nil, problem.New(problem.Forbidden, "attributes.%s: the claim %s of the token is not a number",
 				rule.GetAttribute(), rule.GetClaim())
 		}
 		if present {
-			vouched[rule.GetAttribute()] = number
+			attributes[rule.GetAttribute()] = number
 		}
 	}
-	return vouched, nil
+	return attributes, nil
 }
 
-// AddVouched is the attributes that were given and those that a token vouches for. What was given counts where a game
-// service gave it.
-func AddVouched(vouched, given map[string]float64, limits fields.Limits) (map[string]float64, error) {
-	all := maps.Clone(vouched)
-	maps.Copy(all, given) // a player's token gives none that claims set
-	if len(all) > limits.Attributes {
-		return nil, problem.New(problem.Invalid, "attributes: %d of them, with those that claims of the token set; at most "+
-			"%d are allowed", len(all), limits.Attributes).Exceeds("max-attributes")
+func propertiesOf(claims auth.ClaimSet, rules []*pb.PropertyRule) (map[string][]byte, error) {
+	properties, size := map[string][]byte{}, 0
+	for _, rule := range rules {
+		if rule.GetSetBy() != ByClaim {
+			continue
+		}
+		text, present, ok := claims.JSON(rule.GetClaim())
+		if !ok {
+			return nil, problem.New(problem.Forbidden, "properties.%s: the path of the claim %s goes through something of the "+
+				"token that is no object", rule.GetProperty(), rule.GetClaim())
+		}
+		if !present {
+			continue
+		}
+		if size += len(text); size > longestClaimed {
+			return nil, problem.New(problem.Forbidden, "properties.%s: with the claim %s of the token, the properties that "+
+				"claims set have %d bytes, at most %d are allowed", rule.GetProperty(), rule.GetClaim(), size, longestClaimed).
+				Exceeds("claimed-properties")
+		}
+		properties[rule.GetProperty()] = text
+	}
+	return properties, nil
+}
+
+// AddVouched is what was given and what a token vouches for. What was given counts where a game service gave it.
+func AddVouched(vouched, given fields.Values, limits fields.Limits) (fields.Values, error) {
+	all := fields.Values{
+		Attributes: merged(vouched.Attributes, given.Attributes),
+		Properties: merged(vouched.Properties, given.Properties),
+	}
+	if n := len(all.Attributes); n > limits.Attributes {
+		return fields.Values{}, problem.New(problem.Invalid, "attributes: %d of them, with those that claims of the token "+
+			"set; at most %d are allowed", n, limits.Attributes).Exceeds("max-attributes")
+	}
+	if n := len(all.Properties); n > limits.Properties {
+		return fields.Values{}, problem.New(problem.Invalid, "properties: %d of them, with those that claims of the token "+
+			"set; at most %d are allowed", n, limits.Properties).Exceeds("max-properties")
 	}
 	return all, nil
+}
+
+// merged has the values of both; what was given comes first. A player's token gives none that claims set.
+func merged[V any](vouched, given map[string]V) map[string]V {
+	if len(vouched) == 0 {
+		return given
+	}
+	all := maps.Clone(vouched)
+	maps.Copy(all, given)
+	return all
 }

@@ -14,6 +14,9 @@ type Values struct {
 	Properties map[string][]byte  `json:"properties"`
 }
 
+// Empty tells whether there are no attributes and no properties.
+func (p *Values) Empty() bool { return len(p.Attributes)+len(p.Properties) == 0 }
+
 // Created is the attribute that the service sets itself.
 const Created = "created"
 

@@ -55,8 +55,8 @@ type Claims struct {
 	Role    string // of developers: Manager, Owner or Support
 	Scope   string // of services: matchmaking or matchmaking.read
 	TTL     time.Duration
-	// Numbers are further claims, by their paths: game.skill is skill in the object game.
-	Numbers map[string]float64
+	// Further are more claims, by their paths: game.skill is skill in the object game. Values are as for package json.
+	Further map[string]any
 }
 
 // Open reads the folder's key pair, and makes folder and pair when there are none. Processes may open the same folder
@@ -98,7 +98,7 @@ func (i *Issuer) Mint(c Claims) (string, error) {
 	if c.Scope != "" {
 		b = b.Claim("scope", c.Scope)
 	}
-	more, err := nest(c.Numbers)
+	more, err := nest(c.Further)
 	if err != nil {
 		return "", err
 	}
@@ -120,9 +120,9 @@ func (i *Issuer) Mint(c Claims) (string, error) {
 var own = []string{"iss", "aud", "sub", "jti", "iat", "nbf", "exp", "kind", "project", "role", "scope"}
 
 // nest makes objects of paths.
-func nest(numbers map[string]float64) (map[string]any, error) {
+func nest(further map[string]any) (map[string]any, error) {
 	top := map[string]any{}
-	for _, path := range slices.Sorted(maps.Keys(numbers)) { // so that the same error comes each time
+	for _, path := range slices.Sorted(maps.Keys(further)) { // so that the same error comes each time
 		names := strings.Split(path, ".")
 		if slices.Contains(names, "") || slices.Contains(own, names[0]) {
 			return nil, fmt.Errorf("issuer: claim %q: a name is empty, or the issuer sets it itself", path)
@@ -134,11 +134,11 @@ func nest(numbers map[string]float64) (map[string]any, error) {
 			}
 			inner, ok := object[name].(map[string]any)
 			if !ok {
-				return nil, fmt.Errorf("issuer: claim %q: %s is a number already", path, name)
+				return nil, fmt.Errorf("issuer: claim %q: %s is a value already", path, name)
 			}
 			object = inner
 		}
-		object[names[last]] = numbers[path]
+		object[names[last]] = further[path]
 	}
 	return top, nil
 }

@@ -263,8 +263,11 @@ func configConditions() []requirement {
 			t.mustRefuse(http.StatusConflict, with(put, "If-Match", `"another"`))
 			again := t.do(http.StatusOK, with(put, "If-Match", tag))
 			sameJSON(t, "the answer of PUT", again.body, there.body)
-			put.body = `{"attributes":{"a":{"setBy":"nobody"}}}`
-			t.do(http.StatusBadRequest, put)
+			for _, bad := range []string{`{"attributes":{"a":{"setBy":"nobody"}}}`, `{"properties":{"a":{"setBy":"nobody"}}}`,
+				`{"properties":{"*":{"setBy":"claim","claim":"a"}}}`} {
+				put.body = bad
+				t.do(http.StatusBadRequest, put)
+			}
 			get.path = "settings/history"
 			t.do(http.StatusOK, get)
 		}},

@@ -1,0 +1,64 @@
+package auth
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// ClaimSet is the claims of a player's token, to take values from.
+type ClaimSet struct{ claims map[string]any }
+
+// ClaimSet reads the claims of a player's token; other tokens have none.
+func (p *Principal) ClaimSet() ClaimSet {
+	var s ClaimSet
+	d := json.NewDecoder(bytes.NewReader(p.claims))
+	d.UseNumber() // a number may be larger than a float64
+	if d.Decode(&s.claims) != nil {
+		s.claims = nil // the claims were read before, so there are none
+	}
+	return s
+}
+
+// Number is the number at a path, which is as those of [Claims]. Null is no claim. ok is false when something else than
+// a finite number is there.
+func (s ClaimSet) Number(path string) (number float64, present, ok bool) {
+	value, present := lookup(s, path)
+	if !present || value == nil {
+		return 0, false, true
+	}
+	text, ok := value.(json.Number)
+	if !ok {
+		return 0, true, false
+	}
+	number, err := text.Float64()
+	return number, true, err == nil
+}
+
+// JSON is the value at a path, which is as those of [Claims]. Numbers are as the token writes them, and the members of
+// objects are sorted. Null is no claim. ok is false when the path goes through something that is no object.
+func (s ClaimSet) JSON(path string) (text []byte, present, ok bool) {
+	value, present := lookup(s, path)
+	if !present || value == nil {
+		return nil, false, true
+	}
+	if _, bad := value.(noObject); bad {
+		return nil, true, false
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), true, err == nil
+}
+
+// Get is for lookup.
+func (s ClaimSet) Get(name string, into any) error {
+	value, present := s.claims[name]
+	to, ok := into.(*any)
+	if !present || !ok {
+		return errors.New("auth: no such claim")
+	}
+	*to = value
+	return nil
+}
