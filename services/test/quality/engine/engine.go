@@ -73,7 +73,7 @@ func Pairs(g *world.Game) []world.Language {
 
 // All returns the engines for a game.
 func All(g *world.Game) []Name {
-	all := []Name{On(world.Own), On(world.Patient)}
+	all := []Name{On(world.Own), On(world.Hasty), On(world.Patient)}
 	if g.Tuned.Until > 0 {
 		all = append(all, On(world.Tuned))
 	}
@@ -101,7 +101,7 @@ func (n Name) Rules() world.Language {
 			return l
 		}
 	}
-	for _, l := range []world.Language{world.Patient, world.Tuned} {
+	for _, l := range []world.Language{world.Hasty, world.Patient, world.Tuned} {
 		if n == On(l) {
 			return l
 		}

@@ -20,6 +20,8 @@ const (
 	AccelByte Language = "accelbyte"
 	// Patient is ours without steps: the last bounds hold at once, and tickets wait for nearer matches where players come.
 	Patient Language = "rules, patient"
+	// Hasty is Patient without patience: tickets take the first match that the last bounds allow.
+	Hasty Language = "rules, hasty"
 	// Tuned is Patient with a patience that is tuned to the world.
 	Tuned Language = "rules, tuned"
 )
@@ -42,6 +44,8 @@ func (l Language) File(g *Game) string {
 		return g.accelByte()
 	case Patient:
 		return g.patient()
+	case Hasty:
+		return g.withPatience(relativeStart, nil)
 	case Tuned:
 		return g.tuned()
 	}
@@ -49,10 +53,10 @@ func (l Language) File(g *Game) string {
 }
 
 // IsOwn returns whether it is ours.
-func (l Language) IsOwn() bool { return l == Own || l.IsPatient() }
+func (l Language) IsOwn() bool { return l == Own || l.IsWide() }
 
-// IsPatient returns whether tickets wait for nearer matches.
-func (l Language) IsPatient() bool { return l == Patient || l == Tuned }
+// IsWide returns whether the last bounds hold at once.
+func (l Language) IsWide() bool { return l == Hasty || l == Patient || l == Tuned }
 
 // Settings are those of a config of the function rules.
 func (l Language) Settings(g *Game) string {
@@ -129,11 +133,14 @@ func (g *Game) tuned() string {
 	return g.withPatience(g.Tuned.Over, object{"until": g.Tuned.Until, "worth": g.Tuned.Worth})
 }
 
+// withPatience is own with the last bounds of skill, and a patience or none.
 func (g *Game) withPatience(over float64, patience object) string {
 	wide := *g
 	wide.Spread, wide.Gap = Bound{Start: g.Spread.Last()}, Bound{Start: g.Gap.Last()}
 	all := wide.own(over)
-	all["patience"] = patience
+	if patience != nil {
+		all["patience"] = patience
+	}
 	return write(all)
 }
 

@@ -14,7 +14,7 @@ import (
 func TestFilesAreTaken(t *testing.T) {
 	for _, w := range world.All() {
 		for _, l := range []world.Language{
-			world.Own, world.Patient, world.Tuned, world.FlexMatch, world.Unity, world.PlayFab, world.AccelByte,
+			world.Own, world.Hasty, world.Patient, world.Tuned, world.FlexMatch, world.Unity, world.PlayFab, world.AccelByte,
 		} {
 			if !l.Says(&w.Game) || l == world.Tuned && w.Large {
 				continue
