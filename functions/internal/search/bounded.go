@@ -3,17 +3,22 @@ package search
 import "matchmaker.dev/pkg/matchfn/rules"
 
 // totalOf returns the sum that a condition bounds, nil for one that bounds none: a total, or a comparison of a sum with
-// a number, or of how far it is from a fixed one, as the rule sets of other matchmakers say it.
-func totalOf(need rules.Condition) *rules.Total {
+// a number, or of how far it is from a fixed one, as the rule sets of other matchmakers say it. If the sum is how many
+// players have an element, and there must be some, it returns the element. That there are not too many is a guard.
+func totalOf(need rules.Condition) (sum *rules.Total, element string) {
 	switch c := need.(type) {
 	case *rules.Total:
-		return c
+		return c, ""
+	case *rules.Holders:
+		if c.Count.Min != nil {
+			return &rules.Total{Value: c.Value, Sum: c.Count, Scope: c.Scope}, c.Element
+		}
 	case *rules.Compare:
 		if sum, bound, op := sided(c); sum != nil {
-			return compared(sum, bound, op)
+			return compared(sum, bound, op), ""
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // sided returns the left and the right side of a comparison with a number, which it puts on the right.

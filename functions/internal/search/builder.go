@@ -75,6 +75,7 @@ type builder struct {
 	regionCosts     []float64
 	numbersOf, list []float64
 	squaresOf       []float64
+	elements        []uint32
 	strengths       []strength
 	one             [1][]uint32
 }
@@ -256,6 +257,22 @@ func (b *builder) loosest(bound *rules.Bound) float64 {
 	return n
 }
 
+// loosestRange returns a range as wide as it can be in any match with this anchor and what was chosen so far.
+func (b *builder) loosestRange(r rules.Range) (least, most float64) {
+	least, most = math.Inf(-1), math.Inf(1)
+	if r.Min != nil {
+		b.noteLoosest(r.Min)
+		if n, _, off := r.Min.Over(0, b.loosestAt(r.Min)); !off {
+			least = n
+		}
+	}
+	if r.Max != nil {
+		b.noteLoosest(r.Max)
+		most = b.loosest(r.Max)
+	}
+	return least, most
+}
+
 // beside returns whether a ticket may be in a match with the anchor, as far as they alone say.
 func (b *builder) beside(t uint32) bool {
 	if b.masks != nil {
@@ -356,6 +373,8 @@ func (b *builder) fits(need rules.Condition, t uint32, others, team []uint32) bo
 		b.noteLoosest(c.Count.Max)
 		n := b.holders(c, within(c.Scope)) + b.holders(c, []uint32{t})
 		return float64(n) <= b.loosest(c.Count.Max)
+	case *rules.Overlap:
+		return b.mayOverlap(c, t, within(c.Scope))
 	case *rules.AnyOf: // the match may hold by another one, as long as there is one
 		return slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return b.fits(one, t, others, team) })
 	case *rules.Avoid:

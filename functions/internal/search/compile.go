@@ -101,6 +101,8 @@ func scopeOf(need rules.Condition) (of rules.Of, refuses bool) {
 		return c.Scope.Of, true
 	case *rules.Holders:
 		return c.Scope.Of, c.Count.Max != nil
+	case *rules.Overlap:
+		return c.Scope.Of, true
 	case *rules.Avoid:
 		return c.Scope.Of, true
 	}

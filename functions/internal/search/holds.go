@@ -254,61 +254,6 @@ func (b *builder) holders(c *rules.Holders, group []uint32) (n int) {
 	return n
 }
 
-func (b *builder) overlap(c *rules.Overlap, group []uint32) bool {
-	var with []uint32
-	if c.Other == "" {
-		for _, text := range c.With {
-			if e := b.pool.names.numbers[text]; e != 0 {
-				with = append(with, e)
-			}
-		}
-	} else {
-		with = b.together(b.column(c.Other), c.Merge, group)
-	}
-	column := b.column(c.Value)
-	for _, t := range group {
-		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
-			set, has := column.set(p)
-			if !has {
-				continue
-			}
-			b.looks += len(set) * len(with)
-			n := 0
-			for _, e := range set {
-				if slices.Contains(with, e) {
-					n++
-				}
-			}
-			if !b.within(float64(n), c.Count) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// together is the union or the intersection of all sets.
-func (b *builder) together(c *column, how rules.Merge, group []uint32) (all []uint32) {
-	first := true
-	for _, t := range group {
-		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
-			set, has := c.set(p)
-			if !has {
-				continue
-			}
-			if first || how == rules.Union {
-				b.looks += len(set)
-				all = append(all, set...)
-			} else {
-				b.looks += len(set) * len(all)
-				all = slices.DeleteFunc(all, func(e uint32) bool { return !slices.Contains(set, e) })
-			}
-			first = false
-		}
-	}
-	return all
-}
-
 // avoids returns whether nobody of the tickets is with one to avoid.
 func (b *builder) avoids(c *rules.Avoid, group []uint32) bool {
 	for _, t := range group {

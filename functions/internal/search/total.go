@@ -9,17 +9,18 @@ import (
 
 // total is a sum that must be met, and what each ticket adds to it. A sum may be too little in a part of a match and
 // right in the whole. But what is too much stays so if nobody takes from it; and what is lacking must come from the
-// tickets that may still join, in the places that are left.
+// tickets that may still join, in the places that are left. How many players have an element is such a sum, too.
 type total struct {
-	need   *rules.Total
-	column *column
-	adds   []float64 // of each ticket
+	need    *rules.Total
+	column  *column
+	element string    // that players must have to count; empty for a sum of numbers
+	adds    []float64 // of each ticket
 }
 
 func (s *search) findTotals() {
 	for i := range s.all {
-		if c := totalOf(s.all[i].Need); c != nil && s.all[i].Active == nil && c.Scope.Of != rules.BesideAnchor {
-			s.totals = append(s.totals, &total{need: c, column: s.column(c.Value)})
+		if c, element := totalOf(s.all[i].Need); c != nil && s.all[i].Active == nil && c.Scope.Of != rules.BesideAnchor {
+			s.totals = append(s.totals, &total{need: c, column: s.column(c.Value), element: element})
 		}
 	}
 }
@@ -58,10 +59,18 @@ func (s *search) overloaded() {
 }
 
 func (o *total) extend(p *pool) {
+	element := p.names.numbers[o.element]
 	for t := len(o.adds); t < p.tickets(); t++ {
 		sum, first := 0.0, p.first[t]
 		for player := first; player < p.first[t+1]; player++ {
-			if v := o.column.numbers[player]; v == v && o.column.counts(player, first) {
+			if !o.column.counts(player, first) {
+				break
+			}
+			if o.element != "" {
+				if set, _ := o.column.set(player); element != 0 && slices.Contains(set, element) {
+					sum++
+				}
+			} else if v := o.column.numbers[player]; v == v {
 				sum += v
 			}
 		}
@@ -91,20 +100,9 @@ func (b *builder) beginSums() {
 	s := &b.sums
 	s.least, s.most = s.least[:0], s.most[:0]
 	for _, o := range b.totals {
-		least, most := math.Inf(-1), math.Inf(1)
-		if bound := o.need.Sum.Min; bound != nil {
-			b.noteLoosest(bound)
-			if n, _, off := bound.Over(0, b.loosestAt(bound)); !off {
-				least = n - slack*(1+math.Abs(n))
-			}
-		}
-		if bound := o.need.Sum.Max; bound != nil {
-			b.noteLoosest(bound)
-			if n := b.loosest(bound); !math.IsInf(n, 1) {
-				most = n + slack*(1+math.Abs(n))
-			}
-		}
-		s.least, s.most = append(s.least, least), append(s.most, most)
+		least, most := b.loosestRange(o.need.Sum)
+		s.least = append(s.least, least-slack*(1+math.Abs(least)))
+		s.most = append(s.most, most+slack*(1+math.Abs(most)))
 	}
 }
 
@@ -196,8 +194,16 @@ func (b *builder) sumsLack(from int) bool {
 	for k, o := range b.totals {
 		lacks := 0.0
 		for team := range b.teams {
-			if at, ok := b.sumOf(k, team); ok {
-				lacks += greater(0, s.least[k]-s.of[at])
+			at, ok := b.sumOf(k, team)
+			if !ok {
+				continue
+			}
+			one, room := greater(0, s.least[k]-s.of[at]), b.arranged.limits[team]-b.players[team]
+			if lacks += one; o.need.Scope.Of == rules.InMatch {
+				room = b.top - b.total
+			}
+			if one > s.gain[k]*float64(room)*(1+slack) {
+				return true
 			}
 			if o.need.Scope.Of == rules.InMatch {
 				break
