@@ -174,6 +174,40 @@ func (b *builder) inLineups(c supply, steps int, begin func(a *arrangement) bool
 	return b.inEach(&c, half, false, begin, grow)
 }
 
+const (
+	// firstSteps is how many steps a number of teams gets at first where all combinations are tried.
+	firstSteps = 1 << 10
+	// moreSteps is how many times as many it gets when these were too few.
+	moreSteps = 8
+)
+
+// inAll is inLineups where all combinations are tried. Each number of teams gets few steps at first, and those that
+// these were too few for get more when all were tried: few teams have few combinations.
+func (b *builder) inAll(c supply, begin func(a *arrangement) bool, grow func() bool) (found bool) {
+	var done []bool // of each number of teams
+	for steps := firstSteps; ; steps *= moreSteps {
+		at := 0
+		b.lineups(&c, func(a *arrangement) bool {
+			if at++; at > len(done) {
+				done = append(done, false)
+			} else if done[at-1] {
+				return true
+			}
+			if !begin(a) {
+				done[at-1] = true
+				return true
+			}
+			b.steps, b.used = steps, 0
+			found = grow()
+			done[at-1] = b.used <= steps
+			return !found && b.work > 0
+		})
+		if found || b.work <= 0 || !slices.Contains(done, false) {
+			return found
+		}
+	}
+}
+
 // inEach is inLineups with so many steps. If it narrows, the supply gets smaller.
 func (b *builder) inEach(
 	c *supply, steps int, narrows bool, begin func(a *arrangement) bool, grow func() bool,

@@ -209,7 +209,7 @@ func (s *search) matches(order []uint32) {
 		found := s.sweep(order, first, eighths)
 		found = found || first == quickly && s.sweep(order, thoroughly, lateShare)
 		found = found || s.rest(order)
-		if !found || s.work <= 0 {
+		if s.short = s.short || s.work <= 0; !found || s.work <= 0 {
 			return
 		}
 		order = slices.DeleteFunc(slices.Clone(order), func(t uint32) bool { return s.taken[t] })
@@ -265,6 +265,8 @@ type search struct {
 	work, budget int
 	taken        []bool
 	found        []Match
+	// short is set if the work was too little to try all combinations.
+	short bool
 
 	members []*Member // of all games, in the order of the pool
 	unfit   []bool    // of each member: whether no match can have him
@@ -480,16 +482,18 @@ func (s *search) try(anchor uint32, steps int) bool {
 func (s *search) build(anchor uint32, steps int) bool {
 	b := s.b
 	b.begin(anchor)
-	if steps == math.MaxInt {
-		b.repairs = mostRepairs
-	}
-	return b.inLineups(b.supplyOf(anchor), steps, func(a *arrangement) bool {
+	begin := func(a *arrangement) bool {
 		if !b.enough(a) {
 			return false
 		}
 		b.arrange(a)
 		return true
-	}, b.grow)
+	}
+	if steps == math.MaxInt {
+		b.repairs = mostRepairs
+		return b.inAll(b.supplyOf(anchor), begin, b.grow)
+	}
+	return b.inLineups(b.supplyOf(anchor), steps, begin, b.grow)
 }
 
 // keep keeps the match that was built, and takes its tickets.
@@ -537,30 +541,55 @@ func (s *search) rolesLeft() bool {
 }
 
 // rest tries all combinations of what is left, in groups that could be together, if they are small, with a part of the
-// work.
+// work. Each anchor gets little of it at first, and those that this was too little for get more when all were tried: an
+// anchor with very many combinations leaves work to others, who may have few.
 func (s *search) rest(order []uint32) (found bool) {
 	left := s.budget / restShare
-	s.anchorsLeft = few
+	s.anchorsLeft, s.short = few, false
+	var open [][]uint32 // anchors, with those that come after them
 	for _, group := range s.smallGroups(order) {
-		for i, anchor := range group {
-			if left = min(left, s.work); left <= 0 {
-				return found
-			}
+		for i := range group {
+			open = append(open, group[i:])
+		}
+	}
+	for share := max(1, left/firstShare); len(open) > 0; share *= moreShare {
+		var more [][]uint32
+		for _, of := range open {
+			anchor := of[0]
 			if s.taken[anchor] {
 				continue
 			}
-			ok, cost := s.attempt(wholly, anchor, left, func() bool {
-				if s.b.begin(anchor); s.b.narrow < 1 {
-					return false // it can wait
-				}
-				s.b.distant = s.b.far()
-				s.b.look(slices.DeleteFunc(slices.Clone(group[i+1:]), func(t uint32) bool { return s.taken[t] }), false)
-				return s.try(anchor, math.MaxInt)
-			})
-			found, left = found || ok, left-cost
+			if left = min(left, s.work); left <= 0 {
+				s.short = true
+				return found
+			}
+			ok, cost := s.attempt(wholly, anchor, min(share, left), func() bool { return s.combine(anchor, of[1:]) })
+			if found, left = found || ok, left-cost; !ok && s.entry(wholly, anchor).granted > 0 {
+				more = append(more, of)
+			}
 		}
+		open = more
 	}
 	return found
+}
+
+const (
+	// firstShare is which part of the work for all combinations an anchor gets at first: one of so many.
+	firstShare = 4 * few
+	// moreShare is how many times as much it gets when that was too little.
+	moreShare = 8
+)
+
+// combine tries all combinations of an anchor and those of some tickets that are left and may be in a match with it.
+func (s *search) combine(anchor uint32, others []uint32) bool {
+	b := s.b
+	if b.pair(anchor); b.narrow < 1 {
+		return false // it can wait
+	}
+	b.distant = b.far()
+	s.work -= len(others)
+	b.look(slices.DeleteFunc(slices.Clone(others), func(t uint32) bool { return s.taken[t] || !b.beside(t) }), true)
+	return s.try(anchor, math.MaxInt)
 }
 
 // smallGroups returns what is left of the groups of tickets that could be together, of those that are small.
