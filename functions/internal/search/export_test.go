@@ -1,4 +1,13 @@
 package search
 
+import "matchmaker.dev/pkg/matchfn/rules"
+
 // Regionless is a rule set without regions, for tests.
 var Regionless = regionless
+
+// Tried is Search, and returns whether all combinations of what is left were tried: the work did not end before.
+func Tried(r *rules.Rules, source Source, work int) (found []Match, all bool) {
+	s := newSearch(r, read(r, source))
+	found = s.search(&Games{}, work)
+	return found, !s.short
+}

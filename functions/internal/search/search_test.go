@@ -62,16 +62,34 @@ func judged(m search.Match) judge.Match {
 
 const plenty = 50_000_000
 
+// muchMore is how many times as much work a search gets whose work ended before a match that there is.
+const muchMore = 100
+
+// mostRepeated is in how many pools that may be so at most: in one of so many, and in one in any case.
+const mostRepeated = 1000
+
 // result is what was found in a pool.
 type result struct {
-	matches int
-	told    bool   // whether the reference could say what is left
-	wrong   string // what is wrong with it, if anything is
+	matches  int
+	told     bool   // whether the reference could say what is left
+	wrong    string // what is wrong with it, if anything is
+	ended    bool   // whether the work ended before all that is left was tried
+	repeated bool   // whether this was so while there was a match, and it was searched again with much more
 }
 
-// search searches a pool, and looks at what is found.
+// searched searches a pool, and looks at what is found. If the work ended before a match, it searches again with much
+// more.
 func searched(r *rules.Rules, pool []judge.Ticket) result {
-	found := search.Search(r, tickets(pool), nil, plenty)
+	got := searchedWith(r, pool, plenty)
+	if got.ended && got.wrong != "" {
+		got = searchedWith(r, pool, muchMore*plenty)
+		got.ended, got.repeated = true, true
+	}
+	return got
+}
+
+func searchedWith(r *rules.Rules, pool []judge.Ticket, work int) result {
+	found, all := search.Tried(r, tickets(pool), work)
 	left := map[int]bool{}
 	for i := range pool {
 		left[i] = true
@@ -96,11 +114,12 @@ func searched(r *rules.Rules, pool []judge.Ticket) result {
 		}
 	}
 	m, ok, told := judge.Find(r, rest, *parts)
+	got := result{matches: len(found), told: told, ended: !all}
 	if ok {
-		return result{len(found), told, fmt.Sprintf(
-			"%d matches were found, and of the %d tickets that are left %+v is one", len(found), len(rest), m)}
+		got.wrong = fmt.Sprintf(
+			"%d matches were found, and of the %d tickets that are left %+v is one", len(found), len(rest), m)
 	}
-	return result{len(found), told, ""}
+	return got
 }
 
 // The search finds a match if there is one, leaves over nothing that could be a match, and finds only what the rules
@@ -115,6 +134,13 @@ func TestSearchFindsWhatTheReferenceFinds(t *testing.T) {
 		}
 		pool := world{random}.pool(*least + random.IntN(*most-*least+1))
 		got := searched(r, pool)
+		o.count = map[string]int{}
+		if got.ended {
+			o.count["ended"]++
+		}
+		if got.repeated {
+			o.count["repeated"]++
+		}
 		switch o.unknown = !got.told; {
 		case got.matches > 0:
 			o.kind = "matches"
@@ -134,6 +160,10 @@ func TestSearchFindsWhatTheReferenceFinds(t *testing.T) {
 	matches, none := counts["matches"], counts["none"]
 	t.Logf("%d pools with a match, %d without; in %d the reference could not say whether there is another",
 		matches, none, counts["unknown"])
+	t.Logf("in %d the work ended before all was tried, in %d of them before a match", counts["ended"], counts["repeated"])
+	if repeated := counts["repeated"]; repeated > max(1, *cases/mostRepeated) {
+		t.Errorf("in %d of %d pools the work was too little for a match", repeated, *cases)
+	}
 	if *cases >= 200 && (matches < *cases/20 || none < *cases/50) {
 		t.Errorf("the cases say little: %d pools with a match, %d without", matches, none)
 	}
