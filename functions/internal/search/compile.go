@@ -60,6 +60,10 @@ func (s *search) findGuards() {
 				s.quick[i].key = true
 				continue
 			}
+		case *rules.Overlap:
+			if aloneDecides(c) {
+				continue
+			}
 		case *rules.Spread:
 			g.bound = c.Max
 			if c.Max.Clock != rules.Own && (g.scope == rules.InMatch || g.scope == rules.BesideAnchor) {

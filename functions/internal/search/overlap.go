@@ -1,15 +1,89 @@
 package search
 
 import (
+	"math"
 	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
+// lone is an overlap that some tickets never have, whoever is with them. Of these no match can have any.
+type lone struct {
+	need   *rules.Overlap
+	column *column
+	never  []bool // of each ticket
+}
+
+// findLones finds the overlaps that count in every team.
+func (s *search) findLones() {
+	for i := range s.all {
+		if c, ok := s.all[i].Need.(*rules.Overlap); ok && s.all[i].Active == nil && c.Scope.Of != rules.InTeams {
+			s.lones = append(s.lones, &lone{need: c, column: s.column(c.Value)})
+		}
+	}
+}
+
+// extend finds out of each ticket whether a player of it has too few or too many elements in common with a list, or
+// fewer elements than he must have in common with others.
+func (o *lone) extend(p *pool) {
+	least, most := math.Inf(-1), math.Inf(1)
+	if n, _, off := o.need.Count.Min.Over(0, math.Inf(1)); !off {
+		least = n
+	}
+	if _, n, off := o.need.Count.Max.Over(0, math.Inf(1)); !off {
+		most = n
+	}
+	with := p.names.lookUp(o.need.With, nil)
+	for t := len(o.never); t < p.tickets(); t++ {
+		never := false
+		for player := p.first[t]; player < p.first[t+1]; player++ {
+			set, has := o.column.set(player)
+			if !has {
+				continue
+			}
+			if o.need.Other != "" {
+				never = never || float64(len(set)) < least
+				continue
+			}
+			n := float64(inBoth(set, with))
+			never = never || n < least || n > most
+		}
+		o.never = append(o.never, never)
+	}
+}
+
+// aloneDecides returns whether an overlap refuses nobody before a match is whole but the tickets that never have it.
+func aloneDecides(c *rules.Overlap) bool {
+	if c.Other == "" {
+		return c.Count.Min.Constant() && c.Count.Max.Constant()
+	}
+	return c.Merge == rules.Union && c.Count.Max == nil
+}
+
+// lookUp appends the numbers of texts that are known.
+func (n *interner) lookUp(texts []string, to []uint32) []uint32 {
+	for _, text := range texts {
+		if e := n.numbers[text]; e != 0 {
+			to = append(to, e)
+		}
+	}
+	return to
+}
+
+// inBoth is how many elements of a set are in a list.
+func inBoth(set, list []uint32) (n int) {
+	for _, e := range set {
+		if slices.Contains(list, e) {
+			n++
+		}
+	}
+	return n
+}
+
 // overlap returns whether each player of a group has as many elements in common with the others, or with a list, as the
 // rules say.
 func (b *builder) overlap(c *rules.Overlap, group []uint32) bool {
-	with, _ := b.overlapped(c, group)
+	with, _ := b.listOf(c, group)
 	return b.eachOverlap(c, group, with, func(n, _ int) bool { return b.within(float64(n), c.Count) })
 }
 
@@ -21,7 +95,7 @@ func (b *builder) mayOverlap(c *rules.Overlap, t uint32, others []uint32) bool {
 	if c.Other != "" && (c.Merge == rules.Intersection || c.Count.Max != nil && len(others) < few) {
 		group = append(group, others...) // a union of very many takes too long
 	}
-	with, some := b.overlapped(c, group)
+	with, some := b.listOf(c, group)
 	return b.eachOverlap(c, group, with, func(n, all int) bool {
 		fewest, greatest := n, n
 		if c.Other != "" && c.Merge == rules.Union {
@@ -35,19 +109,13 @@ func (b *builder) mayOverlap(c *rules.Overlap, t uint32, others []uint32) bool {
 	})
 }
 
-// overlapped returns the list that the sets of a group are compared with, and whether there is one.
-func (b *builder) overlapped(c *rules.Overlap, group []uint32) (with []uint32, some bool) {
+// listOf returns the list that the sets of a group are compared with, and whether there is one.
+func (b *builder) listOf(c *rules.Overlap, group []uint32) (with []uint32, some bool) {
 	if c.Other != "" {
 		return b.together(b.column(c.Other), c.Merge, group)
 	}
-	with = b.elements[:0]
-	for _, text := range c.With {
-		if e := b.pool.names.numbers[text]; e != 0 {
-			with = append(with, e)
-		}
-	}
-	b.elements = with
-	return with, true
+	b.elements = b.pool.names.lookUp(c.With, b.elements[:0])
+	return b.elements, true
 }
 
 // eachOverlap looks at how many elements each set of a group has in common with a list, and how many it has at all,
@@ -61,13 +129,7 @@ func (b *builder) eachOverlap(c *rules.Overlap, group, with []uint32, look func(
 				continue
 			}
 			b.looks += len(set) * len(with)
-			n := 0
-			for _, e := range set {
-				if slices.Contains(with, e) {
-					n++
-				}
-			}
-			if !look(n, len(set)) {
+			if !look(inBoth(set, with), len(set)) {
 				return false
 			}
 		}

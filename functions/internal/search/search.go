@@ -107,6 +107,11 @@ func (s *search) prepare(games *Games, unfit []bool) (order []uint32) {
 	for t, unsuited := range s.roles.unsuited {
 		s.taken[t] = s.taken[t] || unsuited
 	}
+	for _, of := range s.lones {
+		for t, never := range of.never {
+			s.taken[t] = s.taken[t] || never
+		}
+	}
 	s.overloaded()
 	s.unfit = slices.Clone(s.taken[s.pool.waiting:])
 	for t := s.pool.waiting; t < s.pool.tickets(); t++ {
@@ -290,6 +295,7 @@ type search struct {
 	torn        []bool   // of each ticket: whether no match can have all of its players
 	spans       []*spans
 	totals      []*total
+	lones       []*lone
 	shares      []*share // of each of all; nil for others than gaps
 	allShares   []*share
 	balances    []balance
@@ -361,6 +367,7 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	s.late, s.byParty = slices.ContainsFunc(r.Prefer, isLate), slices.ContainsFunc(r.Prefer, aboutParties)
 	s.findGuards()
 	s.findTotals()
+	s.findLones()
 	s.findShares()
 	s.findBalances()
 	s.findCommon()
@@ -384,6 +391,9 @@ func (s *search) extend() {
 	for _, of := range s.totals {
 		of.extend(s.pool)
 	}
+	for _, of := range s.lones {
+		of.extend(s.pool)
+	}
 	for _, of := range s.allShares {
 		of.extend(s.pool)
 	}
@@ -401,6 +411,9 @@ func (s *search) cut(tickets int) {
 	}
 	for _, of := range s.totals {
 		of.adds = of.adds[:tickets]
+	}
+	for _, of := range s.lones {
+		of.never = of.never[:tickets]
 	}
 	for _, of := range s.allShares {
 		of.sums, of.n = of.sums[:tickets], of.n[:tickets]

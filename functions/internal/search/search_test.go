@@ -80,15 +80,15 @@ type result struct {
 // searched searches a pool, and looks at what is found. If the work ended before a match, it searches again with much
 // more.
 func searched(r *rules.Rules, pool []judge.Ticket) result {
-	got := searchedWith(r, pool, plenty)
+	got := searchWith(r, pool, plenty)
 	if got.ended && got.wrong != "" {
-		got = searchedWith(r, pool, muchMore*plenty)
+		got = searchWith(r, pool, muchMore*plenty)
 		got.ended, got.repeated = true, true
 	}
 	return got
 }
 
-func searchedWith(r *rules.Rules, pool []judge.Ticket, work int) result {
+func searchWith(r *rules.Rules, pool []judge.Ticket, work int) result {
 	found, all := search.Tried(r, tickets(pool), work)
 	left := map[int]bool{}
 	for i := range pool {
