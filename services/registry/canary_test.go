@@ -153,6 +153,29 @@ func TestCanaryGrowsToAll(t *testing.T) {
 	}
 }
 
+// A canary of which too little is known to find much longer waits gets no more configs, but has to make more matches.
+// Twelve before and twelve of it find none.
+func TestCanaryWaitsUntilMuchWouldBeFound(t *testing.T) {
+	b := startTrial(t, "a", "b")
+	waits := []float64{1, 2.5, 6}
+	for _, wait := range waits {
+		b.matched(t, "a", 1, 0, 4, wait)
+	}
+	wants[function](t, b.act(t, "canary", `{"version":2,"configs":["a"],"leastMatches":10}`), http.StatusOK)
+	began := b.record(t).GetCanary().GetStepBegan()
+	for _, wait := range waits {
+		b.matched(t, "a", 2, began, 4, wait)
+	}
+	f := b.await(t, "more matches are wanted", 30, 0, func(f *pb.Function) bool { return f.GetCanary().GetWanted() > 0 })
+	if c := f.GetCanary(); c.GetWanted() != 24 || c.GetStep() != 0 || c.GetLooks() != 1 {
+		t.Errorf("the canary is %v", c)
+	}
+	for _, wait := range waits {
+		b.matched(t, "a", 2, began, 98, wait)
+	}
+	b.await(t, "it grows", 60, 0, func(f *pb.Function) bool { return f.GetCanary() == nil && f.GetVersion() == 2 })
+}
+
 func TestCanaryIsWithdrawn(t *testing.T) {
 	for name, c := range map[string]struct {
 		wait         float64 // of the canary's matches

@@ -133,7 +133,14 @@ func (r *registry) lookAt(ctx context.Context, key hosted) error {
 		return r.withdraw(ctx, key, f, "it is worse: "+textOf(worse))
 	case e.Now.UnixMilli() >= c.GetUntil():
 		return r.withdraw(ctx, key, f, fmt.Sprintf("its time is over: in this step it made %d matches, %d are needed; %s",
-			found.Matches, c.GetLeast(), textOf(found.Findings)))
+			found.Matches, max(c.GetLeast(), c.GetWanted()), textOf(found.Findings)))
+	case found.ByMatches && !found.Sure:
+		return r.changeCanary(ctx, key, f, func(next *pb.Function) (*pb.Function, *pb.Event, error) {
+			noteLook(next.GetCanary(), e)
+			next.Canary.Looks++
+			next.Canary.Wanted = 2 * found.Matches
+			return next, nil, nil
+		})
 	case found.ByMatches:
 		return r.grow(ctx, key, f, e, fmt.Sprintf("after %d matches, %d of %d runs failed; %s", found.Matches, e.Failed,
 			e.Runs, textOf(found.Findings)))
@@ -217,6 +224,7 @@ func (r *registry) grow(
 	grown := proto.CloneOf(f.GetCanary())
 	noteLook(grown, e)
 	grown.Looks++
+	grown.Wanted = 0
 	grown.StepBegan = e.Now.UnixMilli()
 	for canaries.Percent(grown) < 100 {
 		grown.Step++
@@ -326,7 +334,7 @@ func (r *registry) canaryOf(project string, f *pb.Function) *canary {
 	answer := &canary{
 		Version: c.GetUpload(), Configs: c.GetConfigs(), Queues: c.GetQueues(), BlockSeconds: c.GetBlock() / 1000,
 		Steps: c.GetSteps(), Step: c.GetStep(), Began: iso8601(c.GetBegan()), StepBegan: iso8601(c.GetStepBegan()),
-		Until: iso8601(c.GetUntil()), LeastMatches: c.GetLeast(),
+		Until: iso8601(c.GetUntil()), LeastMatches: max(c.GetLeast(), c.GetWanted()),
 		TolerancePercent: cmp.Or(c.GetTolerance(), canaries.Tolerance),
 		Health:           healthOf(r.board.uploadOf(project, f.GetName(), c.GetUpload())),
 	}
@@ -337,7 +345,8 @@ func (r *registry) canaryOf(project string, f *pb.Function) *canary {
 	answer.Matches, answer.Runs, answer.Failed = last.Matches, last.runs[0], last.runs[1]
 	for _, found := range last.Findings {
 		answer.Findings = append(answer.Findings, finding{
-			Name: found.Name, Canary: found.Canary, Current: found.Other, Worse: finite(found.Change), P: found.P,
+			Name: found.Name, Canary: orNone(found.Canary), Current: orNone(found.Other), Worse: finite(found.Change),
+			P:     orNone(found.P),
 			Limit: found.Limit, Seen: finite(found.Seen),
 		})
 	}
@@ -350,4 +359,12 @@ func finite(v float64) *float64 {
 		return nil
 	}
 	return &v
+}
+
+// orNone is 0 for what is no number.
+func orNone(v float64) float64 {
+	if finite(v) == nil {
+		return 0
+	}
+	return v
 }

@@ -1131,7 +1131,9 @@ type Canary struct {
 	WithRuns   int64 `protobuf:"varint,16,opt,name=with_runs,json=withRuns,proto3" json:"with_runs,omitempty"`
 	WithFailed int64 `protobuf:"varint,17,opt,name=with_failed,json=withFailed,proto3" json:"with_failed,omitempty"`
 	// tolerance is by which part in percent waits and measures may be worse in any case. 0 is the default.
-	Tolerance     int32 `protobuf:"varint,18,opt,name=tolerance,proto3" json:"tolerance,omitempty"`
+	Tolerance int32 `protobuf:"varint,18,opt,name=tolerance,proto3" json:"tolerance,omitempty"`
+	// wanted is how many matches the step needs for the next look, if those of the last look were too few to find much.
+	Wanted        int64 `protobuf:"varint,19,opt,name=wanted,proto3" json:"wanted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1288,6 +1290,13 @@ func (x *Canary) GetWithFailed() int64 {
 func (x *Canary) GetTolerance() int32 {
 	if x != nil {
 		return x.Tolerance
+	}
+	return 0
+}
+
+func (x *Canary) GetWanted() int64 {
+	if x != nil {
+		return x.Wanted
 	}
 	return 0
 }
@@ -3798,7 +3807,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\tno_return\x18\r \x01(\bR\bnoReturn\x129\n" +
 	"\breturned\x18\x0e \x01(\v2\x1d.matchmaker.v1.FunctionReturnR\breturned\x12-\n" +
 	"\x06canary\x18< \x01(\v2\x15.matchmaker.v1.CanaryR\x06canary\x12;\n" +
-	"\fcanary_ended\x18= \x01(\v2\x18.matchmaker.v1.CanaryEndR\vcanaryEnded\"\xe8\x03\n" +
+	"\fcanary_ended\x18= \x01(\v2\x18.matchmaker.v1.CanaryEndR\vcanaryEnded\"\x80\x04\n" +
 	"\x06Canary\x12\x16\n" +
 	"\x06upload\x18\x01 \x01(\x03R\x06upload\x12\x14\n" +
 	"\x05began\x18\x02 \x01(\x03R\x05began\x12\x14\n" +
@@ -3820,7 +3829,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\twith_runs\x18\x10 \x01(\x03R\bwithRuns\x12\x1f\n" +
 	"\vwith_failed\x18\x11 \x01(\x03R\n" +
 	"withFailed\x12\x1c\n" +
-	"\ttolerance\x18\x12 \x01(\x05R\ttolerance\"7\n" +
+	"\ttolerance\x18\x12 \x01(\x05R\ttolerance\x12\x16\n" +
+	"\x06wanted\x18\x13 \x01(\x03R\x06wanted\"7\n" +
 	"\rCanaryMeasure\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04more\x18\x02 \x01(\bR\x04more\"k\n" +

@@ -20,7 +20,8 @@ func welch(of, others []float64, alpha float64) (p, seen float64) {
 		}
 		return 1, 0
 	}
-	t := distuv.StudentsT{Sigma: 1, Nu: (a + b) * (a + b) / (a*a/(n-1) + b*b/(m-1))}
+	part := a / (a + b)
+	t := distuv.StudentsT{Sigma: 1, Nu: 1 / (part*part/(n-1) + (1-part)*(1-part)/(m-1))}
 	size := math.Sqrt(a + b)
 	return 1 - t.CDF((mean-otherMean)/size), (t.Quantile(1-alpha) + t.Quantile(Power)) * size
 }

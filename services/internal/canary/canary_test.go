@@ -203,6 +203,80 @@ func TestWaitsThatGoUpAndDown(t *testing.T) {
 	}
 }
 
+// A canary for which players wait twice as long is found, whatever few odd matches there are: of players who waited for
+// very long on purpose, of a slot in which the service was down, of another config whose values were all 0.
+func TestFewOddMatchesHideNothing(t *testing.T) {
+	odd := func(w *trial, slot time.Time, config string, mark int64, wait, spread float64) {
+		w.books[report.SlotOf(slot)].Add(&report.Match{
+			Key: report.Key{Config: config, Function: "f", Upload: 1, Canary: mark}, Players: 2, Waits: []float64{wait, wait},
+			Values: []report.Value{{Kind: report.Spread, Name: "skill", Value: spread}},
+		})
+	}
+	for name, add := range map[string]func(w *trial){
+		"none":      func(*trial) {},
+		"long wait": func(w *trial) { odd(w, time.UnixMilli(began).Add(-time.Minute), "a", 0, 3500, 1e12) },
+		"bad slot":  func(w *trial) { w.play(-30*time.Minute, 5, "a", 1, 0, 20, 60) },
+		"another config": func(w *trial) {
+			for range 100 {
+				odd(w, time.UnixMilli(began).Add(-time.Minute), "b", 0, 5, 0)
+			}
+			odd(w, time.UnixMilli(began), "b", began, 5, 1e-9)
+		},
+	} {
+		w := newTrial(9, &pb.Canary{Configs: []string{"a"}})
+		for slot := range 12 {
+			if name != "bad slot" || slot != 6 {
+				w.play(time.Duration(slot-12)*5*time.Minute, 5, "a", 1, 0, 20, 5)
+			}
+		}
+		w.play(0, 20, "a", 2, began, 20, 10)
+		add(w)
+		if f := w.look().finding("wait"); !f.Worse || !(f.Change > 0.5 && f.Change < 1.5) {
+			t.Errorf("%s: waits are %+v", name, f)
+		}
+	}
+}
+
+// Where much longer waits would not be found, the canary does not grow. With more matches they are.
+func TestCanaryOfWhichTooLittleIsKnown(t *testing.T) {
+	for matches, sure := range map[int]bool{1: false, 40: true} {
+		w := newTrial(5, &pb.Canary{Configs: []string{"a"}, Least: 1})
+		w.play(-time.Hour, 60, "a", 1, 0, 20, 5)
+		w.play(0, 10, "a", 2, began, matches, 5)
+		w.f.Canary.Least = 10
+		if r := w.look(); !r.ByMatches || r.Sure != sure {
+			t.Errorf("with %d matches a minute it is sure: %v, %+v", matches, r.Sure, r.finding("wait"))
+		}
+		w.f.Canary.Wanted = 401
+		if w.look().ByMatches {
+			t.Error("it is decided by fewer matches than are wanted")
+		}
+	}
+}
+
+// Values that are nearly equal are compared, and no number is lost.
+func TestBlocksOfTinyValues(t *testing.T) {
+	w := newTrial(5, &pb.Canary{Block: 60_000, Steps: []int32{50, 100}, Step: 1})
+	for m := range 60 {
+		at := began + int64(m)*60_000
+		upload, mark := For(w.f, "any", "", at)
+		for range 10 {
+			book := w.books[report.SlotOf(time.UnixMilli(at))]
+			if book == nil {
+				w.play(time.Duration(m)*time.Minute, 1, "any", max(upload, 1), mark, 1, 5)
+				book = w.books[report.SlotOf(time.UnixMilli(at))]
+			}
+			book.Add(&report.Match{Key: report.Key{Config: "any", Function: "f", Upload: max(upload, 1), Canary: mark},
+				Players: 2, Waits: []float64{5, 5}, Values: []report.Value{{Kind: report.Spread, Name: "skill",
+					Value: 1e-100 * w.random.Float64()}}})
+		}
+	}
+	w.now = time.UnixMilli(began).Add(2 * time.Hour)
+	if f := w.look().finding("spread skill"); math.IsNaN(f.P) || f.Worse {
+		t.Errorf("found %+v", f)
+	}
+}
+
 // What a studio tolerates is no worse, however sure it is.
 func TestTolerance(t *testing.T) {
 	for tolerance, worse := range map[int32]bool{0: true, 10: true, 100: false} {

@@ -48,3 +48,5 @@ func fewer(matches int64, seconds float64, otherMatches int64, otherSeconds floa
 	share := fewest * seconds / (fewest*seconds + otherSeconds)
 	return distuv.Binomial{N: float64(matches + otherMatches), P: share}.CDF(float64(matches))
 }
+
+func normal() distuv.Normal { return distuv.UnitNormal }

@@ -25,8 +25,8 @@ const (
 	fewest = 0.5
 	// firstRuns is after how many runs of the canary it is looked whether they fail. The next look is after twice as many.
 	firstRuns = 10
-	// leastSlots is how many slots of the hour before tell how much waits vary from one slot to the next.
-	leastSlots = 3
+	// mostUnseen is by which part waits may be longer that would not be found, for a canary to grow.
+	mostUnseen = 2.0
 	// leastBlocks is how many blocks of each upload are compared at least.
 	leastBlocks = 4
 	// storedAfter is how long after a match it is surely in the report.
@@ -67,9 +67,9 @@ type Finding struct {
 type Result struct {
 	Findings []Finding
 	// Matches is how many of the canary's the step has. Compared is false as long as too little is known of the other
-	// upload to decide.
-	Matches  int64
-	Compared bool
+	// upload to decide, and Sure as long as waits could be much longer and that would not be found.
+	Matches        int64
+	Compared, Sure bool
 	// ByRuns and ByMatches tell whether it may be decided by runs, or by waits and measures: enough is known.
 	ByRuns, ByMatches bool
 }
@@ -105,15 +105,18 @@ func Look(e *Evidence) *Result {
 	r.ByRuns = e.Runs >= firstRuns<<min(c.GetRunLooks(), 40)
 	perRun := limit(c.GetRunLooks(), 2)
 	r.Findings = append(r.Findings, e.failures(perRun))
-	var compared []Finding
+	var found []Finding
 	if c.GetBlock() > 0 {
-		compared, r.Compared = b.compareBlocks(limit(c.GetLooks(), len(b.quantities)), perRun)
+		found, r.Compared = b.compareBlocks(limit(c.GetLooks(), len(b.quantities)), perRun)
 	} else {
-		compared, r.Compared = b.compareRanks(limit(c.GetLooks(), len(b.quantities)))
+		found, r.Compared = b.compareRanks(limit(c.GetLooks(), len(b.quantities)))
 		r.Findings = append(r.Findings, b.rate(perRun))
 	}
-	r.Findings = append(r.Findings, compared...)
-	r.ByMatches = r.Compared && r.Matches >= c.GetLeast()
+	r.Findings = append(r.Findings, found...)
+	r.ByMatches = r.Compared && r.Matches >= max(c.GetLeast(), c.GetWanted())
+	r.Sure = slices.ContainsFunc(found, func(f Finding) bool {
+		return f.Name == report.Wait && f.Seen <= max(mostUnseen, b.tolerance())
+	})
 	return r
 }
 
@@ -160,8 +163,8 @@ type book struct {
 	members    []string // the configs or queues that have the canary
 	quantities []quantity
 	cells      map[cell]*values
-	// past are the cells of each slot before the canary.
-	past map[int64]map[cell]*values
+	// past are the cells of each slot before the canary, and present those of it.
+	past, present map[int64]map[cell]*values
 	// matches are those of each cell without a quantity, and stepMatches those of the canary in its step.
 	matches     map[cell]int64
 	stepMatches int64
@@ -174,10 +177,10 @@ type book struct {
 func collect(e *Evidence) *book {
 	c := e.Function.GetCanary()
 	b := &book{Evidence: e, members: slices.Concat(c.GetConfigs(), c.GetQueues()), cells: map[cell]*values{},
-		past: map[int64]map[cell]*values{}, matches: map[cell]int64{}}
+		past: map[int64]map[cell]*values{}, present: map[int64]map[cell]*values{}, matches: map[cell]int64{}}
 	found := map[quantity]bool{}
 	for number, slot := range e.Slots {
-		b.past[number] = map[cell]*values{}
+		b.past[number], b.present[number] = map[cell]*values{}, map[cell]*values{}
 		for _, s := range slot.GetSeries() {
 			isCanary := s.GetUpload() == c.GetUpload() && s.GetCanary() >= c.GetBegan()
 			if s.GetFunction() != e.Function.GetName() || !isCanary && s.GetUpload() != e.Function.GetVersion() {
@@ -210,11 +213,7 @@ func collect(e *Evidence) *book {
 				}
 				found[q] = true
 				at.quantity = q
-				into := []map[cell]*values{b.cells}
-				if !at.during {
-					into = append(into, b.past[number])
-				}
-				for _, cells := range into {
+				for _, cells := range []map[cell]*values{b.cells, b.cellsOf(number, at.during)} {
 					if cells[at] == nil {
 						cells[at] = &values{}
 					}
@@ -248,13 +247,14 @@ func quantityOf(c *pb.Canary, d *pb.ReportDistribution) (q quantity, known bool)
 
 // compareRanks compares a canary of configs or queues with what the other upload did for them before, less what became
 // of the others meanwhile.
-func (b *book) compareRanks(alpha float64) (all []Finding, compared bool) {
+func (b *book) compareRanks(alpha float64) (all []Finding, known bool) {
 	strata := map[string]bool{}
 	for at := range b.matches {
 		strata[at.stratum] = true
 	}
 	for _, q := range b.quantities {
 		var own, others []effect
+		var of compared
 		before, during := &values{}, &values{}
 		for _, stratum := range slices.Sorted(maps.Keys(strata)) {
 			at := cell{stratum: stratum, quantity: q}
@@ -270,29 +270,25 @@ func (b *book) compareRanks(alpha float64) (all []Finding, compared bool) {
 			e, ok := mannWhitney(is, was)
 			switch {
 			case ok && member:
-				own = append(own, e)
+				own, of.members = append(own, e), append(of.members, stratum)
 			case ok:
-				others = append(others, e)
+				others, of.others = append(others, e), append(of.others, stratum)
 			}
 		}
 		if len(own) == 0 {
 			continue
 		}
 		mine, theirs := stratified(own), stratified(others)
-		chance := b.variation(q, slices.Sorted(maps.Keys(strata)))
-		chance.variance *= mine.variance + theirs.variance
+		by, shift := b.chanceOf(q, &of, mine.variance+theirs.variance), q.worse(mine.shift-theirs.shift)
 		f := Finding{
-			Name: q.String(), Canary: during.mean(), Other: before.mean(), Limit: alpha, P: 1,
-			Change: q.worse(mine.change - theirs.change), Seen: before.leastShift(chance, alpha),
-		}
-		if chance.variance > 0 {
-			f.P = chance.exceeds(q.worse(mine.shift - theirs.shift))
+			Name: q.String(), Canary: during.mean(), Other: before.mean(), Change: before.changeOf(shift),
+			P: by.exceeds(shift), Limit: alpha, Seen: before.changeOf(by.found(alpha)),
 		}
 		f.Worse = f.P < alpha && f.Change > b.tolerance()
 		all = append(all, f)
-		compared = compared || q.kind == report.Wait
+		known = known || q.kind == report.Wait
 	}
-	return all, compared
+	return all, known
 }
 
 // tolerance is by which part the mean may be worse in any case.
@@ -332,9 +328,9 @@ func (b *book) rate(alpha float64) Finding {
 	return f
 }
 
-// compareBlocks compares the means of the canary's blocks of time with those of the others, of all blocks of this step
-// that are over. The matches of one block are not independent: a block is one value.
-func (b *book) compareBlocks(alpha, perRun float64) (all []Finding, compared bool) {
+// compareBlocks compares the canary's blocks of time with the others, of all blocks of this step that are over. The
+// matches of one block are not independent: a block is one value.
+func (b *book) compareBlocks(alpha, perRun float64) (all []Finding, known bool) {
 	c := b.Function.GetCanary()
 	length := c.GetBlock()
 	first := (c.GetStepBegan() + length - 1) / length
@@ -351,23 +347,6 @@ func (b *book) compareBlocks(alpha, perRun float64) (all []Finding, compared boo
 	if len(marks[0]) < leastBlocks || len(marks[1]) < leastBlocks {
 		return nil, false
 	}
-	add := func(q quantity, name string, alpha float64, means [2][]float64) {
-		if len(means[0]) < leastBlocks || len(means[1]) < leastBlocks {
-			return
-		}
-		compared = compared || q.kind == report.Wait
-		f := Finding{Name: name, Limit: alpha, Other: meanOf(means[0]), Canary: meanOf(means[1])}
-		for _, list := range means {
-			for i := range list {
-				list[i] = q.worse(list[i])
-			}
-		}
-		size := max(math.Abs(f.Other), math.SmallestNonzeroFloat64)
-		f.P, f.Seen = welch(means[1], means[0], alpha)
-		f.Change, f.Seen = q.worse(f.Canary-f.Other)/size, f.Seen/size
-		f.Worse = f.P < alpha && f.Change > b.tolerance()
-		all = append(all, f)
-	}
 	var made [2][]float64
 	for of, list := range marks {
 		for _, mark := range list {
@@ -375,19 +354,59 @@ func (b *book) compareBlocks(alpha, perRun float64) (all []Finding, compared boo
 			made[of] = append(made[of], float64(n)*60_000/float64(length))
 		}
 	}
-	add(quantity{more: true}, fewMatches, perRun, made)
+	all = append(all, b.compareMatches(made, perRun))
 	for _, q := range b.quantities {
-		var means [2][]float64
-		for of, list := range marks {
-			for _, mark := range list {
-				if v := b.cells[cell{mark: mark, canary: of == 1, during: true, quantity: q}]; v != nil && v.n > 0 {
-					means[of] = append(means[of], v.mean())
-				}
+		if f, ok := b.compareValues(q, marks, alpha); ok {
+			all = append(all, f)
+			known = known || q.kind == report.Wait
+		}
+	}
+	return all, known
+}
+
+// compareMatches compares how many matches a minute blocks have.
+func (b *book) compareMatches(made [2][]float64, alpha float64) Finding {
+	f := Finding{Name: fewMatches, Limit: alpha, Other: meanOf(made[0]), Canary: meanOf(made[1])}
+	for _, list := range made {
+		for i := range list {
+			list[i] = -list[i] // fewer is worse
+		}
+	}
+	size := max(f.Other, math.SmallestNonzeroFloat64)
+	f.P, f.Seen = welch(made[1], made[0], alpha)
+	f.Change, f.Seen = (f.Other-f.Canary)/size, f.Seen/size
+	f.Worse = f.P < alpha && f.Change > b.tolerance()
+	return f
+}
+
+// compareValues compares values of blocks. A block counts by how often one of its values exceeds one of the other
+// upload's, so that one that is very great, which a player can make, is no more than one that is great.
+func (b *book) compareValues(q quantity, marks [2][]int64, alpha float64) (f Finding, ok bool) {
+	var blocks [2][]*values
+	var whole [2]values
+	for of, list := range marks {
+		for _, mark := range list {
+			if v := b.cells[cell{mark: mark, canary: of == 1, during: true, quantity: q}]; v != nil && v.n > 0 {
+				blocks[of] = append(blocks[of], v)
+				whole[of].merge(v)
 			}
 		}
-		add(q, q.String(), alpha, means)
 	}
-	return all, compared
+	var shifts [2][]float64
+	for of, list := range blocks {
+		if len(list) < leastBlocks {
+			return Finding{}, false
+		}
+		for _, v := range list {
+			e, _ := mannWhitney(v, &whole[0])
+			shifts[of] = append(shifts[of], q.worse(e.shift))
+		}
+	}
+	f = Finding{Name: q.String(), Limit: alpha, Other: whole[0].mean(), Canary: whole[1].mean()}
+	f.P, f.Seen = welch(shifts[1], shifts[0], alpha)
+	f.Change, f.Seen = whole[0].changeOf(meanOf(shifts[1])-meanOf(shifts[0])), whole[0].changeOf(f.Seen)
+	f.Worse = f.P < alpha && f.Change > b.tolerance()
+	return f, true
 }
 
 // side is 1 for the canary, 0 for the other upload.

@@ -4,8 +4,6 @@ import (
 	"math"
 	"sort"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"matchmaker.dev/services/internal/report"
 )
 
@@ -42,7 +40,6 @@ func (v *values) together() float64 {
 // both are alike.
 type effect struct {
 	shift, variance float64
-	change          float64 // of the mean, as a part of the mean before
 	weight          float64
 }
 
@@ -77,7 +74,6 @@ func mannWhitney(during, before *values) (e effect, ok bool) {
 	e.shift = more/(n*m) - 0.5
 	e.variance = (all + 1 - ties/(all*max(all-1, 1))) / (12 * n * m)
 	e.variance *= max(during.together(), before.together())
-	e.change = (during.mean() - before.mean()) / max(math.Abs(before.mean()), math.SmallestNonzeroFloat64)
 	e.weight = n * m / all
 	return e, true
 }
@@ -86,7 +82,6 @@ func mannWhitney(during, before *values) (e effect, ok bool) {
 func stratified(all []effect) (sum effect) {
 	for _, e := range all {
 		sum.shift += e.weight * e.shift
-		sum.change += e.weight * e.change
 		sum.variance += e.weight * e.weight * e.variance
 		sum.weight += e.weight
 	}
@@ -94,7 +89,6 @@ func stratified(all []effect) (sum effect) {
 		return effect{}
 	}
 	sum.shift /= sum.weight
-	sum.change /= sum.weight
 	sum.variance /= sum.weight * sum.weight
 	return sum
 }
@@ -133,26 +127,24 @@ func exceeds(d float64) float64 {
 	return 0
 }
 
-// leastShift is by which part values must be greater so that a test finds it with a probability of Power; infinite if
-// even eight times are not found.
-func (v *values) leastShift(by chance, alpha float64) float64 {
-	if v.n == 0 {
-		return math.Inf(1)
+// changeOf is by which part values must be greater than they are so that the effect is a shift; less than 0 if they
+// must be less. It is infinite if even eight times are too little, and -1 if an eighth is too much. Unlike a difference
+// of means, a few very great values do not change it.
+func (v *values) changeOf(shift float64) float64 {
+	if shift < 0 {
+		return 1/(1+v.changeOf(-shift)) - 1
 	}
-	want := by.found(alpha)
 	const most = 3 * report.PerDoubling
-	if v.shiftOf(most) < want {
+	if v.n == 0 || v.shiftOf(most) < shift {
 		return math.Inf(1)
 	}
 	from, to := 0.0, float64(most)
 	for range 20 {
-		if middle := (from + to) / 2; v.shiftOf(middle) < want {
+		if middle := (from + to) / 2; v.shiftOf(middle) < shift {
 			from = middle
 		} else {
 			to = middle
 		}
 	}
-	return math.Exp2(to/report.PerDoubling) - 1
+	return math.Exp2(from/report.PerDoubling) - 1
 }
-
-func normal() distuv.Normal { return distuv.UnitNormal }

@@ -1,27 +1,34 @@
 package canary
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
+// Matches of the same minutes are alike: those of a busy minute wait long together. So they say less than their number
+// does. How much a slot differs from others, beside what independent matches would, is the drift: the hour before the
+// canary tells.
+const (
+	// usualDrift is the root of the drift where the hour before tells nothing. Waits that are spread exponentially have it
+	// if the mean of a slot is about 20 % away from that of others.
+	usualDrift = 0.05
+	// usualSlots is how many slots that counts for.
+	usualSlots = 3
+	// manySlots is from how many slots on the one that differs most counts like the second: an outage in the hour before
+	// would hide what a canary does.
+	manySlots = 5
+)
+
 // chance is how a difference that chance makes is spread around 0.
 type chance struct {
 	variance float64
-	slots    int // from which the variance is known; 0 if matches tell it
+	freedom  float64 // degrees of freedom
 }
 
-func (c chance) distribution() interface {
-	Survival(x float64) float64
-	Quantile(p float64) float64
-} {
-	if c.slots > 0 {
-		return distuv.StudentsT{Sigma: 1, Nu: float64(c.slots)}
-	}
-	return distuv.UnitNormal
-}
+func (c chance) distribution() distuv.StudentsT { return distuv.StudentsT{Sigma: 1, Nu: c.freedom} }
 
 // exceeds is the probability of a difference like this, or a greater one.
 func (c chance) exceeds(difference float64) float64 {
@@ -34,39 +41,81 @@ func (c chance) found(alpha float64) float64 {
 	return (d.Quantile(1-alpha) + d.Quantile(Power)) * math.Sqrt(c.variance)
 }
 
-// variation is how many times as much as independent matches would have it values vary from one slot to the next, 1 at
-// least. The matches of a busy minute are long together, so they say less than their number does. Each slot before the
-// canary is compared with the other ones, as the canary is: what happens to all at the same time is taken off.
-func (b *book) variation(q quantity, strata []string) chance {
-	sum, slots := 0.0, 0
+// mostFreedom is that of a normal distribution, about.
+const mostFreedom = 1000
+
+// compared are the configs or queues of a comparison: those with the canary, and others that it is compared with.
+type compared struct{ members, others []string }
+
+// chanceOf is how differences of a quantity are spread when both uploads are alike, where independent matches would
+// have a variance.
+func (b *book) chanceOf(q quantity, of *compared, variance float64) chance {
+	drift, freedom := b.drift(q, of)
+	drift *= 1/b.slots(q, of, true) + 1/b.slots(q, of, false)
+	all := variance + drift
+	return chance{all, min(mostFreedom, freedom*all*all/(drift*drift))}
+}
+
+// apart is how far a slot before the canary is from the other ones, as a shift, and the variance of that where matches
+// are independent.
+type apart struct{ shift, variance float64 }
+
+// drift is the variance of a slot beside that of its matches, and from how many slots it is known, those that are usual
+// included. Each slot before the canary is compared with the other ones, as the canary is: what happens to all at the
+// same time is taken off.
+func (b *book) drift(q quantity, of *compared) (variance, freedom float64) {
+	var slots []apart
 	for _, past := range b.past {
-		var own, others []effect
-		for _, stratum := range strata {
-			at := cell{stratum: stratum, quantity: q}
-			is := past[at]
-			if is == nil {
-				continue
+		effects := func(strata []string) (all []effect) {
+			for _, stratum := range strata {
+				at := cell{stratum: stratum, quantity: q}
+				if is := past[at]; is != nil {
+					if e, ok := mannWhitney(is, b.cells[at].without(is)); ok {
+						all = append(all, e)
+					}
+				}
 			}
-			if e, ok := mannWhitney(is, b.cells[at].without(is)); ok && slices.Contains(b.members, stratum) {
-				own = append(own, e)
-			} else if ok {
-				others = append(others, e)
-			}
+			return all
 		}
-		if len(own) == 0 {
-			continue
-		}
-		mine, theirs := stratified(own), stratified(others)
-		if variance := mine.variance + theirs.variance; variance > 0 {
-			difference := mine.shift - theirs.shift
-			sum += difference * difference / variance
-			slots++
+		if own := effects(of.members); len(own) > 0 {
+			mine, theirs := stratified(own), stratified(effects(of.others))
+			slots = append(slots, apart{mine.shift - theirs.shift, mine.variance + theirs.variance})
 		}
 	}
-	if slots < leastSlots || sum <= float64(slots) {
-		return chance{variance: 1}
+	beside := func(s apart) float64 { return s.shift*s.shift - s.variance }
+	slices.SortFunc(slots, func(a, b apart) int { return cmp.Compare(beside(b), beside(a)) })
+	if len(slots) >= manySlots {
+		slots[0] = slots[1]
 	}
-	return chance{variance: sum / float64(slots), slots: slots}
+	const usual = usualDrift * usualDrift
+	sum, weights := usualSlots*usual, float64(usualSlots)
+	for _, s := range slots { // one with few matches says little
+		weight := usual * usual / ((usual + s.variance) * (usual + s.variance))
+		sum, weights = sum+weight*beside(s), weights+weight
+	}
+	return max(sum/weights, usual/100), weights
+}
+
+// slots is how many slots before the canary, or while it runs, have matches; fewer if these are in some of them mainly.
+func (b *book) slots(q quantity, of *compared, during bool) float64 {
+	sum, squares := 0.0, 0.0
+	for slot := range b.past {
+		n := 0.0
+		for at, v := range b.cellsOf(slot, during) {
+			if at.quantity == q && at.canary == during && slices.Contains(of.members, at.stratum) {
+				n += float64(v.n)
+			}
+		}
+		sum, squares = sum+n, squares+n*n
+	}
+	return max(1, sum*sum/max(squares, 1))
+}
+
+func (b *book) cellsOf(slot int64, during bool) map[cell]*values {
+	if during {
+		return b.present[slot]
+	}
+	return b.past[slot]
 }
 
 // without are the values less some of them.
