@@ -173,7 +173,7 @@ func TestCanaryWaitsUntilMuchWouldBeFound(t *testing.T) {
 	for _, wait := range waits {
 		b.matched(t, "a", 2, began, 98, wait)
 	}
-	b.await(t, "it grows", 60, 0, func(f *pb.Function) bool { return f.GetCanary() == nil && f.GetVersion() == 2 })
+	b.await(t, "it is looked again", 60, 0, func(f *pb.Function) bool { return f.GetCanary().GetLooks() == 2 })
 }
 
 func TestCanaryIsWithdrawn(t *testing.T) {
