@@ -178,6 +178,7 @@ var refusedSettings = map[string]string{
 	propertyRule("a", `{"setBy":"service","claim":"x"}`):              "badPropertyRule properties.a.claim",
 	propertyRule("a", `{"setBy":"client","default":1}`):               "unknownMember properties.a.default",
 	propertyRule("*", `{"setBy":"claim","claim":"x"}`):                "badPropertyRule properties.*.setBy",
+	ruleFor("*", `{"setBy":"claim","claim":"x"}`):                     "badAttributeRule attributes.*.setBy",
 	`{"properties":{` + repeat(257, `"a#":{"setBy":"client"}`) + `}}`: "tooManyPropertyRules properties",
 }
 

@@ -119,6 +119,30 @@ func TestAttributesThatCanBeBelieved(t *testing.T) {
 	}
 }
 
+// A rule for all other names leaves clients those that rules give them. "*" is no attribute of its own then.
+func TestOtherAttributes(t *testing.T) {
+	r := start(t)
+	r.set(t, rules(
+		&pb.AttributeRule{Attribute: "*", SetBy: "service"},
+		&pb.AttributeRule{Attribute: "mood", SetBy: "client"},
+		&pb.AttributeRule{Attribute: "skill", SetBy: "claim", Claim: "skill"},
+	))
+	token := r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Further: claims{"skill": 7}})
+	for body, refused := range map[string]string{
+		`{"attributes":{"mood":1}}`:                          "",
+		`{"attributes":{"mood":1,"rank":1}}`:                 "attributes.rank: a game service",
+		`{"attributes":{"*":1}}`:                             "attributes.*: a game service",
+		`{"players":[{"id":"ada","attributes":{"rank":1}}]}`: "players.0.attributes.rank: a game service",
+		`{"attributes":{"skill":1}}`:                         "attributes.skill: a claim",
+	} {
+		status, got, detail := r.post(t, 0, token, body)
+		if refused != "" && (status != http.StatusForbidden || !strings.Contains(detail, refused)) ||
+			refused == "" && (status != http.StatusCreated || got["skill"] != 7 || got["mood"] != 1) {
+			t.Errorf("%s: %d %v %s, want %s", body, status, got, detail, refused)
+		}
+	}
+}
+
 // A player whom the ticket names has the attribute as well, for functions that look at players.
 func TestClaimsAreThePlayersToo(t *testing.T) {
 	r := start(t)

@@ -125,5 +125,12 @@ func (b *Bus) makeStream(ctx context.Context, name string) error {
 		return err
 	}
 	_, err := b.js.CreateOrUpdateStream(ctx, config)
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == tooLittleRoom {
+		return fmt.Errorf("the disk of NATS has no room for the %d MiB that the stream %s may have: make some, or limit the "+
+			"stream to less: %w", config.MaxBytes>>20, name, err)
+	}
 	return err
 }
+
+// tooLittleRoom is the code of NATS for a stream that may become larger than what is left.
+const tooLittleRoom = 10047

@@ -17,8 +17,8 @@ const (
 	ByClaim   = "claim"   // the service, from the player's token; and service tokens
 )
 
-// OtherProperties stands for all properties without a rule of their own, in the place of a property's name.
-const OtherProperties = "*"
+// Others stands for all attributes, or properties, without a rule of their own, in the place of a name.
+const Others = "*"
 
 // Of the rules of attributes, and of properties: how many there may be, and the most bytes of a claim's path.
 const (
@@ -48,10 +48,6 @@ func (r *Reader) propertyRules(at Path) []*pb.PropertyRule {
 	all := r.setters(at, kind{"property", "properties", BadPropertyRule, TooManyPropertyRules})
 	var rules []*pb.PropertyRule
 	for _, s := range all {
-		if s.name == OtherProperties && s.setBy == ByClaim {
-			r.Add(BadPropertyRule, at.Member(s.name).Member("setBy"), "%s or %s is expected: a claim sets one property, and "+
-				"%s is all that have no rule", ByClient, ByService, OtherProperties)
-		}
 		rules = append(rules, &pb.PropertyRule{Property: s.name, SetBy: s.setBy, Claim: s.claim})
 	}
 	return rules
@@ -67,7 +63,12 @@ func (r *Reader) setters(at Path, of kind) []setter {
 		case len(name) > r.limits.Name:
 			r.Add(of.bad, at, "the name of the %s has %d bytes, at most %d are allowed", of.one, len(name), r.limits.Name)
 		}
-		all = append(all, r.setter(name, at, of))
+		s := r.setter(name, at, of)
+		if name == Others && s.setBy == ByClaim {
+			r.Add(of.bad, at.Member("setBy"), "%s or %s is expected: a claim sets one %s, and %s is all that have no rule",
+				ByClient, ByService, of.one, Others)
+		}
+		all = append(all, s)
 	})
 	if n > maxRules {
 		r.Add(of.tooMany, at, "%d %s, at most %d are allowed", n, of.several, maxRules)

@@ -21,34 +21,39 @@ func HasSetters(settings *pb.ProjectSettings) bool {
 // CheckSetters is a Forbidden error that names the first attribute or property that a client may not set. at comes
 // before its path.
 func CheckSetters(at string, given fields.Values, settings *pb.ProjectSettings) error {
-	for _, rule := range settings.GetAttributes() {
-		name := rule.GetAttribute()
-		if _, sets := given.Attributes[name]; sets && rule.GetSetBy() != ByClient {
-			return mayNotSet(at+"attributes."+name, "attribute", rule.GetSetBy())
+	if rules := settings.GetAttributes(); len(rules) > 0 && len(given.Attributes) > 0 {
+		err := checkNames(at+"attributes.", "attribute", given.Attributes, rules, (*pb.AttributeRule).GetAttribute)
+		if err != nil {
+			return err
 		}
 	}
-	return checkProperties(at+"properties.", given.Properties, settings.GetProperties())
+	if rules := settings.GetProperties(); len(rules) > 0 && len(given.Properties) > 0 {
+		return checkNames(at+"properties.", "property", given.Properties, rules, (*pb.PropertyRule).GetProperty)
+	}
+	return nil
 }
 
-// checkProperties is CheckSetters for properties. The names are compared only when there are rules.
-func checkProperties(at string, given map[string][]byte, rules []*pb.PropertyRule) error {
+// checkNames is CheckSetters for attributes, or for properties.
+func checkNames[V any, R interface{ GetSetBy() string }](
+	at, kind string, given map[string]V, rules []R, nameOf func(R) string,
+) error {
 	others := ByClient
 	for _, rule := range rules {
-		name := rule.GetProperty()
-		if name == OtherProperties {
+		name := nameOf(rule)
+		if name == Others {
 			others = rule.GetSetBy()
 		} else if _, sets := given[name]; sets && rule.GetSetBy() != ByClient {
-			return mayNotSet(at+name, "property", rule.GetSetBy())
+			return mayNotSet(at+name, kind, rule.GetSetBy())
 		}
 	}
-	if others == ByClient {
+	if others != ByService {
 		return nil
 	}
 	ruled := make(map[string]bool, len(rules))
 	for _, rule := range rules {
-		ruled[rule.GetProperty()] = true
+		ruled[nameOf(rule)] = true
 	}
-	delete(ruled, OtherProperties) // a property of that name has no rule of its own
+	delete(ruled, Others) // what has that name has no rule of its own
 	first, found := "", false
 	for name := range given {
 		if !ruled[name] && (!found || name < first) {
@@ -56,7 +61,7 @@ func checkProperties(at string, given map[string][]byte, rules []*pb.PropertyRul
 		}
 	}
 	if found {
-		return mayNotSet(at+first, "property", others)
+		return mayNotSet(at+first, kind, others)
 	}
 	return nil
 }
