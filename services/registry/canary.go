@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -41,7 +40,7 @@ type canaryRequest struct {
 	LeastMatches    int64   `json:"leastMatches"`
 	DeadlineSeconds int64   `json:"deadlineSeconds"`
 	// TolerancePercent is by how much waits and measures may be worse in any case.
-	TolerancePercent int32 `json:"tolerancePercent"`
+	TolerancePercent *int32 `json:"tolerancePercent"`
 	// Measures say of what the function measures whether "more" or "less" is better.
 	Measures map[string]string `json:"measures"`
 }
@@ -144,15 +143,18 @@ func (q *canaryRequest) read() (*pb.Canary, error) {
 		return invalid("queues: a name is empty: name the configs for the tickets that wait in no queue")
 	case q.LeastMatches != 0 && (q.LeastMatches < fewestLeast || q.LeastMatches > mostLeast):
 		return invalid("leastMatches: %d, must be from %d to %d", q.LeastMatches, fewestLeast, mostLeast)
-	case q.TolerancePercent < 0 || q.TolerancePercent > mostTolerance:
-		return invalid("tolerancePercent: %d, must be from 1 to %d", q.TolerancePercent, mostTolerance)
+	case q.TolerancePercent != nil && (*q.TolerancePercent < 1 || *q.TolerancePercent > mostTolerance):
+		return invalid("tolerancePercent: %d, must be from 1 to %d", *q.TolerancePercent, mostTolerance)
 	case q.DeadlineSeconds < 0 || q.DeadlineSeconds > int64(longestCanary/time.Second):
 		return invalid("deadlineSeconds: %d, must be from 1 to %d: reports are kept for a day", q.DeadlineSeconds,
 			int64(longestCanary/time.Second))
 	}
 	c := &pb.Canary{
 		Configs: distinct(q.Configs), Queues: distinct(q.Queues), Block: q.BlockSeconds * 1000, Steps: q.Steps,
-		Least: q.LeastMatches, Tolerance: cmp.Or(q.TolerancePercent, canaries.Tolerance),
+		Least: q.LeastMatches, Tolerance: canaries.Tolerance,
+	}
+	if q.TolerancePercent != nil {
+		c.Tolerance = *q.TolerancePercent
 	}
 	if c.GetLeast() == 0 {
 		c.Least = canaryLeast

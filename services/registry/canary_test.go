@@ -309,6 +309,7 @@ func TestCanariesThatMakeNoSense(t *testing.T) {
 		`{"version":2,"blockSeconds":60,"steps":[50,50,100]}`:                   {400, "each more than the one before"},
 		`{"version":2,"blockSeconds":60,"steps":[1,2,3,4,5,6,7,8,9,10,11,100]}`: {400, "at most 10"},
 		`{"version":2,"blockSeconds":60,"tolerancePercent":-1}`:                 {400, "tolerancePercent: -1"},
+		`{"version":2,"blockSeconds":60,"tolerancePercent":0}`:                  {400, "tolerancePercent: 0"},
 		`{"version":2,"blockSeconds":60,"tolerancePercent":1001}`:               {400, "from 1 to 1000"},
 		`{"version":2,"blockSeconds":60,"leastMatches":9}`:                      {400, "leastMatches: 9"},
 		`{"version":2,"blockSeconds":60,"deadlineSeconds":79201}`:               {400, "deadlineSeconds: 79201"},

@@ -19,7 +19,7 @@ type functionCanary struct {
 	Steps     []int         `help:"The parts to which it grows, in percent. Default: 50,100, and 10,25,50,100 for blocks."`
 	Least     int64         `help:"How many matches of it each step needs; default: 200."`
 	Deadline  time.Duration `help:"When it goes back unless it runs for all, at most 22h; default: 12h."`
-	Tolerance int           `placeholder:"PERCENT" help:"By how much waits and measures may be worse in any case; default: 5."`
+	Tolerance *int          `placeholder:"PERCENT" help:"By how much waits and measures may be worse in any case; default: 5."`
 	More      []string      `sep:"none" placeholder:"MEASURE" help:"What the function measures of which more is better; may be given several times."`
 	Less      []string      `sep:"none" placeholder:"MEASURE" help:"What the function measures of which less is better; may be given several times."`
 }
@@ -57,10 +57,15 @@ func (c *functionCanary) request() (*client.CanaryRequest, error) {
 	r := &client.CanaryRequest{
 		Version: c.Version, Configs: c.Config, Queues: c.Queue, BlockSeconds: int64(c.Blocks / time.Second), Steps: c.Steps,
 		LeastMatches: c.Least, DeadlineSeconds: int64(c.Deadline / time.Second),
-		TolerancePercent: c.Tolerance,
 	}
 	if c.Blocks%time.Second != 0 || c.Deadline%time.Second != 0 {
 		return nil, errors.New("--blocks and --deadline: must be whole seconds")
+	}
+	switch {
+	case c.Tolerance != nil && *c.Tolerance < 1:
+		return nil, errors.New("--tolerance: must be from 1 to 1000")
+	case c.Tolerance != nil:
+		r.TolerancePercent = *c.Tolerance
 	}
 	for better, names := range map[string][]string{"more": c.More, "less": c.Less} {
 		for _, name := range names {
@@ -117,6 +122,9 @@ func addCanary(about *grid, f *client.Function) {
 		about.add("canary", fmt.Sprintf("upload %d, for %s", c.Version, who))
 		about.add("canary's step", fmt.Sprintf("%d of %d, %d of %d matches, until %s", canaryStep(c), canarySteps(c),
 			c.Matches, c.LeastMatches, formatTime(c.Until)))
+		if c.TolerancePercent > 0 { // a service of an earlier version does not say it
+			about.add("canary's tolerance", fmt.Sprintf("%d%%", c.TolerancePercent))
+		}
 		about.add("canary's runs", fmt.Sprintf("%d, %d failed", c.Runs, c.Failed))
 		if c.Health != nil && c.Health.LastError != "" {
 			about.add("canary's last error", c.Health.LastError)

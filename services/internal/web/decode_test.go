@@ -161,6 +161,8 @@ func TestDecodeRefuses(t *testing.T) {
 			"the body is not JSON: invalid character '{' after top-level value, at byte 3"},
 		"trailing comma": {`{"name":"a",}`,
 			"the body is not JSON: invalid character ',' at start of value, at byte 11"},
+		"bad surrogate": {`{"properties":{"a":"SECRET\ud800SECRET"}}`,
+			"the body is not JSON: invalid surrogate pair, at byte 26"},
 		"comment": {`{/**/}`, "the body is not JSON: invalid character '/' at start of value, at byte 1"},
 		"cut off": {`{"name":"a`, "the body is not JSON: it ends too early, after byte 10"},
 		"byte order mark": {"\ufeff{}",

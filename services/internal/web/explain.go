@@ -54,7 +54,8 @@ func explainSyntax(bad *jsontext.SyntacticError, text []byte) error {
 	case !utf8.Valid(text):
 		return problem.New(problem.Invalid, "%s: not UTF-8, at byte %d", path(bad.JSONPointer), bad.ByteOffset)
 	}
-	return problem.New(problem.Invalid, "the body is not JSON: %s, at byte %d", bad.Err, bad.ByteOffset)
+	reason, _, _ := strings.Cut(bad.Err.Error(), " `") // which is followed by a part of the body
+	return problem.New(problem.Invalid, "the body is not JSON: %s, at byte %d", reason, bad.ByteOffset)
 }
 
 // path is a JSON pointer as people write it: pools.main.filters.0.min.
