@@ -140,7 +140,7 @@ func (r *Results) Write(w io.Writer) {
 	for i := range 10 {
 		heads = append(heads, fmt.Sprint(i+1))
 	}
-	r.parts(w, "Wait p90 (players who left, %) by decile of skill", heads,
+	r.parts(w, "Wait p50, p90 with its interval, p99 (players who left, %) by decile of skill", heads,
 		func(m *trial.Measures) []trial.Group { return m.Deciles[:] })
 	r.parts(w, "The same by region", population.RegionNames(),
 		func(m *trial.Measures) []trial.Group { return m.Regions[:] })
@@ -256,18 +256,19 @@ func (r *Results) parts(w io.Writer, title string, heads []string, of func(*tria
 	for _, name := range r.Engines {
 		row := []string{string(name)}
 		for i := range heads {
-			var waits, left []float64
+			var p50, p90, p99, left []float64
 			for _, m := range r.Runs[name] {
 				if g := of(m)[i]; len(g.Waits) > 0 {
-					waits = append(waits, g.Waits.At(0.9))
+					p50, p90, p99 = append(p50, g.Waits.At(0.5)), append(p90, g.Waits.At(0.9)), append(p99, g.Waits.At(0.99))
 					left = append(left, of100(g.Abandoned, len(g.Waits)))
 				}
 			}
-			if len(waits) == 0 {
+			if len(p90) == 0 {
 				row = append(row, "–")
 				continue
 			}
-			row = append(row, fmt.Sprintf("%.0f (%.0f)", stat.Mean(waits, nil), stat.Mean(left, nil)))
+			row = append(row, fmt.Sprintf("%.0f, %s, %.0f (%.0f)", stat.Mean(p50, nil), cell(p90, 0), stat.Mean(p99, nil),
+				stat.Mean(left, nil)))
 		}
 		rows = append(rows, row)
 	}
