@@ -64,13 +64,14 @@ type Function struct {
 	begin    func(*Settings) (Matcher, error)
 	manifest block.Manifest
 	kept     map[uint32]Matcher // by the number of the base
+	naming   naming
 	answer   block.AnswerBuilder
 	// late gets the proposals of a Run whose function has returned. They must not get into the answer of another run.
 	late block.AnswerBuilder
 }
 
 // Option limits the columns that a function gets.
-type Option func(*block.Manifest)
+type Option func(*Function)
 
 // Attributes names the attributes of tickets and backfill tickets that the function reads, at most 256; there may be
 // none. "created" need not be named. [AttributesNamedBy] adds those that settings name.
@@ -79,7 +80,7 @@ type Option func(*block.Manifest)
 // and of all others the 64 that most tickets of its pools have. [Run.LeftOut] says how many it did not get. Declare
 // what the function reads: then it gets that for sure, and nothing else.
 func Attributes(names ...string) Option {
-	return func(m *block.Manifest) { m.EveryAttribute, m.Attributes = false, names }
+	return func(f *Function) { f.manifest.EveryAttribute, f.manifest.Attributes = false, names }
 }
 
 // AttributesNamedBy says that settings name attributes that the function reads. The value of such a setting is a string
@@ -90,18 +91,18 @@ func Attributes(names ...string) Option {
 // The member * is every member or element. A path that ends in @ means the names of the members of an object, as in
 // "values.@". A setting may be absent: name its default in [Attributes].
 func AttributesNamedBy(settings ...string) Option {
-	return func(m *block.Manifest) { m.EveryAttribute, m.AttributeSettings = false, settings }
+	return func(f *Function) { f.manifest.EveryAttribute, f.manifest.AttributeSettings = false, settings }
 }
 
 // Properties names the properties of tickets and backfill tickets that the function reads, at most 256. Properties()
 // names none, which makes requests smaller. A function that declares no properties gets some, as with [Attributes].
 func Properties(names ...string) Option {
-	return func(m *block.Manifest) { m.EveryProperty, m.Properties = false, names }
+	return func(f *Function) { f.manifest.EveryProperty, f.manifest.Properties = false, names }
 }
 
 // PropertiesNamedBy is AttributesNamedBy for properties.
 func PropertiesNamedBy(settings ...string) Option {
-	return func(m *block.Manifest) { m.EveryProperty, m.PropertySettings = false, settings }
+	return func(f *Function) { f.manifest.EveryProperty, f.manifest.PropertySettings = false, settings }
 }
 
 // New returns a function that is not the module's function, for tests and tools.
@@ -117,7 +118,7 @@ func newFunction(begin func(*Settings) (Matcher, error), options []Option) *Func
 		begin: begin, manifest: block.Manifest{EveryAttribute: true, EveryProperty: true}, kept: map[uint32]Matcher{},
 	}
 	for _, option := range options {
-		option(&f.manifest)
+		option(f)
 	}
 	return f
 }
@@ -144,7 +145,10 @@ func (f *Function) Answer(request []byte) []byte {
 	if f.begin == nil {
 		return f.answer.Fail("there is no function: Register or New got nil")
 	}
-	r := &Run{in: in, manifest: &f.manifest, out: &f.answer}
+	if in.Naming {
+		return f.name(in.Config)
+	}
+	r := &Run{in: in, manifest: &f.manifest, naming: &f.naming, out: &f.answer}
 	err = f.match(r)
 	r.out = &f.late
 	if err != nil || r.err != nil || f.late.Len() > 0 {

@@ -10,36 +10,37 @@ import (
 // Players says that the function reads the players of tickets: how many each has, and these attributes of them, at most
 // 256; there may be none. Without it every ticket has one player, and [Run.Players] fails the run.
 func Players(attributes ...string) Option {
-	return func(m *block.Manifest) { players(m).Attributes = attributes }
+	return func(f *Function) { players(f).Attributes = attributes }
 }
 
 // PlayerAttributesNamedBy is [AttributesNamedBy] for attributes of players.
 func PlayerAttributesNamedBy(settings ...string) Option {
-	return func(m *block.Manifest) { players(m).AttributeSettings = settings }
+	return func(f *Function) { players(f).AttributeSettings = settings }
 }
 
 // PlayerProperties names the properties of players that the function reads, at most 256.
 func PlayerProperties(names ...string) Option {
-	return func(m *block.Manifest) { players(m).Properties = names }
+	return func(f *Function) { players(f).Properties = names }
 }
 
 // PlayerPropertiesNamedBy is [PropertiesNamedBy] for properties of players.
 func PlayerPropertiesNamedBy(settings ...string) Option {
-	return func(m *block.Manifest) { players(m).PropertySettings = settings }
+	return func(f *Function) { players(f).PropertySettings = settings }
 }
 
 // PlayerHandles says that the function reads [RunPlayers.Handles].
-func PlayerHandles() Option { return func(m *block.Manifest) { players(m).Handles = true } }
+func PlayerHandles() Option { return func(f *Function) { players(f).Handles = true } }
 
 // PlayerIDs says that the function reads [RunPlayers.ID]. Handles tell players apart as well, and are smaller.
-func PlayerIDs() Option { return func(m *block.Manifest) { players(m).IDs = true } }
+func PlayerIDs() Option { return func(f *Function) { players(f).IDs = true } }
 
 // PlayerIDsWith is PlayerIDs for configs that have one of some settings. Of others, [RunPlayers.ID] is empty.
 func PlayerIDsWith(settings ...string) Option {
-	return func(m *block.Manifest) { players(m).IDSettings = settings }
+	return func(f *Function) { players(f).IDSettings = settings }
 }
 
-func players(m *block.Manifest) *block.PlayerManifest {
+func players(f *Function) *block.PlayerManifest {
+	m := &f.manifest
 	if m.Players == nil {
 		m.Players = &block.PlayerManifest{}
 	}

@@ -11,7 +11,7 @@ import (
 // BackfillPlayers says that the function reads who is in the running games: their teams, their roles, and those
 // attributes that [Players] names, with handles and ids if [PlayerHandles] and [PlayerIDs] say so. Without it
 // [Run.BackfillPlayers] fails the run.
-func BackfillPlayers() Option { return func(m *block.Manifest) { players(m).Backfills = true } }
+func BackfillPlayers() Option { return func(f *Function) { players(f).Backfills = true } }
 
 // RunRoster is the players in the running games of a run, which are its backfill tickets, as far as their servers say
 // who they are. They are numbered from 0, in the order of the backfill tickets. Columns have one element for each.

@@ -17,6 +17,7 @@ type Run struct {
 	in       *block.Request
 	out      *block.AnswerBuilder
 	manifest *block.Manifest
+	naming   *naming
 	rand     *rand.Rand
 	missing  []float64
 	// named are the attributes and the properties that settings name; nil until they are needed.
@@ -202,7 +203,7 @@ func (r *Run) declared(what, name string, names, settings []string) {
 		named = block.Named(r.in.Config, settings)
 		r.named[what] = named
 	}
-	if !slices.Contains(named, name) {
+	if !slices.Contains(named, name) && !slices.Contains(r.naming.names(what, r.in.Config), name) {
 		r.fail(message.Errorf("the %s %q is read but was not declared: name it in Register", what, name))
 	}
 }

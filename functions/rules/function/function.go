@@ -33,9 +33,9 @@ type matcher struct {
 // Match proposes the matches of a run.
 func (m *matcher) Match(r *matchfn.Run) error {
 	if m.kept == nil {
-		rules, err := origin.Read(r.Config())
+		rules, err := read(r.Config())
 		if err != nil {
-			return errors.New("settings: " + err.Error())
+			return err
 		}
 		m.rules, m.kept = rules, search.Keep(rules)
 	}
@@ -60,6 +60,15 @@ func (m *matcher) Match(r *matchfn.Run) error {
 		explain(r, search.Explain(m.rules, source, &games.Games, found, r.Asked(), explained))
 	}
 	return nil
+}
+
+// read reads the rule set in settings.
+func read(settings []byte) (*rules.Rules, error) {
+	r, err := origin.Read(settings)
+	if err != nil {
+		return nil, errors.New("settings: " + err.Error())
+	}
+	return r, nil
 }
 
 // steady is a budget of which a run may use all. It is the same for runs that began a little sooner or later before

@@ -217,9 +217,6 @@ func (s roster) PlayerIDs() search.Values {
 }
 
 func (s roster) PlayerNumber(name string) []float64 {
-	if !slices.Contains(s.attributes, name) {
-		return nil
-	}
 	of, numbers := s.members.Attribute(name), make([]float64, len(s.game))
 	for member, player := range s.player {
 		if numbers[member] = math.NaN(); player >= 0 {
@@ -229,17 +226,13 @@ func (s roster) PlayerNumber(name string) []float64 {
 	return numbers
 }
 
-// Number is an attribute of the backfill tickets, if the settings name it. Whom only the property names has none:
+// Number is an attribute of the backfill tickets: one of the rules' numbers. Whom only the property names has none:
 // it says all of them, and the attribute may be a mean.
 func (s roster) Number(name string) []float64 {
 	numbers := make([]float64, len(s.game))
-	values := s.run.BackfillAttribute
-	if !slices.Contains(s.numbers, name) {
-		values = func(string) []float64 { return nil }
-	}
-	of := values(name)
+	of := s.run.BackfillAttribute(name)
 	for member, game := range s.game {
-		if numbers[member] = math.NaN(); of != nil && s.player[member] >= 0 {
+		if numbers[member] = math.NaN(); s.player[member] >= 0 {
 			numbers[member] = of[game]
 		}
 	}
@@ -249,7 +242,7 @@ func (s roster) Number(name string) []float64 {
 // PlayerValue is a property of the backfill tickets. What a server says of its game, such as the map that it took, goes
 // before what its players said.
 func (s roster) PlayerValue(name string) search.Values {
-	if !slices.Contains(s.properties, name) || name == players {
+	if name == players {
 		return nil
 	}
 	of := valuesOf(s.run.BackfillProperty(name))

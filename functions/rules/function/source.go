@@ -1,20 +1,19 @@
 package function
 
 import (
-	"math"
 	"slices"
 
 	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
-	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
 // players is the property with what a ticket says of its players.
 const players = "players"
 
-// values are the settings that name values, in our language and in others, as far as names can be found in them.
+// values are the settings that name values, in our language and in others, as far as names can be found in them. They
+// are for runners that do not ask for columns.
 var values = []string{
 	"values.@", "values.*.from", "numbers", "roles", "roles.from", "regions.from",
 	"flexmatch.playerAttributes.*.name", "flexmatch.RuleSetBody.playerAttributes.*.name",
@@ -39,32 +38,27 @@ var withIDs = []string{
 }
 
 // Options are what the function's manifest says: it reads what the settings name, and what rules mean that name
-// nothing.
+// nothing. Of rule sets in other languages columns says it.
 func Options() []matchfn.Option {
 	return []matchfn.Option{
 		matchfn.Attributes(waiting.Open), matchfn.AttributesNamedBy("numbers"),
 		matchfn.Properties(append([]string{players, region}, implied...)...), matchfn.PropertiesNamedBy(values...),
 		matchfn.Players(), matchfn.PlayerAttributesNamedBy(values...),
 		matchfn.PlayerProperties(implied...), matchfn.PlayerPropertiesNamedBy(values...),
-		matchfn.PlayerIDsWith(withIDs...), matchfn.BackfillPlayers(),
+		matchfn.PlayerIDsWith(withIDs...), matchfn.BackfillPlayers(), matchfn.ColumnsOf(columns),
 	}
 }
 
 // source is the tickets of a run.
 type source struct {
-	run                             *matchfn.Run
-	rules                           *rules.Rules
-	party                           matchfn.RunPlayers
-	players                         matchfn.Property
-	attributes, properties, numbers []string // that travel
+	run     *matchfn.Run
+	rules   *rules.Rules
+	party   matchfn.RunPlayers
+	players matchfn.Property
 }
 
 func newSource(r *matchfn.Run, rules *rules.Rules) source {
-	s := source{run: r, rules: rules, party: r.Players(), players: r.Property(players)}
-	s.numbers = block.Named(r.Config(), []string{"numbers"})
-	s.attributes = block.Named(r.Config(), values)
-	s.properties = append(slices.Clone(s.attributes), implied...)
-	return s
+	return source{run: r, rules: rules, party: r.Players(), players: r.Property(players)}
 }
 
 func (s source) Ages() []float64                   { return s.run.Wait() }
@@ -75,23 +69,10 @@ func (s source) PlayerIDs() search.Values { return valuesOf(s.party.IDs()) }
 
 func (s source) PlayersOf(ticket int) (first, end uint32) { return s.party.Of(uint32(ticket)) }
 
-// Number is an attribute of tickets, if the settings name it. Rule sets of other languages do not: their players' own
-// values count.
-func (s source) Number(name string) []float64 {
-	if slices.Contains(s.numbers, name) {
-		return s.run.Attribute(name)
-	}
-	missing := make([]float64, s.run.Tickets())
-	for t := range missing {
-		missing[t] = math.NaN()
-	}
-	return missing
-}
+// Number is an attribute of tickets: one of the rules' numbers.
+func (s source) Number(name string) []float64 { return s.run.Attribute(name) }
 
 func (s source) PlayerNumber(name string) []float64 {
-	if !slices.Contains(s.attributes, name) {
-		return nil
-	}
 	numbers := s.party.Attribute(name)
 	if !slices.ContainsFunc(numbers, func(n float64) bool { return n == n }) {
 		return nil
@@ -100,14 +81,11 @@ func (s source) PlayerNumber(name string) []float64 {
 }
 
 func (s source) PlayerValue(name string) search.Values {
-	if !slices.Contains(s.properties, name) {
-		return nil
-	}
 	return valuesOf(s.party.Property(name))
 }
 
 func (s source) TicketValue(name string) search.Values {
-	if !slices.Contains(s.properties, name) || name == players {
+	if name == players {
 		return nil
 	}
 	return valuesOf(s.run.Property(name))

@@ -20,6 +20,7 @@ type Answer struct {
 
 	explanations []explanation
 	reasons      []byte // the texts of the explanations
+	columns      []byte // what Columns returns, not checked
 }
 
 // Len returns the number of proposals.

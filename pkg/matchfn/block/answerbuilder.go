@@ -22,6 +22,7 @@ type AnswerBuilder struct {
 
 	explanations []explanation
 	reasons      []byte // the texts of the explanations
+	columns      []byte // the JSON of Columns
 }
 
 // proposal is a proposal before Finish. Most games are for two tickets, and time for each of them counts in
@@ -53,7 +54,7 @@ type part struct {
 func (b *AnswerBuilder) Reset() {
 	b.proposals, b.tickets, b.nonPairs, b.teams, b.teamOnly = b.proposals[:0], b.tickets[:0], 0, b.teams[:0], 0
 	b.parts, b.data = b.parts[:0], b.data[:0]
-	b.explanations, b.reasons = b.explanations[:0], b.reasons[:0]
+	b.explanations, b.reasons, b.columns = b.explanations[:0], b.reasons[:0], nil
 }
 
 // Len returns the number of proposals.
@@ -147,6 +148,7 @@ func (b *AnswerBuilder) Finish() []byte {
 		kindTickets: 4 * (2*(n-b.nonPairs) + len(b.tickets)),
 		kindScores:  8 * n, kindParts: partSize * len(b.parts), kindData: len(b.data),
 		kindExplanations: explanationSize * len(b.explanations), kindReasons: len(b.reasons),
+		kindColumns: len(b.columns),
 	}
 	if len(b.teams) > b.teamOnly {
 		size[kindProposals] = 4 * n
@@ -166,6 +168,7 @@ func (b *AnswerBuilder) Finish() []byte {
 	copy(areas[kindData], b.data)
 	copy(areas[kindExplanations], bytesOf(b.explanations))
 	copy(areas[kindReasons], b.reasons)
+	copy(areas[kindColumns], b.columns)
 	return b.out
 }
 

@@ -81,6 +81,8 @@ func readSections(sections []section) (*Answer, error) {
 			size, a.explanations = explanationSize, column[explanation](s.data)
 		case kindReasons:
 			a.reasons = s.data
+		case kindColumns:
+			a.columns = s.data
 		case kindError:
 			if len(s.data) == 0 || len(s.data) > MaxError || !utf8.Valid(s.data) {
 				return nil, message.Errorf("answer: the error is not 1 to %d bytes of UTF-8", MaxError)

@@ -93,6 +93,7 @@ const (
 	kindError
 	kindExplanations
 	kindReasons
+	kindColumns
 	kindCount // with the unused kind 0
 )
 

@@ -30,6 +30,8 @@ type Manifest struct {
 	PropertySettings []string
 	// Changes is set if the function keeps the tickets of a run and works on what changed since: see [Base].
 	Changes bool
+	// Columns is set if the function names more columns for the settings of each config: see [Columns].
+	Columns bool
 	// Players is what the function reads of the tickets' players; nil if it reads nothing of them.
 	Players *PlayerManifest
 }
@@ -57,6 +59,11 @@ func ParseManifest(json []byte) (Manifest, error) {
 	if len(json) > MaxManifest {
 		return Manifest{}, message.Errorf("manifest: %d bytes are more than %d", len(json), MaxManifest)
 	}
+	return parseManifest(json)
+}
+
+func parseManifest(json []byte) (Manifest, error) {
+	m := Manifest{EveryAttribute: true, EveryProperty: true}
 	if err := scan.Object(json); err != nil {
 		return Manifest{}, message.Errorf("manifest: %s", err)
 	}
@@ -78,6 +85,9 @@ func ParseManifest(json []byte) (Manifest, error) {
 			list, m.EveryProperty = &m.PropertySettings, false
 		case "changes":
 			m.Changes = string(raw) == "true"
+			return true
+		case "columns":
+			m.Columns = string(raw) == "true"
 			return true
 		default:
 			return true
@@ -197,6 +207,7 @@ func (m Manifest) JSON() []byte {
 		o.list("propertySettings", m.PropertySettings, false)
 	}
 	o.flag("changes", m.Changes)
+	o.flag("columns", m.Columns)
 	if p := m.Players; p != nil {
 		var players object
 		for _, list := range p.lists() {

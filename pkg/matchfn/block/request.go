@@ -49,6 +49,9 @@ type Request struct {
 	// Asked are the numbers of the tickets that the function is asked about: why they are in no match. They ascend.
 	Asked []uint32
 
+	// Naming is set if the function is asked only which columns it reads with the settings.
+	Naming bool
+
 	connections []byte
 	sections    []section
 	// playerColumns is set if there were columns of players.
@@ -138,6 +141,8 @@ func (r *Request) setColumn(s section) {
 		r.Ended = column[uint32](s.data)
 	case kindAsked:
 		r.Asked = column[uint32](s.data)
+	case kindNaming:
+		r.Naming = true
 	case kindPlayers:
 		r.PlayerStarts = column[uint32](s.data)
 	case kindPlayerHandle:

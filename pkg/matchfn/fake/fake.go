@@ -85,7 +85,7 @@ type Proposal struct {
 func (p Proposal) Tickets() []uint32 { return slices.Concat(p.Teams...) }
 
 // Run runs a function and returns its proposals in their order. The error is the function's own, or says why a runner
-// would refuse the answer. As in a runner, the function gets only what its manifest names.
+// would refuse the answer. As in a runner, the function gets only what its manifest and [matchfn.ColumnsOf] name.
 func Run(f *matchfn.Function, r Request) ([]Proposal, error) {
 	a, err := answer(f, r)
 	if err != nil {
@@ -112,7 +112,11 @@ func Explain(f *matchfn.Function, r Request) ([]block.Explanation, error) {
 
 // answer is the answer to a request.
 func answer(f *matchfn.Function, r Request) (*block.Answer, error) {
-	request, err := Encode(r, f.Manifest())
+	named, err := f.Columns([]byte(r.Settings))
+	if err != nil {
+		return nil, err
+	}
+	request, err := Encode(r, f.Manifest().With(named))
 	if err != nil {
 		return nil, err
 	}

@@ -25,15 +25,21 @@ type Needs struct {
 	// settings that name more of them
 	attributeSettings, propertySettings []string
 	players                             *playerNeeds
+	// named is nil for a function that names no more for the settings of each config.
+	named *named
 }
 
 // NeedsOf is the needs that a manifest declares.
 func NeedsOf(m sandbox.Manifest) Needs {
-	return Needs{
+	n := Needs{
 		allAttributes: m.EveryAttribute(), attributes: distinct(m.Attributes), attributeSettings: m.AttributeSettings,
 		allProperties: m.EveryProperty(), properties: distinct(m.Properties), propertySettings: m.PropertySettings,
 		players: playerNeedsOf(m.Players),
 	}
+	if m.Columns {
+		n.named = &named{of: map[string]block.Columns{}}
+	}
+	return n
 }
 
 // names is what a config and its function's manifest name together.
@@ -44,8 +50,9 @@ type names struct {
 	filters []string
 }
 
-// of returns what a run names. A function that declares more than it may have is an error.
-func (n *Needs) of(r *pb.RunRequest) (names, error) {
+// of returns what a run names, with what the function names for its settings. A function that declares more than it may
+// have is an error.
+func (n *Needs) of(r *pb.RunRequest, c block.Columns) (names, error) {
 	var is names
 	for _, pools := range []map[string]*pb.Pool{r.GetPools(), r.GetCensus()} {
 		for _, p := range pools {
@@ -57,8 +64,8 @@ func (n *Needs) of(r *pb.RunRequest) (names, error) {
 		}
 	}
 	is.filters = distinct(is.filters)
-	is.attributes = withNamed(n.attributes, r.GetSettings(), n.attributeSettings)
-	is.properties = withNamed(n.properties, r.GetSettings(), n.propertySettings)
+	is.attributes = withNamed(n.attributes, r.GetSettings(), n.attributeSettings, c.Attributes)
+	is.properties = withNamed(n.properties, r.GetSettings(), n.propertySettings, c.Properties)
 	for what, list := range map[string][]string{"attributes": is.attributes, "properties": is.properties} {
 		if len(list) > max(block.MaxNames, len(n.attributes), len(n.properties)) {
 			return names{}, FunctionError{fmt.Errorf("the function declares %d %s together with those that its settings name, "+
@@ -70,11 +77,11 @@ func (n *Needs) of(r *pb.RunRequest) (names, error) {
 	}
 	strings := block.Strings(r.GetSettings(), maxStrings)
 	if n.allAttributes {
-		is.attributes = slices.Concat(is.filters, strings)
+		is.attributes = slices.Concat(c.Attributes, is.filters, strings)
 		is.attributes = distinct(is.attributes[:min(len(is.attributes), maxStrings)])
 	}
 	if n.allProperties {
-		is.properties = distinct(strings)
+		is.properties = distinct(slices.Concat(c.Properties, strings))
 	}
 	return is, nil
 }
@@ -85,12 +92,12 @@ const maxStrings = 4 * block.MaxNames
 // distinct returns names sorted, and each once.
 func distinct(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// withNamed returns names and those that settings name, sorted and each once.
-func withNamed(names []string, settings []byte, paths []string) []string {
-	if len(paths) == 0 {
+// withNamed returns names, those that settings name and more, sorted and each once.
+func withNamed(names []string, settings []byte, paths, more []string) []string {
+	if len(paths)+len(more) == 0 {
 		return names
 	}
-	return distinct(slices.Concat(names, block.Named(settings, paths)))
+	return distinct(slices.Concat(names, block.Named(settings, paths), more))
 }
 
 // LeftOut is what a function that declares nothing did not get: how many names, at least, and some of them.

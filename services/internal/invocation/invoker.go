@@ -194,8 +194,7 @@ func (inv *Invoker) invoke(
 	} else if captured != nil {
 		_ = e.capture(captured, nil, err) // the run has failed: that is its error
 	}
-	stats.Run, stats.Compute, stats.Memory = lap(&clock), cost.Compute.Microseconds(), int64(cost.Memory)
-	stats.Processor = cost.Processor.Microseconds()
+	spent(stats, &clock, cost)
 	if err != nil {
 		return err
 	}
@@ -241,6 +240,14 @@ func (inv *Invoker) countPools(pools map[string]*pb.Pool, b *base, keeps bool) m
 		}
 	}
 	return counts
+}
+
+// spent adds what the function took to the stats of a run.
+func spent(stats *pb.RunStats, clock *time.Time, cost sandbox.Stats) {
+	stats.Run += lap(clock)
+	stats.Compute += cost.Compute.Microseconds()
+	stats.Processor += cost.Processor.Microseconds()
+	stats.Memory = max(stats.Memory, int64(cost.Memory))
 }
 
 // lap is the microseconds since the last lap, rounded up: what was done took some time.

@@ -43,15 +43,16 @@ type players struct {
 	lengths                []int          // of the values of each property in all, in bytes
 }
 
-// name says what a run names of players, beside what the function does. More than it may have is an error.
-func (p *players) name(n *playerNeeds, settings []byte) error {
+// name says what a run names of players, beside what the function does, with what the function names for its settings.
+// More than it may have is an error.
+func (p *players) name(n *playerNeeds, settings []byte, c block.Columns) error {
 	*p = players{needs: n}
 	if n == nil {
 		return nil
 	}
-	p.ids = n.ids || block.Has(settings, n.idSettings)
-	p.attributes = withNamed(n.attributes, settings, n.attributeSettings)
-	p.properties = withNamed(n.properties, settings, n.propertySettings)
+	p.ids = n.ids || c.PlayerIDs && len(n.idSettings) > 0 || block.Has(settings, n.idSettings)
+	p.attributes = withNamed(n.attributes, settings, n.attributeSettings, c.PlayerAttributes)
+	p.properties = withNamed(n.properties, settings, n.propertySettings, c.PlayerProperties)
 	for _, list := range []struct {
 		names []string
 		what  string

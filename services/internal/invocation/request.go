@@ -57,11 +57,14 @@ type encoder struct {
 // size of the request before. A request that is too long is not written, and the run fails.
 func (e *encoder) encode(life context.Context) ([]byte, error) {
 	r, limit := e.run.Request, e.parts.deadline
-	var err error
-	if e.names, err = e.needs.of(r); err != nil {
+	named, err := e.name(life)
+	if err != nil {
 		return nil, err
 	}
-	if err = e.players.name(e.needs.players, r.GetSettings()); err != nil {
+	if e.names, err = e.needs.of(r, named); err != nil {
+		return nil, err
+	}
+	if err = e.players.name(e.needs.players, r.GetSettings(), named); err != nil {
 		return nil, err
 	}
 	e.pin(e.names.filters, e.names.attributes, r.GetReport().GetAttributes())

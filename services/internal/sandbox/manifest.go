@@ -19,6 +19,8 @@ type Manifest struct {
 	PropertySettings  []string `json:"propertySettings,omitempty"`
 	// Changes is whether the function keeps the tickets of a run and works on what changed since.
 	Changes flag `json:"changes,omitempty"`
+	// Columns is whether the function names more columns for the settings of each config.
+	Columns flag `json:"columns,omitempty"`
 	// Players is what the function reads of the tickets' players; nil if it reads nothing of them.
 	Players *Players `json:"players,omitempty"`
 }

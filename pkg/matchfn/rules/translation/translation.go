@@ -116,8 +116,8 @@ func (b *Builder) Value(v rules.Value) string {
 		name = fmt.Sprintf("%s %d", v.From, i)
 	}
 	b.values[key], b.taken[name], v.Name = name, true, name
-	if v.Kind == rules.Number && name == v.From {
-		b.Rules.Numbers = append(b.Rules.Numbers, name)
+	if v.Kind == rules.Number && !slices.Contains(b.Rules.Numbers, v.From) {
+		b.Rules.Numbers = append(b.Rules.Numbers, v.From)
 	}
 	b.Rules.Values = append(b.Rules.Values, v)
 	return name
@@ -137,7 +137,9 @@ func (b *Builder) Reset(mark int) {
 		}
 	}
 	b.Rules.Values = b.Rules.Values[:mark]
-	b.Rules.Numbers = slices.DeleteFunc(b.Rules.Numbers, func(n string) bool { return b.Rules.ValueOf(n) == nil })
+	b.Rules.Numbers = slices.DeleteFunc(b.Rules.Numbers, func(name string) bool {
+		return !slices.ContainsFunc(b.Rules.Values, func(v rules.Value) bool { return v.Kind == rules.Number && v.From == name })
+	})
 	if b.Rules.ValueOf(b.Rules.RegionValue) == nil {
 		b.Rules.RegionValue = ""
 	}
