@@ -225,6 +225,26 @@ func TestFunctionTestGeneratesPlayersAndProperties(t *testing.T) {
 	}
 }
 
+// A text of another matchmaker's rules gets the attributes and properties that it reads, as in a runner.
+func TestFunctionTestTakesRulesAsText(t *testing.T) {
+	s := newSandboxShell(t)
+	archive := filepath.Join(t.TempDir(), "rules.zip")
+	command(t, ".", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", archive, "../../../functions/rules")
+	text, err := json.Marshal(`{"matchDefinition": {"teams": [{"name": "t", "teamCount": {"min": 2, "max": 2},
+		"playerCount": {"min": 1, "max": 1}}], "matchRules": [
+			{"name": "near", "type": "Difference", "source": "Players.CustomData.skill", "reference": 100},
+			{"name": "same", "type": "Equality", "source": "Players.CustomData.mode"}]}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := write(t, "config.json",
+		fmt.Sprintf(`{"matchmaking": {"targetFunction": {"name": "rules"}, "config": {"unity": %s}}}`, text))
+	args := []string{"function", "test", archive, "--deadline", "1m", "--timeout", "5m", "--runs", "1", "--config", config,
+		"--generate", "20", "--value", `mode="ranked"|"casual"`, "--attribute"}
+	s.run(append(args, "skill=uniform:1500:1590")...).expect(0, "matches    ", "")
+	s.run(append(args, "other=uniform:1500:1590")...).expect(1, "matches    0 with 0 tickets", "mm: no match: ")
+}
+
 // withoutTimes removes the table of times.
 func withoutTimes(out string) string {
 	return regexp.MustCompile(`(?ms)^STEP.*?\n\n`).ReplaceAllString(out, "")

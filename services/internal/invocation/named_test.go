@@ -42,8 +42,8 @@ func invokeWith(t *testing.T, i Instance, n Needs, settings string, check bool) 
 	}, i, n)
 }
 
-// What a function names for the settings travels beside what its manifest names, from its first run on. It is asked once
-// for each settings.
+// What a function names for the settings travels beside what its manifest names, from its first run on. It is asked
+// once for each settings.
 func TestColumnsThatTheFunctionNamesTravel(t *testing.T) {
 	runs := 0
 	f := matchfn.New(func(r *matchfn.Run) error {

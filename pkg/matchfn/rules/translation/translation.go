@@ -138,7 +138,9 @@ func (b *Builder) Reset(mark int) {
 	}
 	b.Rules.Values = b.Rules.Values[:mark]
 	b.Rules.Numbers = slices.DeleteFunc(b.Rules.Numbers, func(name string) bool {
-		return !slices.ContainsFunc(b.Rules.Values, func(v rules.Value) bool { return v.Kind == rules.Number && v.From == name })
+		return !slices.ContainsFunc(b.Rules.Values, func(v rules.Value) bool {
+			return v.Kind == rules.Number && v.From == name
+		})
 	})
 	if b.Rules.ValueOf(b.Rules.RegionValue) == nil {
 		b.Rules.RegionValue = ""
