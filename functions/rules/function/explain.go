@@ -1,6 +1,7 @@
 package function
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -55,6 +56,15 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 			if reason.Players == 1 {
 				text = "1 more player is needed for a match"
 			}
+		case search.RoleLacks:
+			text = fmt.Sprintf("too few take the role %s: a match needs %d, and there are %d", reason.Name, reason.Players,
+				candidates)
+			candidates = -1
+		case search.Undecided:
+			text = "no match was found, and the work of the run ended before it was known why"
+		}
+		if reason.Looked > 0 {
+			text += fmt.Sprintf(" (candidates of %d others)", reason.Looked)
 		}
 		r.Explain(reason.Ticket, text, candidates)
 	}

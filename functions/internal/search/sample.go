@@ -1,0 +1,114 @@
+package search
+
+const (
+	// leastLooks and mostLooks are how many other tickets are looked at for each that is asked about, whatever the work.
+	leastLooks = 4
+	mostLooks  = 64
+	// looksShare is which part of the work may be for that: one of so many.
+	looksShare = 4
+)
+
+// sample finds which tickets are looked at for those that are asked about, with each variant of the rules.
+func (e *explainer) sample(times int) {
+	for t := range uint32(e.pool.waiting) {
+		if !e.taken[t] && !e.pool.gone[t] {
+			e.others = append(e.others, t)
+		}
+	}
+	e.looks = min(max(leastLooks, min(mostLooks, e.work/looksShare/times)), len(e.others))
+}
+
+// pick looks which tickets of a sample fit with one, as a look at each says. It is the same sample for each variant.
+func (e *explainer) pick(x *examiner, number int, t uint32, v *verdict) {
+	apart := len(e.others) / e.looks
+	v.lacking, v.role = x.lacking, x.roleOf(t)
+	for i := range e.looks {
+		o := e.others[i*apart+(number+1)%apart]
+		if o == t {
+			continue
+		}
+		if x.work--; x.work <= 0 {
+			return
+		}
+		v.looked++
+		if x.fits(t, o) {
+			v.fit++
+		}
+	}
+	v.known = true
+	if x.sizes != nil && x.rank[t] >= 0 {
+		v.counted, v.candidates = true, x.countOf(t)
+	}
+}
+
+// fits returns whether two tickets fit with each other: the older one is the anchor.
+func (x *examiner) fits(t, o uint32) bool {
+	if x.rank[t] < 0 || x.rank[o] < 0 || !x.mayMeet(t, o) {
+		return false
+	}
+	if x.rank[o] < x.rank[t] {
+		t, o = o, t
+	}
+	return x.fitsBeside(t, o)
+}
+
+// countAll counts the tickets of each key by their players, if nothing else keeps two tickets apart.
+func (x *examiner) countAll() {
+	if len(x.guards) > 0 || x.masks != nil {
+		return
+	}
+	x.work -= len(x.order) / 8
+	x.sizes = map[uint32][]int{}
+	for _, t := range x.order {
+		of := x.sizes[x.keys[t]]
+		for size := x.pool.size(t); len(of) <= size; {
+			of = append(of, 0)
+		}
+		of[x.pool.size(t)]++
+		x.sizes[x.keys[t]] = of
+	}
+}
+
+// countOf is how many tickets fit with one, by countAll.
+func (x *examiner) countOf(t uint32) (n int) {
+	size := x.pool.size(t)
+	of := x.sizes[x.keys[t]]
+	for _, tickets := range of[:max(0, min(len(of), x.most-size+1))] {
+		n += tickets
+	}
+	if 2*size <= x.most {
+		n-- // itself
+	}
+	return n
+}
+
+// countRoles counts who takes each role, of all tickets that could be together with those that are asked about.
+func (x *examiner) countRoles(tickets []uint32) {
+	if x.roles.takes == nil {
+		return
+	}
+	x.takers = map[uint32][]int{}
+	for _, t := range tickets {
+		x.takers[x.keys[t]] = make([]int, len(x.roles.names))
+	}
+	x.work -= len(x.order) / 8
+	for _, t := range x.order {
+		if takers := x.takers[x.keys[t]]; takers != nil {
+			x.b.count(t, takers, 1)
+		}
+	}
+}
+
+// roleOf is a role that too few players take for any match with a ticket, without a name if there is none.
+func (x *examiner) roleOf(t uint32) lack {
+	for i, n := range x.takers[x.keys[t]] {
+		least := x.fewestTeams[0].needs[i]
+		for _, a := range x.fewestTeams {
+			least = min(least, a.needs[i])
+		}
+		if n < least {
+			return lack{x.pool.names.texts[x.roles.names[i]], n, least}
+		}
+	}
+	return lack{}
+}
