@@ -220,6 +220,10 @@ func TestWrongFilesAreRefusedWithThePlace(t *testing.T) {
 		{"flexmatch", `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}],
 			"expansions": [{"target": "rules[x].maxDistance", "steps": [{"waitTimeSeconds": 1, "value": 1}]}]}`,
 			`expansions[0].target: in "rules[x].maxDistance", at character 9: there is no rule "x", only none`},
+		// AWS's example 7 of 2019 has two targets in one expansion.
+		{"flexmatch", `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}],
+			"expansions": [{"target": "rules[x].maxLatency", "steps": [], "target": "teams[a].minPlayers"}]}`,
+			`line 2, column 74: expansions[0]: there are two members "target"`},
 		{"flexmatch", `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 3, "maxPlayers": 2}]}`,
 			"teams[0]: minPlayers is more than maxPlayers"},
 		{"flexmatch", `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 3, "maxPlayers": 1001}]}`,
