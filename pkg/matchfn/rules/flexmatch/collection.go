@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"matchmaker.dev/pkg/matchfn/rules"
+	t "matchmaker.dev/pkg/matchfn/rules/translation"
 )
 
 // lists returns the path of an expression that has a list for each player, and its scope.
@@ -93,9 +94,18 @@ func (x *translator) intersection(rule *Rule, m *Expr) (rules.Condition, error) 
 		return nil, err
 	}
 	value := x.value(path.Attribute, rule.Aggregation, false)
+	return x.counted(rule, s, func(least *rules.Bound) rules.Condition {
+		return &rules.Share{Value: value, Min: least, Scope: s}
+	})
+}
+
+// counted bounds a number by a condition that it is at least so much.
+func (x *translator) counted(rule *Rule, s rules.Scope, of func(least *rules.Bound) rules.Condition) (
+	rules.Condition, error,
+) {
 	var needs []rules.Condition
 	if rule.MinCount.Set() {
-		needs = append(needs, &rules.Share{Value: value, Min: x.bound(rule.MinCount), Scope: s})
+		needs = append(needs, of(x.bound(rule.MinCount)))
 	}
 	if rule.MaxCount.Set() {
 		if s.Of != rules.InMatch && (s.Of != rules.InTeams || len(s.Teams) > 1) {
@@ -106,16 +116,31 @@ func (x *translator) intersection(rule *Rule, m *Expr) (rules.Condition, error) 
 		for i := range more.Steps {
 			more.Steps[i].Value++
 		}
-		needs = append(needs, &rules.Not{Of: &rules.Share{Value: value, Min: more, Scope: s}})
+		needs = append(needs, &rules.Not{Of: of(more)})
 	}
-	if len(needs) == 1 {
-		return needs[0], nil
+	return t.All(needs...), nil
+}
+
+// common counts an element in what all lists have in common: it is there once if each list has it.
+func (x *translator) common(rule *Rule, m *Expr) (rules.Condition, error) {
+	path, s, err := x.lists(m.Arg)
+	if err != nil {
+		return nil, err
 	}
-	return &rules.All{Of: needs}, nil
+	if m.Depth > 1 {
+		return nil, fmt.Errorf("%s is a list for each team, and the teams that have an element are not counted", m)
+	}
+	value := x.value(path.Attribute, rule.Aggregation, false)
+	return x.counted(rule, s, func(least *rules.Bound) rules.Condition {
+		return &rules.Overlap{Value: value, With: []string{rule.Reference.Text}, Count: rules.Range{Min: least}, Scope: s}
+	})
 }
 
 // contains counts those who have an element. A party has one list.
 func (x *translator) contains(rule *Rule, m *Expr) (rules.Condition, error) {
+	if m.Call == "set_intersection" && rule.Reference.Text != "" {
+		return x.common(rule, m)
+	}
 	path, apart, ok := players(m)
 	if !ok || path.Attribute == "" || path.Elem != Strings || rule.Reference.Text == "" {
 		return nil, fmt.Errorf("contains looks for a text in strings of players, and %s is %s", m, m.Shape())

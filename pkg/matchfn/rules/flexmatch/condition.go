@@ -11,27 +11,19 @@ import (
 )
 
 // scope returns the teams of a path: each by itself if the value is per team, or all players together.
-func (x *translator) scope(path *Expr, apart bool) (rules.Scope, error) {
-	whole := path.Teams == nil
-	if !whole {
-		whole = true
-		for _, name := range path.Teams {
-			if !slices.ContainsFunc(x.set.Teams, func(t Team) bool { return t.Name == name }) {
-				return rules.Scope{}, fmt.Errorf("%q is one copy of a team, and only all copies can be named", name)
-			}
-		}
-		for _, team := range x.set.Teams {
-			whole = whole && slices.Contains(path.Teams, team.Name)
-		}
+func (x *translator) scope(path *Expr, apart bool) rules.Scope {
+	whole := true
+	for _, team := range x.set.Teams {
+		whole = whole && (path.Teams == nil || slices.Contains(path.Teams, team.Name))
 	}
 	single := len(x.set.Teams) == 1 && x.set.Teams[0].Quantity == 1
 	switch {
 	case whole && (!apart || single):
-		return rules.Scope{Of: rules.InMatch}, nil
+		return rules.Scope{Of: rules.InMatch}
 	case whole:
-		return rules.Scope{Of: rules.InTeam}, nil
+		return rules.Scope{Of: rules.InTeam}
 	}
-	return rules.Scope{Of: rules.InTeams, Teams: path.Teams}, nil
+	return rules.Scope{Of: rules.InTeams, Teams: path.Teams}
 }
 
 // players returns the path of an expression that is a path or its flatten, and whether teams stay apart.
@@ -47,21 +39,21 @@ func players(e *Expr) (path *Expr, apart, ok bool) {
 
 // together returns the scope of all players of a path. Without all teams there is none for players of several.
 func (x *translator) together(path *Expr, apart bool) (rules.Scope, error) {
-	s, err := x.scope(path, apart)
-	if err == nil && s.Of == rules.InTeams && path.PerTeam && !apart {
-		err = fmt.Errorf("%s is of several teams, which are neither one nor all", path)
+	s := x.scope(path, apart)
+	if s.Of == rules.InTeams && path.PerTeam && !apart {
+		return s, fmt.Errorf("%s is of several teams, which are neither one nor all", path)
 	}
-	return s, err
+	return s, nil
 }
 
 // number translates an expression of numbers.
 func (x *translator) number(e *Expr, party string) (rules.Expression, error) {
+	if e.Elem != Numbers {
+		return nil, fmt.Errorf("%s has no numbers", e)
+	}
 	if path, _, ok := players(e); ok {
-		if path.Attribute == "" || path.Elem != Numbers {
-			return nil, fmt.Errorf("%s has no numbers", e)
-		}
-		s, err := x.scope(path, false)
-		return &rules.StatOf{Stat: rules.StatEach, Value: x.value(path.Attribute, party, false), Scope: s}, err
+		value := x.value(path.Attribute, party, false)
+		return &rules.StatOf{Stat: rules.StatEach, Value: value, Scope: x.scope(path, false)}, nil
 	}
 	stat := rules.Stat(e.Call)
 	path, apart, ok := players(e.Arg)
@@ -79,10 +71,7 @@ func (x *translator) number(e *Expr, party string) (rules.Expression, error) {
 	case x.attributes[path.Attribute] != nil && x.attributes[path.Attribute].Type == "string_list":
 		return nil, fmt.Errorf("%s does not say whether it counts players or strings", e)
 	}
-	s, err := x.scope(path, apart)
-	if err != nil {
-		return nil, err
-	}
+	s := x.scope(path, apart)
 	if s.Of == rules.InTeams && path.PerTeam && !apart { // several teams together
 		if stat == rules.StatCount {
 			return &rules.Reduce{Stat: rules.StatSum, Of: &rules.StatOf{Stat: stat, Scope: s}}, nil
@@ -190,48 +179,18 @@ func (x *translator) comparison(rule *Rule, m *Expr) (rules.Condition, error) {
 	return &rules.Compare{Left: left, Op: rules.Operator(rule.Operation), Right: right}, nil
 }
 
-// alike compares values with each other.
-func (x *translator) alike(rule *Rule, m *Expr) (rules.Condition, error) {
-	path, apart, ok := players(m)
-	if !ok {
-		if need := x.gap(m, rule.Aggregation, rules.Fixed(0)); need != nil && rule.Operation == "=" {
-			return need, nil
-		}
-		return nil, fmt.Errorf("%s %s without a reference is only for values of players, or = for those of teams",
-			m, rule.Operation)
-	}
-	if path.ID || path.Attribute == "" || path.Depth > 1 && !path.PerTeam || path.Depth > 2 {
-		return nil, fmt.Errorf("%s has no values that can be compared with each other", m)
-	}
-	if apart {
-		return nil, fmt.Errorf("%s is of several teams, and it is not said whether players of one team are compared: "+
-			"write flatten(…)", m)
-	}
-	s, err := x.together(path, apart)
-	if err != nil {
-		return nil, err
-	}
-	different := rule.Operation == "!="
-	// A party has one value: its players do not differ from each other.
-	return &rules.Same{Value: x.value(path.Attribute, rule.Aggregation, different), Different: different, Scope: s}, nil
-}
-
 // text compares each player's string with one.
 func (x *translator) text(rule *Rule, m *Expr) (rules.Condition, error) {
 	path, _, ok := players(m)
 	if !ok || path.Attribute == "" || x.attributes[path.Attribute].Type != "string" || rule.Reference.Text == "" {
 		return nil, fmt.Errorf("strings of %s are compared with a text only, and each player has one", m)
 	}
-	s, err := x.scope(path, false)
-	if err != nil {
-		return nil, err
-	}
 	count := rules.Exactly(1)
 	if rule.Operation == "!=" {
 		count = rules.Range{Max: rules.Fixed(0)}
 	}
 	return &rules.Overlap{Value: x.value(path.Attribute, "", false), With: []string{rule.Reference.Text}, Count: count,
-		Scope: s}, nil
+		Scope: x.scope(path, false)}, nil
 }
 
 // latency translates limits of latencies. None is less than the least, but a latency may be less than the average: the

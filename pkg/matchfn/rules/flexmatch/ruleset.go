@@ -2,8 +2,6 @@
 package flexmatch
 
 import (
-	"fmt"
-
 	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/pkg/matchfn/rules/lenient"
 )
@@ -294,14 +292,11 @@ func (r *reader) team(n *document.Node) Team {
 		r.Fail(n, "there is another team %q", t.Name)
 	}
 	r.scope.teams[t.Name] = t.Quantity
-	if t.Quantity > 1 {
-		for i := range t.Quantity {
-			name := fmt.Sprintf("%s_%d", t.Name, i+1)
-			if _, twice := r.scope.teams[name]; twice {
-				r.Fail(n, "there is another team %q", name)
-			}
-			r.scope.teams[name] = 1
+	for _, name := range t.copies() {
+		if _, twice := r.scope.teams[name]; twice {
+			r.Fail(n, "there is another team %q", name)
 		}
+		r.scope.teams[name] = 1
 	}
 	o.Done("description")
 	return t

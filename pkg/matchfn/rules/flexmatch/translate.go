@@ -18,6 +18,7 @@ const (
 
 // Translate makes our rules of a rule set.
 func Translate(set *RuleSet) (*t.Translation, error) {
+	set.split()
 	x := &translator{Builder: t.New(set.Name), set: set, clock: rules.Newest, attributes: map[string]*Attribute{}}
 	if set.Algorithm.ExpansionAge == "oldest" {
 		x.clock = rules.Oldest
@@ -119,7 +120,11 @@ func (x *translator) need(rule *Rule) (need rules.Condition, verdict t.Verdict, 
 	verdict = t.Exact
 	switch rule.Type {
 	case "comparison":
-		need, err = x.each(rule, x.comparison)
+		if rule.singles() {
+			need, err = x.pairs(rule)
+		} else {
+			need, err = x.each(rule, x.comparison)
+		}
 	case "distance":
 		need, err = x.each(rule, x.distance)
 	case "collection":

@@ -46,6 +46,9 @@ func (rule *Rule) leaf() weight {
 		switch rule.Type {
 		case "comparison":
 			one = 1 + size(m) + reference
+			if rule.Reference == nil { // with each other, or the greatest with the least
+				one = len(rule.Measurements) * (3 + 2*size(m))
+			}
 		case "distance":
 			one = 4 + size(m) + reference // compare, abs, minus, the number
 			if rule.MinDistance.Set() && rule.MaxDistance.Set() {
