@@ -27,9 +27,8 @@ type decoder struct {
 	large    bool // whether a set or a map of the ticket has more than MaxElements
 }
 
-// MaxElements is how many elements a set or a map of a player has at most. A ticket with a larger one is in no match:
-// part of it could say less than all, such as whom the player avoids.
-const MaxElements = 256
+// MaxElements is that of rule sets.
+const MaxElements = rules.MaxElements
 
 // origins is where the values of a column are from.
 type origins struct {

@@ -47,7 +47,7 @@ func mergeNumbers(how rules.Merge, numbers []float64) float64 {
 	case how == rules.Greatest:
 		return greatest
 	}
-	return sum / n
+	return max(least, min(sum/n, greatest))
 }
 
 // mergeLists merges the sets or maps of a party. What all have in common is counted: an item that is there as often as

@@ -35,23 +35,35 @@ func (w world) sized(depth int, teams []any) any {
 
 // tight is a condition that the sizes of teams often exclude.
 func (w world) tight(depth int, teams []any) object {
-	n := 8
+	n := 13
 	if depth > 2 {
-		n = 5
+		n = 9
 	}
 	switch w.IntN(n) {
+	case 5:
+		return w.in(object{"share": w.one("maps", "modes", "mode"), "min": w.bound(3, false)}, true, teams)
+	case 6:
+		return w.in(object{w.one("same", "different").(string): w.one("mode", "skill", "level")}, false, teams)
+	case 7:
+		return w.alike(teams)
+	case 8:
+		bound := float64(w.IntN(22)-4) / 10
+		return object{"compare": []any{w.odds(), w.one("<", "<=", "=", "!=", ">=", ">"), bound}}
+	case 9:
+		one := w.tight(depth+1, teams)
+		return object{w.one("all", "any").(string): []any{one, object{"not": w.one(one, w.tight(depth+1, teams))}}}
 	case 0:
 		return w.in(object{"holders": "roles", "of": "tank", "count": w.ends(5)}, false, teams)
 	case 1:
 		return object{"gap": w.one("count", "tickets", "party"), "max": w.bound(2, false)}
 	case 2:
-		o := object{"overlap": w.one("maps", "modes"), "with": []any{"a", "b"}[:1+w.IntN(2)], "count": w.ends(3)}
+		o := object{"overlap": w.one("maps", "modes", "mode"), "with": []any{"a", "b"}[:1+w.IntN(2)], "count": w.ends(3)}
 		return w.in(o, false, teams)
 	case 3:
 		return w.in(object{"total": "skill", "sum": w.ends(12)}, false, teams)
 	case 4:
 		return object{"compare": []any{w.sized(0, teams), w.one("<", "<=", "=", "!=", ">=", ">"), w.sized(0, teams)}}
-	case 5:
+	case 10:
 		return object{"not": w.tight(depth+1, teams)}
 	}
 	var of []any
@@ -59,6 +71,27 @@ func (w world) tight(depth int, teams []any) object {
 		of = append(of, w.tight(depth+1, teams))
 	}
 	return object{w.one("all", "any", "one").(string): of}
+}
+
+// alike compares two statistics, often of the same numbers.
+func (w world) alike(teams []any) object {
+	value, scope := w.one("skill", "level"), w.in(object{}, false, teams)["in"]
+	if w.chance(4) {
+		reduced := object{w.one("avg", "max").(string): value, "in": "team"}
+		side := func() object { return object{w.one("avg", "min", "max", "median", "stddev").(string): reduced} }
+		return object{"compare": []any{side(), w.one("<", "<=", "=", "!=", ">=", ">"), side()}}
+	}
+	side := func() any {
+		if w.chance(8) {
+			return w.IntN(3) - 1
+		}
+		o := object{w.one("avg", "min", "max", "median", "stddev", "each").(string): value}
+		if scope != nil && !w.chance(8) {
+			o["in"] = scope
+		}
+		return o
+	}
+	return object{"compare": []any{side(), w.one("<", "<=", "=", "!=", ">=", ">"), side()}}
 }
 
 // ends is a range whose ends may be the wrong way round, always or at some times.
@@ -78,6 +111,13 @@ func (w world) cramped() []byte {
 	values := object{
 		"skill": object{"type": "number", "default": 2}, "maps": object{"type": "set", "missing": w.one("reject", "any")},
 		"modes": object{"type": "set", "from": "maps", "default": []any{}}, "roles": object{"type": "set", "missing": "any"},
+		"level": object{"type": "number", "from": "skill", "party": "avg", "missing": w.one("reject", "any")},
+		"mode":  object{"type": "string", "missing": w.one("reject", "any")},
+		"lead": object{"type": "number", "from": "skill", "party": "max", "once": w.chance(2),
+			"missing": w.one("reject", "any")},
+		"mean":  object{"type": "number", "from": "skill", "party": "sum"},
+		"sigma": object{"type": "number", "missing": w.one("reject", "any")},
+		"doubt": object{"type": "number", "from": "sigma", "party": "max", "once": w.chance(2)},
 	}
 	var teams, names []any
 	for _, name := range []any{"red", "blue"}[:1+w.IntN(2)] {
@@ -110,6 +150,11 @@ func (w world) cramped() []byte {
 			rule["active"] = object{"start": w.chance(2), "steps": []any{[]any{w.IntN(20), w.chance(2)}}}
 		}
 		rules = append(rules, rule)
+	}
+	if w.chance(3) {
+		value := w.one("mode", "lead", "level")
+		same, different := w.in(object{"same": value}, true, names), w.in(object{"different": value}, false, names)
+		rules = append(rules, same, different)
 	}
 	all["rules"] = rules
 	text, _ := json.MarshalIndent(all, "", "  ")

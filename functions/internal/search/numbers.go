@@ -55,6 +55,7 @@ func (b *builder) each(all []float64, value string, group []uint32) []float64 {
 }
 
 // reduce makes one number of a list, if it can. It sums in ascending order, so that the order of tickets says nothing.
+// The average and the median are between the least and the greatest, however they are rounded.
 func reduce(stat rules.Stat, of []float64) (float64, bool) {
 	slices.Sort(of)
 	sum, n := 0.0, float64(len(of))
@@ -77,7 +78,7 @@ func reduce(stat rules.Stat, of []float64) (float64, bool) {
 	case rules.StatMax:
 		return greatest, true
 	case rules.StatMedian:
-		return (of[(len(of)-1)/2] + of[len(of)/2]) / 2, true
+		return max(least, min((of[(len(of)-1)/2]+of[len(of)/2])/2, greatest)), true
 	case rules.StatDev:
 		squares := 0.0
 		for _, v := range of {
@@ -85,7 +86,7 @@ func reduce(stat rules.Stat, of []float64) (float64, bool) {
 		}
 		return math.Sqrt(squares / n), true
 	}
-	return sum / n, true
+	return max(least, min(sum/n, greatest)), true
 }
 
 // numbers are those of an expression. They stay in b.list until that is emptied.

@@ -80,7 +80,7 @@ func TestCrowdsGetEvenTeams(t *testing.T) {
 		`{"quality": "skill", "deviation": "sigma", "beta": 4}, ">", 0.75`:    34,
 		`{"favorite": "skill", "deviation": "sigma", "beta": 1e-9}, "<", 0.9`: 34,
 		`{"quality": "skill", "deviation": "sigma", "beta": 4}, ">", 0.99`:    0, // sigma alone is in the way
-		`{"favorite": "skill", "deviation": "sigma", "beta": 4}, "<=", 0.499`: 0,
+		`{"favorite": "skill", "deviation": "sigma", "beta": 4}, "<=", 0.5`:   0, // no two sums are equal
 	} {
 		r, err := rules.Parse([]byte(`{"numbers": ["level", "skill", "sigma"],
 			"teams": [{"name": "side", "copies": 2, "size": 5}],

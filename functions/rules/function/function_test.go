@@ -192,7 +192,7 @@ func TestHostilePools(t *testing.T) {
 		}
 	}
 	never := `{"numbers": ["skill"], "teams": [{"name": "a", "size": 5, "copies": 2}],
-		"rules": [{"compare": [{"avg": "skill"}, "<", {"min": "skill"}]}]}`
+		"rules": [{"compare": [{"avg": "skill"}, "<", {"plus": [{"min": "skill"}, 0]}]}]}`
 	proposals, err := fake.Run(function, fake.Request{Settings: never, Tickets: equal})
 	if err != nil || len(proposals) != 0 {
 		t.Errorf("%d proposals, %v", len(proposals), err)

@@ -21,7 +21,7 @@ func (p Problem) String() string {
 // Check returns what is wrong with a rule set: names that mean nothing, values of the wrong kind, and what no match can
 // ever satisfy.
 func Check(r *Rules) []Problem {
-	c := &checker{rules: r}
+	c := &checker{rules: r, sizes: sizes{rules: r}}
 	c.values()
 	c.teams()
 	for i, rule := range r.Rules {

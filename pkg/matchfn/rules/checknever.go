@@ -8,6 +8,7 @@ import (
 
 // rulesHold reports the rules that hold in no match, whatever the time. Rules that do not always hold do not count.
 func (c *checker) rulesHold() {
+	var all []conjunct
 	for i, rule := range c.rules.Rules {
 		if active, off := rule.Active.ever(); rule.Active != nil && (off || active.has(0)) {
 			continue
@@ -15,6 +16,13 @@ func (c *checker) rulesHold() {
 		if fate, why := c.fate(c.ruleAt(i), rule.Need); fate == never {
 			c.add(why.Path, "%s: nothing can match", why.Text)
 		}
+		all = conjuncts(all, c.ruleAt(i), rule.Need)
+	}
+	if len(c.problems) > 0 {
+		return
+	}
+	if why, found := c.clash(all); found {
+		c.add(why.Path, "%s: nothing can match", why.Text)
 	}
 }
 
@@ -31,6 +39,11 @@ const (
 func (c *checker) fate(path string, need Condition) (fate, Problem) {
 	why := ""
 	switch n := need.(type) {
+	case *Share:
+		path += ".min"
+		if c.sizes.some(n.Value, n.Scope) > 0 {
+			why = Range{Min: n.Min}.excludes(interval{0, c.elements(n.Value)})
+		}
 	case *Overlap:
 		path += ".count"
 		why = c.overlapNever(n)
@@ -64,21 +77,33 @@ func (c *checker) fate(path string, need Condition) (fate, Problem) {
 
 // overlapNever looks at a count only if a player is surely there who has the value: the condition holds of nobody.
 func (c *checker) overlapNever(n *Overlap) string {
-	some := false
-	for _, players := range c.sizes.each(n.Scope) {
-		some = some || players.low > 0
-	}
-	some = some || n.Scope.Of == InTeam // one of the teams has players
-	if !some || c.rules.ValueOf(n.Value).Missing == Any {
+	if c.sizes.some(n.Value, n.Scope) == 0 {
 		return ""
 	}
-	if why := n.Count.excludes(interval{0, math.Inf(1)}); why != "" {
+	most := c.elements(n.Value)
+	if n.Merge == Intersection {
+		most = min(most, c.elements(n.Other))
+	}
+	if why := n.Count.excludes(interval{0, most}); why != "" {
 		return why
 	}
 	if n.Other == "" && !n.Count.meets(interval{0, float64(len(n.With))}) {
 		return fmt.Sprintf("the list has %d elements", len(n.With))
 	}
 	return ""
+}
+
+// elements is how many elements a set of a player has at most.
+func (c *checker) elements(value string) float64 {
+	v := c.rules.ValueOf(value)
+	if v.Kind == String {
+		return 1
+	}
+	most := float64(max(MaxElements, len(v.Default.Set)))
+	if v.Party == Union { // of a ticket, whose players are in one team
+		most *= max(1, c.sizes.team.high)
+	}
+	return most
 }
 
 // gapNever looks at the teams that every match has: how much the greatest and the least of them differ at least.
@@ -108,7 +133,12 @@ func (c *checker) gapNever(n *Gap) string {
 func (c *checker) compareFate(path string, n *Compare) (fate, Problem) {
 	left, right := c.sizes.estimate(n.Left), c.sizes.estimate(n.Right)
 	some := left.count.low >= 1 && right.count.low >= 1 // without numbers on a side it holds
+	rank, why := n.rankFate(some)
 	switch {
+	case rank == never:
+		return never, Problem{path + ".compare", why}
+	case rank == always:
+		return always, Problem{}
 	case some && n.Op.never(left.numbers, right.numbers):
 		return never, Problem{path + ".compare", fmt.Sprintf("%v is never %s %v", left.numbers, n.Op, right.numbers)}
 	case n.Op.always(left.numbers, right.numbers):
@@ -119,8 +149,11 @@ func (c *checker) compareFate(path string, n *Compare) (fate, Problem) {
 
 // String is how messages name the numbers of an interval.
 func (i interval) String() string {
-	if i.low == i.high {
+	switch {
+	case i.low == i.high:
 		return fmt.Sprint(i.low)
+	case math.IsInf(i.high, 1):
+		return fmt.Sprintf("a number from %v up", i.low)
 	}
 	return fmt.Sprintf("a number from %v to %v", i.low, i.high)
 }
@@ -132,6 +165,9 @@ func (c *checker) logicFate(path string, need Condition) (fate, Problem) {
 		of := c.fates(path+".all", n.Of)
 		if of.never > 0 {
 			return never, of.why
+		}
+		if why, found := c.clash(conjuncts(nil, path, n)); found {
+			return never, why
 		}
 		if of.always == len(n.Of) {
 			return always, Problem{}

@@ -25,10 +25,24 @@ func (s *sizes) estimate(e Expression) estimate {
 	case *Abs:
 		of := s.estimate(e.Of)
 		return estimate{of.numbers.abs(), of.count}
+	case *OddsOf:
+		return s.odds(e)
 	case *Arithmetic:
 		return s.estimate(e.Left).arithmetic(e.Op, s.estimate(e.Right))
 	}
 	return unknown(math.Inf(1))
+}
+
+// odds has no number where not two teams have players who count.
+func (s *sizes) odds(e *OddsOf) estimate {
+	one := interval{0, 1}
+	if s.taken >= 2 && s.has(e.Value) && (e.Deviation == "" || s.has(e.Deviation)) {
+		one.low = 1
+	}
+	if e.Odds == Favorite {
+		return estimate{interval{0.5, 1}, one}
+	}
+	return estimate{interval{0, 1}, one}
 }
 
 // stat has a number for each group where a group without players has one.
@@ -54,8 +68,12 @@ func (s *sizes) stat(e *StatOf) estimate {
 		return estimate{interval{some, min(of.players.high, s.team.high)}, of.groups}
 	case e.Stat == StatSum:
 		return estimate{everything, of.groups}
+	case e.Stat == StatDev:
+		return estimate{interval{0, math.Inf(1)}, interval{s.some(e.Value, e.Scope), of.groups.high}}
+	case e.Stat == StatEach:
+		return estimate{everything, interval{s.some(e.Value, e.Scope), math.Inf(1)}}
 	}
-	return unknown(math.Inf(1))
+	return estimate{everything, interval{s.some(e.Value, e.Scope), of.groups.high}}
 }
 
 // reduce returns one number, or none for an empty list where the statistic has none of it.
@@ -72,9 +90,9 @@ func (e estimate) reduce(stat Stat) estimate {
 		return estimate{e.numbers.rounded(), one}
 	case StatDev:
 		if !e.numbers.bounded() {
-			return estimate{everything, one}
+			return estimate{interval{0, math.Inf(1)}, one}
 		}
-		return estimate{interval{0, e.numbers.high - e.numbers.low}.rounded(), one}
+		return estimate{interval{0, e.numbers.high - e.numbers.low}.rounded().and(interval{0, math.Inf(1)}), one}
 	}
 	return unknown(math.Inf(1))
 }

@@ -16,6 +16,9 @@ const (
 	MaxConditions = 2000 // conditions and expressions in all
 	MaxSteps      = 100  // of a bound
 	MaxRegions    = 64   // names of regions
+	// MaxElements is how many elements a set or a map of a player has at most. A ticket with a larger one is in no match:
+	// part of it could say less than all, such as whom the player avoids.
+	MaxElements = 256
 )
 
 // reader reads values of a document. It keeps the first error; after it, what it reads means nothing.

@@ -4,6 +4,7 @@ import "math"
 
 // sizes is what the shapes of teams say about the numbers of players and of teams, whatever the time.
 type sizes struct {
+	rules  *Rules
 	shapes map[string]shape
 	// sure are the players of each team that every match has. If no shape is sure, it is those of one team of any shape.
 	sure []interval
@@ -93,4 +94,26 @@ func (s *sizes) each(of Scope) (all []interval) {
 		return nil
 	}
 	return []interval{s.players}
+}
+
+// has returns whether each player of a new match has a value.
+func (s *sizes) has(value string) bool { return s.rules.ValueOf(value).Missing != Any }
+
+// some is how many groups of a scope at least have a player who has a value.
+func (s *sizes) some(value string, of Scope) (groups float64) {
+	if !s.has(value) {
+		return 0
+	}
+	if of.Of == BesideAnchor {
+		return 1 // the anchor is in each
+	}
+	for _, players := range s.each(of) {
+		if players.low > 0 {
+			groups++
+		}
+	}
+	if of.Of == InTeam {
+		return max(1, groups) // one of the teams has players
+	}
+	return groups
 }

@@ -35,6 +35,7 @@ func (g *game) stat(stat rules.Stat, value string, tickets []int) []float64 {
 }
 
 // reduce makes one number of a list, or none. It sums in ascending order, so that the order of tickets says nothing.
+// The average and the median are between the least and the greatest, however they are rounded.
 func reduce(stat rules.Stat, of []float64) []float64 {
 	of = slices.Sorted(slices.Values(of))
 	sum := 0.0
@@ -51,13 +52,14 @@ func reduce(stat rules.Stat, of []float64) []float64 {
 	if len(of) == 0 {
 		return nil
 	}
+	least, greatest := slices.Min(of), slices.Max(of)
 	switch stat {
 	case rules.StatMin:
-		return []float64{slices.Min(of)}
+		return []float64{least}
 	case rules.StatMax:
-		return []float64{slices.Max(of)}
+		return []float64{greatest}
 	case rules.StatMedian:
-		return []float64{(of[(len(of)-1)/2] + of[len(of)/2]) / 2}
+		return []float64{max(least, min((of[(len(of)-1)/2]+of[len(of)/2])/2, greatest))}
 	case rules.StatDev:
 		squares := 0.0
 		for _, n := range of {
@@ -65,7 +67,7 @@ func reduce(stat rules.Stat, of []float64) []float64 {
 		}
 		return []float64{math.Sqrt(squares / count)}
 	}
-	return []float64{sum / count}
+	return []float64{max(least, min(sum/count, greatest))}
 }
 
 // numbers are those of an expression.
