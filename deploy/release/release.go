@@ -47,6 +47,7 @@ func (r *release) build(ctx context.Context, repository string) error {
 		{"source", func(ctx context.Context) error { return r.export(ctx, repository) }},
 		{"binaries", r.binaries},
 		{"functions", r.functions},
+		{"schema", r.schema},
 		{"images", r.images},
 		{"chart", r.chart},
 		{"SBOM", r.bom},

@@ -58,6 +58,16 @@ func (b *Bound) isTruth() bool {
 	return good(b.Start) && b.Linear == nil
 }
 
+// isWhole tells whether all numbers that it starts with and steps to are whole.
+func (b *Bound) isWhole() bool {
+	for _, s := range b.Steps {
+		if s.Value != math.Trunc(s.Value) {
+			return false
+		}
+	}
+	return b.Start == math.Trunc(b.Start)
+}
+
 // At returns the number at an age, and whether there is one.
 func (b *Bound) At(age float64) (float64, bool) {
 	if b == nil {

@@ -25,8 +25,8 @@ func (c *checker) count(path string, s Range, most float64) {
 		if b == nil {
 			continue
 		}
-		least, greatest, _ := b.Over(0, math.Inf(1))
-		if b.Linear == nil && (least != math.Trunc(least) || greatest != math.Trunc(greatest)) {
+		_, greatest, _ := b.Over(0, math.Inf(1))
+		if b.Linear == nil && !b.isWhole() {
 			c.add(path, "must be a whole number")
 		}
 		if greatest > most {

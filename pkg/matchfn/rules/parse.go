@@ -62,6 +62,7 @@ func (r *reader) rules(n *document.Node) *Rules {
 	}
 	r.only(n, "$schema", "name", "description", "clock", "numbers", "values", "teams", "players", "roles", "regions",
 		"priority", "rules", "prefer", "order", "patience", "backfill")
+	r.is(n.Get("$schema"), document.String) // for editors
 	rules := &Rules{Choose: ByWorst}
 	rules.Name, rules.Description = r.text(n.Get("name"), ""), r.text(n.Get("description"), "")
 	r.clock = Clock(r.word(n.Get("clock"), string(Oldest), clocks...))
@@ -157,15 +158,15 @@ var merges = map[Kind][]string{
 
 func (r *reader) value(m document.Member) Value {
 	n := m.Node
+	if m.Name == "" || len(m.Name) > 256 {
+		r.fail(n, "a name must have 1 to 256 bytes")
+	}
 	if n.Kind == document.String { // "mode": "string"
 		kind := Kind(r.word(n, "", string(Number), string(String), string(Set), string(Map)))
 		return Value{Name: m.Name, From: m.Name, Kind: kind, Party: Each, Missing: Reject}
 	}
 	r.only(n, "type", "from", "party", "once", "missing", "default")
 	v := Value{Name: m.Name, From: r.text(n.Get("from"), m.Name), Once: r.bool(n.Get("once"))}
-	if m.Name == "" || len(m.Name) > 256 {
-		r.fail(n, "a name must have 1 to 256 bytes")
-	}
 	if !r.is(n, document.Object) {
 		if r.err == nil {
 			r.fail(n, "must be an object or a type")

@@ -23,7 +23,7 @@ type commandLine struct {
 	Token    tokenCommands    `cmd:"" help:"Print a token of a development service."`
 	Function functionCommands `cmd:"" help:"Upload and look at match functions."`
 	Config   configCommands   `cmd:"" help:"Write and read matchmaking configs."`
-	Rules    rulesCommands    `cmd:"" help:"Check and translate rule sets."`
+	Rules    rulesCommands    `cmd:"" help:"Check and translate rule sets, and describe them to editors."`
 	Project  projectCommands  `cmd:"" help:"Read and change a project's settings."`
 	Ticket   ticketCommands   `cmd:"" help:"Ask for a match, as a player does."`
 	Party    partyCommands    `cmd:"" help:"Search for a match together, as players do."`
