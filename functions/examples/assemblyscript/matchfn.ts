@@ -102,6 +102,8 @@ export class Request {
   backfillPlayerHandles: Column<u64> = new Column(0, 0); // a player who waits has the same in playerHandles
   // Pairs of a backfill ticket and a ticket that must not join it, since one of its players is in the game, ascending.
   barred: Column<u32> = new Column(0, 0);
+  // The tickets of which somebody wants to know why they are in no match, ascending; usually none. See Answer.explain.
+  asked: Column<u32> = new Column(0, 0);
   private playerStarts: usize = 0;
   private backfillPlayerStarts: usize = 0;
   private sections: Section[] = [];
@@ -243,6 +245,7 @@ export class Request {
       case 24: if (s.size != q) return false; break;
       case 21: case 22: case 23: if (s.size < q) return false; break;
       case 25: if (s.size % 8 != 0 || !this.takeBarred(s)) return false; break;
+      case 26: if (s.size % 4 != 0 || !this.takeAsked(s)) return false; break;
     }
     this.sections.push(s);
     return true;
@@ -281,6 +284,16 @@ export class Request {
     this.barred = new Column<u32>(s.start, s.size >> 2);
     return true;
   }
+
+  // takeAsked stores the tickets if there are such and they ascend.
+  private takeAsked(s: Section): bool {
+    for (let i: u32 = 0; i < s.size; i += 4) {
+      const ticket = load<u32>(s.start + i);
+      if (ticket >= <u32>this.tickets || (i > 0 && ticket <= load<u32>(s.start + i - 4))) return false;
+    }
+    this.asked = new Column<u32>(s.start, s.size >> 2);
+    return true;
+  }
 }
 
 // Field is a field of a proposal.
@@ -312,6 +325,9 @@ export class Answer {
   private scores: f64[] = [];
   private parts: Part[] = [];
   private first: i32 = 0; // the first part of the latest proposal
+  private explanations: u32[] = [];
+  private reasons: u8[] = [];
+  private explained: Uint8Array = new Uint8Array(0); // how many reasons each asked ticket has; empty until one has
 
   // propose begins a proposal; ticket and team add its tickets. Its score is compared with those of all other
   // proposals: higher is better.
@@ -360,6 +376,29 @@ export class Answer {
     return this;
   }
 
+  // explain says why a ticket of Request.asked is in no match: a reason for people, such as the name of a rule, and how
+  // many other tickets could be with it if it were not for that; -1 if nobody knows. A reason may have 1,024 bytes, a
+  // ticket 16 reasons. What is more is left out, and so are other tickets.
+  explain(r: Request, ticket: u32, reason: string, candidates: i64 = -1): Answer {
+    let i = 0;
+    for (let end = r.asked.length; i < end;) {
+      const middle = (i + end) >> 1;
+      if (r.asked[middle] < ticket) i = middle + 1;
+      else end = middle;
+    }
+    if (i == r.asked.length || r.asked[i] != ticket || reason == "") return this;
+    if (this.explained.length == 0) this.explained = new Uint8Array(r.asked.length);
+    if (this.explained[i] == 16) return this;
+    this.explained[i]++;
+    const text = utf8(reason), size = cut(text, 1024);
+    this.explanations.push(ticket);
+    this.explanations.push(candidates < 0 ? u32.MAX_VALUE : <u32>min<i64>(candidates, u32.MAX_VALUE - 1));
+    this.explanations.push(this.reasons.length);
+    this.explanations.push(size);
+    for (let at = 0; at < size; at++) this.reasons.push(text[at]);
+    return this;
+  }
+
   // finish returns all proposals as a block.
   finish(): StaticArray<u8> {
     const parts: u32[] = [];
@@ -369,7 +408,8 @@ export class Answer {
       parts.push(p.proposal); parts.push(p.field); parts.push(p.subject); parts.push(p.name.length); parts.push(data); parts.push(size);
       data += size;
     }
-    const block = new Block(6, (this.teams.length + this.proposals.length + this.tickets.length + parts.length) * 4 + this.scores.length * 8 + data);
+    const words = this.teams.length + this.proposals.length + this.tickets.length + parts.length + this.explanations.length;
+    const block = new Block(8, words * 4 + this.scores.length * 8 + data + this.reasons.length);
     block.section(1, this.teams.dataStart, this.teams.length * 4);
     block.section(2, this.proposals.dataStart, this.proposals.length * 4);
     block.section(3, this.tickets.dataStart, this.tickets.length * 4);
@@ -384,6 +424,8 @@ export class Answer {
       at += p.name.length + p.value.length;
     }
     block.section(6, bytes.dataStart, data);
+    block.section(8, this.explanations.dataStart, this.explanations.length * 4);
+    block.section(9, this.reasons.dataStart, this.reasons.length);
     return block.bytes;
   }
 }
@@ -392,12 +434,17 @@ function utf8(text: string): Uint8Array { return Uint8Array.wrap(String.UTF8.enc
 
 // failed returns the answer of a run that failed.
 function failed(reason: string): StaticArray<u8> {
-  const text = String.UTF8.encode(reason == "" ? "failed without saying why" : reason);
-  let size = text.byteLength;
-  if (size > 4096) for (size = 4096; (load<u8>(changetype<usize>(text) + size) & 0xc0) == 0x80;) size--; // cut between characters
+  const text = utf8(reason == "" ? "failed without saying why" : reason), size = cut(text, 4096);
   const block = new Block(1, size);
-  block.section(7, changetype<usize>(text), size);
+  block.section(7, text.dataStart, size);
   return block.bytes;
+}
+
+// cut returns how many bytes of a text to take, at most so many, between two characters.
+function cut(text: Uint8Array, most: i32): i32 {
+  if (text.length <= most) return text.length;
+  while (most > 0 && (text[most] & 0xc0) == 0x80) most--;
+  return most;
 }
 
 // Block writes a block. Its table comes after its sections.

@@ -43,6 +43,7 @@ typedef struct {
 	const uint32_t *backfill_player_starts;
 	const uint64_t *backfill_player_handles;
 	mm_pool barred; // pairs of a backfill ticket and a ticket that must not join it: it has a player of the game
+	mm_pool asked;  // the tickets of which somebody wants to know why they are in no match, usually none: see mm_explain
 	const char *block;
 	const mm_section *sections;
 	uint32_t count;
@@ -176,7 +177,7 @@ static inline int mm_fits(const mm_request *r, const mm_section *s) {
 	case 6: return s->size >= 8ull * r->tickets;
 	case 8: case 9: case 11: return s->size == 8ull * r->backfills;
 	case 10: case 12: return s->size >= 8ull * r->backfills;
-	case 7: case 13: return s->size % 4 == 0;
+	case 7: case 13: case 26: return s->size % 4 == 0;
 	case 14: return s->size == 4 * (r->tickets + 1ull);
 	case 15: case 17: return s->size == 8ull * r->players;
 	case 16: case 18: return s->size >= 8ull * r->players;
@@ -206,6 +207,15 @@ static inline const char *mm_read_games(mm_request *r, const mm_section *s, uint
 		}
 		r->barred = (mm_pool){words, s->size / 4};
 	}
+	return NULL;
+}
+
+// mm_read_asked reads the section of tickets that somebody asks about. It returns NULL, or what is wrong.
+static inline const char *mm_read_asked(mm_request *r, const mm_section *s) {
+	const uint32_t *tickets = (const uint32_t *)(r->block + s->start);
+	for (uint32_t i = 0; i < s->size / 4; i++)
+		if (tickets[i] >= r->tickets || (i && tickets[i] <= tickets[i - 1])) return "the request asks about tickets that it has not";
+	r->asked = (mm_pool){tickets, s->size / 4};
 	return NULL;
 }
 
@@ -245,8 +255,8 @@ static inline const char *mm_read(mm_request *r, const char *block, uint32_t len
 				if (r->player_starts[i + 1] <= r->player_starts[i]) return "a ticket of the request has no player";
 		}
 		if (s->kind == 15) r->player_handles = (const uint64_t *)data;
-		if (s->kind >= 19 && s->kind <= 25) {
-			const char *wrong = mm_read_games(r, s, has);
+		if (s->kind >= 19 && s->kind <= 26) {
+			const char *wrong = s->kind == 26 ? mm_read_asked(r, s) : mm_read_games(r, s, has);
 			if (wrong) return wrong;
 		}
 	}
@@ -258,11 +268,13 @@ static inline const char *mm_read(mm_request *r, const char *block, uint32_t len
 
 typedef struct { char *data; uint32_t size, room; } mm_list;
 typedef struct { uint32_t proposal, field, subject, name, start, size; } mm_part;
+typedef struct { uint32_t ticket, candidates, start, size; } mm_explanation;
 
-// The lists of mm_answer are the sections 1 to 6.
-enum { MM_TEAMS, MM_PROPOSALS, MM_TICKETS, MM_SCORES, MM_PARTS, MM_DATA, MM_LISTS };
+// The lists of mm_answer are the sections 1 to 6, 8 and 9.
+enum { MM_TEAMS, MM_PROPOSALS, MM_TICKETS, MM_SCORES, MM_PARTS, MM_DATA, MM_EXPLANATIONS, MM_REASONS, MM_LISTS };
 static mm_list mm_answer[MM_LISTS];
 static uint32_t mm_first; // the first part of the latest proposal
+static uint8_t *mm_explained; // how many reasons each asked ticket has; NULL until one has
 
 static inline void *mm_push(mm_list *l, const void *data, uint32_t size) {
 	if (size > l->room - l->size) {
@@ -325,20 +337,42 @@ static inline void mm_set_number(uint32_t field, const char *name, double value)
 	mm_set(field, 0, mm_string(name), (mm_text){(const char *)&value, 8});
 }
 
+// mm_explain says why a ticket of r->asked is in no match: a reason for people, such as the name of a rule, and how many
+// other tickets could be with it if it were not for that; -1 if nobody knows. A reason may have 1,024 bytes, a ticket 16
+// reasons. What is more is left out, and so are other tickets.
+static inline void mm_explain(const mm_request *r, uint32_t ticket, mm_text reason, int64_t candidates) {
+	uint32_t i = 0, count = r->asked.count;
+	for (uint32_t end = count; i < end;) {
+		uint32_t middle = (i + end) / 2;
+		if (r->asked.tickets[middle] < ticket) i = middle + 1;
+		else end = middle;
+	}
+	if (i == count || r->asked.tickets[i] != ticket) return;
+	if (reason.size > 1024)
+		for (reason.size = 1024; reason.size && (reason.data[reason.size] & 0xc0) == 0x80;) reason.size--; // cut between characters
+	if (!mm_explained) mm_explained = __builtin_memset(mm_take(count), 0, count);
+	if (!reason.size || mm_explained[i] == 16) return;
+	mm_explained[i]++;
+	if (candidates >= UINT32_MAX) candidates = UINT32_MAX - 1;
+	mm_explanation e = {ticket, candidates < 0 ? UINT32_MAX : (uint32_t)candidates, mm_answer[MM_REASONS].size, reason.size};
+	mm_push(&mm_answer[MM_EXPLANATIONS], &e, sizeof e);
+	mm_push(&mm_answer[MM_REASONS], reason.data, reason.size);
+}
+
 // mm_write writes the lists, or a failure, as a block and returns its address and length.
 static inline uint64_t mm_write(const char *failure) {
 	if (failure && !*failure) failure = "failed without saying why";
 	mm_list said = {(char *)failure, mm_string(failure).size, 0}, *lists = failure ? &said : mm_answer;
 	if (said.size > 4096)
 		for (said.size = 4096; (failure[said.size] & 0xc0) == 0x80;) said.size--; // cut between characters
-	uint32_t count = failure ? 1 : MM_LISTS, table = 24;
+	uint32_t count = failure ? 1 : MM_LISTS, table = 24; // explanations and reasons come after the kind of a failure
 	for (uint32_t i = 0; i < count; i++) table += (lists[i].size + 7) & ~7u;
 	uint32_t length = table + count * sizeof(mm_section), start = 24;
 	char *block = mm_take(length);
 	__builtin_memcpy(block, "MMAN", 4);
 	__builtin_memcpy(block + 4, (uint32_t[]){1, length, table, count, 0}, 20);
 	for (uint32_t i = 0; i < count; i++) {
-		((mm_section *)(block + table))[i] = (mm_section){.kind = failure ? 7 : i + 1, .start = start, .size = lists[i].size};
+		((mm_section *)(block + table))[i] = (mm_section){.kind = failure ? 7 : i < MM_EXPLANATIONS ? i + 1 : i + 2, .start = start, .size = lists[i].size};
 		if (lists[i].size) __builtin_memcpy(block + start, lists[i].data, lists[i].size);
 		for (start += lists[i].size; start % 8; start++) block[start] = 0;
 	}
@@ -396,6 +430,7 @@ __attribute__((export_name("mm_alloc"))) char *mm_alloc(uint32_t size) {
 __attribute__((export_name("mm_run"))) uint64_t mm_run(uint32_t length) {
 	mm_top = mm_block + (((uint64_t)length + 7) & ~7ull);
 	for (int i = 0; i < MM_LISTS; i++) mm_answer[i] = (mm_list){0};
+	mm_explained = NULL;
 	mm_request r;
 	const char *failure = mm_read(&r, mm_block, length);
 	return mm_write(failure ? failure : mm_match(&r));

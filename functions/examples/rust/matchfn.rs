@@ -48,6 +48,9 @@ pub struct Request<'a> {
     backfill_player_starts: &'a [u32],
     /// Pairs of a backfill ticket and a ticket that must not join it, since it has a player of the game. They ascend.
     pub barred: &'a [u32],
+    /// The tickets of which somebody wants to know why they are in no match, ascending; usually none. See
+    /// `Answer::explain`.
+    pub asked: &'a [u32],
     sections: Vec<Section<'a>>,
 }
 
@@ -238,6 +241,7 @@ impl<'a> Request<'a> {
             20 | 24 => size == q,
             21..=23 => size >= q,
             25 => size % 8 == 0 && self.has_barred(column(s.data)),
+            26 => size % 4 == 0 && self.has_asked(column(s.data)),
             _ => true, // unknown: from a later version of the format
         };
         if !fits {
@@ -260,6 +264,7 @@ impl<'a> Request<'a> {
             }
             20 => self.backfill_player_handles = column(s.data),
             25 => self.barred = column(s.data),
+            26 => self.asked = column(s.data),
             _ => {}
         }
         self.sections.push(s);
@@ -280,6 +285,11 @@ impl<'a> Request<'a> {
     fn has_barred(&self, pairs: &[u32]) -> bool {
         pairs.chunks_exact(2).all(|p| (p[0] as usize) < self.backfills && (p[1] as usize) < self.tickets)
             && pairs.windows(4).step_by(2).all(|w| w[..2] < w[2..])
+    }
+
+    /// Whether there are these tickets, and they ascend.
+    fn has_asked(&self, tickets: &[u32]) -> bool {
+        tickets.iter().all(|t| (*t as usize) < self.tickets) && tickets.windows(2).all(|w| w[0] < w[1])
     }
 }
 
@@ -350,6 +360,10 @@ pub struct Answer {
     tickets: Vec<u32>,
     scores: Vec<f64>,
     parts: Vec<Part>,
+    explanations: Vec<u32>,
+    reasons: Vec<u8>,
+    /// How many reasons each asked ticket has; empty until one has.
+    explained: Vec<u8>,
 }
 
 struct Part {
@@ -374,6 +388,25 @@ impl Answer {
         Proposal(self)
     }
 
+    /// Says why a ticket of `Request::asked` is in no match: a reason for people, such as the name of a rule, and how many
+    /// other tickets could be with it if it were not for that, if that is known. A reason may have 1,024 bytes, a ticket 16
+    /// reasons. What is more is left out, and so are other tickets.
+    pub fn explain(&mut self, r: &Request, ticket: u32, reason: &str, candidates: Option<u32>) {
+        let i = match r.asked.binary_search(&ticket) {
+            Ok(i) if !reason.is_empty() => i,
+            _ => return,
+        };
+        self.explained.resize(r.asked.len(), 0);
+        if self.explained[i] == 16 {
+            return;
+        }
+        self.explained[i] += 1;
+        let reason = cut(reason, 1024);
+        let candidates = candidates.map_or(u32::MAX, |c| c.min(u32::MAX - 1));
+        self.explanations.extend([ticket, candidates, self.reasons.len() as u32, reason.len() as u32]);
+        self.reasons.extend(reason.as_bytes());
+    }
+
     fn finish(mut self) -> Vec<u8> {
         self.parts.sort_by(|p, q| p.key().cmp(&q.key())); // stable
         let (mut parts, mut data) = (Vec::new(), Vec::new());
@@ -393,6 +426,8 @@ impl Answer {
             (4, bytes(&self.scores)),
             (5, bytes(&parts)),
             (6, &data),
+            (8, bytes(&self.explanations)),
+            (9, &self.reasons),
         ])
     }
 }
@@ -435,12 +470,17 @@ impl Proposal<'_> {
 
 /// The answer of a run that failed.
 fn failed(reason: &str) -> Vec<u8> {
-    let mut size = reason.len().min(4096);
-    while !reason.is_char_boundary(size) {
+    let reason = if reason.is_empty() { "failed without saying why" } else { cut(reason, 4096) };
+    write(&[(7, reason.as_bytes())])
+}
+
+/// Cuts a text to so many bytes, between two characters.
+fn cut(text: &str, most: usize) -> &str {
+    let mut size = text.len().min(most);
+    while !text.is_char_boundary(size) {
         size -= 1;
     }
-    let reason = if size == 0 { "failed without saying why" } else { &reason[..size] };
-    write(&[(7, reason.as_bytes())])
+    &text[..size]
 }
 
 /// Writes sections as a block.

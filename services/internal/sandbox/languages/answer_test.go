@@ -25,10 +25,12 @@ func TestAnswerVectors(t *testing.T) {
 				}
 				var d answerDescription
 				v.into(t, &d)
-				got := parse(t, probe.answer(t, d.script().request(t, d.Tickets, d.Backfills)), d.Tickets, d.Backfills)
-				if want := parse(t, v.block, d.Tickets, d.Backfills); !reflect.DeepEqual(proposals(got), proposals(want)) ||
-					got.Failure != want.Failure {
-					t.Errorf("%s: %+v, failure %q, want %+v, %q", v.name, proposals(got), got.Failure, proposals(want), want.Failure)
+				request := d.script().request(t, d.Tickets, d.Backfills, 0)
+				got, want := parse(t, probe.answer(t, request), d.Tickets, d.Backfills), parse(t, v.block, d.Tickets, d.Backfills)
+				if !reflect.DeepEqual(proposals(got), proposals(want)) || got.Failure != want.Failure ||
+					!slices.Equal(got.Explanations(), want.Explanations()) {
+					t.Errorf("%s: %+v, %v, failure %q, want %+v, %v, %q", v.name, proposals(got), got.Explanations(), got.Failure,
+						proposals(want), want.Explanations(), want.Failure)
 				}
 			}
 		})
@@ -77,6 +79,46 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// Every SDK keeps the limits of explanations, as that for Go does.
+func TestExplanations(t *testing.T) {
+	long := strings.Repeat("ü", 600)
+	var s script
+	for _, e := range []block.Explanation{
+		{Ticket: 0, Reason: "not asked", Candidates: 1},
+		{Ticket: 9, Reason: "not there", Candidates: 1},
+		{Ticket: 1, Reason: "", Candidates: 1},
+		{Ticket: 1, Reason: "near", Candidates: 3},
+		{Ticket: 1, Reason: "x" + long, Candidates: -1},
+		{Ticket: 1, Reason: "many", Candidates: block.MaxCandidates + 1},
+	} {
+		s.explain(e)
+	}
+	want := []block.Explanation{
+		{Ticket: 1, Reason: "near", Candidates: 3},
+		{Ticket: 1, Reason: "x" + long[:block.MaxReason-2], Candidates: -1},
+		{Ticket: 1, Reason: "many", Candidates: block.MaxCandidates},
+	}
+	for i := range 2 * block.MaxReasons {
+		e := block.Explanation{Ticket: 3, Reason: "again"}
+		if s.explain(e); i < block.MaxReasons {
+			want = append(want, e)
+		}
+	}
+	for _, l := range languages() {
+		t.Run(l.name, func(t *testing.T) {
+			probe := start(t, build(t, l, "probe"))
+			for range 2 { // nothing is left of the run before
+				if got := parse(t, probe.answer(t, s.request(t, 4, 0, 1, 3)), 4, 0).Explanations(); !slices.Equal(got, want) {
+					t.Errorf("%+v, want %+v", got, want)
+				}
+			}
+			if got := parse(t, probe.answer(t, s.request(t, 4, 0)), 4, 0).Explanations(); len(got) > 0 {
+				t.Errorf("nobody asks, and the answer has %+v", got)
+			}
+		})
+	}
+}
+
 // script is what the probe proposes, as steps in the order of its calls. A step is four u32: what to do (a block.Field,
 // or one of those below), subject, length of the name and of the value. Name and value follow, each padded to 8 bytes.
 type script []byte
@@ -86,6 +128,7 @@ const (
 	stepTeam
 	stepFail
 	stepCrash
+	stepExplain
 )
 
 func (s *script) step(what, subject uint32, name string, value []byte) {
@@ -97,8 +140,12 @@ func (s *script) step(what, subject uint32, name string, value []byte) {
 	}
 }
 
-// request is a request with the script as the property of ticket 0.
-func (s script) request(t *testing.T, tickets, backfills int) []byte {
+func (s *script) explain(e block.Explanation) {
+	s.step(stepExplain, e.Ticket, e.Reason, binary.LittleEndian.AppendUint64(nil, uint64(e.Candidates)))
+}
+
+// request is a request with the script as the property of ticket 0, which asks about some tickets.
+func (s script) request(t *testing.T, tickets, backfills int, asked ...uint32) []byte {
 	t.Helper()
 	var b block.RequestBuilder
 	b.Start(block.Meta{Tickets: max(tickets, 1), Backfills: backfills})
@@ -106,6 +153,7 @@ func (s script) request(t *testing.T, tickets, backfills int) []byte {
 	b.BackfillCreated()
 	b.BackfillVersion()
 	b.BackfillConnection(func(int) ([]byte, bool) { return nil, false })
+	copy(b.Asked(len(asked)), asked)
 	request, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
@@ -119,9 +167,7 @@ type answerDescription struct {
 	Tickets, Backfills int
 	Failure            string
 	Proposals          []proposalDescription
-
-	// Explanations are what SDKs of other languages do not write.
-	Explanations any
+	Explanations       []block.Explanation
 }
 
 type proposalDescription struct {
@@ -163,6 +209,9 @@ func (d answerDescription) script() script {
 		for _, part := range parts {
 			s.step(uint32(part.field), part.subject, part.name, part.value)
 		}
+	}
+	for _, e := range d.Explanations {
+		s.explain(e)
 	}
 	if d.Failure != "" {
 		s.step(stepFail, 0, "", []byte(d.Failure))

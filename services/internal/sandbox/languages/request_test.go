@@ -130,8 +130,7 @@ type requestDescription struct {
 
 	LeftOutAttributes, LeftOutProperties uint32
 
-	// Asked is what SDKs of other languages skip.
-	Asked any
+	Asked []uint32
 }
 
 type columns struct {
@@ -196,7 +195,7 @@ func (d requestDescription) lines(t *testing.T) []string {
 		line("backfill connection", d.Backfills.Connection, value),
 	)
 	lines = append(lines, d.Backfills.lines("backfill ")...)
-	return slices.Concat(lines, d.playerLines(t), d.backfillPlayerLines(t))
+	return slices.Concat(lines, d.playerLines(t), d.backfillPlayerLines(t), []string{line("asked", d.Asked, integer)})
 }
 
 // playerLines are what the probe prints of players. Without a description every ticket has one.

@@ -122,11 +122,12 @@ static void describe(const mm_request *r) {
 	named("backfill player attribute", mm_string("nobody's"));
 	numbers(mm_column(r, MM_BACKFILL_PLAYER_ATTRIBUTE, mm_string("nobody's")), r->backfill_players);
 	begin("barred"), pool(r->barred);
+	begin("asked"), pool(r->asked);
 }
 
-enum { PROPOSE = 32, TEAM, FAIL, CRASH };
+enum { PROPOSE = 32, TEAM, FAIL, CRASH, EXPLAIN };
 
-static const char *play(mm_text script) {
+static const char *play(const mm_request *r, mm_text script) {
 	for (uint32_t at = 0; at < script.size;) {
 		const uint32_t *head = (const uint32_t *)(script.data + at); // what, subject, length of the name, of the value
 		mm_text name = {script.data + at + 16, head[2]}, v = {name.data + ((head[2] + 7) & ~7u), head[3]};
@@ -141,6 +142,7 @@ static const char *play(mm_text script) {
 			return why;
 		}
 		case CRASH: __builtin_trap();
+		case EXPLAIN: mm_explain(r, head[1], name, *(const int64_t *)v.data); break;
 		default: mm_set(head[0], head[1], name, v);
 		}
 	}
@@ -150,7 +152,7 @@ static const char *play(mm_text script) {
 const char *mm_match(const mm_request *r) {
 	line = (mm_list){0};
 	mm_text script = mm_property(r, "script", 0);
-	if (script.data) return play(script);
+	if (script.data) return play(r, script);
 	describe(r);
 	return NULL;
 }

@@ -10,7 +10,7 @@ register!(probe, "{}");
 
 fn probe(r: &Request, answer: &mut Answer) -> Result<(), String> {
     match r.property("script").at(0) {
-        Some(script) => play(script, answer),
+        Some(script) => play(r, script, answer),
         None => {
             describe(r);
             Ok(())
@@ -96,6 +96,7 @@ fn describe(r: &Request) {
         numbers(&format!("backfill player attribute {name}"), &r.backfill_player_attribute(name));
     }
     pool("barred", Some(r.barred));
+    pool("asked", Some(r.asked));
 }
 
 const FIELDS: [Field; 15] = [
@@ -120,6 +121,7 @@ const PROPOSE: u32 = 32;
 const TEAM: u32 = 33;
 const FAIL: u32 = 34;
 const CRASH: u32 = 35;
+const EXPLAIN: u32 = 36;
 
 struct Step<'a> {
     what: u32,
@@ -145,7 +147,7 @@ fn steps(mut script: &[u8]) -> Vec<Step> {
     steps
 }
 
-fn play(script: &[u8], answer: &mut Answer) -> Result<(), String> {
+fn play(r: &Request, script: &[u8], answer: &mut Answer) -> Result<(), String> {
     let mut proposal: Option<Proposal> = None;
     for step in steps(script) {
         proposal = match step.what {
@@ -159,6 +161,12 @@ fn play(script: &[u8], answer: &mut Answer) -> Result<(), String> {
             }
             FAIL => return Err(String::from_utf8_lossy(step.value).into()),
             CRASH => panic!("told to"),
+            EXPLAIN => {
+                drop(proposal);
+                let candidates = i64::from_le_bytes(step.value.try_into().unwrap());
+                answer.explain(r, step.subject, step.name, u32::try_from(candidates).ok());
+                None
+            }
             field => proposal.map(|p| p.set(FIELDS[field as usize - 1], step.subject, step.name, step.value)),
         };
     }

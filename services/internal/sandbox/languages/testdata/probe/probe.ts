@@ -4,11 +4,11 @@
 import { Answer, Column, Field, Kind, Request, Values, log, register, sortBy } from "./matchfn";
 export { mm_abi, mm_alloc, mm_manifest, mm_run } from "./matchfn";
 
-const PROPOSE = 32, TEAM = 33, FAIL = 34, CRASH = 35;
+const PROPOSE = 32, TEAM = 33, FAIL = 34, CRASH = 35, EXPLAIN = 36;
 
 register((r: Request, a: Answer): string | null => {
   const script = r.property("script").bytes(0);
-  if (script) return play(script, a);
+  if (script) return play(r, script, a);
   describe(r);
   return null;
 }, "{}");
@@ -93,9 +93,10 @@ function describe(r: Request): void {
   for (let i = 0; i < names.length; i++)
     numbers("backfill player attribute " + names[i], r.backfillPlayerAttribute(names[i]));
   numbers("barred", r.barred);
+  numbers("asked", r.asked);
 }
 
-function play(script: Uint8Array, a: Answer): string | null {
+function play(r: Request, script: Uint8Array, a: Answer): string | null {
   for (let at = 0; at < script.length;) {
     const head = script.dataStart + at; // what, subject, length of the name, of the value
     const what = load<u32>(head), subject = load<u32>(head, 4), nameSize = load<i32>(head, 8), size = load<i32>(head, 12);
@@ -110,6 +111,7 @@ function play(script: Uint8Array, a: Answer): string | null {
         break;
       case FAIL: return String.UTF8.decode(value.buffer);
       case CRASH: throw new Error("told to");
+      case EXPLAIN: a.explain(r, subject, name, load<i64>(value.dataStart)); break;
       default:
         if (what == Field.BackfillSetAttribute || what == Field.Measure) a.number(what, load<f64>(value.dataStart), name);
         else a.bytes(what, value, subject, name);
