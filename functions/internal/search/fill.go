@@ -50,6 +50,10 @@ type openGame struct {
 	pinned  int // how many these are
 	from    uint32
 	region  int // its number, -1 for rules without regions
+	// whole is set if beside found all who may join it. near are those if they are few; got is set if some of them join,
+	// and done if it is known that nobody can.
+	whole, got, done bool
+	near             []uint32
 }
 
 // openGames returns the games that may be filled.
@@ -106,7 +110,7 @@ func (g *openGame) place() {
 
 // fill lets tickets join the running games, the oldest game first.
 func (s *search) fill(order []uint32) {
-	games := s.openGames()
+	games := slices.DeleteFunc(slices.Clone(s.running), func(g *openGame) bool { return g.got })
 	if len(games) == 0 || s.work <= 0 {
 		return
 	}
@@ -164,28 +168,28 @@ func (s *search) enter(g *openGame, must ...uint32) (leave func()) {
 // fillGame lets tickets join a game, if some can.
 func (s *search) fillGame(g *openGame) {
 	b := s.b
-	defer s.enter(g)()
+	leave := s.enter(g)
 	near := s.beside(g)
-	anchors := slices.Clone(near)
-	slices.SortFunc(anchors, func(a, b uint32) int { return cmp.Compare(s.rank[a], s.rank[b]) })
-	s.anchorsLeft = max(1, len(anchors))
-	for _, anchor := range anchors {
-		steps := s.work
-		if len(near) > few {
-			steps = min(s.work, max(40+2*len(near), min(200+12*len(near), s.work/8)))
+	s.anchorsLeft = max(1, len(near))
+	turns := s.turnsOf(g, near)
+	if len(near) <= few {
+		leave()
+		_, all := s.rest(turns, s.work)
+		if g.done = g.whole && all && !g.got && s.crowd == nil; g.whole {
+			g.near = near
 		}
+		return
+	}
+	defer leave()
+	for _, of := range turns {
+		steps := min(s.work, max(40+2*len(near), min(200+12*len(near), s.work/8)))
 		if steps <= 0 {
 			return
 		}
-		candidates := b.near[:0]
-		for _, t := range near {
-			if s.rank[t] > s.rank[anchor] {
-				candidates = append(candidates, t)
-			}
-		}
-		b.near = candidates
-		s.inOrder(anchor, candidates)
-		if s.join(anchor, candidates, steps) {
+		b.near = append(b.near[:0], of.others...)
+		s.inOrder(of.anchor, b.near)
+		if s.join(of.anchor, b.near, steps) {
+			g.got = true
 			s.keep()
 			return
 		}
@@ -208,6 +212,13 @@ func (s *search) join(anchor uint32, candidates []uint32, steps int) bool {
 		}
 	}
 	c, found := b.joining(), false
+	if steps == math.MaxInt {
+		return b.inAll(c, func(a *arrangement) bool {
+			b.begin(anchor)
+			b.repairs = mostRepairs
+			return b.seat(a)
+		}, func() bool { return b.more(-len(b.must)) })
+	}
 	s.lineups(&c, func(a *arrangement) bool {
 		b.begin(anchor)
 		if len(candidates) <= few {
@@ -333,17 +344,19 @@ func (s *search) beside(g *openGame) (near []uint32) {
 		return len(roomy) > 1 || b.room(t)
 	}
 	limit := min(max(few, 3*(b.top-len(g.members))+8), 400)
-	s.walk(s.keys[g.from], at, max(8*limit, s.work/8), func(t uint32) bool {
+	all := s.walk(s.keys[g.from], at, max(8*limit, s.work/8), func(t uint32) bool {
 		if joins(t) {
 			near = append(near, t)
 		}
-		return len(near) < limit
+		return len(near) <= limit
 	})
-	return near
+	g.whole = all && len(near) <= limit
+	return near[:min(len(near), limit)]
 }
 
 // walk looks at the tickets of a key that are left, the nearest to a value first, in so many steps at most.
-func (s *search) walk(key uint32, at float64, steps int, look func(t uint32) bool) {
+// It returns whether it looked at all.
+func (s *search) walk(key uint32, at float64, steps int, look func(t uint32) bool) bool {
 	from := sort.Search(len(s.sorted), func(i int) bool {
 		t := s.sorted[i]
 		return s.keys[t] > key || s.keys[t] == key && s.values[t] >= at
@@ -361,16 +374,17 @@ func (s *search) walk(key uint32, at float64, steps int, look func(t uint32) boo
 		place := below
 		switch {
 		case math.IsInf(down, 1) && math.IsInf(up, 1):
-			return
+			return true
 		case up < down:
 			place, above = above, s.pass(1, above+1)
 		default:
 			below = s.pass(0, below-1)
 		}
 		if !look(s.sorted[place]) {
-			return
+			return false
 		}
 	}
+	return false
 }
 
 // pass goes on from a place to the first whose ticket is left, down for 0 and up for 1.

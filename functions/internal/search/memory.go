@@ -64,7 +64,7 @@ type tried struct {
 	run       uint32 // the run in which this was so
 	at        uint32 // after how many changes of that run
 	cost      int32  // of work
-	// granted is how much work it had, if that was too little; else 0.
+	// granted is how much work it had in that run, if this was too little, as was the cost; else 0.
 	granted int32
 }
 
@@ -87,15 +87,17 @@ func (s *search) entry(m mode, anchor uint32) *tried {
 func (s *search) attempt(m mode, anchor uint32, most int, try func() bool) (found bool, cost int) {
 	e := s.entry(m, anchor)
 	granted := int32(min(most, s.work, math.MaxInt32))
-	if s.holds(e, anchor) && (e.granted > 0 && granted <= e.granted || e.granted == 0 && e.cost <= granted) {
-		if e.granted > 0 {
-			e.cost, e.granted = granted, granted
+	if s.holds(e, anchor) && (e.granted > 0 && granted <= e.cost || e.granted == 0 && e.cost <= granted) {
+		if cost = int(e.cost); e.granted > 0 {
+			cost = int(granted)
 		}
-		if e.run != s.run { // otherwise it was paid
-			s.work -= int(e.cost)
-			e.run, e.at = s.run, s.changes
+		if e.run != s.run || e.granted > 0 && granted > e.granted { // otherwise it was paid
+			s.work -= cost
+			if e.run, e.at = s.run, s.changes; e.granted > 0 {
+				e.granted = granted
+			}
 		}
-		return false, int(e.cost)
+		return false, cost
 	}
 	left := s.work
 	s.work, s.spare = int(granted), left

@@ -47,7 +47,7 @@ type Team struct {
 const (
 	// few is how many tickets are tried in all combinations.
 	few = 32
-	// restShare is which part of the work may be spent on that: one of so many.
+	// restShare is which part of the work may be spent on that before what is left at last: one of so many.
 	restShare = 4
 	// tryShare is which part of the work one anchor may take: one of so many.
 	tryShare = 2
@@ -80,11 +80,12 @@ func (s *search) search(games *Games, work int) []Match {
 	if s.twos != nil {
 		s.found = make([]Match, 0, len(order)/2)
 	}
-	if len(games.Running) == 0 {
+	if s.running = s.openGames(); len(s.running) == 0 {
 		s.matches(order)
 	} else {
 		s.withGames(order)
 	}
+	s.last(order)
 	s.settle(order)
 	s.cut(p.waiting)
 	p.cut(p.waiting)
@@ -211,9 +212,14 @@ func (s *search) matches(order []uint32) {
 	first, eighths := s.effort(order)
 	for range mostSweeps {
 		s.watch()
+		var all bool
 		found := s.sweep(order, first, eighths)
 		found = found || first == quickly && s.sweep(order, thoroughly, lateShare)
-		found = found || s.rest(order)
+		if !found {
+			s.anchorsLeft = few
+			found, all = s.rest(s.newTurns(order), s.budget/restShare)
+			s.short = !all
+		}
 		if s.short = s.short || s.work <= 0; !found || s.work <= 0 {
 			return
 		}
@@ -266,6 +272,8 @@ type search struct {
 	rules *rules.Rules
 	pool  *pool
 	games *Games
+	// running are the games that may be filled, the oldest first.
+	running []*openGame
 	// work is what is left of a run's work, budget what there was.
 	work, budget int
 	taken        []bool
@@ -553,46 +561,6 @@ func (s *search) rolesLeft() bool {
 	return false
 }
 
-// rest tries all combinations of what is left, in groups that could be together, if they are small, with a part of the
-// work. Each anchor gets little of it at first, and those that this was too little for get more when all were tried: an
-// anchor with very many combinations leaves work to others, who may have few.
-func (s *search) rest(order []uint32) (found bool) {
-	left := s.budget / restShare
-	s.anchorsLeft, s.short = few, false
-	var open [][]uint32 // anchors, with those that come after them
-	for _, group := range s.smallGroups(order) {
-		for i := range group {
-			open = append(open, group[i:])
-		}
-	}
-	for share := max(1, left/firstShare); len(open) > 0; share *= moreShare {
-		var more [][]uint32
-		for _, of := range open {
-			anchor := of[0]
-			if s.taken[anchor] {
-				continue
-			}
-			if left = min(left, s.work); left <= 0 {
-				s.short = true
-				return found
-			}
-			ok, cost := s.attempt(wholly, anchor, min(share, left), func() bool { return s.combine(anchor, of[1:]) })
-			if found, left = found || ok, left-cost; !ok && s.entry(wholly, anchor).granted > 0 {
-				more = append(more, of)
-			}
-		}
-		open = more
-	}
-	return found
-}
-
-const (
-	// firstShare is which part of the work for all combinations an anchor gets at first: one of so many.
-	firstShare = 4 * few
-	// moreShare is how many times as much it gets when that was too little.
-	moreShare = 8
-)
-
 // combine tries all combinations of an anchor and those of some tickets that are left and may be in a match with it.
 func (s *search) combine(anchor uint32, others []uint32) bool {
 	b := s.b
@@ -607,12 +575,7 @@ func (s *search) combine(anchor uint32, others []uint32) bool {
 
 // smallGroups returns what is left of the groups of tickets that could be together, of those that are small.
 func (s *search) smallGroups(order []uint32) (groups [][]uint32) {
-	sizes := make([]uint32, len(s.groups))
-	for _, t := range order {
-		if !s.taken[t] {
-			sizes[s.keys[t]]++
-		}
-	}
+	sizes := s.sizes(order)
 	at := make([]uint32, len(s.groups)) // of each key: its group, from 1
 	for _, t := range order {
 		key := s.keys[t]
@@ -627,4 +590,15 @@ func (s *search) smallGroups(order []uint32) (groups [][]uint32) {
 		*group = append(*group, t)
 	}
 	return groups
+}
+
+// sizes returns how many tickets are left of each group that could be together.
+func (s *search) sizes(order []uint32) []uint32 {
+	sizes := make([]uint32, len(s.groups))
+	for _, t := range order {
+		if !s.taken[t] {
+			sizes[s.keys[t]]++
+		}
+	}
+	return sizes
 }
