@@ -129,7 +129,7 @@ scripts: redis ## Measure for how long single scripts hold Redis, with large tic
 CASES ?= 1000000
 TRY_RULES = go test -count=1 -v -timeout 24h ./functions/internal/search $(if $(SEED),-seed $(SEED)) -run
 .PHONY: rules-cases
-rules-cases: ## Compare what the function rules finds with a reference in CASES (1000000) random pools, from a SEED; fewer larger ones, games, explanations
+rules-cases: ## Compare what the function rules finds with a reference in CASES (1000000) random pools, from a SEED; fewer larger ones, games, explanations, changes
 	$(TRY_RULES) '^TestSearchFinds' -cases $(CASES) -tickets 10
 	$(TRY_RULES) '^TestSearchFinds' -cases $$(($(CASES) / 100)) -least 11 -tickets 16 -parts 1000000
 	$(TRY_RULES) '^TestSearchFinds' -cases $$(($(CASES) / 2000)) -least 17 -tickets 24 -parts 5000000
@@ -137,6 +137,7 @@ rules-cases: ## Compare what the function rules finds with a reference in CASES 
 	$(TRY_RULES) '^TestExplanations.*True' -cases $$(($(CASES) / 20))
 	$(TRY_RULES) '^TestShortcuts' -cases $$(($(CASES) / 20))
 	$(TRY_RULES) '^TestNobodyWaits' -cases $$(($(CASES) / 20))
+	$(TRY_RULES) '^TestChangesFind' -cases $$(($(CASES) / 50))
 
 .PHONY: contract
 contract: redis ## Test the contract of the API, on a system of its own or on URL=… (DATA=folder of a dev, else CONTRACT_…_TOKEN; PROJECT=…)

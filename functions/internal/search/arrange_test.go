@@ -91,8 +91,8 @@ func TestGamesOfManyTeams(t *testing.T) {
 		games := []*judge.Running{{Room: -1, Members: []judge.Member{
 			{Player: judge.Player{}, Team: "a_1"}, {Player: judge.Player{}, Team: "a_2"}, {Player: judge.Player{}, Team: "b_1"},
 		}}}
-		if n, _, wrong := filled(r, singles(1), games); n != 1 || wrong != "" {
-			t.Errorf("backfill %s: %d join: %s", backfill, n, wrong)
+		if got := filled(r, singles(1), games); got.matches != 1 || got.wrong != "" {
+			t.Errorf("backfill %s: %d join: %s", backfill, got.matches, got.wrong)
 		}
 	}
 }

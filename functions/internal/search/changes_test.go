@@ -88,9 +88,36 @@ func shown(proposals []fake.Proposal) (all []string) {
 	return all
 }
 
-// wrong plays a history with a function that keeps its tickets, and says what is wrong with what it proposes. It counts
-// proposals and runs that leave somebody over.
-func (h history) wrong() (proposed, left int, wrong string) {
+// played is what becomes of a history.
+type played struct {
+	proposed, left int    // proposals, and runs that leave somebody over
+	wrong          string // what is wrong with the proposals, if anything is
+	overlooked     bool   // whether that is what a run left over
+	repeated       bool   // whether only the work was too little for that
+}
+
+// play is plays. If a run overlooked something, its work may have ended: the history is played again with much more.
+func (h history) play() played {
+	got := h.plays()
+	if got.overlooked {
+		h.budget *= muchLonger
+		if again := h.plays(); again.wrong == "" {
+			again.repeated = true
+			return again
+		}
+	}
+	return got
+}
+
+// muchLonger is how many times as long the budget is when a history is played again.
+const muchLonger = 100
+
+// plays plays a history with a function that keeps its tickets.
+func (h history) plays() (got played) {
+	fails := func(format string, args ...any) played {
+		got.wrong = fmt.Sprintf(format, args...)
+		return got
+	}
 	crowd := fake.NewCrowd(matchfn.NewMatcher(function.Begin, function.Options()...), h.settings)
 	crowd.Budget = h.budget
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -110,17 +137,18 @@ func (h history) wrong() (proposed, left int, wrong string) {
 		crowd.Backfills = m.games
 		want, err := crowd.Anew(now)
 		if err != nil {
-			return 0, 0, err.Error()
+			return fails("%v", err)
 		}
-		got, err := crowd.Run(now)
-		if err != nil || !slices.Equal(shown(got), shown(want)) {
-			return 0, 0, fmt.Sprintf("run %d: %v\n%q, want\n%q", i, err, shown(got), shown(want))
+		proposals, err := crowd.Run(now)
+		if err != nil || !slices.Equal(shown(proposals), shown(want)) {
+			return fails("run %d: %v\n%q, want\n%q", i, err, shown(proposals), shown(want))
 		}
 		if over, err := crowd.Overlooked(now); err != nil || len(over) > 0 && h.budget >= time.Second {
-			return 0, 0, fmt.Sprintf("run %d overlooked %q, %v", i, shown(over), err)
+			got.overlooked = err == nil
+			return fails("run %d overlooked %q, %v", i, shown(over), err)
 		}
 		taken := 0
-		for k, p := range got {
+		for k, p := range proposals {
 			taken += len(p.Tickets())
 			if m.lost>>(k%64)&1 == 1 {
 				continue // it comes again
@@ -130,19 +158,16 @@ func (h history) wrong() (proposed, left int, wrong string) {
 				waiting = slices.DeleteFunc(waiting, func(other int) bool { return other == int(id) })
 			}
 		}
-		if proposed += len(got); taken < len(waiting) {
-			left++
+		if got.proposed += len(proposals); taken < len(waiting) {
+			got.left++
 		}
 	}
-	return proposed, left, ""
+	return got
 }
 
 // smaller returns the history without what it does not need to be wrong.
 func (h history) smaller() history {
-	fails := func(h history) bool {
-		_, _, wrong := h.wrong()
-		return wrong != ""
-	}
+	fails := func(h history) bool { return h.play().wrong != "" }
 	with := func(i int, m moment) history {
 		less := h
 		less.moments = slices.Clone(h.moments)
@@ -195,7 +220,7 @@ func (h history) String() string {
 func TestChangesFindWhatAllFind(t *testing.T) {
 	counts := each(t, func(i int) (o outcome) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 6))
-		text := world{random}.rules()
+		text := ruleSet(random, *seed+uint64(i))
 		twos := i%16 == 0 // are found in a way of their own
 		if twos {
 			text, _ = json.Marshal(world{random}.twos())
@@ -217,19 +242,25 @@ func TestChangesFindWhatAllFind(t *testing.T) {
 			text = rules.Write(r)
 		}
 		h := world{random}.history(r, text)
-		proposed, left, wrong := h.wrong()
-		o.count = map[string]int{"proposals": proposed, "left": left}
-		if wrong == "" {
+		got := h.play()
+		o.count = map[string]int{"proposals": got.proposed, "left": got.left}
+		if got.repeated {
+			o.count["repeated"]++
+		}
+		if got.wrong == "" {
 			return o
 		}
 		o.failed = func(*testing.T) string {
 			h := h.smaller()
-			_, _, wrong := h.wrong()
-			return fmt.Sprintf("seed %d: %s\n%v", *seed+uint64(i), wrong, h)
+			return fmt.Sprintf("seed %d: %s\n%v", *seed+uint64(i), h.play().wrong, h)
 		}
 		return o
 	})
-	t.Logf("%d proposals; %d runs left somebody over", counts["proposals"], counts["left"])
+	t.Logf("%d proposals; %d runs left somebody over; the work of %d histories was too little", counts["proposals"],
+		counts["left"], counts["repeated"])
+	if repeated := counts["repeated"]; repeated > max(1, *cases/mostRepeated) {
+		t.Errorf("in %d of %d histories the work was too little for what a run left over", repeated, *cases)
+	}
 	if *cases >= 200 && (counts["proposals"] < *cases/4 || counts["left"] < *cases/4) {
 		t.Errorf("the cases say little: %v", counts)
 	}

@@ -6,8 +6,8 @@ import "matchmaker.dev/pkg/matchfn/rules"
 var Regionless = regionless
 
 // Tried is Search, and returns whether all combinations of what is left were tried: the work did not end before.
-func Tried(r *rules.Rules, source Source, work int) (found []Match, all bool) {
+func Tried(r *rules.Rules, source Source, games *Games, work int) (found []Match, all bool) {
 	s := newSearch(r, read(r, source))
-	found = s.search(&Games{}, work)
+	found = s.search(games, work)
 	return found, !s.short
 }

@@ -42,9 +42,29 @@ func joined(m search.Match, tickets int) judge.Match {
 	return j
 }
 
-// filled searches a pool and running games, and says what is wrong with what is found.
-func filled(r *rules.Rules, pool []judge.Ticket, games []*judge.Running) (joins int, told bool, wrong string) {
-	found := search.Search(r, tickets(pool), asGames(games), 16*plenty)
+// filled searches a pool and running games. If the work ended before a match or a player for a game, it searches again
+// with much more.
+func filled(r *rules.Rules, pool []judge.Ticket, games []*judge.Running) result {
+	got := filledWith(r, pool, games, ordinary)
+	if got.ended && got.wrong != "" {
+		got = filledWith(r, pool, games, muchMore)
+		got.ended, got.repeated = true, true
+	}
+	return got
+}
+
+// filledWith searches a pool and running games, and says what is wrong with what is found. Its matches are those that
+// join games.
+func filledWith(r *rules.Rules, pool []judge.Ticket, games []*judge.Running, work int) (got result) {
+	found, all := search.Tried(r, tickets(pool), asGames(games), work)
+	joins, told, wrong := lookedAt(r, pool, games, found)
+	return result{matches: joins, told: told, wrong: wrong, ended: !all}
+}
+
+// lookedAt says how many matches join games, whether the reference could say what is left, and what is wrong with them.
+func lookedAt(
+	r *rules.Rules, pool []judge.Ticket, games []*judge.Running, found []search.Match,
+) (joins int, told bool, wrong string) {
 	left := map[int]bool{}
 	for i := range pool {
 		left[i] = true
@@ -178,7 +198,7 @@ func (w world) backfill(r *rules.Rules) {
 func TestGamesGetWhomTheReferenceLets(t *testing.T) {
 	counts := each(t, func(i int) (o outcome) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 2))
-		text := world{random}.rules()
+		text := ruleSet(random, *seed+uint64(i))
 		r, err := rules.Parse(text)
 		if err != nil {
 			return o
@@ -189,23 +209,25 @@ func TestGamesGetWhomTheReferenceLets(t *testing.T) {
 		for range 1 + random.IntN(2) {
 			games = append(games, world{random}.running(r, len(pool)))
 		}
-		n, told, wrong := filled(r, pool, games)
-		switch o.unknown = !told; {
-		case n > 0:
+		got := filled(r, pool, games)
+		o.count = got.counts()
+		switch o.unknown = !got.told; {
+		case got.matches > 0:
 			o.kind = "joins"
-		case told:
+		case got.told:
 			o.kind = "none"
 		}
-		if wrong == "" {
+		if got.wrong == "" {
 			return o
 		}
 		o.failed = func(t *testing.T) string {
+			wrong := got.wrong
 			for _, g := range games {
 				g.Barred = nil
 			}
-			if _, _, still := filled(r, pool, games); still != "" {
-				pool = shrink(pool, func(p []judge.Ticket) bool { _, _, bad := filled(r, p, games); return bad != "" })
-				_, _, wrong = filled(r, pool, games)
+			if filled(r, pool, games).wrong != "" {
+				pool = shrink(pool, func(p []judge.Ticket) bool { return filled(r, p, games).wrong != "" })
+				wrong = filled(r, pool, games).wrong
 			}
 			file := keep(t, rules.Write(r), pool, games...)
 			return fmt.Sprintf("seed %d: %s\n%s\nthe case is in %s", *seed+uint64(i), wrong, rules.Write(r), file)
@@ -215,6 +237,7 @@ func TestGamesGetWhomTheReferenceLets(t *testing.T) {
 	joins, none := counts["joins"], counts["none"]
 	t.Logf("%d pools with players for a game, %d without; in %d the reference could not say whether there are more",
 		joins, none, counts["unknown"])
+	fewRepeated(t, counts)
 	if *cases >= 200 && (joins < *cases/20 || none < *cases/50) {
 		t.Errorf("the cases say little: %d pools with players for a game, %d without", joins, none)
 	}

@@ -66,7 +66,7 @@ func patiently(r *rules.Rules, pool []judge.Ticket) (matches int, wrong string) 
 func TestNobodyWaitsPastTheLastMoment(t *testing.T) {
 	counts := each(t, func(i int) (o outcome) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 5))
-		text := world{random}.rules()
+		text := ruleSet(random, *seed+uint64(i))
 		r, err := rules.Parse(text)
 		if err != nil {
 			return o

@@ -23,7 +23,7 @@ func TestGamesAreReadFromTheirProperty(t *testing.T) {
 	const work = 600 * 1_000_000
 	counts := each(t, func(i int) (o outcome) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 4))
-		r, err := rules.Parse(world{random}.rules())
+		r, err := rules.Parse(ruleSet(random, *seed+uint64(i)))
 		if err != nil {
 			return o
 		}

@@ -60,10 +60,14 @@ func judged(m search.Match) judge.Match {
 	return j
 }
 
+// ordinary is the work of a run whose budget is 5 s.
+const ordinary = 4096 * 400
+
+// plenty is what no such run has, for tests that are not about that.
 const plenty = 50_000_000
 
-// muchMore is how many times as much work a search gets whose work ended before a match that there is.
-const muchMore = 100
+// muchMore is the work of a search again if it ended before a match that there is.
+const muchMore = 20 * plenty
 
 // mostRepeated is in how many pools that may be so at most: in one of so many, and in one in any case.
 const mostRepeated = 1000
@@ -77,19 +81,41 @@ type result struct {
 	repeated bool   // whether this was so while there was a match, and it was searched again with much more
 }
 
+// counts counts for which the work was too little.
+func (r result) counts() map[string]int {
+	n := map[string]int{}
+	if r.ended {
+		n["ended"]++
+	}
+	if r.repeated {
+		n["repeated"]++
+	}
+	return n
+}
+
+// fewRepeated fails a test in which the work was too little for what there is in more than very few cases.
+func fewRepeated(t *testing.T, counts map[string]int) {
+	t.Helper()
+	ended, repeated := counts["ended"], counts["repeated"]
+	t.Logf("in %d the work ended before all was tried, in %d of them before a match", ended, repeated)
+	if repeated > max(1, *cases/mostRepeated) {
+		t.Errorf("in %d of %d cases the work was too little for what there is", repeated, *cases)
+	}
+}
+
 // searched searches a pool, and looks at what is found. If the work ended before a match, it searches again with much
 // more.
 func searched(r *rules.Rules, pool []judge.Ticket) result {
-	got := searchWith(r, pool, plenty)
+	got := searchWith(r, pool, ordinary)
 	if got.ended && got.wrong != "" {
-		got = searchWith(r, pool, muchMore*plenty)
+		got = searchWith(r, pool, muchMore)
 		got.ended, got.repeated = true, true
 	}
 	return got
 }
 
 func searchWith(r *rules.Rules, pool []judge.Ticket, work int) result {
-	found, all := search.Tried(r, tickets(pool), work)
+	found, all := search.Tried(r, tickets(pool), &search.Games{}, work)
 	left := map[int]bool{}
 	for i := range pool {
 		left[i] = true
@@ -127,20 +153,14 @@ func searchWith(r *rules.Rules, pool []judge.Ticket, work int) result {
 func TestSearchFindsWhatTheReferenceFinds(t *testing.T) {
 	counts := each(t, func(i int) (o outcome) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 0))
-		text := world{random}.rules()
+		text := ruleSet(random, *seed+uint64(i))
 		r, err := rules.Parse(text)
 		if err != nil {
 			return o // a rule set that nothing can match
 		}
 		pool := world{random}.pool(*least + random.IntN(*most-*least+1))
 		got := searched(r, pool)
-		o.count = map[string]int{}
-		if got.ended {
-			o.count["ended"]++
-		}
-		if got.repeated {
-			o.count["repeated"]++
-		}
+		o.count = got.counts()
 		switch o.unknown = !got.told; {
 		case got.matches > 0:
 			o.kind = "matches"
@@ -160,10 +180,7 @@ func TestSearchFindsWhatTheReferenceFinds(t *testing.T) {
 	matches, none := counts["matches"], counts["none"]
 	t.Logf("%d pools with a match, %d without; in %d the reference could not say whether there is another",
 		matches, none, counts["unknown"])
-	t.Logf("in %d the work ended before all was tried, in %d of them before a match", counts["ended"], counts["repeated"])
-	if repeated := counts["repeated"]; repeated > max(1, *cases/mostRepeated) {
-		t.Errorf("in %d of %d pools the work was too little for a match", repeated, *cases)
-	}
+	fewRepeated(t, counts)
 	if *cases >= 200 && (matches < *cases/20 || none < *cases/50) {
 		t.Errorf("the cases say little: %d pools with a match, %d without", matches, none)
 	}
@@ -245,7 +262,7 @@ func backfillOf(id string, g *judge.Running) map[string]any {
 func TestShortcutsOfTheReferenceLoseNothing(t *testing.T) {
 	counts := each(t, func(i int) (o outcome) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 1))
-		text := world{random}.rules()
+		text := ruleSet(random, *seed+uint64(i))
 		r, err := rules.Parse(text)
 		if err != nil {
 			return o

@@ -62,7 +62,7 @@ func TestTellerSaysWhatTicketsSay(t *testing.T) {
 	told := 0
 	for i := range *cases {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 3))
-		r, err := rules.Parse(world{random}.rules())
+		r, err := rules.Parse(ruleSet(random, *seed+uint64(i)))
 		if err != nil {
 			continue
 		}

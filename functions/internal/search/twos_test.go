@@ -97,8 +97,7 @@ func TestTwosAreRememberedUntilABoundLetsThem(t *testing.T) {
 	for range 16 {
 		h.moments = append(h.moments, moment{after: time.Second})
 	}
-	proposed, left, wrong := h.wrong()
-	if wrong != "" || proposed != 25 || left == 0 {
-		t.Errorf("%d matches, %d runs left somebody: %s", proposed, left, wrong)
+	if got := h.plays(); got.wrong != "" || got.proposed != 25 || got.left == 0 {
+		t.Errorf("%d matches, %d runs left somebody: %s", got.proposed, got.left, got.wrong)
 	}
 }
