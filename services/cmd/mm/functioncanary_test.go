@@ -7,7 +7,8 @@ import (
 
 const withCanary = `{"name":"duel","md5Hash":"ab","status":{"state":"Running","instances":[]},"upload":3,
 	"canary":{"version":4,"configs":["a","b"],"steps":[50,100],"step":1,"began":"2030-01-02T03:00:00Z",
-		"stepBegan":"2030-01-02T03:10:00Z","until":"2030-01-02T15:00:00Z","leastMatches":200,"tolerancePercent":20,"matches":45,
+		"stepBegan":"2030-01-02T03:10:00Z","until":"2030-01-02T15:00:00Z","leastMatches":200,
+		"tolerancePercent":20,"matches":45,
 		"runs":70,"failed":2,"health":{"lastError":"as told"},"findings":[
 			{"name":"failures","canary":0.0286,"current":0.001,"p":0.02,"limit":0.00625,"seen":0.08},
 			{"name":"matches","canary":9.5,"current":10,"p":1,"limit":0.00625},
@@ -60,8 +61,8 @@ func TestFunctionCanaryCommands(t *testing.T) {
 	if !slices.Equal(*asked, want) {
 		t.Errorf("asked %q", *asked)
 	}
-	shell.run("function", "canary", "duel", "4", "--blocks", "10m", "--tolerance", "0", "--url", url, "--data", shell.data).
-		expect(1, "", "--tolerance: must be from 1 to 1000")
+	shell.run("function", "canary", "duel", "4", "--blocks", "10m", "--tolerance", "0", "--url", url, "--data",
+		shell.data).expect(1, "", "--tolerance: must be from 1 to 1000")
 	shell.run("function", "canary", "duel", "4", "--blocks", "1500ms", "--url", url, "--data", shell.data).
 		expect(1, "", "must be whole seconds")
 	shell.run("function", "canary", "duel", "4", "--blocks", "10m", "--more", "a", "--less", "a", "--url", url, "--data",

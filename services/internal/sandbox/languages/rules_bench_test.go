@@ -163,7 +163,7 @@ func all(b *testing.B, fiveRules string, start func(b *testing.B) run) {
 					}
 					number += fresh
 					return next(some, at, block.Base{Number: 1, Continues: true, First: number - fresh})
-				}, 1<<30, false)
+				}, n+1<<20, false)
 			})
 		}
 	}
