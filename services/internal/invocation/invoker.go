@@ -169,7 +169,10 @@ func (inv *Invoker) invoke(
 	stats.Tickets = int64(inv.parts.tickets)
 	stats.Pools = inv.countPools(r.Request.GetPools(), e.base, e.keeps)
 	if stats.Tickets == 0 && !r.Request.GetCheck() {
-		return nil
+		if _, ok := errors.AsType[FunctionError](e.unnamed); ok {
+			return nil // it would have nothing to do
+		}
+		return e.unnamed
 	}
 	stats.Encode = lap(&clock)
 	if e.inBuffer {
@@ -188,6 +191,12 @@ func (inv *Invoker) invoke(
 		}
 	}
 	r.Watch.note(tickets, e.tickets)
+	if e.unnamed != nil {
+		if captured != nil {
+			_ = e.capture(captured, nil, e.unnamed)
+		}
+		return e.unnamed
+	}
 	bytes, cost, err := instance.Run(life, request, limit.left())
 	if captured != nil && err == nil {
 		err = e.capture(captured, bytes, nil)

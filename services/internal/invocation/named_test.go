@@ -110,6 +110,18 @@ func TestSettingsWithoutColumnsFailTheRun(t *testing.T) {
 	if i.asked != 2 {
 		t.Errorf("it was asked %d times", i.asked)
 	}
+	// It is known which tickets the failed run is about, so that it can be repeated on another upload. Without tickets
+	// there was nothing to do.
+	for tickets, fails := range map[int]bool{4: true, 0: false} {
+		r := &Run{
+			Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 9000, Settings: []byte(`{"x":1}`)},
+			Index:   indexOf(t, tickets, parties), Began: time.Now(), Deadline: time.Now().Add(time.Hour), Watch: &Watch{},
+		}
+		_, err := new(Invoker).Invoke(t.Context(), r, i, n)
+		if (err != nil) != fails || r.Watch.Ran != fails || len(r.Watch.Tickets(10)) != tickets {
+			t.Errorf("%d tickets: %v, %+v", tickets, err, r.Watch)
+		}
+	}
 }
 
 // answers is an instance that answers every request with the same columns, as they are.

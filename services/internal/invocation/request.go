@@ -51,6 +51,7 @@ type encoder struct {
 	inBuffer    bool // the request lies in the buffer
 	copied      bool // there is no buffer
 	insideLimit error
+	unnamed     error // why the function named no columns
 }
 
 // encode selects the tickets of a run and writes its request, which is empty if there is no ticket. It computes the
@@ -58,9 +59,7 @@ type encoder struct {
 func (e *encoder) encode(life context.Context) ([]byte, error) {
 	r, limit := e.run.Request, e.parts.deadline
 	named, err := e.name(life)
-	if err != nil {
-		return nil, err
-	}
+	e.unnamed = err // the run fails for it, but not before it is known which tickets it is about
 	if e.names, err = e.needs.of(r, named); err != nil {
 		return nil, err
 	}
@@ -68,7 +67,9 @@ func (e *encoder) encode(life context.Context) ([]byte, error) {
 		return nil, err
 	}
 	e.pin(e.names.filters, e.names.attributes, r.GetReport().GetAttributes())
-	e.buffer = e.instance.Buffer()
+	if e.copied = e.unnamed != nil; !e.copied {
+		e.buffer = e.instance.Buffer()
+	}
 	for range reservations {
 		e.view()
 		switch {
