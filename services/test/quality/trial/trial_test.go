@@ -184,8 +184,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// Patience that is tuned to a world keeps those at the ends of the crowd waiting half as long as the steps do, or little
-// more, and the matches of all are about as good.
+// Patience that is tuned to a world keeps those at the ends of the crowd waiting half as long as the steps do, or
+// little more, and the matches of all are about as good.
 func TestTunedPatience(t *testing.T) {
 	const seeds = 10
 	for _, name := range []string{"evening", "parties"} {
