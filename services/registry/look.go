@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +132,7 @@ func (r *registry) lookAt(ctx context.Context, key hosted) error {
 		return r.withdraw(ctx, key, f, "it is worse: "+textOf(worse))
 	case e.Now.UnixMilli() >= c.GetUntil():
 		return r.withdraw(ctx, key, f, fmt.Sprintf("its time is over: in this step it made %d matches, %d are needed; %s",
-			found.Matches, max(c.GetLeast(), c.GetWanted()), textOf(found.Findings)))
+			found.Matches, canaries.Needed(c), textOf(found.Findings)))
 	case found.ByMatches && !found.Sure:
 		return r.changeCanary(ctx, key, f, func(next *pb.Function) (*pb.Function, *pb.Event, error) {
 			noteLook(next.GetCanary(), e)
@@ -334,8 +333,8 @@ func (r *registry) canaryOf(project string, f *pb.Function) *canary {
 	answer := &canary{
 		Version: c.GetUpload(), Configs: c.GetConfigs(), Queues: c.GetQueues(), BlockSeconds: c.GetBlock() / 1000,
 		Steps: c.GetSteps(), Step: c.GetStep(), Began: iso8601(c.GetBegan()), StepBegan: iso8601(c.GetStepBegan()),
-		Until: iso8601(c.GetUntil()), LeastMatches: max(c.GetLeast(), c.GetWanted()),
-		TolerancePercent: cmp.Or(c.GetTolerance(), canaries.Tolerance),
+		Until: iso8601(c.GetUntil()), LeastMatches: canaries.Needed(c),
+		TolerancePercent: canaries.ToleranceOf(c),
 		Health:           healthOf(r.board.uploadOf(project, f.GetName(), c.GetUpload())),
 	}
 	last, ok := r.looks.of(hosted{project, f.GetName()})
@@ -346,8 +345,7 @@ func (r *registry) canaryOf(project string, f *pb.Function) *canary {
 	for _, found := range last.Findings {
 		answer.Findings = append(answer.Findings, finding{
 			Name: found.Name, Canary: orNone(found.Canary), Current: orNone(found.Other), Worse: finite(found.Change),
-			P:     orNone(found.P),
-			Limit: found.Limit, Seen: finite(found.Seen),
+			P: orNone(found.P), Limit: found.Limit, Seen: finite(found.Seen),
 		})
 	}
 	return answer

@@ -30,7 +30,8 @@ func seenShare(runs, otherFailed, otherRuns int64, alpha float64) float64 {
 	}
 	share := float64(otherFailed) / float64(otherRuns)
 	n := float64(runs) * float64(otherRuns) / float64(runs+otherRuns)
-	want := (normal().Quantile(1-alpha) + normal().Quantile(Power)) / math.Sqrt(n)
+	normal := distuv.UnitNormal
+	want := (normal.Quantile(1-alpha) + normal.Quantile(Power)) / math.Sqrt(n)
 	angle := 2*math.Asin(math.Sqrt(share)) + want
 	if angle > math.Pi {
 		return math.Inf(1)
@@ -48,5 +49,3 @@ func fewer(matches int64, seconds float64, otherMatches int64, otherSeconds floa
 	share := fewest * seconds / (fewest*seconds + otherSeconds)
 	return distuv.Binomial{N: float64(matches + otherMatches), P: share}.CDF(float64(matches))
 }
-
-func normal() distuv.Normal { return distuv.UnitNormal }

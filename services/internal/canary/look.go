@@ -113,7 +113,7 @@ func Look(e *Evidence) *Result {
 		r.Findings = append(r.Findings, b.rate(perRun))
 	}
 	r.Findings = append(r.Findings, found...)
-	r.ByMatches = r.Compared && r.Matches >= max(c.GetLeast(), c.GetWanted())
+	r.ByMatches = r.Compared && r.Matches >= Needed(c)
 	r.Sure = slices.ContainsFunc(found, func(f Finding) bool {
 		return f.Name == report.Wait && f.Seen <= max(mostUnseen, b.tolerance())
 	})
@@ -163,8 +163,7 @@ type book struct {
 	members    []string // the configs or queues that have the canary
 	quantities []quantity
 	cells      map[cell]*values
-	// past are the cells of each slot before the canary, and present those of it.
-	past, present map[int64]map[cell]*values
+	slots      map[int64]map[cell]*values // the same of each slot
 	// matches are those of each cell without a quantity, and stepMatches those of the canary in its step.
 	matches     map[cell]int64
 	stepMatches int64
@@ -177,10 +176,10 @@ type book struct {
 func collect(e *Evidence) *book {
 	c := e.Function.GetCanary()
 	b := &book{Evidence: e, members: slices.Concat(c.GetConfigs(), c.GetQueues()), cells: map[cell]*values{},
-		past: map[int64]map[cell]*values{}, present: map[int64]map[cell]*values{}, matches: map[cell]int64{}}
+		slots: map[int64]map[cell]*values{}, matches: map[cell]int64{}}
 	found := map[quantity]bool{}
 	for number, slot := range e.Slots {
-		b.past[number], b.present[number] = map[cell]*values{}, map[cell]*values{}
+		b.slots[number] = map[cell]*values{}
 		for _, s := range slot.GetSeries() {
 			isCanary := s.GetUpload() == c.GetUpload() && s.GetCanary() >= c.GetBegan()
 			if s.GetFunction() != e.Function.GetName() || !isCanary && s.GetUpload() != e.Function.GetVersion() {
@@ -213,7 +212,7 @@ func collect(e *Evidence) *book {
 				}
 				found[q] = true
 				at.quantity = q
-				for _, cells := range []map[cell]*values{b.cells, b.cellsOf(number, at.during)} {
+				for _, cells := range []map[cell]*values{b.cells, b.slots[number]} {
 					if cells[at] == nil {
 						cells[at] = &values{}
 					}
@@ -284,17 +283,24 @@ func (b *book) compareRanks(alpha float64) (all []Finding, known bool) {
 			Name: q.String(), Canary: during.mean(), Other: before.mean(), Change: before.changeOf(shift),
 			P: by.exceeds(shift), Limit: alpha, Seen: before.changeOf(by.found(alpha)),
 		}
-		f.Worse = f.P < alpha && f.Change > b.tolerance()
+		f.Worse = b.isWorse(&f)
 		all = append(all, f)
 		known = known || q.kind == report.Wait
 	}
 	return all, known
 }
 
+// isWorse returns whether a difference is no chance, and more than is tolerated.
+func (b *book) isWorse(f *Finding) bool { return f.P < f.Limit && f.Change > b.tolerance() }
+
 // tolerance is by which part the mean may be worse in any case.
-func (b *book) tolerance() float64 {
-	return float64(cmp.Or(b.Function.GetCanary().GetTolerance(), Tolerance)) / 100
-}
+func (b *book) tolerance() float64 { return float64(ToleranceOf(b.Function.GetCanary())) / 100 }
+
+// ToleranceOf is by which part in percent the means of a canary may be worse in any case.
+func ToleranceOf(c *pb.Canary) int32 { return cmp.Or(c.GetTolerance(), Tolerance) }
+
+// Needed is how many matches of a canary its step needs for the next look.
+func Needed(c *pb.Canary) int64 { return max(c.GetLeast(), c.GetWanted()) }
 
 func (v *values) merge(other *values) {
 	if other == nil {
@@ -375,7 +381,7 @@ func (b *book) compareMatches(made [2][]float64, alpha float64) Finding {
 	size := max(f.Other, math.SmallestNonzeroFloat64)
 	f.P, f.Seen = welch(made[1], made[0], alpha)
 	f.Change, f.Seen = (f.Other-f.Canary)/size, f.Seen/size
-	f.Worse = f.P < alpha && f.Change > b.tolerance()
+	f.Worse = b.isWorse(&f)
 	return f
 }
 
@@ -405,7 +411,7 @@ func (b *book) compareValues(q quantity, marks [2][]int64, alpha float64) (f Fin
 	f = Finding{Name: q.String(), Limit: alpha, Other: whole[0].mean(), Canary: whole[1].mean()}
 	f.P, f.Seen = welch(shifts[1], shifts[0], alpha)
 	f.Change, f.Seen = whole[0].changeOf(meanOf(shifts[1])-meanOf(shifts[0])), whole[0].changeOf(f.Seen)
-	f.Worse = f.P < alpha && f.Change > b.tolerance()
+	f.Worse = b.isWorse(&f)
 	return f, true
 }
 

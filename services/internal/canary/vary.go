@@ -51,7 +51,7 @@ type compared struct{ members, others []string }
 // have a variance.
 func (b *book) chanceOf(q quantity, of *compared, variance float64) chance {
 	drift, freedom := b.drift(q, of)
-	drift *= 1/b.slots(q, of, true) + 1/b.slots(q, of, false)
+	drift *= 1/b.count(q, of, true) + 1/b.count(q, of, false)
 	all := variance + drift
 	return chance{all, min(mostFreedom, freedom*all*all/(drift*drift))}
 }
@@ -65,11 +65,11 @@ type apart struct{ shift, variance float64 }
 // same time is taken off.
 func (b *book) drift(q quantity, of *compared) (variance, freedom float64) {
 	var slots []apart
-	for _, past := range b.past {
+	for _, slot := range b.slots {
 		effects := func(strata []string) (all []effect) {
 			for _, stratum := range strata {
 				at := cell{stratum: stratum, quantity: q}
-				if is := past[at]; is != nil {
+				if is := slot[at]; is != nil {
 					if e, ok := mannWhitney(is, b.cells[at].without(is)); ok {
 						all = append(all, e)
 					}
@@ -96,26 +96,19 @@ func (b *book) drift(q quantity, of *compared) (variance, freedom float64) {
 	return max(sum/weights, usual/100), weights
 }
 
-// slots is how many slots before the canary, or while it runs, have matches; fewer if these are in some of them mainly.
-func (b *book) slots(q quantity, of *compared, during bool) float64 {
+// count is how many slots before the canary, or while it runs, have matches; fewer if these are in some of them mainly.
+func (b *book) count(q quantity, of *compared, during bool) float64 {
 	sum, squares := 0.0, 0.0
-	for slot := range b.past {
+	for _, slot := range b.slots {
 		n := 0.0
-		for at, v := range b.cellsOf(slot, during) {
-			if at.quantity == q && at.canary == during && slices.Contains(of.members, at.stratum) {
+		for at, v := range slot {
+			if at.quantity == q && at.during == during && at.canary == during && slices.Contains(of.members, at.stratum) {
 				n += float64(v.n)
 			}
 		}
 		sum, squares = sum+n, squares+n*n
 	}
 	return max(1, sum*sum/max(squares, 1))
-}
-
-func (b *book) cellsOf(slot int64, during bool) map[cell]*values {
-	if during {
-		return b.present[slot]
-	}
-	return b.past[slot]
 }
 
 // without are the values less some of them.
