@@ -191,13 +191,10 @@ func (inv *Invoker) invoke(
 		}
 	}
 	r.Watch.note(tickets, e.tickets)
-	if e.unnamed != nil {
-		if captured != nil {
-			_ = e.capture(captured, nil, e.unnamed)
-		}
-		return e.unnamed
+	bytes, cost, err := []byte(nil), sandbox.Stats{}, e.unnamed
+	if err == nil {
+		bytes, cost, err = instance.Run(life, request, limit.left())
 	}
-	bytes, cost, err := instance.Run(life, request, limit.left())
 	if captured != nil && err == nil {
 		err = e.capture(captured, bytes, nil)
 	} else if captured != nil {
