@@ -52,9 +52,8 @@ type PlayerManifest struct {
 // ParseManifest reads the result of a module's mm_manifest. An empty text, for a module without that export, means all
 // columns. Unknown members are ignored: they are for later versions.
 func ParseManifest(json []byte) (Manifest, error) {
-	m := Manifest{EveryAttribute: true, EveryProperty: true}
 	if len(json) == 0 {
-		return m, nil
+		return Manifest{EveryAttribute: true, EveryProperty: true}, nil
 	}
 	if len(json) > MaxManifest {
 		return Manifest{}, message.Errorf("manifest: %d bytes are more than %d", len(json), MaxManifest)

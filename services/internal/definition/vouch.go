@@ -2,6 +2,7 @@ package definition
 
 import (
 	"maps"
+	"slices"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
@@ -34,7 +35,7 @@ func CheckSetters(at string, given fields.Values, settings *pb.ProjectSettings) 
 }
 
 // checkNames is CheckSetters for attributes, or for properties.
-func checkNames[V any, R interface{ GetSetBy() string }](
+func checkNames[V any, R ruled](
 	at, kind string, given map[string]V, rules []R, nameOf func(R) string,
 ) error {
 	others := ByClient
@@ -94,18 +95,14 @@ func VouchedFor(settings *pb.ProjectSettings, caller *auth.Principal) (fields.Va
 }
 
 func takesClaims(settings *pb.ProjectSettings) bool {
-	for _, rule := range settings.GetAttributes() {
-		if rule.GetSetBy() == ByClaim {
-			return true
-		}
-	}
-	for _, rule := range settings.GetProperties() {
-		if rule.GetSetBy() == ByClaim {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(settings.GetAttributes(), isByClaim) ||
+		slices.ContainsFunc(settings.GetProperties(), isByClaim)
 }
+
+// ruled is a rule of who sets something.
+type ruled interface{ GetSetBy() string }
+
+func isByClaim[R ruled](rule R) bool { return rule.GetSetBy() == ByClaim }
 
 func attributesOf(claims auth.ClaimSet, rules []*pb.AttributeRule) (map[string]float64, error) {
 	attributes := map[string]float64{}
