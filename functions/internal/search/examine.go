@@ -32,6 +32,14 @@ func (x *examiner) limit() int { return min(3*x.most+8, 400) }
 // a quarter of the work is for the steps.
 func (x *examiner) tries() int { return looks*x.limit()/looksAWork + x.limit() + 4*(40+2*x.limit()) }
 
+// stepsFor is in how many steps it is tried whether candidates make a match.
+func (x *examiner) stepsFor(candidates []uint32) int {
+	if len(candidates) > few {
+		return min(x.work/4, 200+12*len(candidates))
+	}
+	return x.work / 4
+}
+
 // examine looks for tickets that fit with one, for a match of them, and for a running game that it may join.
 func (x *examiner) examine(t uint32, v *verdict) {
 	if x.rank[t] < 0 {
@@ -168,10 +176,7 @@ func (x *examiner) matchOf(anchor uint32, must, candidates []uint32) *Match {
 		}
 	}
 	defer func() { b.must = nil }()
-	steps := x.work / 4
-	if len(candidates) > few {
-		steps = min(steps, 200+12*len(candidates))
-	}
+	steps := x.stepsFor(candidates)
 	c := b.supplyOf(anchor)
 	b.steps, b.used = steps, 0
 	for _, t := range must {

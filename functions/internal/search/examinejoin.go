@@ -49,11 +49,7 @@ func (x *examiner) joinWith(anchor, t uint32, near []uint32) *Match {
 		return o == t || x.rank[o] <= x.rank[anchor]
 	})
 	x.inOrder(anchor, candidates)
-	steps := x.work / 4
-	if len(candidates) > few {
-		steps = min(steps, 200+12*len(candidates))
-	}
-	if !x.join(anchor, candidates, steps) {
+	if !x.join(anchor, candidates, x.stepsFor(candidates)) {
 		return nil
 	}
 	m := x.b.match

@@ -70,7 +70,9 @@ func (e *explainer) look(v *variant, tickets []uint32, share int) []verdict {
 		x.lacking -= e.pool.size(t)
 	}
 	x.lacking, x.never = max(0, x.lacking), x.lacking > 0 || !s.rolesLeft()
-	x.countRoles(tickets)
+	if v.isWhole() { // a role that is lacking is said of all rules
+		x.countRoles(tickets)
+	}
 	x.countAll()
 	for i, t := range tickets {
 		e.pick(x, i, t, &verdicts[i])

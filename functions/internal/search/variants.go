@@ -16,6 +16,9 @@ type variant struct {
 	joins bool
 }
 
+// isWhole returns whether it has all rules.
+func (v *variant) isWhole() bool { return v.name == "" }
+
 func variants(r *rules.Rules, games bool) (all []variant) {
 	whole := *r
 	whole.Prefer = nil // a better match may be without the ticket
