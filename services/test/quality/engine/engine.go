@@ -101,10 +101,8 @@ func (n Name) Rules() world.Language {
 			return l
 		}
 	}
-	for _, l := range []world.Language{world.Hasty, world.Patient, world.Tuned} {
-		if n == On(l) {
-			return l
-		}
+	if l := world.Language(n); l.IsOwn() {
+		return l
 	}
 	return world.Own
 }

@@ -141,32 +141,35 @@ func TestPlayersAreCountedOnce(t *testing.T) {
 	}
 }
 
+// besideSteps plays a world of ten seeds by the steps of our own file, and with another engine. It returns the means of
+// gaps and spreads, how many leave, and p90 of the wait at the ends of the crowd, of both.
+func besideSteps(t *testing.T, name string, other engine.Name) (w world.World, gap, spread, left, wait [2]float64) {
+	t.Helper()
+	const seeds = 10
+	w, _ = small(t, name)
+	for i, engine := range []engine.Name{engine.On(world.Own), other} {
+		var ends trial.Sample
+		for seed := range uint64(seeds) {
+			m := play(t, w, w.Tickets(seed+1), engine)
+			if m.Violations > 0 {
+				t.Errorf("%s: %d of %d matches are against the rules: %v", name, m.Violations, m.Matches, m.First)
+			}
+			gap[i], spread[i] = gap[i]+m.Gap.Mean()/seeds, spread[i]+m.Spread.Mean()/seeds
+			left[i] += float64(m.Abandoned)
+			ends = append(ends, m.Tail.Waits...)
+		}
+		slices.Sort(ends)
+		wait[i] = ends.At(0.9)
+	}
+	return w, gap, spread, left, wait
+}
+
 // Tickets that wait for nearer matches where players come get more even teams, at the ends of the crowd they find a
 // match sooner than by fixed steps, and not more of all leave. Without patience the same file makes worse matches than
 // the steps. One seed says little of the few at the ends.
 func TestPatience(t *testing.T) {
-	const seeds = 10
 	for _, name := range []string{"evening", "parties", "roles"} {
-		w, _ := small(t, name)
-		var gap, spread, left [2]float64 // by steps, and with patience
-		var ends [2]trial.Sample
-		for seed := range uint64(seeds) {
-			tickets := w.Tickets(seed + 1)
-			for i, engine := range []engine.Name{engine.On(world.Own), engine.On(world.Patient)} {
-				m := play(t, w, tickets, engine)
-				if m.Violations > 0 {
-					t.Errorf("%s: %d of %d matches are against the rules: %v", name, m.Violations, m.Matches, m.First)
-				}
-				gap[i], spread[i] = gap[i]+m.Gap.Mean()/seeds, spread[i]+m.Spread.Mean()/seeds
-				left[i] += float64(m.Abandoned)
-				ends[i] = append(ends[i], m.Tail.Waits...)
-			}
-		}
-		var wait [2]float64
-		for i := range ends {
-			slices.Sort(ends[i])
-			wait[i] = ends[i].At(0.9)
-		}
+		w, gap, spread, left, wait := besideSteps(t, name, engine.On(world.Patient))
 		t.Logf("%s, by steps and with patience: gap %.1f, spread %.0f, left %.0f, at the ends wait p90 %.0f s", name, gap,
 			spread, left, wait)
 		if w.Game.Size > 1 && gap[1] > 0.9*gap[0] {
@@ -187,23 +190,8 @@ func TestPatience(t *testing.T) {
 // Patience that is tuned to a world keeps those at the ends of the crowd waiting half as long as the steps do, or
 // little more, and the matches of all are about as good.
 func TestTunedPatience(t *testing.T) {
-	const seeds = 10
 	for _, name := range []string{"evening", "parties"} {
-		w, _ := small(t, name)
-		var gap, spread, wait [2]float64 // by steps, and with patience
-		var ends [2]trial.Sample
-		for seed := range uint64(seeds) {
-			tickets := w.Tickets(seed + 1)
-			for i, engine := range []engine.Name{engine.On(world.Own), engine.On(world.Tuned)} {
-				m := play(t, w, tickets, engine)
-				gap[i], spread[i] = gap[i]+m.Gap.Mean()/seeds, spread[i]+m.Spread.Mean()/seeds
-				ends[i] = append(ends[i], m.Tail.Waits...)
-			}
-		}
-		for i := range ends {
-			slices.Sort(ends[i])
-			wait[i] = ends[i].At(0.9)
-		}
+		_, gap, spread, _, wait := besideSteps(t, name, engine.On(world.Tuned))
 		t.Logf("%s, by steps and with patience: gap %.1f, spread %.0f, at the ends wait p90 %.0f s", name, gap, spread, wait)
 		if gap[1] > 1.1*gap[0] || spread[1] > 1.15*spread[0] {
 			t.Errorf("%s: gap %.1f and spread %.0f, by steps and with patience", name, gap, spread)
