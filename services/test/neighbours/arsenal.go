@@ -1,21 +1,24 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
+	_ "embed" // hostile and undeclared
 	"strings"
 )
 
-// arsenal are the attacker's modules. Those that the compiler need not make are in wasm.go.
+// The attackers' functions in C. Package languages tells that they are what testdata/hostile.c becomes.
+var (
+	//go:embed testdata/hostile.wasm
+	hostile []byte
+	//go:embed testdata/hostile-undeclared.wasm
+	undeclared []byte
+)
+
+// arsenal are the attacker's modules. The others are in wasm.go.
 type arsenal struct {
-	dir string
+	dir string // for files of the trials
 	// hostile does what its settings say; undeclared does the same, and its manifest is empty.
 	hostile, undeclared []byte
-	// attributes and properties are hostile with a manifest that names so many, see names.
+	// attributes and properties propose nothing, and their manifests name so many, see names.
 	attributes, properties map[int][]byte
 }
 
@@ -25,46 +28,15 @@ const (
 	allowedNames = 256
 )
 
-// newArsenal compiles the modules into a folder.
-func newArsenal(ctx context.Context, dir string) (*arsenal, error) {
-	a := &arsenal{dir: dir, attributes: map[int][]byte{}, properties: map[int][]byte{}}
-	here, err := command(ctx, "go", "list", "-f", "{{.Dir}}", "matchmaker.dev/services/test/neighbours")
-	if err != nil {
-		return nil, err
-	}
-	compile := func(manifest string) (module []byte, err error) {
-		out, args := filepath.Join(dir, "hostile.wasm"), []string{"--target=wasm32", "-nostdlib", "-O2", "-mbulk-memory",
-			"-Wl,--no-entry", "-I" + filepath.Join(here, "..", "..", "..", "functions", "examples", "c")}
-		if manifest != "" {
-			wants := filepath.Join(dir, "wants.h")
-			text := fmt.Sprintf("const char mm_wants[] = %q;\n", manifest)
-			if err := os.WriteFile(wants, []byte(text), 0o600); err != nil {
-				return nil, err
-			}
-			args = append(args, fmt.Sprintf("-DWANTS=%q", wants))
-		}
-		args = append(args, "-o", out, filepath.Join(here, "testdata", "hostile.c"))
-		if _, err := command(ctx, "clang", args...); err != nil {
-			return nil, err
-		}
-		return os.ReadFile(out)
-	}
-	if a.hostile, err = compile(""); err != nil {
-		return nil, err
-	}
-	if a.undeclared, err = compile("{}"); err != nil {
-		return nil, err
-	}
+func newArsenal(dir string) *arsenal {
+	a := &arsenal{dir: dir, hostile: hostile, undeclared: undeclared, attributes: map[int][]byte{},
+		properties: map[int][]byte{}}
 	for _, n := range []int{allNames, allowedNames} {
 		list := `["` + strings.Join(names(n), `","`) + `"]`
-		if a.attributes[n], err = compile(`{"attributes":` + list + `,"properties":[]}`); err != nil {
-			return nil, err
-		}
-		if a.properties[n], err = compile(`{"attributes":[],"properties":` + list + `}`); err != nil {
-			return nil, err
-		}
+		a.attributes[n] = declaring(`{"attributes":`+list+`,"properties":[]}`, "")
+		a.properties[n] = declaring(`{"attributes":[],"properties":`+list+`}`, "")
 	}
-	return a, nil
+	return a
 }
 
 // names are the shortest names.
@@ -78,15 +50,4 @@ func names(n int) (all []string) {
 		all = append(all, name)
 	}
 	return all
-}
-
-// command runs a program and returns its output.
-func command(ctx context.Context, program string, arguments ...string) (string, error) {
-	var out, errs bytes.Buffer
-	c := exec.CommandContext(ctx, program, arguments...)
-	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", program, err, &errs)
-	}
-	return strings.TrimSpace(out.String()), nil
 }

@@ -93,10 +93,7 @@ func (o *options) Run(ctx context.Context) (err error) {
 	if err := os.MkdirAll(o.Logs, 0o750); err != nil {
 		return err
 	}
-	made, err := newArsenal(ctx, dir)
-	if err != nil {
-		return err
-	}
+	made := newArsenal(dir)
 	r := report{Started: time.Now(), Load: launch.Load(), options: o}
 	for i, a := range o.chosen() {
 		progress("%s (%d of %d): %s", a.name, i+1, len(o.chosen()), a.says)

@@ -23,11 +23,23 @@ type function struct {
 
 // assemble makes a match function that proposes nothing, with more functions. salt makes it unique.
 func assemble(salt string, more ...function) []byte {
+	return declaring(`{"attributes":[],"properties":[]}`, salt, more...)
+}
+
+// declaring is assemble with a manifest.
+func declaring(manifest, salt string, more ...function) []byte {
+	const answer, wants = 16, 64
+	// Requests come behind the manifest, and memory grows as they need.
+	requests := (wants + len(manifest) + 7) &^ 7
+	grow := slices.Concat(
+		[]byte{0x20, 0}, i32c(requests+1<<16-1), []byte{0x6a}, i32c(16), []byte{0x76}, // pages that the request needs,
+		[]byte{0x3f, 0, 0x6b, 0x22, 0}, i32c(0), []byte{0x4a}, // less those that there are: if they are more than 0
+		[]byte{0x04, 0x40, 0x20, 0, 0x40, 0, 0x1a, 0x0b})
 	funcs := append([]function{
 		{export: "mm_abi", results: []byte{i32}, code: i32c(1)},
-		{export: "mm_alloc", params: []byte{i32}, results: []byte{i32}, code: i32c(1 << 16)},
-		{export: "mm_run", params: []byte{i32}, results: []byte{i64}, code: i64c(16<<32 | 24)},
-		{export: "mm_manifest", results: []byte{i64}, code: i64c(64<<32 | 34)},
+		{export: "mm_alloc", params: []byte{i32}, results: []byte{i32}, code: append(grow, i32c(requests)...)},
+		{export: "mm_run", params: []byte{i32}, results: []byte{i64}, code: i64c(answer<<32 | int64(len(noMatch)))},
+		{export: "mm_manifest", results: []byte{i64}, code: i64c(wants<<32 | int64(len(manifest)))},
 	}, more...)
 	var types, numbers, exports, codes [][]byte
 	for i, f := range funcs {
@@ -43,9 +55,7 @@ func assemble(salt string, more ...function) []byte {
 		codes = append(codes, vec(slices.Concat(locals, f.code, []byte{0x0b})))
 	}
 	exports = append(exports, slices.Concat(vec([]byte("memory")), []byte{2, 0}))
-	// An empty answer at 16, and a manifest at 64.
-	answer := "MMAN\x01\x00\x00\x00\x18\x00\x00\x00\x18\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
-	data := answer + strings.Repeat("\x00", 64-16-len(answer)) + `{"attributes":[],"properties":[]}` + " "
+	data := noMatch + strings.Repeat("\x00", wants-answer-len(noMatch)) + manifest
 	out := []byte("\x00asm\x01\x00\x00\x00")
 	section := func(id byte, items ...[]byte) {
 		out = append(out, slices.Concat([]byte{id}, vec(slices.Concat(uleb(len(items)), slices.Concat(items...))))...)
@@ -55,9 +65,12 @@ func assemble(salt string, more ...function) []byte {
 	section(5, slices.Concat([]byte{0}, uleb(64)))
 	section(7, exports...)
 	section(10, codes...)
-	section(11, slices.Concat([]byte{0}, i32c(16), []byte{0x0b}, vec([]byte(data))))
+	section(11, slices.Concat([]byte{0}, i32c(answer), []byte{0x0b}, vec([]byte(data))))
 	return salted(out, salt)
 }
+
+// noMatch is an answer without proposals.
+const noMatch = "MMAN\x01\x00\x00\x00\x18\x00\x00\x00\x18\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
 // salted is a module with a section that makes it unlike all others.
 func salted(module []byte, salt string) []byte {

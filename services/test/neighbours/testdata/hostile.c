@@ -1,11 +1,10 @@
 // hostile is a match function that does what a function must not do, as its settings say. With "how":"pair" it behaves.
 #include "matchfn.h"
 
-#ifdef WANTS
-#include WANTS
-#else
-const char mm_wants[] = "{\"attributes\":[\"value\"],\"properties\":[]}";
+#ifndef WANTS
+#define WANTS "{\"attributes\":[\"value\"],\"properties\":[]}"
 #endif
+const char mm_wants[] = WANTS;
 
 // says tells whether the settings have these words.
 static int says(mm_text settings, const char *words) {
