@@ -2,9 +2,7 @@ package e2e
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
@@ -45,8 +43,10 @@ func build(t *testing.T) *artefacts {
 		actor:      filepath.Join(dir, "actor.zip"),
 		arena:      filepath.Join(dir, "arena.zip"),
 		rules:      filepath.Join(dir, "rules.zip"),
+		hostile:    "../neighbours/testdata/hostile.wasm",
+		undeclared: "../neighbours/testdata/hostile-undeclared.wasm",
 	}
-	command := []string{"build", "-ldflags=-s -w", "-o", dir}
+	command := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", dir}
 	if *raceDev || raceEnabled() {
 		command = append(command, "-race")
 		child, err := sandboxtest.Build(dir)
@@ -55,15 +55,14 @@ func build(t *testing.T) *artefacts {
 		}
 		a.instances = []string{"--instance-binary", child}
 		a.plain = filepath.Join(dir, "matchmaker-plain")
-		golang(t, "build", "-ldflags=-s -w", "-o", a.plain, "matchmaker.dev/services/cmd/matchmaker")
+		golang(t, "build", "-trimpath", "-ldflags=-s -w", "-o", a.plain, "matchmaker.dev/services/cmd/matchmaker")
 	}
 	golang(t, append(command, "matchmaker.dev/services/cmd/matchmaker")...)
-	golang(t, "build", "-ldflags=-s -w", "-o", dir, "matchmaker.dev/services/cmd/mm")
+	golang(t, "build", "-trimpath", "-ldflags=-s -w", "-o", dir, "matchmaker.dev/services/cmd/mm")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.duel, "../../../functions/duel")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.arena, "../../../functions/arena")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.rules, "../../../functions/rules")
 	golang(t, "run", "matchmaker.dev/pkg/matchfn/pack", "-o", a.actor, "testdata/actor")
-	a.hostile, a.undeclared = hostileModule(t, dir, ""), hostileModule(t, dir, "{}")
 	return a
 }
 
@@ -72,25 +71,6 @@ func (a *artefacts) withoutRace() *artefacts {
 	other := *a
 	other.matchmaker, other.instances = a.plain, nil
 	return &other
-}
-
-// hostileModule compiles the attackers' function of `make neighbours`; manifest replaces its own unless it is empty.
-func hostileModule(t *testing.T, dir, manifest string) string {
-	t.Helper()
-	module := filepath.Join(dir, fmt.Sprintf("hostile-%d.wasm", len(manifest)))
-	args := []string{"--target=wasm32", "-nostdlib", "-O2", "-mbulk-memory", "-Wl,--no-entry",
-		"-I../../../functions/examples/c", "-o", module, "../neighbours/testdata/hostile.c"}
-	if manifest != "" {
-		wants := filepath.Join(dir, "wants.h")
-		if err := os.WriteFile(wants, fmt.Appendf(nil, "const char mm_wants[] = %q;\n", manifest), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		args = append(args, fmt.Sprintf("-DWANTS=%q", wants))
-	}
-	if out, err := exec.CommandContext(t.Context(), "clang", args...).CombinedOutput(); err != nil {
-		t.Fatalf("clang: %v\n%s", err, out)
-	}
-	return module
 }
 
 // look lists all files below folders, so that the go command runs a test again when one changes. It takes a result from
