@@ -66,7 +66,7 @@ func TestImage(t *testing.T) {
 	if user != "65532:65532" {
 		t.Errorf("the image runs as %q: a user by number is what restricted clusters can check", user)
 	}
-	for _, label := range []string{"title", "description", "version"} {
+	for _, label := range []string{"title", "description", "licenses", "version"} {
 		if labels["org.opencontainers.image."+label] == "" {
 			t.Errorf("the image has no %s in %v", label, labels)
 		}

@@ -45,6 +45,10 @@ func (r *release) binary(p program) string {
 
 // binaries builds all programs, and packs each.
 func (r *release) binaries(ctx context.Context) error {
+	license, err := os.ReadFile(filepath.Join(r.source, "LICENSE"))
+	if err != nil {
+		return err
+	}
 	for _, p := range programs {
 		if _, err := r.command(ctx, ".", []string{"GOOS=" + p.system, "GOARCH=" + p.processor}, "go", "build", "-trimpath",
 			"-buildvcs=false", "-ldflags", "-s -w -X main.version="+r.version, "-o", r.binary(p),
@@ -60,7 +64,9 @@ func (r *release) binaries(ctx context.Context) error {
 			pack = zipped
 		}
 		name := p.archive(r.number())
-		if err := r.write(name, pack, []entry{{name: p.file(), mode: 0o755, content: content}}); err != nil {
+		if err := r.write(name, pack, []entry{
+			{name: p.file(), mode: 0o755, content: content}, {name: "LICENSE", mode: 0o644, content: license},
+		}); err != nil {
 			return err
 		}
 		r.made = append(r.made, part{name: name, path: r.binary(p)})

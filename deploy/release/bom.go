@@ -50,7 +50,7 @@ func (r *release) bom(context.Context) error {
 			kind = cyclonedx.ComponentTypeContainer
 		}
 		files = append(files, cyclonedx.Component{
-			BOMRef: p.name, Type: kind, Name: p.name, Version: r.version,
+			BOMRef: p.name, Type: kind, Name: p.name, Version: r.version, Licenses: license(),
 			Hashes: &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: hash}},
 		})
 		uses, err := r.uses(p)
@@ -142,11 +142,19 @@ func trusted() (dependency, error) {
 	return dependency{}, errors.New("this program does not know the version of its certificates")
 }
 
+// license is the license of this repository.
+func license() *cyclonedx.Licenses {
+	return &cyclonedx.Licenses{{License: &cyclonedx.License{ID: "Apache-2.0"}}}
+}
+
 // component describes a module. Its hash is that of go.sum.
 func (d dependency) component() (cyclonedx.Component, error) {
 	c := cyclonedx.Component{
 		BOMRef: d.reference(), Type: cyclonedx.ComponentTypeLibrary, Name: d.path, Version: d.version,
 		PackageURL: d.reference(), Scope: cyclonedx.ScopeRequired,
+	}
+	if strings.HasPrefix(d.path, own) {
+		c.Licenses = license()
 	}
 	if d.sum != "" {
 		sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(d.sum, "h1:"))
@@ -166,6 +174,7 @@ func (r *release) encode(components *[]cyclonedx.Component, graph *[]cyclonedx.D
 		Timestamp: r.time.Format(time.RFC3339),
 		Component: &cyclonedx.Component{
 			BOMRef: "matchmaker", Type: cyclonedx.ComponentTypeApplication, Name: "matchmaker", Version: r.version,
+			Licenses: license(),
 		},
 	}
 	document.Components, document.Dependencies = components, graph

@@ -81,6 +81,7 @@ func (r *release) checkImage(t *testing.T, image v1.Image, processor string) {
 		Labels: map[string]string{
 			"org.opencontainers.image.title":       "matchmaker",
 			"org.opencontainers.image.description": "Matchmaking for multiplayer games: the server of all services, and mm",
+			"org.opencontainers.image.licenses":    "Apache-2.0",
 			"org.opencontainers.image.version":     r.version,
 		},
 	}

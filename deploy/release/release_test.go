@@ -246,6 +246,9 @@ func TestSBOM(t *testing.T) {
 		}
 	}
 	for _, c := range components {
+		if ours := !strings.HasPrefix(c.BOMRef, "pkg:") || strings.HasPrefix(c.Name, own); ours != (c.Licenses != nil) {
+			t.Errorf("%s: licenses %v", c.BOMRef, c.Licenses)
+		}
 		if strings.HasPrefix(c.BOMRef, "pkg:golang/") && !strings.HasPrefix(c.Name, own) && c.Name != standard {
 			if c.Hashes == nil || len((*c.Hashes)[0].Value) != hex.EncodedLen(32) {
 				t.Errorf("%s has no checksum", c.BOMRef)
@@ -283,7 +286,7 @@ func (r *release) taken(t *testing.T, p program) string {
 	var binary []byte
 	if p.system == "windows" {
 		z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
-		if err != nil || len(z.File) != 1 || z.File[0].Name != p.file() || !z.File[0].Modified.Equal(r.time) {
+		if err != nil || len(z.File) != 2 || z.File[1].Name != "LICENSE" || z.File[0].Name != p.file() || !z.File[0].Modified.Equal(r.time) {
 			t.Fatalf("%v: %v, %+v", p, err, z)
 		}
 		f, err := z.File[0].Open()
@@ -307,8 +310,11 @@ func (r *release) taken(t *testing.T, p program) string {
 		if binary, err = io.ReadAll(files); err != nil {
 			t.Fatal(err)
 		}
+		if header, err := files.Next(); err != nil || header.Name != "LICENSE" || header.Size < 10_000 {
+			t.Errorf("%v has no license: %+v, %v", p, header, err)
+		}
 		if _, err := files.Next(); !errors.Is(err, io.EOF) {
-			t.Errorf("%v has more than one file: %v", p, err)
+			t.Errorf("%v has more than two files: %v", p, err)
 		}
 	}
 	if err := os.WriteFile(path, binary, 0o700); err != nil {

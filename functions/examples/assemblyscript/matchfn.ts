@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // matchfn.ts is all that a match function in AssemblyScript needs. It reads requests and writes answers as
 // pkg/matchfn/block/FORMAT.md describes. A function is a file that imports this one, registers the function and exports
 // what the host calls:

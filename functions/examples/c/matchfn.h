@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // matchfn.h is all that a match function in C needs. It reads requests and writes answers as
 // pkg/matchfn/block/FORMAT.md describes, without any library. A function is one file that includes this one and
 // defines:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 //! All that a match function in Rust needs. It reads requests and writes answers as pkg/matchfn/block/FORMAT.md
 //! describes, with only the standard library. A function is a file that includes this module and registers the
 //! function:
