@@ -3,8 +3,6 @@ package multiplay
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,17 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
-)
-
-// The scope of signatures.
-const (
-	signedRegion  = "eu-west-1"
-	signedService = "cf"
 )
 
 // api is the API of Clanforge.
@@ -168,8 +157,9 @@ func (a *api) call(
 	}
 	if a.auth == authBasic {
 		request.SetBasicAuth(string(who.access), string(who.secret))
-	} else if err := a.sign(ctx, request, who, payload); err != nil {
-		return nil, errors.New("the request could not be signed") // the cause may quote the request
+	} else {
+		s := signer{string(who.access), string(who.secret), scope}
+		s.sign(request, payload, a.now())
 	}
 	answer, err := a.client.Do(ctx, request)
 	if err != nil {
@@ -185,14 +175,6 @@ func (a *api) call(
 		return nil, errors.New("Clanforge's answer is no JSON of its kind") //nolint:staticcheck // a name
 	}
 	return nil, a.failure(answer, answer.Redact(string(got.Messages), secrets...))
-}
-
-func (a *api) sign(ctx context.Context, request *http.Request, who account, payload []byte) error {
-	sum := sha256.Sum256(payload)
-	keys := aws.Credentials{AccessKeyID: string(who.access), SecretAccessKey: string(who.secret)}
-	// The signer is not shared: it caches derived keys by access key only. A config that names another's access key would
-	// have its requests signed with the other's secret.
-	return v4.NewSigner().SignHTTP(ctx, keys, request, hex.EncodeToString(sum[:]), signedService, signedRegion, a.now())
 }
 
 var (

@@ -191,7 +191,7 @@ func TestManyAreAskedAboutInBatches(t *testing.T) {
 	}
 }
 
-// The signer of AWS's SDK keeps what it derived from a secret by the access key.
+// A signer that kept what it derived from a secret by the access key would sign for whoever names that key.
 func TestWhoNamesTheAccessKeyOfAnotherIsNotSignedForByIt(t *testing.T) {
 	w := open(t, plain)
 	w.allocate(t, w.request("m"))
