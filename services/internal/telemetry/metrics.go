@@ -12,14 +12,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	bridge "go.opentelemetry.io/otel/exporters/prometheus"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
+
+	"matchmaker.dev/services/internal/telemetry/otlp"
 )
 
-func (t *Telemetry) openMetrics(ctx context.Context, o Options, who *resource.Resource) error {
+func (t *Telemetry) openMetrics(o Options, who *resource.Resource) error {
 	byOTLP, byPrometheus, err := exporters()
 	if err != nil {
 		return err
@@ -37,7 +38,7 @@ func (t *Telemetry) openMetrics(ctx context.Context, o Options, who *resource.Re
 		if err := protocol("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"); err != nil {
 			return err
 		}
-		exporter, err := otlpmetrichttp.New(ctx)
+		exporter, err := otlp.NewMetricExporter(o.Version)
 		if err != nil {
 			return fmt.Errorf("telemetry: %w", err)
 		}

@@ -9,6 +9,7 @@
 //	metrics.go     the provider of metrics, by OTLP and for Prometheus
 //	meter.go       how services make their instruments
 //	labels.go      values of labels, of which there are only so many
+//	otlp/          sends them to a collector
 //	logs.go        lines of the log know their trace
 package telemetry
 
@@ -66,10 +67,10 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	if err != nil {
 		o.Log.WarnContext(ctx, "telemetry: not all of the resource is known", "error", err)
 	}
-	if err := t.openTraces(ctx, o, who); err != nil {
+	if err := t.openTraces(o, who); err != nil {
 		return nil, err
 	}
-	if err := t.openMetrics(ctx, o, who); err != nil {
+	if err := t.openMetrics(o, who); err != nil {
 		t.Close(ctx)
 		return nil, err
 	}

@@ -6,12 +6,13 @@ import (
 	"log/slog"
 	"os"
 
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"matchmaker.dev/services/internal/telemetry/otlp"
 )
 
-func (t *Telemetry) openTraces(ctx context.Context, o Options, who *resource.Resource) error {
+func (t *Telemetry) openTraces(o Options, who *resource.Resource) error {
 	endpoint := firstEnv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 	switch exporter := os.Getenv("OTEL_TRACES_EXPORTER"); {
 	case exporter == "none", exporter == "" && endpoint == "":
@@ -22,7 +23,7 @@ func (t *Telemetry) openTraces(ctx context.Context, o Options, who *resource.Res
 	if err := protocol("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"); err != nil {
 		return err
 	}
-	exporter, err := otlptracehttp.New(ctx)
+	exporter, err := otlp.NewSpanExporter(o.Version)
 	if err != nil {
 		return fmt.Errorf("telemetry: %w", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	trace "go.opentelemetry.io/proto/otlp/trace/v1"
+	trace "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
 
