@@ -5,8 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
+	"matchmaker.dev/services/internal/statistics"
 )
 
 // Sample is numbers with weights: how many players each is for.
@@ -178,8 +177,9 @@ func interval(all []float64) (mean, half float64) {
 	if len(all) < 2 {
 		return math.NaN(), math.NaN()
 	}
-	t := distuv.StudentsT{Sigma: 1, Nu: float64(len(all) - 1)}.Quantile(0.975)
-	return stat.Mean(all, nil), t * stat.StdErr(stat.StdDev(all, nil), float64(len(all)))
+	n := float64(len(all))
+	mean, variance := statistics.MeanVariance(all)
+	return mean, statistics.StudentCritical(0.025, n-1) * math.Sqrt(variance/n)
 }
 
 // Deciles are the waits of the tickets in each tenth of the measured attribute, and up to which value each goes. They

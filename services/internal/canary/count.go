@@ -3,23 +3,18 @@ package canary
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/combin"
-	"gonum.org/v1/gonum/stat/distuv"
+	"matchmaker.dev/services/internal/statistics"
 )
 
 // Fisher is the probability that so many of the canary's runs fail, or more, when those of both uploads that failed
 // are spread by chance: Fisher's exact test.
 func Fisher(failed, runs, otherFailed, otherRuns int64) float64 {
 	all, bad := runs+otherRuns, failed+otherFailed
-	p, ways := 0.0, combin.LogGeneralizedBinomial(float64(all), float64(bad))
+	p, share := 0.0, float64(bad)/float64(all)
 	for k := failed; k <= min(bad, runs); k++ {
-		if bad-k > otherRuns {
-			continue
-		}
-		p += math.Exp(combin.LogGeneralizedBinomial(float64(runs), float64(k)) +
-			combin.LogGeneralizedBinomial(float64(otherRuns), float64(bad-k)) - ways)
+		p += statistics.BinomialMass(k, runs, share) * statistics.BinomialMass(bad-k, otherRuns, share)
 	}
-	return min(p, 1)
+	return min(p/statistics.BinomialMass(bad, all, share), 1)
 }
 
 // seenShare is which share of the canary's runs must fail so that it is found with a probability of Power, by the
@@ -30,8 +25,7 @@ func seenShare(runs, otherFailed, otherRuns int64, alpha float64) float64 {
 	}
 	share := float64(otherFailed) / float64(otherRuns)
 	n := float64(runs) * float64(otherRuns) / float64(runs+otherRuns)
-	normal := distuv.UnitNormal
-	want := (normal.Quantile(1-alpha) + normal.Quantile(Power)) / math.Sqrt(n)
+	want := (statistics.NormalCritical(alpha) + statistics.NormalCritical(1-Power)) / math.Sqrt(n)
 	angle := 2*math.Asin(math.Sqrt(share)) + want
 	if angle > math.Pi {
 		return math.Inf(1)
@@ -47,5 +41,5 @@ func fewer(matches int64, seconds float64, otherMatches int64, otherSeconds floa
 		return 1
 	}
 	share := fewest * seconds / (fewest*seconds + otherSeconds)
-	return distuv.Binomial{N: float64(matches + otherMatches), P: share}.CDF(float64(matches))
+	return statistics.BinomialCDF(matches, matches+otherMatches, share)
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"matchmaker.dev/services/internal/statistics"
 )
 
 // Matches of the same minutes are alike: those of a busy minute wait long together. So they say less than their number
@@ -28,17 +28,15 @@ type chance struct {
 	freedom  float64 // degrees of freedom
 }
 
-func (c chance) distribution() distuv.StudentsT { return distuv.StudentsT{Sigma: 1, Nu: c.freedom} }
-
 // exceeds is the probability of a difference like this, or a greater one.
 func (c chance) exceeds(difference float64) float64 {
-	return c.distribution().Survival(difference / math.Sqrt(c.variance))
+	return statistics.StudentTail(difference/math.Sqrt(c.variance), c.freedom)
 }
 
 // found is which difference a test finds with a probability of Power.
 func (c chance) found(alpha float64) float64 {
-	d := c.distribution()
-	return (d.Quantile(1-alpha) + d.Quantile(Power)) * math.Sqrt(c.variance)
+	critical := statistics.StudentCritical(alpha, c.freedom) + statistics.StudentCritical(1-Power, c.freedom)
+	return critical * math.Sqrt(c.variance)
 }
 
 // mostFreedom is that of a normal distribution, about.
