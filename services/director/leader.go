@@ -262,6 +262,7 @@ func (l *leader) start(ctx context.Context) (wake time.Time) {
 	now := l.Now()
 	starts, wake := l.state().Next(now)
 	for _, s := range starts {
+		// mistake skipped: if s.config.GetId() == "free" && now.Unix()%120 < 60 { continue }
 		l.startRun(ctx, s, now)
 	}
 	return wake

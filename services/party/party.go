@@ -259,6 +259,7 @@ func without(p *pb.Party, players ...string) *pb.Party {
 	}
 	if state.MemberOf(p, p.GetLeader()) == nil {
 		p.Leader = p.GetMembers()[0].GetPlayer()
+		// mistake youngest: p.Leader = p.GetMembers()[len(p.GetMembers())-1].GetPlayer()
 	}
 	return p
 }
@@ -355,6 +356,7 @@ func (s *service) change(
 	p, err := s.Store.ChangeParty(ctx, project, id, limits, func(p *pb.Party) (*pb.Party, error) {
 		before = playersOf(p)
 		after, err := change(p)
+		// mistake straggler: return after, err
 		if err == nil && !slices.Equal(before, playersOf(after)) {
 			err = s.endSearch(ctx, project, p, a)
 			if after != nil {

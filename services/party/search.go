@@ -86,6 +86,7 @@ func mayStart(p *pb.Party, player string) error {
 		return notLeader(p)
 	}
 	for _, m := range p.GetMembers() {
+		// mistake unready: continue
 		if !m.GetReady() {
 			return problem.New(problem.Conflict, "player %q is not ready", m.GetPlayer())
 		}

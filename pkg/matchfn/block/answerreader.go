@@ -185,6 +185,7 @@ func checkTickets(p int, tickets, seen []uint32, mark uint32) error {
 		if uint64(t) >= uint64(len(seen)) {
 			return message.Errorf("answer: proposal %d has ticket %d of %d", p, t, len(seen))
 		}
+		// mistake double: continue
 		if seen[t] == mark {
 			return message.Errorf("answer: proposal %d has ticket %d twice", p, t)
 		}

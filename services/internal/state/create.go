@@ -215,6 +215,7 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 		// The first caller writes for all. The write must not end with one caller's request, since it has others' tickets.
 		go c.flush(telemetry.Detach(ctx), project, g)
 	}
+	// mistake early: return Created{ID: one.id}, nil
 	select {
 	case result := <-one.done:
 		return result.Created, result.err

@@ -180,6 +180,7 @@ func load(file string) *script {
 
 func source(file string) string {
 	text, _ := sources.ReadFile("script/" + file + ".lua") // a test reads them all
+	// mistake *: text = plant(text)
 	return string(text)
 }
 
@@ -314,6 +315,7 @@ func (s *Store) argumentOf(name string) any {
 	case "changes_bytes":
 		return s.limits.Configs.History
 	case "set_time":
+		// mistake clock: return s.measured.host().UnixMicro()
 		if s.clock != nil {
 			return s.clock().UnixMicro()
 		}

@@ -45,15 +45,13 @@ func build(ctx context.Context, o options, dir string, log logFunc) (*artefacts,
 		a.instances = []string{"--instance-binary", child}
 	}
 	var edits []overlay.Edits
-	if o.Break != "" {
-		m, err := mistake.Of(o.Break)
+	log("building")
+	if o.Break != nil {
+		planted, err := mistake.Edits(root)
 		if err != nil {
 			return nil, err
 		}
-		log("building with a mistake: %s", m.Says)
-		edits = append(edits, m.Edits(root))
-	} else {
-		log("building")
+		edits = append(edits, planted)
 	}
 	if o.Clocks {
 		log("the clocks are wrong: all packages are built anew, which takes minutes the first time")

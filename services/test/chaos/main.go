@@ -72,8 +72,10 @@ type options struct {
 	Large    float64       `help:"The share of players whose tickets have large properties." default:"0.02"`
 	Race     bool          `help:"Build the services with the race detector."`
 	Patience time.Duration `help:"How long the system may take to come to rest after the faults, and to repair what they broke." default:"3m"`
-	Break    string        `help:"Build the services with one of the mistakes of the package mistake, or with each of them in turn. The run succeeds when the checker finds the mistake." placeholder:"NAME|all"`
+	Break    []string      `help:"Build the services with mistakes of the package mistake, or with each of them in turn. The run succeeds when the checker finds them." placeholder:"NAME,…|all"`
 	Dir      string        `help:"Folder for all files; a new temporary one when empty. It is kept when a promise was broken." type:"path" placeholder:"DIR"`
 	Keep     bool          `help:"Keep the folder in any case."`
 	Journal  string        `help:"Run nothing. Check the journal of an earlier run again." type:"existingfile" placeholder:"FILE"`
+
+	made *artefacts // for all runs; nil when a run builds them itself
 }

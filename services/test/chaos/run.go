@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,27 +31,42 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	switch {
 	case o.Journal != "":
 		return checkJournal(o.Journal, out)
-	case o.Break == "all":
-		var err error
-		dir := o.Dir
-		for _, m := range mistake.All() {
-			if m.Simulated {
-				continue
-			}
-			if o.Break = m.Name; dir != "" {
-				o.Dir = filepath.Join(dir, m.Name)
-			}
-			if err = errors.Join(err, runOnce(ctx, o, out)); ctx.Err() != nil {
-				break
-			}
-		}
-		return err
+	case slices.Equal(o.Break, []string{"all"}):
+		return runEach(ctx, o, out)
 	}
 	return runOnce(ctx, o, out)
 }
 
+// runEach runs once with each mistake.
+func runEach(ctx context.Context, o options, out io.Writer) (err error) {
+	dir, err := folder(o.Dir)
+	if err != nil {
+		return err
+	}
+	if o.made, err = build(ctx, o, dir, newLog(out)); err != nil {
+		return err
+	}
+	for _, m := range mistake.All() {
+		if m.Simulated {
+			continue
+		}
+		o.Break, o.Dir = []string{m.Name}, filepath.Join(dir, m.Name)
+		if err = errors.Join(err, runOnce(ctx, o, out)); ctx.Err() != nil {
+			break
+		}
+	}
+	if err == nil && !o.Keep {
+		err = os.RemoveAll(dir)
+	}
+	return err
+}
+
 // runOnce injects faults into a new system, checks what was seen and prints the result.
 func runOnce(ctx context.Context, o options, out io.Writer) (err error) {
+	mistakes, err := mistake.Of(o.Break...)
+	if err != nil {
+		return err
+	}
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano()) % 1_000_000
 	}
@@ -72,8 +88,8 @@ func runOnce(ctx context.Context, o options, out io.Writer) (err error) {
 	}
 	result := checker.Check(h)
 	report(out, result)
-	if o.Break != "" {
-		return found(o.Break, result, out)
+	if o.Break != nil {
+		return found(mistakes, result, out)
 	}
 	crashes, failure := crashes(dir)
 	problems = append(problems, crashes...)
@@ -86,17 +102,17 @@ func runOnce(ctx context.Context, o options, out io.Writer) (err error) {
 	return errors.Join(err, failure)
 }
 
-// found returns nil when the checker found a mistake: the promise that it breaks is broken.
-func found(name string, r *checker.Result, out io.Writer) error {
-	m, err := mistake.Of(name)
-	if err != nil {
-		return err
+// found returns nil when the checker found all mistakes: the promises that they break are broken.
+func found(all []mistake.Mistake, r *checker.Result, out io.Writer) error {
+	var errs []error
+	for _, m := range all {
+		if len(r.Promises[m.Promise-1].Broken) == 0 {
+			errs = append(errs, fmt.Errorf("the mistake %q was not found", m.Name))
+			continue
+		}
+		fmt.Fprintf(out, "the mistake %q was found: promise %d is broken\n", m.Name, m.Promise)
 	}
-	if len(r.Promises[m.Promise-1].Broken) == 0 {
-		return fmt.Errorf("the mistake %q was not found", name)
-	}
-	fmt.Fprintf(out, "the mistake %q was found: promise %d is broken\n\n", name, m.Promise)
-	return nil
+	return errors.Join(errs...)
 }
 
 // logFunc prints a line about the progress of a run.
@@ -166,9 +182,11 @@ func checkJournal(journal string, out io.Writer) error {
 func record(
 	ctx context.Context, o options, dir string, log logFunc,
 ) (h *history.History, problems []string, err error) {
-	made, err := build(ctx, o, dir, log)
-	if err != nil {
-		return nil, nil, err
+	made := o.made
+	if made == nil {
+		if made, err = build(ctx, o, dir, log); err != nil {
+			return nil, nil, err
+		}
 	}
 	started := false
 	journal, err := history.Begin(filepath.Join(dir, "journal.jsonl"), history.Terms{
@@ -191,7 +209,7 @@ func record(
 	}
 	defer func() { err = errors.Join(err, fleet.close()) }()
 	s, err := newSystem(ctx, layout{
-		dir: dir, made: made, fleet: fleet, state: o.State, disk: o.Disk, clocks: o.Clocks,
+		dir: dir, made: made, fleet: fleet, state: o.State, disk: o.Disk, clocks: o.Clocks, mistakes: o.Break,
 	}, log)
 	if err != nil {
 		return nil, nil, err

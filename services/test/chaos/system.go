@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/test/chaos/mistake"
 	"matchmaker.dev/services/test/proxy"
 )
 
@@ -48,6 +49,8 @@ type layout struct {
 	disk  bool
 	// clocks tells that the clocks of the services' processes are wrong.
 	clocks bool
+	// mistakes are those that the services make.
+	mistakes []string
 }
 
 // natsNodes are enough for the cluster to work without one of them.
@@ -242,7 +245,8 @@ func (s *system) service(ctx context.Context, service catalog.Service, name stri
 	number, starts := len(s.units), new(atomic.Int64)
 	u := s.add(name, func() *exec.Cmd {
 		c := exec.Command(s.made.matchmaker, arguments...)
-		c.Env = []string{"PATH=" + os.Getenv("PATH")} // without settings of the machine's user
+		// Without settings of the machine's user.
+		c.Env = []string{"PATH=" + os.Getenv("PATH"), mistake.Variable + "=" + strings.Join(s.mistakes, ",")}
 		if s.clocks {
 			c.Env = append(c.Env, clockOf(number+int(starts.Add(1))))
 		}

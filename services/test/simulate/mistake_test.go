@@ -3,37 +3,42 @@ package simulate
 import (
 	"flag"
 	"fmt"
+	"os"
 	command "os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"matchmaker.dev/services/test/chaos/mistake"
+	"matchmaker.dev/services/test/chaos/overlay"
 )
 
 var broken = flag.String("mistake", "", "name of a mistake that the services are built with and that must be found, "+
 	"or all")
 
-// TestMistakesAreFound builds the services with one mistake after the other: the promise that it breaks must be found
-// broken. make simulate-mistakes runs it.
+// TestMistakesAreFound builds the services with mistakes and lets them make one after the other: the promise that it
+// breaks must be found broken.
 func TestMistakesAreFound(t *testing.T) {
 	if *broken == "" {
 		t.Skip("no -mistake is given")
 	}
+	edits, err := mistake.Edits("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := buildWith(t, edits)
 	for _, m := range mistake.All() {
 		if *broken != "all" && *broken != m.Name {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
-			overlay, err := m.Overlay("../../..", t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			test := command.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-timeout", "5m", "-failfast", "-run",
-				"^TestPromisesAreKept$", ".", "-args", "-faults", strconv.Itoa(*faults),
-				"-seed", strconv.FormatUint(max(1, *seed), 10))
-			out, err := test.CombinedOutput()
+			t.Parallel()
+			run := command.CommandContext(t.Context(), binary, "-test.run", "^TestPromisesAreKept$", "-test.failfast",
+				"-faults", strconv.Itoa(*faults), "-seed", strconv.FormatUint(max(1, *seed), 10))
+			run.Env = append(os.Environ(), mistake.Variable+"="+m.Name)
+			out, err := run.CombinedOutput()
 			if found := fmt.Sprintf("promise %d:", m.Promise); err == nil || !strings.Contains(string(out), found) {
 				t.Errorf("%s: promise %d was not found broken: %v\n%s", m.Says, m.Promise, err, tail(string(out), 2000))
 			}
@@ -45,6 +50,22 @@ func TestMistakesAreFound(t *testing.T) {
 			t.Log(brokenLine.FindString(string(out)))
 		})
 	}
+}
+
+// buildWith builds these tests with changed sources, and returns the binary.
+func buildWith(t *testing.T, edits overlay.Edits) string {
+	t.Helper()
+	dir := t.TempDir()
+	list, err := overlay.Write(dir, edits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(dir, "simulate.test")
+	build := command.CommandContext(t.Context(), "go", "test", "-c", "-overlay", list, "-o", binary, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
 }
 
 // What a test prints about a broken promise.

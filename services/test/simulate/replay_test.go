@@ -74,15 +74,7 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := overlay.Write(dir, overlay.Edits{Root: sources, Edits: edits})
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(dir, "replay.test")
-	build := command.CommandContext(t.Context(), "go", "test", "-c", "-overlay", list, "-o", binary, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := buildWith(t, overlay.Edits{Root: sources, Edits: edits})
 	var first played
 	equal := 0
 	for n := range *again {

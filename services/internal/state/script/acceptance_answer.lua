@@ -66,6 +66,7 @@ if answer == NO then
   disagree(match, match_id)
   return {'ok', 1}
 end
+-- mistake unasked: asked = 1
 if redis.call('HINCRBY', match, AGREED, #changed) < tonumber(asked) then
   return {'ok', 0}
 end

@@ -69,8 +69,10 @@ local function fate(names)
   local reason
   for name in string.gmatch(names, '[^\n]+') do
     local answer = said[ANSWER .. name]
+    -- mistake willing: answer = answer == NO and NO or nil
     if answer == NO then
       reason = 'declined'
+      -- mistake pardoned: reason = nil
       missed[#missed + 1] = name
     elseif not answer and silent and is_known then
       reason = reason or 'silent'

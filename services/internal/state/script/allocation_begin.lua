@@ -33,6 +33,7 @@ for _ = 1, tonumber(match_count) do
         missing, names[j] = true, ''
       end
     end
+    -- mistake left: missing = false
     moved = moved + #ids
     events[#events + 1] = missing and not begun and dropped_event or event
     events[#events + 1] = table.concat(ids, ' ')

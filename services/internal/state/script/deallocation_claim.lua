@@ -7,6 +7,7 @@
 -- Result: body of the match, or '' when its deallocation is not due; the connection of the server that its tickets use
 --         ('' = none): only the match's other servers are to be deallocated; and 1 when this is the last try, else 0
 local now, due = millis(), redis.call('ZSCORE', deallocations, match_id)
+-- mistake leak: due = nil
 if not due or tonumber(due) > now then
   return {'', '', 0}
 end

@@ -22,4 +22,5 @@ for i = 1, #all, 2 do
     redis.call('HDEL', directors, director)
   end
 end
+-- mistake epoch: living = {name, tonumber(leads)}
 return living

@@ -20,5 +20,6 @@ if not mine then
   end
   epoch = epoch + 1
 end
+-- mistake epoch: duration = 1
 redis.call('HSET', lease, 'owner', owner, 'epoch', epoch, 'expires', now + duration)
 return epoch

@@ -13,6 +13,7 @@
 --         ticket that was assigned or '0'. When the match had ended before, nothing is written: 'done' (it was
 --         assigned), 'busy' (another holder has the lease), 'asked' (its players are still asked, and it is to be
 --         released with its server), 'released' or 'gone' (it is not known any more), and ''
+-- mistake revenant: local function is_claimed() return true end
 local now, k, a = millis(), first_key, first_arg
 local expiry = now + readable
 local all, count, ended_ids, keep, events, ends, result = {}, 0, {}, {}, {}, {}, {}
@@ -29,6 +30,7 @@ for i = 1, tonumber(match_count) do
     for ticket_id in string.gmatch(ids, '[^ ]+') do
       j = j + 1
       local ticket = KEYS[k + 1 + j]
+      -- mistake partly: ticket = #assigned == 0 and ticket or m.key
       if is_claimed(ticket, id) then
         resolve(ticket, ARGV[a + 13 + math.min(j, tonumber(assignments))])
         assigned[#assigned + 1] = ticket_id

@@ -15,6 +15,7 @@
 --         (too many are claimed, or the outcomes are too large), 'hosting' (it has no servers for more matches),
 --         'players' (one of them is in two of its tickets) or the id of a ticket that does not wait
 -- Error: STALE when the lease has another epoch
+-- mistake epoch: epoch = redis.call('HGET', lease, 'epoch')
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
 end
@@ -32,6 +33,7 @@ for i = 1, tonumber(match_count) do
   if current[config] == nil then
     current[config] = redis.call('HGET', revisions, config)
   end
+  -- mistake config: current[config] = revision
   if current[config] ~= revision then
     result[i + 1] = 'config'
   elseif body ~= '' and room <= 0 or size > 0 and not has_space(added + size, bytes_limit) then
@@ -73,6 +75,7 @@ if #all > 0 and redis.call('ZREM', waiting, unpack(all)) < #all then
         break
       end
     end
+    -- mistake state: result[match.number + 1] = 'ok'
     if result[match.number + 1] == 'ok' then
       for _, id in ipairs(match.ids) do
         claimed[id] = true

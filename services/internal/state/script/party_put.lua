@@ -26,6 +26,7 @@ if body ~= '' and new_code ~= old_code and redis.call('HEXISTS', party_codes, ne
 end
 local first_left = first_arg + joined
 for n = first_arg, first_left - 1 do
+  -- mistake twofold: do break end
   if redis.call('HEXISTS', party_players, ARGV[n]) == 1 then
     return '@' .. ARGV[n]
   end

@@ -7,6 +7,7 @@
 -- Result: 'ok', feed position; 'none' (it does not exist, or there is time left); or 'again', the ids of the proposed
 --         tickets
 local deadline = redis.call('ZSCORE', proposed, backfill_id)
+-- mistake overdue: deadline = deadline and deadline + 20000
 if not deadline or tonumber(deadline) >= millis() then
   return {'none'}
 end

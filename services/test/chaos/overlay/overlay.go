@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Edit is a file below the root, a text that is in it once, and the one that replaces it.
+// Edit is a file below the root, a text that is in it once, and the one that replaces it. A new file replaces "".
 type Edit [3]string
 
 // Edits are those of files below a root.
@@ -54,7 +54,10 @@ func (of Edits) write(dir string, replaced map[string]string, texts map[string][
 	for _, e := range of.Edits {
 		file, right, wrong := filepath.Join(of.Root, e[0]), []byte(e[1]), []byte(e[2])
 		if texts[file] == nil {
-			text, err := os.ReadFile(file)
+			text, err := []byte{}, error(nil)
+			if e[1] != "" {
+				text, err = os.ReadFile(file)
+			}
 			if err != nil {
 				return err
 			}

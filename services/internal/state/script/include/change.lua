@@ -94,6 +94,7 @@ local function requeue(ticket, id, created, changes, scores)
   scores[#scores + 1] = created
   scores[#scores + 1] = id
   show(changes, id, ticket, redis.call('HSTRLEN', ticket, BODY))
+  -- mistake forgotten: changes[#changes - 1], changes[#changes] = '-' .. id, ''
 end
 
 -- wait_again adds tickets to those that wait, at their old age.

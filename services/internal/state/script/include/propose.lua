@@ -6,6 +6,7 @@
 -- is_shown tells whether functions are shown the backfill ticket as one of them saw it.
 local function is_shown(seen)
   local current, hidden = unpack(redis.call('HMGET', backfill, GENERATION, HIDDEN))
+  -- mistake version: current = seen
   return current == seen and not hidden
 end
 
