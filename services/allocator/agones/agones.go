@@ -41,7 +41,7 @@ func New(o Options) (*Provider, error) {
 			return nil, err
 		}
 		p.cluster, p.allocations = c, c
-		p.closers = append(p.closers, c.close)
+		p.closers = append(p.closers, c.api.Close)
 	}
 	if o.Service != nil {
 		s, err := newService(&o)

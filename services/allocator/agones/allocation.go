@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"matchmaker.dev/services/allocator/provider"
 )
 
@@ -50,19 +48,28 @@ type selector struct {
 
 // server is a GameServer. The allocator service does not tell UID, resourceVersion, deletionTimestamp and state.
 type server struct {
-	metav1.ObjectMeta `json:"metadata"`
-	Status            gameServer `json:"status"`
+	metadata `json:"metadata"`
+	Status   gameServer `json:"status"`
+}
+
+type metadata struct {
+	Name              string            `json:"name"`
+	UID               string            `json:"uid"`
+	ResourceVersion   string            `json:"resourceVersion"`
+	DeletionTimestamp *time.Time        `json:"deletionTimestamp"`
+	Labels            map[string]string `json:"labels"`
+	Annotations       map[string]string `json:"annotations"`
 }
 
 // gameServer is the status of a GameServer or of a GameServerAllocation, or an answer of the allocator service.
 type gameServer struct {
-	State          string            `json:"state"`
-	GameServerName string            `json:"gameServerName"`
-	Metadata       metav1.ObjectMeta `json:"metadata"`
-	Address        string            `json:"address"`
-	Addresses      []address         `json:"addresses"`
-	Ports          []port            `json:"ports"`
-	Lists          map[string]list   `json:"lists"`
+	State          string          `json:"state"`
+	GameServerName string          `json:"gameServerName"`
+	Metadata       metadata        `json:"metadata"`
+	Address        string          `json:"address"`
+	Addresses      []address       `json:"addresses"`
+	Ports          []port          `json:"ports"`
+	Lists          map[string]list `json:"lists"`
 }
 
 type list struct {
@@ -82,7 +89,7 @@ type port struct {
 // server is the server that an allocation answered with.
 func (g *gameServer) server() *server {
 	g.Metadata.Name = g.GameServerName
-	return &server{ObjectMeta: g.Metadata, Status: *g}
+	return &server{metadata: g.Metadata, Status: *g}
 }
 
 // allocationOf is the allocation for a match. Its first selector finds the server that the match has already. So an

@@ -1,44 +1,29 @@
 package agones
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clienttransport "k8s.io/client-go/transport"
-
+	"matchmaker.dev/services/allocator/agones/kubernetes"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
 )
 
 // cluster is the API of a Kubernetes cluster with Agones in it.
 type cluster struct {
-	api       *rest.RESTClient
+	api       *kubernetes.Client
 	namespace string
-	timeout   time.Duration
 	encode    func(*allocation) any
+	now       func() time.Time
 }
 
-// podToken is where a pod finds the token of its service account.
-const podToken = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec // a path
-
-// maxAnswer is the most bytes that the API may answer: a page of pageSize servers, each with the data of its matches.
-const (
-	pageSize  = 20
-	maxAnswer = 8 << 20
-)
+// pageSize is how many game servers a page of a list has, each with the data of its matches.
+const pageSize = 20
 
 var (
 	errNoFleet      = errors.New("there is no such fleet")
@@ -47,104 +32,15 @@ var (
 )
 
 func newCluster(o *Options) (*cluster, error) {
-	config, err := o.Kubernetes.config()
+	k := o.Kubernetes
+	api, err := kubernetes.New(kubernetes.Options{
+		Kubeconfig: k.Kubeconfig, URL: k.URL, CA: k.CA, Token: k.Token, Timeout: o.Timeout, Log: o.Log, Now: o.Now,
+	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("kubernetes.%w", err)
 	}
-	config.Wrap(func(t http.RoundTripper) http.RoundTripper { return apiTransport{t} })
-	if file := config.BearerTokenFile; file != "" {
-		// With a token source of its own a token that is refused is read again for the next call, not after a minute.
-		source := clienttransport.NewCachedFileTokenSource(file)
-		if _, err := source.Token(); err != nil {
-			return nil, fmt.Errorf("kubernetes.token: %w", err)
-		}
-		config.BearerToken, config.BearerTokenFile = "", ""
-		config.Wrap(clienttransport.ResettableTokenSourceWrapTransport(source))
-	}
-	base, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("kubernetes: %w", err)
-	}
-	t, err := rest.TransportFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("kubernetes: %w", err)
-	}
-	// A redirect is an answer: the operator trusts this server with tokens, and no other.
-	client := &http.Client{
-		Transport:     t,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	// Without a rate limiter calls are not delayed.
-	api, err := rest.NewRESTClient(base, "", rest.ClientContentConfig{ContentType: "application/json"}, nil, client)
-	if err != nil {
-		return nil, fmt.Errorf("kubernetes: %w", err)
-	}
-	return &cluster{
-		api: api, namespace: o.Namespace, timeout: cmp.Or(o.Timeout, 10*time.Second), encode: o.kubernetes,
-	}, nil
+	return &cluster{api: api, namespace: o.Namespace, encode: o.kubernetes, now: o.Now}, nil
 }
-
-// config says where the API is, and how to authenticate there.
-func (k *Kubernetes) config() (*rest.Config, error) {
-	if k.Kubeconfig != "" {
-		return k.fromKubeconfig()
-	}
-	config := &rest.Config{Host: k.URL}
-	if k.URL == "" {
-		var err error
-		if config, err = rest.InClusterConfig(); err != nil {
-			return nil, fmt.Errorf("kubernetes.url: missing, and this is no pod of a cluster: %w", err)
-		}
-	}
-	if _, err := transport.Endpoint(config.Host); err != nil {
-		return nil, fmt.Errorf("kubernetes.url: %w", err)
-	}
-	config.CAFile = cmp.Or(k.CA, config.CAFile)
-	config.BearerTokenFile = cmp.Or(k.Token, config.BearerTokenFile, podToken)
-	return config, nil
-}
-
-func (k *Kubernetes) fromKubeconfig() (*rest.Config, error) {
-	if k.URL != "" || k.CA != "" || k.Token != "" {
-		return nil, errors.New("kubernetes.kubeconfig: url, ca and token must be empty")
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", k.Kubeconfig)
-	if err == nil {
-		_, err = transport.Endpoint(config.Host)
-	}
-	if err == nil && config.Insecure {
-		err = errors.New("insecure-skip-tls-verify is not allowed")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("kubernetes.kubeconfig: %w", err)
-	}
-	return config, nil
-}
-
-func (c *cluster) close() {
-	utilnet.CloseIdleConnectionsFor(c.api.Client.Transport)
-}
-
-// apiTransport limits answers to maxAnswer bytes. It copies the credentials of a call to where the call's context says,
-// so that errors can leave them out.
-type apiTransport struct{ http.RoundTripper }
-
-type credentialsKey struct{}
-
-func (t apiTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if credentials, ok := r.Context().Value(credentialsKey{}).(*string); ok {
-		_, *credentials, _ = strings.Cut(r.Header.Get("Authorization"), " ")
-	}
-	response, err := t.RoundTripper.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	response.Body = http.MaxBytesReader(nil, response.Body, maxAnswer)
-	return response, nil
-}
-
-// WrappedRoundTripper lets CloseIdleConnectionsFor find the connections.
-func (t apiTransport) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
 
 // kubernetes is a GameServerAllocation.
 func (o *Options) kubernetes(a *allocation) any {
@@ -180,9 +76,8 @@ func (c *cluster) allocate(ctx context.Context, a *allocation) (*server, error) 
 	var answer struct {
 		Status gameServer `json:"status"`
 	}
-	r := c.api.Post().AbsPath(allocationAPI).Namespace(c.namespace).Resource("gameserverallocations")
-	r.SetHeader("Content-Type", "application/json")
-	if err := c.call(ctx, r, c.encode(a), &answer, a.secrets); err != nil {
+	path := c.path(allocationAPI, "gameserverallocations")
+	if err := c.call(ctx, http.MethodPost, path, c.encode(a), &answer, a.secrets...); err != nil {
 		return nil, err
 	}
 	switch status := &answer.Status; status.State {
@@ -203,16 +98,17 @@ func (c *cluster) list(ctx context.Context, label string) ([]*server, error) {
 	var servers []*server
 	next := ""
 	for {
-		r := c.gameServers(c.api.Get()).Param("labelSelector", label).Param("limit", fmt.Sprint(pageSize))
+		query := url.Values{"labelSelector": {label}, "limit": {fmt.Sprint(pageSize)}}
 		if next != "" {
-			r.Param("continue", next)
+			query.Set("continue", next)
 		}
 		var page struct {
-			Kind     string          `json:"kind"`
-			Metadata metav1.ListMeta `json:"metadata"`
-			Items    []*server       `json:"items"`
+			Kind     string                    `json:"kind"`
+			Metadata struct{ Continue string } `json:"metadata"`
+			Items    []*server                 `json:"items"`
 		}
-		if err := c.call(ctx, r, nil, &page, nil); err != nil {
+		path := c.path(agonesAPI, "gameservers") + "?" + query.Encode()
+		if err := c.call(ctx, http.MethodGet, path, nil, &page); err != nil {
 			return nil, err
 		}
 		if page.Kind != "GameServerList" {
@@ -228,12 +124,10 @@ func (c *cluster) list(ctx context.Context, label string) ([]*server, error) {
 // delete deletes a server as it was listed. It answers errChanged when the server changed since: it may be another
 // match's by now, and must be listed again.
 func (c *cluster) delete(ctx context.Context, s *server) error {
-	options := metav1.DeleteOptions{
-		TypeMeta:      metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
-		Preconditions: &metav1.Preconditions{UID: &s.UID, ResourceVersion: &s.ResourceVersion},
-	}
-	r := c.gameServers(c.api.Delete()).Name(s.Name).SetHeader("Content-Type", "application/json")
-	err := c.call(ctx, r, options, nil, nil)
+	err := c.call(ctx, http.MethodDelete, c.path(agonesAPI, "gameservers", s.Name), object{
+		"apiVersion": "v1", "kind": "DeleteOptions",
+		"preconditions": object{"uid": s.UID, "resourceVersion": s.ResourceVersion},
+	}, nil)
 	status, _ := errors.AsType[*statusError](err)
 	switch {
 	case status == nil:
@@ -255,7 +149,7 @@ func (c *cluster) forget(ctx context.Context, s *server, ids []string) error {
 		labels[prefixAllocation+id], annotations[prefixData+id] = nil, nil
 	}
 	patch := object{"metadata": object{"labels": labels, "annotations": annotations}}
-	return c.call(ctx, c.gameServers(c.api.Patch(types.MergePatchType)).Name(s.Name), patch, nil, nil)
+	return c.call(ctx, http.MethodPatch, c.path(agonesAPI, "gameservers", s.Name), patch, nil)
 }
 
 // neverGrows tells whether a fleet has no servers and will get none: its size is zero, and it has no autoscaler.
@@ -265,8 +159,7 @@ func (c *cluster) neverGrows(ctx context.Context, name string) (bool, error) {
 			Replicas int `json:"replicas"`
 		} `json:"spec"`
 	}
-	r := c.api.Get().AbsPath(agonesAPI).Namespace(c.namespace).Resource("fleets").Name(name)
-	if err := c.call(ctx, r, nil, &fleet, nil); err != nil {
+	if err := c.call(ctx, http.MethodGet, c.path(agonesAPI, "fleets", name), nil, &fleet); err != nil {
 		if status, ok := errors.AsType[*statusError](err); ok && status.code == http.StatusNotFound {
 			return false, errNoFleet
 		}
@@ -282,8 +175,7 @@ func (c *cluster) neverGrows(ctx context.Context, name string) (bool, error) {
 			} `json:"spec"`
 		} `json:"items"`
 	}
-	r = c.api.Get().AbsPath(autoscalingAPI).Namespace(c.namespace).Resource("fleetautoscalers")
-	if err := c.call(ctx, r, nil, &autoscalers, nil); err != nil {
+	if err := c.call(ctx, http.MethodGet, c.path(autoscalingAPI, "fleetautoscalers"), nil, &autoscalers); err != nil {
 		return false, err
 	}
 	for _, a := range autoscalers.Items {
@@ -294,8 +186,13 @@ func (c *cluster) neverGrows(ctx context.Context, name string) (bool, error) {
 	return true, nil
 }
 
-func (c *cluster) gameServers(r *rest.Request) *rest.Request {
-	return r.AbsPath(agonesAPI).Namespace(c.namespace).Resource("gameservers")
+// path is that of a resource, or of one object of it.
+func (c *cluster) path(api, resource string, name ...string) string {
+	path := api + "/namespaces/" + c.namespace + "/" + resource
+	for _, one := range name {
+		path += "/" + url.PathEscape(one)
+	}
+	return path
 }
 
 // statusError is a failure that the API answered with.
@@ -308,56 +205,33 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("the cluster's API answers with status %d: %s", e.code, e.message)
 }
 
-// call calls the API once; body and into may be nil. secrets are what the body holds, and must be in no error.
-func (c *cluster) call(ctx context.Context, r *rest.Request, body, into any, secrets []string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("no answer within %s", c.timeout))
-	defer cancel()
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		r.Body(text)
-	}
-	var credentials string
-	// client-go repeats calls, allocations among them, when an answer has Retry-After. An allocation may be repeated only
-	// after a look for the match's label, so the caller repeats it.
-	answer, err := r.MaxRetries(0).DoRaw(context.WithValue(ctx, credentialsKey{}, &credentials))
-	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
-		return failure(status, answer, append(secrets, credentials))
-	}
-	if err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // without the query
-		}
-		if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			err = fmt.Errorf("the answer has more than %d bytes", e.Limit)
-		}
-		return fmt.Errorf("call the cluster's API at %s%s: %w", r.URL().Host, r.URL().Path, err)
-	}
-	if into != nil && json.Unmarshal(answer, into) != nil {
+// call calls the API once: an allocation may be repeated only after a look for the match's label, and so by the caller.
+// body and into may be nil. secrets are what the body holds, and must be in no error.
+func (c *cluster) call(ctx context.Context, method, path string, body, into any, secrets ...string) error {
+	answer, err := c.api.Call(ctx, method, path, body)
+	switch {
+	case err != nil:
+		return err
+	case answer.Status < http.StatusOK || answer.Status > http.StatusPartialContent:
+		return c.failure(answer, secrets)
+	case into != nil && json.Unmarshal(answer.Body, into) != nil:
 		return errors.New("the cluster's answer is no JSON of its kind")
 	}
 	return nil
 }
 
 // failure translates a failure of the API. Callers that know better find the *statusError in it.
-func failure(status *apierrors.StatusError, answer []byte, secrets []string) error {
+func (c *cluster) failure(answer *transport.Answer, secrets []string) error {
 	var said struct {
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(answer, &said) // a proxy may have answered
-	code := int(status.ErrStatus.Code)
-	cause := &statusError{code, transport.Redact(said.Message, secrets...)}
-	switch code {
+	_ = json.Unmarshal(answer.Body, &said) // a proxy may have answered
+	cause := &statusError{answer.Status, answer.Redact(said.Message, secrets...)}
+	switch answer.Status {
 	case http.StatusConflict:
 		return provider.Fail(provider.Contention, "others were faster to take a game server").Because(cause)
 	case http.StatusTooManyRequests:
-		seconds, _ := apierrors.SuggestsClientDelay(status)
-		pause := min(time.Duration(seconds)*time.Second, time.Hour)
+		pause := answer.RetryAfter(c.now())
 		return provider.Fail(provider.Contention, "the cluster limits its calls").After(pause).Because(cause)
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge:
 		return provider.Fail(provider.Refused, "Agones refuses the request").Because(cause)

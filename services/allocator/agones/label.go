@@ -1,6 +1,9 @@
 package agones
 
-import "k8s.io/apimachinery/pkg/util/validation"
+import (
+	"regexp"
+	"strings"
+)
 
 // Labels and annotations that we put on game servers. A server that takes one match has the fixed ones. They are
 // overwritten when the server is made ready and allocated again, so that it is not taken for its former match's. A
@@ -25,8 +28,20 @@ const (
 	released = "released"
 )
 
-func isLabelValue(text string) bool { return len(validation.IsValidLabelValue(text)) == 0 }
+// The syntax of names, labels and namespaces:
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set and
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names.
+var (
+	labelName = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
+	subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+)
 
-func isLabelKey(text string) bool { return len(validation.IsQualifiedName(text)) == 0 }
+func isLabelValue(text string) bool { return text == "" || labelName.MatchString(text) }
 
-func isNamespace(text string) bool { return len(validation.IsDNS1123Subdomain(text)) == 0 }
+// isLabelKey: a name, which may have the prefix of a subdomain.
+func isLabelKey(text string) bool {
+	prefix, name, found := strings.Cut(text, "/")
+	return !found && labelName.MatchString(text) || isNamespace(prefix) && labelName.MatchString(name)
+}
+
+func isNamespace(text string) bool { return len(text) <= 253 && subdomain.MatchString(text) }

@@ -11,8 +11,16 @@ func (c *Client) read() (files, error) {
 	var f files
 	for _, one := range []struct {
 		path string
+		data []byte
 		into *[]byte
-	}{{c.options.CA, &f.ca}, {c.options.Certificate, &f.certificate}, {c.options.Key, &f.key}} {
+	}{
+		{c.options.CA, c.options.CAData, &f.ca}, {c.options.Certificate, c.options.CertificateData, &f.certificate},
+		{c.options.Key, c.options.KeyData, &f.key},
+	} {
+		if len(one.data) > 0 {
+			*one.into = one.data
+			continue
+		}
 		if one.path == "" {
 			continue
 		}

@@ -6,7 +6,6 @@ package transport
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +26,14 @@ type Options struct {
 	// Certificate and Key are files of the client's own certificate; both or neither.
 	Certificate string
 	Key         string
+	// CAData, CertificateData and KeyData are used instead of the files.
+	CAData, CertificateData, KeyData []byte
+	// ServerName is whose certificate the system must have; the URL's host when empty.
+	ServerName string
+	// Proxy returns the proxy of a call; when nil, the environment does.
+	Proxy func(*http.Request) (*url.URL, error)
+	// Uncompressed asks for answers that are not compressed.
+	Uncompressed bool
 	// Timeout is how long a call may take, the reading of its answer included; 10 s when 0.
 	Timeout time.Duration
 	// Limit is how many bytes an answer may have; 1 MiB when 0.
@@ -67,7 +74,10 @@ func New(o Options) (*Client, error) {
 	if o.Renewal == 0 {
 		o.Renewal = 10 * time.Second
 	}
-	if (o.Certificate == "") != (o.Key == "") {
+	if o.Proxy == nil {
+		o.Proxy = http.ProxyFromEnvironment
+	}
+	if (o.Certificate == "" && len(o.CertificateData) == 0) != (o.Key == "" && len(o.KeyData) == 0) {
 		return nil, errors.New("certificate and key: both or neither")
 	}
 	c := &Client{options: o}
@@ -75,12 +85,10 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := files.config()
-	if err != nil {
+	if c.client, err = c.connect(files); err != nil {
 		return nil, err
 	}
-	config.Time = o.Now
-	c.files, c.client, c.checked = files, client(config), o.Now()
+	c.files, c.checked = files, o.Now()
 	return c, nil
 }
 
@@ -183,15 +191,13 @@ func (c *Client) current() *http.Client {
 		}
 		return c.client
 	}
-	config, err := files.config()
+	renewed, err := c.connect(files)
 	if err != nil { // a file is being written, or the certificate is of another key
 		c.options.Log.Warn("new certificates are invalid, the old ones stay in use", "error", err)
 		return c.client
 	}
-	config.Time = c.options.Now
-	old := c.client
-	c.files, c.client = files, client(config)
-	old.CloseIdleConnections()
+	c.client.CloseIdleConnections()
+	c.files, c.client = files, renewed
 	c.options.Log.Info("certificates were renewed", "ca", c.options.CA, "certificate", c.options.Certificate)
 	return c.client
 }
@@ -203,21 +209,38 @@ func (c *Client) suspect() {
 	c.checked = time.Time{}
 }
 
-func client(config *tls.Config) *http.Client {
+// Identify replaces CertificateData and KeyData. Calls that began before keep the old ones.
+func (c *Client) Identify(certificate, key []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.options.CertificateData, c.options.KeyData = certificate, key
+	c.checked = time.Time{}
+}
+
+// connect makes a client with the certificates of files. It has no connections yet.
+func (c *Client) connect(files files) (*http.Client, error) {
+	config, err := files.config()
+	if err != nil {
+		return nil, err
+	}
+	config.Time, config.ServerName = c.options.Now, c.options.ServerName
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
+			Proxy:               c.options.Proxy,
 			DialContext:         (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
 			TLSClientConfig:     config,
 			TLSHandshakeTimeout: 5 * time.Second,
 			ForceAttemptHTTP2:   true,
+			// A connection that died silently would otherwise take all calls until the kernel gives it up.
+			HTTP2:               &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+			DisableCompression:  c.options.Uncompressed,
 			MaxIdleConns:        256,
 			MaxIdleConnsPerHost: 64,
 			IdleConnTimeout:     60 * time.Second,
 		},
 		// Only the host that the operator named gets the tokens.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	}, nil
 }
 
 // files are the contents of the files.
