@@ -20,16 +20,11 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
+	"go.yaml.in/yaml/v3"
 
 	"matchmaker.dev/services/allocator/agones"
 	"matchmaker.dev/services/allocator/agones/agonestest"
+	"matchmaker.dev/services/allocator/agones/kubernetes"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/provider/conformance"
 )
@@ -44,8 +39,8 @@ var (
 
 // live is a cluster with a real API server. It asks this process for allocations, as it asks Agones' extension.
 type live struct {
-	config  *rest.Config
-	objects dynamic.Interface
+	url, ca string
+	api     *kubernetes.Client // an administrator's
 
 	mu       sync.Mutex
 	clusters map[string]*agonestest.Cluster // by namespace
@@ -56,37 +51,68 @@ func openLive(t *testing.T) *live {
 	if *kubeconfig == "" {
 		t.Skip("this is part of make kubernetes")
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
+	text, err := os.ReadFile(*kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.QPS, config.Burst = 1000, 2000
-	l := &live{config: config, clusters: map[string]*agonestest.Cluster{}}
-	if l.objects, err = dynamic.NewForConfig(config); err != nil {
+	var file struct {
+		Clusters []struct {
+			Cluster struct {
+				Server string
+				CA     string `yaml:"certificate-authority"`
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil || len(file.Clusters) != 1 {
+		t.Fatalf("%s has %d clusters, %v", *kubeconfig, len(file.Clusters), err)
+	}
+	l := &live{
+		url: file.Clusters[0].Cluster.Server, ca: file.Clusters[0].Cluster.CA, clusters: map[string]*agonestest.Cluster{},
+	}
+	l.api, err = kubernetes.New(kubernetes.Options{
+		Kubeconfig: *kubeconfig, Log: new(conformance.LogBuffer).Logger(), Now: time.Now,
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(l.api.Close)
 	l.serve(t)
 	return l
 }
 
 // of is where the API server keeps core objects and roles.
-func (l *live) of(resource, namespace string) dynamic.ResourceInterface {
-	kind := schema.GroupVersionResource{Version: "v1", Resource: resource}
+func of(resource, namespace string) string {
+	api := "/api/v1"
 	if strings.HasPrefix(resource, "role") {
-		kind.Group = "rbac.authorization.k8s.io"
+		api = "/apis/rbac.authorization.k8s.io/v1"
 	}
-	return l.objects.Resource(kind).Namespace(namespace)
+	if namespace != "" {
+		api += "/namespaces/" + namespace
+	}
+	return api + "/" + resource
+}
+
+// created is an object that the API server has made.
+type created struct {
+	Metadata struct{ Name, UID string }
+	Status   struct{ Token string }
 }
 
 // create creates an object.
-func (l *live) create(t *testing.T, where dynamic.ResourceInterface, object map[string]any, sub ...string,
-) *unstructured.Unstructured {
+func (l *live) create(t *testing.T, path string, object map[string]any) created {
 	t.Helper()
-	made, err := where.Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{}, sub...)
-	if err != nil {
+	var made created
+	if _, err := agonestest.Call(t.Context(), l.api, http.MethodPost, path, object, &made); err != nil {
 		t.Fatal(err)
 	}
 	return made
+}
+
+func (l *live) delete(t *testing.T, path string) {
+	t.Helper()
+	if _, err := agonestest.Call(t.Context(), l.api, http.MethodDelete, path, nil, nil); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // serve serves allocations. Whoever asks has a certificate of the API server's authority: it has checked the rights.
@@ -104,10 +130,11 @@ func (l *live) serve(t *testing.T) {
 	const version = "allocation.agones.dev/v1"
 	mux.HandleFunc("GET /apis/"+version, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(metav1.APIResourceList{
-			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: version,
-			APIResources: []metav1.APIResource{{
-				Name: "gameserverallocations", Namespaced: true, Kind: "GameServerAllocation", Verbs: []string{"create"},
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version,
+			"resources": []any{map[string]any{
+				"name": "gameserverallocations", "singularName": "", "namespaced": true, "kind": "GameServerAllocation",
+				"verbs": []string{"create"},
 			}},
 		})
 	})
@@ -145,23 +172,9 @@ func (l *live) serve(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	client, err := rest.HTTPClientFor(l.config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	l.await(t, "the API of allocations", func(ctx context.Context) error {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, l.config.Host+"/apis/"+version, nil)
-		if err != nil {
-			return err
-		}
-		answer, err := client.Do(r)
-		if err != nil {
-			return err
-		}
-		if answer.StatusCode != http.StatusOK {
-			err = errors.New(answer.Status)
-		}
-		return errors.Join(err, answer.Body.Close())
+		_, err := agonestest.Call(ctx, l.api, http.MethodGet, "/apis/"+version, nil, nil)
+		return err
 	})
 }
 
@@ -188,16 +201,16 @@ func (l *live) await(t *testing.T, what string, done func(context.Context) error
 // world is a world whose cluster is a namespace of its own. The allocator has the rights of the manifest there.
 func (l *live) world(t *testing.T, w way) *world {
 	t.Helper()
-	namespace := l.create(t, l.of("namespaces", ""), map[string]any{
+	namespace := l.create(t, of("namespaces", ""), map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"generateName": "fleets-"},
-	}).GetName()
+	}).Metadata.Name
 	x := &world{way: w, t: t, token: filepath.Join(t.TempDir(), "token")}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the provider's log:\n%s", x.log.String())
 		}
 	})
-	x.cluster = agonestest.NewClusterOf(t, l.config, namespace)
+	x.cluster = agonestest.NewClusterOf(t, l.api, namespace)
 	x.cluster.Allocated = w.play
 	l.mu.Lock()
 	l.clusters[namespace] = x.cluster
@@ -209,7 +222,7 @@ func (l *live) world(t *testing.T, w way) *world {
 	if w.kubernetes {
 		l.authorize(t, namespace)
 		l.issue(t, x, nil)
-		x.options.Kubernetes = &agones.Kubernetes{URL: l.config.Host, CA: l.config.CAFile, Token: x.token, Keep: w.keep}
+		x.options.Kubernetes = &agones.Kubernetes{URL: l.url, CA: l.ca, Token: x.token, Keep: w.keep}
 	}
 	if w.service {
 		x.serve(t, conformance.NewAuthority(t))
@@ -220,22 +233,23 @@ func (l *live) world(t *testing.T, w way) *world {
 // through has calls of the cluster's API go through a server that can break them. It passes on what it gets.
 func (l *live) through(t *testing.T, x *world) {
 	t.Helper()
-	target, err := url.Parse(l.config.Host)
+	target, err := url.Parse(l.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trusted, err := rest.TLSConfigFor(rest.AnonymousClientConfig(l.config))
+	authority, err := os.ReadFile(l.ca)
 	if err != nil {
 		t.Fatal(err)
 	}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(authority)
 	proxy := &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport: &http.Transport{TLSClientConfig: trusted},
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trusted}},
 		ErrorLog:  slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo),
 	}
-	authority := conformance.NewAuthority(t)
-	x.api = conformance.Serve(t, proxy, authority, nil)
-	x.options.Kubernetes.URL, x.options.Kubernetes.CA = x.api.URL, authority.File
+	x.api = conformance.Serve(t, proxy, conformance.NewAuthority(t), nil)
+	x.options.Kubernetes.URL, x.options.Kubernetes.CA = x.api.URL, x.api.Authority.File
 	if x.allocates == nil {
 		x.allocates = x.api
 	}
@@ -249,16 +263,15 @@ func (l *live) authorize(t *testing.T, namespace string) {
 		t.Fatal(err)
 	}
 	for part := range strings.SplitSeq(string(text), "\n---\n") {
-		object := new(unstructured.Unstructured)
-		if err := yaml.Unmarshal([]byte(part), &object.Object); err != nil {
+		var object map[string]any
+		if err := yaml.Unmarshal([]byte(part), &object); err != nil {
 			t.Fatal(err)
 		}
-		object.SetNamespace(namespace)
-		if subjects, found, _ := unstructured.NestedSlice(object.Object, "subjects"); found {
+		object["metadata"].(map[string]any)["namespace"] = namespace
+		if subjects, found := object["subjects"].([]any); found {
 			subjects[0].(map[string]any)["namespace"] = namespace
-			object.Object["subjects"] = subjects
 		}
-		l.create(t, l.of(strings.ToLower(object.GetKind())+"s", namespace), object.Object)
+		l.create(t, of(strings.ToLower(object["kind"].(string))+"s", namespace), object)
 	}
 }
 
@@ -269,15 +282,14 @@ func (l *live) issue(t *testing.T, x *world, bound map[string]any) {
 	if bound != nil {
 		spec["boundObjectRef"] = bound
 	}
-	made := l.create(t, l.of("serviceaccounts", x.options.Namespace), map[string]any{
+	made := l.create(t, of("serviceaccounts", x.options.Namespace)+"/matchmaker-allocator/token", map[string]any{
 		"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec,
 		"metadata": map[string]any{"name": "matchmaker-allocator"},
-	}, "token")
-	token, found, err := unstructured.NestedString(made.Object, "status", "token")
-	if err != nil || !found {
-		t.Fatalf("no token: %v", err)
+	})
+	if made.Status.Token == "" {
+		t.Fatal("no token")
 	}
-	if err := os.WriteFile(x.token, []byte(token), 0o600); err != nil {
+	if err := os.WriteFile(x.token, []byte(made.Status.Token), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -331,18 +343,16 @@ func TestLive(t *testing.T) {
 // replaces: a token is bound to a Secret. When that is gone the API server refuses the token, and a new one works.
 func (l *live) replaces(t *testing.T) {
 	x := l.world(t, ways["kubernetes"])
-	secrets := l.of("secrets", x.options.Namespace)
+	secrets := of("secrets", x.options.Namespace)
 	secret := l.create(t, secrets, map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "bound"},
 	})
 	l.issue(t, x, map[string]any{
-		"apiVersion": "v1", "kind": "Secret", "name": "bound", "uid": string(secret.GetUID()),
+		"apiVersion": "v1", "kind": "Secret", "name": "bound", "uid": secret.Metadata.UID,
 	})
 	x.start(t)
 	x.allocate(t, request("a"))
-	if err := secrets.Delete(t.Context(), "bound", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	l.delete(t, secrets+"/bound")
 	l.await(t, "the token to be refused", func(ctx context.Context) error { // the API server keeps its verdict for 10 s
 		_, err := x.provider.Poll(ctx, []provider.Ref{request("a").Ref})
 		if err == nil || provider.Final(err) || !strings.Contains(err.Error(), "401") {
@@ -362,11 +372,7 @@ func (l *live) replaces(t *testing.T) {
 func (l *live) revokes(t *testing.T) {
 	x := l.open(t, ways["kubernetes"])
 	x.allocate(t, request("a"))
-	roles := l.of("roles", x.options.Namespace)
-	err := roles.Delete(t.Context(), "matchmaker-allocator", metav1.DeleteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l.delete(t, of("roles", x.options.Namespace)+"/matchmaker-allocator")
 	l.await(t, "the right to be gone", func(ctx context.Context) error {
 		_, err := x.provider.Allocate(ctx, request("b"))
 		if provider.ReasonOf(err) != provider.Refused || !strings.Contains(err.Error(), "forbidden") {

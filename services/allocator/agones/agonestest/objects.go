@@ -3,102 +3,104 @@ package agonestest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
+	"matchmaker.dev/services/allocator/agones/kubernetes"
 )
 
 // objects keeps game servers, fleets and autoscalers in a real API server, with the definitions of definitions.yaml.
 // The cluster reads them before each step and writes what it changed, as Agones' controllers do.
 type objects struct {
-	t                        testing.TB
-	servers, fleets, scalers dynamic.ResourceInterface
+	t   testing.TB
+	api *kubernetes.Client
+	// The paths of the three.
+	servers, fleets, scalers string
 }
 
-// NewClusterOf makes a cluster whose objects are in a namespace of a real API server. config is an administrator's.
-func NewClusterOf(t testing.TB, config *rest.Config, namespace string) *Cluster {
+// NewClusterOf makes a cluster whose objects are in a namespace of a real API server. api is an administrator's.
+func NewClusterOf(t testing.TB, api *kubernetes.Client, namespace string) *Cluster {
 	t.Helper()
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	of := func(group, resource string) dynamic.ResourceInterface {
-		return client.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}).
-			Namespace(namespace)
+	of := func(group, resource string) string {
+		return "/apis/" + group + "/v1/namespaces/" + namespace + "/" + resource
 	}
 	c := NewCluster()
 	c.Namespace = namespace
 	c.objects = &objects{
-		t: t, servers: of("agones.dev", "gameservers"), fleets: of("agones.dev", "fleets"),
+		t: t, api: api, servers: of("agones.dev", "gameservers"), fleets: of("agones.dev", "fleets"),
 		scalers: of("autoscaling.agones.dev", "fleetautoscalers"),
 	}
 	return c
 }
 
-// context is the time that one call may take. Agones' work outlives the call that asked for it.
-func (o *objects) context() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(o.t.Context()), 30*time.Second)
+// Call calls an API server until it has time, and reads its answer. into may be nil. A status other than 2xx is an
+// error, but for those that are accepted.
+func Call(ctx context.Context, api *kubernetes.Client, method, path string, body, into any, accepted ...int,
+) (int, error) {
+	for {
+		answer, err := api.Call(ctx, method, path, body)
+		if err != nil {
+			return 0, err
+		}
+		pause := answer.RetryAfter(time.Now())
+		switch {
+		case answer.Status/100 == 2:
+			if into != nil {
+				err = json.Unmarshal(answer.Body, into)
+			}
+			return answer.Status, err
+		case slices.Contains(accepted, answer.Status):
+			return answer.Status, nil
+		case pause == 0:
+			return answer.Status, fmt.Errorf("%s %s: status %d: %s", method, path, answer.Status, answer.Body)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return answer.Status, fmt.Errorf("%s %s: status %d: %w", method, path, answer.Status, ctx.Err())
+		}
+	}
 }
 
-// failed reports an error of the API server that is no part of any test.
-func (o *objects) failed(err error) {
+// call is Call, with the time that one call may take. Agones' work outlives the call that asked for it. An error is no
+// part of any test.
+func (o *objects) call(method, path string, body, into any, accepted ...int) int {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.t.Context()), 30*time.Second)
+	defer cancel()
+	status, err := Call(ctx, o.api, method, path, body, into, accepted...)
 	if err != nil {
 		o.t.Errorf("the cluster's own objects: %v", err)
 	}
+	return status
 }
 
-// pull reads all game servers, in the order in which they were made.
-func (c *Cluster) pull() {
-	if c.objects == nil {
-		return
+// stored is a game server as the API server has it.
+type stored struct {
+	Metadata struct {
+		Name, UID, ResourceVersion string
+		DeletionTimestamp          *time.Time
+		Labels, Annotations        map[string]string
 	}
-	ctx, cancel := c.objects.context()
-	defer cancel()
-	all, err := c.objects.servers.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		c.objects.failed(err)
-		return
+	Status struct {
+		State, Address string
+		Ports          []struct{ Port int }
+		Counters       map[string]struct{ Count, Capacity int }
+		Lists          map[string]struct{ Values []string }
 	}
-	c.servers = nil
-	for i := range all.Items {
-		s, err := parse(&all.Items[i])
-		c.objects.failed(err)
-		c.servers = append(c.servers, s)
-	}
-	number := func(s *GameServer) string { return s.Name[strings.LastIndex(s.Name, "-"):] }
-	slices.SortFunc(c.servers, func(a, b *GameServer) int { return strings.Compare(number(a), number(b)) })
 }
 
-// parse reads a game server as the API server has it.
-func parse(u *unstructured.Unstructured) (*GameServer, error) {
-	var in struct {
-		Status struct {
-			State, Address string
-			Ports          []struct{ Port int }
-			Counters       map[string]struct{ Count, Capacity int }
-			Lists          map[string]struct{ Values []string }
-		}
-	}
-	text, err := u.MarshalJSON()
-	if err == nil {
-		err = json.Unmarshal(text, &in)
-	}
-	version, _ := strconv.Atoi(u.GetResourceVersion()) // etcd's revision
+func (in *stored) server() *GameServer {
+	version, _ := strconv.Atoi(in.Metadata.ResourceVersion) // etcd's revision
 	s := &GameServer{
-		Name: u.GetName(), UID: string(u.GetUID()), State: in.Status.State, Address: in.Status.Address, Version: version,
-		Labels: u.GetLabels(), Annotations: u.GetAnnotations(), Deleted: u.GetDeletionTimestamp() != nil,
+		Name: in.Metadata.Name, UID: in.Metadata.UID, State: in.Status.State, Address: in.Status.Address, Version: version,
+		Labels: in.Metadata.Labels, Annotations: in.Metadata.Annotations, Deleted: in.Metadata.DeletionTimestamp != nil,
 		Count: in.Status.Counters["rooms"].Count, Capacity: in.Status.Counters["rooms"].Capacity,
-		List: in.Status.Lists["matches"].Values, read: u.GetResourceVersion(),
+		List: in.Status.Lists["matches"].Values, read: in.Metadata.ResourceVersion,
 	}
 	if len(in.Status.Ports) > 0 {
 		s.Port = in.Status.Ports[0].Port
@@ -109,19 +111,32 @@ func parse(u *unstructured.Unstructured) (*GameServer, error) {
 	if s.Annotations == nil {
 		s.Annotations = map[string]string{}
 	}
-	return s, err
+	return s
 }
 
-// unstructured is a game server as the API server takes it.
-func (c *Cluster) unstructured(s GameServer) *unstructured.Unstructured {
-	s.Deleted = false // only a delete sets the timestamp
-	text, err := json.Marshal(c.object(&s))
-	u := new(unstructured.Unstructured)
-	if err == nil {
-		err = u.UnmarshalJSON(text)
+// pull reads all game servers, in the order in which they were made.
+func (c *Cluster) pull() {
+	if c.objects == nil {
+		return
 	}
-	c.objects.failed(err)
-	return u
+	var all struct{ Items []stored }
+	if c.objects.call(http.MethodGet, c.objects.servers, nil, &all) != http.StatusOK {
+		return
+	}
+	c.servers = nil
+	for i := range all.Items {
+		c.servers = append(c.servers, all.Items[i].server())
+	}
+	number := func(s *GameServer) string { return s.Name[strings.LastIndex(s.Name, "-"):] }
+	slices.SortFunc(c.servers, func(a, b *GameServer) int { return strings.Compare(number(a), number(b)) })
+}
+
+// writable is a game server as the API server takes it, with the version that it must still have.
+func (c *Cluster) writable(s GameServer) map[string]any {
+	s.Deleted = false // only a delete sets the timestamp
+	o := c.object(&s)
+	o["metadata"].(map[string]any)["resourceVersion"] = s.read
+	return o
 }
 
 // create stores a new game server.
@@ -129,18 +144,19 @@ func (c *Cluster) create(s *GameServer) {
 	if c.objects == nil {
 		return
 	}
-	ctx, cancel := c.objects.context()
-	defer cancel()
-	u := c.unstructured(*s)
-	u.SetUID("")
-	u.SetResourceVersion("")
-	made, err := c.objects.servers.Create(ctx, u, metav1.CreateOptions{})
-	if err != nil {
-		c.objects.failed(err)
-		return
+	made := c.writable(*s)
+	delete(made["metadata"].(map[string]any), "uid")
+	var now stored
+	if c.objects.call(http.MethodPost, c.objects.servers, made, &now) == http.StatusCreated {
+		s.UID = now.Metadata.UID
+		s.version(&now)
 	}
-	s.UID, s.read = string(made.GetUID()), made.GetResourceVersion()
-	s.Version, _ = strconv.Atoi(made.GetResourceVersion())
+}
+
+// version notes the version that the API server has now.
+func (s *GameServer) version(now *stored) {
+	s.read = now.Metadata.ResourceVersion
+	s.Version, _ = strconv.Atoi(s.read)
 }
 
 // push stores a changed game server. It is false when the server changed, or was deleted, since it was read.
@@ -148,25 +164,16 @@ func (c *Cluster) push(s *GameServer) bool {
 	if c.objects == nil {
 		return true
 	}
-	ctx, cancel := c.objects.context()
-	defer cancel()
-	u := c.unstructured(*s)
-	u.SetResourceVersion(s.read)
-	made, err := c.objects.servers.Update(ctx, u, metav1.UpdateOptions{})
-	switch {
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-		return false
-	case err != nil:
-		c.objects.failed(err)
+	var now stored
+	path := c.objects.servers + "/" + s.Name
+	if c.objects.call(
+		http.MethodPut, path, c.writable(*s), &now, http.StatusConflict, http.StatusNotFound,
+	) != http.StatusOK {
 		return false
 	}
-	s.Version, _ = strconv.Atoi(made.GetResourceVersion())
-	s.read = made.GetResourceVersion()
+	s.version(&now)
 	if s.Deleted { // by its own process
-		err := c.objects.servers.Delete(ctx, s.Name, metav1.DeleteOptions{})
-		if !apierrors.IsNotFound(err) {
-			c.objects.failed(err)
-		}
+		c.objects.call(http.MethodDelete, path, nil, nil, http.StatusNotFound)
 	}
 	return true
 }
@@ -176,25 +183,19 @@ func (c *Cluster) remove(s *GameServer) {
 	if c.objects == nil {
 		return
 	}
-	ctx, cancel := c.objects.context()
-	defer cancel()
+	path := c.objects.servers + "/" + s.Name
 	if !s.Deleted {
-		if err := c.objects.servers.Delete(ctx, s.Name, metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
-			c.objects.failed(err)
-		}
+		c.objects.call(http.MethodDelete, path, nil, nil, http.StatusNotFound)
 	}
-	patch := []byte(`{"metadata": {"finalizers": null}}`)
-	_, err := c.objects.servers.Patch(ctx, s.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	if !apierrors.IsNotFound(err) {
-		c.objects.failed(err)
-	}
+	patch := map[string]any{"metadata": map[string]any{"finalizers": nil}}
+	c.objects.call(http.MethodPatch, path, patch, nil, http.StatusNotFound)
 }
 
 // pushFleet stores a fleet.
 func (c *Cluster) pushFleet(name string) {
 	if c.objects != nil {
 		c.store(c.objects.fleets, name, map[string]any{
-			"apiVersion": "agones.dev/v1", "kind": "Fleet", "spec": map[string]any{"replicas": int64(c.fleets[name].Replicas)},
+			"apiVersion": "agones.dev/v1", "kind": "Fleet", "spec": map[string]any{"replicas": c.fleets[name].Replicas},
 		})
 	}
 }
@@ -208,11 +209,9 @@ func (c *Cluster) pushScaler(fleet string) {
 	}
 }
 
-func (c *Cluster) store(where dynamic.ResourceInterface, name string, object map[string]any) {
-	ctx, cancel := c.objects.context()
-	defer cancel()
-	u := &unstructured.Unstructured{Object: object}
-	u.SetName(name)
-	_, err := where.Apply(ctx, name, u, metav1.ApplyOptions{FieldManager: "agones", Force: true})
-	c.objects.failed(err)
+func (c *Cluster) store(path, name string, object map[string]any) {
+	object["metadata"] = map[string]any{"name": name}
+	if c.objects.call(http.MethodPatch, path+"/"+name, object, nil, http.StatusNotFound) == http.StatusNotFound {
+		c.objects.call(http.MethodPost, path, object, nil)
+	}
 }
