@@ -144,7 +144,8 @@ type Difference struct {
 	Number
 	// First and Second are those of the whole time.
 	First, Second float64
-	// Mean is the mean of the differences of the parts of the time, with half of its 95 % interval.
+	// Mean is the mean of the differences of the parts of the time, with half of its 95 % interval. Of fewer than two
+	// there is none.
 	Mean, Half float64
 }
 
@@ -165,21 +166,13 @@ func Compare(first, second *Result) (all []Difference) {
 				differences = append(differences, more)
 			}
 		}
-		d.Mean, d.Half = interval(differences)
+		d.Mean, d.Half = math.NaN(), math.NaN()
+		if len(differences) > 1 {
+			d.Mean, d.Half = statistics.Interval(differences)
+		}
 		all = append(all, d)
 	}
 	return all
-}
-
-// interval returns the mean and half of its 95 % interval, by Student's distribution. Of fewer than two numbers there
-// is none.
-func interval(all []float64) (mean, half float64) {
-	if len(all) < 2 {
-		return math.NaN(), math.NaN()
-	}
-	n := float64(len(all))
-	mean, variance := statistics.MeanVariance(all)
-	return mean, statistics.StudentCritical(0.025, n-1) * math.Sqrt(variance/n)
 }
 
 // Deciles are the waits of the tickets in each tenth of the measured attribute, and up to which value each goes. They

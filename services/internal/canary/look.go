@@ -11,6 +11,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/report"
+	"matchmaker.dev/services/internal/statistics"
 )
 
 const (
@@ -372,7 +373,7 @@ func (b *book) compareBlocks(alpha, perRun float64) (all []Finding, known bool) 
 
 // compareMatches compares how many matches a minute blocks have.
 func (b *book) compareMatches(made [2][]float64, alpha float64) Finding {
-	f := Finding{Name: fewMatches, Limit: alpha, Other: meanOf(made[0]), Canary: meanOf(made[1])}
+	f := Finding{Name: fewMatches, Limit: alpha, Other: statistics.Mean(made[0]), Canary: statistics.Mean(made[1])}
 	for _, list := range made {
 		for i := range list {
 			list[i] = -list[i] // fewer is worse
@@ -410,7 +411,7 @@ func (b *book) compareValues(q quantity, marks [2][]int64, alpha float64) (f Fin
 	}
 	f = Finding{Name: q.String(), Limit: alpha, Other: whole[0].mean(), Canary: whole[1].mean()}
 	f.P, f.Seen = welch(shifts[1], shifts[0], alpha)
-	f.Change, f.Seen = whole[0].changeOf(meanOf(shifts[1])-meanOf(shifts[0])), whole[0].changeOf(f.Seen)
+	f.Change, f.Seen = whole[0].changeOf(statistics.Mean(shifts[1])-statistics.Mean(shifts[0])), whole[0].changeOf(f.Seen)
 	f.Worse = b.isWorse(&f)
 	return f, true
 }
@@ -421,14 +422,6 @@ func side(canary bool) int {
 		return 1
 	}
 	return 0
-}
-
-func meanOf(list []float64) float64 {
-	sum := 0.0
-	for _, v := range list {
-		sum += v
-	}
-	return sum / float64(len(list))
 }
 
 // Text says for people what was found.

@@ -4,16 +4,6 @@ package statistics
 
 import "math"
 
-// MeanVariance returns the mean and the unbiased variance of values, which is not a number for fewer than two.
-func MeanVariance(values []float64) (mean, variance float64) {
-	for i, v := range values {
-		from := v - mean
-		mean += from / float64(i+1)
-		variance += from * (v - mean)
-	}
-	return mean, variance / float64(len(values)-1)
-}
-
 // NormalCritical returns the value that the standard normal distribution exceeds with probability p.
 func NormalCritical(p float64) float64 {
 	return critical(p, func(x float64) (tail, density float64) {
@@ -68,8 +58,8 @@ func BinomialCDF(k, n int64, p float64) float64 {
 	return beta(float64(n-k), float64(k+1), 1-p, p)
 }
 
-// binomial returns Γ(a+b+1)/Γ(a+1)/Γ(b+1) xᵃ yᵇ, where x + y = 1, without the difference of great logarithms: C. Loader,
-// Fast and Accurate Computation of Binomial Probabilities, 2000.
+// binomial returns Γ(a+b+1)/Γ(a+1)/Γ(b+1) xᵃ yᵇ, where x + y = 1, without differences of great logarithms: C.
+// Loader, Fast and Accurate Computation of Binomial Probabilities, 2000.
 func binomial(a, b, x, y float64) float64 {
 	n := a + b
 	log := -deviance(a, n*x) - deviance(b, n*y)

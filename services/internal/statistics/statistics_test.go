@@ -151,11 +151,17 @@ func TestGonumReturnsTheSame(t *testing.T) {
 	}
 }
 
-func TestMeanVariance(t *testing.T) {
+func TestMeansAndIntervals(t *testing.T) {
 	mean, variance := statistics.MeanVariance([]float64{1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 6})
 	near(t, "mean", mean, 1e9+3, 1e-15)
 	near(t, "variance", variance, 14./3, exact)
-	if _, variance := statistics.MeanVariance([]float64{5}); !math.IsNaN(variance) {
-		t.Errorf("of one value it is %v", variance)
+	mean, half := statistics.Interval([]float64{1, 2, 3, 4})
+	near(t, "mean", mean, 2.5, exact)
+	near(t, "half of the interval", half, 3.182*math.Sqrt(5./3)/2, 3e-4) // from a table of Student's t
+	if mean, half := statistics.Interval([]float64{5}); mean != 5 || !math.IsNaN(half) {
+		t.Errorf("of one value %v ± %v", mean, half)
+	}
+	if mean := statistics.Mean(nil); !math.IsNaN(mean) {
+		t.Errorf("the mean of none is %v", mean)
 	}
 }

@@ -1,18 +1,10 @@
 package page
 
 import (
-	"bytes"
 	"html/template"
-	"math"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
-
+	"matchmaker.dev/services/internal/chart"
 	"matchmaker.dev/services/simulation"
 )
 
@@ -25,7 +17,7 @@ type figure struct {
 // line is points with a name.
 type line struct {
 	name   string
-	points plotter.XYs
+	points []chart.Point
 }
 
 var plots = []figure{
@@ -52,9 +44,9 @@ var plots = []figure{
 		}},
 	{"Players over the time", "How many came.", "hours since the beginning", "players a second",
 		func(r *simulation.Result) []line {
-			var all plotter.XYs
+			var all []chart.Point
 			for _, p := range r.Parts(over) {
-				all = append(all, plotter.XY{X: (p.From + p.To) / 2 / 3600, Y: float64(p.Players) / (p.To - p.From)})
+				all = append(all, chart.Point{X: (p.From + p.To) / 2 / 3600, Y: float64(p.Players) / (p.To - p.From)})
 			}
 			return []line{{"", all}}
 		}},
@@ -63,9 +55,9 @@ var plots = []figure{
 // over is how many points a line over the time has.
 const over = 96
 
-func points(x, y []float64) (all plotter.XYs) {
+func points(x, y []float64) (all []chart.Point) {
 	for i := range x {
-		all = append(all, plotter.XY{X: x[i], Y: y[i]})
+		all = append(all, chart.Point{X: x[i], Y: y[i]})
 	}
 	return all
 }
@@ -75,45 +67,20 @@ func quantiles(of []simulation.Sample, x func(i int) float64) []line {
 	lines := []line{{name: "p50"}, {name: "p90"}}
 	for i := range of {
 		for k, v := range of[i].Quantiles(0.5, 0.9) {
-			if !math.IsNaN(v) {
-				lines[k].points = append(lines[k].points, plotter.XY{X: x(i), Y: v})
-			}
+			lines[k].points = append(lines[k].points, chart.Point{X: x(i), Y: v})
 		}
 	}
 	return lines
 }
 
 // draw draws a plot, or nothing if there is nothing to show.
-func (f *figure) draw(results []*simulation.Result) (template.HTML, error) {
-	p := plot.New()
-	p.X.Label.Text, p.Y.Label.Text, p.Legend.Top = f.x, f.y, true
-	p.Add(plotter.NewGrid())
-	p.Y.Min = 0
-	empty := true
+func (f *figure) draw(results []*simulation.Result) template.HTML {
+	c := chart.Chart{X: f.x, Y: f.y}
 	for i, r := range results {
 		for k, l := range f.lines(r) {
-			if len(l.points) == 0 {
-				continue
-			}
-			drawn, err := plotter.NewLine(l.points)
-			if err != nil {
-				return "", err
-			}
-			drawn.Color, drawn.Dashes, drawn.Width = plotutil.Color(i), plotutil.Dashes(k), vg.Points(1.5)
-			p.Add(drawn)
-			p.Legend.Add(strings.TrimSpace(r.Scenario.Name+" "+l.name), drawn)
-			empty = false
+			name := strings.TrimSpace(r.Scenario.Name + " " + l.name)
+			c.Lines = append(c.Lines, chart.Line{Name: name, Color: i, Dash: k, Points: l.points})
 		}
 	}
-	if empty {
-		return "", nil
-	}
-	canvas := vgsvg.New(8*vg.Inch, 4.5*vg.Inch)
-	p.Draw(draw.New(canvas))
-	var text bytes.Buffer
-	if _, err := canvas.WriteTo(&text); err != nil {
-		return "", err
-	}
-	_, svg, _ := strings.Cut(text.String(), "<svg")
-	return template.HTML("<svg" + svg), nil //nolint:gosec // the library escapes the texts of its graphics
+	return template.HTML(c.SVG()) //nolint:gosec // it escapes its texts
 }

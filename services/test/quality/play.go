@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot/plotter"
-
+	"matchmaker.dev/services/internal/chart"
+	"matchmaker.dev/services/internal/statistics"
 	"matchmaker.dev/services/test/quality/engine"
 	"matchmaker.dev/services/test/quality/report"
 	"matchmaker.dev/services/test/quality/trial"
@@ -155,7 +154,7 @@ func draw(ctx context.Context, o *options, w world.World, seeds int, output io.W
 		for point := range strictness {
 			at := i*len(strictness) + point
 			if len(waits[at]) > 0 {
-				c.Points = append(c.Points, plotter.XY{X: stat.Mean(spreads[at], nil), Y: stat.Mean(waits[at], nil)})
+				c.Points = append(c.Points, chart.Point{X: statistics.Mean(spreads[at]), Y: statistics.Mean(waits[at])})
 			}
 		}
 		curves = append(curves, c)

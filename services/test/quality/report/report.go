@@ -8,10 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"matchmaker.dev/services/internal/population"
+	"matchmaker.dev/services/internal/statistics"
 	"matchmaker.dev/services/test/quality/engine"
 	"matchmaker.dev/services/test/quality/trial"
 	"matchmaker.dev/services/test/quality/world"
@@ -94,12 +92,10 @@ func interval(of []float64) (mean, half float64) {
 	if len(all) == 0 {
 		return math.NaN(), 0
 	}
-	mean = stat.Mean(all, nil)
-	if len(all) < 2 {
-		return mean, 0
+	if len(all) == 1 {
+		return all[0], 0
 	}
-	t := distuv.StudentsT{Sigma: 1, Nu: float64(len(all) - 1)}.Quantile(0.975)
-	return mean, t * stat.StdErr(stat.StdDev(all, nil), float64(len(all)))
+	return statistics.Interval(all)
 }
 
 // cell is a mean with its interval.
@@ -267,8 +263,8 @@ func (r *Results) parts(w io.Writer, title string, heads []string, of func(*tria
 				row = append(row, "–")
 				continue
 			}
-			row = append(row, fmt.Sprintf("%.0f, %s, %.0f (%.0f)", stat.Mean(p50, nil), cell(p90, 0), stat.Mean(p99, nil),
-				stat.Mean(left, nil)))
+			row = append(row, fmt.Sprintf("%.0f, %s, %.0f (%.0f)", statistics.Mean(p50), cell(p90, 0), statistics.Mean(p99),
+				statistics.Mean(left)))
 		}
 		rows = append(rows, row)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/plotter"
+	"matchmaker.dev/services/internal/chart"
 )
 
 // The interval is that of a table of Student's distribution.
@@ -27,7 +27,7 @@ func TestInterval(t *testing.T) {
 func TestCurvesAreDrawn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "world.svg")
 	err := Draw(file, "world", []Curve{
-		{"rules", plotter.XYs{{X: 100, Y: 30}, {X: 200, Y: 20}}}, {"open match", plotter.XYs{{X: 400, Y: 5}}},
+		{"rules", []chart.Point{{X: 100, Y: 30}, {X: 200, Y: 20}}}, {"open match", []chart.Point{{X: 400, Y: 5}}},
 	})
 	if err != nil {
 		t.Fatal(err)
