@@ -8,8 +8,8 @@
 //	stage.go       what a ticket's own trace shows of its life
 //	metrics.go     the provider of metrics, by OTLP and for Prometheus
 //	meter.go       how services make their instruments
+//	otlp           sends both to a collector
 //	labels.go      values of labels, of which there are only so many
-//	otlp/          sends them to a collector
 //	logs.go        lines of the log know their trace
 package telemetry
 

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -191,10 +192,15 @@ func TestResponses(t *testing.T) {
 					w.WriteHeader(tt.status)
 					_, _ = io.WriteString(w, tt.body)
 				})
-				want := "http://collector/v1/traces: " + tt.err
-				if tt.err == "" && err != nil || tt.err != "" &&
-					(err == nil || !strings.HasPrefix(err.Error(), want) || len(err.Error()) > len(want)+100) {
-					t.Errorf("got %v, want %q", err, want)
+				got, want := fmt.Sprint(err), "<nil>"
+				if tt.err != "" {
+					want = "http://collector/v1/traces: " + tt.err
+				}
+				if name == "broken" { // protobuf's own text changes
+					got = got[:min(len(got), len(want))]
+				}
+				if got != want {
+					t.Errorf("got %q, want %q", got, want)
 				}
 			})
 		})
