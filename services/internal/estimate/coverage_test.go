@@ -35,6 +35,7 @@ func TestRangesHold(t *testing.T) {
 			closed: func(now float64) bool { return math.Mod(now, 1800) > 1500 }},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w.seed = 7
 			r := w.run()
 			t.Logf("of %d tickets %d got an estimate: %v; later: %v", r.tickets, r.answered, r.first, r.later)
@@ -61,6 +62,7 @@ func TestNothingIsSaidWhereTooLittleIsKnown(t *testing.T) {
 		"few of those leave": {rate: constant(0.3), skill: tails, match: duels(0.01, 0), leave: 5, hours: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w.seed = 7
 			if r := w.run(); r.answered > 0 {
 				t.Errorf("%d of %d tickets got an estimate", r.answered, r.tickets)

@@ -16,7 +16,7 @@ type world struct {
 	rate  func(now float64) float64  // players a second
 	skill func(r *rand.Rand) float64 // of a new player
 	leave float64                    // for how many seconds players wait on average; 0: they do not leave
-	match func(w *world) [][]*player // who is matched now, the waiting players being in order of arrival
+	match func(w *world) [][]*player // who is matched now
 	hours float64
 	seed  uint64
 	// closed tells when nobody is matched.
@@ -24,7 +24,8 @@ type world struct {
 
 	*rand.Rand
 	now     float64
-	waiting []*player
+	waiting []*player // in order of arrival
+	bySkill []*player // the same
 	n       int
 }
 
@@ -131,6 +132,8 @@ func (w *world) run() result {
 				p.until = w.now + w.ExpFloat64()*w.leave
 			}
 			w.waiting = append(w.waiting, p)
+			at, _ := slices.BinarySearchFunc(w.bySkill, p, func(a, b *player) int { return cmp.Compare(a.skill, b.skill) })
+			w.bySkill = slices.Insert(w.bySkill, at, p)
 			book.Enter(p.id, 1, ms(p.created), ms(p.created))
 			ask(p)
 			r.tickets++
@@ -148,13 +151,13 @@ func (w *world) run() result {
 			}
 		}
 		var gone []string
-		w.waiting = slices.DeleteFunc(w.waiting, func(p *player) bool {
-			if p.matched == 0 && p.until <= w.now {
+		isGone := func(p *player) bool { return p.matched > 0 || p.until <= w.now }
+		for _, p := range w.waiting {
+			if isGone(p) && p.matched == 0 {
 				gone = append(gone, p.id)
-				return true
 			}
-			return p.matched > 0
-		})
+		}
+		w.waiting, w.bySkill = slices.DeleteFunc(w.waiting, isGone), slices.DeleteFunc(w.bySkill, isGone)
 		book.Leave(gone, ms(w.now))
 	}
 	for _, p := range w.waiting { // too long for estimates that have ended
@@ -179,9 +182,8 @@ func poisson(r *rand.Rand, mean float64) (n int) {
 // duels pairs neighbours in skill, who accept more of a difference the longer they wait.
 func duels(base, widening float64) func(w *world) [][]*player {
 	return func(w *world) (all [][]*player) {
-		sorted := slices.SortedFunc(slices.Values(w.waiting), func(a, b *player) int { return cmp.Compare(a.skill, b.skill) })
-		for i := 0; i+1 < len(sorted); i++ {
-			a, b := sorted[i], sorted[i+1]
+		for i := 0; i+1 < len(w.bySkill); i++ {
+			a, b := w.bySkill[i], w.bySkill[i+1]
 			window := base + widening*(w.now-max(a.created, b.created))
 			if b.skill-a.skill <= window {
 				all = append(all, []*player{a, b})
