@@ -354,7 +354,7 @@ func TestDeclinedMatchWithABackfillTicket(t *testing.T) {
 
 // The largest match is asked and ends, both ways, in one step each.
 func TestLargestAcceptance(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 100_000})
 		revision, terms := setUp(t, s)
 		var tickets []string

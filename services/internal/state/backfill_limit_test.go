@@ -68,7 +68,7 @@ func TestBackfillTicketsAreBoundedInBytes(t *testing.T) {
 }
 
 func TestTicketsProposedToOneBackfillTicketAreBounded(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
 		ids := make([]string, 1003)

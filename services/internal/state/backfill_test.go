@@ -122,8 +122,13 @@ func (m *mirror) seesGame(t *testing.T, want *pb.Backfill) *pb.Backfill {
 	return got
 }
 
+// until wakes the reader, and waits until the mirror is as it should be.
 func (m *mirror) until(t *testing.T, look func() (got any, ok bool), want any) {
 	t.Helper()
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
 	deadline := time.After(30 * time.Second)
 	for {
 		m.mu.Lock()

@@ -66,7 +66,7 @@ func (m *mirror) has(t *testing.T, tickets ...*pb.Ticket) {
 func TestEntriesOfTheFeedAreBounded(t *testing.T) {
 	for _, size := range []int{100, 900, 20 << 10} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+			longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 				s := open(state.Options{})
 				revision, terms := setUp(t, s)
 				m := follow(t, s)
@@ -436,7 +436,7 @@ func TestHistoryIsReadInBoundedReplies(t *testing.T) {
 
 // A feed with many entries is trimmed in small steps, to its end.
 func TestFeedIsTrimmedInSteps(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		tickets, ids := many(1500, 0)
 		must(t, s.Creator(nil).CreateAtOnce(t.Context(), project, tickets...))

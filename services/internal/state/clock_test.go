@@ -15,6 +15,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 )
@@ -22,15 +23,10 @@ import (
 // replicas open stores of processes whose hosts' clocks are ahead, on a Redis with its own clock.
 func replicas(t *testing.T) func(ahead time.Duration, limits state.Limits) *state.Store {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	server, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), AOF: true, Log: log})
-	if err != nil || !server.Persistent() {
-		t.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
+	url, log := embeddedtest.Redis(t), slog.New(slog.DiscardHandler)
 	return func(ahead time.Duration, limits state.Limits) *state.Store {
 		t.Helper()
-		s, err := state.Open(state.Options{Server: state.Server{URL: server.URL()}, Log: log, Limits: limits,
+		s, err := state.Open(state.Options{Server: state.Server{URL: url}, Log: log, Limits: limits,
 			Host: func() time.Time { return time.Now().Add(ahead) }})
 		must(t, err)
 		t.Cleanup(func() { _ = s.Close() })

@@ -23,8 +23,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/problem"
@@ -114,7 +112,7 @@ func runMatches(t *testing.T, s *state.Store, project string) {
 	}
 	ctxFollow, stop := context.WithCancel(ctx)
 	m, ended := newMirror(), make(chan struct{})
-	go func() { defer close(ended); s.Follow(ctxFollow, project, m, nil) }()
+	go func() { defer close(ended); s.Follow(ctxFollow, project, m, m.wake) }()
 	defer func() { stop(); <-ended }()
 
 	revision, _, err := s.PutConfig(ctx, project, &pb.Config{Id: "c", Function: "duel"}, state.AnyRevision)
@@ -169,44 +167,9 @@ func runMatches(t *testing.T, s *state.Store, project string) {
 // server, with the user for all services.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	users := aclFile(t, true)
-	var nodes []*redis.Client
-	var addrs []string
-	for range 3 {
-		port, bus := freePort(t), freePort(t)
-		startRedis(t, "--port", port, "--cluster-enabled", "yes", "--cluster-port", bus, "--aclfile", users)
-		addrs = append(addrs, "127.0.0.1:"+port+" "+bus)
-		node := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
-		t.Cleanup(func() { _ = node.Close() })
-		until(t, "a node answers", func() bool { return node.Ping(t.Context()).Err() == nil })
-		nodes = append(nodes, node)
-	}
-	for i, node := range nodes {
-		if err := node.ClusterAddSlotsRange(t.Context(), i*16384/3, (i+1)*16384/3-1).Err(); err != nil {
-			t.Fatal(err)
-		}
-		if err := node.Do(t.Context(), "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
-			t.Fatal(err)
-		}
-		for _, other := range addrs[:i] {
-			addr, bus, _ := strings.Cut(other, " ")
-			host, port, _ := strings.Cut(addr, ":")
-			if err := node.Do(t.Context(), "CLUSTER", "MEET", host, port, bus).Err(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	until(t, "all nodes know the cluster", func() bool {
-		for _, node := range nodes {
-			info, err := node.ClusterInfo(t.Context()).Result()
-			if err != nil || !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_known_nodes:3") {
-				return false
-			}
-		}
-		return true
-	})
-	first, _, _ := strings.Cut(addrs[0], " ")
-	s := openStore(t, state.Options{Server: state.Server{URL: "redis-cluster://" + first}, Login: login(account.All)})
+	nodes := startCluster(t, 3, "--aclfile", aclFile(t, true))
+	server := state.Server{URL: "redis-cluster://" + nodes[0].addr}
+	s := openStore(t, state.Options{Server: server, Login: login(account.All)})
 	var projects []string
 	for i := range 9 {
 		projects = append(projects, fmt.Sprint("project-", i))
@@ -224,8 +187,7 @@ func TestCluster(t *testing.T) {
 	if found, err := s.FindProjects(t.Context()); err != nil || !slices.Equal(found, projects) {
 		t.Errorf("found of the lost projects: %v, %v", found, err)
 	}
-	operator := openStore(t, state.Options{Server: state.Server{URL: "redis-cluster://" + first},
-		Login: login(account.Operator)})
+	operator := openStore(t, state.Options{Server: server, Login: login(account.Operator)})
 	if n, err := operator.RemoveProject(t.Context(), "project-0"); err != nil || n == 0 {
 		t.Errorf("removed %d keys, %v", n, err)
 	}

@@ -165,7 +165,7 @@ func TestHistoryOfConfigsIsBounded(t *testing.T) {
 }
 
 func TestNumberOfChangesOfConfigsIsBounded(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		for n := range 520 { // two changes each
 			id := fmt.Sprint("c", n)

@@ -111,7 +111,7 @@ func (h *hosting) refuse(m *pb.Match) (told bool) {
 var served = state.Outcome{Connection: "1.2.3.4:5"}
 
 func TestNoMoreMatchesAreClaimedThanHostingAnswers(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		h := newHosting(t, open(state.Options{History: 100_000}))
 		h.expect("a new target", firstWindow, 2*firstWindow)
 		if n := h.claim(2, "other"); n != 0 {
@@ -170,7 +170,7 @@ func TestFinalAnswersDoNotMakeOthersWait(t *testing.T) {
 
 // While no allocator is there, tickets are not claimed and released again and again.
 func TestMatchesThatNobodyTakesUpHalveTheWindow(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		h := newHosting(t, open(state.Options{}))
 		for _, want := range []int{firstWindow, 0, 1, 1} {
 			h.expect("what nobody takes up", want, firstWindow)

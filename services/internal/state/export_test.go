@@ -16,8 +16,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Flush empties the server, as a restart without its data does.
-func (s *Store) Flush(ctx context.Context) error { return s.redis.FlushAll(ctx).Err() }
+// Flush empties the database, as a restart without its data does.
+func (s *Store) Flush(ctx context.Context) error { return s.redis.FlushDB(ctx).Err() }
 
 // ForgetProjects loses the list of projects.
 func (s *Store) ForgetProjects(ctx context.Context) error {

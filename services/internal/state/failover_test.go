@@ -67,7 +67,7 @@ func watched(t *testing.T) replicated {
 	asked, url := startSentinel(t, port, "down-after-milliseconds games 60000", "failover-timeout games 5000")
 	knowsReplica(t, asked)
 	r.url = url
-	r.replace = func(t *testing.T) { t.Helper(); must(t, asked.Failover(t.Context(), "games").Err()) }
+	r.replace = func(t *testing.T) { t.Helper(); takeOver(t, asked) }
 	return r
 }
 

@@ -58,7 +58,8 @@ func TestReaderThatFellBehindStartsAgain(t *testing.T) {
 func TestFeedThatWasPutBackIsNoticed(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
-		m := follow(t, s)
+		m := newMirror()
+		followInto(t, s, m, nil)
 		create(t, s, "a", "b", "c")
 		m.sees(t, "a", "b", "c")
 		if err := s.Flush(t.Context()); err != nil {
@@ -73,7 +74,8 @@ func TestFeedThatWasPutBackIsNoticed(t *testing.T) {
 func TestNewFeedAtTheSamePositionIsNoticed(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
-		m := follow(t, s)
+		m := newMirror()
+		followInto(t, s, m, nil)
 		create(t, s, "a", "b")
 		m.sees(t, "a", "b")
 		// The positions are the same as those of the entries that the reader has read.

@@ -120,7 +120,7 @@ func TestWhoPaysForWhatIsNotCreated(t *testing.T) {
 
 // Many tickets of many players each, at once: Redis gets no command that is too long for it.
 func TestCrowdOfManyPlayersIsCreated(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{Clock: func() time.Time { return epoch0 },
 			Limits: state.Limits{PlayerRate: 1, PlayerBurst: 1}})
 		c := s.Creator(nil)

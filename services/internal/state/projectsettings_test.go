@@ -103,7 +103,7 @@ func TestCreateNeedsTheSettingsOfTheProject(t *testing.T) {
 
 // The same with many replicas at a time: each ticket says by which settings it was decided.
 func TestSettingsRaceWithCreates(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{Clock: time.Now})
 		var answered atomic.Int64 // the revision of the last PUT that was answered
 		done := make(chan error, 4)

@@ -28,6 +28,9 @@ func startSentinel(t *testing.T, primary string, settings ...string) (asked *red
 	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
 	asked = redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + port})
 	t.Cleanup(func() { _ = asked.Close() })
+	// Unless told so, it asks every 10 s.
+	often := redis.NewStatusCmd(t.Context(), "SENTINEL", "DEBUG", "info-period", 1000, "publish-period", 100)
+	until(t, "Sentinel answers", func() bool { return asked.Process(t.Context(), often) == nil })
 	return asked, "redis-sentinel://127.0.0.1:" + port + "?master_name=games"
 }
 
@@ -38,6 +41,12 @@ func knowsReplica(t *testing.T, asked *redis.SentinelClient) {
 		known, err := asked.Replicas(t.Context(), "games").Result()
 		return err == nil && len(known) == 1 && known[0]["master-link-status"] == "ok"
 	})
+}
+
+// takeOver makes the replica the primary, as soon as Sentinel has heard from it of late.
+func takeOver(t *testing.T, asked *redis.SentinelClient) {
+	t.Helper()
+	until(t, "Sentinel lets it take over", func() bool { return asked.Failover(t.Context(), "games").Err() == nil })
 }
 
 // Replicas and Sentinels log in as the users that the ACL file has for them, and a replica takes over with those rights
@@ -68,7 +77,7 @@ func TestReplicasAndSentinelsHaveTheRightsThatTheyNeed(t *testing.T) {
 		"auth-user games "+account.User(account.Sentinel), "auth-pass games "+passwordOf(account.Sentinel))
 	s := openStore(t, state.Options{Server: state.Server{URL: url}, Login: login(account.All)})
 	knowsReplica(t, asked)
-	until(t, "Sentinel lets it take over", func() bool { return asked.Failover(t.Context(), "games").Err() == nil })
+	takeOver(t, asked)
 	until(t, "the primary is its replica", func() bool { return linked(0) })
 	until(t, "the store has found it", func() bool { return second(s.Waiting(t.Context(), project)) == nil })
 	// The users of the servers read and write nothing of projects.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/invocation"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
@@ -27,19 +29,35 @@ const project = "demo"
 // epoch0 is the time at which these tests start.
 var epoch0 = time.UnixMilli(1_700_000_000_000)
 
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
 // suite runs a test against a real Redis server and against the embedded one.
 func suite(t *testing.T, test func(t *testing.T, open func(state.Options) *state.Store)) {
 	t.Helper()
+	onRedis(t, test)
+	inMemory(t, test)
+}
+
+// longSuite is suite for tests with many large calls, for which the embedded server takes seconds. A short run leaves
+// that out.
+func longSuite(t *testing.T, test func(t *testing.T, open func(state.Options) *state.Store)) {
+	t.Helper()
+	onRedis(t, test)
+	if !testing.Short() {
+		inMemory(t, test)
+	}
+}
+
+func onRedis(t *testing.T, test func(t *testing.T, open func(state.Options) *state.Store)) {
+	t.Helper()
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		server, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), AOF: true,
-			Log: slog.New(slog.DiscardHandler)})
-		if err != nil || !server.Persistent() {
-			t.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
-		}
-		t.Cleanup(func() { _ = server.Close() })
-		test(t, opener(t, server.URL()))
+		test(t, opener(t, embeddedtest.Redis(t)))
 	})
+}
+
+func inMemory(t *testing.T, test func(t *testing.T, open func(state.Options) *state.Store)) {
+	t.Helper()
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
 		server, err := embedded.StartMemory(0, "")
@@ -133,13 +151,16 @@ type mirror struct {
 	store    *state.Store // the store that it follows
 	mu       sync.Mutex
 	changed  chan struct{}
+	wake     chan struct{} // reads the feed at once
 	waiting  map[string]string
 	shown    map[string]*pb.Backfill
 	position uint64
 	resets   int
 }
 
-func newMirror() *mirror { return &mirror{changed: make(chan struct{}, 1)} }
+func newMirror() *mirror {
+	return &mirror{changed: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
+}
 
 func (m *mirror) Reset() {
 	m.mu.Lock()
@@ -177,7 +198,7 @@ func (m *mirror) Apply(changes []state.Change, position uint64) {
 func follow(t *testing.T, s *state.Store) *mirror {
 	m := newMirror()
 	m.store = s
-	followInto(t, s, m, nil)
+	followInto(t, s, m, m.wake)
 	return m
 }
 
@@ -194,21 +215,11 @@ func followInto(t *testing.T, s *state.Store, m state.Sink, wake <-chan struct{}
 // sees waits until the mirror has exactly these waiting tickets.
 func (m *mirror) sees(t *testing.T, want ...string) {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
 	slices.Sort(want)
-	for {
-		m.mu.Lock()
+	m.until(t, func() (any, bool) {
 		got := slices.Sorted(maps.Keys(m.waiting))
-		m.mu.Unlock()
-		if slices.Equal(got, want) {
-			return
-		}
-		select {
-		case <-m.changed:
-		case <-deadline:
-			t.Fatalf("the feed's reader sees %v, want %v", got, want)
-		}
-	}
+		return got, slices.Equal(got, want)
+	}, want)
 }
 
 // reaches waits until the mirror has reached a position.
@@ -273,7 +284,7 @@ func TestTicketIsReadAsItWasCreated(t *testing.T) {
 }
 
 func TestManyCreatesAtOnceAreAllStored(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		m := follow(t, s)
 		var last uint64
@@ -388,7 +399,7 @@ func TestClaimIsAllOrNothing(t *testing.T) {
 }
 
 func TestClaimsOfManyScriptsComeBackInOrder(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
 		var ids []string
@@ -633,7 +644,7 @@ func TestOverdueClaimIsReleased(t *testing.T) {
 // A match with the most tickets of a proposal is proposed to a running game, claimed, released, begun and assigned in
 // one step each.
 func TestLargestMatch(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 100_000})
 		revision, terms := setUp(t, s)
 		ids := make([]string, invocation.MaxTickets)
@@ -822,7 +833,7 @@ func TestPlayersAreForgottenWhenTheirBucketsAreFull(t *testing.T) {
 }
 
 func TestScriptsThatRedisForgotAreSentAgain(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
 		var claims []*state.Claim

@@ -183,7 +183,7 @@ func TestLostQueuesEndNobody(t *testing.T) {
 }
 
 func TestQueuesThatNobodyServesAreBounded(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		for i := range 300 {
 			serve(t, s, "a", fmt.Sprint("q", i))

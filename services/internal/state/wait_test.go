@@ -26,7 +26,7 @@ func (c *counted) Close() error {
 
 // Many feeds are followed over few connections, and each reader gets what happens in its feed.
 func TestManyFeedsTakeFewConnections(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		var conns, most atomic.Int64
 		reader := open(state.Options{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			conn, err := new(net.Dialer).DialContext(ctx, network, addr)

@@ -1,4 +1,5 @@
-// Package embeddedtest gives tests of services a store and a bus on servers of their own, which end with the test.
+// Package embeddedtest gives tests of services a store and a bus. The tests of a binary share a Redis, in which each has
+// a database. A bus has a server of its own, which starts in milliseconds.
 package embeddedtest
 
 import (
@@ -18,16 +19,11 @@ const (
 	closing   = time.Minute
 )
 
-// Store is a store on an empty Redis. The options need no server and no log.
+// Store is a store on an empty database. The options need no server and no log.
 func Store(tb testing.TB, o state.Options) *state.Store {
 	tb.Helper()
 	o.Log = slog.New(slog.DiscardHandler)
-	redis, err := embedded.StartRedis(tb.Context(), embedded.RedisOptions{Dir: tb.TempDir(), Log: o.Log})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	ends(tb, redis.Close)
-	o.Server.URL = redis.URL()
+	o.Server.URL = Redis(tb)
 	store, err := state.Open(o)
 	if err != nil {
 		tb.Fatal(err)
