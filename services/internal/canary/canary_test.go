@@ -123,10 +123,18 @@ func TestMeasuresOfWhichLessOrMoreIsBetter(t *testing.T) {
 	}
 }
 
+// trials is how many trials a test makes that counts how many end as they should.
+func trials(all int) int {
+	if testing.Short() {
+		return all / 4
+	}
+	return all
+}
+
 // However often it is looked, a canary that is like the other upload is taken for a worse one with a probability of
 // Alpha at most; and one that is worse by what is said to be seen is found with a probability of Power, about.
 func TestErrorsAreAsOftenAsPromised(t *testing.T) {
-	const trials = 300
+	trials := trials(300)
 	wrong, found, seen := 0, 0, 0.0
 	for seed := range uint64(trials) {
 		w := newTrial(seed, &pb.Canary{Configs: []string{"a"}})
@@ -136,7 +144,7 @@ func TestErrorsAreAsOftenAsPromised(t *testing.T) {
 		if f.P < f.Limit {
 			wrong++
 		}
-		seen += f.Seen / trials
+		seen += f.Seen / float64(trials)
 	}
 	for seed := range uint64(trials) {
 		w := newTrial(seed+1000, &pb.Canary{Configs: []string{"a"}})
@@ -147,10 +155,10 @@ func TestErrorsAreAsOftenAsPromised(t *testing.T) {
 		}
 	}
 	t.Logf("wrong %d of %d; %.0f%% longer waits are found in %d", wrong, trials, 100*seen, found)
-	if float64(wrong) > Alpha*trials { // the first look may use a quarter of Alpha
+	if float64(wrong) > Alpha*float64(trials) { // the first look may use a quarter of Alpha
 		t.Errorf("a canary that is like the other one was worse in %d of %d trials", wrong, trials)
 	}
-	if share := float64(found) / trials; share < Power-0.1 || share > Power+0.15 {
+	if share := float64(found) / float64(trials); share < Power-0.1 || share > Power+0.15 {
 		t.Errorf("waits longer by %.0f%% were found in %.0f%% of the trials", 100*seen, 100*share)
 	}
 	sum := 0.0
@@ -165,7 +173,7 @@ func TestErrorsAreAsOftenAsPromised(t *testing.T) {
 // Waits that are longer in some minutes than in others, as when many come or a machine is busy, end no canary by that
 // alone. Where they are so for all configs at once, a canary for which they are longer besides is found.
 func TestWaitsThatGoUpAndDown(t *testing.T) {
-	const trials = 200
+	trials := trials(200)
 	for name, c := range map[string]struct {
 		alone       bool    // it is the only config
 		worse       float64 // how many times as long the canary's waits are
@@ -176,6 +184,7 @@ func TestWaitsThatGoUpAndDown(t *testing.T) {
 		"half as long again":  {false, 1.5, trials * 9 / 10, trials},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			found := 0
 			for seed := range uint64(trials) {
 				w := newTrial(seed, &pb.Canary{Configs: []string{"a"}})
