@@ -4,8 +4,10 @@ SHELL := /bin/bash
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 MODULES := proto pkg/client pkg/matchfn functions services
-# Not in go.work: what they need is large, and nothing that ships has it.
-APART   := deploy services/test/quality deploy/kubernetes deploy/release
+# Not in go.work: what they need is large, and nothing that ships has it. The last two need so much that only their own
+# targets compile them.
+APART   := deploy services/test/quality
+HUGE    := deploy/kubernetes deploy/release
 TOOLS   := $(CURDIR)/bin/tools
 
 # All but the race detector compiles without C, and so once.
@@ -93,13 +95,17 @@ check-due:
 
 .PHONY: verify
 verify: $(TOOLS)/golangci-lint $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Check format, linters, generated code and tidiness; FIX=1 formats and generates
-	$(if $(FIX),gofmt -w $(MODULES) $(APART))
-	@unformatted=$$(gofmt -l $(MODULES) $(APART)); [ -z "$$unformatted" ] || { echo "not formatted (make verify FIX=1):"; echo "$$unformatted"; exit 1; }
+	$(if $(FIX),gofmt -w $(MODULES) $(APART) $(HUGE))
+	@unformatted=$$(gofmt -l $(MODULES) $(APART) $(HUGE)); [ -z "$$unformatted" ] || { echo "not formatted (make verify FIX=1):"; echo "$$unformatted"; exit 1; }
 	@cd proto && $(TOOLS)/buf lint && PATH=$(TOOLS):$$PATH $(TOOLS)/buf generate
 	@go run ./services/internal/catalog/generate
 	@for m in $(MODULES); do (cd $$m && echo "lint $$m" && $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 	@for m in $(APART); do (cd $$m && echo "lint $$m" && GOWORK=off $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 	@for m in $(MODULES) $(APART); do (cd $$m && GOWORK=off go mod tidy -diff) || { echo "$$m is not tidy (go mod tidy)"; exit 1; }; done
+	@named=$$(echo $$(go list -m -f '{{.Dir}}' | sed 's|^$(CURDIR)/||' | LC_ALL=C sort)); [ "$$named" = "$(sort $(MODULES))" ] || \
+		{ echo "go.work names $$named, the Makefile $(sort $(MODULES))"; exit 1; }
+	@there=$$(echo $$(git ls-files '*go.mod' | xargs -n1 dirname | LC_ALL=C sort)); [ "$$there" = "$(sort $(MODULES) $(APART) $(HUGE))" ] || \
+		{ echo "the Makefile lacks some of the modules $$there"; exit 1; }
 	@[ -z "$${CI:-}" ] || git diff --exit-code --stat
 $(TOOLS)/buf: MODULE := $(BUF)
 $(TOOLS)/protoc-gen-go: MODULE := $(PROTOC_GEN_GO)
@@ -107,7 +113,7 @@ $(TOOLS)/golangci-lint: MODULE := $(GOLANGCI_LINT)
 $(TOOLS)/caddy: MODULE := $(CADDY)
 $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 	@echo "building $(@F), once"
-	@GOBIN=$(TOOLS) GOWORK=off go install -v $(MODULE) 2>&1 | .ci/progress many; exit $${PIPESTATUS[0]}
+	@GOBIN=$(TOOLS) GOWORK=off go install -v $(MODULE) 2>&1 | .ci/progress; exit $${PIPESTATUS[0]}
 
 # What follows takes long. `.ci/long` records the last green run; `make check` prints what is due.
 
@@ -213,7 +219,7 @@ $(KUBERNETES)/kube-router: MODULE := github.com/cloudnativelabs/kube-router/v2/c
 $(KUBERNETES)/coredns: MODULE := github.com/coredns/coredns@v1.14.2
 $(addprefix $(KUBERNETES)/,coredns kube-router nats-server):
 	@echo "building $(@F), once"
-	@GOBIN=$(KUBERNETES) GOWORK=off go install -v -trimpath -ldflags '-s -w' $(MODULE) 2>&1 | .ci/progress many; exit $${PIPESTATUS[0]}
+	@GOBIN=$(KUBERNETES) GOWORK=off go install -v -trimpath -ldflags '-s -w' $(MODULE) 2>&1 | .ci/progress; exit $${PIPESTATUS[0]}
 $(KUBERNETES)/etcd: PACKAGE := go.etcd.io/etcd/server/v3
 $(KUBERNETES)/kube%: PACKAGE = k8s.io/kubernetes/cmd/$(@F)
 $(KUBERNETES)/kwok: PACKAGE := sigs.k8s.io/kwok/cmd/kwok
@@ -222,7 +228,7 @@ $(CONTROLPLANE) $(NODE): deploy/kubernetes/go.mod
 	@echo "building $(@F), once"
 	@cd deploy/kubernetes && version=$$(GOWORK=off go list -m -f '{{.Version}}' k8s.io/kubernetes) && minor=$${version#v1.} && \
 		GOWORK=off go build -v -trimpath -o $@ -ldflags "-s -w $(RELEASED).gitVersion=$$version \
-		$(RELEASED).gitMajor=1 $(RELEASED).gitMinor=$${minor%%.*}" $(PACKAGE) 2>&1 | $(CURDIR)/.ci/progress many; exit $${PIPESTATUS[0]}
+		$(RELEASED).gitMajor=1 $(RELEASED).gitMinor=$${minor%%.*}" $(PACKAGE) 2>&1 | $(CURDIR)/.ci/progress; exit $${PIPESTATUS[0]}
 
 .PHONY: compose
 compose: $(call parts,compose,run,gateway image) ## Run docker-compose.yml in a container engine of its own, and disturb it; as root
