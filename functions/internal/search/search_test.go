@@ -16,13 +16,25 @@ import (
 )
 
 var (
-	cases   = flag.Int("cases", 400, "how many random cases the search is compared with the reference in")
+	cases = flag.Int("cases", 0, "how many random cases the search is compared with the reference in; "+
+		"400 by default, or 200 with -short")
 	seed    = flag.Uint64("seed", 1, "the seed of the first random case")
 	least   = flag.Int("least", 1, "the fewest tickets of a random case")
 	most    = flag.Int("tickets", 10, "the most tickets of a random case")
 	parts   = flag.Int("parts", 300_000, "how many parts of matches the reference tries in a case, at most")
 	failing = flag.String("failing", "", "the folder for a case that fails; a temporary one by default")
 )
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *cases == 0 {
+		*cases = 400
+		if testing.Short() {
+			*cases = 200
+		}
+	}
+	m.Run()
+}
 
 // tickets is a pool as a source of columns.
 type tickets []judge.Ticket
