@@ -2,6 +2,7 @@ package transport_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net/http"
@@ -151,6 +152,60 @@ func TestAuthorityIsRenewed(t *testing.T) {
 	w.now = w.now.Add(time.Minute)
 	if _, err := w.get(t.Context(), t, "/"); err == nil {
 		t.Error("a server of the former authority is still trusted")
+	}
+}
+
+func TestDataInsteadOfFiles(t *testing.T) {
+	authority := conformance.NewAuthority(t)
+	server := conformance.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.TLS.PeerCertificates[0].SerialNumber.String())
+	}), authority, &tls.Config{
+		MinVersion: tls.VersionTLS12, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authority.Pool(),
+	})
+	dir := t.TempDir()
+	pair := func() (certificate, key []byte) {
+		authority.Client(t, filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"), time.Now().Add(time.Hour))
+		var all [2][]byte
+		for i, name := range []string{"tls.crt", "tls.key"} {
+			var err error
+			if all[i], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return all[0], all[1]
+	}
+	ca, err := os.ReadFile(authority.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := transport.Options{
+		CA: "none", CAData: ca, Certificate: "none", Key: "none", Now: time.Now, Log: new(conformance.LogBuffer).Logger(),
+	}
+	o.CertificateData, o.KeyData = pair()
+	client, err := transport.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	serials := map[string]bool{}
+	for range 2 {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Do(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		serials[string(answer.Body)] = true
+		client.Identify(pair())
+	}
+	if len(serials) != 2 {
+		t.Errorf("the server saw %d certificates", len(serials))
+	}
+	o.KeyData, o.Key = nil, ""
+	if _, err := transport.New(o); err == nil || !strings.Contains(err.Error(), "both or neither") {
+		t.Error(err)
 	}
 }
 

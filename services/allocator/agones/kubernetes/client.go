@@ -24,19 +24,20 @@ import (
 type Options struct {
 	Kubeconfig     string
 	URL, CA, Token string
-	// Timeout of a call; 10 s when 0.
-	Timeout time.Duration
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Timeout of a call; 10 s when 0. PluginTimeout is that of a program that prints credentials; a minute when 0.
+	Timeout, PluginTimeout time.Duration
+	Log                    *slog.Logger
+	Now                    func() time.Time
 }
 
 // Client calls the API. It is safe for concurrent use.
 type Client struct {
-	http    *transport.Client
-	url     *url.URL
-	source  source
-	header  http.Header // of all calls
-	timeout time.Duration
+	http   *transport.Client
+	url    *url.URL
+	source source
+	header http.Header // of all calls
+
+	timeout, pluginTimeout time.Duration
 }
 
 // maxAnswer is the most bytes that the API, or a program that prints credentials, may answer.
@@ -48,7 +49,10 @@ const podFolder = "/var/run/secrets/kubernetes.io/serviceaccount/"
 // New reads the files. It makes no call and starts no program. Close the client.
 func New(o Options) (*Client, error) {
 	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
-	c := &Client{source: source{log: o.Log, now: o.Now}, header: http.Header{}, timeout: o.Timeout}
+	c := &Client{
+		source: source{log: o.Log, now: o.Now}, header: http.Header{}, timeout: o.Timeout,
+		pluginTimeout: cmp.Or(o.PluginTimeout, time.Minute),
+	}
 	t := transport.Options{CA: o.CA, Timeout: o.Timeout, Limit: maxAnswer, Log: o.Log, Now: o.Now}
 	configure := c.find
 	if o.Kubeconfig != "" {

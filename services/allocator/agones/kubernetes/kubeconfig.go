@@ -173,7 +173,7 @@ func (c *Client) identify(u *user, k *cluster, t *transport.Options) error {
 		fixed.scheme, fixed.secret = "Basic", base64.StdEncoding.EncodeToString([]byte(u.Username+":"+u.Password))
 	case u.Exec != nil && u.Certificate == "" && u.CertificateData == nil:
 		c.source.read = func(ctx context.Context) (*credentials, error) {
-			got, err := u.Exec.run(ctx, k)
+			got, err := u.Exec.run(ctx, k, c.pluginTimeout)
 			if err != nil {
 				return nil, err
 			}

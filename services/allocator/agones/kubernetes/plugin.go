@@ -32,9 +32,6 @@ type printed struct {
 	}
 }
 
-// pluginTime is how long a plugin may run.
-const pluginTime = time.Minute
-
 func (p *plugin) check() error {
 	const v1, v1beta1 = "client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"
 	switch {
@@ -75,12 +72,12 @@ func (p *plugin) told(k *cluster) (string, error) {
 }
 
 // run runs the plugin. It has no input, and its errors go where ours go.
-func (p *plugin) run(ctx context.Context, k *cluster) (*printed, error) {
+func (p *plugin) run(ctx context.Context, k *cluster, timeout time.Duration) (*printed, error) {
 	told, err := p.told(k)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, pluginTime, fmt.Errorf("not done within %s", pluginTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not done within %s", timeout))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Command, p.Args...)
 	cmd.Env = os.Environ()
