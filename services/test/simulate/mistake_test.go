@@ -36,7 +36,7 @@ func TestMistakesAreFound(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
 			run := command.CommandContext(t.Context(), binary, "-test.run", "^TestPromisesAreKept$", "-test.failfast",
-				"-faults", strconv.Itoa(*faults), "-seed", strconv.FormatUint(max(1, *seed), 10))
+				"-faults", strconv.Itoa(worlds()*perWorld), "-seed", strconv.FormatUint(max(1, *seed), 10))
 			run.Env = append(os.Environ(), mistake.Variable+"="+m.Name)
 			out, err := run.CombinedOutput()
 			if found := fmt.Sprintf("promise %d:", m.Promise); err == nil || !strings.Contains(string(out), found) {

@@ -106,7 +106,7 @@ type played struct {
 func play(t *testing.T, binary, record string) (p played) {
 	t.Helper()
 	run := command.CommandContext(t.Context(), binary, "-test.run", "^TestPromisesAreKept$", "-test.v", "-digest",
-		"-record", record, "-faults", strconv.Itoa(min(*faults, perWorld)), "-seed", strconv.FormatUint(max(1, *seed), 10))
+		"-record", record, "-faults", strconv.Itoa(perWorld), "-seed", strconv.FormatUint(max(1, *seed), 10))
 	// A collection of garbage lets goroutines go on in another order.
 	run.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off")
 	out, err := run.CombinedOutput()

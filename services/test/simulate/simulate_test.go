@@ -2,11 +2,14 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"runtime/debug"
+	"slices"
 	"testing"
 	"testing/cryptotest"
 	"testing/synctest"
@@ -17,7 +20,8 @@ import (
 )
 
 var (
-	faults = flag.Int("faults", 1000, "how many faults there are in all worlds together")
+	faults = flag.Int("faults", 0, "how many faults there are in all worlds together; when 0, 10,000, or a quarter of "+
+		"them with -short or the race detector")
 	logs   = flag.String("logs", "", "file for what the services of the last world log")
 	record = flag.String("record", "", "file for what the gate of the last world let go, one step a line")
 	seed   = flag.Uint64("seed", 0, "seed of the first world; fixed ones and a new one when 0")
@@ -25,6 +29,21 @@ var (
 
 // perWorld is how many faults a world has.
 const perWorld = 500
+
+// short tells whether there is little time: with the race detector a world takes six times as long.
+func short() bool {
+	info, ok := debug.ReadBuildInfo()
+	return testing.Short() || ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
+// worlds is how many there are.
+func worlds() int {
+	n := cmp.Or(*faults, 10_000)
+	if *faults == 0 && short() {
+		n /= 4
+	}
+	return max(1, n/perWorld)
+}
 
 // live lets a world live.
 func live(t *testing.T, o Options) (out *Outcome) {
@@ -96,7 +115,7 @@ func TestPromisesAreKept(t *testing.T) {
 	var sums checker.Sums
 	counts, order := map[string]*checker.Count{}, []string(nil)
 	began := time.Now()
-	for _, s := range seeds(max(1, *faults/perWorld)) {
+	for _, s := range seeds(worlds()) {
 		t.Run(fmt.Sprint("seed=", s), func(t *testing.T) {
 			out := live(t, Options{Seed: s, Faults: perWorld})
 			r := check(t, out)
@@ -132,7 +151,11 @@ func TestPromisesAreKeptOnARealRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = redis.Close() })
-	for n := range uint64(3) {
+	n := uint64(3)
+	if short() {
+		n = 1
+	}
+	for n := range n {
 		seed := max(1, *seed) + n
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			check(t, live(t, Options{Seed: seed, Faults: perWorld, Redis: redis.Addr()}))
