@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -23,19 +26,16 @@ const places = 4
 
 // secondAct lets players leave running games, and others join these.
 func secondAct(ctx context.Context, s *launch.Matchmaker, o options, out io.Writer) error {
-	fmt.Fprintf(out, "\nSecond act: %d games of %d. %d players leave, one after the other, and others arrive.\n",
+	fmt.Fprintf(out, "\nSecond act: %d games of %d. %d players leave, one of each game at a time, and others arrive.\n",
 		o.Games, places, o.Leave)
-	if err := stage(ctx, s, o.Arena); err != nil {
+	if err := step(out, "Uploading another match function and its config", func() error {
+		return stage(ctx, s, o.Arena)
+	}); err != nil {
 		return err
 	}
 	a := &arena{server: s, patience: o.Patience, random: rand.New(rand.NewPCG(o.Seed, 1))} //nolint:gosec // a simulation
-	if err := a.open(ctx, o.Games*places); err != nil {
+	if err := a.play(ctx, o, out); err != nil {
 		return err
-	}
-	for range o.Leave {
-		if err := a.replace(ctx); err != nil {
-			return err
-		}
 	}
 	a.summary(out)
 	return nil
@@ -71,9 +71,8 @@ type arena struct {
 	random   *rand.Rand
 	arrived  int
 
-	players []*guest // in the game now
-	servers map[string]bool
-	waits   []time.Duration // of the players who joined a running game
+	games map[string][]*guest // who plays at a server
+	waits []time.Duration     // of the players who joined a running game
 }
 
 // guest is a player of a game.
@@ -82,52 +81,78 @@ type guest struct {
 	waited             time.Duration
 }
 
-// open lets the first players arrive at the same time.
-func (a *arena) open(ctx context.Context, n int) error {
-	guests, errs := make([]*guest, n), make([]error, n)
-	var all sync.WaitGroup
-	for i := range n {
-		name, skill := a.newcomer()
-		all.Go(func() { guests[i], errs[i] = a.join(ctx, name, skill) })
+// play fills the games, and lets players leave and others arrive.
+func (a *arena) play(ctx context.Context, o options, out io.Writer) error {
+	var replaced atomic.Int64
+	m := newMeter(out, func() string { return fmt.Sprintf("  left and replaced %3d of %d", replaced.Load(), o.Leave) })
+	defer m.done()
+	if err := a.open(ctx, o.Games*places); err != nil {
+		return err
 	}
-	all.Wait()
-	a.servers = map[string]bool{}
-	for i, g := range guests {
-		if errs[i] != nil {
-			return errs[i]
+	for left := 0; left < o.Leave; left += o.Games {
+		n := min(o.Games, o.Leave-left)
+		if err := a.replace(ctx, n); err != nil {
+			return err
 		}
-		a.players = append(a.players, g)
-		a.servers[g.connection] = true
-	}
-	if len(a.servers) != n/places {
-		return fmt.Errorf("%d players were sent to %d games of %d", n, len(a.servers), places)
+		replaced.Add(int64(n))
 	}
 	return nil
 }
 
-// replace lets a random player leave and another one arrive. That one must join the same game, the only one with room.
-func (a *arena) replace(ctx context.Context) error {
-	i := a.random.IntN(len(a.players))
-	gone := a.players[i]
-	if err := gameserver.Bye(ctx, gone.connection, gone.ticket); err != nil {
-		return err
-	}
-	name, skill := a.newcomer()
-	g, err := a.join(ctx, name, skill)
+// open lets the first players arrive.
+func (a *arena) open(ctx context.Context, n int) error {
+	guests, err := a.arrive(ctx, n)
 	if err != nil {
 		return err
 	}
-	if g.connection != gone.connection {
-		return fmt.Errorf("%s was to take a place at %s, and was sent to %s", name, gone.connection, g.connection)
+	a.games = map[string][]*guest{}
+	for _, g := range guests {
+		a.games[g.connection] = append(a.games[g.connection], g)
 	}
-	a.players[i] = g
-	a.waits = append(a.waits, g.waited)
+	if len(a.games) != n/places {
+		return fmt.Errorf("%d players were sent to %d games of %d", n, len(a.games), places)
+	}
 	return nil
 }
 
-func (a *arena) newcomer() (name string, skill float64) {
-	a.arrived++
-	return fmt.Sprintf("guest-%d", a.arrived), 1400 + 200*a.random.Float64()
+// replace lets a random player of each of n games leave, and as many others arrive. They must take these places: there
+// are no others.
+func (a *arena) replace(ctx context.Context, n int) error {
+	free := map[string]int{} // the place in each game
+	for _, server := range slices.Sorted(maps.Keys(a.games))[:n] {
+		i := a.random.IntN(len(a.games[server]))
+		if err := gameserver.Bye(ctx, server, a.games[server][i].ticket); err != nil {
+			return err
+		}
+		free[server] = i
+	}
+	guests, err := a.arrive(ctx, n)
+	if err != nil {
+		return err
+	}
+	for _, g := range guests {
+		i, ok := free[g.connection]
+		if !ok {
+			return fmt.Errorf("a player was sent to %s, where no place was free", g.connection)
+		}
+		delete(free, g.connection)
+		a.games[g.connection][i] = g
+		a.waits = append(a.waits, g.waited)
+	}
+	return nil
+}
+
+// arrive lets players arrive at the same time, and waits until each plays.
+func (a *arena) arrive(ctx context.Context, n int) ([]*guest, error) {
+	guests, errs := make([]*guest, n), make([]error, n)
+	var all sync.WaitGroup
+	for i := range n {
+		a.arrived++
+		name, skill := fmt.Sprintf("guest-%d", a.arrived), 1400+200*a.random.Float64()
+		all.Go(func() { guests[i], errs[i] = a.join(ctx, name, skill) })
+	}
+	all.Wait()
+	return guests, errors.Join(errs...)
 }
 
 // join creates a ticket, waits for the server and says hello to it.
@@ -153,7 +178,7 @@ func (a *arena) summary(out io.Writer) {
 	t := table.NewWriter()
 	t.SetOutputMirror(out)
 	t.SetStyle(table.StyleLight)
-	t.AppendRow(table.Row{"games", len(a.servers)})
+	t.AppendRow(table.Row{"games", len(a.games)})
 	t.AppendRow(table.Row{"players who left, each replaced in the same game", len(a.waits)})
 	t.AppendRow(table.Row{"time to somebody's place, half of them within",
 		quantile(a.waits, 0.50).Round(time.Millisecond)})

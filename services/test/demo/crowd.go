@@ -53,7 +53,9 @@ func newCrowd(o options) *crowd {
 }
 
 // play lets all players arrive at their times, and returns when the last has its result.
-func (c *crowd) play(ctx context.Context, s *launch.Matchmaker, m *meter) error {
+func (c *crowd) play(ctx context.Context, s *launch.Matchmaker, out io.Writer) error {
+	count := &tally{servers: map[string]bool{}}
+	m := newMeter(out, count.line)
 	defer m.done()
 	var all sync.WaitGroup
 	for _, p := range c.players {
@@ -68,9 +70,9 @@ func (c *crowd) play(ctx context.Context, s *launch.Matchmaker, m *meter) error 
 				return
 			case <-time.After(p.arrives):
 			}
-			m.arrived()
+			count.arrived()
 			p.err = p.play(ctx, api, c.patience)
-			m.served(p.connection)
+			count.served(p.connection)
 		})
 	}
 	all.Wait()

@@ -25,7 +25,7 @@ type options struct {
 	Matchmaker string        `help:"The server binary." default:"bin/matchmaker" type:"existingfile"`
 	Function   string        `help:"The match function to upload." default:"bin/functions/duel.zip" type:"existingfile"`
 	Players    int           `help:"How many players arrive; an even number leaves nobody alone." default:"200"`
-	Over       time.Duration `help:"Time over which they arrive." default:"6s"`
+	Over       time.Duration `help:"Time over which they arrive." default:"4s"`
 	Hello      int           `help:"How many of them say hello to their game server." default:"40"`
 	Arena      string        `help:"The match function of the second act." default:"bin/functions/arena.zip" type:"existingfile"`
 	Games      int           `help:"Games of four in the second act; 0 leaves it out." default:"3"`
@@ -46,21 +46,26 @@ func (o *options) Run(ctx context.Context, out io.Writer) error {
 		return fmt.Errorf("--players: %d is not an even number of 2 or more: somebody would be left without an opponent",
 			o.Players)
 	}
-	fmt.Fprintf(out, "Starting the service: %d services, NATS, Redis and a fleet of game servers.\n", len(catalog.Names()))
-	// Players leave only when the demo lets them.
-	s, err := launch.Dev(ctx, os.Stderr, o.Matchmaker, "--player-stay", "0s")
-	if err != nil {
+	var s *launch.Matchmaker
+	what := fmt.Sprintf("Starting %d services, NATS, Redis and a fleet of game servers", len(catalog.Names()))
+	if err := step(out, what, func() (err error) {
+		// Players leave only when the demo lets them.
+		s, err = launch.Dev(ctx, os.Stderr, o.Matchmaker, "--player-stay", "0s")
+		return err
+	}); err != nil {
 		return err
 	}
 	defer func() { _ = s.Stop() }()
-	fmt.Fprintf(out, "It listens on %s. Uploading the match function and its config.\n", s.URL)
-	if err := prepare(ctx, s, o.Function); err != nil {
+	fmt.Fprintf(out, "They listen on %s.\n", s.URL)
+	if err := step(out, "Uploading a match function and its config", func() error {
+		return prepare(ctx, s, o.Function)
+	}); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%d players arrive over %s, each with a token and a skill. They meet one against one.\n", o.Players,
 		o.Over)
 	crowd := newCrowd(*o)
-	if err := crowd.play(ctx, s, newMeter(out)); err != nil {
+	if err := crowd.play(ctx, s, out); err != nil {
 		return err
 	}
 	crowd.summary(out)
