@@ -12,7 +12,11 @@ import (
 func TestNight(t *testing.T) {
 	out := t.TempDir()
 	var output bytes.Buffer
-	err := run(t.Context(), []string{"-worlds", "night", "-seeds", "2", "-points", "1", "-out", out}, &output)
+	args := []string{"-worlds", "night", "-seeds", "2", "-points", "1", "-out", out}
+	if testing.Short() {
+		args = append(args, "-engine", "rules", "-engine", "rules on flexmatch", "-engine", "flexmatch")
+	}
+	err := run(t.Context(), args, &output)
 	if err != nil {
 		t.Fatal(err, output.String())
 	}

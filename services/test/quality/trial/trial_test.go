@@ -9,26 +9,41 @@ import (
 	"matchmaker.dev/services/test/quality/world"
 )
 
-// small returns a world that takes a second, with its players.
-func small(t *testing.T, name string) (world.World, []world.Ticket) {
+// small returns a world that takes a second.
+func small(t *testing.T, name string) world.World {
 	t.Helper()
 	w, ok := world.Find(name)
 	if !ok {
 		t.Fatal("there is no world", name)
 	}
 	w.Before, w.Measure = 60, 240
-	return w, w.Tickets(1)
+	return w
 }
 
-func play(t *testing.T, w world.World, tickets []world.Ticket, name engine.Name) *trial.Measures {
+// game is a small world of a seed that an engine played. Several tests look at the same.
+type game struct {
+	world  string
+	engine engine.Name
+	seed   uint64
+}
+
+var played = map[game]*trial.Measures{}
+
+// play plays a small world, unless another test did.
+func play(t *testing.T, w world.World, name engine.Name, seed uint64) *trial.Measures {
 	t.Helper()
-	m, err := trial.Play(&w, tickets, name, 1)
+	g := game{w.Name, name, seed}
+	if m := played[g]; m != nil {
+		return m
+	}
+	m, err := trial.Play(&w, w.Tickets(seed), name, 1)
 	if err != nil {
 		t.Fatal(name, err)
 	}
 	if m.Matches < 10 {
 		t.Fatalf("%s made %d matches: this world shows nothing", name, m.Matches)
 	}
+	played[g] = m
 	return m
 }
 
@@ -36,10 +51,10 @@ func play(t *testing.T, w world.World, tickets []world.Ticket, name engine.Name)
 // all that counts at once.
 func TestRulesAgainstLiteralReadings(t *testing.T) {
 	for _, name := range []string{"evening", "parties", "roles"} {
-		w, tickets := small(t, name)
+		w := small(t, name)
 		for _, l := range engine.Pairs(&w.Game) {
 			t.Run(name+"/"+string(l), func(t *testing.T) {
-				ours, theirs := play(t, w, tickets, engine.On(l)), play(t, w, tickets, engine.Literal(l))
+				ours, theirs := play(t, w, engine.On(l), 1), play(t, w, engine.Literal(l), 1)
 				if ours.Violations > 0 {
 					t.Errorf("%d of %d matches are against the rules: %v", ours.Violations, ours.Matches, ours.First)
 				}
@@ -65,9 +80,9 @@ func TestRulesAgainstLiteralReadings(t *testing.T) {
 // others.
 func TestRulesBesideLiteralReadings(t *testing.T) {
 	for _, name := range []string{"evening", "parties", "roles"} {
-		w, tickets := small(t, name)
+		w := small(t, name)
 		for _, l := range engine.Pairs(&w.Game) {
-			c, err := trial.Beside(&w, tickets, l, 1)
+			c, err := trial.Beside(&w, w.Tickets(1), l, 1)
 			if err != nil {
 				t.Fatal(name, l, err)
 			}
@@ -87,14 +102,14 @@ func TestRulesBesideLiteralReadings(t *testing.T) {
 // to the rules has less wait or fewer who leave than hindsight.
 func TestRulesAgainstAll(t *testing.T) {
 	for _, name := range []string{"evening", "parties", "roles"} {
-		w, tickets := small(t, name)
-		ours := play(t, w, tickets, engine.On(world.Own))
+		w := small(t, name)
+		ours := play(t, w, engine.On(world.Own), 1)
 		if ours.Violations > 0 {
 			t.Errorf("%s: %d of %d matches are against the rules: %v", name, ours.Violations, ours.Matches, ours.First)
 		}
-		bound := trial.Hindsight(&w, tickets)
+		bound := trial.Hindsight(&w, w.Tickets(1))
 		for _, other := range engine.All(&w.Game)[1:] {
-			theirs := play(t, w, tickets, other)
+			theirs := play(t, w, other, 1)
 			if !other.Rules().IsWide() && theirs.Waits.At(0.9) < ours.Waits.At(0.9) &&
 				theirs.Spread.Mean() < ours.Spread.Mean() && theirs.Gap.Mean() < ours.Gap.Mean() &&
 				theirs.Abandoned < ours.Abandoned {
@@ -113,8 +128,8 @@ func TestRulesAgainstAll(t *testing.T) {
 
 // Every measured player is matched or leaves, in each part of the measures.
 func TestPlayersAreCountedOnce(t *testing.T) {
-	w, tickets := small(t, "roles")
-	m := play(t, w, tickets, engine.OpenMatch)
+	w := small(t, "roles")
+	m, tickets := play(t, w, engine.OpenMatch, 1), w.Tickets(1)
 	want := 0
 	for i := range tickets {
 		if tickets[i].Measured {
@@ -141,20 +156,23 @@ func TestPlayersAreCountedOnce(t *testing.T) {
 	}
 }
 
-// besideSteps plays a world of ten seeds by the steps of our own file, and with another engine. It returns the means of
-// gaps and spreads, how many leave, and p90 of the wait at the ends of the crowd, of both.
+// besideSteps plays a world of ten seeds, with -short of four, by the steps of our own file, and with another engine. It
+// returns the means of gaps and spreads, how many leave, and p90 of the wait at the ends of the crowd, of both.
 func besideSteps(t *testing.T, name string, other engine.Name) (w world.World, gap, spread, left, wait [2]float64) {
 	t.Helper()
-	const seeds = 10
-	w, _ = small(t, name)
+	seeds := 10
+	if testing.Short() {
+		seeds = 4
+	}
+	w = small(t, name)
 	for i, engine := range []engine.Name{engine.On(world.Own), other} {
 		var ends trial.Sample
 		for seed := range uint64(seeds) {
-			m := play(t, w, w.Tickets(seed+1), engine)
+			m := play(t, w, engine, seed+1)
 			if m.Violations > 0 {
 				t.Errorf("%s: %d of %d matches are against the rules: %v", name, m.Violations, m.Matches, m.First)
 			}
-			gap[i], spread[i] = gap[i]+m.Gap.Mean()/seeds, spread[i]+m.Spread.Mean()/seeds
+			gap[i], spread[i] = gap[i]+m.Gap.Mean()/float64(seeds), spread[i]+m.Spread.Mean()/float64(seeds)
 			left[i] += float64(m.Abandoned)
 			ends = append(ends, m.Tail.Waits...)
 		}
