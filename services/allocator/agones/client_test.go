@@ -15,7 +15,8 @@ import (
 	"matchmaker.dev/services/allocator/provider/conformance"
 )
 
-// client-go repeats calls whose answer has Retry-After. A second allocation could give the match a second server.
+// Kubernetes' own client repeats calls whose answer has Retry-After. A second allocation could give the match a second
+// server.
 func TestClientRepeatsNoCall(t *testing.T) {
 	for _, kind := range []conformance.Fault{conformance.Away, conformance.Broken, conformance.Lost} {
 		x := ways["kubernetes"].open(t)

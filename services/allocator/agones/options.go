@@ -68,8 +68,8 @@ type Kubernetes struct {
 	Kubeconfig string `yaml:"kubeconfig"`
 
 	URL string `yaml:"url"`
-	CA  string `yaml:"ca"`
-	// Token is a file, and is read again when it changes.
+	// CA and Token are files, and are read again when they change.
+	CA    string `yaml:"ca"`
 	Token string `yaml:"token"`
 	// Keep leaves released servers running and only marks them, for servers that end themselves when they see it.
 	Keep bool `yaml:"keep-released"`

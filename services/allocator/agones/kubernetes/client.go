@@ -54,15 +54,18 @@ func New(o Options) (*Client, error) {
 		pluginTimeout: cmp.Or(o.PluginTimeout, time.Minute),
 	}
 	t := transport.Options{CA: o.CA, Timeout: o.Timeout, Limit: maxAnswer, Log: o.Log, Now: o.Now}
-	configure := c.find
+	setting, configure := "ca", c.find
 	if o.Kubeconfig != "" {
-		configure = c.read
+		setting, configure = "kubeconfig", c.read
 	}
 	err := configure(o, &t)
-	if err == nil {
-		c.http, err = transport.New(t)
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	if c.http, err = transport.New(t); err != nil {
+		return nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	return c, nil
 }
 
 // find configures the client without a kubeconfig.

@@ -270,7 +270,8 @@ func TestKubeconfigsThatMakeNoSense(t *testing.T) {
 func (w *world) refuse(file, want string) {
 	w.t.Helper()
 	_, err := kubernetes.New(kubernetes.Options{Kubeconfig: file, Log: w.log.Logger(), Now: w.now})
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+	if err == nil || !strings.HasPrefix(err.Error(), "kubeconfig: ") || !strings.Contains(err.Error(), want) ||
+		strings.Contains(err.Error(), "hunter2") {
 		w.t.Errorf("%v, want %q", err, want)
 	}
 }
