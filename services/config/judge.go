@@ -28,7 +28,7 @@ const (
 
 // What it may take to ask a function about a config.
 const (
-	// judgeTime is how long a request waits for it.
+	// judgeTime is how long a request waits for it, unless the options say otherwise.
 	judgeTime = 2 * time.Second
 	// judgeWork is the name of the budget of these runs in the state, which all replicas share.
 	judgeWork = "configwork"
@@ -88,12 +88,12 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 			"than they may, try again in a minute")
 		return found, nil
 	}
-	waiting, cancel := context.WithTimeout(ctx, judgeTime)
+	waiting, cancel := context.WithTimeout(ctx, s.JudgeTime)
 	defer cancel()
 	answer := s.asker.Run(waiting, &pb.RunRequest{
 		Project: project, Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: c.GetPools(),
 		Queue: c.GetQueue(), Census: attributePools(c), Check: true, Now: s.Store.Now().UnixMilli(),
-		Budget: judgeTime.Milliseconds(), Upload: c.GetUpload(), Serving: servingOf(f, c),
+		Budget: s.JudgeTime.Milliseconds(), Upload: c.GetUpload(), Serving: servingOf(f, c),
 	})
 	budget.Charge(ctx, project, answer.Cost)
 	switch reason, refused := strings.CutPrefix(answer.Failure, settingsError); {
@@ -104,10 +104,10 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 		return nil, refusal
 	case answer.Failure == bus.OtherUpload:
 		found.Add(uncheckedSettings, settings, "nobody has checked it: upload %d of function %q did not run within %v of "+
-			"the request", f.GetVersion(), c.GetFunction(), judgeTime)
+			"the request", f.GetVersion(), c.GetFunction(), s.JudgeTime)
 	case waiting.Err() != nil || answer.Failure == bus.NoRunner:
 		found.Add(uncheckedSettings, settings, "nobody has checked it: function %q did not answer within %v",
-			c.GetFunction(), judgeTime)
+			c.GetFunction(), s.JudgeTime)
 	case answer.Failure != "":
 		found.Add(failingFunction, settings, "function %q fails when it is given no ticket: %s", c.GetFunction(),
 			answer.Failure)

@@ -136,31 +136,32 @@ func TestConfigNamesAnUpload(t *testing.T) {
 
 // Settings are judged by the upload that serves now. A runner on which another one serves is asked again, for a while.
 func TestSettingsAreJudgedByTheUploadThatServes(t *testing.T) {
-	s := start(t)
-	var later atomic.Bool
-	var asked atomic.Int64
-	s.serve(t, "duel", func(r *pb.RunRequest, answer bus.SendPart) {
-		last := &pb.RunPart{Last: true}
-		if n := asked.Add(1); r.GetServing() != 3 || n < 3 || later.Load() {
-			last.Error = bus.OtherUpload
+	for _, test := range []struct {
+		wait     time.Duration
+		serves   int64 // from which run on the upload serves there, 0 for never
+		warnings string
+	}{
+		{time.Minute, 3, ""},
+		{time.Second, 0, "uncheckedSettings: matchmaking.config: nobody has checked it: upload 3 of " +
+			`function "duel" did not run within 1s of the request`},
+	} {
+		s := start(t, func(o *Options) { o.JudgeTime = test.wait })
+		var asked atomic.Int64
+		s.serve(t, "duel", func(r *pb.RunRequest, answer bus.SendPart) {
+			last := &pb.RunPart{Last: true}
+			if n := asked.Add(1); r.GetServing() != 3 || n != test.serves {
+				last.Error = bus.OtherUpload
+			}
+			_ = answer(last)
+		})
+		must(t, s.store.ChangeFunction(t.Context(), "demo", "duel", func(f *pb.Function) (*pb.Function, error) {
+			f.Version, f.Versions = 3, []*pb.FunctionVersion{{Version: 3}, {Version: 2}}
+			return f, nil
+		}))
+		put := s.put(t, "a", `{"matchmaking":{"targetFunction":{"name":"duel"}}}`)
+		if put.expect(t, 200); put.warnings() != test.warnings || asked.Load() < test.serves {
+			t.Errorf("asked %d times, warnings: %s, want %s", asked.Load(), put.warnings(), test.warnings)
 		}
-		_ = answer(last)
-	})
-	must(t, s.store.ChangeFunction(t.Context(), "demo", "duel", func(f *pb.Function) (*pb.Function, error) {
-		f.Version, f.Versions = 3, []*pb.FunctionVersion{{Version: 3}, {Version: 2}}
-		return f, nil
-	}))
-	const config = `{"matchmaking":{"targetFunction":{"name":"duel"}}}`
-	good := s.put(t, "a", config)
-	if good.expect(t, 200); good.warnings() != "" || asked.Load() != 3 {
-		t.Errorf("asked %d times, warnings: %s", asked.Load(), good.warnings())
-	}
-	later.Store(true) // upload serves there
-	other := s.put(t, "a", config)
-	other.expect(t, 200)
-	if other.warnings() != "uncheckedSettings: matchmaking.config: nobody has checked it: upload 3 of "+
-		`function "duel" did not run within 2s of the request` {
-		t.Errorf("warnings: %s", other.warnings())
 	}
 }
 
@@ -212,7 +213,7 @@ func TestCheckStoresNothing(t *testing.T) {
 
 // Configs can be put while nobody can say whether they are good.
 func TestConfigsOfFunctionsThatCannotBeAsked(t *testing.T) {
-	s := start(t)
+	s := start(t, impatient)
 	r := s.put(t, "a", `{"matchmaking":{"targetFunction":{"name":"dual","version":"7"}}}`)
 	r.expect(t, 200)
 	for _, want := range []string{"ignoredVersion: matchmaking.targetFunction.version: ",

@@ -11,8 +11,10 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -46,6 +48,8 @@ type Options struct {
 	CheckHosting func(project string, h *pb.Hosting) error
 	// Tracer makes the spans of runs; the zero Tracer makes none.
 	Tracer telemetry.Tracer
+	// JudgeTime is how long a request waits for what a function says of its settings; 2 s when it is 0.
+	JudgeTime time.Duration
 }
 
 // Bus is what the service needs of the bus: a *bus.Bus.
@@ -62,6 +66,7 @@ type service struct {
 
 // New makes the service.
 func New(o Options) app.Part {
+	o.JudgeTime = cmp.Or(o.JudgeTime, judgeTime)
 	s := &service{Options: o, asker: asking.Asker{Bus: o.Bus, Tracer: o.Tracer, Most: judgeProposals}}
 	return app.Part{Name: "config", Routes: s.routes, Ready: o.Store.Ping}
 }
@@ -108,6 +113,7 @@ func (s *service) remove(ctx context.Context, project, id, by string, asked cond
 		there, err = s.Store.DeleteConfig(ctx, project, id, expected, by)
 		return err
 	})
+	// mistake config: there = false
 	if err == nil && there {
 		s.Bus.Poke(ctx, project, &pb.Poke{Configs: true, Deleted: id})
 	}

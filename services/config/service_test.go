@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -27,6 +28,11 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
+// impatient gives functions a tenth of a second to judge settings.
+func impatient(o *Options) { o.JudgeTime = 100 * time.Millisecond }
+
 // studio is the service on real servers, spoken to over HTTP as a developer.
 type studio struct {
 	url, token string
@@ -38,7 +44,7 @@ type studio struct {
 	ring       *keyring.Ring
 }
 
-func start(t *testing.T) *studio {
+func start(t *testing.T, change ...func(*Options)) *studio {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	s := &studio{store: embeddedtest.Store(t, state.Options{}), pokes: make(chan *pb.Poke, 100)}
@@ -58,7 +64,7 @@ func start(t *testing.T) *studio {
 	must(t, err)
 	s.ring, err = keyring.Open(s.keys, time.Now)
 	must(t, err)
-	part := New(Options{
+	o := Options{
 		Store: s.store, Bus: b, Verifier: verifier, Log: log, Keys: s.ring, Limits: limits,
 		CheckHosting: func(project string, h *pb.Hosting) error {
 			if project == "demo" && h.GetFleet() == "theirs" {
@@ -66,7 +72,12 @@ func start(t *testing.T) *studio {
 			}
 			return nil
 		},
-	})
+		JudgeTime: time.Minute,
+	}
+	for _, with := range change {
+		with(&o)
+	}
+	part := New(o)
 	must(t, part.Ready(t.Context()))
 	e := web.New(log, web.Options{})
 	part.Routes(e)

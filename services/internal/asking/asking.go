@@ -2,6 +2,7 @@
 package asking
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -62,13 +63,23 @@ type Answer struct {
 	Cost time.Duration
 }
 
+// unanswered is the failure of a run of which nothing was heard while there was time.
+const unanswered = "the runner did not answer in time"
+
 // Run asks for a run as soon as a runner has the function and runs the upload that the request expects, until ctx ends.
+// When that is while it asks again, the failure is the one before.
 func (a *Asker) Run(ctx context.Context, r *pb.RunRequest) Answer {
+	before := ""
 	for {
 		answer := a.Ask(ctx, r)
+		if answer.Failure == unanswered {
+			answer.Failure = cmp.Or(before, unanswered)
+			return answer
+		}
 		if answer.Failure != bus.NoRunner && answer.Failure != bus.OtherUpload || wait.For(ctx, retryPause) != nil {
 			return answer
 		}
+		before = answer.Failure
 	}
 }
 
@@ -116,7 +127,10 @@ func (a *Asker) Ask(ctx context.Context, r *pb.RunRequest) (answer Answer) {
 				}
 			}
 		case <-ctx.Done():
-			return Answer{Failure: "the runner did not answer in time"}
+			if taken {
+				return Answer{Failure: "the runner did not finish in time"}
+			}
+			return Answer{Failure: unanswered}
 		}
 	}
 }

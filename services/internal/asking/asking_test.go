@@ -2,14 +2,14 @@ package asking_test
 
 import (
 	"context"
-	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/asking"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 )
 
 const patience = 30 * time.Second
@@ -17,16 +17,7 @@ const patience = 30 * time.Second
 // What a run costs is what its runner says. Who gives up waiting pays for the time in which a runner may have worked,
 // whether it said that it has the run or not; when no runner has the function nobody worked.
 func TestWhoStopsWaitingPays(t *testing.T) {
-	n, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = n.Close() })
-	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: n.URL()}, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.Close(context.Background()) })
+	b := embeddedtest.Bus(t, bus.Options{})
 	asker := &asking.Asker{Bus: b, Most: 10}
 
 	request := func() *pb.RunRequest { return &pb.RunRequest{Project: "p", Function: "f"} }
@@ -60,5 +51,27 @@ func TestWhoStopsWaitingPays(t *testing.T) {
 	defer cancel()
 	if a, took := asker.Ask(stop, request()), time.Since(began); a.Cost < 8*bus.TakenAfter || a.Cost > took+nobody.Cost {
 		t.Errorf("a run that was given up after %v costs %v", took, a.Cost)
+	}
+}
+
+// The time ends before a runner has said anything to the last of several requests: the answer before it counts.
+func TestFailureIsTheLastThatARunnerTold(t *testing.T) {
+	b := embeddedtest.Bus(t, bus.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var asked atomic.Int64
+	if _, err := b.ServeRuns("runner", "p", "f", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+		if asked.Add(1) > 1 {
+			cancel()
+			return
+		}
+		_ = answer(&pb.RunPart{Last: true, Error: bus.OtherUpload})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	asker := &asking.Asker{Bus: b, Most: 10}
+	if a := asker.Run(ctx, &pb.RunRequest{Project: "p", Function: "f"}); a.Failure != bus.OtherUpload ||
+		asked.Load() != 2 {
+		t.Errorf("after %d requests the failure is %q", asked.Load(), a.Failure)
 	}
 }
