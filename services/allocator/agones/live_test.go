@@ -70,7 +70,7 @@ func openLive(t *testing.T) *live {
 		url: file.Clusters[0].Cluster.Server, ca: file.Clusters[0].Cluster.CA, clusters: map[string]*agonestest.Cluster{},
 	}
 	l.api, err = kubernetes.New(kubernetes.Options{
-		Kubeconfig: *kubeconfig, Log: new(conformance.LogBuffer).Logger(), Now: time.Now,
+		Kubeconfig: *kubeconfig, Timeout: time.Minute, Log: new(conformance.LogBuffer).Logger(), Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -46,8 +46,7 @@ func (q queue) Close() error {
 
 func (q queue) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 443} }
 
-// A call over a connection that died has no answer, and neither have the calls after it for as long as the connection is
-// in use.
+// A call over a connection that died has no answer. Nor have the calls after it, as long as the connection is in use.
 func TestConnectionThatDiesSilentlyIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		authority := conformance.NewAuthority(t)

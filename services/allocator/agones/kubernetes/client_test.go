@@ -218,7 +218,8 @@ func TestTokenFileIsReadAgain(t *testing.T) {
 	}
 	w.answer(http.StatusUnauthorized)
 	w.expect(c, "Bearer two")
-	if _, err := c.Call(t.Context(), http.MethodGet, "/", nil); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := c.Call(t.Context(), http.MethodGet, "/", nil); err == nil ||
+		!strings.Contains(err.Error(), "no such file") {
 		t.Errorf("a token that was refused: %v", err)
 	}
 	w.answer(http.StatusOK)
@@ -248,7 +249,8 @@ func TestAnswersHideCredentials(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 		w.Break(nil, conformance.Lost)
-		if _, err := c.Call(t.Context(), http.MethodPost, "/?"+secret, nil); err == nil || strings.Contains(err.Error(), secret) {
+		if _, err := c.Call(t.Context(), http.MethodPost, "/?"+secret, nil); err == nil ||
+			strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"matchmaker.dev/services/allocator/agones/kubernetes"
 )
 
-// kubeconfig writes a kubeconfig with other contexts beside the current one. cluster and user are JSON; a cluster is the
-// world's where it does not say.
+// kubeconfig writes a kubeconfig with other contexts beside the current one. cluster and user are JSON. Members that
+// cluster lacks are those of the world's server.
 func (w *world) kubeconfig(name, cluster, user string) string {
 	w.t.Helper()
 	all := map[string]any{"server": w.URL, "certificate-authority": w.Authority.File}
@@ -87,7 +87,8 @@ func TestUsers(t *testing.T) {
 		"certificate, data of the key": {
 			fmt.Sprintf(`{"client-certificate": "tls.crt", "client-key-data": %q}`, w.base64(key)), "", true,
 		},
-		"token, and a program": {`{"token": "t", "exec": {"command": "none", "apiVersion": "v0"}}`, "Bearer t", false},
+		"certificate, and a program": {`{"exec": {"command": "none", "apiVersion": "v0"}, ` + data + "}", "", true},
+		"token, and a program":       {`{"token": "t", "exec": {"command": "none", "apiVersion": "v0"}}`, "Bearer t", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := w.call(w.client(kubernetes.Options{Kubeconfig: w.kubeconfig("config", "{}", test.user)}))

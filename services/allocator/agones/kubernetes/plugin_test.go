@@ -65,7 +65,7 @@ cat $FOLDER/credential
 	for version, tell := range map[string]bool{v1: true, v1beta1: false} {
 		w.put("credential", credential(version, `{"token": "hunter2"}`))
 		cluster := `{"tls-server-name": "127.0.0.1", "disable-compression": true, "extensions": [{"name": "x", "extension": 1},
-			{"name": "client.authentication.k8s.io/exec", "extension": {"audience": ["a", {"b": 7}]}}]}`
+			{"name": "client.authentication.k8s.io/exec", "extension": {"audience": ["a", {"b": 7}]}}, {"name": "y"}]}`
 		user := fmt.Sprintf(`{"exec": {"apiVersion": %q, "command": "print", "args": ["a b", "", "$HOME"],
 			"env": [{"name": "FOLDER", "value": %q}, {"name": "EMPTY", "value": ""}],
 			"interactiveMode": "Never", "provideClusterInfo": %t}}`, version, w.dir, tell)
