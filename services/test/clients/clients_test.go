@@ -35,6 +35,14 @@ func run(t *testing.T, folder string, env []string, program string, args ...stri
 	}
 }
 
+// skipShort skips a test in `make test`, which downloads no generators.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make check runs it")
+	}
+}
+
 // source is the path of a document, and makes the go command run the test again when it changes.
 func source(t *testing.T, document string) string {
 	t.Helper()
@@ -49,6 +57,7 @@ func source(t *testing.T, document string) string {
 }
 
 func TestGo(t *testing.T) {
+	skipShort(t)
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "go.mod"), []byte(goModule), 0o600); err != nil {
 		t.Fatal(err)
@@ -66,6 +75,7 @@ func TestGo(t *testing.T) {
 }
 
 func TestTypeScript(t *testing.T) {
+	skipShort(t)
 	tools, err := filepath.Abs("node_modules/.bin")
 	if err != nil {
 		t.Fatal(err)

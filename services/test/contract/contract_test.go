@@ -25,6 +25,9 @@ var (
 )
 
 func TestContract(t *testing.T) {
+	if *url == "" && testing.Short() {
+		t.Skip("make check runs it, and the end-to-end tests run the contract on a system of many processes")
+	}
 	target := contract.Target{URL: strings.TrimSuffix(*url, "/"), Project: *project, Hosting: *hosting}
 	switch {
 	case *url == "":
@@ -44,7 +47,7 @@ func dev(t *testing.T) contract.Target {
 	t.Helper()
 	look(t, "../../../pkg", "../../../proto", "../..")
 	binary, folder := filepath.Join(t.TempDir(), "matchmaker"), t.TempDir()
-	if text, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary,
+	if text, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", binary,
 		"matchmaker.dev/services/cmd/matchmaker").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
