@@ -552,15 +552,15 @@ func rendered[T metav1.Object](t *testing.T, set string) T {
 	return all[slices.Collect(maps.Keys(all))[0]]
 }
 
-// heartbeat is the default of --stream-heartbeat in the list of the services' flags.
+// heartbeat is the default of --stream-heartbeat.
 func heartbeat(t *testing.T) time.Duration {
 	t.Helper()
-	text, err := os.ReadFile("../services/cmd/matchmaker/testdata/flags.txt")
+	text, err := os.ReadFile("../services/internal/stream/settings.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, flag, _ := strings.Cut(string(text), "--stream-heartbeat ")
-	_, value, _ := strings.Cut(flag, `default="`)
+	flag, _, _ := strings.Cut(string(text), `name:"stream-heartbeat"`)
+	_, value, _ := strings.Cut(flag[strings.LastIndex(flag, "\n"):], `default:"`)
 	value, _, _ = strings.Cut(value, `"`)
 	beat, err := time.ParseDuration(value)
 	if err != nil {

@@ -1,75 +1,193 @@
 package main
 
 import (
-	"flag"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
-	"github.com/google/go-cmp/cmp"
+
+	"matchmaker.dev/services/internal/catalog"
 )
 
-var update = flag.Bool("update", false, "write testdata/help.txt and testdata/flags.txt again")
-
-// TestHelpStaysAsItIs compares the help of every command with testdata/help.txt, and the name, environment variable,
-// default and group of every flag with testdata/flags.txt. After an intended change: go test -run HelpStays -update.
-func TestHelpStaysAsItIs(t *testing.T) {
-	t.Setenv("COLUMNS", "160")
+// nodes are all commands that the help lists, the program itself first, by their command lines.
+func nodes(t *testing.T) (lines []string, all map[string]*kong.Node) {
+	t.Helper()
 	c := newCLI()
 	app, err := kong.New(c,
 		c.options(t.Context(), streams{strings.NewReader(""), io.Discard, io.Discard}, func(int) {})...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var help, flags strings.Builder
-	_ = kong.Visit(app.Model.Node, func(node kong.Visitable, next kong.Next) error {
-		n, ok := node.(*kong.Node)
-		if !ok || n.Type == kong.ArgumentNode {
-			return next(nil)
+	all = map[string]*kong.Node{}
+	var visit func(n *kong.Node, line string)
+	visit = func(n *kong.Node, line string) {
+		lines = append(lines, line)
+		all[line] = n
+		for _, child := range n.Children {
+			if child.Type == kong.CommandNode && !child.Hidden {
+				visit(child, strings.TrimSpace(line+" "+child.Name))
+			}
 		}
-		var words []string
-		for command := n; command.Parent != nil; command = command.Parent {
-			words = append([]string{command.Name}, words...)
+	}
+	visit(app.Model.Node, "")
+	if len(lines) < 20 {
+		t.Fatalf("only %d commands: %q", len(lines), lines)
+	}
+	return lines, all
+}
+
+// isSentence reports whether a help begins with an upper-case letter or a name, and ends.
+func isSentence(help string) bool {
+	return regexp.MustCompile(`^([A-Z]|[a-z]+[:,( ]).*[.)]$`).MatchString(help)
+}
+
+// The help of each command says how it is used, what it does, and which flags and commands it has, in lines that fit.
+func TestEveryCommandHasHelp(t *testing.T) {
+	const width = 100
+	t.Setenv("COLUMNS", "100")
+	lines, all := nodes(t)
+	for _, line := range lines {
+		n := all[line]
+		code, help, errs := matchmaker(t, append(strings.Fields(line), "--help")...)
+		if code != exitOK || errs != "" {
+			t.Errorf("%s --help: exit code %d, %s", line, code, errs)
 		}
-		code, stdout, _ := matchmaker(t, append(words, "--help")...)
-		if code != exitOK {
-			t.Errorf("%v --help: exit code %d", words, code)
+		if !strings.HasPrefix(help, "Usage: "+strings.TrimSpace("matchmaker "+line)) {
+			t.Errorf("the help of %q begins with %.60q", line, help)
 		}
-		fmt.Fprintf(&help, "$ matchmaker %s\n%s\n", strings.Join(append(words, "--help"), " "), stdout)
-		fmt.Fprintf(&flags, "matchmaker %s\n", strings.Join(words, " "))
-		var lines []string
+		summary, _, _ := strings.Cut(n.Help, "\n")
+		if !isSentence(summary) || !strings.Contains(strings.Join(strings.Fields(help), " "), summary) {
+			t.Errorf("the help of %q has no summary: %q", line, summary)
+		}
+		for _, child := range n.Children {
+			if got := strings.Contains(help, "\n  "+strings.TrimSpace(line+" "+child.Name)+" "); got == child.Hidden {
+				t.Errorf("the help of %q lists %s: %t", line, child.Name, got)
+			}
+		}
 		for _, f := range n.Flags {
-			group := ""
-			if f.Group != nil {
-				group = f.Group.Key
-			}
-			lines = append(lines, fmt.Sprintf("  --%s %s default=%q placeholder=%q enum=%q group=%s"+
-				" required=%v hidden=%v negatable=%q type=%s\n",
-				f.Name, strings.Join(f.Envs, ","), f.Default, f.PlaceHolder, f.Enum, group,
-				f.Required, f.Hidden, f.Tag.Negatable, f.Tag.Type))
-		}
-		slices.Sort(lines)
-		flags.WriteString(strings.Join(lines, ""))
-		return next(nil)
-	})
-	for name, got := range map[string]string{"help.txt": help.String(), "flags.txt": flags.String()} {
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
+			if got := regexp.MustCompile(`--(\[no-\])?` + f.Name + `[\s=,]`).MatchString(help); got == f.Hidden {
+				t.Errorf("the help of %q has --%s: %t", line, f.Name, got)
 			}
 		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+		for text := range strings.Lines(help) {
+			if text = strings.TrimSpace(text); utf8.RuneCountInString(text) > width && strings.Contains(text, "  ") {
+				t.Errorf("the help of %q has a line of %d letters: %s", line, utf8.RuneCountInString(text), text)
+			}
 		}
-		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-			t.Errorf("%s:\n%s", path, diff)
+	}
+}
+
+// Each flag says what it is for and has a place in the help. Those of services can be set in the environment.
+func TestEveryFlagIsDocumented(t *testing.T) {
+	lines, all := nodes(t)
+	serves := append(catalog.Names(), "all", "dev")
+	groupsOf := map[string]bool{}
+	for _, g := range groups {
+		groupsOf[g.Key] = true
+	}
+	for _, line := range lines {
+		for _, f := range all[line].Flags {
+			if f.Name == "help" || f.Name == "version" || f.Hidden {
+				continue
+			}
+			if !isSentence(f.Help) {
+				t.Errorf("%s --%s: its help is no sentence: %q", line, f.Name, f.Help)
+			}
+			if !regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`).MatchString(f.Name) {
+				t.Errorf("%s: the name --%s", line, f.Name)
+			}
+			want := "MATCHMAKER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+			if slices.Contains(serves, line) && !slices.Equal(f.Envs, []string{want}) {
+				t.Errorf("%s --%s is set by %q, not by %s", line, f.Name, f.Envs, want)
+			}
+			if f.Group == nil || !groupsOf[f.Group.Key] {
+				t.Errorf("%s --%s is in no group of the help", line, f.Name)
+			}
 		}
+	}
+}
+
+// All has the flags of every service, and dev all but those of what it brings itself. So one settings file is for all.
+func TestAllHasTheFlagsOfEveryService(t *testing.T) {
+	_, all := nodes(t)
+	names := func(command string) map[string]string {
+		flags := map[string]string{}
+		for _, f := range all[command].Flags {
+			flags[f.Name] = f.Default
+		}
+		return flags
+	}
+	inAll, inDev, union := names("all"), names("dev"), map[string]bool{}
+	for _, s := range services() {
+		for name, value := range names(s.name) {
+			union[name] = true
+			if got, ok := inAll[name]; !ok || got != value {
+				t.Errorf("--%s of %s is %q, in all it is %q", name, s.name, value, got)
+			}
+			brings := regexp.MustCompile(`^(issuers|nats|redis|(nats|redis)-(user|password|credentials|nkey|ca|cert|key)|` +
+				`stream-replicas)$`).MatchString(name)
+			if _, ok := inDev[name]; ok == brings {
+				t.Errorf("dev has --%s: %t", name, ok)
+			}
+		}
+	}
+	for name := range inAll {
+		if !union[name] {
+			t.Errorf("all has --%s, which no service has", name)
+		}
+	}
+}
+
+// Each service takes the settings of what it has, and no others: a flag of each kind.
+func TestServicesTakeTheirOwnFlags(t *testing.T) {
+	_, all := nodes(t)
+	for flag, want := range map[string]string{
+		"issuers": "backfill config party registry ticket", "hosting-keys": "allocator config",
+		"hosting": "allocator config", "server-keys": "allocator", "seat-keys": "ticket", "max-event-streams": "ticket",
+		"modules": "registry runner", "function-memory": "registry runner", "hosts": "registry runner",
+		"readable": "allocator backfill director party ticket", "max-wait": "backfill party ticket",
+		"max-attributes": "backfill party ticket", "lease": "director", "provider": "allocator",
+		"allocation-time": "allocator", "backfill-time": "backfill", "party-silence": "party",
+		"redis": strings.Join(slices.Sorted(slices.Values(catalog.Names())), " "),
+	} {
+		var got []string
+		for _, name := range slices.Sorted(slices.Values(catalog.Names())) {
+			if slices.ContainsFunc(all[name].Flags, func(f *kong.Flag) bool { return f.Name == flag }) {
+				got = append(got, name)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("--%s is a flag of %q, want %s", flag, got, want)
+		}
+	}
+}
+
+// The table of limits in docs/operations.md has every limit that is a flag.
+func TestEveryLimitIsInTheTable(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## Limits\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	_, all := nodes(t)
+	found := 0
+	for _, command := range []string{"all", "dev"} {
+		for _, f := range all[command].Flags {
+			if !strings.HasPrefix(f.Name, "max-") || f.Name == "max-interval" { // which limits nothing
+				continue
+			}
+			if found++; !strings.Contains(table, "`--"+f.Name+"`") {
+				t.Errorf("there is no row for --%s", f.Name)
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d limits", found)
 	}
 }

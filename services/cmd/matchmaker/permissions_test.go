@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/catalog"
 )
+
+var update = flag.Bool("update", false, "write docs/permissions.md")
 
 // TestPermissionsAreDocumented: the documentation shows what the command prints. With -update it is written.
 func TestPermissionsAreDocumented(t *testing.T) {
