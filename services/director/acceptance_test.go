@@ -15,21 +15,27 @@ import (
 // While Redis is away nobody can answer, so nobody is taken for silent. When it is there all the time, who does not
 // answer is.
 func TestNobodyIsSilentWhileRedisIsAway(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w, own := newOwnWorld(t)
 	w.listens()
-	tickets := w.asks(10 * time.Second)
+	answer := 10 * time.Second
+	if testing.Short() {
+		answer = 4 * time.Second
+	}
+	tickets := w.asks(answer)
 	match := w.asked(tickets[0])
-	w.stopRedis()
+	own.stopRedis()
 	w.until("the director notices", func() bool { return w.log.says("reading the state") })
 	before := w.store.Now()
-	w.until("the time to answer is over", func() bool { return w.store.Now().Sub(before) > 12*time.Second })
-	w.startRedis()
+	w.until("the time to answer is over", func() bool { return w.store.Now().Sub(before) > answer+time.Second })
+	own.startRedis()
 	w.until("another match asks", func() bool { return w.asked(tickets[0]) != match })
 	w.end(tickets)
 }
 
 // While no ticket service is there nobody can answer either.
 func TestNobodyIsSilentWhileNoTicketServiceListens(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	tickets := w.asks(time.Second)
 	match := w.asked(tickets[0])
@@ -88,6 +94,7 @@ func (w *world) asked(ticket string) (match string) {
 // Players are asked before a running game learns of them. A director that comes meanwhile goes on: the game's server
 // has its whole time to approve when all have accepted.
 func TestNextDirectorProposesAcceptedTicketsToARunningGame(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	game := &pb.Backfill{Id: "game", Connection: "game:1"}
 	if _, err := w.store.CreateBackfill(t.Context(), project, game); err != nil {

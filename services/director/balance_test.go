@@ -42,6 +42,7 @@ func (w *world) shares(projects []string, want map[string][]int) {
 }
 
 func TestDirectorsShareTheProjects(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var projects []string
 	for i := range 10 {
@@ -67,6 +68,7 @@ func TestDirectorsShareTheProjects(t *testing.T) {
 
 // The proposals of a run that is under way are still settled.
 func TestProjectPassesToAnotherDirectorBetweenRuns(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	began, end := make(chan struct{}, 10), make(chan struct{})
 	w.runner("r", map[string]function{"c": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {

@@ -39,6 +39,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			game := &pb.Backfill{Id: "game", Connection: "game:1"}
 			if _, err := w.store.CreateBackfill(t.Context(), project, game); err != nil {

@@ -41,7 +41,7 @@ func TestChurnOfAConfigCausesFewReadsAndRuns(t *testing.T) {
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("")
 	calm := times()
 	calm.MaxInterval = time.Hour // runs come from what happens alone
-	w.director("a", calm, func(o *director.Options) {
+	w.director("a", calm, usual, func(o *director.Options) {
 		o.Meter = telemetry.NewMeter(meter, 0, slog.New(slog.DiscardHandler))
 	})
 	w.until("the quiet config runs", func() bool { return quiet.Load() > 0 })

@@ -17,6 +17,7 @@ import (
 )
 
 func TestTwoTicketsAreMatched(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.runner("r", map[string]function{"c": pairs})
 	w.put(project, "c", nil)
@@ -30,6 +31,7 @@ func TestTwoTicketsAreMatched(t *testing.T) {
 
 // The first matches of a big run do not wait for the last.
 func TestProposalsAreSettledAsTheyCome(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	first := make(chan struct{})
 	w.runner("r", map[string]function{"c": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
@@ -50,6 +52,7 @@ func TestProposalsAreSettledAsTheyCome(t *testing.T) {
 }
 
 func TestSlowFunctionDelaysNobody(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	forever, running := make(chan struct{}), notify.New()
 	defer close(forever)
@@ -73,6 +76,7 @@ func TestSlowFunctionDelaysNobody(t *testing.T) {
 // Several configs may propose one ticket. Proposals of runs that started together are compared. When one proposal gets
 // the ticket, the ticket is withdrawn from all others.
 func TestBestOfAllConfigsGetsTheTicket(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var asked sync.WaitGroup
 	asked.Add(2)
@@ -110,6 +114,7 @@ func TestBestOfAllConfigsGetsTheTicket(t *testing.T) {
 
 // Several configs have the same tickets. What one gets is withdrawn from the others: each ticket is in one match.
 func TestTicketOfSeveralConfigsIsWithdrawnEverywhere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	functions := map[string]function{"casual": pairs, "ranked": pairs, "arena": pairs}
 	w.runner("r", functions)
@@ -150,6 +155,7 @@ func TestTicketOfSeveralConfigsIsWithdrawnEverywhere(t *testing.T) {
 
 // No run is shown a ticket that was claimed before it started.
 func TestClaimedTicketsAreNotProposedAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var mu sync.Mutex
 	proposed := map[string]bool{}
@@ -180,6 +186,7 @@ func TestClaimedTicketsAreNotProposedAgain(t *testing.T) {
 
 // Where no ticket waits no function runs. The runs of another project show that enough time has passed.
 func TestProjectWhereNobodyWaitsRunsNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var busy, idle atomic.Int32
 	w.runner("r", map[string]function{"busy": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
@@ -213,6 +220,7 @@ func TestProjectWhereNobodyWaitsRunsNothing(t *testing.T) {
 
 // A proposal that lost to one whose claim is refused does not wait for another run.
 func TestLoserGetsItsChanceWhenTheWinnerIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var four []string
 	w.runner("r", map[string]function{"c": func(_ *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
@@ -241,6 +249,7 @@ func TestLoserGetsItsChanceWhenTheWinnerIsRefused(t *testing.T) {
 }
 
 func TestFailingFunctionIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	failures := 0
 	w.runner("r", map[string]function{"c": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
@@ -261,6 +270,7 @@ func TestFailingFunctionIsTriedAgain(t *testing.T) {
 // A config counts from the moment on in which its PUT is answered, and does not count after its DELETE. The director is
 // not poked here: it runs the configs that it knows, and learns of changes from claims that are refused.
 func TestConfigsCountFromTheMomentTheyAreWritten(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.runner("r", map[string]function{"f": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
 		for pair := range slices.Chunk(tickets, 2) {
@@ -310,6 +320,7 @@ func TestConfigsCountFromTheMomentTheyAreWritten(t *testing.T) {
 
 // A run that no runner takes is started again, and so is one whose runner is lost.
 func TestRunsOfALostRunnerAreDoneByAnother(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	taken := notify.New()
 	frozen := make(chan struct{})

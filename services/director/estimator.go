@@ -18,10 +18,8 @@ const (
 	// how many bytes it reads for a batch of events.
 	sampleRate  = 64
 	sampleBytes = 256 << 10
-	// advanceEvery is how often the waiting of the tickets that are followed is counted, and saveEvery how often what is
-	// known is stored.
+	// advanceEvery is how often the waiting of the tickets that are followed is counted, at most.
 	advanceEvery = time.Second
-	saveEvery    = 5 * time.Second
 	// eventBatches is how many batches of events may wait for an estimator.
 	eventBatches = 16
 )
@@ -246,7 +244,7 @@ func (e *estimator) advance(ctx context.Context, until time.Time) {
 	e.now = until
 	e.book.Advance(until.UnixMilli())
 	since := until.Sub(e.saved)
-	if since >= 0 && since < saveEvery || !e.changed && e.book.Tracks() == 0 {
+	if since >= 0 && since < e.Timing.Save || !e.changed && e.book.Tracks() == 0 {
 		return
 	}
 	e.saved, e.changed = until, false

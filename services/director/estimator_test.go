@@ -25,6 +25,7 @@ func (w *world) matchedLately() map[uint64]float64 {
 // What a leader learned of waits is what the next one goes on from, which also learns of tickets that waited before it
 // led.
 func TestLeadersLearnHowLongTicketsWait(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	open := make(chan bool)
 	w.runner("r", map[string]function{"f": func(_ *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {

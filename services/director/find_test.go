@@ -13,17 +13,17 @@ import (
 )
 
 // loseProjects deletes the list of projects.
-func (w *world) loseProjects() {
-	w.Helper()
-	conn, err := new(net.Dialer).DialContext(w.Context(), "tcp", *w.redisAt.Load())
+func (s *servers) loseProjects() {
+	s.Helper()
+	conn, err := new(net.Dialer).DialContext(s.Context(), "tcp", *s.redisAt.Load())
 	if err != nil {
-		w.Fatal(err)
+		s.Fatal(err)
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	fmt.Fprint(conn, "DEL mm:projects\r\n")
 	if answer, err := bufio.NewReader(conn).ReadString('\n'); err != nil || answer != ":1\r\n" {
-		w.Fatalf("%q, %v", answer, err)
+		s.Fatalf("%q, %v", answer, err)
 	}
 }
 
@@ -40,7 +40,8 @@ func (w *world) listed(projects ...string) {
 }
 
 func TestLostListOfProjectsComesBack(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w, own := newOwnWorld(t)
 	w.runner("r", map[string]function{"f": pairs})
 	both := []string{"another", project}
 	for _, p := range both {
@@ -51,7 +52,7 @@ func TestLostListOfProjectsComesBack(t *testing.T) {
 	w.results(w.create(2)...)
 
 	// While a director leads them.
-	w.loseProjects()
+	own.loseProjects()
 	w.listed(both...)
 	w.until("it is logged", func() bool { return w.log.says("lost projects from their list") })
 	if w.log.says("giving a project up") {
@@ -61,7 +62,7 @@ func TestLostListOfProjectsComesBack(t *testing.T) {
 
 	// While nobody knows of them.
 	stop()
-	w.loseProjects()
+	own.loseProjects()
 	w.director("b", times())
 	w.shares(both, map[string][]int{"b": {2}})
 	w.listed(both...)
@@ -74,6 +75,7 @@ func TestLostListOfProjectsComesBack(t *testing.T) {
 func TestTicketsThatNobodyCanMatchExpire(t *testing.T) {
 	for name, config := range map[string]*pb.Config{"no config": nil, "no function": {Function: "missing"}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			if config != nil {
 				w.put(project, "c", config)

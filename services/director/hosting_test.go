@@ -105,7 +105,11 @@ func (w *world) told(kind pb.Event_Kind, reason string) bool {
 // Ten times as many matches are wanted as there are servers. The others are not claimed: their tickets wait, until
 // there are servers for them.
 func TestMatchesWithoutServersAreNotClaimed(t *testing.T) {
-	const servers, wanted = 200, 2000
+	t.Parallel()
+	servers, wanted, some := 200, 2000, 500
+	if testing.Short() {
+		servers, wanted, some = 100, 700, 100
+	}
 	w := newWorld(t)
 	fleet := &limited{free: servers, given: map[string]bool{}, asked: map[string]bool{}}
 	w.runner("r", map[string]function{"alone": alone})
@@ -125,7 +129,7 @@ func TestMatchesWithoutServersAreNotClaimed(t *testing.T) {
 		t.Errorf("%d matches without a server are claimed, want at most %d", open, most)
 	}
 	// The open ones take the next servers. With more, others follow.
-	for _, more := range []int{10, 500, wanted} {
+	for _, more := range []int{10, some, wanted} {
 		before := fleet.served()
 		fleet.add(more)
 		w.until(fmt.Sprint(more, " more servers are used"), func() bool {
@@ -144,14 +148,19 @@ func TestMatchesWithoutServersAreNotClaimed(t *testing.T) {
 
 // While no allocator is there, a few matches are claimed, and not again and again.
 func TestFewMatchesAreClaimedWhileNoAllocatorIsThere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.runner("r", map[string]function{"alone": alone})
 	brief := times()
 	brief.Claim = time.Second
 	w.director("d", brief, func(o *director.Options) { o.Events = false })
-	ids := w.create(500)
+	tickets, single := 500, 3
+	if testing.Short() {
+		tickets, single = 200, 1
+	}
+	ids := w.create(tickets)
 	w.put(project, "alone", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
-	// Three matches that try one after the other are overdue after those of the first window.
+	// Matches that try one after the other are overdue after those of the first window.
 	claimed := func() (claims, overdue int) {
 		entries, err := w.store.History(t.Context(), project, &pb.Bookmark{}, 100_000)
 		if err != nil {
@@ -170,9 +179,9 @@ func TestFewMatchesAreClaimedWhileNoAllocatorIsThere(t *testing.T) {
 		return claims, overdue
 	}
 	var claims, overdue int
-	w.until("three matches try one after the other", func() bool {
+	w.until("matches try one after the other", func() bool {
 		claims, overdue = claimed()
-		return overdue >= 128+3
+		return overdue >= 128+single
 	})
 	if claims > overdue+1 {
 		t.Errorf("%d matches were claimed, and %d were overdue", claims, overdue)

@@ -1,7 +1,6 @@
 package director
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"sync/atomic"
@@ -11,11 +10,8 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// How often a leader looks for work that time has brought, and how soon again after the state store did not answer.
-const (
-	lookEvery = time.Second
-	lookAgain = 250 * time.Millisecond
-)
+// lookAgain is how soon a leader looks again after the state store did not answer.
+const lookAgain = 250 * time.Millisecond
 
 // longestGap is the longest time between two looks of which nothing is missed.
 const longestGap = 5 * time.Second
@@ -104,7 +100,7 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 		m.watching = now
 	}
 	m.looked = now
-	m.next, m.empty = now.Add(lookEvery), found.Waiting == 0
+	m.next, m.empty = now.Add(m.Timing.Look), found.Waiting == 0
 	m.quiet.Store(0)
 	if found.Quiet {
 		m.quiet.Store(found.Position + 1)
@@ -186,15 +182,14 @@ func (m *maintenance) expireTickets(ctx context.Context) uint64 {
 // forgetChanges forgets changes of configs that are too old, if it is time. A leader begins at a random time: one that
 // takes over many projects has other work.
 func (m *maintenance) forgetChanges(ctx context.Context, now time.Time) {
-	every := cmp.Or(m.ForgetEvery, time.Hour)
 	if m.forget.IsZero() {
-		m.forget = now.Add(rand.N(every)) //nolint:gosec // no secret
+		m.forget = now.Add(rand.N(m.Timing.Forget)) //nolint:gosec // no secret
 		return
 	}
 	if now.Before(m.forget) {
 		return
 	}
-	m.forget = now.Add(every)
+	m.forget = now.Add(m.Timing.Forget)
 	err := m.Store.ForgetConfigChanges(ctx, m.project, m.Settings.ConfigHistory)
 	m.observed.Check(ctx, "forgetting old changes of configs", err)
 }

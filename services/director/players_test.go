@@ -12,6 +12,7 @@ import (
 
 // The leader measures what the last run counted of the players who wait, and the players of what it matches.
 func TestLeaderMeasuresPlayers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.lives(t.Context(), "r")
 	ids := w.create(4)

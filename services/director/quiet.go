@@ -11,7 +11,7 @@ const quietLook = 30 * time.Second
 
 // watchQuiet looks at all quiet projects together, once a second, until ctx ends: a poke may be lost.
 func (s *service) watchQuiet(ctx context.Context) {
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(s.Timing.Look)
 	defer ticker.Stop()
 	for {
 		select {

@@ -24,8 +24,9 @@ import (
 // A project in which nothing is stored that becomes due costs one read a second, together with all others. Tickets are
 // found in it although no poke came.
 func TestQuietProjectsCostOneReadASecond(t *testing.T) {
+	t.Parallel()
 	const projects = 30
-	w := newWorld(t)
+	w, own := newOwnWorld(t)
 	w.runner("r", map[string]function{"c": pairs})
 	w.put(project, "c", nil)
 	for i := 1; i < projects; i++ {
@@ -36,12 +37,12 @@ func TestQuietProjectsCostOneReadASecond(t *testing.T) {
 	}
 	reader := sdkmetric.NewManualReader()
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("")
-	w.director("a", times(), func(o *director.Options) {
+	w.director("a", times(), usual, func(o *director.Options) {
 		o.Meter = telemetry.NewMeter(meter, 0, slog.New(slog.DiscardHandler))
 	})
 	w.until("all projects are quiet", func() bool { return gauge(t, reader, "matchmaker.leading.quiet") == projects })
 
-	calls := w.calls()
+	calls := own.calls()
 	const rounds = 3
 	look := func() {
 		before := calls("get")
@@ -71,8 +72,9 @@ func TestQuietProjectsCostOneReadASecond(t *testing.T) {
 
 // A new project is led at once. The leases of the others are not renewed for it.
 func TestNewProjectsCostTheOthersNothing(t *testing.T) {
+	t.Parallel()
 	const projects, more = 40, 10
-	w := newWorld(t)
+	w, own := newOwnWorld(t)
 	name := func(i int) string { return fmt.Sprintf("project-%d", i) }
 	config := func(i int) {
 		if _, _, err := w.store.PutConfig(t.Context(), name(i), &pb.Config{Id: "c", Function: "c"},
@@ -88,7 +90,7 @@ func TestNewProjectsCostTheOthersNothing(t *testing.T) {
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("")
 	seldom := times()
 	seldom.Lease = time.Hour // leases are renewed each quarter of it
-	w.director("a", seldom, func(o *director.Options) {
+	w.director("a", seldom, usual, func(o *director.Options) {
 		o.Meter = telemetry.NewMeter(meter, 0, slog.New(slog.DiscardHandler))
 	})
 	led := func(n int) {
@@ -98,7 +100,7 @@ func TestNewProjectsCostTheOthersNothing(t *testing.T) {
 		})
 	}
 	led(projects)
-	calls := w.calls()
+	calls := own.calls()
 	before := calls("evalsha")
 	for i := range more {
 		config(projects + i)
@@ -110,25 +112,25 @@ func TestNewProjectsCostTheOthersNothing(t *testing.T) {
 }
 
 // calls tells how often a command of Redis was called.
-func (w *world) calls() func(command string) int {
-	conn, err := new(net.Dialer).DialContext(w.Context(), "tcp", w.redis.Addr())
+func (s *servers) calls() func(command string) int {
+	conn, err := new(net.Dialer).DialContext(s.Context(), "tcp", s.redis.Addr())
 	if err != nil {
-		w.Fatal(err)
+		s.Fatal(err)
 	}
-	w.Cleanup(func() { _ = conn.Close() })
+	s.Cleanup(func() { _ = conn.Close() })
 	in := bufio.NewReader(conn)
 	return func(command string) int {
-		w.Helper()
+		s.Helper()
 		if _, err := io.WriteString(conn, "INFO commandstats\r\n"); err != nil {
-			w.Fatal(err)
+			s.Fatal(err)
 		}
 		size := 0
 		if _, err := fmt.Fscanf(in, "$%d\r\n", &size); err != nil {
-			w.Fatal(err)
+			s.Fatal(err)
 		}
 		info := make([]byte, size+len("\r\n"))
 		if _, err := io.ReadFull(in, info); err != nil {
-			w.Fatal(err)
+			s.Fatal(err)
 		}
 		found := regexp.MustCompile(`cmdstat_` + command + `:calls=(\d+)`).FindSubmatch(info)
 		if found == nil {
@@ -136,7 +138,7 @@ func (w *world) calls() func(command string) int {
 		}
 		n, err := strconv.Atoi(string(found[1]))
 		if err != nil {
-			w.Fatal(err)
+			s.Fatal(err)
 		}
 		return n
 	}

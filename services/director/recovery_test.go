@@ -80,6 +80,7 @@ func (w *world) play() {
 
 // A director that dies after it has claimed a match, before the work queue has it, leaves it to the next one.
 func TestMatchThatNobodySentIsSentByTheNextLeader(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	revision := w.put(project, "c", hosted("f"))
 	tickets := w.create(2)
@@ -102,6 +103,7 @@ func TestMatchThatNobodySentIsSentByTheNextLeader(t *testing.T) {
 
 // A match whose allocation does not begin in time is given up, and its tickets are matched again.
 func TestMatchThatNobodyTakesUpIsGivenUp(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.runner("r", map[string]function{"f": pairs})
 	w.put(project, "c", hosted("f"))
@@ -115,24 +117,26 @@ func TestMatchThatNobodyTakesUpIsGivenUp(t *testing.T) {
 }
 
 func TestTicketsAreTakenAndMatchedLaterWhileNATSIsAway(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w, own := newOwnWorld(t)
 	w.play()
-	w.stopNATS()
+	own.stopNATS()
 	tickets := w.create(20) // each is answered at once
-	w.startNATS()
+	own.startNATS()
 	w.paired(tickets...)
 	w.paired(w.create(2)...)
 }
 
 func TestMatchesGoOnAfterNATSLostItsStore(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w, own := newOwnWorld(t)
 	w.play()
-	w.stopNATS()
+	own.stopNATS()
 	tickets := w.create(4)
-	if err := os.RemoveAll(w.natsDir); err != nil {
+	if err := os.RemoveAll(own.natsDir); err != nil {
 		t.Fatal(err)
 	}
-	w.startNATS()
+	own.startNATS()
 	w.paired(tickets...)
 	w.until("events are published", func() bool {
 		some, err := w.bus.HasEvents(t.Context(), project, time.Time{})
@@ -141,29 +145,31 @@ func TestMatchesGoOnAfterNATSLostItsStore(t *testing.T) {
 }
 
 func TestNothingIsTakenWhileRedisIsAwayAndAllGoesOnWhenItIsBack(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w, own := newOwnWorld(t)
 	w.play()
 	tickets := w.create(1)
-	w.stopRedis()
+	own.stopRedis()
 	err := w.store.Creator(nil).Create(t.Context(), project, &pb.Ticket{Id: "x"})
 	if problem.KindOf(err) != problem.Unavailable {
 		t.Errorf("a create without Redis: %v", err)
 	}
 	w.until("the director notices", func() bool { return w.log.says("reading the state") })
-	w.startRedis()
+	own.startRedis()
 	w.paired(append(tickets, w.create(1)...)...)
 }
 
 // What was in Redis is lost. Everything that comes afterwards works.
 func TestMatchesGoOnAfterRedisLostItsData(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w, own := newOwnWorld(t)
 	w.play()
 	w.create(1) // it waits, and is in the runner's index
-	w.stopRedis()
-	if err := os.RemoveAll(w.redisDir); err != nil {
+	own.stopRedis()
+	if err := os.RemoveAll(own.redisDir); err != nil {
 		t.Fatal(err)
 	}
-	w.startRedis()
+	own.startRedis()
 	w.until("the director notices", func() bool { return w.log.says("the state store lost changes") })
 	w.put(project, "c", hosted("f"))
 	w.paired(w.create(2)...)
@@ -172,27 +178,28 @@ func TestMatchesGoOnAfterRedisLostItsData(t *testing.T) {
 // Redis has the data of a while ago, as after a failover to a replica that lagged. A ticket that was matched since then
 // waits again, and one that was created since then does not exist. The indexes follow.
 func TestMatchesGoOnAfterRedisLostItsLastChanges(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w, own := newOwnWorld(t)
 	w.play()
 	lonely := w.create(1)
-	w.stopRedis()
+	own.stopRedis()
 	before := filepath.Join(t.TempDir(), "before")
-	if err := os.CopyFS(before, os.DirFS(w.redisDir)); err != nil {
+	if err := os.CopyFS(before, os.DirFS(own.redisDir)); err != nil {
 		t.Fatal(err)
 	}
-	w.startRedis()
+	own.startRedis()
 	partner := w.create(1)
 	w.paired(lonely[0], partner[0])
 	phantom := w.create(1)
 
-	w.stopRedis()
-	if err := os.RemoveAll(w.redisDir); err != nil {
+	own.stopRedis()
+	if err := os.RemoveAll(own.redisDir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(w.redisDir, os.DirFS(before)); err != nil {
+	if err := os.CopyFS(own.redisDir, os.DirFS(before)); err != nil {
 		t.Fatal(err)
 	}
-	w.startRedis()
+	own.startRedis()
 	for _, id := range slices.Concat(partner, phantom) {
 		if _, err := w.store.Ticket(t.Context(), project, id); problem.KindOf(err) != problem.NotFound {
 			t.Fatalf("%s still exists: %v", id, err)

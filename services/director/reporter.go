@@ -15,12 +15,8 @@ import (
 	"matchmaker.dev/services/internal/wait"
 )
 
-const (
-	// reportEvery is how often it is stored how good matches were.
-	reportEvery = 5 * time.Second
-	// reportBooks is how many slots of time are kept that could not be stored yet.
-	reportBooks = 4
-)
+// reportBooks is how many slots of time are kept that could not be stored yet.
+const reportBooks = 4
 
 // tell moves what was measured of a match from its proposal to its claim: it is told, and not stored. asked is the
 // report of its config.
@@ -119,7 +115,7 @@ func (r *reporter) run(ctx context.Context) {
 			return
 		case <-r.signal.C():
 		}
-		if wait.For(ctx, reportEvery) != nil {
+		if wait.For(ctx, r.Timing.Save) != nil {
 			return
 		}
 		err := r.save(ctx)

@@ -68,6 +68,7 @@ func (w *world) reported() report.Row {
 // What is measured of a match is told by its event and by reports, on which the next leader goes on, and is not stored
 // with the match.
 func TestLeaderTellsHowGoodMatchesAre(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.runner("r", map[string]function{"f": measuredPairs})
 	w.put(project, "c", &pb.Config{Function: "f", Report: &pb.Report{Attributes: []string{"skill"}}})

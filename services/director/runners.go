@@ -8,12 +8,11 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// The silence of runners is counted in intervals of silenceInterval. After lostAfter intervals a runner is lost with
-// its runs, after forgetAfter it is forgotten. Runners send a heartbeat twice a second.
+// The silence of runners is counted in intervals. After lostAfter of them a runner is lost with its runs, after
+// forgetAfter it is forgotten.
 const (
-	silenceInterval = 500 * time.Millisecond
-	lostAfter       = 4
-	forgetAfter     = 240
+	lostAfter   = 4
+	forgetAfter = 240
 )
 
 // runners are those that this replica has heard from. Silence is counted only while this replica runs: when it stood
@@ -46,8 +45,8 @@ func (r *runners) alive(name string) {
 }
 
 // watch counts silence until ctx ends.
-func (r *runners) watch(ctx context.Context) {
-	ticker := time.NewTicker(silenceInterval)
+func (r *runners) watch(ctx context.Context, interval time.Duration) {
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {

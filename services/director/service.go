@@ -29,6 +29,7 @@
 package director
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -62,12 +63,29 @@ type Options struct {
 	Segments int
 	// ProposalMemory is about how many bytes a project's proposals may take until they are settled; 0 means 512 MiB.
 	ProposalMemory int64
-	// ForgetEvery is how often changes of configs that are too old are forgotten; 0 means every hour.
-	ForgetEvery time.Duration
+	// Timing is what only tests change.
+	Timing Timing
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
+}
+
+// Timing is how often a director does something. Zeros stand for the usual times.
+type Timing struct {
+	// Look is how often a leader looks for work that time has brought; 1 s.
+	Look time.Duration
+	// Save is how often it is stored how long tickets wait and how good matches are; 5 s.
+	Save time.Duration
+	// Silence is the interval in which the silence of runners is counted; 500 ms. They send a heartbeat twice a second.
+	Silence time.Duration
+	// Forget is how often changes of configs that are too old are forgotten; an hour.
+	Forget time.Duration
+}
+
+func (t Timing) orUsual() Timing {
+	return Timing{Look: cmp.Or(t.Look, time.Second), Save: cmp.Or(t.Save, 5*time.Second),
+		Silence: cmp.Or(t.Silence, 500*time.Millisecond), Forget: cmp.Or(t.Forget, time.Hour)}
 }
 
 // Bus is what a director needs of the bus: a *bus.Bus.
@@ -101,6 +119,7 @@ type service struct {
 
 // New makes the service.
 func New(o Options) app.Part {
+	o.Timing = o.Timing.orUsual()
 	s := &service{
 		Options: o, observer: observe.New(o.Meter, o.Tracer), errorLog: observe.NewErrorLog(o.Log),
 		runners: newRunners(), listeners: new(listeners), leaders: map[string]*leader{},
@@ -131,7 +150,7 @@ func (s *service) run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
-	running.Go(func() { s.runners.watch(leading) })
+	running.Go(func() { s.runners.watch(leading, s.Timing.Silence) })
 	running.Go(func() { s.findProjects(leading) })
 	running.Go(func() { s.watchQuiet(leading) })
 	ticker := time.NewTicker(s.Settings.Lease / 4)

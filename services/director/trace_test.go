@@ -113,6 +113,7 @@ func (w *world) tracingRunner() *tracingRunner {
 }
 
 func TestSampledTicketIsTracedThroughItsCycle(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	spans, runner := w.observed(), w.tracingRunner()
 	w.put(project, "pairs", nil)
@@ -162,6 +163,7 @@ func (m *tracingRunner) served(span trace.SpanID) bool {
 
 // The message in the work queue has the span, and so has the match, in case the message is lost.
 func TestTraceGoesOnInTheWorkQueue(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	spans, runner := w.observed(), w.tracingRunner()
 	w.put(project, "pairs", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
@@ -208,6 +210,7 @@ func TestTraceGoesOnInTheWorkQueue(t *testing.T) {
 
 // The span has the kind of the failure, but not the function's text. The log names the trace.
 func TestFailedRunOfASampledTicketIsOnItsSpan(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	spans, runner := w.observed(), w.tracingRunner()
 	says := errors.New("player's property: 42").Error()

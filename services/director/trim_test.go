@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/director"
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -26,8 +26,11 @@ func TestLeaderForgetsOldChangesOfConfigs(t *testing.T) {
 	}
 	settings := times()
 	settings.ConfigHistory = time.Millisecond
-	w.director("one", settings, func(o *director.Options) { o.ForgetEvery = time.Second })
-	w.until("the leader has forgotten the change before", func() bool { return kept() == 1 })
+	w.director("one", settings)
+	w.until("the leader has forgotten the change before", func() bool {
+		w.poke(project, &pb.Poke{Configs: true}) // a quiet project is looked at seldom
+		return kept() == 1
+	})
 }
 
 // Whoever leads a project notes the feed's position, and trims the feed to it a minute later.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ import (
 const (
 	project  = "demo"
 	patience = time.Minute
+	short    = 100 * time.Millisecond
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -39,12 +41,7 @@ var discard = slog.New(slog.DiscardHandler)
 // and a Go function takes the place of the match function.
 type world struct {
 	testing.TB
-	redis             *embedded.Redis
-	nats              *embedded.NATS
-	redisDir, natsDir string
-	// They are reached through these proxies, because they may be on other ports when they are started again.
-	redisLink, natsLink *proxy.Proxy
-	redisAt, natsAt     atomic.Pointer[string]
+	redisURL, natsURL string
 
 	store *state.Store
 	bus   *bus.Bus
@@ -52,72 +49,91 @@ type world struct {
 	n     int
 }
 
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{
-		TB: t, log: new(logBuffer),
-		redisDir: filepath.Join(t.TempDir(), "redis"), natsDir: filepath.Join(t.TempDir(), "nats"),
-	}
+	return worldOn(t, embeddedtest.Redis(t), embeddedtest.NATS(t))
+}
+
+func worldOn(t testing.TB, redisURL, natsURL string) *world {
+	t.Helper()
+	w := &world{TB: t, log: new(logBuffer), redisURL: redisURL, natsURL: natsURL}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(w.log.all())
 		}
 	})
-	w.startRedis()
-	t.Cleanup(func() { _ = w.redis.Close() })
-	w.startNATS()
-	t.Cleanup(func() { _ = w.nats.Close() })
-	w.redisLink, w.natsLink = w.link(&w.redisAt), w.link(&w.natsAt)
 	w.store, w.bus = w.connect()
 	embeddedtest.Prepare(t, w.bus)
 	return w
 }
 
-// link is a proxy to the present address of a server.
-func (w *world) link(at *atomic.Pointer[string]) *proxy.Proxy {
-	w.Helper()
-	l, err := proxy.Listen(w.Context(), func(ctx context.Context) (net.Conn, error) {
+// servers are a Redis and a NATS of a world's own, which can be stopped and started.
+type servers struct {
+	testing.TB
+	redis             *embedded.Redis
+	nats              *embedded.NATS
+	redisDir, natsDir string
+	// The world reaches them through proxies, because they may be on other ports when they are started again.
+	redisAt, natsAt atomic.Pointer[string]
+}
+
+func newOwnWorld(t testing.TB) (*world, *servers) {
+	t.Helper()
+	s := &servers{TB: t, redisDir: filepath.Join(t.TempDir(), "redis"), natsDir: filepath.Join(t.TempDir(), "nats")}
+	s.startRedis()
+	t.Cleanup(func() { _ = s.redis.Close() })
+	s.startNATS()
+	t.Cleanup(func() { _ = s.nats.Close() })
+	return worldOn(t, "redis://"+s.link(&s.redisAt), "nats://"+s.link(&s.natsAt)), s
+}
+
+// link is the address of a proxy to the present address of a server.
+func (s *servers) link(at *atomic.Pointer[string]) string {
+	s.Helper()
+	l, err := proxy.Listen(s.Context(), func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", *at.Load())
 	})
 	if err != nil {
-		w.Fatal(err)
+		s.Fatal(err)
 	}
-	w.Cleanup(func() { _ = l.Close() })
-	return l
+	s.Cleanup(func() { _ = l.Close() })
+	return l.Address()
 }
 
-func (w *world) startRedis() {
-	w.Helper()
+func (s *servers) startRedis() {
+	s.Helper()
 	var err error
-	w.redis, err = embedded.StartRedis(w.Context(), embedded.RedisOptions{Dir: w.redisDir, AOF: true, Log: discard})
-	if err != nil || !w.redis.Persistent() {
-		w.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
+	s.redis, err = embedded.StartRedis(s.Context(), embedded.RedisOptions{Dir: s.redisDir, AOF: true, Log: discard})
+	if err != nil || !s.redis.Persistent() {
+		s.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
 	}
-	at := w.redis.Addr()
-	w.redisAt.Store(&at)
+	at := s.redis.Addr()
+	s.redisAt.Store(&at)
 }
 
-func (w *world) stopRedis() {
-	w.Helper()
-	if err := w.redis.Close(); err != nil {
-		w.Fatal(err)
+func (s *servers) stopRedis() {
+	s.Helper()
+	if err := s.redis.Close(); err != nil {
+		s.Fatal(err)
 	}
 }
 
-func (w *world) startNATS() {
-	w.Helper()
+func (s *servers) startNATS() {
+	s.Helper()
 	var err error
-	if w.nats, err = embedded.StartNATS(w.Context(), embedded.NATSOptions{Dir: w.natsDir, Log: discard}); err != nil {
-		w.Fatal(err)
+	if s.nats, err = embedded.StartNATS(s.Context(), embedded.NATSOptions{Dir: s.natsDir, Log: discard}); err != nil {
+		s.Fatal(err)
 	}
-	at := strings.TrimPrefix(w.nats.URL(), "nats://")
-	w.natsAt.Store(&at)
+	at := strings.TrimPrefix(s.nats.URL(), "nats://")
+	s.natsAt.Store(&at)
 }
 
-func (w *world) stopNATS() {
-	w.Helper()
-	if err := w.nats.Close(); err != nil {
-		w.Fatal(err)
+func (s *servers) stopNATS() {
+	s.Helper()
+	if err := s.nats.Close(); err != nil {
+		s.Fatal(err)
 	}
 }
 
@@ -127,14 +143,12 @@ func (w *world) logger() *slog.Logger { return slog.New(slog.NewTextHandler(w.lo
 // connect makes the connections of one process.
 func (w *world) connect() (*state.Store, *bus.Bus) {
 	w.Helper()
-	redis := state.Server{URL: "redis://" + w.redisLink.Address()}
-	store, err := state.Open(state.Options{Server: redis, Log: discard, History: 100_000})
+	store, err := state.Open(state.Options{Server: state.Server{URL: w.redisURL}, Log: discard, History: 100_000})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = store.Close() })
-	nats := bus.Server{URL: "nats://" + w.natsLink.Address()}
-	b, err := bus.Connect(w.Context(), bus.Options{Server: nats, Log: w.logger()})
+	b, err := bus.Connect(w.Context(), bus.Options{Server: bus.Server{URL: w.natsURL}, Log: w.logger()})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -178,13 +192,16 @@ func (w *world) director(name string, t director.Settings, changes ...func(*dire
 	store, b := w.connect()
 	options := director.Options{
 		Store: store, Bus: b, Log: w.logger(), Now: time.Now, Name: name, Settings: t, Readable: 10 * time.Minute,
-		Events: true,
+		Events: true, Timing: director.Timing{Look: short, Save: short, Silence: short, Forget: short},
 	}
 	for _, change := range changes {
 		change(&options)
 	}
 	return w.run(director.New(options))
 }
+
+// usual leaves the times of a director as they are.
+func usual(o *director.Options) { o.Timing = director.Timing{} }
 
 // run runs a part until stop.
 func (w *world) run(part app.Part) (stop func()) {

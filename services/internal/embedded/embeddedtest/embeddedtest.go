@@ -36,12 +36,7 @@ func Store(tb testing.TB, o state.Options) *state.Store {
 func Bus(tb testing.TB, o bus.Options) *bus.Bus {
 	tb.Helper()
 	o.Log = slog.New(slog.DiscardHandler)
-	nats, err := embedded.StartNATS(tb.Context(), embedded.NATSOptions{Dir: tb.TempDir(), Log: o.Log})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	ends(tb, nats.Close)
-	o.Server.URL = nats.URL()
+	o.Server.URL = NATS(tb)
 	b, err := bus.Connect(tb.Context(), o)
 	if err != nil {
 		tb.Fatal(err)
@@ -52,6 +47,18 @@ func Bus(tb testing.TB, o bus.Options) *bus.Bus {
 		return b.Close(ctx)
 	})
 	return b
+}
+
+// NATS returns the URL of an empty NATS server.
+func NATS(tb testing.TB) string {
+	tb.Helper()
+	log := slog.New(slog.DiscardHandler)
+	nats, err := embedded.StartNATS(tb.Context(), embedded.NATSOptions{Dir: tb.TempDir(), Log: log})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ends(tb, nats.Close)
+	return nats.URL()
 }
 
 // Prepare makes the streams of a bus. A test does not wait for a server that cannot make them, as a service does.

@@ -1,20 +1,25 @@
 package embeddedtest
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
 	"matchmaker.dev/services/internal/embedded"
 )
 
-// Run runs the tests of a binary, which share a Redis, and returns the exit code. TestMain calls it.
+// Run runs the tests of a binary, which share a Redis, and returns the exit code. TestMain calls it. More tests run at a
+// time than usual, unless -parallel says how many: they wait more than they compute.
 func Run(m *testing.M) int {
 	defer shared.close()
+	_ = flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
 	return m.Run()
 }
 
@@ -30,7 +35,7 @@ func Redis(tb testing.TB) string {
 	if err := d.empty(); err != nil {
 		tb.Fatalf("empty the database: %v", err)
 	}
-	return d.server.URL() + "/" + fmt.Sprint(d.number)
+	return d.server.URL() + "/" + strconv.Itoa(d.number)
 }
 
 // shared has the servers until the binary ends.
