@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 // TestChaos is a short run. With this seed the schedule kills processes of most services, of NATS and of Redis, fills
 // the memory of Redis, cuts a route between NATS servers, and freezes a director for longer than its lease.
 func TestChaos(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make check runs it; with -short, simulate checks the promises")
+	}
 	look(t, "../../../functions/examples/c", "../../../pkg", "../../../proto", "../..")
 	var out strings.Builder
 	o := options{
