@@ -44,7 +44,7 @@ type backend struct {
 
 // noticing is how often backends are probed. grace is how long a replica serves requests after it stopped being ready.
 const (
-	noticing = 50 * time.Millisecond
+	noticing = 250 * time.Millisecond
 	grace    = 2 * time.Second
 )
 

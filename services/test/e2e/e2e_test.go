@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"flag"
+	"maps"
+	"os"
 	"testing"
 )
 
@@ -11,24 +13,32 @@ var (
 	raceServices = flag.Bool("race-services", false, "services have the race detector as well, if dev has it")
 )
 
+// TestMain lets more scenarios run side by side than there are processors: they wait more than they work.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 // Test builds the programs once and tests the system in both forms. Of these, dev has the race detector if the tests
 // have it or it is asked for: all services are in its process. It makes separate processes three times as slow.
 func Test(t *testing.T) {
 	made := build(t)
+	separate := made
+	if !*raceServices {
+		separate = made.withoutRace()
+	}
 	t.Run("dev", func(t *testing.T) { dev(t, made) })
-	t.Run("services", func(t *testing.T) {
-		if *raceServices {
-			services(t, made)
-			return
-		}
-		services(t, made.withoutRace())
-	})
+	t.Run("services", func(t *testing.T) { services(t, separate) })
+	t.Run("faults", func(t *testing.T) { faults(t, separate) })
 	// A process takes its child processes with it, however it ends.
 	eventually(t, "no process is left over", func() bool { return len(running(made.dir)) == 0 })
 }
 
-// play runs the scenarios in a system, in parallel.
-func play(t *testing.T, s *system) {
+// play runs the scenarios in a system, in parallel, and those beside them.
+func play(t *testing.T, s *system, beside map[string]func(*testing.T, *project)) {
 	scenarios := map[string]func(*testing.T, *project){
 		"party":           parties,
 		"party-stream":    followParty,
@@ -82,6 +92,7 @@ func play(t *testing.T, s *system) {
 		"measures":        measures,
 		"recorded":        recordTickets,
 	}
+	maps.Copy(scenarios, beside)
 	t.Run("scenario", func(t *testing.T) {
 		for name, scenario := range scenarios {
 			t.Run(name, func(t *testing.T) {

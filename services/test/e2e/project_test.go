@@ -72,30 +72,6 @@ func (p *project) upload(t *testing.T, function, archive string) {
 	if err := p.developer(t).PutFunction(within(t), function, "", file); err != nil {
 		t.Fatal(err)
 	}
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.s.uploads = append(p.s.uploads, upload{p, function})
-}
-
-// upload is a function that was uploaded.
-type upload struct {
-	p        *project
-	function string
-}
-
-// retire deletes all functions. Tests that restart runners would start the instances of all scenarios otherwise, which
-// takes all processors of a small machine for long.
-func (s *system) retire(t *testing.T) {
-	t.Helper()
-	s.mu.Lock()
-	uploads := s.uploads
-	s.uploads = nil
-	s.mu.Unlock() // the balancer needs it
-	for _, u := range uploads {
-		if err := u.p.developer(t).DeleteFunction(within(t), u.function); err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 // rules describe a config.

@@ -55,7 +55,7 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	collector := httptest.NewServer(&s.traces)
 	t.Cleanup(collector.Close)
 	// The queue is large enough to keep all spans on a slow machine.
-	s.env = append(s.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_BSP_SCHEDULE_DELAY=100",
+	s.env = append(s.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_BSP_SCHEDULE_DELAY=500",
 		"OTEL_BSP_MAX_QUEUE_SIZE=100000")
 	if s.settings != "" {
 		s.env = append(s.env, "MATCHMAKER_CONFIG="+s.settings)
@@ -129,13 +129,21 @@ func trust(t *testing.T, s *system, file string) string {
 	return file
 }
 
+// services plays the scenarios, and looks at all that the system wrote meanwhile.
 func services(t *testing.T, made *artefacts) {
 	s := newServices(t, made, startBalancer)
-	play(t, s)
-	t.Run("contract", func(t *testing.T) { runContract(t, s) })
-	t.Run("traced", func(t *testing.T) { traceTickets(t, s.project(t)) })
+	play(t, s, map[string]func(*testing.T, *project){
+		"contract": func(t *testing.T, p *project) { runContract(t, p.s) },
+		"traced":   traceTickets,
+	})
 	t.Run("metrics", func(t *testing.T) { checkMetrics(t, s) })
-	s.retire(t)
+	t.Run("confidential", func(t *testing.T) { confidential(t, s.project(t)) })
+	t.Run("permitted", func(t *testing.T) { checkPermissions(t, s) })
+}
+
+// faults disturbs a system of its own, one fault after the other.
+func faults(t *testing.T, made *artefacts) {
+	s := newServices(t, made, startBalancer)
 	t.Run("director-killed", func(t *testing.T) { directorKilled(t, s.project(t)) })
 	t.Run("director-frozen", func(t *testing.T) { directorFrozen(t, s.project(t)) })
 	t.Run("runner-killed", func(t *testing.T) { runnerKilled(t, s.project(t)) })
@@ -143,11 +151,11 @@ func services(t *testing.T, made *artefacts) {
 	t.Run("nats-away", func(t *testing.T) { natsAway(t, s.project(t)) })
 	t.Run("redis-away", func(t *testing.T) { redisAway(t, s.project(t)) })
 	t.Run("redis-full", func(t *testing.T) { redisFull(t, s.project(t)) })
-	s.retire(t)
 	t.Run("rolling", func(t *testing.T) { rolling(t, s.project(t)) })
 	t.Run("list-lost", func(t *testing.T) { listLost(t, s.project(t)) })
 	t.Run("removed", func(t *testing.T) { remove(t, s.project(t)) })
 	// It also searches what the tests above left behind.
+	t.Run("seats", func(t *testing.T) { seats(t, s.project(t)) })
 	t.Run("confidential", func(t *testing.T) { confidential(t, s.project(t)) })
 	t.Run("drain", func(t *testing.T) {
 		p := s.project(t)

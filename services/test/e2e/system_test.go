@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -49,8 +50,7 @@ type system struct {
 
 	mu       sync.Mutex
 	replicas map[string]*replica // the latest of each name
-	uploads  []upload
-	ended    []*replica // those that were replaced
+	ended    []*replica          // those that were replaced
 }
 
 // newSystem makes a system without processes. They end with the test.
@@ -162,6 +162,7 @@ func (s *system) probe(p *replica, path string) error {
 		return err
 	}
 	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, answer.Body) // or the next probe needs another connection
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: status %d", path, answer.StatusCode)
 	}
