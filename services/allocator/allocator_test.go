@@ -17,7 +17,6 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/settings"
@@ -136,24 +135,15 @@ func start(t *testing.T, s *script, change ...func(*allocator.Options)) *world {
 func prepare(t testing.TB) *world {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), AOF: true, Log: log})
-	if err != nil || !redis.Persistent() {
-		t.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
-	}
-	t.Cleanup(func() { _ = redis.Close() })
-	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = nats.Close() })
-	w := &world{t: t, redis: redis.URL(), nats: nats.URL()}
-	w.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log, History: 1000,
+	w := &world{t: t, redis: embeddedtest.Redis(t), nats: embeddedtest.NATS(t)}
+	var err error
+	w.store, err = state.Open(state.Options{Server: state.Server{URL: w.redis}, Log: log, History: 1000,
 		Clock: w.redisTime})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.store.Close() })
-	if w.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Log: log}); err != nil {
+	if w.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: w.nats}, Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.bus.Close(context.Background()) })

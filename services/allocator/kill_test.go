@@ -43,8 +43,11 @@ var flows = map[string]struct {
 
 func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
 	for name, flow := range flows {
-		for _, step := range flow.steps {
-			for _, when := range []string{"before", "after"} {
+		for i, step := range flow.steps {
+			for j, when := range []string{"before", "after"} {
+				if testing.Short() && i%2 == j%2 {
+					continue // each step once
+				}
 				t.Run(fmt.Sprintf("%s/%s %s", name, when, step), func(t *testing.T) {
 					t.Parallel()
 					w := prepare(t)
@@ -94,7 +97,7 @@ func (w *world) killedAt(t *testing.T, h *hosting, step string, after bool) (hei
 	})
 	redis, nats := k.relay(t, w.redis, redisSteps), k.relay(t, w.nats, natsSteps)
 	w.claim("m", "a", "b")
-	victim := launch(t, "redis://"+redis, "nats://"+nats, web.URL, h.search())
+	victim := launch(t, redis, nats, web.URL, h.search())
 	k.arm(victim)
 	w.send("m")
 	select {
@@ -167,7 +170,7 @@ func (k *killer) at(step string, after bool) bool {
 	return true
 }
 
-// relay is a connection to a server that reports steps to the killer. step says which step a message is.
+// relay is the URL of a connection to a server that reports steps to the killer. step says which step a message is.
 func (k *killer) relay(t *testing.T, to string, step func() func([]byte) string) string {
 	t.Helper()
 	u, err := url.Parse(to)
@@ -180,16 +183,18 @@ func (k *killer) relay(t *testing.T, to string, step func() func([]byte) string)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
+	server := u.Host
+	u.Host = listener.Addr().String()
 	go func() {
 		for {
 			client, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			go k.pass(client, u.Host, step())
+			go k.pass(client, server, step())
 		}
 	}()
-	return listener.Addr().String()
+	return u.String()
 }
 
 // pass forwards what a client and its server send. A client waits for the answer before it sends the next step, so what

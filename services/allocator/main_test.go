@@ -15,6 +15,7 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 )
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(embeddedtest.Run(m))
 }
 
 // soon is how long a dead allocator is waited for: short, since the test has many of them.

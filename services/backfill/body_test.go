@@ -11,6 +11,7 @@ import (
 )
 
 func TestBodiesOfAProjectAreLimited(t *testing.T) {
+	t.Parallel()
 	m := startWith(t, settings.Default[Settings](), func(o *Options, _ *web.Options) {
 		o.Bodies = state.Rate{PerSecond: 1, Burst: 1 << 16}
 	})

@@ -1,12 +1,12 @@
 package backfill
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -20,7 +20,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/keyfile"
@@ -43,6 +43,8 @@ type match struct {
 	trace      []byte       // the mark that tickets are created with
 }
 
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
 func start(t *testing.T) *match {
 	t.Helper()
 	s := settings.Default[Settings]()
@@ -53,24 +55,13 @@ func start(t *testing.T) *match {
 func startWith(t *testing.T, s Settings, change ...func(*Options, *web.Options)) *match {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), Log: log})
-	must(t, err)
-	t.Cleanup(func() { redis.Close() })
 	m := new(match)
+	var err error
 	m.millis.Store(1_900_000_000_000)
-	m.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: log, Clock: m.now})
+	m.store, err = state.Open(state.Options{Server: state.Server{URL: embeddedtest.Redis(t)}, Log: log, Clock: m.now})
 	must(t, err)
 	t.Cleanup(func() { m.store.Close() })
-	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
-	must(t, err)
-	t.Cleanup(func() { must(t, nats.Close()) })
-	m.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Name: "test", Log: log})
-	must(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		must(t, m.bus.Close(ctx))
-	})
+	m.bus = embeddedtest.Bus(t, bus.Options{Name: "test"})
 	m.issuer, err = issuer.Open(t.TempDir(), time.Now)
 	must(t, err)
 	trust := m.issuer.Trust()

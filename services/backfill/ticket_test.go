@@ -77,6 +77,7 @@ func TestApproval(t *testing.T) {
 
 // A change by the server, and its end, reject what was proposed.
 func TestRejection(t *testing.T) {
+	t.Parallel()
 	for name, reject := range map[string]func(m *match, at string) reply{
 		"replaced": func(m *match, at string) reply {
 			return m.put(t, at, `{"Connection":"10.0.0.1:7777","attributes":{"free":1}}`)

@@ -166,6 +166,7 @@ func TestFirstGenerationRunsOverSegments(t *testing.T) {
 
 // Whatever goes wrong with the search is one error for the server.
 func TestFirstGenerationWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
 	s := settings.Default[Settings]()
 	s.RequestTime = 50 * time.Millisecond // and the second for the way
 	m := startWith(t, s)

@@ -110,6 +110,7 @@ func (w *world) checkPreflight(res *http.Response, method, allowed string) {
 
 // A page may read how a party is, and wait until it changes.
 func TestPagesReadParties(t *testing.T) {
+	t.Parallel()
 	const game = "https://game.example"
 	w := startAt(t, nil, func(o *party.Options) { o.Origins = game })
 	p := w.party("ada")

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,8 @@ type world struct {
 	store  *state.Store
 	next   int
 }
+
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
 
 // shown is a party in an answer.
 type shown struct {
@@ -371,6 +374,7 @@ func TestMembersHearOfChanges(t *testing.T) {
 
 // TestSilentMembersLeave has a leader who is not heard of any more.
 func TestSilentMembersLeave(t *testing.T) {
+	t.Parallel()
 	w := start(t, func(s *party.Settings) { s.Silence = 3 * time.Second })
 	p := w.party("ada", "bob")
 	p = w.do("ada", "PUT", "/"+p.ID+"/search", `{}`)

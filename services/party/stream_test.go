@@ -252,6 +252,7 @@ func TestStreamSaysWhyAPartyIsGone(t *testing.T) {
 
 // Who follows the party is there as long as the stream is open, and no longer.
 func TestStreamIsASignOfLife(t *testing.T) {
+	t.Parallel()
 	w := start(t, func(s *party.Settings) { s.Silence = 3 * time.Second })
 	p := w.party("ada", "bob", "eve")
 	ada, bob := w.follow("ada", p.ID, 0), w.follow("bob", p.ID, 1)
@@ -269,6 +270,7 @@ func TestStreamIsASignOfLife(t *testing.T) {
 // A member is silent of whom nothing was noted, whatever it follows. Here the first replica notes nothing, and the
 // other one looks for the silent.
 func TestStreamSaysWhoWasSilent(t *testing.T) {
+	t.Parallel()
 	times := []time.Duration{time.Hour, 3 * time.Second}
 	w := start(t, func(s *party.Settings) { s.Silence, times = times[0], times[1:] })
 	other := &world{t: t, urls: [2]string{w.urls[1], w.urls[1]}, tokens: w.tokens, store: w.store}
@@ -325,6 +327,7 @@ func TestStreamsThatAreRefused(t *testing.T) {
 
 // A stream ends with the token, and the client comes back with another one.
 func TestStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel()
 	w := start(t, defaults)
 	p := w.party("ada")
 	f := w.followAs(issuer.Claims{Kind: auth.Player, Subject: "ada", TTL: 3 * time.Second}, p.ID, 0)
@@ -336,6 +339,7 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 }
 
 func TestStreamSendsHeartbeats(t *testing.T) {
+	t.Parallel()
 	w := startAt(t, nil, func(o *party.Options) { o.Streams.Heartbeat = time.Second })
 	f := w.follow("ada", w.party("ada").ID, 0)
 	f.party()

@@ -150,6 +150,7 @@ func TestCreateWhoseTicketHasItsResultAtOnce(t *testing.T) {
 }
 
 func TestCreateWhoseWaitEndsWithoutAResult(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		prefer string
 		end    func(t *testing.T, r *replicas, id string)

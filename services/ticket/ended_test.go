@@ -109,6 +109,7 @@ func TestServicesThatDelete(t *testing.T) {
 
 // A create that is repeated tells who deleted its ticket no more than a read does.
 func TestCreateIsRepeatedAfterADeletion(t *testing.T) {
+	t.Parallel()
 	r := startTelling(t)
 	create := func() (status int, text string) {
 		return r.as(t, lobby(auth.ScopeAct), http.MethodPost, r.urls[0], ofThree, auth.OnBehalfOf, "zoe",

@@ -104,6 +104,7 @@ func TestLimitOfAPlayersTickets(t *testing.T) {
 }
 
 func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	send := func(replica int, body, key string, headers ...string) answer {
 		t.Helper()

@@ -237,6 +237,7 @@ func TestLimitsOfPropertiesOfClaims(t *testing.T) {
 
 // A create that waits is answered with what the token vouches for, and its key stands for what was sent.
 func TestPropertiesOfClaimsAreAnswered(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.set(t, propertyRules(&pb.PropertyRule{Property: "p", SetBy: "claim", Claim: "p"}))
 	as := *r

@@ -78,6 +78,7 @@ func TestTicketSaysWhichOfItsQueuesNobodyServes(t *testing.T) {
 }
 
 func TestCreateThatWaitsSaysWhichQueuesNobodyServes(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	status, text, err := r.send(t.Context(), http.MethodPost, r.urls[0], `{"queues":["ranked"]}`, "Prefer", "wait=1")
 	must(t, err)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ import (
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/ticket"
 )
+
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
 
 // replicas are two processes of the service.
 type replicas struct {

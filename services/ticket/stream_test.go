@@ -236,10 +236,14 @@ func TestStreamsThatAreRefused(t *testing.T) {
 
 // A stream ends with the token, and the client comes back with another one.
 func TestStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	id := r.create(t)
-	short := *r
-	short.token = r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", TTL: 8 * time.Second})
+	short, life := *r, 8*time.Second
+	if testing.Short() {
+		life = 4 * time.Second
+	}
+	short.token = r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", TTL: life})
 	f := short.open(t, 0, id)
 	f.expect("waiting", id)
 	f.expect("reconnect", `{"reason":"token"}`)
@@ -247,6 +251,7 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 }
 
 func TestStreamSendsHeartbeats(t *testing.T) {
+	t.Parallel()
 	r := startWith(t, state.Options{}, func(o *ticket.Options) { o.Settings.Streams.Heartbeat = time.Second })
 	f := r.open(t, 0, r.create(t))
 	f.expect("waiting", "")

@@ -3,15 +3,15 @@ package ratelimit_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http/httptest"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/state"
@@ -32,20 +32,11 @@ func (c *counted) Allow(ctx context.Context, project, name string, rate state.Ra
 	return err
 }
 
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
 // A flood asks the state about as often as it is allowed something, and is allowed no less for that.
 func TestFloodAsksTheStateSeldom(t *testing.T) {
-	log := slog.New(slog.DiscardHandler)
-	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = redis.Close() })
-	store, err := state.Open(state.Options{Server: state.Server{URL: "redis://" + redis.Addr()}, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	buckets := &counted{Store: store}
+	buckets := &counted{Store: embeddedtest.Store(t, state.Options{})}
 	served := 0
 	handle := ratelimit.PerProject(buckets, "flood", state.Rate{PerSecond: 20, Burst: 5})(func(echo.Context) error {
 		served++

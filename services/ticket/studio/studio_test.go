@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +43,8 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
 
 // world is the service with a store and a bus.
 type world struct {
@@ -368,6 +371,7 @@ func TestStreamGoesOnWhereTheClientWas(t *testing.T) {
 }
 
 func TestStreamOfAPlayerLearnsOfNewTickets(t *testing.T) {
+	t.Parallel()
 	w := start(t, nil)
 	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Tickets: &pb.TicketRules{Listed: true}},
 		state.AnyRevision))
