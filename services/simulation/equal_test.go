@@ -13,6 +13,7 @@ import (
 // Twenty configs over the same tickets run less often than each alone would. All tickets are matched nevertheless, and
 // not much later.
 func TestManyConfigsOverEqualPoolsNeedFewRuns(t *testing.T) {
+	t.Parallel()
 	const configs, seconds = 20, 15
 	s := duels(t, `{"window": 1e9}`, 300, seconds*time.Second)
 	s.Measure.To = (seconds - 1) * time.Second

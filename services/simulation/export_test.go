@@ -2,8 +2,12 @@ package simulation
 
 import "context"
 
-// Joined simulates parts and returns how many of them the result has.
-func Joined(ctx context.Context, o Options) (n int, err error) {
+// RunParts simulates parts, and also returns how many of them the result has.
+func RunParts(ctx context.Context, o Options) (r *Result, n int, err error) {
 	chain, err := simulateParts(ctx, &o)
-	return len(chain), err
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err = join(chain)
+	return r, len(chain), err
 }

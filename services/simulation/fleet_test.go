@@ -11,6 +11,7 @@ import (
 
 // Two configs want the same tickets. Where the fleet of one has no server, the other one takes them at once.
 func TestConfigsHaveTheirOwnFleets(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 1e9}`, 20, 2*time.Minute)
 	s.Measure.To = s.Population.Duration - 5*time.Second
 	s.Configs[0].Hosting = &pb.Hosting{Fleet: "eu"}
@@ -47,6 +48,7 @@ func TestConfigsHaveTheirOwnFleets(t *testing.T) {
 
 // A config says what its tickets do when an allocation fails.
 func TestAllocationsFail(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 1e9}`, 10, 5*time.Minute)
 	s.Configs[0].Hosting = &pb.Hosting{Fleet: "eu"}
 	s.Fleet = simulation.Fleet{Allocation: distribution(t, "1"), Errors: 0.25}
@@ -105,6 +107,7 @@ func TestServersSayWhoIsInTheirGames(t *testing.T) {
 		"there are none":  {rules(t, ``), 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := run(t, c.scenario, 1)
 			if ended := len(r.Waits); ended != r.Tickets {
 				t.Errorf("%d of %d tickets ended", ended, r.Tickets)
@@ -122,6 +125,7 @@ func TestServersSayWhoIsInTheirGames(t *testing.T) {
 
 // Players are asked before they join a running game, and those who accepted wait again when the other one declines.
 func TestPlayersAreAskedBeforeTheyJoin(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 1e9, "refill": true}`, 5, 5*time.Minute)
 	s.Configs[0].Hosting, s.Configs[0].Acceptance = &pb.Hosting{Fleet: "eu"}, 10_000
 	s.Fleet = simulation.Fleet{Allocation: distribution(t, "1"), Game: distribution(t, "60"),

@@ -13,6 +13,7 @@ import (
 
 // A function that works on changes gets them where many tickets wait, as from a runner. It proposes the same.
 func TestFunctionGetsWhatChanged(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 0, "widen": 0.001}`, 200, 40*time.Second)
 	s.Population.Patience = distribution(t, "exponential:30")
 	r := run(t, s, 1)
@@ -53,6 +54,7 @@ func (l *line) Next() (*population.Arrival, bool) {
 
 // One that overlooks matches when it works on changes gets all tickets from then on, and the result says so.
 func TestOverlookingIsFound(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{}`, 1, 30*time.Second)
 	s.Configs[0].Function, s.Functions = "deaf", map[string][]byte{"deaf": modules(t).deaf}
 	s.Service.WaitLimit = 40 * time.Second

@@ -45,7 +45,8 @@ var sharedFixture = sync.OnceValues(func() (f fixture, err error) {
 		return f, err
 	}
 	f.box, err = sandbox.New(sandbox.Options{Dir: filepath.Join(f.dir, "box"), Binary: child,
-		Log: slog.New(slog.DiscardHandler), Limits: sandbox.Limits{Run: time.Minute}})
+		Log:    slog.New(slog.DiscardHandler),
+		Limits: sandbox.Limits{Run: time.Minute, Start: time.Minute, Compile: 5 * time.Minute}})
 	return f, err
 })
 

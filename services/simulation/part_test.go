@@ -12,11 +12,15 @@ import (
 // Parts of the time that are simulated beside each other give the same result as one piece.
 func TestPartsAreTheWhole(t *testing.T) {
 	const differ = "many wait for long, so that parts differ to the end"
+	lasting := 6 * time.Minute
+	if testing.Short() {
+		lasting = 4 * time.Minute
+	}
 	for name, change := range map[string]func(s *simulation.Scenario){
 		"impatient": func(s *simulation.Scenario) { s.Population.Patience = distribution(t, "exponential:20") },
 		"a part is measured": func(s *simulation.Scenario) {
 			s.Population.Patience = distribution(t, "exponential:20")
-			s.Measure.From, s.Measure.To = time.Minute, 5*time.Minute
+			s.Measure.From, s.Measure.To = lasting/6, lasting*5/6
 		},
 		differ: func(s *simulation.Scenario) {
 			s.Configs[0].Settings = []byte(`{"window": 0, "widen": 0.5}`)
@@ -34,16 +38,21 @@ func TestPartsAreTheWhole(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := duels(t, `{"window": 5, "widen": 2}`, 5, 6*time.Minute)
+			t.Parallel()
+			s := duels(t, `{"window": 5, "widen": 2}`, 5, lasting)
 			change(s)
 			whole := run(t, s, 3)
 			o := simulation.Options{Box: modules(t).box, Scenario: s, Seed: 3, Parts: 3}
-			if n, err := simulation.Joined(t.Context(), o); n < 2 && name != differ || err != nil {
-				t.Errorf("%d parts are joined, %v", n, err)
+			var parts *simulation.Result
+			var joined int
+			var err error
+			if name == differ {
+				parts, err = simulation.Run(t.Context(), o)
+			} else {
+				parts, joined, err = simulation.RunParts(t.Context(), o)
 			}
-			parts, err := simulation.Run(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
+			if err != nil || name != differ && joined < 2 {
+				t.Fatalf("%d parts are joined, %v", joined, err)
 			}
 			if a, b := comparable(whole), comparable(parts); !reflect.DeepEqual(a, b) {
 				a.Waits, a.Matches, b.Waits, b.Matches = nil, nil, nil, nil

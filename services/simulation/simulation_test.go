@@ -27,6 +27,7 @@ func comparable(r *simulation.Result) simulation.Result {
 }
 
 func TestResultIsReproducible(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 1, "widen": 2}`, 20, time.Minute)
 	s.Population.Patience = distribution(t, "exponential:20")
 	s.Population.Parties = []float64{3, 1}
@@ -43,6 +44,7 @@ func TestResultIsReproducible(t *testing.T) {
 // Where everybody plays with everybody, the second of two waits for the service only, and the first until the second
 // comes: the mean wait is half of the mean time between two players.
 func TestWaitsAreThoseOfTheory(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 1e9}`, 1, 2*time.Hour)
 	s.Measure.To = s.Population.Duration - time.Minute
 	r := run(t, s, 3)
@@ -65,6 +67,7 @@ func TestWaitsAreThoseOfTheory(t *testing.T) {
 
 // Nobody is matched beyond the window, and the wait that widens it is waited for.
 func TestMatchesAreThoseOfTheFunction(t *testing.T) {
+	t.Parallel()
 	r := run(t, duels(t, `{"window": 2, "widen": 1, "maxWindow": 30}`, 10, 2*time.Minute), 1)
 	if len(r.Matches) < 400 {
 		t.Fatalf("%d matches", len(r.Matches))
@@ -78,6 +81,7 @@ func TestMatchesAreThoseOfTheFunction(t *testing.T) {
 }
 
 func TestImpatientPlayersLeave(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 0, "widen": 0}`, 10, time.Minute)
 	s.Population.Patience = distribution(t, "7.5")
 	r := run(t, s, 1)
@@ -97,6 +101,7 @@ func TestImpatientPlayersLeave(t *testing.T) {
 }
 
 func TestErrorsOfTheFunctionEndTickets(t *testing.T) {
+	t.Parallel()
 	r := run(t, duels(t, `{"window": 0, "widen": 0, "timeout": 5}`, 10, time.Minute), 1)
 	if n := count(r, simulation.Failed); n != r.Tickets {
 		t.Errorf("%d of %d got an error", n, r.Tickets)
@@ -110,6 +115,7 @@ func TestErrorsOfTheFunctionEndTickets(t *testing.T) {
 
 // Two servers with games of ten seconds have six matches a minute each.
 func TestFleetIsNeverTooSmall(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 1e9}`, 4, 10*time.Minute)
 	s.Configs[0].Hosting = &pb.Hosting{Fleet: "eu"}
 	s.Fleet = simulation.Fleet{Servers: 2, Allocation: distribution(t, "1"), Game: distribution(t, "7"),
@@ -133,6 +139,7 @@ func TestFleetIsNeverTooSmall(t *testing.T) {
 
 // Players of declined matches wait again, and all end once.
 func TestDeclinedMatchesLetOthersWaitAgain(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 1e9}`, 10, 10*time.Minute)
 	s.Configs[0].Acceptance = 10_000
 	s.Acceptance = simulation.Acceptance{Decline: 0.1, Silent: 0.1, Answer: distribution(t, "uniform:1:5")}
@@ -157,6 +164,7 @@ func TestDeclinedMatchesLetOthersWaitAgain(t *testing.T) {
 
 // Who leaves a running game makes room for another, who needs no new game.
 func TestRunningGamesAreFilled(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 1e9, "refill": true}`, 5, 5*time.Minute)
 	s.Configs[0].Hosting = &pb.Hosting{Fleet: "eu"}
 	s.Fleet = simulation.Fleet{Allocation: distribution(t, "1"), Game: distribution(t, "60"),
@@ -181,6 +189,7 @@ func TestRunningGamesAreFilled(t *testing.T) {
 
 // Two configs want the same tickets, and each ticket is matched once.
 func TestConfigsShareTheTickets(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 5, "widen": 0}`, 20, 2*time.Minute)
 	s.Configs = append(s.Configs, &pb.Config{Id: "wide", Function: "duel",
 		Settings: []byte(`{"window": 50, "widen": 1, "timeout": 20}`)})
@@ -202,6 +211,7 @@ func TestConfigsShareTheTickets(t *testing.T) {
 
 // Tickets in queues that no config serves wait, and others do not.
 func TestQueuesAreServed(t *testing.T) {
+	t.Parallel()
 	s := duels(t, `{"window": 1e9}`, 10, time.Minute)
 	s.Population.Queues, s.Population.Patience = []string{"ranked"}, distribution(t, "5")
 	if r := run(t, s, 1); count(r, simulation.Left) != r.Tickets || r.Runs == 0 {
