@@ -19,7 +19,6 @@ import (
 
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/sandbox"
@@ -43,7 +42,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		return m.Run()
+		return embeddedtest.Run(m)
 	}())
 }
 
@@ -56,7 +55,7 @@ type bench struct {
 	bus        *bus.Bus
 	clock      *clock
 	boxDir     string
-	redis      string          // address
+	redis      string          // URL
 	log        strings.Builder // of the sweeper
 	project    string          // of requests
 }
@@ -82,21 +81,13 @@ func start(t *testing.T, change func(*Options)) *bench {
 func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: t.TempDir(), Log: log})
-	must(t, err)
-	t.Cleanup(func() { redis.Close() })
-	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
-	must(t, err)
-	t.Cleanup(func() { nats.Close() })
-
-	b := &bench{clock: newClock(), boxDir: t.TempDir(), redis: redis.Addr(), project: "demo"}
-	b.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Functions: 20, History: 1000, Log: log,
+	b := &bench{clock: newClock(), boxDir: t.TempDir(), redis: embeddedtest.Redis(t), project: "demo"}
+	var err error
+	b.store, err = state.Open(state.Options{Server: state.Server{URL: b.redis}, Functions: 20, History: 1000, Log: log,
 		Clock: b.clock.now})
 	must(t, err)
 	t.Cleanup(func() { b.store.Close() })
-	b.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Name: "test", Log: log})
-	must(t, err)
-	t.Cleanup(func() { b.bus.Close(context.Background()) })
+	b.bus = embeddedtest.Bus(t, bus.Options{Name: "test"})
 	embeddedtest.Prepare(t, b.bus)
 	box, err := sandbox.New(sandbox.Options{Dir: b.boxDir, Log: log, Binary: child})
 	must(t, err)
