@@ -56,7 +56,7 @@ func schedule(rate int, over time.Duration, pairs bool, random *rand.Rand) []arr
 		case i%2 == 0:
 			at += time.Duration(random.ExpFloat64() * gap * 2)
 		}
-		all[i] = arrival{at: at, player: i % players, skill: min(max(1500+300*random.NormFloat64(), 0), 2999)}
+		all[i] = arrival{at: at, player: i, skill: min(max(1500+300*random.NormFloat64(), 0), 2999)}
 	}
 	return all
 }
@@ -105,7 +105,7 @@ func (a *arrivals) begin(ctx context.Context) {
 	a.before = make([]arrival, n)
 	for i := range a.before {
 		at := time.Duration(math.Sqrt(float64(i)/float64(n)) * float64(a.warm))
-		a.before[i] = arrival{at: at, player: i % players, skill: 1500}
+		a.before[i] = arrival{at: at, player: i, skill: 1500}
 	}
 	a.play(ctx, a.before)
 }
@@ -161,7 +161,7 @@ func (a *arrivals) match(w *wire, p *arrival) error {
 	if a.one {
 		return a.matchAtOnce(w, p)
 	}
-	token := a.tokens[p.player]
+	token := a.tokens[p.player%len(a.tokens)]
 	began := time.Now()
 	status, body, err := w.do(creation(a.host, a.project, token, "", p.skill))
 	if err != nil {
@@ -183,7 +183,7 @@ func (a *arrivals) match(w *wire, p *arrival) error {
 // matchAtOnce does both in one request.
 func (a *arrivals) matchAtOnce(w *wire, p *arrival) error {
 	began := time.Now()
-	status, length, err := w.begin(creation(a.host, a.project, a.tokens[p.player], held, p.skill))
+	status, length, err := w.begin(creation(a.host, a.project, a.tokens[p.player%len(a.tokens)], held, p.skill))
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (a *arrivals) again(ctx context.Context, i int, from, to time.Time) (waited
 	}
 	defer w.close()
 	for n := i; ctx.Err() == nil; n++ {
-		p := arrival{player: n % len(a.tokens), skill: float64(n * 7919 % reach), until: to.Add(time.Second)}
+		p := arrival{player: n, skill: float64(n * 7919 % reach), until: to.Add(time.Second)}
 		err := a.match(w, &p)
 		if now := time.Now(); now.After(to) {
 			return waited, nil

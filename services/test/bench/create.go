@@ -38,11 +38,11 @@ func (r *round) create(ctx context.Context, i *installation) (err error) {
 				return err
 			}
 			v := &volley{address: host, connections: n, over: r.Volley, requests: creations(host, p.name, p.tokens)}
-			before, beforeBare := i.used().system(), familyTime(bare.PID())
+			before, beforeBare := i.used().system(), familyTimes(bare.PID())[0]
 			if answers[which], err = v.run(ctx); err != nil {
 				return err
 			}
-			used[which] = []time.Duration{familyTime(bare.PID()) - beforeBare, i.used().system() - before}[which]
+			used[which] = []time.Duration{familyTimes(bare.PID())[0] - beforeBare, i.used().system() - before}[which]
 		}
 		load := fmt.Sprintf("%d connections", n)
 		r.add(load, perSec, answers[1].rate).than("a bare handler", answers[0].rate).atLeast(createAim)

@@ -60,6 +60,8 @@ type round struct {
 	*binary
 	// number counts rounds from 0. A round has the same arrivals with each binary.
 	number int
+	// system is measured; nil when each round starts one.
+	system *installation
 	// errs gets the progress, logs those of the services.
 	errs, logs io.Writer
 	readings   []*reading
@@ -79,6 +81,9 @@ func (r *round) seed() uint64 { return r.Seed + uint64(r.number) }
 
 // with starts a system for a measurement, and ends it afterwards.
 func (r *round) with(ctx context.Context, measure func(*installation) error) (err error) {
+	if r.system != nil {
+		return measure(r.system)
+	}
 	i, err := install(ctx, r.binary.Matchmaker, r.logs, arguments(r.With))
 	if err != nil {
 		return err

@@ -11,12 +11,18 @@ import (
 	"matchmaker.dev/services/test/launch"
 )
 
-// familyTime is the processor time of a process and its children.
-func familyTime(pid int) (used time.Duration) {
-	for _, p := range family(pid) {
-		used += processorTime(p)
+// familyTimes are the processor times of processes, each with its children.
+func familyTimes(pids ...int) []time.Duration {
+	times := make([]time.Duration, len(pids))
+	for i, pid := range pids {
+		times[i] = processorTime(pid)
 	}
-	return used
+	for child, p := range processes() {
+		if i := slices.Index(pids, p.parent); i >= 0 {
+			times[i] += processorTime(child)
+		}
+	}
+	return times
 }
 
 // familyMemory is the memory of a process and its children in MiB.

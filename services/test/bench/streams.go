@@ -3,9 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,23 +19,19 @@ const (
 	streamTimeAim   = 100.0
 )
 
-// streamLimits are arguments of the ticket service under which a thousand players may follow ten thousand tickets.
-var streamLimits = []string{"--max-streams", "100000", "--max-streams-player", "1000"}
+// streamLimits are those, as --with has them, under which a thousand players may follow ten thousand tickets.
+var streamLimits = []string{"ticket=--max-streams=100000", "ticket=--max-streams-player=1000"}
 
 // streams measures players who follow their tickets, each by a stream: what a stream takes, and how soon those are told
 // for whom somebody comes.
-func (r *round) streams(ctx context.Context) (err error) {
-	i, err := install(ctx, r.binary.Matchmaker, r.logs, func(s catalog.Service) []string {
-		args := arguments(r.With)(s)
-		if s.Name == catalog.Ticket {
-			args = append(args, streamLimits...)
-		}
-		return args
-	})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.Close()) }()
+func (r *round) streams(ctx context.Context) error {
+	limited := *r.options
+	limited.With = slices.Concat(r.With, streamLimits)
+	r.options = &limited
+	return on((*round).follow)(r, ctx)
+}
+
+func (r *round) follow(ctx context.Context, i *installation) error {
 	p, err := r.ready(ctx, i, "streams", false)
 	if err != nil {
 		return err

@@ -20,7 +20,11 @@ import (
 )
 
 // installation is a system of many processes.
-type installation struct{ *launch.Installation }
+type installation struct {
+	*launch.Installation
+	// players is how many a load comes from. One who comes again while her ticket waits would not be shown to functions.
+	players int
+}
 
 // install starts all processes of a system. The rate limits are on, but too high to be reached: a thousand players
 // stand for millions. more are arguments that a service has beside the usual ones; nil for none.
@@ -45,7 +49,7 @@ func install(ctx context.Context, matchmaker string, errs io.Writer, more func(c
 	if err != nil {
 		return nil, err
 	}
-	return &installation{i}, nil
+	return &installation{i, players}, nil
 }
 
 // project is a project of an installation and its players.
@@ -57,8 +61,7 @@ type project struct {
 	lobby  string
 }
 
-// players is how many players a load comes from. One who comes again while her ticket waits would not be shown to
-// functions.
+// players is how many players a load comes from. They stand for millions.
 const players = 10_000
 
 // tokenTime is longer than any measurement.
@@ -66,7 +69,7 @@ const tokenTime = 7 * 24 * time.Hour
 
 // newProject begins a project: it uploads the match function and returns when it runs.
 func (i *installation) newProject(ctx context.Context, name, function string) (*project, error) {
-	p := &project{installation: i, name: name, tokens: make([]string, players)}
+	p := &project{installation: i, name: name, tokens: make([]string, i.players)}
 	for k := range p.tokens {
 		var err error
 		if p.tokens[k], err = i.Tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: fmt.Sprintf("player-%d", k),
@@ -133,10 +136,21 @@ const generator = "generator"
 // used is what has been spent until now.
 func (i *installation) used() spent {
 	s := spent{generator: processorTime(os.Getpid())}
-	for _, part := range i.Parts() {
-		s[part] = familyTime(i.PID(part))
+	parts, times := i.times()
+	for n, part := range parts {
+		s[part] = times[n]
 	}
 	return s
+}
+
+// times are the processor times of the parts until now.
+func (i *installation) times() (parts []string, all []time.Duration) {
+	parts = i.Parts()
+	pids := make([]int, len(parts))
+	for n, part := range parts {
+		pids[n] = i.PID(part)
+	}
+	return parts, familyTimes(pids...)
 }
 
 func (s spent) since(before spent) spent {

@@ -13,9 +13,9 @@ type use struct {
 // sample reads what all parts have used until now.
 func (i *installation) sample() map[string]use {
 	all := map[string]use{}
-	for _, part := range i.Parts() {
-		pid := i.PID(part)
-		all[part] = use{time: familyTime(pid), memory: familyMemory(pid)}
+	parts, times := i.times()
+	for n, part := range parts {
+		all[part] = use{time: times[n], memory: familyMemory(i.PID(part))}
 	}
 	return all
 }
