@@ -45,7 +45,11 @@ func TestResultIsReproducible(t *testing.T) {
 // comes: the mean wait is half of the mean time between two players.
 func TestWaitsAreThoseOfTheory(t *testing.T) {
 	t.Parallel()
-	s := duels(t, `{"window": 1e9}`, 1, 2*time.Hour)
+	hours := 2
+	if testing.Short() {
+		hours = 1
+	}
+	s := duels(t, `{"window": 1e9}`, 1, time.Duration(hours)*time.Hour)
 	s.Measure.To = s.Population.Duration - time.Minute
 	r := run(t, s, 3)
 	w := r.Whole()
@@ -60,7 +64,7 @@ func TestWaitsAreThoseOfTheory(t *testing.T) {
 	if p25 := w.Waits.Quantile(0.25); p25 != service {
 		t.Errorf("the second of two waits for %.4f s, not %.4f", p25, service)
 	}
-	if n := count(r, simulation.Matched); n != len(r.Waits) || r.Tickets < 7000 || r.Players != r.Tickets {
+	if n := count(r, simulation.Matched); n != len(r.Waits) || r.Tickets < 3500*hours || r.Players != r.Tickets {
 		t.Errorf("%d of %d are matched, of %d tickets", n, len(r.Waits), r.Tickets)
 	}
 }
