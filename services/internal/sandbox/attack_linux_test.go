@@ -48,6 +48,7 @@ func kilobytes(t *testing.T, pid int, field string) int {
 }
 
 func TestTakenOverChildMakesNoThreads(t *testing.T) {
+	t.Parallel()
 	i, _ := taken(t, "threads")
 	before := status(t, i.Pid(), "Threads")
 	if n := gets(t, i)["made"]; n != 0 {
@@ -62,6 +63,7 @@ func TestTakenOverChildMakesNoThreads(t *testing.T) {
 }
 
 func TestTakenOverChildMakesFewPageTables(t *testing.T) {
+	t.Parallel()
 	i, _ := taken(t, "page tables")
 	got := gets(t, i)
 	if got["read"]+got["refused flag"] != 0 || got["far"] > 40 || got["left"] > 8 { // a few are not that far
@@ -77,6 +79,7 @@ func TestTakenOverChildMakesFewPageTables(t *testing.T) {
 }
 
 func TestTakenOverChildMapsItsMemoryOnce(t *testing.T) {
+	t.Parallel()
 	i, _ := taken(t, "memory twice")
 	if n := gets(t, i)["made"]; n != 0 {
 		t.Errorf("it mapped its memory %d times more", n)
@@ -85,6 +88,7 @@ func TestTakenOverChildMapsItsMemoryOnce(t *testing.T) {
 
 // Whatever a child sends counts: its run fails after a bounded number of frames and lines.
 func TestEachFrameCounts(t *testing.T) {
+	t.Parallel()
 	for attack, most := range map[string]int{"empty frames": 0, "short lines": 1520, "long frames": 2268} {
 		t.Run(attack, func(t *testing.T) {
 			i, log := taken(t, attack)
@@ -101,6 +105,7 @@ func TestEachFrameCounts(t *testing.T) {
 
 // What a child writes to its standard error is read up to a limit, and measured.
 func TestStandardErrorIsBounded(t *testing.T) {
+	t.Parallel()
 	b := attackBox(t, "mutters")
 	i, _ := start(t, b, load(t, b, reactor(echo()).bytes()))
 	// The limit, what the pipe holds, and what was read last.

@@ -16,7 +16,10 @@ import (
 type Options struct {
 	// Dir is where modules and their machine code are cached, also for a later Box. It is created. No other process may
 	// write there, because its files are executed.
-	Dir    string
+	Dir string
+	// Code is a folder of machine code that Boxes share, also those of other processes of this user: see [UserCode]. A Box
+	// for modules of strangers has none. It is created. Where it cannot be used, the Box says so and goes on without it.
+	Code   string
 	Limits Limits
 	// Cache bounds what modules that nobody holds take of Dir.
 	Cache CacheLimits
@@ -42,6 +45,7 @@ type Box struct {
 	fileRules   *ruleset // of every child
 	newMemory   func(size int) *sharedMemory
 	cacheLimits CacheLimits
+	code        *codeCache // nil when there is none
 	now         func() time.Time
 
 	lanes   *lanes
@@ -112,6 +116,11 @@ func New(o Options) (*Box, error) {
 		quit:    make(chan struct{}), pruneEnded: make(chan struct{}),
 		cached: map[string]*cacheEntry{}, loadings: map[string]*loading{}, processes: map[*process]bool{},
 	}
+	if o.Code != "" {
+		if b.code, err = openCodeCache(o.Code); err != nil {
+			b.log.Warn("the folder of machine code cannot be used: modules are compiled again", "folder", o.Code, "error", err)
+		}
+	}
 	go b.pruneRegularly()
 	if err := b.inspect(o.Require); err != nil {
 		b.Close()
@@ -137,6 +146,7 @@ func (b *Box) Close() {
 		<-p.exited
 	}
 	b.loaders.Wait()
+	b.code.close()
 	_ = b.null.Close()
 }
 

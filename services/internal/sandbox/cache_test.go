@@ -50,6 +50,7 @@ func cachedHashes(t *testing.T, dir string) []string {
 }
 
 func TestCacheIsBoundedBySize(t *testing.T) {
+	t.Parallel()
 	dir, c := t.TempDir(), newClock()
 	b := boxOf(t, sandbox.Options{Dir: dir, Cache: sandbox.CacheLimits{Bytes: 1}, Now: c.now, Binary: child(t)})
 	one := load(t, b, numbered(1))
@@ -74,6 +75,7 @@ func TestCacheIsBoundedBySize(t *testing.T) {
 // TestHeldModulesAreBounded: what runs on the disk is bounded over all owners, and each may have half of what the
 // others leave. Who gives some back makes room. What is not held makes room for what is.
 func TestHeldModulesAreBounded(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	probe := newBox(t, sandbox.Limits{})
 	m := load(t, probe, numbered(1))
@@ -131,6 +133,7 @@ func TestHeldModulesAreBounded(t *testing.T) {
 }
 
 func TestCacheIsBoundedByAge(t *testing.T) {
+	t.Parallel()
 	dir, c := t.TempDir(), newClock()
 	keep := sandbox.CacheLimits{Age: time.Hour}
 	b := boxOf(t, sandbox.Options{Dir: dir, Cache: keep, Now: c.now, Binary: child(t)})
@@ -167,6 +170,7 @@ func TestCacheIsBoundedByAge(t *testing.T) {
 // Goroutines load and release modules concurrently, and the cache keeps none that is not held. Whoever loaded a module
 // can start it.
 func TestLoadWhileOtherModulesAreRemoved(t *testing.T) {
+	t.Parallel()
 	b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Cache: sandbox.CacheLimits{Bytes: 1}, Binary: child(t)})
 	var wg sync.WaitGroup
 	for g := range 4 {
@@ -194,6 +198,7 @@ func TestLoadWhileOtherModulesAreRemoved(t *testing.T) {
 }
 
 func TestOpenFindsIntactModules(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b := boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
 	m := load(t, b, numbered(1))
@@ -221,6 +226,7 @@ func TestOpenFindsIntactModules(t *testing.T) {
 
 // Damaged modules are repaired when they are started again, by the Box that holds them and by the next one.
 func TestDamagedModulesAreRepaired(t *testing.T) {
+	t.Parallel()
 	overwrite := func(t *testing.T, file string, change func([]byte) []byte) {
 		b, err := os.ReadFile(file)
 		if err != nil {

@@ -37,6 +37,7 @@ func refused(t *testing.T, b *sandbox.Box, tests map[string]refusal) {
 }
 
 func TestLoadRefuses(t *testing.T) {
+	t.Parallel()
 	good := reactor(echo())
 	withImport := func(i imported) []byte { return reactor(echo(), i).bytes() }
 	withGlobal := func(from, name string) []byte {
@@ -111,6 +112,7 @@ func bomb(locals, ifs int) []byte {
 }
 
 func TestCompileBomb(t *testing.T) {
+	t.Parallel()
 	t.Run("time", func(t *testing.T) {
 		b := newBox(t, sandbox.Limits{Compile: time.Second, Shape: wasm.Unlimited()})
 		refused(t, b, map[string]refusal{"bomb": {bomb(2000, 8000),
@@ -126,6 +128,7 @@ func TestCompileBomb(t *testing.T) {
 }
 
 func TestLoadEndsWithContext(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{Shape: wasm.Unlimited()})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -136,6 +139,7 @@ func TestLoadEndsWithContext(t *testing.T) {
 }
 
 func TestManifest(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	for text, want := range map[string][2]bool{ // whether the lists are nil: everything travels
 		`{}`:                                   {true, true},

@@ -36,5 +36,11 @@ func readFile(name string) ([]byte, error) {
 	return b, nil
 }
 
+// isPrivate reports whether a folder belongs to this user and is open to no other one.
+func isPrivate(folder os.FileInfo) bool {
+	stat, ok := folder.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid() && folder.Mode().Perm()&0o077 == 0
+}
+
 // isTooLong returns whether an error is that a file exceeds the limit of this process.
 func isTooLong(err error) bool { return errors.Is(err, syscall.EFBIG) }

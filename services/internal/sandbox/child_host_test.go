@@ -16,6 +16,7 @@ import (
 func sorting() imported { return imported{"mm", "sort", []byte{i32, i32, i32}, []byte{i32}} }
 
 func TestSort(t *testing.T) {
+	t.Parallel()
 	const order, shiftRight = 32 << 10, 0x76
 	b := newBox(t, sandbox.Limits{})
 	// A request is a column, and the answer is its order.
@@ -44,6 +45,7 @@ func TestSort(t *testing.T) {
 }
 
 func TestSortRefuses(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	// The answer is as long as the result.
 	sort := func(values, n, order int) []byte {
@@ -85,6 +87,7 @@ func TestSortRefuses(t *testing.T) {
 func gathering() imported { return imported{"mm", "gather", []byte{i32, i32, i32, i32, i32}, nil} }
 
 func TestGather(t *testing.T) {
+	t.Parallel()
 	const n, to = 500, 32 << 10
 	b := newBox(t, sandbox.Limits{})
 	// A request is a column of n values, and behind it the numbers of n of them.
@@ -117,6 +120,7 @@ func TestGather(t *testing.T) {
 }
 
 func TestGatherRefuses(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	gather := func(values, n, numbers, m, to int) []byte {
 		return reactor(cat(i32c(values), i32c(n), i32c(numbers), i32c(m), i32c(to), call(0), i64c(0)), gathering()).bytes()

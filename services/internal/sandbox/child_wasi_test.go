@@ -8,6 +8,7 @@ import (
 
 // What WASI answers about standard input, output and error, which are no folders, no sockets, and have no position.
 func TestDescriptorsOfWASI(t *testing.T) {
+	t.Parallel()
 	const badf, nosys, notdir, success = 8, 52, 54, 0
 	type attempt struct {
 		name string

@@ -1,6 +1,15 @@
 package sandbox
 
-import "context"
+import (
+	"context"
+	"crypto/sha256"
+	"os"
+	"slices"
+	"testing"
+)
+
+// RaceDetector is true when the detector is in this binary.
+const RaceDetector = raceDetector
 
 // MainWithout is Main with one of its walls missing.
 func MainWithout(wall string) int {
@@ -46,4 +55,21 @@ func (b *Box) HasTurn() bool {
 	b.starts.mu.Lock()
 	defer b.starts.mu.Unlock()
 	return len(b.starts.quick.running) < b.starts.quick.places
+}
+
+// Entry is a file in the folder of machine code.
+func Entry(hash string, content []byte) []byte {
+	return slices.Concat(checksum(hash, content), content)
+}
+
+// Forge changes a file in the folder of machine code, with the right checksum.
+func Forge(t *testing.T, file, hash string, change func(content []byte) []byte) {
+	t.Helper()
+	entry, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, Entry(hash, change(entry[sha256.Size:])), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 // Every module here is hostile. It fails its own run with the reason, and the next instance of the same module answers.
 func TestHostileRuns(t *testing.T) {
+	t.Parallel()
 	const short = 300 * time.Millisecond
 	// Grows by a page until it is refused, then runs the code.
 	hungry := func(code []byte) []byte {
@@ -123,6 +124,7 @@ func stackOf(e *sandbox.Error) string {
 
 // The message of a panic is the reason, even if the log was full before. A stack without names is left out then.
 func TestPanicMessageIsTheReason(t *testing.T) {
+	t.Parallel()
 	noise := strings.Repeat("panic at the disco, but no reason\n", 60)
 	m := reactor(cat(write(16, len(noise)+len("panic: oh ")), write(16+len(noise)+len("panic: oh "), len("dear\n")),
 		unreachable), printing())
@@ -139,6 +141,7 @@ func TestPanicMessageIsTheReason(t *testing.T) {
 
 // A refusal of memory that the function survives is no error, and does not explain a later one.
 func TestRefusedMemoryIsNoError(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{Memory: 1 << 20})
 	greedy := cat(get(0), []byte{0x45, 0x04, 0x40}, unreachable, []byte{0x0b}, i32c(9999), grow, drop, echo())
 	i, _ := start(t, b, load(t, b, reactor(greedy).bytes()))
@@ -149,6 +152,7 @@ func TestRefusedMemoryIsNoError(t *testing.T) {
 }
 
 func TestLogIsLimited(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{Log: 4 << 10})
 	// 1000 lines of 16 bytes in a run. The local counts.
 	lines := cat([]byte{0x03, 0x40}, write(16, 16),
@@ -194,6 +198,7 @@ func TestLogIsLimited(t *testing.T) {
 
 // Deadlines, memory and traps work at the start as in a run, and the author gets the reason.
 func TestHostileStarts(t *testing.T) {
+	t.Parallel()
 	initialize := func(code []byte, imports ...imported) module {
 		return reactor(echo(), imports...).with(function{export: "_initialize", code: code})
 	}

@@ -52,6 +52,7 @@ func fails(t testing.TB, i *sandbox.Instance, request string, cause sandbox.Caus
 }
 
 func TestGoFunction(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{Memory: 64 << 20})
 	m := load(t, b, guest(t))
 
@@ -149,6 +150,7 @@ func TestGoFunction(t *testing.T) {
 }
 
 func TestInstancesAreIndependent(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	m := load(t, b, reactor(echo()).bytes())
 	var wg sync.WaitGroup
@@ -169,6 +171,7 @@ func TestInstancesAreIndependent(t *testing.T) {
 }
 
 func TestRunEndsWithContext(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	// It prints that it runs, so that the test knows when to cancel.
 	m := reactor(cat(write(16, 8), loop(nil)), printing())
@@ -195,6 +198,7 @@ func TestRunEndsWithContext(t *testing.T) {
 
 // An instance needs a turn to start, and holds none afterwards.
 func TestStartTakesATurn(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	mod := load(t, b, reactor(echo()).bytes())
 	for range 2 * runtime.GOMAXPROCS(0) {
@@ -223,6 +227,7 @@ func TestStartTakesATurn(t *testing.T) {
 }
 
 func TestCloseDuringRun(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	m := reactor(cat(write(16, 8), loop(nil)), printing())
 	m.text = "running\n"
@@ -242,6 +247,7 @@ func TestCloseDuringRun(t *testing.T) {
 }
 
 func TestBoxCloseEndsInstances(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	m := load(t, b, reactor(echo()).bytes())
 	i, _ := start(t, b, m)
@@ -253,6 +259,7 @@ func TestBoxCloseEndsInstances(t *testing.T) {
 }
 
 func TestBoxesShareAFolderOneAfterTheOther(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for n := range 2 {
 		b := boxOf(t, sandbox.Options{Dir: dir, Binary: child(t)})
@@ -276,6 +283,7 @@ func TestLimitsAreChecked(t *testing.T) {
 // The box executes its own binary by default: here the test's, which calls sandbox.Main. The module is tiny, since that
 // binary may have the race detector in it.
 func TestBoxExecutesItsOwnBinary(t *testing.T) {
+	t.Parallel()
 	b := boxOf(t, sandbox.Options{Dir: t.TempDir()})
 	i, _ := start(t, b, load(t, b, reactor(echo()).bytes()))
 	if got := run(t, i, "hello"); got != "hello" {

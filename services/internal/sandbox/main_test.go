@@ -21,7 +21,7 @@ type workshop struct {
 	child func() (string, error)
 	// attackers are these tests, without the race detector, whose memory is beyond the limits.
 	attackers func() (string, error)
-	guest     func() (string, error)
+	guest     func() ([]byte, error)
 }
 
 var built workshop
@@ -60,21 +60,16 @@ func testMain(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	built.child = sync.OnceValues(func() (string, error) { return sandboxtest.Build(dir) })
 	built.attackers = sync.OnceValues(func() (string, error) {
+		if !sandbox.RaceDetector {
+			return os.Executable()
+		}
 		file := filepath.Join(dir, "attackers")
 		if out, err := exec.Command("go", "test", "-c", "-o", file, ".").CombinedOutput(); err != nil {
 			return "", fmt.Errorf("the tests as a program: %w\n%s", err, out)
 		}
 		return file, nil
 	})
-	built.guest = sync.OnceValues(func() (string, error) {
-		file := filepath.Join(dir, "guest.wasm")
-		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", file, "./testdata/guest")
-		cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("%v: %w\n%s", cmd, err, out)
-		}
-		return file, nil
-	})
+	built.guest = sync.OnceValues(func() ([]byte, error) { return sandboxtest.Module(dir, ".", "./testdata/guest") })
 	return m.Run()
 }
 
@@ -98,6 +93,9 @@ func newBox(t testing.TB, l sandbox.Limits) *sandbox.Box {
 func boxOf(t testing.TB, o sandbox.Options) *sandbox.Box {
 	t.Helper()
 	o.Log = slog.New(slog.DiscardHandler)
+	if o.Code == "" && testing.Short() {
+		o.Code = sandbox.UserCode() // otherwise all modules are compiled here
+	}
 	b, err := sandbox.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -131,15 +129,11 @@ func start(t testing.TB, b *sandbox.Box, m *sandbox.Module) (*sandbox.Instance, 
 // guest is testdata/guest's module.
 func guest(t testing.TB) []byte {
 	t.Helper()
-	file, err := built.guest()
+	wasm, err := built.guest()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return wasm
 }
 
 // logLines collects what a function printed.

@@ -15,6 +15,7 @@ import (
 
 // Long requests and answers arrive unchanged, with and without shared memory.
 func TestLongRequests(t *testing.T) {
+	t.Parallel()
 	for name, prepare := range map[string]func(*sandbox.Box){
 		"shared": func(*sandbox.Box) {}, "through the pipes": (*sandbox.Box).Unshare,
 	} {
@@ -34,6 +35,7 @@ func TestLongRequests(t *testing.T) {
 
 // An answer may be at address 0.
 func TestLongAnswerAtZero(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	i, _ := start(t, b, load(t, b, reactor(answer(0, 40_000)).bytes()))
 	if got := run(t, i, "x"); len(got) != 40_000 {
@@ -43,6 +45,7 @@ func TestLongAnswerAtZero(t *testing.T) {
 
 // Requests that are written in the buffer arrive unchanged, whatever comes between them.
 func TestRequestsInTheBuffer(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{Memory: 64 << 20})
 	i, _ := start(t, b, load(t, b, bigEcho()))
 	if i.Buffer() != nil {
@@ -81,6 +84,7 @@ func TestRequestsInTheBuffer(t *testing.T) {
 
 // A long request can be written where the function wants it, also the first one and one that needs a larger buffer.
 func TestReservedBuffer(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{Memory: 64 << 20})
 	i, _ := start(t, b, load(t, b, bigEcho()))
 	for _, n := range []int{100_000, 50_000, 200_000, 33_000} {
@@ -114,6 +118,7 @@ func TestReservedBuffer(t *testing.T) {
 
 // To write in the buffer of an instance that ended meanwhile does no harm.
 func TestBufferOfAnEndedInstance(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	i, _ := start(t, b, load(t, b, bigEcho()))
 	run(t, i, strings.Repeat("x", 40_000))
@@ -142,6 +147,7 @@ func bigEcho() []byte {
 // A child whose code was taken over may send anything and write to the shared memory at any time. That ends its own
 // runs and does nothing to this process.
 func TestMisbehavingChildEndsOnlyItsRuns(t *testing.T) {
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

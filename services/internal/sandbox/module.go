@@ -103,11 +103,19 @@ func (b *Box) load(ctx context.Context, owner, hash string, wasm []byte, l *load
 // and a second one makes them again. It returns the processor time of its children.
 func (b *Box) prepare(ctx context.Context, hash string, wasm []byte, s stage) (*Module, time.Duration, error) {
 	_, missing := os.Stat(b.folder(hash))
+	restored := b.code.restore(hash, b.compiledFolder(hash), b.limits.Code)
 	m, spent, err := b.tryPrepare(ctx, hash, wasm, s)
-	if err != nil && missing == nil && ctx.Err() == nil && (s.last || !needsMore(err)) {
+	if err != nil && (missing == nil || restored != "") && ctx.Err() == nil && (s.last || !needsMore(err)) {
+		_ = b.code.remove(hash) // otherwise the next Box tries it again, in vain
+		restored = ""
 		var more time.Duration
 		m, more, err = b.tryPrepare(ctx, hash, wasm, s)
 		spent += more
+	}
+	if err == nil {
+		if err := b.code.add(hash, b.compiledFolder(hash), restored); err != nil {
+			b.log.WarnContext(ctx, "machine code cannot be kept for others", "module", hash, "error", err)
+		}
 	}
 	return m, spent, err
 }

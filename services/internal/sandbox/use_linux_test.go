@@ -12,6 +12,7 @@ import (
 // TestUseOfInstancesIsMeasured: the most that any instance has, as the kernel says it, and what one wrote to its
 // standard error. Who has ended counts no more.
 func TestUseOfInstancesIsMeasured(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	if use := b.MostUsed(); use != (sandbox.Use{}) {
 		t.Errorf("without instances: %+v", use)

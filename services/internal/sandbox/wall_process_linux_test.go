@@ -157,6 +157,7 @@ func proc(t *testing.T, pid int, file string) string {
 
 // An instance that is killed from outside while it is idle is known to have ended.
 func TestKilledInstanceIsNoticed(t *testing.T) {
+	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
 	i, _ := start(t, b, load(t, b, reactor(echo()).bytes()))
 	if err := syscall.Kill(i.Pid(), syscall.SIGKILL); err != nil {
@@ -235,6 +236,7 @@ func awaitGone(t *testing.T, pid int) {
 
 // The cache has code that is executed: nobody else may write to it.
 func TestFolderIsPrivate(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "box")
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
 const (
@@ -79,8 +81,7 @@ func rustc() (string, error) {
 	return "", fmt.Errorf("no rustc has the library for %s: %s", rustTarget, strings.Join(tried, "; "))
 }
 
-// build compiles a program: pair is the example, probe belongs to these tests. A missing compiler fails the test; to
-// skip would hide that nothing was tested.
+// build compiles a program, once: pair is the example, probe belongs to these tests.
 func build(t testing.TB, l language, program string) []byte {
 	t.Helper()
 	built.mu.Lock()
@@ -88,14 +89,26 @@ func build(t testing.TB, l language, program string) []byte {
 	if wasm := built.modules[l.name+" "+program]; wasm != nil {
 		return wasm
 	}
-	compiler, err := l.find()
-	if err != nil {
-		t.Fatalf("The %s example cannot be built: %v\n.ci/install-compilers installs what it takes, or says what that is.",
-			l.name, err)
-	}
 	source := filepath.Join(functions, "examples", l.folder, program+l.extension)
 	if program == "probe" {
 		source = filepath.Join("testdata/probe", program+l.extension)
+	}
+	wasm := compile(t, l, source)
+	built.modules[l.name+" "+program] = wasm
+	return wasm
+}
+
+// compile compiles a source file beside the SDK. A missing compiler fails the test; to skip would hide that nothing was
+// tested.
+func compile(t testing.TB, l language, source string, more ...string) []byte {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make check runs it: it needs " + l.compiler)
+	}
+	compiler, err := l.find()
+	if err != nil {
+		t.Fatalf("%s cannot be compiled: %v\n.ci/install-compilers installs what it takes, or says what that is.", l.name,
+			err)
 	}
 	dir := t.TempDir()
 	for _, file := range []string{source, filepath.Join(functions, "examples", l.folder, l.sdk)} {
@@ -107,38 +120,36 @@ func build(t testing.TB, l language, program string) []byte {
 			t.Fatal(err)
 		}
 	}
-	wasm := output(t, dir, nil, compiler, strings.Fields(strings.ReplaceAll(l.arguments, "pair", program))...)
-	built.modules[l.name+" "+program] = wasm
-	return wasm
+	program := strings.TrimSuffix(filepath.Base(source), l.extension)
+	arguments := strings.Fields(strings.ReplaceAll(l.arguments, "pair", program))
+	return output(t, dir, compiler, append(arguments, more...)...)
 }
 
 // buildGo compiles Pair.
-func buildGo(t testing.TB) []byte {
+func buildGo(t testing.TB) []byte { return goModule(t, ".", "./testdata/guest") }
+
+// goModule compiles a function in Go, the package of a name in a folder.
+func goModule(t testing.TB, folder, name string) []byte {
 	t.Helper()
-	dir := t.TempDir()
-	guest, err := filepath.Abs("testdata/guest")
+	wasm, err := sandboxtest.Module(t.TempDir(), folder, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return output(t, guest, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-buildmode=c-shared", "-o",
-		filepath.Join(dir, "pair.wasm"), ".")
+	return wasm
 }
 
 // output runs a compiler in a folder and returns the module that it makes. A warning is an error, since others start
 // from the examples.
-func output(t testing.TB, dir string, env []string, compiler string, arguments ...string) []byte {
+func output(t testing.TB, dir, compiler string, arguments ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), compiler, arguments...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	cmd.Dir = dir
 	if said, err := cmd.CombinedOutput(); err != nil || len(said) > 0 {
 		t.Fatalf("%v: %v\n%s", cmd, err, said)
 	}
 	for _, argument := range arguments {
 		if strings.HasSuffix(argument, ".wasm") {
-			if !filepath.IsAbs(argument) {
-				argument = filepath.Join(dir, argument)
-			}
-			wasm, err := os.ReadFile(argument)
+			wasm, err := os.ReadFile(filepath.Join(dir, argument))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -60,7 +60,7 @@ func startWithin(t testing.TB, wasm []byte, limits sandbox.Limits) *instance {
 		t.Fatal(err)
 	}
 	box, err := sandbox.New(sandbox.Options{
-		Dir: t.TempDir(), Binary: child, Limits: limits, Log: slog.New(slog.DiscardHandler),
+		Dir: t.TempDir(), Code: sandbox.UserCode(), Binary: child, Limits: limits, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

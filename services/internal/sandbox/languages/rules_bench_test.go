@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -113,22 +112,11 @@ func BenchmarkRules(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	wasm := rulesModule(b)
+	wasm := goModule(b, functions, "./rules")
 	all(b, string(text), func(b *testing.B) run {
 		i := startWithin(b, wasm, slow)
 		return func(request []byte) ([]byte, sandbox.Stats, error) { return i.Run(b.Context(), request, 0) }
 	})
-}
-
-// rulesModule builds the function rules.
-func rulesModule(tb testing.TB) []byte {
-	tb.Helper()
-	dir, err := filepath.Abs("../../../../functions/rules")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return output(tb, dir, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-trimpath", "-buildmode=c-shared",
-		"-ldflags=-s -w", "-o", filepath.Join(tb.TempDir(), "rules.wasm"), ".")
 }
 
 // run is a run of a function.

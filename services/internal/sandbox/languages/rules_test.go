@@ -10,7 +10,7 @@ func TestRulesFreesWhatEarlierRunsLeft(t *testing.T) {
 	const now, tickets, runs, most = 1_900_000_000_000, 100_000, 8, 128 << 20
 	crowd := worlds[0]
 	request := asked(t, crowd.settings, now, crowd.tickets(rand.New(rand.NewPCG(1, 2)), tickets), nil)
-	i := startWithin(t, rulesModule(t), slow)
+	i := startWithin(t, goModule(t, functions, "./rules"), slow)
 	for n := range runs {
 		_, stats, err := i.Run(t.Context(), request, 0)
 		if err != nil {

@@ -5,17 +5,37 @@ package sandboxtest
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 )
 
-// Build builds the child into dir and returns the file, for Options.Binary. It takes about a second. Call it from
-// TestMain, with a folder that TestMain removes.
+// Build builds the child into dir and returns the file, for Options.Binary. Call it from TestMain, with a folder that
+// TestMain removes.
 func Build(dir string) (string, error) {
 	file := filepath.Join(dir, "child")
-	cmd := exec.Command("go", "build", "-o", file, "matchmaker.dev/services/internal/sandbox/sandboxtest/child")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%v: %w\n%s", cmd, err, out)
+	return file, Program(file, "matchmaker.dev/services/internal/sandbox/sandboxtest/child")
+}
+
+// Program builds a program, a package as the go command names it here, into a file.
+func Program(file, name string) error { return build(file, exec.Command("go", "run"), name) }
+
+// Module builds a match function in Go: a package, as the go command names it in a folder. Temporary files are in dir.
+func Module(dir, folder, name string) ([]byte, error) {
+	file, cmd := filepath.Join(dir, "module.wasm"), exec.Command("go", "run", "-buildmode=c-shared")
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if err := build(file, cmd, name); err != nil {
+		return nil, err
 	}
-	return file, nil
+	return os.ReadFile(file)
+}
+
+// build builds a program into a file. Unlike build, the go command's run takes a program from the cache when another
+// test had it linked before. It would leave out the names of functions, which stacks have.
+func build(file string, run *exec.Cmd, name string) error {
+	run.Args = append(run.Args, "-ldflags=-s=false", "-exec", "cp", name, file)
+	if out, err := run.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w\n%s", run, err, out)
+	}
+	return nil
 }
