@@ -16,6 +16,7 @@ import (
 // What a project's uploads took to compile is charged to it, refused ones included. Beyond the budget they are refused
 // until some of it has come back. Other projects go on.
 func TestCompileBudget(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(o *Options) { o.Settings.CompileBudget = 20 * time.Minute })
 	left := func(used time.Duration) time.Duration {
 		t.Helper()
@@ -52,6 +53,7 @@ func TestCompileBudget(t *testing.T) {
 
 // What reads of a log cost is charged to the project, and no other.
 func TestLogBudget(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(o *Options) { o.Settings.LogBudget = 10 * readCost })
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	for range 20 {
@@ -74,6 +76,7 @@ func TestLogBudget(t *testing.T) {
 
 // The machine code of the functions that run, and the modules that are kept, are bounded for each project.
 func TestRoomOfAProject(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(o *Options) { o.Settings.MachineCode, o.Settings.Modules = 10, 20 })
 	change := func(name string, f *pb.Function) {
 		t.Helper()
@@ -102,6 +105,7 @@ func TestRoomOfAProject(t *testing.T) {
 
 // TestLogPace: what a read costs goes through the project's bucket, so that reads of a long log go slowly.
 func TestLogPace(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	const size, messages = bus.MaxLogText, 200

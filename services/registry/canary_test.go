@@ -100,6 +100,7 @@ const firstCanary = `{"version":2,"configs":["a"],"leastMatches":50}`
 
 // A canary that is no worse grows from one config to half of them, and runs for all in the end.
 func TestCanaryGrowsToAll(t *testing.T) {
+	t.Parallel()
 	b := startTrial(t, "a", "b", "c", "d")
 	refused(t, b.act(t, "canary", firstCanary), http.StatusConflict, "made 0 matches for these configs or queues")
 	for _, config := range []string{"a", "b", "c", "d"} {
@@ -156,6 +157,7 @@ func TestCanaryGrowsToAll(t *testing.T) {
 // A canary of which too little is known to find much longer waits gets no more configs, but has to make more matches.
 // Twelve before and twelve of it find none.
 func TestCanaryWaitsUntilMuchWouldBeFound(t *testing.T) {
+	t.Parallel()
 	b := startTrial(t, "a", "b")
 	waits := []float64{1, 2.5, 6}
 	for _, wait := range waits {
@@ -220,6 +222,7 @@ func TestCanaryIsWithdrawn(t *testing.T) {
 
 // Runs of the upload before it was the canary count neither for it nor against it.
 func TestEarlierRunsOfTheCanaryDoNotCount(t *testing.T) {
+	t.Parallel()
 	b := startTrial(t, "a")
 	b.matched(t, "a", 1, 0, 100, 5)
 	eventually(t, "the runner is heard", func() error {
@@ -239,6 +242,7 @@ func TestEarlierRunsOfTheCanaryDoNotCount(t *testing.T) {
 
 // What ends a canary, what is refused while there is one, and what goes on.
 func TestCanaryAndOtherChanges(t *testing.T) {
+	t.Parallel()
 	b := startTrial(t, "a", "b")
 	b.matched(t, "a", 1, 0, 100, 5)
 	begin := func() {
@@ -283,6 +287,7 @@ func TestCanaryAndOtherChanges(t *testing.T) {
 }
 
 func TestCanariesThatMakeNoSense(t *testing.T) {
+	t.Parallel()
 	b := startTrial(t, "a", "b")
 	_, _, err := b.store.PutConfig(t.Context(), "demo", &pb.Config{Id: "pinned", Function: "duel", Upload: 1, Queue: "p"},
 		-1)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestReadAndDelete(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	same(t, b.get(t, "/functions"), http.StatusOK, `{"functions":[]}`)
 	refused(t, b.get(t, "/functions/duel"), http.StatusNotFound, `function "duel" was not found`)
@@ -37,6 +38,7 @@ func TestReadAndDelete(t *testing.T) {
 }
 
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	for _, name := range []string{"duel", "trio", "other"} {
 		wants[function](t, b.put(t, "/functions/"+name, guest{}.wasm()), http.StatusOK)
@@ -77,6 +79,7 @@ func (b *bench) generations(t *testing.T) map[string]int64 {
 }
 
 func TestStatusFollowsHeartbeats(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	generation := b.generations(t)["duel"]
@@ -102,6 +105,7 @@ func TestStatusFollowsHeartbeats(t *testing.T) {
 }
 
 func TestLogs(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	write := func(instance, text string) {
 		must(t, b.bus.PublishLog(t.Context(), "demo", "duel",
@@ -154,6 +158,7 @@ func TestLogs(t *testing.T) {
 
 // A log is followed by asking with the position of the answer before.
 func TestLogIsFollowed(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	write := func(text string) {
@@ -230,6 +235,7 @@ func TestRecentLines(t *testing.T) {
 
 // A log longer than an answer: the newest of it at first, and whole for who follows it.
 func TestLogLongerThanAnAnswer(t *testing.T) {
+	t.Parallel()
 	const limit = 100 * bus.MaxLogText
 	b := start(t, func(o *Options) { o.LogAnswer = limit })
 	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
@@ -291,6 +297,7 @@ func TestLogLongerThanAnAnswer(t *testing.T) {
 
 // Restarting is expensive for runners: a project may do it often, and not all the time.
 func TestRestartsAreBounded(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	names := make([]string, 19)
 	for i := range names {

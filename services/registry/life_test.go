@@ -50,6 +50,7 @@ func (b *bench) works(t *testing.T, name string) {
 }
 
 func TestFiveBadUploadsDoNotPushOutTheLastThatWorked(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	b.upload(t, "duel", 0)
 	b.works(t, "duel")
@@ -80,6 +81,7 @@ func TestFiveBadUploadsDoNotPushOutTheLastThatWorked(t *testing.T) {
 }
 
 func TestUploadsThatConfigsNameAreKept(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(o *Options) { o.Settings.Versions = 2 })
 	for n := range 3 {
 		b.upload(t, "duel", n)
@@ -103,6 +105,7 @@ func TestUploadsThatConfigsNameAreKept(t *testing.T) {
 }
 
 func TestFunctionGoesBackByItself(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	b.upload(t, "duel", 1)
 	b.works(t, "duel")
@@ -222,6 +225,7 @@ func (b *bench) act(t *testing.T, action, body string) answer {
 }
 
 func TestShadowNeedsAnUploadThatRuns(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	refused(t, b.put(t, "/functions/duel?shadow=true", numbered(1)), http.StatusBadRequest, "in whose shadow")
 	refused(t, b.act(t, "shadow", `{"version":1}`), http.StatusNotFound, `"duel" was not found`)
@@ -231,6 +235,7 @@ func TestShadowNeedsAnUploadThatRuns(t *testing.T) {
 }
 
 func TestShadowAndPromotion(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	b.upload(t, "duel", 1)
 	b.works(t, "duel")
@@ -298,6 +303,7 @@ func TestShadowAndPromotion(t *testing.T) {
 }
 
 func TestLogLines(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	b.upload(t, "duel", 1)
 	now := time.Now()

@@ -19,6 +19,7 @@ import (
 // the others leave, with those that it dropped and that are not removed yet. So another one always finds room. What is
 // stored already needs none.
 func TestProjectsShareTheStoreOfModules(t *testing.T) {
+	t.Parallel()
 	const size = 1 << 20
 	b := start(t, func(o *Options) { o.Settings.AllModules, o.Settings.Versions = 8, 1 })
 	upload := func(name string, n int) answer {
@@ -79,6 +80,7 @@ func TestSizeIsInTheNameOfAModule(t *testing.T) {
 
 // TestUseOfProjectsIsMeasured: what a project has is measured after each change, and that of all after a look at them.
 func TestUseOfProjectsIsMeasured(t *testing.T) {
+	t.Parallel()
 	meter, measured := telemetrytest.New()
 	b := start(t, func(o *Options) { o.Meter = meter })
 	want := func(functions, uploads float64) {

@@ -43,6 +43,7 @@ func (b *bench) slowUpload(t *testing.T, project string, answers chan<- string) 
 // However many connections send slowly, an honest upload of another project is taken. It waits for their slack, not
 // for their end.
 func TestSlowConnectionsGiveWay(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	const projects, each = 10, 4
 	answers := make(chan string, projects*each)

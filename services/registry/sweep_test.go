@@ -21,6 +21,7 @@ func (b *bench) sweeper(grace time.Duration) *sweeper {
 }
 
 func TestUnusedModulesAreRemoved(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(o *Options) { o.Settings.Versions = 2 })
 	stored := func(want ...string) {
 		t.Helper()
@@ -169,6 +170,7 @@ func TestNothingIsRemovedWithoutProof(t *testing.T) {
 
 // The service does so by itself.
 func TestRegistrySweeps(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(o *Options) { o.Settings.ModuleGrace = 50 * time.Millisecond })
 	b.upload(t, "duel", 1)
 	used := b.record(t).GetModule()

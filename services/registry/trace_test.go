@@ -18,6 +18,7 @@ import (
 // TestUploadIsTraced: what takes long in it has a span of its own, and so has what is swept behind it; the log names
 // the trace.
 func TestUploadIsTraced(t *testing.T) {
+	t.Parallel()
 	spans, log := spantest.New(t, sdktrace.AlwaysSample()), new(spantest.Log)
 	b := startWith(t, web.Options{Tracer: spans.Provider}, func(o *Options) {
 		o.Tracer, o.Log = spans.Tracer("registry"), slog.New(telemetry.LogHandler(slog.NewTextHandler(log, nil)))

@@ -30,6 +30,7 @@ import (
 )
 
 func TestUpload(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	pokes := make(chan *pb.Poke, 16)
 	heard, err := b.bus.OnPoke(func(_ string, p *pb.Poke) { pokes <- p })
@@ -94,6 +95,7 @@ func TestUpload(t *testing.T) {
 
 // A manifest that names more than a request should have is refused, and says how many it may name.
 func TestUploadOfAManifestOfTooManyNamesIsRefused(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	for _, c := range []struct {
 		member string
@@ -153,6 +155,7 @@ func (b *bench) hasRecord(t *testing.T, want *pb.Function) {
 }
 
 func TestUploadForms(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	module := guest{}.wasm()
 	sum := fmt.Sprintf("%x", md5.Sum(module))
@@ -216,6 +219,7 @@ func (b *bench) hasOnly(t *testing.T, names ...string) {
 }
 
 func TestUploadRefusals(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(o *Options) { o.Archive = 100_000 })
 	good := guest{}.wasm()
 	for name, test := range map[string]struct {
@@ -281,13 +285,14 @@ func TestUploadOfCompileBombs(t *testing.T) {
 	}{
 		"compile time": {sandbox.Limits{Compile: time.Second, Shape: wasm.Unlimited()}, guest{bomb: true},
 			"file: the module does not compile: compiling took longer than 1s"},
-		"compile memory": {sandbox.Limits{Compile: 2 * time.Minute, Shape: wasm.Unlimited(), CompileMemory: 256 << 20},
+		"compile memory": {sandbox.Limits{Compile: 2 * time.Minute, Shape: wasm.Unlimited(), CompileMemory: 128 << 20},
 			guest{bomb: true},
 			"file: the module does not compile: its process needed more memory than it may have"},
 		"start time": {sandbox.Limits{Start: time.Second}, guest{spin: true},
 			"file: the module does not start: the start took longer than 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			box, err := sandbox.New(sandbox.Options{Dir: dir, Binary: child, Limits: test.limits, Log: log})
 			must(t, err)
@@ -303,6 +308,7 @@ func TestUploadOfCompileBombs(t *testing.T) {
 }
 
 func TestUploadOfTheLongestFile(t *testing.T) {
+	t.Parallel()
 	file := zipped(t, packed{name: "a.wasm", body: guest{}.wasm()}, packed{name: "noise", body: exactly(200_000)})
 	b := start(t, func(o *Options) { o.Archive = len(file) })
 	wants[function](t, b.put(t, "/functions/duel", file), http.StatusOK)
@@ -319,6 +325,7 @@ func TestUploadOfTheLongestFile(t *testing.T) {
 }
 
 func TestMaximumNumberOfFunctions(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	// One more than the service's own check would let pass: the store decides.
 	module := guest{}.wasm()
@@ -354,6 +361,7 @@ func TestMaximumNumberOfFunctions(t *testing.T) {
 
 // TestOnlyDevelopers asks every route with the tokens that are not for it.
 func TestOnlyDevelopers(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	tokens := map[string]struct {
 		token  string

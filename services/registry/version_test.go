@@ -58,6 +58,7 @@ func (b *bench) hasVersions(t *testing.T, want string) {
 }
 
 func TestVersions(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	refused(t, b.get(t, "/functions/duel/versions"), http.StatusNotFound, `function "duel" was not found`)
 	refused(t, b.get(t, "/functions/d!/versions"), http.StatusBadRequest, "name: ")
@@ -127,6 +128,7 @@ func TestVersions(t *testing.T) {
 }
 
 func TestVersionsArePushedOut(t *testing.T) {
+	t.Parallel()
 	b := start(t, func(o *Options) { o.Settings.Versions = 3 })
 	for n := range 5 {
 		b.upload(t, "duel", n)
@@ -139,6 +141,7 @@ func TestVersionsArePushedOut(t *testing.T) {
 }
 
 func TestRollbackRefusals(t *testing.T) {
+	t.Parallel()
 	b := start(t, nil)
 	refused(t, b.rollback(t, "duel", `{"version":1}`), http.StatusNotFound, `function "duel" was not found`)
 	for n := range 2 {
