@@ -1,10 +1,8 @@
 package simulation_test
 
 import (
-	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -19,9 +17,9 @@ import (
 
 // fixture is shared by the tests, so that each module is compiled once.
 type fixture struct {
-	dir                      string
-	box                      *sandbox.Box
-	duel, guest, rules, deaf []byte
+	dir               string
+	box               *sandbox.Box
+	duel, rules, deaf []byte
 }
 
 var sharedFixture = sync.OnceValues(func() (f fixture, err error) {
@@ -32,34 +30,20 @@ var sharedFixture = sync.OnceValues(func() (f fixture, err error) {
 	if err != nil {
 		return f, err
 	}
-	if f.duel, err = build(f.dir, "../../functions", "./duel"); err != nil {
+	if f.duel, err = sandboxtest.Module(f.dir, "../../functions", "./duel"); err != nil {
 		return f, err
 	}
-	if f.guest, err = build(f.dir, ".", "../runner/testdata/guest"); err != nil {
+	if f.rules, err = sandboxtest.Module(f.dir, "../../functions", "./rules"); err != nil {
 		return f, err
 	}
-	if f.rules, err = build(f.dir, "../../functions", "./rules"); err != nil {
+	if f.deaf, err = sandboxtest.Module(f.dir, ".", "../runner/testdata/deaf"); err != nil {
 		return f, err
 	}
-	if f.deaf, err = build(f.dir, ".", "../runner/testdata/deaf"); err != nil {
-		return f, err
-	}
-	f.box, err = sandbox.New(sandbox.Options{Dir: filepath.Join(f.dir, "box"), Binary: child,
+	f.box, err = sandbox.New(sandbox.Options{Dir: filepath.Join(f.dir, "box"), Code: sandbox.UserCode(), Binary: child,
 		Log:    slog.New(slog.DiscardHandler),
 		Limits: sandbox.Limits{Run: time.Minute, Start: time.Minute, Compile: 5 * time.Minute}})
 	return f, err
 })
-
-func build(dir, from, name string) ([]byte, error) {
-	module := filepath.Join(dir, filepath.Base(name)+".wasm")
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", module, name)
-	cmd.Dir = from
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%v: %w\n%s", cmd, err, text)
-	}
-	return os.ReadFile(module)
-}
 
 func TestMain(m *testing.M) {
 	m.Run()
