@@ -22,10 +22,14 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-func TestConformance(t *testing.T) { conforms(t, "gameserver", Settings{Max: conformance.Room}) }
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	conforms(t, "gameserver", Settings{Max: conformance.Room})
+}
 
 // A studio's own servers do what the others do.
 func TestConformanceOfCommands(t *testing.T) {
+	t.Parallel()
 	conforms(t, "studio", Settings{Max: conformance.Room, Command: sleeper})
 }
 
@@ -40,9 +44,11 @@ func conforms(t *testing.T, part string, s Settings) {
 			Provider: f, InUse: f.InUse,
 			PayloadOf: func(r provider.Ref) ([]byte, bool) { return payloadOf(t, heard, r.Match) },
 			Exhaust: func() (refill func()) {
+				var all sync.WaitGroup
 				for i := range conformance.Room {
-					allocate(t, f, fmt.Sprint("another", i))
+					all.Go(func() { allocate(t, f, fmt.Sprint("another", i)) })
 				}
+				all.Wait()
 				return func() { release(t, f, "another0") }
 			},
 			End: func(r provider.Ref) { end(t, f, r) },
