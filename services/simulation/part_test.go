@@ -40,7 +40,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if testing.Short() && name == "impatient" {
-				t.Skip("make check runs it: here the next case has such players, too")
+				t.Skip("make check runs it: the case with a measured part has such players, too")
 			}
 			s := duels(t, `{"window": 5, "widen": 2}`, 5, lasting)
 			change(s)
