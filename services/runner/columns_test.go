@@ -3,13 +3,13 @@ package runner_test
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
 // duels are rule sets of other matchmakers for two whose skills differ by at most 100, and who play the same mode.
@@ -38,7 +38,7 @@ var duels = map[string]string{
 // error.
 func TestImportedRulesGetWhatTheyRead(t *testing.T) {
 	w := newWorld(t)
-	module, err := wasm(filepath.Dir(w.child), "../../functions/rules", ".")
+	module, err := sandboxtest.Module(t.TempDir(), "../../functions", "./rules")
 	w.must(err)
 	w.put(project, "rules", module)
 	create := func(skill int, mode string, attribute bool) string {

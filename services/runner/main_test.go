@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"sync"
@@ -62,36 +61,26 @@ func build() (testPrograms, error) {
 	if shop.child, err = sandboxtest.Build(dir); err != nil {
 		return shop, err
 	}
-	if shop.duel, err = wasm(dir, "../../functions/duel", "."); err != nil {
+	if shop.duel, err = sandboxtest.Module(dir, "../../functions", "./duel"); err != nil {
 		return shop, err
 	}
-	if shop.guest, err = wasm(dir, ".", "./testdata/guest"); err != nil {
+	if shop.guest, err = sandboxtest.Module(dir, ".", "./testdata/guest"); err != nil {
 		return shop, err
 	}
-	if shop.enemy, err = wasm(dir, ".", "./testdata/enemy"); err != nil {
+	if shop.enemy, err = sandboxtest.Module(dir, ".", "./testdata/enemy"); err != nil {
 		return shop, err
 	}
-	if shop.deaf, err = wasm(dir, ".", "./testdata/deaf"); err != nil {
+	if shop.deaf, err = sandboxtest.Module(dir, ".", "./testdata/deaf"); err != nil {
 		return shop, err
 	}
 	shop.box, err = newBox(filepath.Join(dir, "box"), shop.child)
 	return shop, err
 }
 
-// wasm builds the package of a match function in the folder of a module.
-func wasm(dir, module, name string) ([]byte, error) {
-	out := filepath.Join(dir, "module.wasm")
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", out, name)
-	cmd.Dir, cmd.Env = module, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%v: %w\n%s", cmd, err, text)
-	}
-	return os.ReadFile(out)
-}
-
 func newBox(dir, child string) (*sandbox.Box, error) {
 	return sandbox.New(sandbox.Options{
-		Dir: dir, Binary: child, Log: discard(), Limits: sandbox.Limits{Memory: 64 << 20, Run: time.Minute},
+		Dir: dir, Code: sandbox.UserCode(), Binary: child, Log: discard(),
+		Limits: sandbox.Limits{Memory: 64 << 20, Run: time.Minute, Start: time.Minute}, // a loaded machine takes long
 	})
 }
 

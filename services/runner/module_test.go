@@ -18,7 +18,7 @@ func TestFunctionWaitsForRoomOnTheDisk(t *testing.T) {
 	w.must(err)
 	defer w.box.Release(large)
 	b, err := sandbox.New(sandbox.Options{
-		Dir: t.TempDir(), Binary: w.child, Log: discard(),
+		Dir: t.TempDir(), Code: sandbox.UserCode(), Binary: w.child, Log: discard(),
 		// Half of it for the first project, and too little for the next.
 		Cache: sandbox.CacheLimits{Held: 2*(2*int64(large.Size)+large.Code) + 1000},
 	})

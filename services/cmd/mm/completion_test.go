@@ -47,12 +47,12 @@ func TestCommandsFlagsAndNamesAreCompleted(t *testing.T) {
 
 // The line for bash makes a real bash complete.
 func TestBashCompletes(t *testing.T) {
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Fatal(err)
 	}
-	mm := filepath.Join(t.TempDir(), "mm")
-	command(t, ".", "go", "build", "-o", mm, ".")
+	mm := builtPrograms(t).mm
 	const script = `PATH="$1:$PATH"; source <(mm completion -c bash)
 tool=$(complete -p mm | grep -o '\-C [^ ]*' | cut -c4- | tr -d "'")
 COMP_LINE="mm function ver" COMP_POINT=15 "$tool" mm ver function`

@@ -621,10 +621,6 @@ type shell struct {
 
 func newShell(t *testing.T) *shell {
 	t.Helper()
-	for _, name := range []string{"MM_URL", "MM_PROJECT", "MM_DATA", "MM_TOKEN", "MM_OUTPUT", "MM_CONTEXT", "COMP_LINE"} {
-		t.Setenv(name, "") // restores it after the test
-		unset(t, name)
-	}
 	s := &shell{t: t, data: t.TempDir(), config: filepath.Join(t.TempDir(), "matchmaker"), now: time.Now()}
 	if _, err := issuer.Open(s.data, time.Now); err != nil {
 		t.Fatal(err)

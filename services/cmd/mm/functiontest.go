@@ -216,7 +216,7 @@ func (c functionTest) inSandbox(s *session, with func(*sandbox.Box) error) (err 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	box, err := sandbox.New(sandbox.Options{
-		Dir: filepath.Join(dir, "sandbox"), Binary: s.binary, Log: slog.New(slog.DiscardHandler),
+		Dir: filepath.Join(dir, "sandbox"), Code: sandbox.UserCode(), Binary: s.binary, Log: slog.New(slog.DiscardHandler),
 		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: c.Deadline},
 	})
 	if err != nil {

@@ -17,56 +17,78 @@ import (
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
-// sharedDir is for files that take long to build.
-var sharedDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "mm") })
+// programs are what tests share, since it takes long to build.
+type programs struct {
+	dir   string
+	child string // is executed by sandboxes
+	guest string // a function that does what the setting "do" says
+	rules string // the function rules
+	mm    string
+}
 
-// sandboxBinary is executed by sandboxes.
-var sandboxBinary = sync.OnceValues(func() (string, error) {
-	dir, err := sharedDir()
-	if err != nil {
-		return "", err
+var built = sync.OnceValues(func() (p programs, err error) {
+	if p.dir, err = os.MkdirTemp("", "mm"); err != nil {
+		return p, err
 	}
-	return sandboxtest.Build(dir)
+	if p.child, err = sandboxtest.Build(p.dir); err != nil {
+		return p, err
+	}
+	for file, from := range map[*string][2]string{
+		&p.guest: {".", "../../runner/testdata/guest"}, &p.rules: {"../../../functions", "./rules"},
+	} {
+		module, err := sandboxtest.Module(p.dir, from[0], from[1])
+		if err != nil {
+			return p, err
+		}
+		*file = filepath.Join(p.dir, filepath.Base(from[1])+".wasm")
+		if err := os.WriteFile(*file, module, 0o600); err != nil {
+			return p, err
+		}
+	}
+	p.mm = filepath.Join(p.dir, "mm")
+	return p, sandboxtest.Program(p.mm, ".")
 })
 
 func TestMain(m *testing.M) {
-	m.Run()
-	if dir, err := sharedDir(); err == nil {
-		_ = os.RemoveAll(dir)
+	for _, name := range []string{"MM_URL", "MM_PROJECT", "MM_DATA", "MM_TOKEN", "MM_OUTPUT", "MM_CONTEXT", "COMP_LINE"} {
+		_ = os.Unsetenv(name)
 	}
+	m.Run()
+	if p, err := built(); err == nil {
+		_ = os.RemoveAll(p.dir)
+	}
+}
+
+func builtPrograms(t *testing.T) programs {
+	t.Helper()
+	p, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // newSandboxShell returns a shell that can run functions.
 func newSandboxShell(t *testing.T) *shell {
 	t.Helper()
 	s := newShell(t)
-	var err error
-	if s.binary, err = sandboxBinary(); err != nil {
-		t.Fatal(err)
-	}
+	s.binary = builtPrograms(t).child
 	return s
-}
-
-// buildGuest builds a function that does what the setting "do" says.
-func buildGuest(t *testing.T) string {
-	t.Helper()
-	module := filepath.Join(t.TempDir(), "guest.wasm")
-	command(t, ".", "env", "GOOS=wasip1", "GOARCH=wasm", "go", "build", "-buildmode=c-shared", "-o", module,
-		"../../runner/testdata/guest")
-	return module
 }
 
 func command(t *testing.T, dir, name string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOPROXY=off")
+	// Without their paths, packages in another folder are taken from the go command's cache.
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-trimpath")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}
 }
 
 func TestFunctionNewMakesAProjectThatBuildsAndRuns(t *testing.T) {
+	t.Parallel()
 	s := newSandboxShell(t)
 	s.path = "/opt/bin/mm"
 	dir := filepath.Join(t.TempDir(), "functions", "ffa")
@@ -121,8 +143,9 @@ func config(t *testing.T, do string) string {
 }
 
 func TestFunctionTestPrintsJSON(t *testing.T) {
+	t.Parallel()
 	s := newSandboxShell(t)
-	got := s.run("function", "test", buildGuest(t), "--deadline", "1m", "--timeout", "5m", "--config",
+	got := s.run("function", "test", builtPrograms(t).guest, "--deadline", "1m", "--timeout", "5m", "--config",
 		config(t, "all"), "--output", "json", "--generate", "100", "--attribute", "skill=uniform:0:1", "--attribute",
 		"region=2", "--wait", "choice:5,25", "--runs", "2")
 	got.expect(0, "{", "")
@@ -157,7 +180,8 @@ func TestFunctionTestPrintsJSON(t *testing.T) {
 }
 
 func TestFunctionTestPrintsSomeMatchesAndIsReproducible(t *testing.T) {
-	s, module := newSandboxShell(t), buildGuest(t)
+	t.Parallel()
+	s, module := newSandboxShell(t), builtPrograms(t).guest
 	args := []string{"function", "test", module, "--deadline", "1m", "--timeout", "5m", "--generate", "100",
 		"--attribute", "skill=uniform:0:1", "--show", "3"}
 	got := s.run(args...)
@@ -172,7 +196,8 @@ func TestFunctionTestPrintsSomeMatchesAndIsReproducible(t *testing.T) {
 }
 
 func TestFunctionTestExplains(t *testing.T) {
-	s, module := newSandboxShell(t), buildGuest(t)
+	t.Parallel()
+	s, module := newSandboxShell(t), builtPrograms(t).guest
 	tickets := write(t, "tickets.json", `[{"id": "a", "attributes": {"skill": 1}, "wait": 3},
 		{"id": "b", "attributes": {"skill": 2}, "wait": 2}, {"id": "c", "attributes": {"skill": 3}, "wait": 1}]`)
 	args := []string{"function", "test", module, "--deadline", "1m", "--timeout", "5m", "--tickets", tickets, "--config",
@@ -191,13 +216,12 @@ a       it is in a match
 }
 
 func TestFunctionTestGeneratesPlayersAndProperties(t *testing.T) {
-	s := newSandboxShell(t)
-	archive := filepath.Join(t.TempDir(), "rules.zip")
-	command(t, ".", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", archive, "../../../functions/rules")
+	t.Parallel()
+	s, module := newSandboxShell(t), builtPrograms(t).rules
 	rules := write(t, "config.json", `{"matchmaking": {"targetFunction": {"name": "rules"}, "config": {
 		"values": {"skill": "number"}, "teams": [{"name": "squad", "size": 2, "roles": {"tank": 1, "healer": 1}}],
 		"rules": [{"name": "near", "spread": "skill", "max": 10000}]}}}`)
-	args := []string{"function", "test", archive, "--deadline", "1m", "--timeout", "5m", "--runs", "1", "--config", rules,
+	args := []string{"function", "test", module, "--deadline", "1m", "--timeout", "5m", "--runs", "1", "--config", rules,
 		"--generate", "40", "--attribute", "skill=normal:1500:100", "--players", "1", "--show", "20"}
 	for _, more := range [][]string{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}} {
 		args = append(args, "--attribute", more[0]+"=uniform:0:1")
@@ -227,9 +251,8 @@ func TestFunctionTestGeneratesPlayersAndProperties(t *testing.T) {
 
 // A text of another matchmaker's rules gets the attributes and properties that it reads, as in a runner.
 func TestFunctionTestTakesRulesAsText(t *testing.T) {
-	s := newSandboxShell(t)
-	archive := filepath.Join(t.TempDir(), "rules.zip")
-	command(t, ".", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", archive, "../../../functions/rules")
+	t.Parallel()
+	s, module := newSandboxShell(t), builtPrograms(t).rules
 	text, err := json.Marshal(`{"matchDefinition": {"teams": [{"name": "t", "teamCount": {"min": 2, "max": 2},
 		"playerCount": {"min": 1, "max": 1}}], "matchRules": [
 			{"name": "near", "type": "Difference", "source": "Players.CustomData.skill", "reference": 100},
@@ -239,7 +262,7 @@ func TestFunctionTestTakesRulesAsText(t *testing.T) {
 	}
 	config := write(t, "config.json",
 		fmt.Sprintf(`{"matchmaking": {"targetFunction": {"name": "rules"}, "config": {"unity": %s}}}`, text))
-	args := []string{"function", "test", archive, "--deadline", "1m", "--timeout", "5m", "--runs", "1", "--config", config,
+	args := []string{"function", "test", module, "--deadline", "1m", "--timeout", "5m", "--runs", "1", "--config", config,
 		"--generate", "20", "--value", `mode="ranked"|"casual"`, "--attribute"}
 	s.run(append(args, "skill=uniform:1500:1590")...).expect(0, "matches    ", "")
 	s.run(append(args, "other=uniform:1500:1590")...).expect(1, "matches    0 with 0 tickets", "mm: no match: ")
@@ -251,7 +274,8 @@ func withoutTimes(out string) string {
 }
 
 func TestFunctionTestNamesTheCauseOfAFailure(t *testing.T) {
-	s, module := newSandboxShell(t), buildGuest(t)
+	t.Parallel()
+	s, module := newSandboxShell(t), builtPrograms(t).guest
 	try := func(do string, more ...string) result {
 		return s.run(
 			append(
@@ -322,10 +346,10 @@ func TestFunctionTestNamesErrorsInItsFiles(t *testing.T) {
 
 // In the binary, sandboxes execute the binary itself.
 func TestFunctionTestInTheBinary(t *testing.T) {
-	mm := filepath.Join(t.TempDir(), "mm")
-	command(t, ".", "go", "build", "-o", mm, ".")
+	t.Parallel()
+	mm := builtPrograms(t).mm
 	games := write(t, "games.json", `[{"id": "game", "attributes": {"open": 2}}]`)
-	out, err := exec.CommandContext(t.Context(), mm, "function", "test", buildGuest(t), "--deadline", "1m",
+	out, err := exec.CommandContext(t.Context(), mm, "function", "test", builtPrograms(t).guest, "--deadline", "1m",
 		"--timeout", "5m", "--generate", "10", "--attribute", "skill=uniform:0:1", "--backfills", games).CombinedOutput()
 	const want = "backfills  1, 0 of them get tickets\nmatches    5 with 10 tickets, of 5 proposals\n"
 	if err != nil || !strings.Contains(string(out), want) {
@@ -336,8 +360,8 @@ func TestFunctionTestInTheBinary(t *testing.T) {
 // In the sandbox, a match of the function rules that starts short gets a backfill ticket; and the game that it says
 // gets who is missing, and nobody else.
 func TestRulesFillAGameThatStartedShort(t *testing.T) {
-	s, archive := newSandboxShell(t), filepath.Join(t.TempDir(), "rules.zip")
-	command(t, ".", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", archive, "../../../functions/rules")
+	t.Parallel()
+	s, module := newSandboxShell(t), builtPrograms(t).rules
 	config := write(t, "config.json", `{"matchmaking": {"targetFunction": {"name": "rules"}, "config": {
 		"values": {"skill": "number"},
 		"teams": [{"name": "squad", "size": {"min": {"start": 3, "steps": [[10, 2]]}, "max": 3},
@@ -359,7 +383,7 @@ func TestRulesFillAGameThatStartedShort(t *testing.T) {
 	}
 	try := func(tickets string, more ...string) (o output) {
 		t.Helper()
-		got := s.run(append([]string{"function", "test", archive, "--deadline", "1m", "--timeout", "5m", "--runs", "1", "-o",
+		got := s.run(append([]string{"function", "test", module, "--deadline", "1m", "--timeout", "5m", "--runs", "1", "-o",
 			"json", "--config", config, "--tickets", write(t, "tickets.json", tickets)}, more...)...)
 		got.expect(0, "{", "")
 		if err := json.Unmarshal([]byte(got.out), &o); err != nil {

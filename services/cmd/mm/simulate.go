@@ -103,7 +103,7 @@ func (c simulateCommand) simulate(
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	box, err := sandbox.New(sandbox.Options{
-		Dir: filepath.Join(dir, "sandbox"), Binary: s.binary, Log: slog.New(slog.DiscardHandler),
+		Dir: filepath.Join(dir, "sandbox"), Code: sandbox.UserCode(), Binary: s.binary, Log: slog.New(slog.DiscardHandler),
 		// The desk may be busy, and nobody else waits.
 		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: time.Minute, Start: time.Minute, Compile: 5 * time.Minute},
 	})

@@ -12,7 +12,7 @@ import (
 func scenario(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	for file, content := range map[string]string{
-		name: text,
+		name: strings.ReplaceAll(text, "GUEST", builtPrograms(t).guest),
 		"pairs.json": `{"matchmaking": {"name": "Pairs", "targetFunction": {"name": "guest", "version": "1"},
 			"config": {"do": "pair"}}}`,
 	} {
@@ -25,14 +25,15 @@ func scenario(t *testing.T, dir, name, text string) string {
 
 const pairs = `
 configs: {pairs: pairs.json}
-functions: {guest: guest.wasm}
+functions: {guest: GUEST}
 population: {duration: 2m, rate: 5, attributes: {skill: "normal:1500:400"}}
 measure: {attribute: skill, to: 100s}
 `
 
 func TestSimulateComparesScenarios(t *testing.T) {
+	t.Parallel()
 	s := newSandboxShell(t)
-	dir := filepath.Dir(buildGuest(t))
+	dir := t.TempDir()
 	quick := scenario(t, dir, "quick.yaml", pairs)
 	slow := scenario(t, dir, "slow.yaml", strings.Replace(pairs, "measure:",
 		"service: {minInterval: 20s, maxInterval: 20s}\nmeasure:", 1))
@@ -70,15 +71,16 @@ func TestSimulateComparesScenarios(t *testing.T) {
 }
 
 func TestSimulateSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	s := newSandboxShell(t)
-	dir := filepath.Dir(buildGuest(t))
+	dir := t.TempDir()
 	bad := scenario(t, dir, "bad.yaml", strings.Replace(pairs, "rate: 5", "rate: 5, hour: noon", 1))
 	s.run("simulate", bad).expect(1, "", "mm: "+bad+": population.hour: a number is expected, got a string\n")
 	s.run("simulate", filepath.Join(dir, "none.yaml")).expect(1, "", "none.yaml: no such file or directory")
 	missing := scenario(t, dir, "missing.yaml", strings.Replace(pairs, "population: {",
 		"recording: {file: none.mmrec}\nx: {", 1))
 	s.run("simulate", missing).expect(1, "", "mm: "+missing+": x: unknown member")
-	missing = scenario(t, dir, "missing.yaml", "configs: {pairs: pairs.json}\nfunctions: {guest: guest.wasm}\n"+
+	missing = scenario(t, dir, "missing.yaml", "configs: {pairs: pairs.json}\nfunctions: {guest: GUEST}\n"+
 		"recording: {file: none.mmrec}\n")
 	s.run("simulate", missing).expect(1, "", "missing.yaml: recording.file: "+filepath.Join(dir, "none.mmrec"))
 	if err := os.WriteFile(filepath.Join(dir, "fail.json"), []byte(`{"matchmaking": {"name": "Fails",

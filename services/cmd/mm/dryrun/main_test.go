@@ -1,10 +1,8 @@
 package dryrun_test
 
 import (
-	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -28,17 +26,11 @@ var sharedFixture = sync.OnceValues(func() (f fixture, err error) {
 	if err != nil {
 		return f, err
 	}
-	module := filepath.Join(f.dir, "guest.wasm")
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", module, "../../../runner/testdata/guest")
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return f, fmt.Errorf("%v: %w\n%s", cmd, err, text)
-	}
-	if f.guest, err = os.ReadFile(module); err != nil {
+	if f.guest, err = sandboxtest.Module(f.dir, ".", "../../../runner/testdata/guest"); err != nil {
 		return f, err
 	}
-	f.box, err = sandbox.New(
-		sandbox.Options{Dir: filepath.Join(f.dir, "box"), Binary: child, Log: slog.New(slog.DiscardHandler)})
+	f.box, err = sandbox.New(sandbox.Options{Dir: filepath.Join(f.dir, "box"), Code: sandbox.UserCode(), Binary: child,
+		Log: slog.New(slog.DiscardHandler)})
 	return f, err
 })
 

@@ -26,8 +26,9 @@ func run(t *testing.T, dir, command string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command, args...)
 	cmd.Dir = dir
-	// No variables of an outer make: with them, make prints the folders.
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=", "MAKEFLAGS=", "MAKELEVEL=")
+	// No variables of an outer make: with them, make prints the folders. Without their paths, packages in another folder
+	// are taken from the go command's cache.
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-trimpath", "GOWORK=", "MAKEFLAGS=", "MAKELEVEL=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)
@@ -50,19 +51,13 @@ func TestProjectBuildsWithNothingButGo(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			outer := t.TempDir()
 			parent(t, outer)
 			// Windows has no file of this name, and Go no module path with it.
 			dir := write(t, outer, "con.free-for-all")
-			run(t, dir, "go", "vet", "./...")
 			if out := run(t, dir, "go", "test", "-v", "./..."); !strings.Contains(out, "--- PASS: TestMatch/even_teams") {
 				t.Errorf("go test prints\n%s", out)
-			}
-			if out := run(t, dir, "gofmt", "-l", "main.go", "rules.go", "main_test.go"); out != "" {
-				t.Errorf("not formatted: %s", out)
-			}
-			if out := run(t, dir, "go", "mod", "tidy", "-diff"); out != "" {
-				t.Errorf("not tidy:\n%s", out)
 			}
 			_, err := os.Stat(filepath.Join(dir, "go.work"))
 			if inside := name == "inside a workspace"; inside != (err == nil) {
@@ -72,7 +67,20 @@ func TestProjectBuildsWithNothingButGo(t *testing.T) {
 	}
 }
 
+func TestProjectIsInOrder(t *testing.T) {
+	t.Parallel()
+	dir := write(t, t.TempDir(), "ffa")
+	run(t, dir, "go", "vet", "./...")
+	if out := run(t, dir, "gofmt", "-l", "main.go", "rules.go", "main_test.go"); out != "" {
+		t.Errorf("not formatted: %s", out)
+	}
+	if out := run(t, dir, "go", "mod", "tidy", "-diff"); out != "" {
+		t.Errorf("not tidy:\n%s", out)
+	}
+}
+
 func TestProjectMakesAModuleAndAnArchive(t *testing.T) {
+	t.Parallel()
 	dir := write(t, filepath.Join(t.TempDir(), "with a space"), "ffa")
 	run(t, dir, "make")
 	for name, magic := range map[string]string{"ffa.wasm": "\x00asm", "ffa.zip": "PK\x03\x04"} {
@@ -125,6 +133,7 @@ func TestWriteReplacesNothing(t *testing.T) {
 }
 
 func TestReplaceSDKReplacesOnlyAnSDK(t *testing.T) {
+	t.Parallel()
 	dir := write(t, t.TempDir(), "ffa")
 	sdk := filepath.Join(dir, "sdk")
 	for name, change := range map[string]func() error{
