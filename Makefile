@@ -81,7 +81,7 @@ check: $(call parts,check,race e2e apart faults mistakes due,fuzz rules) ## Test
 ## PART=race,e2e,apart,faults,mistakes,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
 .PHONY: check-race check-e2e check-apart check-faults check-mistakes check-due check-fuzz check-rules
 check-race: redis compilers
-	@$(RACE) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -v -e /test/e2e$$ -e /test/simulate$$)
+	@$(RACE) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -v /test/e2e$$)
 check-e2e: redis
 	@.ci/test -timeout 25m ./services/test/e2e -args -race-dev
 check-apart: redis
