@@ -168,7 +168,11 @@ func (w *keeping) members() (ids []string) {
 // Runs of changes find what runs of all tickets find, whatever comes, goes, comes back, or is replaced, whatever
 // happens to the index, the instance, the settings and the pools.
 func TestRunsOfChangesFindWhatThereIs(t *testing.T) {
-	for seed := range uint64(40) {
+	seeds := uint64(40)
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 9))
 		w := newKeeping(t, func(*pairs) {})
 		next, went := 0, 0

@@ -3,12 +3,10 @@ package wasm_test
 import (
 	"encoding/binary"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 	"matchmaker.dev/services/internal/wasm"
 )
 
@@ -169,13 +167,7 @@ func sectionEnds(module []byte, end int) bool {
 
 // The limits leave room for what Go makes of a program of 8 MB: each number is at most a half of its limit.
 func TestRealModulesHaveRoom(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "gofmt.wasm")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", file, "cmd/gofmt")
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	module, err := os.ReadFile(file)
+	module, err := sandboxtest.Module(t.TempDir(), ".", "cmd/gofmt")
 	if err != nil {
 		t.Fatal(err)
 	}
