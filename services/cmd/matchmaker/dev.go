@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -89,6 +91,8 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	if err := c.keys(); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
+	// Its uploads are those of the developer that mm tests, who has the token for them.
+	c.settings.Instances.Code = cmp.Or(c.settings.Instances.Code, sandbox.UserCode())
 	if c.settings.Sandbox.Modules == "" {
 		c.settings.Sandbox.Modules = filepath.Join(c.Data, "modules")
 	}

@@ -23,6 +23,8 @@ type InstanceSettings struct {
 	// Binary is another one where this process's own has the race detector, which takes more memory than instances may
 	// have.
 	Binary string `help:"Binary whose processes hold the instances of functions; this one when empty." name:"instance-binary" type:"existingfile" hidden:""`
+	// Code is Options.Code, for systems of many processes with modules that their user trusts, as in tests.
+	Code string `help:"Folder of machine code that the processes of this user share; none when empty." name:"instance-code" hidden:""`
 }
 
 // Validate names the flags that make no sense.
@@ -42,7 +44,7 @@ func (s *Settings) Validate() error {
 // Options are those of a Box with these settings.
 func (s *Settings) Options(i InstanceSettings) Options {
 	return Options{
-		Dir: s.Modules, Binary: i.Binary, Require: s.Sandbox == "require",
+		Dir: s.Modules, Code: i.Code, Binary: i.Binary, Require: s.Sandbox == "require",
 		Limits: Limits{Memory: i.Memory * mib, Code: s.ModuleCode * mib},
 		Cache:  CacheLimits{Age: s.CacheAge, Bytes: int64(s.CacheSize) * mib, Held: int64(s.Disk) * mib},
 	}

@@ -19,6 +19,7 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/test/contract"
 	installed "matchmaker.dev/services/test/launch"
 	"matchmaker.dev/services/test/proxy"
@@ -82,7 +83,8 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	if _, err := keyfile.Rotate(seatKeys, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	s.env = append(s.env, "MATCHMAKER_SEAT_KEYS="+seatKeys) // no flag: the version before has none
+	// No flags: the version before has none.
+	s.env = append(s.env, "MATCHMAKER_SEAT_KEYS="+seatKeys, "MATCHMAKER_INSTANCE_CODE="+sandbox.UserCode())
 	all, err := installed.Services(t.Context(), made.matchmaker)
 	if err != nil {
 		t.Fatal(err)
