@@ -49,12 +49,12 @@ func TestShapesAreMeasured(t *testing.T) {
 	matchmaker, duel, pair := file("matchmaker"), file("duel.zip"), file("pair.wasm")
 	var built sync.WaitGroup
 	built.Go(func() {
-		run(t, ".", "", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", matchmaker,
+		run(t, ".", "", "go", "build", "-ldflags=-s -w", "-o", matchmaker,
 			"matchmaker.dev/services/cmd/matchmaker")
 	})
 	built.Go(func() {
 		run(t, "../../../functions", "", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", duel, "duel")
-		run(t, ".", "GOOS=wasip1 GOARCH=wasm", "go", "build", "-trimpath", "-buildmode=c-shared", "-ldflags=-s -w", "-o",
+		run(t, ".", "GOOS=wasip1 GOARCH=wasm", "go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o",
 			pair, "./pair")
 	})
 	module, err := base64.StdEncoding.DecodeString(bad)
