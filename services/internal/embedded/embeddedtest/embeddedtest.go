@@ -1,5 +1,5 @@
-// Package embeddedtest gives tests of services a store and a bus. The tests of a binary share a Redis, in which each has
-// a database. A bus has a server of its own, which starts in milliseconds.
+// Package embeddedtest gives tests of services a store and a bus. The tests of a binary share a Redis, in which each
+// has a database. A bus has a server of its own, which starts in milliseconds.
 package embeddedtest
 
 import (

@@ -15,8 +15,8 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 )
 
-// Run runs the tests of a binary, which share a Redis, and returns the exit code. TestMain calls it. More tests run at a
-// time than usual, unless -parallel says how many: they wait more than they compute.
+// Run runs the tests of a binary, which share a Redis, and returns the exit code. TestMain calls it. More tests run at
+// a time than usual, unless -parallel says how many: they wait more than they compute.
 func Run(m *testing.M) int {
 	defer shared.close()
 	_ = flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
