@@ -45,8 +45,8 @@ func (p *plugin) check() error {
 	return nil
 }
 
-// told is what a plugin is told of the cluster.
-func (p *plugin) told(k *cluster) (string, error) {
+// execInfo returns what KUBERNETES_EXEC_INFO says to a plugin about the cluster.
+func (p *plugin) execInfo(k *cluster) (string, error) {
 	spec := map[string]any{"interactive": false}
 	if p.TellCluster {
 		ca := []byte(k.CAData)
@@ -73,7 +73,7 @@ func (p *plugin) told(k *cluster) (string, error) {
 
 // run runs the plugin. It has no input, and its errors go where ours go.
 func (p *plugin) run(ctx context.Context, k *cluster, timeout time.Duration) (*printed, error) {
-	told, err := p.told(k)
+	info, err := p.execInfo(k)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (p *plugin) run(ctx context.Context, k *cluster, timeout time.Duration) (*p
 	for _, one := range p.Env {
 		cmd.Env = append(cmd.Env, one.Name+"="+one.Value)
 	}
-	cmd.Env = append(cmd.Env, "KUBERNETES_EXEC_INFO="+told)
+	cmd.Env = append(cmd.Env, "KUBERNETES_EXEC_INFO="+info)
 	var out limited
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
 	cmd.WaitDelay = time.Second // a child of the plugin may keep the output open
