@@ -84,7 +84,13 @@ func (c *codeCache) restore(hash, folder string, most int) string {
 		return ""
 	}
 	file := filepath.Join(folder, made)
-	if len(code) > most || os.MkdirAll(filepath.Dir(file), 0o700) != nil || writeFile(file, code) != nil {
+	if len(code) > most {
+		return ""
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil { //nolint:gosec // the path is local
+		return ""
+	}
+	if writeFile(file, code) != nil {
 		return ""
 	}
 	now := time.Now()

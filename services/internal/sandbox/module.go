@@ -181,17 +181,18 @@ func (b *Box) store(hash string, wasm []byte) error {
 
 // writeFile writes a module to a file, unless the file has it already.
 func writeFile(file string, wasm []byte) error {
-	if stored, err := os.ReadFile(file); err == nil && bytes.Equal(stored, wasm) {
+	stored, err := os.ReadFile(file) //nolint:gosec // a hash or a local path
+	if err == nil && bytes.Equal(stored, wasm) {
 		return nil
 	}
 	// Written to another file first: a process that ends half way leaves no half module, and instances may have mapped the
 	// old file.
-	err := os.WriteFile(file+".new", wasm, 0o600) //nolint:gosec // a hash is no path
+	err = os.WriteFile(file+".new", wasm, 0o600) //nolint:gosec // as above
 	if err == nil {
-		err = os.Rename(file+".new", file)
+		err = os.Rename(file+".new", file) //nolint:gosec // as above
 	}
 	if err != nil {
-		_ = os.Remove(file + ".new") // it takes space
+		_ = os.Remove(file + ".new") //nolint:gosec // it takes space; as above
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package embeddedtest
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ func Redis(tb testing.TB) string {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { shared.give(d) })
-	if err := d.empty(); err != nil {
+	if err := d.empty(tb.Context()); err != nil {
 		tb.Fatalf("empty the database: %v", err)
 	}
 	return d.server.URL() + "/" + strconv.Itoa(d.number)
@@ -97,8 +98,8 @@ func (s *servers) close() {
 }
 
 // empty deletes all keys, and comes back when it is done.
-func (d database) empty() error {
-	conn, err := net.Dial("tcp", d.server.Addr())
+func (d database) empty(ctx context.Context) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", d.server.Addr())
 	if err != nil {
 		return err
 	}
