@@ -35,7 +35,9 @@ const (
 	quickMemory    = 4 // the part of Limits.CompileMemory
 	// slowElapsed is how much longer than Limits.Compile a module may take in the slow lane, which has the lowest
 	// priority.
-	slowElapsed = 2
+	slowElapsed = 6
+	// busyStart is how much longer than its limit a start may take that got less than that of a processor.
+	busyStart = 6
 )
 
 func (b *Box) quickStage() stage {

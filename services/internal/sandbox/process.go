@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -160,11 +161,37 @@ func (b *Box) runToEnd(
 // withDeadline calls talk, which talks to the child. It kills the child when that takes longer than d or ctx ends.
 // After an error, which is an *Error, the process has ended.
 func (p *process) withDeadline(ctx context.Context, d time.Duration, what string, talk func() error) error {
-	timer := time.AfterFunc(d, func() { p.kill(failure(Deadline, "%s took longer than %v", what, d)) })
+	return p.within(ctx, d, d, what, talk)
+}
+
+// within is withDeadline for a child that has a low priority: one that took less than d of a processor has time until
+// longest, since it is others that made it slow.
+func (p *process) within(ctx context.Context, d, longest time.Duration, what string, talk func() error) error {
+	var mu sync.Mutex
+	var ended, expired bool
+	began := time.Now()
+	var timer *time.Timer
+	check := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if left := longest - time.Since(began); !ended && left > 0 && p.processorTime() < d {
+			timer.Reset(min(left, d/4))
+		} else if !ended {
+			expired = true
+			p.kill(failure(Deadline, "%s took longer than %v", what, d))
+		}
+	}
+	mu.Lock()
+	timer = time.AfterFunc(d, check)
+	mu.Unlock()
 	unwatch := context.AfterFunc(ctx, func() { p.kill(canceled(ctx)) })
 	err := talk()
-	inTime, notCanceled := timer.Stop(), unwatch()
-	if err == nil && inTime && notCanceled {
+	mu.Lock()
+	ended = true
+	inTime := !expired
+	mu.Unlock()
+	timer.Stop()
+	if notCanceled := unwatch(); err == nil && inTime && notCanceled {
 		return nil
 	}
 	return p.stop(err)
