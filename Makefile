@@ -70,7 +70,7 @@ compilers:
 test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 3,000 faults
 .PHONY: test-all test-contract
 test-all: redis
-	@.ci/test -short -timeout 10m $(MODULES:%=./%/...)
+	@.ci/test -short -timeout 30m $(MODULES:%=./%/...)
 ## PART=contract: only that, also of a running service: URL= DATA=folder of a dev, or CONTRACT_…_TOKEN, PROJECT=
 test-contract: redis
 	go test -count=1 -v -run '^TestContract$$' ./services/test/contract -args \
