@@ -67,7 +67,7 @@ compilers:
 	@./.ci/install-generators
 
 .PHONY: test
-test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 3,000 faults
+test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 2,500 faults
 .PHONY: test-all test-contract
 test-all: redis
 	@.ci/test -short -timeout 30m $(MODULES:%=./%/...)
