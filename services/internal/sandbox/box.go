@@ -204,7 +204,7 @@ func (b *Box) start(
 	}
 	var manifest Manifest
 	var h head
-	err = p.within(ctx, within, busyStart*within, "the start", func() (err error) {
+	err = p.within(ctx, within, busy*within, "the start", func() (err error) {
 		var body []byte
 		if h, body, err = p.receive(readyFrame, nil); err != nil {
 			return err

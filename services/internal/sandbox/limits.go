@@ -18,7 +18,7 @@ type Limits struct {
 	Module        int           // bytes of a module's file
 	Memory        int           // bytes of linear memory, counted in pages of 64 KiB
 	Run           time.Duration // a run, from request to answer
-	Start         time.Duration // from creating the process to the end of _initialize and mm_manifest, see busyStart
+	Start         time.Duration // from creating the process to the end of _initialize and mm_manifest, see busy
 	Compile       time.Duration // compiling, once per module: processor time
 	CompileMemory int           // bytes of memory for compiling
 	Code          int           // bytes of machine code of a module

@@ -33,23 +33,20 @@ const (
 	quickElapsed   = 6 * time.Second
 	quickStart     = time.Second
 	quickMemory    = 4 // the part of Limits.CompileMemory
-	// slowElapsed is how much longer than Limits.Compile a module may take in the slow lane, which has the lowest
-	// priority.
-	slowElapsed = 6
-	// busyStart is how much longer than its limit a start may take that got less than that of a processor.
-	busyStart = 6
+	// busy is how much longer than its limit of processor time a child of low priority may take on a busy machine.
+	busy = 6
 )
 
 func (b *Box) quickStage() stage {
 	return stage{
-		processor: min(quickProcessor, b.limits.Compile), compile: min(quickElapsed, slowElapsed*b.limits.Compile),
+		processor: min(quickProcessor, b.limits.Compile), compile: min(quickElapsed, busy*b.limits.Compile),
 		start: min(quickStart, b.limits.Start), memory: b.limits.CompileMemory / quickMemory, nice: 10,
 	}
 }
 
 func (b *Box) slowStage() stage {
 	return stage{
-		processor: b.limits.Compile, compile: slowElapsed * b.limits.Compile, start: b.limits.Start,
+		processor: b.limits.Compile, compile: busy * b.limits.Compile, start: b.limits.Start,
 		memory: b.limits.CompileMemory, nice: 15, last: true,
 	}
 }

@@ -16,7 +16,7 @@ var (
 // TestMain lets more scenarios run side by side than there are processors: they wait more than they work.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "12"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -30,9 +30,17 @@ func Test(t *testing.T) {
 	if !*raceServices {
 		separate = made.withoutRace()
 	}
-	t.Run("dev", func(t *testing.T) { dev(t, made) })
-	t.Run("services", func(t *testing.T) { services(t, separate) })
-	t.Run("faults", func(t *testing.T) { faults(t, separate) })
+	t.Run("system", func(t *testing.T) {
+		beside := func(name string, run func(*testing.T, *artefacts), made *artefacts) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				run(t, made)
+			})
+		}
+		beside("services", services, separate)
+		beside("faults", faults, separate)
+		beside("dev", dev, made)
+	})
 	// A process takes its child processes with it, however it ends.
 	eventually(t, "no process is left over", func() bool { return len(running(made.dir)) == 0 })
 }

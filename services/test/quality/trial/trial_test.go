@@ -156,8 +156,8 @@ func TestPlayersAreCountedOnce(t *testing.T) {
 	}
 }
 
-// besideSteps plays a world of ten seeds, with -short of four, by the steps of our own file, and with another engine. It
-// returns the means of gaps and spreads, how many leave, and p90 of the wait at the ends of the crowd, of both.
+// besideSteps plays a world of ten seeds, with -short of four, by the steps of our own file, and with another engine.
+// It returns the means of gaps and spreads, how many leave, and p90 of the wait at the ends of the crowd, of both.
 func besideSteps(t *testing.T, name string, other engine.Name) (w world.World, gap, spread, left, wait [2]float64) {
 	t.Helper()
 	seeds := 10
