@@ -10,7 +10,6 @@ import (
 // Whatever a function does harms only its own run. That run fails with the reason, the function's log has it, other
 // functions go on meanwhile, and the next run of the function is answered.
 func TestHostileFunctionsHurtOnlyTheirOwnRun(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "enemy", w.enemy)
 	w.put(project, "bystander", w.guest)

@@ -75,7 +75,6 @@ func (w *world) mustAnswer(project, function, config string, hanging ...<-chan *
 
 // A config whose function hangs leaves an instance of the function for the other configs, as often as it runs.
 func TestHangingConfigHoldsUpNoOtherConfigOfItsFunction(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	w.startForEndless(2)
@@ -93,7 +92,6 @@ func TestHangingConfigHoldsUpNoOtherConfigOfItsFunction(t *testing.T) {
 
 // However many functions of strangers hang, or begin to hang that were quick before, a quick function is answered.
 func TestHangingFunctionsOfStrangersHoldUpNobody(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.startForEndless(2)
 	projects := []string{"hangs-1", "hangs-2", "turns-1", "turns-2", "turns-3", "victim"}
@@ -118,7 +116,6 @@ func TestHangingFunctionsOfStrangersHoldUpNobody(t *testing.T) {
 // Four tickets are not enough to flood those who read proposals: the run fails before anything is sent, the log says
 // why, and the instance goes on.
 func TestFloodOfProposalsIsRefused(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	w.startRunner("runner-1", quickSettings())
@@ -140,7 +137,6 @@ func TestFloodOfProposalsIsRefused(t *testing.T) {
 
 // A runner has no more instances than allowed. A project that has all of them gives one up for another project.
 func TestInstancesOfARunnerAreBounded(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	s := quickSettings()
 	s.RunnerInstances = 3
@@ -175,7 +171,6 @@ func TestInstancesOfARunnerAreBounded(t *testing.T) {
 
 // What a project's runs cost is counted for the project, and each run says its own.
 func TestWorkIsCountedForItsProject(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	reader := sdkmetric.NewManualReader()
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("test")

@@ -45,7 +45,6 @@ func TestUpdateDoesNotInterruptService(t *testing.T) {
 
 // An instance that still works on its last run is in the status.
 func TestOldInstanceIsInTheStatusUntilItsRunEnds(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	w.startForEndless(1)
@@ -302,7 +301,6 @@ func allRunning(n int, generation int64) func([]*pb.InstanceStatus) bool {
 }
 
 func TestInstancesDoNotFallBelowMinInstances(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	s := quickSettings()
@@ -327,7 +325,6 @@ func TestInstancesDoNotFallBelowMinInstances(t *testing.T) {
 }
 
 func TestNewVersionHasAsManyInstancesAsTheOldOne(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	s := quickSettings()

@@ -141,7 +141,6 @@ func (w *world) servingRunners() (names []string) {
 }
 
 func TestProjectHasMoreHostsUnderLoad(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
 	s := singleHost()

@@ -49,8 +49,12 @@ type world struct {
 	runs     atomic.Int64  // so far
 }
 
+// newWorld makes a world. Tests with one run side by side: they wait more than they work.
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	if t, ok := t.(*testing.T); ok {
+		t.Parallel()
+	}
 	log := discard()
 	w := &world{t: t, statuses: map[string]*pb.RunnerStatus{}, changed: make(chan struct{})}
 	var err error

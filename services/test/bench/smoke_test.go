@@ -54,8 +54,8 @@ func TestShapesAreMeasured(t *testing.T) {
 	})
 	built.Go(func() {
 		run(t, "../../../functions", "", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", duel, "duel")
-		run(t, ".", "GOOS=wasip1 GOARCH=wasm", "go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o",
-			pair, "./pair")
+		run(t, ".", "GOOS=wasip1 GOARCH=wasm", "go", "build", "-trimpath", "-buildmode=c-shared",
+			"-ldflags=-s -w", "-o", pair, "./pair")
 	})
 	module, err := base64.StdEncoding.DecodeString(bad)
 	if err == nil {

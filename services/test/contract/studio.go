@@ -39,7 +39,7 @@ func (t *trial) name(of string) string {
 func (s *suite) uploadPuppet(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "puppet.wasm")
-	build := exec.CommandContext(t.Context(), "go", "build", "-buildmode=c-shared", "-ldflags=-s -w",
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildmode=c-shared", "-ldflags=-s -w",
 		"-o", file, "matchmaker.dev/services/test/contract/testdata/puppet")
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if text, err := build.CombinedOutput(); err != nil {

@@ -3,7 +3,7 @@
 //
 // Most scenarios run in both forms of the system: as one process (dev), and with each service as a process of its own
 // (services), with a Redis and a NATS server. In another system of many processes (faults), these are also killed,
-// frozen and replaced. With -short dev plays only what is true of it alone.
+// frozen and replaced. With -short only dev plays.
 //
 //	system_test.go     a running system and its processes
 //	replica_test.go    one process and its output

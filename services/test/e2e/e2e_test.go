@@ -16,31 +16,26 @@ var (
 // TestMain lets more scenarios run side by side than there are processors: they wait more than they work.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "12"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// Test builds the programs once and tests the system in both forms. Of these, dev has the race detector if the tests
-// have it or it is asked for: all services are in its process. It makes separate processes three times as slow.
+// Test builds the programs once and tests the system in both forms, with -short as dev alone. Of these, dev has the race
+// detector if the tests have it or it is asked for: all services are in its process. It makes separate processes three
+// times as slow.
 func Test(t *testing.T) {
 	made := build(t)
 	separate := made
 	if !*raceServices {
 		separate = made.withoutRace()
 	}
-	t.Run("system", func(t *testing.T) {
-		beside := func(name string, run func(*testing.T, *artefacts), made *artefacts) {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				run(t, made)
-			})
-		}
-		beside("services", services, separate)
-		beside("faults", faults, separate)
-		beside("dev", dev, made)
-	})
+	t.Run("dev", func(t *testing.T) { dev(t, made) })
+	if !testing.Short() {
+		t.Run("services", func(t *testing.T) { services(t, separate) })
+		t.Run("faults", func(t *testing.T) { faults(t, separate) })
+	}
 	// A process takes its child processes with it, however it ends.
 	eventually(t, "no process is left over", func() bool { return len(running(made.dir)) == 0 })
 }

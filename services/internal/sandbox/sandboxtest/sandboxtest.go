@@ -22,7 +22,7 @@ func Program(file, name string) error { return build(file, exec.Command("go", "r
 
 // Module builds a match function in Go: a package, as the go command names it in a folder. Temporary files are in dir.
 func Module(dir, folder, name string) ([]byte, error) {
-	file, cmd := filepath.Join(dir, "module.wasm"), exec.Command("go", "run", "-buildmode=c-shared")
+	file, cmd := filepath.Join(dir, "module.wasm"), exec.Command("go", "run", "-trimpath", "-buildmode=c-shared")
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if err := build(file, cmd, name); err != nil {
 		return nil, err
