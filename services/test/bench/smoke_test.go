@@ -36,7 +36,10 @@ func run(t *testing.T, dir, environment string, words ...string) {
 // bad is a module that is accepted as a match function, and fails in each run: its answer is empty.
 const bad = "AGFzbQEAAAABFgVgAAF/YAF/AX9gAX8BfmAAAX5gAAADBgUAAQIDBAUDAQAEBzUFBm1lbW9yeQIABm1tX2FiaQAACG1tX2FsbG9jAAEGbW1fcnVuAAILX2luaXRpYWxpemUABAofBQQAQQELBgBBgIAECwQAQgALCQBCgICAgIACCwIACw=="
 
-// Each shape measures a real system once, with little load. All share the system, so their values mean nothing.
+// Each shape measures a real system once, with little load; with -short only these. All share the system, so their
+// values mean nothing.
+var few = []string{"function", "create", "steady", "burst", "restart"}
+
 func TestShapesAreMeasured(t *testing.T) {
 	// The go command runs this test again when a file changes that a test opens.
 	for _, folder := range []string{"../../../pkg", "../../../proto", "../../../functions", "../.."} {
@@ -117,7 +120,7 @@ func TestShapesAreMeasured(t *testing.T) {
 	var others sync.WaitGroup
 	for _, first := range []bool{true, false} {
 		for _, s := range shapes() {
-			if first == (s.name == "restart") {
+			if first == (s.name == "restart") && (!testing.Short() || slices.Contains(few, s.name)) {
 				others.Go(func() { t.Run(s.name, func(t *testing.T) { measure(t, s) }) })
 			}
 		}
