@@ -62,6 +62,7 @@ type checker struct {
 	prefers  bool // whether the amount of a preference is looked at
 	nodes    int  // conditions and expressions
 	sizes    sizes
+	steps    int // of rulesHold
 }
 
 // ruleAt returns the path of a rule.
