@@ -39,7 +39,7 @@ type builder struct {
 	ages [4]float64
 	// region is that of a whole match that is allowed, price what it costs.
 	region int
-	price  float64
+	price  price
 	match  Match
 	trials int // how many other matches may be looked at yet
 	// repairs is how many matches whose teams are too uneven are still repaired. Where all combinations are tried, those

@@ -173,14 +173,14 @@ func (b *builder) accept() bool {
 	if part := b.part(); part < 1 && !b.isNear(part) {
 		return false
 	}
-	b.region, b.price = region, 0
+	b.region, b.price = region, price{}
 	if len(b.rules.Prefer) > 0 {
-		b.price = b.cost(region) + b.width()
+		b.price = price{b.cost(region), b.width()}
 	}
 	return true
 }
 
-// width is how far the tickets are from each other, as a part of what is allowed. So it never decides alone.
+// width is how far the tickets are from each other, as a part of what is allowed.
 func (b *builder) width() float64 {
 	if b.distant <= 0 || math.IsInf(b.distant, 1) {
 		return 0
