@@ -25,7 +25,8 @@ func (b *builder) cost(region int) (cost float64) {
 			continue
 		}
 		b.list = b.list[:0]
-		if most, some := reduce(rules.StatMax, b.numbers(p.Amount, region)); some {
+		of, _ := b.numbers(p.Amount, region)
+		if most, some := reduce(rules.StatMax, of); some {
 			cost += p.Weight * most / p.Scale
 		}
 	}

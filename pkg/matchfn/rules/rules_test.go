@@ -53,6 +53,16 @@ func TestFiveAgainstFiveIsShort(t *testing.T) {
 	}
 }
 
+// A bound that grows every tenth of a second has grown three times after three of them.
+func TestBoundsGrowOnTime(t *testing.T) {
+	b := rules.Bound{Linear: &rules.Linear{Delta: 1, Every: 0.1, Limit: 1000}}
+	for tenths := range 1000 {
+		if n, _ := b.At(float64(tenths) / 10); n != float64(tenths) {
+			t.Errorf("after %d tenths it is %v", tenths, n)
+		}
+	}
+}
+
 // What a value is for a player without it cannot be less than nothing.
 func TestDefaultsThatCannotBeAreRefused(t *testing.T) {
 	const of = `"values": {"v": {"type": %q, "default": %s}}, "teams": [{"name": "a", "copies": 2, "size": 1}]`

@@ -58,7 +58,7 @@ func TestOddsAreThoseOfTrueSkill(t *testing.T) {
 		}
 		g := newGame(r, pool, nil, m)
 		for i, want := range []float64{c.favorite, c.quality} {
-			got := g.numbers(r.Prefer[i].Amount)
+			got, _ := g.numbers(r.Prefer[i].Amount)
 			if len(got) == 0 && want < 0 {
 				continue
 			}
