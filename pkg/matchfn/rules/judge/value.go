@@ -66,20 +66,20 @@ func (v *values) lacks(ticket int) string {
 
 // valuesOf returns the value of each player of a ticket, nil for those without. Of maps only some names count, unless
 // that is nil.
-func (of *values) valuesOf(v rules.Value, t Ticket, only []string) []any {
+func (v *values) valuesOf(value rules.Value, t Ticket, only []string) []any {
 	values := make([]any, len(t.Players))
 	for i, p := range t.Players {
-		values[i] = of.typed(v, p[v.From])
+		values[i] = v.typed(value, p[value.From])
 		if m, is := values[i].(map[string]float64); is && only != nil {
 			m = maps.Clone(m)
 			maps.DeleteFunc(m, func(name string, _ float64) bool { return !slices.Contains(only, name) })
 			values[i] = m
 		}
 	}
-	if v.Party == rules.Each {
+	if value.Party == rules.Each {
 		return values
 	}
-	merged := merge(v, values)
+	merged := merge(value, values)
 	for i := range values {
 		values[i] = merged
 	}
@@ -87,44 +87,44 @@ func (of *values) valuesOf(v rules.Value, t Ticket, only []string) []any {
 }
 
 // typed is a player's value if it is of the kind that the rules say, else its default, if any.
-func (of *values) typed(v rules.Value, raw any) any {
-	if of.natural == nil {
-		of.natural = rules.Natural(of.rules)
+func (v *values) typed(value rules.Value, raw any) any {
+	if v.natural == nil {
+		v.natural = rules.Natural(v.rules)
 	}
 	switch raw := raw.(type) {
 	case float64:
-		if v.Kind == rules.Number && (raw >= 0 || !of.natural[v.Name]) {
+		if value.Kind == rules.Number && (raw >= 0 || !v.natural[value.Name]) {
 			return raw
 		}
 	case string:
-		if v.Kind == rules.String {
+		if value.Kind == rules.String {
 			return raw
 		}
 	case []string:
-		if v.Kind == rules.Set {
+		if value.Kind == rules.Set {
 			return raw
 		}
 	case map[string]float64:
-		if v.Kind == rules.Map && of.natural[v.Name] {
+		if value.Kind == rules.Map && v.natural[value.Name] {
 			raw = maps.Clone(raw)
 			maps.DeleteFunc(raw, func(_ string, n float64) bool { return n < 0 })
 		}
-		if v.Kind == rules.Map {
+		if value.Kind == rules.Map {
 			return raw
 		}
 	}
-	if v.Missing != rules.UseDefault {
+	if value.Missing != rules.UseDefault {
 		return nil
 	}
-	switch v.Kind {
+	switch value.Kind {
 	case rules.Number:
-		return v.Default.Number
+		return value.Default.Number
 	case rules.String:
-		return v.Default.String
+		return value.Default.String
 	case rules.Set:
-		return v.Default.Set
+		return value.Default.Set
 	}
-	return v.Default.Map
+	return value.Default.Map
 }
 
 func merge(v rules.Value, values []any) any {
