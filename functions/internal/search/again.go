@@ -43,7 +43,7 @@ func (s *search) again(anchor uint32, limit int) {
 		for len(near) != before && s.work > 0 && s.buildOf(anchor, near) {
 			before = len(near)
 			near = s.within(anchor, near, &b.match)
-			if b.price < price && b.anywhere() && b.price < price {
+			if b.price.less(price) && b.anywhere() && b.price.less(price) {
 				match, price = b.match, b.price
 			}
 		}

@@ -113,7 +113,7 @@ func (b *builder) even() {
 		before := b.imbalance()
 		best, bestRegion, good := before, region, move{second: -1}
 		b.exchanges(func(m move) {
-			if apart := b.imbalance(); apart < best && b.accept() && b.price <= price && b.reluctant() <= reluctant {
+			if apart := b.imbalance(); apart < best && b.accept() && b.price.cost <= price.cost && b.reluctant() <= reluctant {
 				best, bestRegion, good = apart, b.region, m
 			}
 		})

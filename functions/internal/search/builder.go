@@ -39,7 +39,7 @@ type builder struct {
 	ages [4]float64
 	// region is that of a whole match that is allowed, price what it costs.
 	region int
-	price  float64
+	price  price
 	match  Match
 	trials int // how many other matches may be looked at yet
 	// repairs is how many matches whose teams are too uneven are still repaired. Where all combinations are tried, those
@@ -74,6 +74,7 @@ type builder struct {
 	regionOrder     []int
 	regionCosts     []float64
 	numbersOf, list []float64
+	magnitude       float64 // of the numbers that stat looked at
 	squaresOf       []float64
 	elements        []uint32
 	strengths       []strength
@@ -319,7 +320,7 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 		if g.scope == rules.BesideAnchor {
 			low, high = g.near.low[b.anchor], g.near.high[b.anchor]
 		}
-		span := greater(high, g.near.high[t]) - lesser(low, g.near.low[t])
+		span := rules.Apart(lesser(low, g.near.low[t]), greater(high, g.near.high[t]))
 		if g.bound.Clock == rules.Newest {
 			b.noteMost(g.bound, b.newest, span, span <= bound)
 		}
@@ -402,7 +403,7 @@ func (b *builder) spreads(c *rules.Spread, t uint32, others []uint32, part float
 		if low > high || least > greatest {
 			continue
 		}
-		apart, limit := math.Max(high-least, greatest-low), most
+		apart, limit := math.Max(rules.Apart(least, high), rules.Apart(low, greatest)), most
 		if own {
 			limit = math.Inf(1)
 			for _, one := range [2]uint32{t, o} {

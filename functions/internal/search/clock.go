@@ -38,7 +38,7 @@ func changes(b *rules.Bound, age float64) float64 {
 	case l.Delta == 0 || n == l.Limit:
 		return math.Inf(1)
 	case l.Every > 0:
-		return (math.Floor(age/l.Every)+1)*l.Every - age
+		return (l.Times(age)+1)*l.Every - age
 	}
 	return 0
 }

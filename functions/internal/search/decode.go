@@ -206,7 +206,7 @@ func (d *decoder) byColumn(t int, text []byte, listed bool, first, own uint32) (
 
 // ofTicket gives the last player what his ticket says of all of its players.
 func (d *decoder) ofTicket(c *column, o *origins, t int) {
-	if o.numbers != nil && o.numbers[t] == o.numbers[t] {
+	if o.numbers != nil && c.allows(o.numbers[t]) {
 		c.numbers[len(c.numbers)-1] = o.numbers[t]
 		return
 	}
@@ -221,7 +221,7 @@ func (d *decoder) ofTicket(c *column, o *origins, t int) {
 
 // readSource reads what the source knows of the last player.
 func (d *decoder) readSource(c *column, o *origins, player uint32) bool {
-	if o.own != nil && o.own[player] == o.own[player] {
+	if o.own != nil && c.allows(o.own[player]) {
 		c.numbers[len(c.numbers)-1] = o.own[player]
 		return true
 	}
@@ -390,7 +390,7 @@ func (d *decoder) value(c *column) bool {
 	case c.value.Kind == rules.Number && (next == '-' || next >= '0' && next <= '9'):
 		n, ok := d.number()
 		c.numbers[len(c.numbers)-1] = n
-		return ok
+		return ok && c.allows(n)
 	case c.value.Kind == rules.String && next == '"':
 		text, ok := d.quoted()
 		if ok {
@@ -464,7 +464,7 @@ func (d *decoder) numbers(c *column) bool {
 				return false
 			}
 			elements++
-			if c.takes(text) {
+			if c.takes(text) && c.allows(number) {
 				c.insert(start, d.pool.names.number(text), number)
 			}
 			if d.skip(',') {

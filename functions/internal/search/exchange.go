@@ -7,6 +7,11 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
+// price is what a match costs. Of matches that cost the same, one whose tickets are nearer to each other is better.
+type price struct{ cost, width float64 }
+
+func (p price) less(o price) bool { return p.cost < o.cost || p.cost == o.cost && p.width < o.width }
+
 // rounds bounds how often the best exchange is made.
 const rounds = 12
 
@@ -20,7 +25,8 @@ func (b *builder) cost(region int) (cost float64) {
 			continue
 		}
 		b.list = b.list[:0]
-		if most, some := reduce(rules.StatMax, b.numbers(p.Amount, region)); some {
+		of, _ := b.numbers(p.Amount, region)
+		if most, some := reduce(rules.StatMax, of); some {
 			cost += p.Weight * most / p.Scale
 		}
 	}
@@ -201,7 +207,7 @@ func (b *builder) exchange() bool {
 			best, bestRegion, good = b.price, b.region, m
 		}
 	})
-	if !(best < price) { // which may be no number
+	if !best.less(price) { // which may be no number
 		b.price, b.region = price, region
 		return false
 	}
@@ -211,14 +217,17 @@ func (b *builder) exchange() bool {
 }
 
 // cheaper returns whether the match is allowed and costs less.
-func (b *builder) cheaper(than float64) bool {
-	return (b.late || b.cost(b.region)+b.width() < than) && b.accept() && b.price < than
+func (b *builder) cheaper(than price) bool {
+	return (b.late || price{b.cost(b.region), b.width()}.less(than)) && b.accept() && b.price.less(than)
 }
+
+// dearer is a price below which are only matches that cost less.
+func (p price) dearer() price { return price{p.cost, math.Inf(-1)} }
 
 // replace takes the candidate instead of a ticket that makes the match cheapest, if one makes it cheaper.
 func (b *builder) replace() bool {
 	price, region, mask := b.price, b.region, b.mask
-	best, bestRegion := price-worth, region
+	best, bestRegion := price.dearer(), region
 	var at place
 	other := -1
 	for i, team := range b.teams {
@@ -252,9 +261,6 @@ func (b *builder) replace() bool {
 	b.put(at, b.teams[at.team][at.at], b.candidates[other])
 	return true
 }
-
-// worth is how much cheaper a match must become by another candidate, who is then missing in a later match.
-const worth = 0.25
 
 // put puts a ticket in the place of another one.
 func (b *builder) put(at place, was, t uint32) {

@@ -137,7 +137,7 @@ func (p *pool) refusals(source Source, t uint32) (reasons []Reason) {
 		return []Reason{{Ticket: t, Kind: TooMuch}}
 	}
 	for i := range p.columns {
-		if c := &p.columns[i]; c.must && p.lacks(c, t) {
+		if c := &p.columns[i]; c.must && p.lacks(i, t) {
 			reason := Reason{Ticket: t, Kind: ValueMissing, Name: c.value.Name}
 			if isOfOtherKind(source, t, c.value) {
 				reason.Kind, reason.Of = OtherKind, c.value.Kind
@@ -148,8 +148,9 @@ func (p *pool) refusals(source Source, t uint32) (reasons []Reason) {
 	return reasons[:min(len(reasons), mostReasons)]
 }
 
-// lacks returns whether a player of a ticket lacks a value.
-func (p *pool) lacks(c *column, t uint32) bool {
+// lacks returns whether a player of a ticket lacks the value of a column, whatever the others of the party have.
+func (p *pool) lacks(i int, t uint32) bool {
+	c := p.said(i)
 	for player := p.first[t]; player < p.first[t+1]; player++ {
 		if c.missing(player) {
 			return true

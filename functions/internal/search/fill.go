@@ -334,7 +334,8 @@ func (s *search) beside(g *openGame) (near []uint32) {
 			return false
 		}
 		for i, most := range wide {
-			if n := s.guards[i].near; n != nil && greater(b.high[i], n.high[t])-lesser(b.low[i], n.low[t]) > most {
+			n := s.guards[i].near
+			if n != nil && rules.Apart(lesser(b.low[i], n.low[t]), greater(b.high[i], n.high[t])) > most {
 				return false
 			}
 		}

@@ -90,8 +90,9 @@ func (b *builder) holds(need rules.Condition, region int) bool {
 		return true
 	case *rules.Total:
 		for _, group := range b.groups(c.Scope) {
+			b.magnitude = 0
 			n, _ := b.stat(rules.StatSum, c.Value, group)
-			if !b.within(n, c.Sum) {
+			if !b.inside(n, c.Sum, b.magnitude) {
 				return false
 			}
 		}
@@ -104,12 +105,13 @@ func (b *builder) holds(need rules.Condition, region int) bool {
 		}
 		return true
 	case *rules.Gap:
-		return b.under(c.Max, b.gap(c))
+		return b.under(c.Max, b.unequal(c))
 	case *rules.Compare:
 		b.list = b.list[:0]
-		left, right := b.numbers(c.Left, region), b.numbers(c.Right, region)
+		left, l := b.numbers(c.Left, region)
+		right, r := b.numbers(c.Right, region)
 		for i := range paired(left, right) {
-			if !c.Op.Holds(left[min(i, len(left)-1)], right[min(i, len(right)-1)]) {
+			if !c.Op.Holds(left[min(i, len(left)-1)], right[min(i, len(right)-1)], greater(l, r)) {
 				return false
 			}
 		}
@@ -211,9 +213,9 @@ func (b *builder) spread(c *rules.Spread, group []uint32, part float64) bool {
 	}
 	if part < 1 {
 		most, on := b.at(c.Max)
-		return !on || greatest-least <= most*part
+		return !on || rules.Apart(least, greatest) <= most*part
 	}
-	return b.under(c.Max, greatest-least) // without numbers it is less than any bound
+	return b.under(c.Max, rules.Apart(least, greatest)) // without numbers it is less than any bound
 }
 
 // inCommon is how many elements the sets of all players have in common, and whether there is a set.
@@ -308,6 +310,13 @@ func (b *builder) gap(c *rules.Gap) float64 {
 	return greatest - least // without two numbers it is 0 or less
 }
 
+// unequal is gap, less what rounding may have added.
+func (b *builder) unequal(c *rules.Gap) float64 {
+	b.magnitude = 0
+	gap := b.gap(c)
+	return gap - rules.Rounding(b.magnitude)
+}
+
 func (b *builder) nearby(c *rules.Latency, region int) bool {
 	column := b.column(c.Value)
 	var to []float64
@@ -330,14 +339,14 @@ func (b *builder) nearby(c *rules.Latency, region int) bool {
 			most, on = bound.At(b.pool.age[t])
 			b.noteChange(bound, b.pool.age[t])
 		}
-		return !on || n <= most
+		return !on || rules.AtMost(n, most)
 	}
 	return b.latencies(column, region, func(t, p uint32, n float64) bool {
 		best := math.Inf(1)
 		for _, v := range column.part(p) {
 			best = math.Min(best, v)
 		}
-		return limit(c.Max, t, n) && limit(c.Over, t, n-best) && limit(c.Apart, t, n-from)
+		return limit(c.Max, t, n) && limit(c.Over, t, rules.Apart(best, n)) && limit(c.Apart, t, rules.Apart(from, n))
 	})
 }
 

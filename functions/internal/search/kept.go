@@ -117,12 +117,15 @@ func (k *Kept) ID(t uint32, player int) string {
 	return k.pool.names.text(k.pool.ids[k.pool.first[t]+uint32(player)])
 }
 
-// EachID calls with the id of each player whose id is known.
+// EachID calls with the id of each player whose id is known, and of who says that he is several.
 func (k *Kept) EachID(with func(t uint32, id string)) {
 	p := k.pool
 	for t := range uint32(p.waiting) {
 		if p.gone[t] {
 			continue
+		}
+		if name, owned := p.owners[t]; owned {
+			with(t, p.names.text(name))
 		}
 		for _, name := range p.ids[p.first[t]:p.first[t+1]] {
 			if name != 0 {

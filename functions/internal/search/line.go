@@ -314,11 +314,11 @@ func (b *builder) inSpans(t uint32) bool {
 		if v := near.high[t]; v > high {
 			high = v
 		}
-		if span := high - low; span > b.bounds[i] {
-			if span < b.refused[i] {
-				b.refused[i] = span
+		if high-low > b.bounds[i] {
+			if span := rules.Apart(low, high); span > b.bounds[i] {
+				b.refused[i] = lesser(b.refused[i], span)
+				return false
 			}
-			return false
 		}
 	}
 	return true
@@ -326,7 +326,13 @@ func (b *builder) inSpans(t uint32) bool {
 
 // far returns beyond which distance to the anchor no ticket can be in a match with it.
 func (b *builder) far() float64 {
-	return b.widest() * b.narrow
+	far := b.widest() * b.narrow
+	return far + b.blur(far)
+}
+
+// blur is more than rounding may add to a distance from the anchor.
+func (b *builder) blur(distance float64) float64 {
+	return 4 * rules.Rounding(math.Abs(b.values[b.anchor])+distance)
 }
 
 // widest is the distance in the value by which tickets are near that the rules allow in a match with the anchor.
@@ -356,7 +362,8 @@ func (b *builder) noteFar(distance float64) {
 			age = b.loosestAt(bound)
 		}
 		if !math.IsInf(age, 1) {
-			b.noteMost(bound, age, distance, distance <= b.farIn(bound))
+			apart := distance - b.blur(distance)
+			b.noteMost(bound, age, apart, apart <= b.farIn(bound))
 		}
 	})
 }

@@ -33,7 +33,7 @@ func (e *explainer) unfit(r *rules.Rules) []bool {
 			if t >= p.waiting && p.hides(c.value.Name) {
 				continue
 			}
-			unfit[t] = unfit[t] || used[c.value.Name] && c.value.Missing == rules.Reject && p.lacks(c, uint32(t))
+			unfit[t] = unfit[t] || used[c.value.Name] && c.value.Missing == rules.Reject && p.lacks(i, uint32(t))
 		}
 	}
 	return unfit

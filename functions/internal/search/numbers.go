@@ -7,7 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// stat is a statistic of the players of some tickets, and whether it has a number.
+// stat is a statistic of the players of some tickets, and whether it has a number. b.magnitude becomes at least that of
+// the numbers that it is computed from.
 func (b *builder) stat(stat rules.Stat, value string, group []uint32) (float64, bool) {
 	players, largest := 0, 0
 	for _, t := range group {
@@ -36,7 +37,20 @@ func (b *builder) stat(stat rules.Stat, value string, group []uint32) (float64, 
 		return float64(n), true
 	}
 	b.numbersOf = b.each(b.numbersOf[:0], value, group)
+	magnitude := magnitudeOf(b.numbersOf)
+	if stat == rules.StatSum {
+		magnitude *= float64(len(b.numbersOf))
+	}
+	b.magnitude = greater(b.magnitude, magnitude)
 	return reduce(stat, b.numbersOf)
+}
+
+// magnitudeOf is how far the farthest of some numbers is from 0.
+func magnitudeOf(numbers []float64) (magnitude float64) {
+	for _, n := range numbers {
+		magnitude = greater(magnitude, math.Abs(n))
+	}
+	return magnitude
 }
 
 // each appends all numbers of the players of some tickets, in ascending order in one group.
@@ -89,16 +103,18 @@ func reduce(stat rules.Stat, of []float64) (float64, bool) {
 	return max(least, min(sum/n, greatest)), true
 }
 
-// numbers are those of an expression. They stay in b.list until that is emptied.
-func (b *builder) numbers(e rules.Expression, region int) []float64 {
+// numbers are those of an expression, and the magnitude of the numbers that they are computed from. They stay in b.list
+// until that is emptied.
+func (b *builder) numbers(e rules.Expression, region int) (all []float64, magnitude float64) {
 	b.work--
 	switch e := e.(type) {
 	case *rules.Literal:
 		if n, on := b.at(e.Bound); on {
-			return b.since(len(b.list), append(b.list, n))
+			all = b.since(len(b.list), append(b.list, n))
 		}
 	case *rules.StatOf:
 		from := len(b.list)
+		b.magnitude = 0
 		for _, group := range b.groups(e.Scope) {
 			if e.Stat == rules.StatEach {
 				b.list = b.each(b.list, e.Value, group)
@@ -106,18 +122,23 @@ func (b *builder) numbers(e rules.Expression, region int) []float64 {
 				b.list = append(b.list, n)
 			}
 		}
-		return b.since(from, b.list)
+		all, magnitude = b.since(from, b.list), b.magnitude
 	case *rules.Reduce:
-		if n, some := reduce(e.Stat, b.numbers(e.Of, region)); some {
-			return b.since(len(b.list), append(b.list, n))
+		var of []float64
+		if of, magnitude = b.numbers(e.Of, region); e.Stat == rules.StatSum {
+			magnitude *= float64(len(of))
+		}
+		if n, some := reduce(e.Stat, of); some {
+			all = b.since(len(b.list), append(b.list, n))
 		}
 	case *rules.Abs:
-		of := b.numbers(e.Of, region)
+		var of []float64
+		of, magnitude = b.numbers(e.Of, region)
 		from := len(b.list)
 		for _, n := range of {
 			b.list = append(b.list, math.Abs(n))
 		}
-		return b.since(from, b.list)
+		all = b.since(from, b.list)
 	case *rules.LatencyOf:
 		from := len(b.list)
 		b.latencies(b.column(e.Value), region, func(_, _ uint32, n float64) bool {
@@ -127,19 +148,21 @@ func (b *builder) numbers(e rules.Expression, region int) []float64 {
 			return true
 		})
 		slices.Sort(b.list[from:])
-		return b.since(from, b.list)
+		all = b.since(from, b.list)
 	case *rules.Reluctance:
-		return b.since(len(b.list), b.reluctances(b.list, e.Scope))
+		all = b.since(len(b.list), b.reluctances(b.list, e.Scope))
 	case *rules.OddsOf:
 		if n, some := b.odds(e); some {
-			return b.since(len(b.list), append(b.list, n))
+			all, magnitude = b.since(len(b.list), append(b.list, n)), 1
 		}
 	case *rules.Arithmetic:
-		left, right := b.numbers(e.Left, region), b.numbers(e.Right, region)
+		left, l := b.numbers(e.Left, region)
+		right, r := b.numbers(e.Right, region)
 		from := len(b.list)
-		return b.since(from, arithmetic(b.list, e.Op, left, right))
+		list, worst := arithmetic(b.list, e.Op, left, right, l, r)
+		return b.since(from, list), worst
 	}
-	return nil
+	return all, greater(magnitude, magnitudeOf(all))
 }
 
 // since keeps a list that was appended to, and returns what is new.
@@ -161,8 +184,16 @@ func paired(a, b []float64) int {
 	return min(len(a), len(b))
 }
 
-// arithmetic appends the results of all pairs.
-func arithmetic(all []float64, op rune, a, b []float64) []float64 {
+// arithmetic appends the results of all pairs. l and r are the magnitudes of both lists, and it returns that of the
+// results.
+func arithmetic(all []float64, op rune, a, b []float64, l, r float64) (results []float64, magnitude float64) {
+	magnitude = greater(l, r)
+	switch op {
+	case '*':
+		magnitude = l * r
+	case '/':
+		magnitude = 0
+	}
 	for i := range paired(a, b) {
 		x, y := a[min(i, len(a)-1)], b[min(i, len(b)-1)]
 		switch op {
@@ -173,10 +204,10 @@ func arithmetic(all []float64, op rune, a, b []float64) []float64 {
 		case '*':
 			all = append(all, x*y)
 		case '/':
-			if y != 0 {
-				all = append(all, x/y)
+			if by := math.Abs(y); by != 0 {
+				all, magnitude = append(all, x/y), greater(magnitude, l/by*greater(1, r/by))
 			}
 		}
 	}
-	return all
+	return all, magnitude
 }

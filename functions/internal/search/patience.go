@@ -103,7 +103,7 @@ func (b *builder) isNear(part float64) bool {
 				}
 			}
 		case *rules.Gap:
-			if most, on := b.at(c.Max); on && b.gap(c) > most*part {
+			if most, on := b.at(c.Max); on && b.unequal(c) > most*part {
 				return false
 			}
 		case *rules.Compare:

@@ -81,6 +81,7 @@ const (
 type column struct {
 	value   *rules.Value
 	must    bool      // whether a ticket without is in no match
+	natural bool      // whether negative numbers count as missing
 	only    []string  // the names of a map that count; nil for all
 	numbers []float64 // NaN for missing
 	texts   []uint32  // 0 for missing
@@ -115,6 +116,9 @@ func (c *column) amount(player, name uint32) float64 {
 	}
 	return math.NaN()
 }
+
+// allows returns whether a number counts as one.
+func (c *column) allows(n float64) bool { return n == n && !(c.natural && n < 0) }
 
 // counts returns whether a player's value counts, whose ticket has this first player.
 func (c *column) counts(player, first uint32) bool { return !c.value.Once || player == first }
@@ -227,7 +231,7 @@ func newPool(r *rules.Rules) *pool {
 	p := &pool{
 		rules: r, first: make([]uint32, 1), columns: make([]column, len(r.Values)), told: make([]*column, len(r.Values)),
 	}
-	used := rules.Used(r)
+	used, natural := rules.Used(r), rules.Natural(r)
 	for i := range r.Values {
 		v := &r.Values[i]
 		p.columns[i] = newColumn(v)
@@ -235,6 +239,7 @@ func newPool(r *rules.Rules) *pool {
 			p.columns[i].only = r.RegionNames
 		}
 		p.columns[i].must = used[v.Name] && v.Missing == rules.Reject
+		p.columns[i].natural = natural[v.Name]
 		if v.Party != rules.Each || v.Missing == rules.UseDefault {
 			told := newColumn(v)
 			told.only = p.columns[i].only
@@ -255,6 +260,14 @@ func newColumn(v *rules.Value) column {
 		c.starts = make([]uint32, 1)
 	}
 	return c
+}
+
+// said returns a column as tickets say it.
+func (p *pool) said(i int) *column {
+	if told := p.told[i]; told != nil {
+		return told
+	}
+	return &p.columns[i]
 }
 
 // add appends the tickets of a source. Of members of games it is not known which roles and latencies they have.
@@ -288,11 +301,11 @@ func (p *pool) add(source Source, tickets int, members bool) {
 			if d.of[i].hidden {
 				continue
 			}
+			for player := from; c.must && player < to; player++ { // before a party hides who lacks it
+				lacks = lacks || c.missing(player)
+			}
 			if !c.complete(from, to, &p.names) && why == isRead {
 				why = large
-			}
-			for player := from; c.must && player < to; player++ {
-				lacks = lacks || c.missing(player)
 			}
 		}
 		p.unread, p.gone = append(p.unread, why), append(p.gone, false)

@@ -157,8 +157,9 @@ func (s *search) extendLatencies(of *latencies, from int) {
 					row[i] = n
 				}
 				if of.over {
-					if above := &of.above[at+i]; !(n-best <= *above) && *above == *above {
-						*above = n - best
+					apart := rules.Apart(best, n)
+					if above := &of.above[at+i]; !(apart <= *above) && *above == *above {
+						*above = apart
 					}
 				}
 			}
@@ -239,6 +240,7 @@ func (s *search) regionsWithin(l *reachLimit, t uint32, most, over float64) uint
 	mask := ^uint64(0)
 	regions := len(s.regions)
 	if !math.IsInf(most, 1) || !math.IsInf(over, 1) {
+		most, over = most+rules.Rounding(most), over+rules.Rounding(over)
 		for i, n := range l.worst[int(t)*regions : (int(t)+1)*regions] {
 			if !(n <= most) {
 				mask &^= 1 << i

@@ -100,23 +100,7 @@ func (p *pool) voted(c *column, running []uint32) []uint32 {
 }
 
 // together is how many players a ticket of a match has at most.
-func together(r *rules.Rules) int {
-	greatest := func(b *rules.Bound) float64 {
-		if b == nil {
-			return rules.MaxPlayers
-		}
-		_, n, off := b.Over(0, math.Inf(1))
-		if off {
-			return rules.MaxPlayers
-		}
-		return n
-	}
-	most := 0.0
-	for i := range r.Teams {
-		most = max(most, greatest(r.Teams[i].Size.Max))
-	}
-	return int(min(most, greatest(r.Players.Max), rules.MaxPlayers))
-}
+func together(r *rules.Rules) int { return min(largestTeam(r), atMost(r.Players.Max)) }
 
 // votes is how tickets vote for regions: each for those that all of its players know. It adds a whole vote to the best
 // one, half a vote to the next, a third to the one after that, and so on. So one that names very many regions adds

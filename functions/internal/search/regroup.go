@@ -26,7 +26,7 @@ const mostRegrouped = 8
 // each time: what makes the match cheapest, if it makes it cheaper. So parties meet parties.
 func (b *builder) regroup() bool {
 	price, region, mask := b.price, b.region, b.mask
-	best, bestRegion := price-worth, region
+	best, bestRegion := price.dearer(), region
 	bestTeam := -1
 	var bestTickets []uint32
 	try := func(team int, tickets []uint32) {

@@ -225,7 +225,7 @@ func (t *roleTable) cut(tickets int, players uint32) {
 // mostReluctant is up to which number the players of a ticket take roles.
 func (s *search) mostReluctant(t uint32) float64 {
 	if n, on := s.rules.RoleMax.At(s.pool.age[t]); on {
-		return n
+		return n + rules.Rounding(n)
 	}
 	return math.Inf(1)
 }

@@ -102,8 +102,9 @@ func (s *search) prepare(games *Games, unfit []bool) (order []uint32) {
 		}
 	}
 	s.extend()
+	most := together(s.rules)
 	for t := range s.taken {
-		s.taken[t] = s.taken[t] || s.torn[t] || s.pool.gone[t]
+		s.taken[t] = s.taken[t] || s.torn[t] || s.pool.gone[t] || s.pool.size(uint32(t)) > most
 	}
 	for t, unsuited := range s.roles.unsuited {
 		s.taken[t] = s.taken[t] || unsuited

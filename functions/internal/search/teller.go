@@ -63,14 +63,6 @@ func newTeller(p *pool) *Teller {
 // Numbers are the names of the values that are numbers.
 func (t *Teller) Numbers() []string { return t.numbers }
 
-// column is a column as tickets say it.
-func (t *Teller) column(i int) *column {
-	if told := t.pool.told[i]; told != nil {
-		return told
-	}
-	return &t.pool.columns[i]
-}
-
 // Players tells of the players of a ticket, in their order.
 func (t *Teller) Players(ticket uint32) []Told {
 	first := t.pool.first[ticket]
@@ -80,10 +72,10 @@ func (t *Teller) Players(ticket uint32) []Told {
 		text := []byte{'{'}
 		for _, of := range t.values {
 			if of.number >= 0 {
-				all[i].Numbers = append(all[i].Numbers, t.column(of.number).numbers[p])
+				all[i].Numbers = append(all[i].Numbers, t.pool.said(of.number).numbers[p])
 			}
 			for _, i := range of.columns {
-				c := t.column(i)
+				c := t.pool.said(i)
 				if c.missing(p) {
 					continue
 				}

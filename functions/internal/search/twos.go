@@ -121,19 +121,21 @@ func (s *search) two(anchor uint32) (found, sure bool) {
 // inBounds returns whether two tickets are within all spreads.
 func (s *search) inBounds(anchor, t uint32) bool {
 	for i, bound := range s.twos.bounds {
-		if span := s.guards[i].near.both(anchor, t); !(span <= bound) && bound <= math.MaxFloat64 {
-			if span < s.b.refused[i] {
-				s.b.refused[i] = span
-			}
+		low, high := s.guards[i].near.both(anchor, t)
+		if high-low <= bound || bound > math.MaxFloat64 {
+			continue
+		}
+		if span := rules.Apart(low, high); span > bound {
+			s.b.refused[i] = lesser(s.b.refused[i], span)
 			return false
 		}
 	}
 	return true
 }
 
-// both is the span of two tickets. Without numbers it is less than any bound.
-func (of *spans) both(t, o uint32) float64 {
-	return greater(of.high[t], of.high[o]) - lesser(of.low[t], of.low[o])
+// both returns the least and the greatest number of two tickets. Without any, the least is the greater.
+func (of *spans) both(t, o uint32) (low, high float64) {
+	return lesser(of.low[t], of.low[o]), greater(of.high[t], of.high[o])
 }
 
 // keepTwo keeps the match of an anchor and another ticket, and takes both.
@@ -149,7 +151,8 @@ func (s *search) keepTwo(anchor, t uint32) {
 		tickets = tickets[n:]
 	}
 	for i, guard := range of.measures {
-		v := s.guards[guard].near.both(anchor, t)
+		low, high := s.guards[guard].near.both(anchor, t)
+		v := high - low
 		if !(v >= 0) || math.IsInf(v, 0) {
 			v = -1
 		}

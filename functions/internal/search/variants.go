@@ -128,20 +128,22 @@ func regionless(r *rules.Rules) (less rules.Rules, known bool) {
 
 // tooLarge says that no team or no match ever takes so many players of a ticket.
 func tooLarge(r *rules.Rules, t uint32, players int) (reason Reason, large bool) {
-	team, all := 0, rules.MaxPlayers
-	for i := range r.Teams {
-		if ever(r.Teams[i].Copies.Max) > 0 {
-			team = max(team, ever(r.Teams[i].Size.Max))
-		}
-	}
-	if r.Players.Max != nil {
-		all = ever(r.Players.Max)
-	}
+	team := largestTeam(r)
 	reason = Reason{Ticket: t, Kind: TooLarge, Name: "team", Candidates: -1, Players: players}
 	if players <= team {
 		reason.Name = "match"
 	}
-	return reason, players > min(team, all)
+	return reason, players > together(r)
+}
+
+// largestTeam is how many players a team has at most, at any time.
+func largestTeam(r *rules.Rules) (players int) {
+	for i := range r.Teams {
+		if atMost(r.Teams[i].Copies.Max) > 0 {
+			players = max(players, atMost(r.Teams[i].Size.Max))
+		}
+	}
+	return players
 }
 
 // fewestPlayers is how many players any match has at least.

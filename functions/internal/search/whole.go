@@ -70,12 +70,15 @@ func (b *builder) under(bound *rules.Bound, n float64) bool {
 	return within
 }
 
-func (b *builder) within(n float64, r rules.Range) bool {
-	if least, on := b.at(r.Min); on && n < least {
+func (b *builder) within(n float64, r rules.Range) bool { return b.inside(n, r, 0) }
+
+// inside is within for a number that was computed from numbers of a magnitude.
+func (b *builder) inside(n float64, r rules.Range, magnitude float64) bool {
+	if least, on := b.at(r.Min); on && n < least-rules.Rounding(greater(magnitude, math.Abs(least))) {
 		return false
 	}
-	greatest, on := b.at(r.Max)
-	return !on || n <= greatest
+	most, on := b.at(r.Max)
+	return !on || n <= most+rules.Rounding(greater(magnitude, math.Abs(most)))
 }
 
 // sized returns whether the teams are as many and as large as they must be.
@@ -173,14 +176,14 @@ func (b *builder) accept() bool {
 	if part := b.part(); part < 1 && !b.isNear(part) {
 		return false
 	}
-	b.region, b.price = region, 0
+	b.region, b.price = region, price{}
 	if len(b.rules.Prefer) > 0 {
-		b.price = b.cost(region) + b.width()
+		b.price = price{b.cost(region), b.width()}
 	}
 	return true
 }
 
-// width is how far the tickets are from each other, as a part of what is allowed. So it never decides alone.
+// width is how far the tickets are from each other, as a part of what is allowed.
 func (b *builder) width() float64 {
 	if b.distant <= 0 || math.IsInf(b.distant, 1) {
 		return 0
@@ -335,11 +338,11 @@ func (b *builder) allHold(region int) bool {
 // spanned returns whether the match is within a spread whose spans are known.
 func (b *builder) spanned(g *guard, i int) bool {
 	if g.scope != rules.BesideAnchor {
-		return b.under(g.bound, b.high[i]-b.low[i]) // without numbers it is less than any bound
+		return b.under(g.bound, rules.Apart(b.low[i], b.high[i])) // without numbers it is less than any bound
 	}
 	low, high := g.near.low[b.anchor], g.near.high[b.anchor]
 	for _, t := range b.chosen {
-		if !b.under(g.bound, math.Max(high, g.near.high[t])-math.Min(low, g.near.low[t])) {
+		if !b.under(g.bound, rules.Apart(math.Min(low, g.near.low[t]), math.Max(high, g.near.high[t]))) {
 			return false
 		}
 	}
@@ -363,7 +366,7 @@ func (b *builder) reachable(l *reachLimit, region int) bool {
 			b.noteChange(l.need.Over, b.pool.age[t])
 		}
 		at := int(t)*regions + region
-		if !(l.worst[at] <= most) || l.above != nil && !(l.above[at] <= over) {
+		if !rules.AtMost(l.worst[at], most) || l.above != nil && !rules.AtMost(l.above[at], over) {
 			return false
 		}
 	}

@@ -26,9 +26,7 @@ func columns(settings []byte) (matchfn.Columns, error) {
 		if v.Kind == rules.Number {
 			add(&c.PlayerAttributes, v.From)
 		}
-		c.PlayerIDs = c.PlayerIDs || v.From == "id"
 	}
 	c.Attributes = slices.Clone(r.Numbers)
-	c.PlayerIDs = c.PlayerIDs || r.Backfill.Create != ""
 	return c, nil
 }

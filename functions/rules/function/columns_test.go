@@ -93,24 +93,17 @@ func number(t *testing.T, text string) (n float64) {
 	return n
 }
 
-// The function names what a rule set reads: the ids of players only where rules look at them. Settings that it refuses
-// have no columns.
+// The function names what a rule set reads. Settings that it refuses have no columns.
 func TestRulesNameWhatTheyRead(t *testing.T) {
 	for language, file := range duels {
 		for form, settings := range settingsOf(t, language, file) {
 			c, err := function.Columns([]byte(settings))
 			if err != nil || !slices.Equal(c.Attributes, []string{"skill"}) ||
 				!slices.Equal(c.PlayerAttributes, []string{"skill"}) || !slices.Contains(c.Properties, "mode") ||
-				!slices.Contains(c.PlayerProperties, "mode") || len(c.Properties) != 2 || c.PlayerIDs {
+				!slices.Contains(c.PlayerProperties, "mode") || len(c.Properties) != 2 {
 				t.Errorf("%s %s: %+v, %v", language, form, c, err)
 			}
 		}
-	}
-	const blocked = `{"accelbyte": "{\"alliance\": {\"min_number\": 2, \"max_number\": 2, \"player_min_number\": 1,
-		\"player_max_number\": 1}, \"blocked_player_option\": \"blockedPlayerCannotMatch\"}"}`
-	c, err := function.Columns([]byte(strings.ReplaceAll(strings.ReplaceAll(blocked, "\n", ""), "\t", "")))
-	if err != nil || !c.PlayerIDs {
-		t.Errorf("ids: %+v, %v", c, err)
 	}
 	long := strings.ReplaceAll(duels["playfab"], `"mode"`, `"`+strings.Repeat("x", 257)+`"`)
 	for settings, want := range map[string]string{

@@ -57,6 +57,24 @@ func TestSaysWhyTicketsAreInNoMatch(t *testing.T) {
 	}
 }
 
+// A ticket that no team ever takes is no candidate, and none of the players whom a match needs.
+func TestTicketsThatAreTooLargeDoNotCount(t *testing.T) {
+	for name, rules := range map[string]string{
+		"a team takes four": `{"teams": [{"name": "t", "copies": 2, "size": 4}]}`,
+		"one side has them": `{"teams": [{"name": "t", "size": 4}, {"name": "u", "size": {"min": 4, "max": 4}}]}`,
+		"flexmatch": `{"flexmatch": {"ruleLanguageVersion": "1.0",
+			"teams": [{"name": "t", "minPlayers": 4, "maxPlayers": 4, "quantity": 2}]}}`,
+	} {
+		explanations, err := fake.Explain(function, fake.Request{Settings: rules, Asked: []uint32{0}, Tickets: []fake.Ticket{
+			{Wait: 30 * time.Second}, {Wait: 50 * time.Second, Players: make([]fake.Player, 5)},
+		}})
+		if err != nil || len(explanations) != 1 || explanations[0].Reason != "7 more players are needed for a match" ||
+			explanations[0].Candidates != 0 {
+			t.Errorf("%s: %+v, %v", name, explanations, err)
+		}
+	}
+}
+
 // Who does not join a running game is told what stops him.
 func TestSaysWhyTicketsDoNotJoinGames(t *testing.T) {
 	const settings = `{"values": {"skill": "number", "mode": "string"},

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
@@ -136,6 +137,44 @@ func TestGameGetsThePlayerWhoIsMissing(t *testing.T) {
 	const want = `{"shared":{"mode":["ranked"]},"joining":[{"team":"team_2","role":"healer","id":"g"}]}`
 	if string(extras.MatchProperties) != want {
 		t.Errorf("the server is told %s", extras.MatchProperties)
+	}
+}
+
+// Nobody joins the game that he is in, whoever says that he is there: its server, what the function wrote when he came,
+// or that beside a server who has not heard of him yet. So it is with each of a party, and with who says that he is
+// several.
+func TestNobodyJoinsHisGameAgain(t *testing.T) {
+	const settings = `{"teams": [{"name": "Red", "size": {"min": 1, "max": 30}}], "regions": {"max": 50},
+		"backfill": {"first": "games"}}`
+	seats := []search.Seat{{ID: "zoe", Team: "Red", Version: 1}, {ID: "amy", Team: "Red", Version: 1}}
+	who := func(ids ...string) fake.Ticket {
+		t := fake.Ticket{Wait: 9 * time.Second, Properties: map[string][]byte{"latency": []byte(`{"eu": 20}`)}}
+		for _, id := range ids {
+			t.Players = append(t.Players, fake.Player{ID: id})
+		}
+		return t
+	}
+	several := who("zoe")
+	several.Properties[players] = []byte(`[{"id": "a"}, {"id": "b"}]`)
+	for name, roster := range map[string][]fake.RosterPlayer{
+		"the property says it": nil, "the server says it": {in("zoe", "Red", "", 0), in("amy", "Red", "", 0)},
+		"he came after the server said who is there": {in("amy", "Red", "", 0)},
+	} {
+		proposals, err := fake.Run(function, fake.Request{
+			Settings: settings, Tickets: []fake.Ticket{who("zoe"), who("bob", "zoe"), several, who("nan")},
+			Backfills: []fake.Backfill{{Version: 1, Roster: roster, Connection: "10.0.0.1:7777", Ticket: fake.Ticket{
+				Properties: map[string][]byte{"region": []byte(`"eu"`), players: search.AppendSeats(nil, seats)},
+			}}},
+		})
+		if err != nil || len(proposals) == 0 {
+			t.Fatal(name, proposals, err)
+		}
+		for _, p := range proposals {
+			if p.Extras != nil && p.Extras.Backfill != nil && !p.Extras.Backfill.Create &&
+				!slices.Equal(p.Tickets(), []uint32{3}) {
+				t.Errorf("%s: %v join", name, p.Tickets())
+			}
+		}
 	}
 }
 

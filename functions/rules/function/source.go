@@ -27,25 +27,15 @@ var values = []string{
 // implied are properties that rules mean which name nothing: ours, and from "role" on those of AccelByte.
 var implied = []string{"roles", "latency", "role", "blocked", "current_platform"}
 
-// withIDs are the settings with which ids are needed: values that are ids, and backfill tickets that may be created,
-// which say who is in a game.
-var withIDs = []string{
-	"values.id", "values.*.id", "values.*.from", "backfill.create", "flexmatch.BackfillMode", "unity",
-	"accelbyte.auto_backfill", "accelbyte.data.auto_backfill",
-	"accelbyte.blocked_player_option", "accelbyte.data.blocked_player_option",
-	"flexmatch.rules.*.minCount", "flexmatch.rules.*.maxCount", // rules that may look for ids in lists
-	"flexmatch.RuleSetBody.rules.*.minCount", "flexmatch.RuleSetBody.rules.*.maxCount",
-}
-
 // Options are what the function's manifest says: it reads what the settings name, and what rules mean that name
-// nothing. Of rule sets in other languages columns says it.
+// nothing. Of rule sets in other languages columns says it. The ids of players say who is in a running game already.
 func Options() []matchfn.Option {
 	return []matchfn.Option{
 		matchfn.Attributes(waiting.Open), matchfn.AttributesNamedBy("numbers"),
 		matchfn.Properties(append([]string{players, region}, implied...)...), matchfn.PropertiesNamedBy(values...),
 		matchfn.Players(), matchfn.PlayerAttributesNamedBy(values...),
 		matchfn.PlayerProperties(implied...), matchfn.PlayerPropertiesNamedBy(values...),
-		matchfn.PlayerIDsWith(withIDs...), matchfn.BackfillPlayers(), matchfn.ColumnsOf(columns),
+		matchfn.PlayerIDs(), matchfn.BackfillPlayers(), matchfn.ColumnsOf(columns),
 	}
 }
 

@@ -41,6 +41,9 @@ type Step struct {
 // second. The number does not go beyond Limit.
 type Linear struct{ Delta, Every, Limit float64 }
 
+// Times returns how often Delta was added at an age.
+func (l *Linear) Times(age float64) float64 { return math.Floor(age/l.Every + Rounding(age/l.Every)) }
+
 // Fixed returns a bound that never changes.
 func Fixed(n float64) *Bound { return &Bound{Clock: Oldest, Start: n} }
 
@@ -76,7 +79,7 @@ func (b *Bound) At(age float64) (float64, bool) {
 	if l := b.Linear; l != nil {
 		times := age
 		if l.Every > 0 {
-			times = math.Floor(age / l.Every)
+			times = l.Times(age)
 		}
 		n := b.Start + times*l.Delta
 		if l.Delta >= 0 && n > l.Limit || l.Delta < 0 && n < l.Limit {

@@ -62,6 +62,7 @@ type checker struct {
 	prefers  bool // whether the amount of a preference is looked at
 	nodes    int  // conditions and expressions
 	sizes    sizes
+	steps    int // of rulesHold
 }
 
 // ruleAt returns the path of a rule.
@@ -89,9 +90,12 @@ func (c *checker) value(path, name string, kinds ...Kind) {
 }
 
 func (c *checker) values() {
-	r := c.rules
+	r, natural := c.rules, Natural(c.rules)
 	for i, v := range r.Values {
 		path := "values." + v.Name
+		if natural[v.Name] && v.Default.negative() {
+			c.add(path+".default", "must not be negative: it is a latency, a reluctance, the weight of one, or a deviation")
+		}
 		if slices.ContainsFunc(r.Values[:i], func(o Value) bool { return o.Name == v.Name }) {
 			c.add(path, "there are two values of this name")
 		}

@@ -38,27 +38,37 @@ func (c *checker) clash(all []conjunct) (why Problem, found bool) {
 	}
 	for _, one := range different {
 		for _, other := range same {
+			if !c.step(1 + len(c.rules.Teams)) {
+				return Problem{}, false
+			}
 			if c.excludes(one.need.(*Same), other.need.(*Same)) {
 				return Problem{one.path + ".different", fmt.Sprintf("%s says that they are the same", other.path)}, true
 			}
 		}
 	}
-	return opposites(all)
+	return c.opposites(all)
 }
 
 // opposites looks for a condition and its negation.
-func opposites(all []conjunct) (why Problem, found bool) {
+func (c *checker) opposites(all []conjunct) (why Problem, found bool) {
 	negated := map[string]string{} // places
 	for _, one := range all {
-		if not, is := one.need.(*Not); is {
-			negated[textOf(not.Of)] = one.path + ".not"
+		if not, is := one.need.(*Not); is && c.step(0) {
+			text := textOf(not.Of)
+			c.step(len(text))
+			negated[text] = one.path + ".not"
 		}
 	}
 	if len(negated) == 0 {
 		return Problem{}, false
 	}
 	for _, one := range all {
-		if place := negated[textOf(one.need)]; place != "" {
+		if !c.step(0) {
+			break
+		}
+		text := textOf(one.need)
+		c.step(len(text))
+		if place := negated[text]; place != "" {
 			return Problem{place, fmt.Sprintf("%s says that this holds", one.path)}, true
 		}
 	}

@@ -35,8 +35,21 @@ const (
 	always      // holds in each
 )
 
+// maxSteps bounds how much is looked at to find what never holds: conditions, pairs of them, and bytes of their text.
+// What is beyond it may hold.
+const maxSteps = 1 << 22
+
+// step counts steps, and returns whether there were enough.
+func (c *checker) step(n int) bool {
+	c.steps += n
+	return c.steps <= maxSteps
+}
+
 // fate returns that of a condition, and where and why it never holds.
 func (c *checker) fate(path string, need Condition) (fate, Problem) {
+	if !c.step(1) {
+		return open, Problem{}
+	}
 	why := ""
 	switch n := need.(type) {
 	case *Share:
@@ -173,13 +186,13 @@ func (c *checker) logicFate(path string, need Condition) (fate, Problem) {
 			return always, Problem{}
 		}
 	case *AnyOf:
-		return c.someFate(path+".any", n.Of)
+		return c.fates(path+".any", n.Of).some(path + ".any")
 	case *One:
 		of := c.fates(path+".one", n.Of)
 		if of.always > 1 {
 			return never, Problem{path + ".one", "more than one of these always holds"}
 		}
-		if fate, why := c.someFate(path+".one", n.Of); fate == never {
+		if fate, why := of.some(path + ".one"); fate == never {
 			return never, why
 		}
 	case *Not:
@@ -194,13 +207,12 @@ func (c *checker) logicFate(path string, need Condition) (fate, Problem) {
 	return open, Problem{}
 }
 
-// someFate is that of conditions of which one must hold.
-func (c *checker) someFate(path string, conditions []Condition) (fate, Problem) {
-	of := c.fates(path, conditions)
+// some is the fate of conditions of which one must hold.
+func (of *fates) some(path string) (fate, Problem) {
 	switch {
-	case of.never == 1 && len(conditions) == 1:
+	case of.never == 1 && of.all == 1:
 		return never, of.why
-	case of.never == len(conditions):
+	case of.never == of.all:
 		return never, Problem{path, fmt.Sprintf("none of these ever holds; at %s %s", of.why.Path, of.why.Text)}
 	case of.always > 0:
 		return always, Problem{}
@@ -210,11 +222,12 @@ func (c *checker) someFate(path string, conditions []Condition) (fate, Problem) 
 
 // fates counts conditions by their fates.
 type fates struct {
-	never, always int
-	why           Problem // of the first that never holds
+	all, never, always int
+	why                Problem // of the first that never holds
 }
 
-func (c *checker) fates(path string, conditions []Condition) (all fates) {
+func (c *checker) fates(path string, conditions []Condition) *fates {
+	all := &fates{all: len(conditions)}
 	for i, one := range conditions {
 		switch fate, why := c.fate(path+"["+strconv.Itoa(i)+"]", one); fate {
 		case never:

@@ -138,6 +138,54 @@ func TestWhatNoMatchSatisfiesIsRefused(t *testing.T) {
 	}
 }
 
+// Conditions in conditions take as many steps as there are, not twice as many at each depth.
+func TestTheCheckOfNestedRulesIsFast(t *testing.T) {
+	for _, kind := range []string{"one", "any", "all", "not"} {
+		need, begin, end := `{"spread": "s", "max": 1}`, `{"`+kind+`": [`, `, {"gap": "s", "max": 1}]}`
+		if kind == "not" {
+			begin, end = `{"not": {"one": [`, `]}}`
+		}
+		depth := 30 / (strings.Count(begin, "{") + strings.Count(begin, "["))
+		need = strings.Repeat(begin, depth-1) + need + strings.Repeat(end, depth-1)
+		r, err := rules.Parse([]byte(`{"numbers": ["s"], "teams": [{"name": "a", "copies": 2, "size": 2}], "rules": [` + need + `]}`))
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		if steps := rules.Steps(r); steps < depth || steps > 4000 {
+			t.Errorf("%s: the check takes %d steps", kind, steps)
+		}
+	}
+}
+
+// A check ends that would take very many steps. What it did not look at is not refused.
+func TestTheCheckEnds(t *testing.T) {
+	var all []string
+	for range 9 {
+		var some []string
+		for i := range 90 {
+			some = append(some, fmt.Sprintf(`{"same": "m%d"}, {"different": "m%d"}`, i%20, 20+i%20))
+		}
+		all = append(all, `{"all": [`+strings.Join(some, ",")+`]}`)
+	}
+	values := []string{}
+	for i := range 40 {
+		values = append(values, fmt.Sprintf(`"m%d": "string"`, i))
+	}
+	var teams []string
+	for i := range 100 {
+		teams = append(teams, fmt.Sprintf(`{"name": "t%d", "size": 1}`, i))
+	}
+	need := strings.Repeat(`{"all": [`, 8) + strings.Join(all, ",") + strings.Repeat(`]}`, 8)
+	r, err := rules.Parse([]byte(`{"values": {` + strings.Join(values, ",") + `}, "teams": [` + strings.Join(teams, ",") +
+		`], "rules": [` + need + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steps := rules.Steps(r); steps > rules.MaxCheckSteps+1_000_000 {
+		t.Errorf("the check takes %d steps", steps)
+	}
+}
+
 // The check of a large rule set takes no longer than the work of a config's upload may: it is linear.
 func TestTheCheckOfManyRulesIsFast(t *testing.T) {
 	sizes := func(n int) string {

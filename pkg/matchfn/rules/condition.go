@@ -1,5 +1,7 @@
 package rules
 
+import "math"
+
 // Condition is what must hold of a match. It is one of the types of this file.
 type Condition interface{ condition() }
 
@@ -135,21 +137,22 @@ const (
 	Greater      Operator = ">"
 )
 
-// Holds compares two numbers.
-func (o Operator) Holds(a, b float64) bool {
+// Holds compares two numbers that were computed from numbers of a magnitude, but for rounding.
+func (o Operator) Holds(a, b, magnitude float64) bool {
+	r := Rounding(magnitude)
 	switch o {
 	case Less:
-		return a < b
+		return a < b-r
 	case LessEqual:
-		return a <= b
+		return a <= b+r
 	case Equal:
-		return a == b
+		return a == b || math.Abs(a-b) <= r
 	case NotEqual:
-		return a != b
+		return a != b && !(math.Abs(a-b) <= r)
 	case GreaterEqual:
-		return a >= b
+		return a >= b-r
 	case Greater:
-		return a > b
+		return a > b+r
 	}
 	return false
 }

@@ -147,13 +147,13 @@ func (o Operator) never(a, b interval) bool {
 	case Less:
 		return a.low >= b.high
 	case LessEqual:
-		return a.low > b.high
+		return a.above(b)
 	case Equal:
-		return a.and(b).empty()
+		return a.above(b) || b.above(a)
 	case NotEqual:
 		return a.bounded() && a == b && a.low == a.high
 	case GreaterEqual:
-		return a.high < b.low
+		return b.above(a)
 	case Greater:
 		return a.high <= b.low
 	}

@@ -21,6 +21,12 @@ func (i interval) has(n float64) bool { return i.low <= n && n <= i.high }
 // bounded returns whether no number of it is infinite.
 func (i interval) bounded() bool { return !math.IsInf(i.low, 0) && !math.IsInf(i.high, 0) }
 
+// above returns whether all numbers of it are above those of another one, by more than rounding.
+func (i interval) above(o interval) bool {
+	apart := i.low - o.high
+	return apart > 0 && !(apart <= 1e-9*max(math.Abs(i.low), math.Abs(o.high)))
+}
+
 // and returns the numbers that are in both.
 func (i interval) and(o interval) interval { return interval{max(i.low, o.low), min(i.high, o.high)} }
 

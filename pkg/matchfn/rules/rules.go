@@ -86,13 +86,13 @@ const (
 	Intersection Merge = "intersection"
 )
 
-// Missing says what becomes of players without a value. A party whose values are merged has it if one of them has it.
+// Missing says what becomes of players without a value, before the values of a party are merged.
 type Missing string
 
 const (
 	// Reject means that no match has the ticket.
 	Reject Missing = "reject"
-	// Any means that conditions do not look at the player.
+	// Any means that conditions do not look at the player. In a party whose values are merged he has that of the others.
 	Any Missing = "any"
 	// UseDefault means that the player has the default.
 	UseDefault Missing = "default"
@@ -117,6 +117,16 @@ type Datum struct {
 	String string
 	Set    []string
 	Map    map[string]float64
+}
+
+// negative returns whether a number in it is.
+func (d Datum) negative() bool {
+	for _, n := range d.Map {
+		if n < 0 {
+			return true
+		}
+	}
+	return d.Number < 0
 }
 
 // Team is the shape of teams.

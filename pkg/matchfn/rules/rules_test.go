@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -49,6 +50,39 @@ func TestFiveAgainstFiveIsShort(t *testing.T) {
 	}
 	if n := strings.Count(strings.TrimSpace(string(text)), "\n") + 1; n > 20 {
 		t.Errorf("it has %d lines", n)
+	}
+}
+
+// A bound that grows every tenth of a second has grown three times after three of them.
+func TestBoundsGrowOnTime(t *testing.T) {
+	b := rules.Bound{Linear: &rules.Linear{Delta: 1, Every: 0.1, Limit: 1000}}
+	for tenths := range 1000 {
+		if n, _ := b.At(float64(tenths) / 10); n != float64(tenths) {
+			t.Errorf("after %d tenths it is %v", tenths, n)
+		}
+	}
+}
+
+// What a value is for a player without it cannot be less than nothing.
+func TestDefaultsThatCannotBeAreRefused(t *testing.T) {
+	const of = `"values": {"v": {"type": %q, "default": %s}}, "teams": [{"name": "a", "copies": 2, "size": 1}]`
+	for rest, kind := range map[string]string{
+		`"regions": {"from": "v"}`: "map",
+		`"regions": {"from": "l"}, "rules": [{"any": [{"not": {"latency": "v", "max": 1}}]}]`: "map",
+		`"regions": {"from": "l"}, "prefer": [{"low": {"max": {"latency": "v"}}}]`:            "map",
+		`"roles": {"from": "v"}`:                "map",
+		`"roles": {"from": "r", "weight": "v"}`: "number",
+		`"numbers": ["s"], "prefer": [{"low": {"favorite": "s", "deviation": "v", "beta": 4}}]`: "number",
+	} {
+		for value, good := range map[string]bool{"1": true, "-1": false} {
+			if kind == "map" {
+				value = `{"x": 2, "y": ` + value + `}`
+			}
+			_, err := rules.Parse([]byte("{" + fmt.Sprintf(of, kind, value) + ", " + rest + "}"))
+			if good != (err == nil) || !good && !strings.Contains(err.Error(), "values.v.default: must not be negative") {
+				t.Errorf("%s with %s: %v", rest, value, err)
+			}
+		}
 	}
 }
 

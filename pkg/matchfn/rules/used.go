@@ -74,3 +74,59 @@ func useIn(e Expression, used map[string]bool) {
 		used[e.Value], used[e.Deviation] = true, true
 	}
 }
+
+// Natural returns the names of the values that are never negative: latencies, how reluctantly players take roles, the
+// weights of that, and deviations. A negative number counts as missing.
+func Natural(r *Rules) map[string]bool {
+	natural := map[string]bool{r.RegionValue: true, r.RoleWeight: true}
+	if v := r.ValueOf(r.RoleValue); v != nil && v.Kind == Map {
+		natural[r.RoleValue] = true
+	}
+	for _, rule := range r.Rules {
+		naturalIn(rule.Need, natural)
+	}
+	for _, p := range r.Prefer {
+		naturalIn(p.Need, natural)
+		naturalOf(p.Amount, natural)
+	}
+	delete(natural, "")
+	return natural
+}
+
+func naturalIn(need Condition, natural map[string]bool) {
+	var all []Condition
+	switch c := need.(type) {
+	case *Compare:
+		naturalOf(c.Left, natural)
+		naturalOf(c.Right, natural)
+	case *Latency:
+		natural[c.Value] = true
+	case *All:
+		all = c.Of
+	case *AnyOf:
+		all = c.Of
+	case *One:
+		all = c.Of
+	case *Not:
+		naturalIn(c.Of, natural)
+	}
+	for _, c := range all {
+		naturalIn(c, natural)
+	}
+}
+
+func naturalOf(e Expression, natural map[string]bool) {
+	switch e := e.(type) {
+	case *Reduce:
+		naturalOf(e.Of, natural)
+	case *Arithmetic:
+		naturalOf(e.Left, natural)
+		naturalOf(e.Right, natural)
+	case *Abs:
+		naturalOf(e.Of, natural)
+	case *LatencyOf:
+		natural[e.Value] = true
+	case *OddsOf:
+		natural[e.Deviation] = true
+	}
+}

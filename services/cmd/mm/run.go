@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, console console) int {
 	defer cancel()
 	command.BindTo(bounded, (*context.Context)(nil))
 	command.BindTo(ctx, (*untimed)(nil))
-	err = command.Run(s)
+	err = obey(ctx, func() error { return command.Run(s) })
 	if err == nil {
 		return exitSuccess
 	}
@@ -79,6 +79,26 @@ func run(ctx context.Context, args []string, console console) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// obeyTime is how long a command may go on after a signal: one that computes, or reads a file, does not look for it.
+const obeyTime = 5 * time.Second
+
+// obey runs a command, which it leaves behind if that does not end soon after ctx.
+func obey(ctx context.Context, command func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- command() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(obeyTime):
+		return context.Cause(ctx)
+	}
 }
 
 // newParser returns the parser of the command line. exit is called when it has printed help or the version.

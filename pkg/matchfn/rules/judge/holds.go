@@ -87,15 +87,18 @@ func (g *game) holds(need rules.Condition) bool {
 		})
 	case *rules.Total:
 		return every(c.Scope, func(tickets []int) bool {
-			return g.within(g.stat(rules.StatSum, c.Value, tickets)[0], c.Sum)
+			sum, magnitude := g.stat(rules.StatSum, c.Value, tickets)
+			return g.inside(sum[0], c.Sum, magnitude)
 		})
 	case *rules.Avoid:
 		return every(c.Scope, func(tickets []int) bool { return g.avoid(c, tickets) })
 	case *rules.Gap:
 		return g.gap(c)
 	case *rules.Compare:
-		for _, pair := range pairs(g.numbers(c.Left), g.numbers(c.Right)) {
-			if !c.Op.Holds(pair[0], pair[1]) {
+		left, l := g.numbers(c.Left)
+		right, r := g.numbers(c.Right)
+		for _, pair := range pairs(left, right) {
+			if !c.Op.Holds(pair[0], pair[1], max(l, r)) {
 				return false
 			}
 		}
@@ -146,7 +149,8 @@ func (g *game) spread(c *rules.Spread, tickets []int) bool {
 	units := g.units(c.Value, tickets)
 	for i, u := range units {
 		for _, o := range units[:i] {
-			gap := math.Abs(u.value.(float64) - o.value.(float64))
+			a, b := u.value.(float64), o.value.(float64)
+			gap := rules.Apart(min(a, b), max(a, b))
 			limits := []float64{}
 			if c.Max.Clock == rules.Own {
 				for _, t := range []int{u.ticket, o.ticket} {
@@ -209,11 +213,13 @@ func (g *game) avoid(c *rules.Avoid, tickets []int) bool {
 
 func (g *game) gap(c *rules.Gap) bool {
 	var of []float64
+	magnitude := 0.0
 	for _, tickets := range g.teams(c.Teams) {
-		of = append(of, g.stat(c.Stat, c.Value, tickets)...)
+		one, m := g.stat(c.Stat, c.Value, tickets)
+		of, magnitude = append(of, one...), max(magnitude, m)
 	}
 	most, on := g.bound(c.Max)
-	return !on || len(of) == 0 || slices.Max(of)-slices.Min(of) <= most
+	return !on || len(of) == 0 || slices.Max(of)-slices.Min(of)-rules.Rounding(magnitude) <= most
 }
 
 func (g *game) latency(c *rules.Latency) bool {
@@ -234,7 +240,7 @@ func (g *game) latency(c *rules.Latency) bool {
 		if b.Clock == rules.Own {
 			most, on = b.At(g.pool[u.ticket].Age)
 		}
-		return !on || n <= most
+		return !on || rules.AtMost(n, most)
 	}
 	for i, u := range units {
 		best := math.Inf(1)
@@ -245,7 +251,8 @@ func (g *game) latency(c *rules.Latency) bool {
 		if c.From == rules.Average {
 			from = reduce(rules.StatAverage, to)[0]
 		}
-		if !limit(c.Max, u, to[i]) || !limit(c.Over, u, to[i]-best) || !limit(c.Apart, u, to[i]-from) {
+		if !limit(c.Max, u, to[i]) || !limit(c.Over, u, rules.Apart(best, to[i])) ||
+			!limit(c.Apart, u, rules.Apart(from, to[i])) {
 			return false
 		}
 	}
@@ -259,7 +266,7 @@ func (g *game) premade(c *rules.Premade) bool {
 	}
 	with := 0
 	for _, t := range g.match.Teams {
-		if g.stat(rules.StatParty, "", t.Tickets)[0] >= least {
+		if party, _ := g.stat(rules.StatParty, "", t.Tickets); party[0] >= least {
 			with++
 		}
 	}

@@ -175,13 +175,16 @@ func (g *game) active(b *rules.Bound) bool {
 }
 
 // within returns whether a number is in a range.
-func (g *game) within(n float64, r rules.Range) bool {
+func (g *game) within(n float64, r rules.Range) bool { return g.inside(n, r, 0) }
+
+// inside is within for a number that was computed from numbers of a magnitude.
+func (g *game) inside(n float64, r rules.Range, magnitude float64) bool {
 	least, some := g.least(r.Min)
-	if some && n < least {
+	if some && n < least-rules.Rounding(max(magnitude, math.Abs(least))) {
 		return false
 	}
 	greatest, some := g.greatest(r.Max)
-	return !some || n <= greatest
+	return !some || n <= greatest+rules.Rounding(max(magnitude, math.Abs(greatest)))
 }
 
 func (g *game) playersOf(t Team) (n int) {
@@ -240,7 +243,7 @@ func (g *game) accepts(has any, role string, ticket int) bool {
 		return false
 	}
 	most, on := g.rules.RoleMax.At(g.pool[ticket].Age)
-	return !on || reluctantly <= most
+	return !on || rules.AtMost(reluctantly, most)
 }
 
 func (g *game) roles(t Team) error {

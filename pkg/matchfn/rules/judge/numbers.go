@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// stat is a statistic of some tickets: one number, or none.
-func (g *game) stat(stat rules.Stat, value string, tickets []int) []float64 {
+// stat is a statistic of some tickets: one number, or none; and the magnitude of the numbers that it is computed from.
+func (g *game) stat(stat rules.Stat, value string, tickets []int) (of []float64, magnitude float64) {
 	players, largest := 0, 0
 	for _, t := range tickets {
 		n := len(g.pool[t].Players)
@@ -16,22 +16,34 @@ func (g *game) stat(stat rules.Stat, value string, tickets []int) []float64 {
 	}
 	switch {
 	case stat == rules.StatTickets:
-		return []float64{float64(len(tickets))}
+		return []float64{float64(len(tickets))}, 0
 	case stat == rules.StatParty:
-		return []float64{float64(largest)}
+		return []float64{float64(largest)}, 0
 	case stat == rules.StatCount && value == "":
-		return []float64{float64(players)}
+		return []float64{float64(players)}, 0
 	case stat == rules.StatCount:
-		return []float64{float64(len(g.units(value, tickets)))}
+		return []float64{float64(len(g.units(value, tickets)))}, 0
 	}
 	var numbers []float64
 	for _, u := range g.units(value, tickets) {
 		numbers = append(numbers, u.value.(float64))
 	}
+	magnitude = magnitudeOf(numbers)
 	if stat == rules.StatEach {
-		return slices.Sorted(slices.Values(numbers))
+		return slices.Sorted(slices.Values(numbers)), magnitude
 	}
-	return reduce(stat, numbers)
+	if stat == rules.StatSum {
+		magnitude *= float64(len(numbers))
+	}
+	return reduce(stat, numbers), magnitude
+}
+
+// magnitudeOf is how far the farthest of some numbers is from 0.
+func magnitudeOf(numbers []float64) (magnitude float64) {
+	for _, n := range numbers {
+		magnitude = max(magnitude, math.Abs(n))
+	}
+	return magnitude
 }
 
 // reduce makes one number of a list, or none. It sums in ascending order, so that the order of tickets says nothing.
@@ -70,21 +82,28 @@ func reduce(stat rules.Stat, of []float64) []float64 {
 	return []float64{max(least, min(sum/count, greatest))}
 }
 
-// numbers are those of an expression.
-func (g *game) numbers(e rules.Expression) (all []float64) {
+// numbers are those of an expression, and the magnitude of the numbers that they are computed from.
+func (g *game) numbers(e rules.Expression) (all []float64, magnitude float64) {
 	switch e := e.(type) {
 	case *rules.Literal:
 		if n, on := g.bound(e.Bound); on {
-			return []float64{n}
+			all = []float64{n}
 		}
 	case *rules.StatOf:
 		for _, tickets := range g.groups(e.Scope) {
-			all = append(all, g.stat(e.Stat, e.Value, tickets)...)
+			of, m := g.stat(e.Stat, e.Value, tickets)
+			all, magnitude = append(all, of...), max(magnitude, m)
 		}
 	case *rules.Reduce:
-		return reduce(e.Stat, g.numbers(e.Of))
+		var of []float64
+		if of, magnitude = g.numbers(e.Of); e.Stat == rules.StatSum {
+			magnitude *= float64(len(of))
+		}
+		all = reduce(e.Stat, of)
 	case *rules.Abs:
-		for _, n := range g.numbers(e.Of) {
+		var of []float64
+		of, magnitude = g.numbers(e.Of)
+		for _, n := range of {
 			all = append(all, math.Abs(n))
 		}
 	case *rules.LatencyOf:
@@ -95,24 +114,38 @@ func (g *game) numbers(e rules.Expression) (all []float64) {
 		}
 		slices.Sort(all)
 	case *rules.OddsOf:
-		return g.odds(e)
+		all, magnitude = g.odds(e), 1
 	case *rules.Arithmetic:
-		for _, pair := range pairs(g.numbers(e.Left), g.numbers(e.Right)) {
-			switch e.Op {
-			case '+':
-				all = append(all, pair[0]+pair[1])
-			case '-':
-				all = append(all, pair[0]-pair[1])
-			case '*':
-				all = append(all, pair[0]*pair[1])
-			case '/':
-				if pair[1] != 0 {
-					all = append(all, pair[0]/pair[1])
-				}
+		return g.arithmetic(e)
+	}
+	return all, max(magnitude, magnitudeOf(all))
+}
+
+func (g *game) arithmetic(e *rules.Arithmetic) (all []float64, magnitude float64) {
+	left, l := g.numbers(e.Left)
+	right, r := g.numbers(e.Right)
+	worst := 0.0 // of quotients
+	for _, pair := range pairs(left, right) {
+		switch e.Op {
+		case '+':
+			all = append(all, pair[0]+pair[1])
+		case '-':
+			all = append(all, pair[0]-pair[1])
+		case '*':
+			all = append(all, pair[0]*pair[1])
+		case '/':
+			if by := math.Abs(pair[1]); by != 0 {
+				all, worst = append(all, pair[0]/pair[1]), max(worst, l/by*max(1, r/by))
 			}
 		}
 	}
-	return all
+	switch e.Op {
+	case '*':
+		return all, l * r
+	case '/':
+		return all, worst
+	}
+	return all, max(l, r)
 }
 
 // pairs puts two lists side by side. One number stands beside all of the other list.

@@ -23,7 +23,7 @@ func TestOddsAreThoseOfTrueSkill(t *testing.T) {
 		"one against two":            {[]team{{new1}, {new1, new1}}, 0.9393, 0.135},
 		"the two least even of four": {[]team{{new1}, {new1}, {{50, 12.5}}, {new1}}, 0.9393, 0.110},
 		"known for sure":             {[]team{{{25, 0}}, {{25, 0}}}, 0.5, 1},
-		"a sigma below 0":            {[]team{{{25, -sigma}}, {new1}}, 0.5, math.Sqrt(0.2)},
+		"a sigma below 0":            {[]team{{new1, {900, -sigma}}, {new1}}, 0.5, math.Sqrt(0.2)},
 		"one without sigma":          {[]team{{new1, {900, none}}, {new1}}, 0.5, math.Sqrt(0.2)},
 		"a team without any":         {[]team{{new1}, {{none, sigma}}, {new1}}, 0.5, math.Sqrt(0.2)},
 		"one team":                   {[]team{{new1}, {{none, sigma}}}, -1, -1},
@@ -58,7 +58,7 @@ func TestOddsAreThoseOfTrueSkill(t *testing.T) {
 		}
 		g := newGame(r, pool, nil, m)
 		for i, want := range []float64{c.favorite, c.quality} {
-			got := g.numbers(r.Prefer[i].Amount)
+			got, _ := g.numbers(r.Prefer[i].Amount)
 			if len(got) == 0 && want < 0 {
 				continue
 			}

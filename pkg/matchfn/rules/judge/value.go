@@ -14,6 +14,8 @@ type values struct {
 	from  int // tickets from this number on are players in a game
 	known map[string][][]any
 	used  map[string]bool
+	// natural are the values of which negative numbers count as missing.
+	natural map[string]bool
 }
 
 // of returns the value of each player of a ticket, nil for those without.
@@ -31,7 +33,7 @@ func (v *values) of(name string, ticket int) []any {
 		if name == v.rules.RegionValue {
 			only = v.rules.RegionNames
 		}
-		all[ticket] = valuesOf(*v.rules.ValueOf(name), v.pool[ticket], only)
+		all[ticket] = v.valuesOf(*v.rules.ValueOf(name), v.pool[ticket], only)
 		if v.hidden(name, ticket) {
 			all[ticket] = make([]any, len(v.pool[ticket].Players))
 		}
@@ -53,8 +55,8 @@ func (v *values) lacks(ticket int) string {
 		if !v.used[value.Name] || value.Missing != rules.Reject || v.hidden(value.Name, ticket) {
 			continue
 		}
-		for _, has := range v.of(value.Name, ticket) {
-			if has == nil {
+		for _, p := range v.pool[ticket].Players {
+			if v.typed(value, p[value.From]) == nil {
 				return value.Name
 			}
 		}
@@ -64,20 +66,20 @@ func (v *values) lacks(ticket int) string {
 
 // valuesOf returns the value of each player of a ticket, nil for those without. Of maps only some names count, unless
 // that is nil.
-func valuesOf(v rules.Value, t Ticket, only []string) []any {
+func (v *values) valuesOf(value rules.Value, t Ticket, only []string) []any {
 	values := make([]any, len(t.Players))
 	for i, p := range t.Players {
-		values[i] = typed(v, p[v.From])
+		values[i] = v.typed(value, p[value.From])
 		if m, is := values[i].(map[string]float64); is && only != nil {
 			m = maps.Clone(m)
 			maps.DeleteFunc(m, func(name string, _ float64) bool { return !slices.Contains(only, name) })
 			values[i] = m
 		}
 	}
-	if v.Party == rules.Each {
+	if value.Party == rules.Each {
 		return values
 	}
-	merged := merge(v, values)
+	merged := merge(value, values)
 	for i := range values {
 		values[i] = merged
 	}
@@ -85,37 +87,44 @@ func valuesOf(v rules.Value, t Ticket, only []string) []any {
 }
 
 // typed is a player's value if it is of the kind that the rules say, else its default, if any.
-func typed(v rules.Value, raw any) any {
+func (v *values) typed(value rules.Value, raw any) any {
+	if v.natural == nil {
+		v.natural = rules.Natural(v.rules)
+	}
 	switch raw := raw.(type) {
 	case float64:
-		if v.Kind == rules.Number {
+		if value.Kind == rules.Number && (raw >= 0 || !v.natural[value.Name]) {
 			return raw
 		}
 	case string:
-		if v.Kind == rules.String {
+		if value.Kind == rules.String {
 			return raw
 		}
 	case []string:
-		if v.Kind == rules.Set {
+		if value.Kind == rules.Set {
 			return raw
 		}
 	case map[string]float64:
-		if v.Kind == rules.Map {
+		if value.Kind == rules.Map && v.natural[value.Name] {
+			raw = maps.Clone(raw)
+			maps.DeleteFunc(raw, func(_ string, n float64) bool { return n < 0 })
+		}
+		if value.Kind == rules.Map {
 			return raw
 		}
 	}
-	if v.Missing != rules.UseDefault {
+	if value.Missing != rules.UseDefault {
 		return nil
 	}
-	switch v.Kind {
+	switch value.Kind {
 	case rules.Number:
-		return v.Default.Number
+		return value.Default.Number
 	case rules.String:
-		return v.Default.String
+		return value.Default.String
 	case rules.Set:
-		return v.Default.Set
+		return value.Default.Set
 	}
-	return v.Default.Map
+	return value.Default.Map
 }
 
 func merge(v rules.Value, values []any) any {
