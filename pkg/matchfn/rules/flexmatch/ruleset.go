@@ -108,8 +108,8 @@ type Reference struct {
 	At     *document.Node
 }
 
-// Parse reads a rule set. It may be in a member RuleSetBody, as an object or a text, within answers of the API and of its
-// command line, and within a template of CloudFormation. The member BackfillMode of the matchmaking configuration may be
+// Parse reads a rule set. It may be in a member RuleSetBody, as an object or a text, within an answer of the API or of
+// its command line, or in a template of CloudFormation. The member BackfillMode of the matchmaking configuration may be
 // beside it.
 func Parse(node *document.Node) (*RuleSet, error) {
 	node, mode, err := unwrap(node)

@@ -321,7 +321,9 @@ func (o *Object) Done(ignored ...string) {
 // Open takes a rule set out of what an API puts around it: members of some names, and lists of one. Beside is what else
 // may be there. It returns what the rule set is called by a member of a name, there or in itself. Of several rule sets
 // it takes none.
-func (r *Reader) Open(n *document.Node, name string, around []string, beside ...string) (in *document.Node, called string) {
+func (r *Reader) Open(n *document.Node, name string, around []string, beside ...string) (
+	in *document.Node, called string,
+) {
 	for r.err == nil {
 		if of := Member(n, name); of != nil && of.Kind == document.String {
 			called = of.Text

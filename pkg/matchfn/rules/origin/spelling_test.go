@@ -30,8 +30,9 @@ func same(t *testing.T, language, a, b string) {
 }
 
 const (
-	flexFile = `{"ruleLanguageVersion": "1.0", "playerAttributes": [{"name": "maps", "type": "string_list", "default": ["a"]},
-		{"name": "skill", "type": "number"}], "teams": [{"name": "t", "minPlayers": 2, "maxPlayers": 4}],
+	flexFile = `{"ruleLanguageVersion": "1.0", "playerAttributes": [
+		{"name": "maps", "type": "string_list", "default": ["a"]}, {"name": "skill", "type": "number"}],
+		"teams": [{"name": "t", "minPlayers": 2, "maxPlayers": 4}],
 		"rules": [{"name": "r", "type": "distance", "measurements": ["avg(teams[t].players.attributes[skill])"],
 			"referenceValue": 5, "maxDistance": 3},
 		{"name": "s", "type": "collection", "operation": "reference_intersection_count", "maxCount": 0, "measurements":
@@ -101,7 +102,8 @@ func TestSpellingsOfVendors(t *testing.T) {
 func TestSingleValuesAndTexts(t *testing.T) {
 	for _, c := range []struct{ language, file, from, to string }{
 		{origin.FlexMatch, flexFile, `"default": ["a"]`, `"default": "a"`},
-		{origin.FlexMatch, flexFile, `["avg(teams[t].players.attributes[skill])"]`, `"avg(teams[t].players.attributes[skill])"`},
+		{origin.FlexMatch, flexFile, `["avg(teams[t].players.attributes[skill])"]`,
+			`"avg(teams[t].players.attributes[skill])"`},
 		{origin.FlexMatch, flexFile, `"maxDistance": 3`, `"maxDistance": "3"`},
 		{origin.FlexMatch, flexFile, `"teams": [{"name": "t", "minPlayers": 2, "maxPlayers": 4}]`,
 			`"teams": {"name": "t", "minPlayers": "2", "maxPlayers": "4"}`},
@@ -126,8 +128,8 @@ func TestSingleValuesAndTexts(t *testing.T) {
 		}
 		same(t, c.language, other, c.file)
 	}
-	const roles = `{"alliance": {"min_number": 2, "max_number": 2, "player_min_number": 1, "player_max_number": 2, "combination":
-		{"has_combination": true, "alliances": [[{"name": "a", "min": 1, "max": 2}], %s]}}}`
+	const roles = `{"alliance": {"min_number": 2, "max_number": 2, "player_min_number": 1, "player_max_number": 2,
+		"combination": {"has_combination": true, "alliances": [[{"name": "a", "min": 1, "max": 2}], %s]}}}`
 	same(t, origin.AccelByte, fmt.Sprintf(roles, `{"name": "b", "min": 1, "max": 2}`),
 		fmt.Sprintf(roles, `[{"name": "b", "min": 1, "max": 2}]`))
 }
@@ -143,11 +145,13 @@ func TestAnswersOfAPIs(t *testing.T) {
 		{origin.FlexMatch, flexFile, `{"Resources": {"Q": {"Type": "AWS::SNS::Topic"}, "R": {"Type":
 			"AWS::GameLift::MatchmakingRuleSet", "Properties": {"Name": "x", "RuleSetBody": ` + text + `}}}}`},
 		{origin.Unity, unityFile, `[{"name": "q", "enabled": true, "maxPlayersPerTicket": 0, "filteredPools": [],
-			"defaultPool": {"name": "l", "enabled": true, "timeoutSeconds": 0, "variants": [], "matchLogic": ` + unityFile + `}}]`},
+			"defaultPool": {"name": "l", "enabled": true, "timeoutSeconds": 0, "variants": [], "matchLogic": ` +
+			unityFile + `}}]`},
 		{origin.PlayFab, playFabFile, `{"code": 200, "status": "OK", "data": {"MatchmakingQueue": ` + playFabFile + `}}`},
 		{origin.PlayFab, playFabFile, `{"code": 200, "status": "OK", "data": {"MatchMakingQueues": [` + playFabFile + `]}}`},
 		{origin.PlayFab, playFabFile, `{"MatchmakingQueue": ` + playFabFile + `}`},
-		{origin.AccelByte, accelByteFile, `{"data": ` + accelByteFile + `, "enable_custom_match_function": false, "name": ""}`},
+		{origin.AccelByte, accelByteFile, `{"data": ` + accelByteFile + `, "enable_custom_match_function": false,
+			"name": ""}`},
 		{origin.AccelByte, accelByteFile, `{"data": [{"name": "", "data": ` + accelByteFile + `}],
 			"pagination": {"first": "", "last": "", "next": "", "previous": ""}}`},
 		{origin.AccelByte, accelByteFile, strings.Replace(accelByteFile, "{", `{"sort_ticket": {"search_result": ""},
@@ -195,7 +199,8 @@ func TestOtherPoolsOfUnityMayBeWrong(t *testing.T) {
 func TestLimitsAreOurs(t *testing.T) {
 	list := func(n int, of string) string { return strings.TrimSuffix(strings.Repeat(of+",", n), ",") }
 	alliance := func(n int) string {
-		return fmt.Sprintf(`{"alliance": {"min_number": %d, "max_number": %[1]d, "player_min_number": 1, "player_max_number": 1}}`, n)
+		return fmt.Sprintf(`{"alliance": {"min_number": %d, "max_number": %[1]d, "player_min_number": 1,
+			"player_max_number": 1}}`, n)
 	}
 	flexTeams := func(n int) string {
 		return fmt.Sprintf(`{"ruleLanguageVersion": "1.0", "teams": [{"name": "t", "minPlayers": 1, "maxPlayers": 1,
@@ -274,7 +279,8 @@ func TestFlexMatchCollectionsWithoutCountsNeedOne(t *testing.T) {
 			t.Errorf("%s: %v", operation, err)
 			continue
 		}
-		if l := lineOf(t, result, "r"); l.Verdict != translation.Stricter || !strings.Contains(l.Why, "at least one is needed") {
+		l := lineOf(t, result, "r")
+		if l.Verdict != translation.Stricter || !strings.Contains(l.Why, "at least one is needed") {
 			t.Error(l)
 		}
 		a, b := judge.Player{"x": []string{"a"}}, judge.Player{"x": []string{"b"}}
@@ -290,7 +296,8 @@ func TestFileAfterWhichNoMatchIsPossible(t *testing.T) {
 		"teams": [{"name": "t", "minPlayers": 2, "maxPlayers": 4}], "rules": [{"name": "medics", "type": "collection",
 			"operation": "contains", "referenceValue": "medic", "minCount": 1,
 			"measurements": ["flatten(teams[*].players.attributes[m])"]}],
-		"expansions": [{"target": "%s", "steps": [{"waitTimeSeconds": 10, "value": 3}, {"waitTimeSeconds": 30, "value": 9}%s]}]}`
+		"expansions": [{"target": "%s", "steps": [
+			{"waitTimeSeconds": 10, "value": 3}, {"waitTimeSeconds": 30, "value": 9}%s]}]}`
 	const unity = `{"matchDefinition": {"teams": [{"name": "t", "playerCount": {"min": 2, "max": 4, "relaxations": [
 		{"type": "RangeControl.ReplaceMin", "atSeconds": 30, "value": 9}]}}]}}`
 	const playFab = `{"MinMatchSize": 2, "MaxMatchSize": 2, "Rules": [{"Type": "MatchTotalRule", "Name": "m", "Attribute":
