@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/textfile"
 	"matchmaker.dev/services/simulation"
 	"matchmaker.dev/services/simulation/page"
 )
@@ -63,7 +64,7 @@ func (c simulateCommand) Run(ctx untimed, s *session) (err error) {
 		if file == "" {
 			continue
 		}
-		one, err := simulation.Read(file, simulation.Files{Text: os.ReadFile, Module: readModule})
+		one, err := simulation.Read(file, simulation.Files{Text: textfile.Read, Module: readModule})
 		if err != nil {
 			return addFile(file, err)
 		}

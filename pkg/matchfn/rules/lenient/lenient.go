@@ -22,10 +22,13 @@ const (
 
 // Parse reads a file, which may have a byte order mark, comments and trailing commas.
 func Parse(text []byte) (*document.Node, error) {
+	text, err := document.Text(text)
+	if err != nil {
+		return nil, err
+	}
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("the text has %d bytes, and at most %d are allowed", len(text), MaxBytes)
 	}
-	text = Trim(text)
 	if err := count(text); err != nil {
 		return nil, err
 	}

@@ -88,7 +88,10 @@ var lists = []struct{ member, kind string }{
 // ParseMember reads the text of a queue. The documentation shows queues as the member "MatchmakingQueue" without braces
 // around it; so the text may be that.
 func ParseMember(text []byte) (*document.Node, error) {
-	text = lenient.Trim(text)
+	text, err := document.Text(text)
+	if err != nil {
+		return nil, err
+	}
 	if bytes.HasPrefix(lenient.First(text), []byte(`"MatchmakingQueue"`)) {
 		text = []byte("{" + string(text) + "\n}")
 	}
