@@ -14,7 +14,7 @@ const (
 	maxTeams   = rules.MaxTeams
 	maxPlayers = rules.MaxPlayers
 	maxRules   = rules.MaxRules
-	maxRoles   = 32
+	maxRoles   = rules.MaxRules
 	maxSeconds = 24 * 60 * 60
 	maxMillis  = 1e9
 )

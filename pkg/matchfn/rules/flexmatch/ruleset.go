@@ -17,7 +17,7 @@ const (
 	maxSteps      = rules.MaxSteps
 	maxSeconds    = 24 * 60 * 60
 	maxDefaults   = rules.MaxElements // of a list or map
-	maxTogether   = 16                // measurements of a rule
+	maxTogether   = rules.MaxTeams    // measurements of a rule
 )
 
 // RuleSet is a file.

@@ -37,7 +37,7 @@ func Parse(text []byte) (*document.Node, error) {
 
 // Reader remembers the first error of all objects that are read with it.
 type Reader struct {
-	// Fold takes names and words in any case, with or without dots and underscores.
+	// Fold takes names and words in any case, with or without dots, underscores, spaces and hyphens.
 	Fold bool
 	err  error
 }
@@ -111,7 +111,7 @@ func (r *Reader) same(name, text string) bool {
 // plain returns a name without that in which spellings of it differ.
 func plain(name string) string { return spellings.Replace(strings.ToLower(name)) }
 
-var spellings = strings.NewReplacer("_", "", ".", "")
+var spellings = strings.NewReplacer("_", "", ".", "", " ", "", "-", "")
 
 // Member returns the first member of an object that is not null and whose name is one of some, in any spelling, or nil.
 func Member(n *document.Node, names ...string) *document.Node {
@@ -165,15 +165,15 @@ func (r *Reader) Value(n *document.Node) string {
 	return s
 }
 
-// Name takes a string that must not be missing, empty or longer than 128 bytes.
+// Name takes a string that must not be missing, empty or longer than 256 bytes.
 func (o *Object) Name(names ...string) string {
 	n := o.Need(names...)
 	if n == nil {
 		return ""
 	}
 	name := o.reader.Text(n)
-	if name == "" || len(name) > 128 {
-		o.reader.Fail(n, "must have 1 to 128 bytes")
+	if name == "" || len(name) > 256 {
+		o.reader.Fail(n, "must have 1 to 256 bytes")
 	}
 	return name
 }

@@ -36,7 +36,8 @@ const (
 		"rules": [{"name": "r", "type": "distance", "measurements": ["avg(teams[t].players.attributes[skill])"],
 			"referenceValue": 5, "maxDistance": 3},
 		{"name": "s", "type": "collection", "operation": "reference_intersection_count", "maxCount": 0, "measurements":
-			["flatten(teams[*].players.attributes[maps])"], "referenceValue": "flatten(teams[*].players[playerId])"}]}`
+			["flatten(teams[*].players.attributes[maps])"], "referenceValue": "flatten(teams[*].players[playerId])"}],
+		"expansions": [{"target": "teams[t].minPlayers", "steps": [{"waitTimeSeconds": 9, "value": 1}]}]}`
 	unityFile = `{"name": "l", "backfillEnabled": true, "matchDefinition": {"teams": [{"name": "t",
 		"teamCount": {"min": 2, "max": 2, "relaxations": [
 			{"type": "RangeControl.ReplaceMin", "ageType": "Oldest", "atSeconds": 10, "value": 1}]},
@@ -69,6 +70,7 @@ func TestSpellingsOfVendors(t *testing.T) {
 	for _, c := range []struct{ language, file, from, to string }{
 		{origin.FlexMatch, flexFile, "teams[t].players", "team[t].players"},
 		{origin.FlexMatch, flexFile, "[playerId]", "[playerid]"},
+		{origin.FlexMatch, flexFile, "teams[t].minPlayers", "teams[*].minPlayers"},
 		{origin.Unity, unityFile, "RangeControl.ReplaceMin", "RangeControlReplaceMin"},
 		{origin.Unity, unityFile, "ReferenceControl.Replace", "ReferenceControlReplace"},
 		{origin.Unity, unityFile, "RuleControl.Disable", "RuleControlDisable"},
@@ -81,6 +83,7 @@ func TestSpellingsOfVendors(t *testing.T) {
 		{origin.PlayFab, playFabFile, `"Difference": 5`, `"MaxDifference": 5`},
 		{origin.PlayFab, playFabFile, `"Difference": 1}`, `"maxDifference": 1}`},
 		{origin.PlayFab, playFabFile, `"MinMatchSize"`, `"minMatchSize"`},
+		{origin.PlayFab, playFabFile, `"DifferenceRule"`, `"Difference Rule"`},
 		{origin.AccelByte, accelByteFile, `"matching_rule"`, `"matchingRules"`},
 		{origin.AccelByte, accelByteFile, `"flexing_rule"`, `"flexingRule"`},
 		{origin.AccelByte, accelByteFile, `"alliance_flexing_rule"`, `"allianceFlexingRule"`},
