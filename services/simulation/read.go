@@ -109,6 +109,13 @@ func (r *reader) read() {
 			r.Add(badValue, "population", "%s", err)
 		}
 	}
+	if s.Population.Queues == nil && !slices.ContainsFunc(s.Configs, func(c *pb.Config) bool { return c.GetQueue() == "" }) {
+		for _, c := range s.Configs {
+			s.Population.Queues = append(s.Population.Queues, c.GetQueue())
+		}
+		slices.Sort(s.Population.Queues)
+		s.Population.Queues = slices.Compact(s.Population.Queues)
+	}
 	for _, c := range s.Configs {
 		if _, known := s.Functions[c.GetFunction()]; !known && given["functions"] {
 			r.Add(missing, path("functions").Member(c.GetFunction()), "required, the function of the config %s", c.GetId())
@@ -209,7 +216,8 @@ func (r *reader) population(at path) {
 		}},
 		member{Name: "parties", Read: func(at path) { p.Parties = r.numbers(at) }},
 		member{Name: "latency", Read: func(at path) { p.Latency = r.PlainText(at, badValue, 128) }},
-		member{Name: "regions", Read: func(at path) { p.Regions = r.texts(at) }},
+		member{Name: "regions", Read: func(at path) { p.Regions = r.regions(at) }},
+		member{Name: "values", Read: func(at path) { p.Values = r.values(at) }},
 		member{Name: "patience", Read: func(at path) { p.Patience = r.distribution(at) }},
 		member{Name: "queues", Read: func(at path) { p.Queues = r.texts(at) }},
 	)
@@ -220,9 +228,84 @@ func (r *reader) population(at path) {
 		p.Rate = players / p.Duration.Seconds()
 	}
 	if given["latency"] && len(p.Regions) == 0 {
-		p.Regions = population.RegionNames()
+		p.Regions = population.KnownRegions()
 	}
 	slices.Sort(p.Queues)
+}
+
+// values reads of which values players have one each: a list, or a single one.
+func (r *reader) values(at path) map[string][][]byte {
+	all := map[string][][]byte{}
+	r.Keys(at, func(name string, at path) {
+		raw := r.Settings(at)
+		var of []json.RawMessage
+		if json.Unmarshal(raw, &of) != nil {
+			of = []json.RawMessage{json.RawMessage(raw)}
+		}
+		for _, value := range of {
+			all[name] = append(all[name], value)
+		}
+		if len(of) == 0 || len(of) > mostValues {
+			r.Add(badValue, at, "from 1 to %d values are expected", mostValues)
+		}
+	})
+	if len(all) > mostFiles {
+		r.Add(badValue, at, "at most %d are allowed", mostFiles)
+	}
+	return all
+}
+
+// mostValues bounds of how many values players have one.
+const mostValues = 1000
+
+// regions reads names of regions that are known, or an object with such a name, or a place, for each name.
+func (r *reader) regions(at path) (all []population.Region) {
+	raw := r.Settings(at)
+	var names []string
+	if json.Unmarshal(raw, &names) == nil {
+		for _, name := range names {
+			all = append(all, r.region(at, name, name))
+		}
+		return all
+	}
+	places := map[string]any{}
+	if json.Unmarshal(raw, &places) != nil {
+		r.Add(badValue, at, "a list of names is expected, or an object of names and places")
+	}
+	for _, name := range slices.Sorted(maps.Keys(places)) {
+		all = append(all, r.region(at.Member(name), name, places[name]))
+	}
+	if len(all) > mostFiles {
+		r.Add(badValue, at, "at most %d are allowed", mostFiles)
+	}
+	return all
+}
+
+// region is one at a place: the name of a region that is known, or latitude and longitude.
+func (r *reader) region(at path, name string, place any) population.Region {
+	of := population.Region{Name: name}
+	switch place := place.(type) {
+	case string:
+		known := population.KnownRegions()
+		i := slices.IndexFunc(known, func(o population.Region) bool { return o.Name == place })
+		if i < 0 {
+			r.Add(badValue, at, "%q is none; known are %v, and {%s: [LATITUDE, LONGITUDE]} is one of your own", place,
+				population.RegionNames(), name)
+			return of
+		}
+		of.Lat, of.Long = known[i].Lat, known[i].Long
+		return of
+	case []any:
+		if len(place) == 2 {
+			lat, isLat := place[0].(float64)
+			long, isLong := place[1].(float64)
+			if of.Lat, of.Long = lat, long; isLat && isLong {
+				return of
+			}
+		}
+	}
+	r.Add(badValue, at, "the name of a region is expected, or [LATITUDE, LONGITUDE]")
+	return of
 }
 
 func (r *reader) recording(at path) {

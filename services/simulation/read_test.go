@@ -1,13 +1,16 @@
 package simulation_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"strings"
 	"testing"
 	"time"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/population"
 	"matchmaker.dev/services/simulation"
 )
 
@@ -83,8 +86,49 @@ func TestScenarioIsRead(t *testing.T) {
 	}
 }
 
+func TestPlayersHaveValuesAndRegions(t *testing.T) {
+	s, err := read(strings.NewReplacer("queues: [ranked]", "values: {roles: [[tank], [healer, tank]], mode: ranked}\n"+
+		"  regions: {eu: frankfurt, moon: [1.5, -2]}").Replace(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, eu := s.Population, population.KnownRegions()[0]
+	eu.Name = "eu"
+	if len(p.Regions) != 2 || p.Regions[0] != eu || p.Regions[1] != (population.Region{Name: "moon", Lat: 1.5, Long: -2}) {
+		t.Errorf("%+v", p.Regions)
+	}
+	if len(p.Queues) != 1 || p.Queues[0] != "ranked" { // that of the config
+		t.Errorf("%v", p.Queues)
+	}
+	seen, crowd := map[string]int{}, p.Generate(1)
+	for range 100 {
+		a, _ := crowd.Next()
+		players := a.Ticket.GetPlayers()
+		if players == nil {
+			players = []*pb.Player{{Properties: a.Ticket.GetProperties()}}
+		}
+		for _, one := range players {
+			seen[string(one.GetProperties()["roles"])+string(one.GetProperties()["mode"])]++
+			var latency map[string]float64
+			if json.Unmarshal(one.GetProperties()["latency"], &latency) != nil || latency["eu"] <= 0 || latency["moon"] <= 0 {
+				t.Fatalf("%s", one.GetProperties()["latency"])
+			}
+		}
+	}
+	if len(seen) != 2 || seen[`["tank"]"ranked"`] < 20 || seen[`["healer","tank"]"ranked"`] < 20 {
+		t.Errorf("%v", seen)
+	}
+}
+
 func TestBadScenariosNameTheField(t *testing.T) {
 	for _, c := range []struct{ old, changed, want string }{
+		{"latency: latency", "regions: [mars]", `population.regions: "mars" is none; known are [frankfurt`},
+		{"latency: latency", "regions: {eu: mars}", `population.regions.eu: "mars" is none`},
+		{"latency: latency", "regions: {eu: [91, 0]}", "population: regions: eu: a latitude of at most 90"},
+		{"latency: latency", "regions: {eu: [1]}", "population.regions.eu: the name of a region is expected"},
+		{"latency: latency", "regions: 7", "population.regions: a list of names is expected"},
+		{"latency: latency", "values: {roles: []}", "population.values.roles: from 1 to 1000 values are expected"},
+		{"latency: latency", "latency: x\n  values: {x: 1}", `population: values: "x" has no value, or is the latencies`},
 		{"name: narrow", "nam: narrow", "nam: unknown member; known are name, configs"},
 		{"{ranked: ranked.json}", "{}", "configs: from 1 to 64 are expected"},
 		{"ranked.json", "missing.json", "configs.ranked: file does not exist"},

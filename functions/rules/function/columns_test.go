@@ -28,7 +28,7 @@ var duels = map[string]string{
 		{"Type": "StringEqualityRule", "Name": "same", "Attribute": {"Path": "mode"}}]}`,
 	"accelbyte": `{"alliance": {"min_number": 2, "max_number": 2, "player_min_number": 1, "player_max_number": 1},
 		"matching_rule": [{"attribute": "skill", "criteria": "distance", "reference": 100}],
-		"match_options": {"options": [{"name": "mode", "type": "all"}]}}`,
+		"match_options": {"options": [{"name": "mode", "type": "all"}]}, "blocked_player_option": "blockedPlayerCanMatch"}`,
 }
 
 // settingsOf has a rule set as an object and as a text.

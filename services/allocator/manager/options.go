@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
+	"matchmaker.dev/services/internal/textfile"
 )
 
 // Options are the settings of the provider. The names in yaml are those of the hosting file.
@@ -77,7 +77,7 @@ func (o *Options) keyOf(h provider.Hosting) (key, error) {
 }
 
 func (o *Options) read() ([]byte, error) {
-	text, err := os.ReadFile(o.KeyFile)
+	text, err := textfile.Read(o.KeyFile)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"os"
+
+	"matchmaker.dev/services/internal/textfile"
 )
 
 func (c *Client) read() (files, error) {
@@ -24,7 +25,7 @@ func (c *Client) read() (files, error) {
 		if one.path == "" {
 			continue
 		}
-		text, err := os.ReadFile(one.path)
+		text, err := textfile.Read(one.path)
 		if err != nil {
 			return files{}, err
 		}

@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/allocator/multiplay"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/textfile"
 )
 
 // hostingFile is the file of --hosting: the providers of an installation, each with a name that its owner chose, and
@@ -41,7 +42,7 @@ type hostingFile struct {
 
 // readHosting reads the file of --hosting, and the rules in it.
 func readHosting(path string) (*hostingFile, provider.Rules, error) {
-	text, err := os.ReadFile(path)
+	text, err := textfile.Read(path)
 	if err != nil {
 		return nil, provider.Rules{}, fmt.Errorf("--hosting: %w", err)
 	}

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/textfile"
 )
 
 type backfillCommands struct {
@@ -30,7 +30,7 @@ func (g *game) players() (players []client.GamePlayer, err error) {
 	if g.Players == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(g.Players)
+	text, err := textfile.Read(g.Players)
 	if err == nil {
 		players, err = readList[client.GamePlayer](text)
 	}

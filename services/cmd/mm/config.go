@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 type configCommands struct {
@@ -116,6 +117,9 @@ func (s *session) readJSON(file string) ([]byte, error) {
 		return nil, err
 	}
 	file = displayName(file)
+	if content, err = document.Text(content); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	if len(bytes.TrimSpace(content)) == 0 {
 		return nil, fmt.Errorf("%s: empty", file)
 	}

@@ -44,7 +44,8 @@ type functionTest struct {
 func (functionTest) Help() string {
 	return `The function runs on this machine as in a runner: in the same sandbox, on the config's pools, with the same
 checks of its answer and the same selection among its proposals. No service is needed. The exit code is 1 if the
-function fails, and if there is no match, unless --explain asks why.
+function fails, and if there is no match: it says why, unless --explain asks of other tickets. Generated tickets wait in
+the config's queue.
 
 A distribution is normal:MEAN:STDDEV, uniform:MIN:MAX, choice:A,B,C, exponential:MEAN, lognormal:MEDIAN:SIGMA,
 weibull:SCALE:SHAPE or a number. This is the form of the tickets. Each
@@ -63,6 +64,8 @@ Examples:
     mm function test ffa.wasm --config config.json --generate 10000 --attribute skill=uniform:0:9 --wait uniform:0:60
     mm function test rules.zip --config config.json --generate 1000 --players choice:1,1,2,3 \
       --attribute skill=normal:1500:300 --value 'roles=["tank"]|["healer"]|["damage"]'
+    mm function test rules.zip --config five.json --generate 500 --attribute skill=normal:1500:100 \
+      --value 'roles=["tank"]|["healer"]|["damage"]|["damage"]|["damage"]' --value 'latency={"eu": 30}|{"eu": 55, "us": 40}'
     mm function test ffa.wasm --generate 1000 --attribute skill=normal:1500:300 -o json | jq '.matches[0]'
     mm function test rules.zip --config config.json --tickets tickets.json --explain a,b
     mm function test rules.zip --capture run.capture`
@@ -190,7 +193,7 @@ func (c functionTest) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	now := s.now().Truncate(time.Millisecond)
-	tickets, err := c.tickets(s, now)
+	tickets, err := c.tickets(s, now, config)
 	if err != nil {
 		return err
 	}
@@ -259,7 +262,10 @@ func (c functionTest) run(ctx context.Context, s *session, box *sandbox.Box, on 
 	if err := s.showReport(r, lines, c.Show); err != nil || len(c.Explain) > 0 || c.Capture != "" {
 		return err
 	}
-	return r.verdict()
+	if len(r.Matches) == 0 {
+		return errors.New("no match: " + whyNone(r, on.config, on.tickets, result.Explanations))
+	}
+	return nil
 }
 
 // wrap adds to an error whether the file or the function caused it.
@@ -287,7 +293,7 @@ func (c functionTest) config(s *session) (*pb.Config, error) {
 	return config, addFile(c.Config, r.Err())
 }
 
-func (c functionTest) tickets(s *session, now time.Time) ([]*pb.Ticket, error) {
+func (c functionTest) tickets(s *session, now time.Time, config *pb.Config) ([]*pb.Ticket, error) {
 	if c.Tickets != "" {
 		text, err := s.readJSON(c.Tickets)
 		if err != nil {
@@ -304,8 +310,12 @@ func (c functionTest) tickets(s *session, now time.Time) ([]*pb.Ticket, error) {
 	for _, v := range c.Value {
 		properties[v.name] = v.values
 	}
+	var queues []string
+	if queue := config.GetQueue(); queue != "" {
+		queues = []string{queue}
+	}
 	return dryrun.Generator{
-		Count: c.Generate, Attributes: attributes, Properties: properties, Players: c.Players.Distribution,
+		Queues: queues, Count: c.Generate, Attributes: attributes, Properties: properties, Players: c.Players.Distribution,
 		Wait: c.Wait.Distribution, Seed: c.Seed, Now: now,
 	}.Tickets(), nil
 }

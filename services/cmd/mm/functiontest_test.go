@@ -236,7 +236,7 @@ func TestFunctionTestGeneratesPlayersAndProperties(t *testing.T) {
 	}
 	got = s.run(append(args, "--value", `roles=["tank"]`)...)
 	got.expect(1, "matches    0 with 0 tickets, of 0 proposals",
-		"mm: no match: the function proposed nothing for 40 tickets (--explain ID asks it why)\n")
+		"mm: no match: the function proposed nothing for 40 tickets; of t01 it says: ")
 	for line, want := range map[string]string{
 		"--value roles":                "is not NAME=VALUE|VALUE",
 		"--value a=1 --value a=2":      "--value a is given twice",

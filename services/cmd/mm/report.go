@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -160,20 +159,6 @@ func (r *report) attend(config *pb.Config) {
 		}
 	}
 	r.spreads = r.rank()
-}
-
-// verdict is an error if there is no match.
-func (r *report) verdict() error {
-	switch {
-	case len(r.Matches) > 0:
-		return nil
-	case !r.ran():
-		return errors.New("no match: the function was not run, since no pool has a ticket")
-	case r.Proposed == 0:
-		return fmt.Errorf("no match: the function proposed nothing for %d tickets (--explain ID asks it why)",
-			r.Tickets-r.Outside)
-	}
-	return fmt.Errorf("no match: none of %d proposals can be used", r.Proposed)
 }
 
 func newMatch(p *pb.Proposal, tickets map[string]*pb.Ticket, now time.Time) match {

@@ -78,8 +78,27 @@ func TestReportWithoutTicketsInPoolsHasNoTimes(t *testing.T) {
 	if err := on.showReport(v, nil, 10); err != nil {
 		t.Fatal(err)
 	}
-	const want = "no match: the function was not run, since no pool has a ticket"
-	if err := v.verdict(); err == nil || err.Error() != want || says.Len() > 0 || strings.Contains(out.String(), "STEP") {
-		t.Errorf("it prints %s and\n%s, and fails by %v", says.String(), out.String(), err)
+	const want = "the function was not run, since no pool has a ticket"
+	why := whyNone(v, new(pb.Config), tickets, nil)
+	if why != want || says.Len() > 0 || strings.Contains(out.String(), "STEP") {
+		t.Errorf("it prints %s and\n%s, and fails by %v", says.String(), out.String(), why)
+	}
+	for _, c := range []struct {
+		config *pb.Config
+		queues []string
+		want   string
+	}{
+		{&pb.Config{Queue: "five"}, nil, `: the config takes tickets of the queue "five", and none waits there`},
+		{&pb.Config{Queue: "five"}, []string{"two"}, `: the config takes tickets of the queue "five", and none waits there`},
+		{&pb.Config{}, []string{"two"}, ": the config has no queue, and all tickets wait in queues"},
+		{&pb.Config{Queue: "two", Pools: map[string]*pb.Pool{"all": {Filters: []*pb.Filter{{Attribute: "skill"}}}}},
+			[]string{"two"}, `: no ticket has the attribute "skill", which a pool filters by`},
+	} {
+		for _, ticket := range tickets {
+			ticket.Queues = c.queues
+		}
+		if why := whyNone(v, c.config, tickets, nil); why != want+c.want {
+			t.Errorf("%v, %v: %s", c.config, c.queues, why)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/pkg/matchfn/rules/lenient"
 	"matchmaker.dev/pkg/matchfn/rules/origin"
 	"matchmaker.dev/pkg/matchfn/rules/translation"
@@ -89,7 +90,7 @@ type rulesFile struct {
 	Pool string `help:"The pool of Unity's queue; without it, the default pool."`
 }
 
-// read reads no more than a file may have.
+// read reads no more than a file may have, which is twice as much in UTF-16.
 func (c rulesFile) read(s *session) ([]byte, error) {
 	in := s.in
 	if c.File != "-" {
@@ -100,7 +101,10 @@ func (c rulesFile) read(s *session) ([]byte, error) {
 		defer file.Close()
 		in = file
 	}
-	text, err := io.ReadAll(io.LimitReader(in, lenient.MaxBytes+1))
+	text, err := io.ReadAll(io.LimitReader(in, 2*lenient.MaxBytes+4))
+	if err == nil {
+		text, err = document.Text(text)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.File, err)
 	}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
@@ -55,4 +57,48 @@ func TestRulesImport(t *testing.T) {
 	shell.run("rules", "import", "flexmatch", filepath.Join(t.TempDir(), "none")).expect(1, "", "mm: open ")
 	wrong := writeRules(t, `{}`)
 	shell.run("rules", "import", "flexmatch", wrong).expect(1, "", `rules[0]: "name" is missing`)
+}
+
+// Files are what editors and shells make of them: with byte order marks, and in UTF-16.
+func TestFilesWithByteOrderMarks(t *testing.T) {
+	encode := func(order binary.AppendByteOrder, text string) (file []byte) {
+		for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {
+			file = order.AppendUint16(file, unit)
+		}
+		return file
+	}
+	shell, dir := newShell(t), t.TempDir()
+	for name, encoded := range map[string]func(string) []byte{
+		"utf-8":  func(text string) []byte { return []byte("\ufeff" + text) },
+		"little": func(text string) []byte { return encode(binary.LittleEndian, text) },
+		"big":    func(text string) []byte { return encode(binary.BigEndian, text) },
+	} {
+		write := func(text string) string {
+			file := filepath.Join(dir, name+".json")
+			if err := os.WriteFile(file, encoded(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return file
+		}
+		flex := write(strings.Replace(ruleSet, "%RULE%", "", 1))
+		shell.run("rules", "import", "flexmatch", flex).expect(0, `"teams"`, "exact")
+		shell.run("rules", "check", flex, "--language", "flexmatch").expect(0, "A match", "exact")
+		shell.run("rules", "check", write(`{"teams": [{"name": "a", "size": 2}]}`)).expect(0, "A match", "")
+		if text, err := new(session).readJSON(write(`{"a": 1}`)); err != nil || string(text) != `{"a": 1}` {
+			t.Errorf("%s: %s, %v", name, text, err)
+		}
+		players, err := (&game{Players: write(`[{"id": "a"}]`)}).players()
+		if err != nil || len(players) != 1 {
+			t.Errorf("%s: %v, %v", name, players, err)
+		}
+		of, err := (playerFlags{Players: write(`[{"id": "a"}, {"id": "b"}]`)}).players()
+		if err != nil || len(of) != 2 {
+			t.Errorf("%s: %v, %v", name, of, err)
+		}
+	}
+	file := filepath.Join(dir, "utf-32.json")
+	if err := os.WriteFile(file, []byte("\xff\xfe\x00\x00{\x00\x00\x00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shell.run("rules", "check", file).expect(1, "", "it is UTF-32, by its byte order mark: save it as UTF-8")
 }

@@ -9,12 +9,16 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/textfile"
 	"matchmaker.dev/services/simulation"
 	"matchmaker.dev/services/simulation/page"
 )
@@ -30,7 +34,8 @@ type simulateCommand struct {
 func (simulateCommand) Help() string {
 	return `Players come, are matched by the functions of the scenario, or leave, in virtual time: a day takes minutes.
 All runs on this machine, and no service is needed. The same scenario and seed give the same result.
-docs/simulation.md describes the scenario, and what is not simulated.
+docs/simulation.md describes the scenario, and what is not simulated. The exit code is 1 if a scenario has no match; it
+says why.
 
     configs: {ranked: ranked.json}
     functions: {duel: duel.zip}
@@ -63,7 +68,7 @@ func (c simulateCommand) Run(ctx untimed, s *session) (err error) {
 		if file == "" {
 			continue
 		}
-		one, err := simulation.Read(file, simulation.Files{Text: os.ReadFile, Module: readModule})
+		one, err := simulation.Read(file, simulation.Files{Text: textfile.Read, Module: readModule})
 		if err != nil {
 			return addFile(file, err)
 		}
@@ -72,7 +77,7 @@ func (c simulateCommand) Run(ctx untimed, s *session) (err error) {
 	if len(scenarios) == 2 && scenarios[0].Name == scenarios[1].Name {
 		scenarios[1].Name += " (2)"
 	}
-	results, err := c.simulate(ctx, s, scenarios)
+	results, none, err := c.simulate(ctx, s, scenarios)
 	if err != nil {
 		return err
 	}
@@ -90,16 +95,16 @@ func (c simulateCommand) Run(ctx untimed, s *session) (err error) {
 		}
 		s.note("wrote %s", c.Report)
 	}
-	return s.showSimulation(results)
+	return errors.Join(s.showSimulation(results), none)
 }
 
-// simulate simulates scenarios beside each other.
+// simulate simulates scenarios beside each other. none says of each without a match why it has none.
 func (c simulateCommand) simulate(
 	ctx context.Context, s *session, scenarios []*simulation.Scenario,
-) (results []*simulation.Result, err error) {
+) (results []*simulation.Result, none, err error) {
 	dir, err := os.MkdirTemp("", "mm")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	box, err := sandbox.New(sandbox.Options{
@@ -108,14 +113,14 @@ func (c simulateCommand) simulate(
 		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: time.Minute, Start: time.Minute, Compile: 5 * time.Minute},
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer box.Close()
 	bar := s.startProgress("simulating", 0)
 	defer bar.stop()
 	results = make([]*simulation.Result, len(scenarios))
 	done := make([]atomic.Int64, len(scenarios)) // in thousandths
-	group, ctx := errgroup.WithContext(ctx)
+	group, inTime := errgroup.WithContext(ctx)
 	for i, scenario := range scenarios {
 		group.Go(func() (err error) {
 			o := simulation.Options{Box: box, Scenario: scenario, Seed: c.Seed,
@@ -137,7 +142,7 @@ func (c simulateCommand) simulate(
 				}
 				bar.setMessage(fmt.Sprintf("simulating: %.1f %%", float64(least)/10))
 			}
-			results[i], err = simulation.Run(ctx, o)
+			results[i], err = simulation.Run(inTime, o)
 			if recorded != nil {
 				err = errors.Join(err, recorded.Err)
 			}
@@ -151,7 +156,64 @@ func (c simulateCommand) simulate(
 			return nil
 		})
 	}
-	return results, group.Wait()
+	if err := group.Wait(); err != nil {
+		return nil, nil, err
+	}
+	for _, r := range results {
+		if len(r.Matches) > 0 {
+			continue
+		}
+		why, err := c.whyNone(ctx, s, box, r)
+		if err != nil {
+			return nil, nil, err
+		}
+		none = errors.Join(none, fmt.Errorf("%s: no match: %s", r.Scenario.Name, why))
+	}
+	return results, none, nil
+}
+
+// Of those who come, so many are looked at to find out why there is no match, when they have waited for so long.
+const (
+	whyTickets = 200
+	whyWait    = time.Minute
+)
+
+// whyNone says why a scenario made no match.
+func (c simulateCommand) whyNone(
+	ctx context.Context, s *session, box *sandbox.Box, r *simulation.Result,
+) (string, error) {
+	switch {
+	case r.Tickets == 0:
+		return "nobody came", nil
+	case r.Proposed > 0:
+		return fmt.Sprintf("of %d proposals none is a match of measured tickets; there was no server %d times, %d "+
+			"allocations failed, and %d matches were declined", r.Proposed, r.Full, r.Refused, r.Declined), nil
+	case r.Scenario.Recording != "":
+		return fmt.Sprintf("no function proposed one for %d tickets", r.Tickets), nil
+	}
+	now := s.now().Truncate(time.Millisecond)
+	var tickets []*pb.Ticket
+	for crowd := r.Scenario.Population.Generate(c.Seed); len(tickets) < whyTickets; {
+		a, more := crowd.Next()
+		if !more {
+			break
+		}
+		a.Ticket.Id, a.Ticket.Created = fmt.Sprint("ticket ", len(tickets)+1), now.Add(-whyWait).UnixMilli()
+		tickets = append(tickets, a.Ticket)
+	}
+	var whys []string
+	for _, config := range r.Scenario.Configs {
+		result, err := dryrun.Run(ctx, dryrun.Options{
+			Box: box, Function: r.Scenario.Functions[config.GetFunction()], Config: config, Tickets: tickets, Now: now,
+			Seed: c.Seed, Budget: r.Scenario.Service.Budget, Cycles: 1, Log: func(string) {},
+		})
+		if err != nil {
+			return "", fmt.Errorf("%s: configs.%s: %w", r.Scenario.Name, config.GetId(), err)
+		}
+		of := newReport(config.GetFunction(), tickets, nil, result, now)
+		whys = append(whys, fmt.Sprintf("configs.%s: %s", config.GetId(), whyNone(of, config, tickets, result.Explanations)))
+	}
+	return strings.Join(whys, "; "), nil
 }
 
 func (c simulateCommand) write(results []*simulation.Result) (err error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,4 +92,65 @@ func TestSimulateSaysWhatIsWrong(t *testing.T) {
 	s.run("simulate", fails).expect(1, "", "fails.yaml: after ")
 	s.run("simulate", fails).expect(1, "", "configs.pairs: function guest: as told")
 	s.run("simulate", fails, "--memory", "0").expect(2, "", "--memory must be from 1 to 1024")
+}
+
+// fiveOfReadme is the config of the quick start for two teams of five.
+func fiveOfReadme(t *testing.T) []byte {
+	t.Helper()
+	page, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, found := strings.Cut(string(page), "cat > five.json <<'END'\n")
+	text, _, ends := strings.Cut(text, "\nEND\n")
+	if !found || !ends {
+		t.Fatal("README has no five.json")
+	}
+	return []byte(text)
+}
+
+// The quick start's five against five is tried with players who have what its rules need. Without, it is said what they
+// lack.
+func TestFiveAgainstFiveIsTried(t *testing.T) {
+	t.Parallel()
+	s, dir := newSandboxShell(t), t.TempDir()
+	config := filepath.Join(dir, "five.json")
+	if err := os.WriteFile(config, fiveOfReadme(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rules := builtPrograms(t).rules
+	test := []string{"function", "test", rules, "--config", config, "--runs", "1"}
+	generate := append(test, "--generate", "60", "--attribute", "skill=normal:1500:50")
+	s.run(append(generate, "--value", `roles=["tank"]|["healer"]|["damage"]|["damage"]|["damage"]`,
+		"--value", `latency={"eu": 30}|{"eu": 55}`)...).expect(0, "TEAM", "")
+	s.run(generate...).expect(1, "matches    0 with", `mm: no match: the function proposed nothing for 60 tickets; of t01 it `+
+		`says: `)
+	tickets := filepath.Join(dir, "tickets.json")
+	if err := os.WriteFile(tickets, []byte(`[{"attributes": {"skill": 1}}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.run(append(test, "--tickets", tickets)...).expect(1, "tickets    1, 1 of them in no pool",
+		`no pool has a ticket: the config takes tickets of the queue "five", and none waits there`)
+
+	simulate := func(name, more string) result {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, fmt.Appendf(nil, `
+configs: {five: five.json}
+functions: {rules: %s}
+population: {duration: 1m, rate: 5, attributes: {skill: "normal:1500:50"}%s}
+`, rules, more), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return s.run("simulate", file, "-o", "json")
+	}
+	got := simulate("roles.yaml", `, values: {roles: [[tank], [healer], [damage], [damage], [damage]]},
+  latency: latency, cities: [london, paris], regions: {eu: frankfurt, us: [38.9, -77.5]}`)
+	var value simulated
+	if err := json.Unmarshal([]byte(got.out), &value); err != nil || got.code != 0 || value.Scenarios[0].Matches < 3 {
+		t.Errorf("%d, %v: %s%s", got.code, err, got.out, got.err)
+	}
+	simulate("none.yaml", "").expect(1, `"matches": 0`,
+		"mm: none.yaml: no match: configs.five: the function proposed nothing for 200 tickets; of ticket 1 it says: ")
+	simulate("queue.yaml", ", queues: [six]").expect(1, `"matches": 0`, `queue.yaml: no match: configs.five: the function was not run, `+
+		`since no pool has a ticket: the config takes tickets of the queue "five", and none waits there`)
 }

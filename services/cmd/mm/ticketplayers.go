@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/textfile"
 )
 
 // playerFlags are the players of a ticket.
@@ -28,7 +28,7 @@ func (f playerFlags) players() (players []client.Player, err error) {
 	if f.Players == "" {
 		return players, nil
 	}
-	text, err := os.ReadFile(f.Players)
+	text, err := textfile.Read(f.Players)
 	var file []playerInFile
 	if err == nil {
 		file, err = readList[playerInFile](text)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"matchmaker.dev/services/internal/textfile"
 )
 
 // Login is how a process logs in to a server. The zero value has no user and no password.
@@ -52,7 +54,7 @@ func Secret(source string) (string, error) {
 		}
 		text = value
 	} else {
-		data, err := os.ReadFile(source)
+		data, err := textfile.Read(source)
 		if err != nil {
 			return "", err
 		}

@@ -23,6 +23,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/telemetry"
 )
@@ -161,7 +162,11 @@ func (s *keySet) read(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 		defer file.Close()
-		return io.ReadAll(io.LimitReader(file, maxKeySet))
+		text, err := io.ReadAll(io.LimitReader(file, maxKeySet))
+		if err != nil {
+			return nil, err
+		}
+		return document.Text(text)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.source, http.NoBody)
 	if err != nil {

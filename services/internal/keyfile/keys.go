@@ -18,6 +18,8 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jwk"
 	"github.com/lestrrat-go/jwx/v3/jws"
 	"github.com/lestrrat-go/jwx/v3/jwt"
+
+	"matchmaker.dev/services/internal/textfile"
 )
 
 const (
@@ -150,7 +152,7 @@ func (k *Keys) Public() ([]byte, error) {
 
 // readKeys reads a file's keys, in the order in which they sign. Its errors do not quote the file.
 func readKeys(path string) ([]signer, error) {
-	text, err := os.ReadFile(path)
+	text, err := textfile.Read(path)
 	if err != nil {
 		return nil, err
 	}

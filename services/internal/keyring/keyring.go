@@ -28,6 +28,7 @@ import (
 	"unicode"
 
 	"matchmaker.dev/services/internal/keyfile"
+	"matchmaker.dev/services/internal/textfile"
 )
 
 const (
@@ -85,7 +86,7 @@ func (r *Ring) read() (keys, error) {
 		text = []byte(value)
 	} else {
 		var err error
-		if text, err = os.ReadFile(r.source); err != nil {
+		if text, err = textfile.Read(r.source); err != nil {
 			return nil, err
 		}
 	}

@@ -6,18 +6,19 @@ package population
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Regions is how many regions there are.
 const Regions = 5
 
-// region is where servers are.
-type region struct {
-	name      string
-	lat, long float64
+// Region is where servers are, in degrees.
+type Region struct {
+	Name      string
+	Lat, Long float64
 }
 
-var regions = [Regions]region{
+var regions = [Regions]Region{
 	{"frankfurt", 50.11, 8.68}, {"virginia", 38.95, -77.45}, {"oregon", 45.59, -122.60},
 	{"singapore", 1.35, 103.82}, {"saopaulo", -23.55, -46.63},
 }
@@ -25,10 +26,13 @@ var regions = [Regions]region{
 // RegionNames are the names of the regions.
 func RegionNames() (names []string) {
 	for _, r := range regions {
-		names = append(names, r.name)
+		names = append(names, r.Name)
 	}
 	return names
 }
+
+// KnownRegions are the regions with names of their own.
+func KnownRegions() []Region { return slices.Clone(regions[:]) }
 
 // City is where players live.
 type City struct {
@@ -96,11 +100,17 @@ const (
 	mostPing                = 400
 )
 
-// Pings draws the latencies of a player of a city to the regions, in ms.
+// Pings draws the latencies of a player of a city to the regions that have names of their own, in ms.
 func (c *City) Pings(r *rand.Rand) (pings [Regions]float64) {
-	mile := lastMile * math.Exp(lastMileSigma*r.NormFloat64())
-	for i := range regions {
-		km := distance(c.lat, c.long, regions[i].lat, regions[i].long)
+	copy(pings[:], c.PingsTo(r, regions[:]))
+	return pings
+}
+
+// PingsTo draws the latencies of a player of a city to regions, in ms.
+func (c *City) PingsTo(r *rand.Rand, to []Region) []float64 {
+	mile, pings := lastMile*math.Exp(lastMileSigma*r.NormFloat64()), make([]float64, len(to))
+	for i := range to {
+		km := distance(c.lat, c.long, to[i].Lat, to[i].Long)
 		pings[i] = math.Round(math.Min(mostPing, (mile+msPerKm*km)*(1+0.05*math.Abs(r.NormFloat64()))))
 	}
 	return pings

@@ -31,9 +31,11 @@ type Population struct {
 	Within map[string]float64
 	// Parties is how many tickets have so many players, from 1 on, in any unit. Each has one if it is empty.
 	Parties []float64
+	// Values are the properties of each player: the JSON values of which it has one, all equally likely.
+	Values map[string][][]byte
 	// Latency is the property with the latencies of a player to Regions, as the function rules reads it; "" for none.
 	Latency string
-	Regions []string
+	Regions []Region
 	// Patience is for how many seconds a player waits before he leaves. Without it nobody leaves.
 	Patience Distribution
 	Queues   []string
@@ -72,9 +74,17 @@ func (p *Population) Validate() error {
 			return fmt.Errorf("within: %q: a number of 0 or more is expected", name)
 		}
 	}
-	for _, region := range p.Regions {
-		if !slices.Contains(RegionNames(), region) {
-			return fmt.Errorf("regions: %q is none; known are %v", region, RegionNames())
+	for i, r := range p.Regions {
+		switch same := func(o Region) bool { return o.Name == r.Name }; {
+		case r.Name == "" || slices.ContainsFunc(p.Regions[:i], same):
+			return fmt.Errorf("regions: %q is empty or there twice", r.Name)
+		case !(math.Abs(r.Lat) <= 90 && math.Abs(r.Long) <= 180):
+			return fmt.Errorf("regions: %s: a latitude of at most 90 and a longitude of at most 180 are expected", r.Name)
+		}
+	}
+	for name, values := range p.Values {
+		if len(values) == 0 || len(p.Regions) > 0 && name == p.Latency {
+			return fmt.Errorf("values: %q has no value, or is the latencies", name)
 		}
 	}
 	return nil
@@ -112,6 +122,8 @@ type Crowd struct {
 	names                        []string
 	draws                        []func() float64
 	within                       []float64 // of each attribute; not a number where there is no bound
+	valueNames                   []string
+	values                       []*rand.Rand // of each value
 }
 
 // Generate begins. The same population and seed give the same tickets.
@@ -140,6 +152,9 @@ func (p *Population) Generate(seed uint64) *Crowd {
 			within = most
 		}
 		c.within = append(c.within, within)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Values)) {
+		c.valueNames, c.values = append(c.valueNames, name), append(c.values, Stream(seed, "value "+name))
 	}
 	return c
 }
@@ -235,6 +250,12 @@ func (c *Crowd) arrival(city *City) *Arrival {
 			leader = one.AttributeValues
 		}
 		properties := c.latencies(a, city)
+		for i, name := range c.valueNames {
+			if properties == nil {
+				properties = map[string][]byte{}
+			}
+			properties[name] = c.Values[name][c.values[i].IntN(len(c.Values[name]))]
+		}
 		if n == 1 {
 			a.Ticket.Properties = properties
 			continue
@@ -251,15 +272,13 @@ func (c *Crowd) latencies(a *Arrival, city *City) map[string][]byte {
 	if len(c.Regions) == 0 {
 		return nil
 	}
-	pings, latencies := city.Pings(c.ping), make(map[string]float64, len(c.Regions))
+	pings, latencies := city.PingsTo(c.ping, c.Regions), make(map[string]float64, len(c.Regions))
 	if a.Latency == nil {
 		a.Latency = make(map[string]float64, len(c.Regions))
 	}
-	for i, name := range RegionNames() {
-		if slices.Contains(c.Regions, name) {
-			latencies[name] = pings[i]
-			a.Latency[name] = max(a.Latency[name], pings[i])
-		}
+	for i, r := range c.Regions {
+		latencies[r.Name] = pings[i]
+		a.Latency[r.Name] = max(a.Latency[r.Name], pings[i])
 	}
 	if c.Latency == "" {
 		return nil

@@ -106,7 +106,7 @@ func TestTicketsAreReproducible(t *testing.T) {
 	more.Attributes = map[string]population.Distribution{
 		"level": distribution(t, "uniform:0:9"), "skill": p.Attributes["skill"],
 	}
-	more.Latency, more.Regions, more.Patience = "latency", []string{"frankfurt"}, distribution(t, "exponential:30")
+	more.Latency, more.Regions, more.Patience = "latency", population.KnownRegions()[:1], distribution(t, "exponential:30")
 	second := all(&more, 5)
 	if len(first) != len(second) {
 		t.Fatalf("%d tickets, not %d", len(second), len(first))
@@ -149,8 +149,12 @@ func TestBadPopulationsNameTheMember(t *testing.T) {
 		{"hour: from 0 to less than 24 is expected", func(p *population.Population) { p.Hour = 24 }},
 		{"parties: numbers of 0 or more are expected, of which one is more than 0",
 			func(p *population.Population) { p.Parties = []float64{0} }},
-		{`regions: "mars" is none; known are [frankfurt virginia oregon singapore saopaulo]`,
-			func(p *population.Population) { p.Regions = []string{"mars"} }},
+		{"regions: mars: a latitude of at most 90 and a longitude of at most 180 are expected",
+			func(p *population.Population) { p.Regions = []population.Region{{Name: "mars", Lat: 91}} }},
+		{`regions: "eu" is empty or there twice`,
+			func(p *population.Population) { p.Regions = []population.Region{{Name: "eu"}, {Name: "eu"}} }},
+		{`values: "roles" has no value, or is the latencies`,
+			func(p *population.Population) { p.Values = map[string][][]byte{"roles": nil} }},
 	} {
 		p := good
 		c.change(&p)

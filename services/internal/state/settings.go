@@ -5,8 +5,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"time"
+
+	"matchmaker.dev/services/internal/textfile"
 )
 
 // Settings are the settings of every process that has a Store.
@@ -102,7 +103,7 @@ func (s *Server) tls() (*tls.Config, error) {
 	}
 	secure := &tls.Config{MinVersion: tls.VersionTLS12}
 	if s.CA != "" {
-		text, err := os.ReadFile(s.CA)
+		text, err := textfile.Read(s.CA)
 		if err != nil {
 			return nil, fmt.Errorf("--redis-ca: %w", err)
 		}
@@ -115,7 +116,7 @@ func (s *Server) tls() (*tls.Config, error) {
 		if s.Cert == "" || s.Key == "" {
 			return nil, errors.New("--redis-cert, --redis-key: one is of no use without the other")
 		}
-		pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)
+		pair, err := textfile.KeyPair(s.Cert, s.Key)
 		if err != nil {
 			return nil, fmt.Errorf("--redis-cert, --redis-key: %w", err)
 		}

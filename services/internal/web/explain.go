@@ -47,6 +47,8 @@ func explain(err error, text []byte) error {
 
 func explainSyntax(bad *jsontext.SyntacticError, text []byte) error {
 	switch {
+	case bad.ByteOffset == 0 && hasMark(text):
+		return problem.New(problem.Invalid, "the body begins with a byte order mark: JSON is UTF-8 without one")
 	case errors.Is(bad.Err, jsontext.ErrDuplicateName):
 		return problem.New(problem.Invalid, "%s: given twice", path(bad.JSONPointer))
 	case errors.Is(bad.Err, io.ErrUnexpectedEOF):
@@ -56,6 +58,13 @@ func explainSyntax(bad *jsontext.SyntacticError, text []byte) error {
 	}
 	reason, _, _ := strings.Cut(bad.Err.Error(), " `") // which is followed by a part of the body
 	return problem.New(problem.Invalid, "the body is not JSON: %s, at byte %d", reason, bad.ByteOffset)
+}
+
+// hasMark reports whether a text begins with the byte order mark of UTF-8, UTF-16 or UTF-32.
+func hasMark(text []byte) bool {
+	return slices.ContainsFunc([]string{"\ufeff", "\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff"}, func(mark string) bool {
+		return strings.HasPrefix(string(text[:min(4, len(text))]), mark)
+	})
 }
 
 // path is a JSON pointer as people write it: pools.main.filters.0.min.

@@ -7,12 +7,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
+	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/services/internal/problem"
 )
 
 // ReadJSON reads the request's JSON body as it stands, for services that report all mistakes of a body at once. It
 // refuses what Decode refuses of any body: the content type, the size, an empty body, anything that is not exactly one
-// JSON value in UTF-8, and nesting over 40. Members may be given twice in what it returns.
+// JSON value in UTF-8, and nesting over 40. Members may be given twice in what it returns. Such bodies are files that
+// people write, so they may have a byte order mark, also that of UTF-16.
 func ReadJSON(c echo.Context) (jsontext.Value, error) {
 	req := c.Request()
 	if err := checkContentType(req.Header); err != nil {
@@ -22,10 +24,14 @@ func ReadJSON(c echo.Context) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return document(text)
+	return read(text)
 }
 
-func document(text []byte) (jsontext.Value, error) {
+func read(body []byte) (jsontext.Value, error) {
+	text, err := document.Text(body)
+	if err != nil {
+		return nil, problem.New(problem.Invalid, "the body: %s", err)
+	}
 	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
 		return nil, problem.New(problem.Invalid, "the body is empty: a JSON value is expected")
 	}

@@ -20,9 +20,14 @@ func TestDocument(t *testing.T) {
 		"nesting of 40":         strings.Repeat("[", 40) + strings.Repeat("]", 40),
 		"duplicates, any depth": `{"a":{"b":1,"b":2}}`,
 	} {
-		v, err := document([]byte(text))
+		v, err := read([]byte(text))
 		if err != nil || string(v) != strings.TrimSpace(text) {
 			t.Errorf("%s: %s, %v", name, v, err)
+		}
+	}
+	for _, text := range []string{"\ufeff[1]", "\xff\xfe[\x001\x00]\x00", "\xfe\xff\x00[\x001\x00]"} {
+		if v, err := read([]byte(text)); err != nil || string(v) != "[1]" {
+			t.Errorf("%q: %s, %v", text, v, err)
 		}
 	}
 	for name, test := range map[string]struct{ text, want string }{
@@ -31,10 +36,11 @@ func TestDocument(t *testing.T) {
 		"trailing":      {`{}{}`, "the body is not JSON"},
 		"not JSON":      {`{a}`, "the body is not JSON"},
 		"NaN":           {`{"a":NaN}`, "the body is not JSON"},
+		"UTF-32":        {"\xff\xfe\x00\x00[\x00\x00\x00", "the body: it is UTF-32, by its byte order mark"},
 		"not UTF-8":     {"{\"a\":\"\xff\"}", "a: not UTF-8"},
 		"nesting of 41": {strings.Repeat("[", 41) + strings.Repeat("]", 41), "nest deeper than 40"},
 	} {
-		_, err := document([]byte(test.text))
+		_, err := read([]byte(test.text))
 		if problem.KindOf(err) != problem.Invalid || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q in it", name, err, test.want)
 		}

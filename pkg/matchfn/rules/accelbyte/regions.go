@@ -18,7 +18,7 @@ func regions(r *lenient.Reader, o *lenient.Object) Regions {
 	} {
 		if *f.to = o.Number(f.name); *f.to != nil && (**f.to < 0 || **f.to > maxMillis) {
 			r.Fail(o.Node, "%q must be from 0 to %v", f.name, maxMillis)
-		} else if *f.to != nil && **f.to == 0 {
+		} else if *f.to != nil && **f.to == 0 && f.to != &g.Weight {
 			*f.to = nil
 		}
 	}
@@ -32,8 +32,9 @@ func (g Regions) limited() bool {
 
 // What AccelByte takes where the file does not say it.
 const (
-	usualRate  = 5000.0
-	usualRange = 50.0
+	usualRate   = 5000.0
+	usualRange  = 50.0
+	usualWeight = 1.0
 )
 
 func (x *translator) regions() {
@@ -68,9 +69,9 @@ func (x *translator) regions() {
 		why += "; all tickets keep to their own limit, also when the oldest has waited long"
 	}
 	x.Rule("latency", nil, need)
-	if g.Weight != nil && *g.Weight > 0 {
+	if weight := or(g.Weight, usualWeight); weight > 0 {
 		x.Rules.Prefer = append(x.Rules.Prefer, rules.Preference{
-			Name: "near region", Weight: *g.Weight, Scale: max(min(most, 1000), 1), Amount: &rules.LatencyOf{Value: value},
+			Name: "near region", Weight: weight, Scale: max(min(most, 1000), 1), Amount: &rules.LatencyOf{Value: value},
 		})
 	}
 	x.Say(g.At, "regions", t.Stricter, "%s", why)

@@ -2,16 +2,19 @@
 package accelbyte
 
 import (
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/pkg/matchfn/rules/lenient"
 )
 
 // Limits of a ruleset.
 const (
-	maxTeams   = 100
-	maxPlayers = 1000
-	maxRules   = 100
-	maxRoles   = 32
+	maxTeams   = rules.MaxTeams
+	maxPlayers = rules.MaxPlayers
+	maxRules   = rules.MaxRules
+	maxRoles   = rules.MaxRules
 	maxSeconds = 24 * 60 * 60
 	maxMillis  = 1e9
 )
@@ -27,8 +30,9 @@ type RuleSet struct {
 	Blocked  string // empty if the file does not say
 	Balance  bool
 	At       *document.Node
-	// Others are members that are no rules.
+	// Others are members that are no rules, On those of them that are true.
 	Others []document.Member
+	On     map[string]bool
 }
 
 // Alliance is the teams: how many, and of how many players. One of the flexing rules has them from a time on.
@@ -37,7 +41,9 @@ type Alliance struct {
 	MinTeams, MaxTeams, MinPlayers, MaxPlayers int
 	// Roles are those of each team, or of the first if there is one list for all; nil for none.
 	Roles [][]Role
-	At    *document.Node
+	// Flexing is set if players may get other roles after some time.
+	Flexing bool
+	At      *document.Node
 }
 
 // Role is a role of a team.
@@ -76,37 +82,32 @@ type Option struct {
 	At         *document.Node
 }
 
-// Regions are the limits of latency; nil members are not in the file, or 0, which AccelByte takes for not being there.
+// Regions are the limits of latency; nil members are not in the file, or 0, which AccelByte takes for not being there,
+// except as the weight.
 type Regions struct {
 	Initial, Rate, Range, Max, Weight, OneSided *float64
 	At                                          *document.Node
 }
 
-// Parse reads a ruleset, or the request of the API around it.
+// Parse reads a ruleset, or a request or an answer of the API around it.
 func Parse(node *document.Node) (*RuleSet, error) {
-	r := &lenient.Reader{}
-	set := &RuleSet{At: node}
-	o := r.Object(node)
-	if data := node.Get("data"); data != nil {
-		set.Name = o.Text("", "name")
-		o.Get("data")
-		o.Done("enable_custom_match_function")
-		node = data
-		o = r.Object(data)
-	} else {
-		set.Name = o.Text("", "name")
-	}
+	r := &lenient.Reader{Fold: true}
+	node, name := r.Open(node, "name", []string{"data", "rule_set"}, "enable_custom_match_function", "namespace",
+		"created_at", "updated_at", "pagination", "paging")
+	set := &RuleSet{Name: name, On: map[string]bool{}}
 	set.At = node
+	o := r.Object(node)
+	o.Get("name")
 	if n := o.Need("alliance"); n != nil {
 		a := r.Object(n)
 		set.Alliance = alliance(r, a)
-		for _, rule := range a.List(maxRules, "matching_rule", "matchingRules", "matching_rules") {
+		for _, rule := range a.List(maxRules, "matching_rule", "matching_rules") {
 			set.Rules = append(set.Rules, matching(r, rule))
 			set.Rules[len(set.Rules)-1].Within = true
 		}
 		a.Done()
 	}
-	for _, n := range o.List(maxRules, "alliance_flexing_rule", "allianceFlexingRule") {
+	for _, n := range o.List(maxRules, "alliance_flexing_rule", "alliance_flexing_rules") {
 		a := r.Object(n)
 		after := a.Whole("duration", -1, 0, maxSeconds)
 		flex := alliance(r, a)
@@ -114,10 +115,10 @@ func Parse(node *document.Node) (*RuleSet, error) {
 		a.Done()
 		set.Flexing = append(set.Flexing, flex)
 	}
-	for _, n := range o.List(maxRules, "matching_rule", "matchingRules", "matching_rules") {
+	for _, n := range o.List(maxRules, "matching_rule", "matching_rules") {
 		set.Rules = append(set.Rules, matching(r, n))
 	}
-	for _, n := range o.List(maxRules, "flexing_rule", "flexingRules", "flexing_rules") {
+	for _, n := range o.List(maxRules, "flexing_rule", "flexing_rules") {
 		flexing(r, n, set)
 	}
 	if n := o.Get("match_options"); n != nil {
@@ -160,6 +161,7 @@ func others(o *lenient.Object, set *RuleSet) {
 	for _, name := range known {
 		if n := o.Get(name); n != nil {
 			set.Others = append(set.Others, document.Member{Name: name, Node: n})
+			set.On[name] = n.Kind == document.Bool && n.True || n.Kind == document.String && n.Text == "true"
 		}
 	}
 }
@@ -180,17 +182,22 @@ func alliance(r *lenient.Reader, o *lenient.Object) Alliance {
 		if has {
 			a.Roles = teams(r, nodes, 0)
 		}
-		c.Done("role_flexing_enable", "role_flexing_second", "role_flexing_player")
+		a.Flexing = c.Bool(false, "role_flexing_enable")
+		c.Done("role_flexing_second", "role_flexing_player")
 	}
 	return a
 }
 
-// teams reads lists of roles: one for each team, one for all of them, or teams with combinations of their own.
+// teams reads lists of roles: one for each team, one for all of them, or teams with combinations of their own. Beside
+// lists, a role is a list of one.
 func teams(r *lenient.Reader, nodes []*document.Node, depth int) [][]Role {
 	var all [][]Role
 	var flat []Role
+	lists := slices.ContainsFunc(nodes, func(n *document.Node) bool { return n.Kind == document.List })
 	for _, n := range nodes {
 		switch {
+		case lists && n.Kind != document.List && lenient.Member(n, "combination") == nil:
+			all = append(all, []Role{role(r, n)})
 		case n.Kind == document.List:
 			if len(n.Elements) > maxRoles {
 				r.Fail(n, "has %d roles, and at most %d are allowed", len(n.Elements), maxRoles)
@@ -201,7 +208,7 @@ func teams(r *lenient.Reader, nodes []*document.Node, depth int) [][]Role {
 				roles = append(roles, role(r, e))
 			}
 			all = append(all, roles)
-		case n.Get("combination") != nil:
+		case lenient.Member(n, "combination") != nil:
 			o := r.Object(n)
 			o.Text("", "name")
 			least, most := o.Whole("min_number", 1, 0, maxTeams), o.Whole("max_number", 1, 1, maxTeams)
@@ -251,14 +258,15 @@ func matching(r *lenient.Reader, n *document.Node) *Rule {
 	if w := o.Number("weight"); w != nil {
 		rule.Weight = *w
 	}
-	if s := o.Number("normalizationMax", "normalization_max"); s != nil {
+	if s := o.Number("normalizationMax"); s != nil {
 		rule.Scale = *s
 	}
 	if rule.Weight < 0 || rule.Scale < 0 {
 		r.Fail(n, "weight and normalizationMax must not be negative")
 	}
-	if b := o.Get("isForBalancing", "is_for_balancing"); b != nil {
-		rule.Balancing = &b.True
+	if b := o.Get("isForBalancing"); b != nil {
+		balancing := r.Bool(b)
+		rule.Balancing = &balancing
 	}
 	o.Done("useLatestTicketData", "max")
 	return rule

@@ -7,6 +7,7 @@ import (
 
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
+	"matchmaker.dev/pkg/matchfn/rules/lenient"
 	t "matchmaker.dev/pkg/matchfn/rules/translation"
 )
 
@@ -133,9 +134,15 @@ func (x *translator) rule(rule *Rule, i int) {
 	greatest := rule.Reference
 	for _, s := range steps {
 		b.Step(s.After, s.Reference)
-		greatest = max(greatest, s.Reference)
 	}
-	value := x.Value(rules.Value{From: rule.Attribute, Kind: rules.Number, Party: rules.Average, Missing: rules.Reject})
+	for _, other := range x.set.Rules { // AccelByte takes the flexing rules of all attributes
+		for _, s := range other.Steps {
+			greatest = max(greatest, s.Reference)
+		}
+	}
+	value := x.Value(rules.Value{
+		From: rule.Attribute, Kind: rules.Number, Party: rules.Average, Missing: rules.UseDefault,
+	})
 	x.Rule("distance of "+rule.Attribute, nil, &rules.Spread{Value: value, Max: fixed(b), Scope: beside})
 	scale := rule.Scale
 	if scale == 0 {
@@ -146,24 +153,30 @@ func (x *translator) rule(rule *Rule, i int) {
 			Name: "near in " + rule.Attribute, Weight: rule.Weight, Scale: scale, Amount: t.Breadth(value),
 		})
 	}
-	if x.set.Balance && (rule.Balancing != nil && *rule.Balancing || rule.Balancing == nil && i == 0) {
+	if x.set.Balance && x.set.balancing(i) {
 		x.Rules.Prefer = append(x.Rules.Prefer, rules.Preference{
-			Name: "balanced " + rule.Attribute, Weight: 1, Scale: scale, Amount: t.TeamGap(value),
+			Name: "balanced " + rule.Attribute, Weight: 1, Scale: scale, Amount: t.TeamGap(rules.StatAverage, value),
 		})
 	}
-	x.Say(rule.At, rule.Attribute, t.Stricter, "a ticket without the attribute is in no match; AccelByte leaves the "+
-		"rule out when the oldest ticket has none")
+	x.Say(rule.At, rule.Attribute, t.Exact, "a player without the attribute counts as 0, as in AccelByte's published code")
+}
+
+// balancing reports whether teams are balanced by a rule: if none says so, by the first of a distance.
+func (set *RuleSet) balancing(i int) bool {
+	distances := slices.DeleteFunc(slices.Clone(set.Rules), func(r *Rule) bool { return r.Criteria != distance })
+	if slices.ContainsFunc(distances, func(r *Rule) bool { return r.Balancing != nil }) {
+		return set.Rules[i].Balancing != nil && *set.Rules[i].Balancing
+	}
+	return set.Rules[i] == distances[0]
 }
 
 func (x *translator) blocked() {
-	at := x.set.At.Get("blocked_player_option")
+	at, name := lenient.Member(x.set.At, "blocked_player_option"), ""
 	const why = "tickets bring the ids that a player blocks"
 	scope := whole
 	switch x.set.Blocked {
 	case "":
-		x.Say(x.set.At, "blocked_player_option", t.Looser, "players that block each other may match; AccelByte keeps them "+
-			"apart if nothing is said: say blockedPlayerCannotMatch to have that")
-		return
+		at, name = x.set.At, "blocked_player_option"
 	case "blockedPlayerCanMatch":
 		x.Say(at, "", t.Exact, "")
 		return
@@ -173,7 +186,7 @@ func (x *translator) blocked() {
 	blocked := x.Value(rules.Value{From: BlockedValue, Kind: rules.Set, Party: rules.Each, Missing: rules.Any})
 	id := x.Value(rules.Value{From: IDValue, Kind: rules.String, Party: rules.Each, Missing: rules.Any})
 	x.Rule("blocked players", nil, &rules.Avoid{Value: blocked, ID: id, Scope: scope})
-	x.Say(at, "", t.Exact, why)
+	x.Say(at, name, t.Exact, why)
 }
 
 // referred is the member with which only few attributes are compared.
@@ -182,7 +195,7 @@ const referred = "match_options_referred_for_backfill"
 // others tells of what is no rule, and refuses what changes the matches.
 func (x *translator) others() {
 	compared := "all other attributes of parties are equal, such as server_name"
-	if n := x.set.At.Get(referred); n != nil && n.True {
+	if x.set.On[referred] {
 		compared = "server_name and client_version of parties are equal"
 	}
 	x.Say(x.set.At, "attributes", t.Looser, "AccelByte asks that %s: name those as match options of the type all",
@@ -192,19 +205,19 @@ func (x *translator) others() {
 	for _, m := range x.set.Others {
 		switch m.Name {
 		case "role_flexing_enable":
-			flexing = m.True
+			flexing = x.set.On[m.Name]
 		case "role_flexing_second", "role_flexing_player":
 		case "sub_game_modes":
-			if len(m.Members) > 0 || len(m.Elements) > 0 {
+			if !empty(m.Node) {
 				x.Say(m.Node, m.Name, t.Refused, "each mode is a config of its own")
 			}
 		case "sort_ticket", "sort_tickets", "bucket_mmr_rule", "ticket_flexing_selection", "ticket_flexing_selections",
 			"use_newest_ticket_for_flexing":
-			if m.Kind != document.Bool || m.True {
+			if !empty(m.Node) {
 				x.Say(m.Node, m.Name, t.Refused, "it is of an older version of the language")
 			}
 		case "auto_backfill":
-			if m.True {
+			if x.set.On[m.Name] {
 				x.Rules.Backfill.Create = rules.CreateShort
 				x.Say(m.Node, m.Name, t.Exact, "running games are filled first, and a match that is not full gets a "+
 					"backfill ticket")
@@ -214,7 +227,7 @@ func (x *translator) others() {
 			}
 		case referred:
 			why := "AccelByte compares all other attributes, too: see attributes"
-			if m.True {
+			if x.set.On[m.Name] {
 				why = "AccelByte compares no other attributes than server_name and client_version: see attributes"
 			}
 			x.Say(m.Node, m.Name, t.Note, "%s", why)
@@ -222,13 +235,15 @@ func (x *translator) others() {
 			x.Say(m.Node, m.Name, t.Note, "it says nothing about which matches are allowed")
 		}
 	}
-	if flexing || combined(x.set.At.Get("alliance")) {
+	if flexing || x.set.Alliance.Flexing {
 		x.Say(x.set.At, "role_flexing_enable", t.Stricter, "players keep to their roles however long they wait")
 	}
 }
 
-// combined returns whether roles flex as the alliance says.
-func combined(alliance *document.Node) bool {
-	n := alliance.Get("combination").Get("role_flexing_enable")
-	return n != nil && n.True
+// empty reports whether a member says no more than one that is missing: answers of the API have all members.
+func empty(n *document.Node) bool {
+	full := func(n *document.Node) bool { return !empty(n) }
+	return !n.True && (n.Kind == document.Number && n.Number == 0 || n.Kind != document.Number && n.Text == "") &&
+		!slices.ContainsFunc(n.Elements, full) &&
+		!slices.ContainsFunc(n.Members, func(m document.Member) bool { return full(m.Node) })
 }

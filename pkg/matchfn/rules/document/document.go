@@ -91,8 +91,12 @@ type Option func(*parser)
 // Relaxed takes comments of // and /* */, and a comma after the last member or element.
 func Relaxed() Option { return func(p *parser) { p.relaxed = true } }
 
-// Parse reads exactly one value. Two members of the same name are an error.
+// Parse reads exactly one value, of a text as Text takes it. Two members of the same name are an error.
 func Parse(text []byte, options ...Option) (*Node, error) {
+	text, err := Text(text)
+	if err != nil {
+		return nil, &Error{Text: err.Error()}
+	}
 	p := &parser{text: text, line: 1}
 	for _, option := range options {
 		option(p)

@@ -161,7 +161,11 @@ func (r *reader) target(text string, set *RuleSet) ([]*Param, bool, error) {
 	switch {
 	case p.skip("teams["):
 		names := &Expr{}
-		if err := p.teams(&r.scope, names); err != nil {
+		if p.skip("*]") {
+			for _, team := range set.Teams {
+				names.Teams = append(names.Teams, team.Name)
+			}
+		} else if err := p.teams(&r.scope, names); err != nil {
 			return nil, false, err
 		}
 		property, err := p.property()

@@ -187,11 +187,8 @@ func (p *scanner) expression(s *scope, depth int) (*Expr, error) {
 		return e, nil
 	}
 	switch {
-	case name == "teams":
+	case name == "teams", name == "team": // as in some tables of the guide
 		return p.path(s)
-	case name == "team":
-		p.at = start
-		return nil, p.errorf("write teams[…], not team[…]")
 	case p.skip("("):
 		p.at = start
 		return nil, p.errorf("%q is not a function: there are min, max, avg, median, sum, stddev, count, flatten, "+

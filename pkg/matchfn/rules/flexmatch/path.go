@@ -30,8 +30,10 @@ func (p *scanner) path(s *scope) (*Expr, error) {
 	}
 	switch {
 	case p.skip("["):
-		if err := p.expect("playerId"); err != nil {
-			return nil, err
+		if !p.skip("playerid") { // as in a table of the guide
+			if err := p.expect("playerId"); err != nil {
+				return nil, err
+			}
 		}
 		e.ID, e.Elem = true, Strings
 		return e, p.expect("]")

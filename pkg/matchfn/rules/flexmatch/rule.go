@@ -153,7 +153,7 @@ func (r *reader) collection(o *lenient.Object, rule *Rule) {
 	rule.MinCount, rule.MaxCount = r.param(o, "minCount"), r.param(o, "maxCount")
 	rule.Aggregation = o.Word("partyAggregation", "union", "union", "intersection")
 	if !rule.MinCount.Set() && !rule.MaxCount.Set() {
-		r.Fail(o.Node, "%q or %q is missing", "minCount", "maxCount")
+		rule.MinCount, rule.Uncounted = Param{Value: 1, At: rule.At}, true
 	}
 	switch {
 	case rule.Operation == "intersection" && rule.Reference != nil:

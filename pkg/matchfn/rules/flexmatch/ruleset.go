@@ -2,21 +2,22 @@
 package flexmatch
 
 import (
+	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/pkg/matchfn/rules/lenient"
 )
 
 // Limits of a rule set.
 const (
-	maxAttributes = 64
-	maxTeams      = 100 // definitions, and copies of all
-	maxPlayers    = 1000
-	maxRules      = 100
-	maxExpansions = 200
-	maxSteps      = 64
+	maxAttributes = rules.MaxValues
+	maxTeams      = rules.MaxTeams // definitions, and copies of all
+	maxPlayers    = rules.MaxPlayers
+	maxRules      = rules.MaxRules
+	maxExpansions = 2 * rules.MaxRules
+	maxSteps      = rules.MaxSteps
 	maxSeconds    = 24 * 60 * 60
-	maxDefaults   = 100 // elements of a list or map
-	maxTogether   = 16  // measurements of a rule
+	maxDefaults   = rules.MaxElements // of a list or map
+	maxTogether   = rules.MaxTeams    // measurements of a rule
 )
 
 // RuleSet is a file.
@@ -85,6 +86,8 @@ type Rule struct {
 	Aggregation string
 
 	MinDistance, MaxDistance, MinCount, MaxCount, MaxLatency Param
+	// Uncounted is set for a collection without counts, for which MinCount is 1.
+	Uncounted bool
 
 	DistanceReference string // of latency: min or avg
 	Attribute         string // of batchDistance and the sorts
@@ -105,8 +108,9 @@ type Reference struct {
 	At     *document.Node
 }
 
-// Parse reads a rule set. It may be in a member RuleSetBody, as an object or a text, as the API, its command line and
-// CloudFormation have it. The member BackfillMode of the matchmaking configuration may be beside it.
+// Parse reads a rule set. It may be in a member RuleSetBody, as an object or a text, within an answer of the API or of
+// its command line, or in a template of CloudFormation. The member BackfillMode of the matchmaking configuration may be
+// beside it.
 func Parse(node *document.Node) (*RuleSet, error) {
 	node, mode, err := unwrap(node)
 	if err != nil {
@@ -129,22 +133,51 @@ const (
 )
 
 func unwrap(node *document.Node) (inner, mode *document.Node, err error) {
-	for _, name := range []string{"RuleSet", "Properties", "RuleSetBody", "Fn::Sub"} {
-		if inner := node.Get(name); inner != nil {
-			if beside := node.Get("BackfillMode"); beside != nil {
-				mode = beside
-			}
-			node = inner
+	r := lenient.Reader{Fold: true}
+	if resources := lenient.Member(node, "Resources"); resources != nil { // a template of CloudFormation
+		node = templated(resources, "AWS::GameLift::MatchmakingRuleSet")
+		if node == nil {
+			return nil, nil, resources.Errorf("there is no resource of the type AWS::GameLift::MatchmakingRuleSet, or several")
+		}
+		mode = lenient.Member(lenient.Member(templated(resources, "AWS::GameLift::MatchmakingConfiguration"), "Properties"),
+			"BackfillMode")
+	}
+	for {
+		if beside := lenient.Member(node, "BackfillMode"); beside != nil {
+			mode = beside
+		}
+		if next := lenient.Member(node, "RuleSets", "RuleSet", "Properties", "RuleSetBody", "Fn::Sub"); next != nil {
+			node = next
+		} else if node.Kind == document.List && len(node.Elements) > 0 && node.Elements[0].Kind == document.String {
+			node = node.Elements[0] // of Fn::Sub, before its variables
+		} else if next, _ := r.Open(node, "RuleSetName", nil); next != node {
+			node = next
+		} else {
+			break
 		}
 	}
-	if node.Kind != document.String {
-		return node, mode, nil
+	if r.Err() != nil || node.Kind != document.String {
+		return node, mode, r.Err()
 	}
 	inner, err = lenient.Parse([]byte(node.Text))
 	if err != nil {
 		return nil, nil, node.Errorf("in the text: %v", err)
 	}
 	return inner, mode, nil
+}
+
+// templated returns the only resource of a type, or nil.
+func templated(resources *document.Node, kind string) (found *document.Node) {
+	for _, m := range resources.Members {
+		if of := m.Get("Type"); of == nil || of.Text != kind {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = m.Node
+	}
+	return found
 }
 
 func parse(node *document.Node) (*RuleSet, error) {
@@ -221,11 +254,7 @@ func (r *reader) value(n *document.Node, kind string) any {
 	case "string":
 		return r.Value(n)
 	case "string_list":
-		if n.Kind != document.List || len(n.Elements) > maxDefaults {
-			r.Fail(n, "a list of at most %d strings is expected", maxDefaults)
-			return nil
-		}
-		return r.Values(n.Elements)
+		return r.Values(r.List(n, maxDefaults))
 	}
 	if n.Kind != document.Object || len(n.Members) > maxDefaults {
 		r.Fail(n, "an object of at most %d numbers is expected", maxDefaults)

@@ -38,6 +38,7 @@ func Translate(set *RuleSet) (*t.Translation, error) {
 	for _, rule := range set.Rules {
 		x.rule(rule)
 	}
+	x.declared()
 	x.algorithm(players)
 	return x.Done()
 }
@@ -115,6 +116,24 @@ func (x *translator) rule(rule *Rule) {
 	x.Say(rule.At, rule.Name, verdict, "%s", why)
 }
 
+// declared asks for the attributes that have no default and that no rule reads: FlexMatch takes no player without them.
+func (x *translator) declared() {
+	used := rules.Used(x.Rules)
+	for _, a := range x.set.Attributes {
+		reads := func(v rules.Value) bool { return v.From == a.Name && v.Missing == rules.Reject && used[v.Name] }
+		if a.Default != nil || slices.ContainsFunc(x.Rules.Values, reads) {
+			continue
+		}
+		x.Rule("every player has "+a.Name, nil, &rules.Compare{
+			Left: &rules.StatOf{
+				Stat: rules.StatCount, Value: x.value(a.Name, string(rules.Each), false), Scope: rules.Scope{Of: rules.InMatch},
+			},
+			Op: rules.GreaterEqual, Right: &rules.Literal{Bound: rules.Fixed(0)},
+		})
+		x.Say(a.At, a.Name, t.Exact, "no rule reads it; a player without it is in no match, as it has no default")
+	}
+}
+
 // need returns the condition of a rule.
 func (x *translator) need(rule *Rule) (need rules.Condition, verdict t.Verdict, why string, err error) {
 	verdict = t.Exact
@@ -129,6 +148,10 @@ func (x *translator) need(rule *Rule) (need rules.Condition, verdict t.Verdict, 
 		need, err = x.each(rule, x.distance)
 	case "collection":
 		need, err = x.each(rule, x.collection)
+		if rule.Uncounted {
+			verdict, why = t.Stricter, "at least one is needed; FlexMatch does not say what it asks for without minCount and "+
+				"maxCount"
+		}
 	case "latency":
 		need, err = x.latency(rule)
 		verdict, why = t.Stricter, "the match has one location that suits all its players; "+
@@ -260,7 +283,7 @@ func (x *translator) algorithm(players float64) {
 		value := x.value(a.Balanced, string(rules.Average), false)
 		if len(x.Rules.Teams) > 1 || x.set.Teams[0].Quantity > 1 {
 			x.Rules.Prefer = append(x.Rules.Prefer, rules.Preference{
-				Name: "balanced " + a.Balanced, Weight: 1, Scale: 1, Amount: t.TeamGap(value),
+				Name: "balanced " + a.Balanced, Weight: 1, Scale: 1, Amount: t.TeamGap(rules.StatAverage, value),
 			})
 		}
 		x.Rules.Order = append(x.Rules.Order, rules.Order{Value: value, Near: true})

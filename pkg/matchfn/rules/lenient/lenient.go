@@ -1,12 +1,13 @@
 // Package lenient takes the members out of JSON objects as real rule files write them: numbers in strings, a single
-// value where a list is expected, members that are null, and names whose first letter is large or small. What it does
-// not know it refuses, with the place: a misspelt limit must not vanish.
+// value where a list is expected, members that are null, and names in any case, with underscores or without. What it
+// does not know it refuses, with the place: a misspelt limit must not vanish.
 package lenient
 
 import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,10 +22,13 @@ const (
 
 // Parse reads a file, which may have a byte order mark, comments and trailing commas.
 func Parse(text []byte) (*document.Node, error) {
+	text, err := document.Text(text)
+	if err != nil {
+		return nil, err
+	}
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("the text has %d bytes, and at most %d are allowed", len(text), MaxBytes)
 	}
-	text = Trim(text)
 	if err := count(text); err != nil {
 		return nil, err
 	}
@@ -33,7 +37,7 @@ func Parse(text []byte) (*document.Node, error) {
 
 // Reader remembers the first error of all objects that are read with it.
 type Reader struct {
-	// Fold makes the first letter of names large or small, as it pleases.
+	// Fold takes names and words in any case, with or without dots, underscores, spaces and hyphens.
 	Fold bool
 	err  error
 }
@@ -96,12 +100,31 @@ func (o *Object) Get(names ...string) *document.Node {
 }
 
 func (o *Object) named(name string, names []string) bool {
-	for _, n := range names {
-		if n == name || o.reader.Fold && len(n) == len(name) && n[1:] == name[1:] && strings.EqualFold(n[:1], name[:1]) {
-			return true
+	return slices.ContainsFunc(names, func(n string) bool { return o.reader.same(n, name) })
+}
+
+// same reports whether a name or a word is meant by a text.
+func (r *Reader) same(name, text string) bool {
+	return name == text || r.Fold && plain(name) == plain(text)
+}
+
+// plain returns a name without that in which spellings of it differ.
+func plain(name string) string { return spellings.Replace(strings.ToLower(name)) }
+
+var spellings = strings.NewReplacer("_", "", ".", "", " ", "", "-", "")
+
+// Member returns the first member of an object that is not null and whose name is one of some, in any spelling, or nil.
+func Member(n *document.Node, names ...string) *document.Node {
+	if n == nil {
+		return nil
+	}
+	o := Object{reader: &Reader{Fold: true}}
+	for _, m := range n.Members {
+		if m.Kind != document.Null && o.named(m.Name, names) {
+			return m.Node
 		}
 	}
-	return false
+	return nil
 }
 
 // Need is like Get, and a missing member is an error.
@@ -142,15 +165,15 @@ func (r *Reader) Value(n *document.Node) string {
 	return s
 }
 
-// Name takes a string that must not be missing, empty or longer than 128 bytes.
+// Name takes a string that must not be missing, empty or longer than 256 bytes.
 func (o *Object) Name(names ...string) string {
 	n := o.Need(names...)
 	if n == nil {
 		return ""
 	}
 	name := o.reader.Text(n)
-	if name == "" || len(name) > 128 {
-		o.reader.Fail(n, "must have 1 to 128 bytes")
+	if name == "" || len(name) > 256 {
+		o.reader.Fail(n, "must have 1 to 256 bytes")
 	}
 	return name
 }
@@ -166,7 +189,7 @@ func (o *Object) Word(name, fallback string, words ...string) string {
 	}
 	text := o.reader.Text(n)
 	for _, w := range words {
-		if w == text || o.reader.Fold && strings.EqualFold(w, text) {
+		if o.reader.same(w, text) {
 			return w
 		}
 	}
@@ -177,16 +200,22 @@ func (o *Object) Word(name, fallback string, words ...string) string {
 // Bool takes true or false, which may be in a string.
 func (o *Object) Bool(fallback bool, names ...string) bool {
 	n := o.Get(names...)
-	switch {
-	case n == nil:
+	if n == nil {
 		return fallback
+	}
+	return o.reader.Bool(n)
+}
+
+// Bool reads true or false, which may be in a string.
+func (r *Reader) Bool(n *document.Node) bool {
+	switch {
 	case n.Kind == document.Bool:
 		return n.True
 	case n.Kind == document.String && (n.Text == "true" || n.Text == "false"):
 		return n.Text == "true"
 	}
-	o.reader.Fail(n, "true or false is expected, not %s", n.Kind)
-	return fallback
+	r.Fail(n, "true or false is expected, not %s", n.Kind)
+	return false
 }
 
 // Number takes a number if there is one.
@@ -257,15 +286,18 @@ func (r *Reader) Whole(n *document.Node, low, high int) int {
 
 // List takes a list of at most most elements. A single value that is no list is a list of one.
 func (o *Object) List(most int, names ...string) []*document.Node {
-	n := o.Get(names...)
-	if n == nil {
+	return o.reader.List(o.Get(names...), most)
+}
+
+// List returns the elements of a list of at most so many, and of a single value that one.
+func (r *Reader) List(n *document.Node, most int) []*document.Node {
+	switch {
+	case n == nil:
 		return nil
-	}
-	if n.Kind != document.List {
+	case n.Kind != document.List:
 		return []*document.Node{n}
-	}
-	if len(n.Elements) > most {
-		o.reader.Fail(n, "has %d elements, and at most %d are allowed", len(n.Elements), most)
+	case len(n.Elements) > most:
+		r.Fail(n, "has %d elements, and at most %d are allowed", len(n.Elements), most)
 		return nil
 	}
 	return n.Elements
@@ -287,4 +319,43 @@ func (o *Object) Done(ignored ...string) {
 			o.reader.Fail(m.Node, "%q is not known here", m.Name)
 		}
 	}
+}
+
+// Open takes a rule set out of what an API puts around it: members of some names, and lists of one. Beside is what else
+// may be there. It returns what the rule set is called by a member of a name, there or in itself. Of several rule sets
+// it takes none.
+func (r *Reader) Open(n *document.Node, name string, around []string, beside ...string) (
+	in *document.Node, called string,
+) {
+	for r.err == nil {
+		if of := Member(n, name); of != nil && of.Kind == document.String {
+			called = of.Text
+		}
+		inner := Member(n, around...)
+		switch {
+		case n.Kind == document.List && len(n.Elements) == 1:
+			n = n.Elements[0]
+		case n.Kind == document.List && len(n.Elements) > 1:
+			r.Fail(n, "there are %d here, and one is expected: keep one of %s", len(n.Elements), calledIn(n.Elements, name))
+		case inner == nil:
+			return n, called
+		default:
+			o := r.Object(n)
+			o.Get(around...)
+			o.Done(append(beside, name)...)
+			n = inner
+		}
+	}
+	return n, called
+}
+
+// calledIn returns what objects are called by a member of a name.
+func calledIn(objects []*document.Node, name string) string {
+	var names []string
+	for _, o := range objects {
+		if of := Member(o, name); of != nil {
+			names = append(names, strconv.Quote(of.Text))
+		}
+	}
+	return strings.Join(names, ", ")
 }

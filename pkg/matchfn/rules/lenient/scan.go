@@ -7,11 +7,6 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-var mark = []byte("\ufeff")
-
-// Trim removes the byte order mark, if any.
-func Trim(text []byte) []byte { return bytes.TrimPrefix(text, mark) }
-
 // First returns what follows the white space and the comments at the beginning of a text.
 func First(text []byte) []byte {
 	at := len(text)

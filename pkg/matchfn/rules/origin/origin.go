@@ -109,19 +109,35 @@ func Guess(text []byte) string {
 	if err != nil {
 		return ""
 	}
-	if data := n.Get("data"); data != nil { // of AccelByte's API
-		n = data
+	return guess(n, 0)
+}
+
+// mostAround is how many objects and lists answers of APIs have around a rule set at most.
+const mostAround = 4
+
+func guess(n *document.Node, depth int) string {
+	for _, of := range []struct {
+		language string
+		members  []string
+	}{
+		{FlexMatch, []string{"ruleLanguageVersion", "RuleSetBody"}}, {Unity, []string{"matchDefinition", "defaultPool"}},
+		{PlayFab, []string{"MinMatchSize", "MaxMatchSize", "MatchmakingQueue"}},
+		{AccelByte, []string{"alliance", "matching_rule", "matching_rules"}},
+	} {
+		if lenient.Member(n, of.members...) != nil {
+			return of.language
+		}
 	}
+	if depth >= mostAround || lenient.Member(n, "teams") != nil { // the latter is our language
+		return ""
+	}
+	inner := slices.Clone(n.Elements)
 	for _, m := range n.Members {
-		switch strings.ToLower(m.Name) {
-		case "rulelanguageversion", "rulesetbody":
-			return FlexMatch
-		case "matchdefinition", "defaultpool":
-			return Unity
-		case "minmatchsize", "maxmatchsize", "matchmakingqueue":
-			return PlayFab
-		case "alliance", "matching_rule", "matchingrules":
-			return AccelByte
+		inner = append(inner, m.Node)
+	}
+	for _, one := range inner {
+		if language := guess(one, depth+1); language != "" {
+			return language
 		}
 	}
 	return ""
@@ -159,11 +175,11 @@ func translate(language string, n *document.Node, pool string) (*translation.Tra
 		}
 		return flexmatch.Translate(set)
 	case Unity:
-		queue, err := unity.Parse(n)
+		queue, err := unity.Parse(n, pool)
 		if err != nil {
 			return nil, err
 		}
-		return unity.Translate(queue, pool)
+		return unity.Translate(queue)
 	case PlayFab:
 		queue, err := playfab.Parse(n)
 		if err != nil {

@@ -153,7 +153,7 @@ func TestUnityTextsAreRefusedWithThePlace(t *testing.T) {
 		{`"Equality", "externalData": {"cloudSave": {"default": ""}}`, "cloudSave.default: " + bytes + "0"},
 		{fmt.Sprintf(saved, `["a", ""]`), "cloudSave.default[1]: " + bytes + "0"},
 		{fmt.Sprintf(saved, `["a", 1]`), "cloudSave.default[1]: a string is expected, not a number"},
-		{fmt.Sprintf(saved, "["+strings.Repeat(`"a",`, 100)+`"a"]`), "cloudSave.default: has 101 elements"},
+		{fmt.Sprintf(saved, "["+strings.Repeat(`"a",`, 256)+`"a"]`), "cloudSave.default: has 257 elements"},
 		{`"LessThan", "reference": 1, "externalData": {"cloudSave": {"default": "a"}}`,
 			"cloudSave.default: a number is expected, not a string"},
 	} {

@@ -6,16 +6,17 @@ import (
 	"bytes"
 	"strings"
 
+	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/pkg/matchfn/rules/lenient"
 )
 
 // Limits of a queue.
 const (
-	maxPlayers = 1000
-	maxTeams   = 100
-	maxRules   = 100
-	maxSteps   = 64
+	maxPlayers = rules.MaxPlayers
+	maxTeams   = rules.MaxTeams
+	maxRules   = rules.MaxRules
+	maxSteps   = rules.MaxSteps
 	maxSeconds = 24 * 60 * 60
 )
 
@@ -87,21 +88,22 @@ var lists = []struct{ member, kind string }{
 // ParseMember reads the text of a queue. The documentation shows queues as the member "MatchmakingQueue" without braces
 // around it; so the text may be that.
 func ParseMember(text []byte) (*document.Node, error) {
-	text = lenient.Trim(text)
+	text, err := document.Text(text)
+	if err != nil {
+		return nil, err
+	}
 	if bytes.HasPrefix(lenient.First(text), []byte(`"MatchmakingQueue"`)) {
 		text = []byte("{" + string(text) + "\n}")
 	}
 	return lenient.Parse(text)
 }
 
-// Parse reads a queue, or the request of the API around it.
+// Parse reads a queue, or a request or an answer of the API around it.
 func Parse(node *document.Node) (*Queue, error) {
 	r := &lenient.Reader{Fold: true}
+	node, _ = r.Open(node, "Name", []string{"data", "MatchmakingQueue", "MatchmakingQueues"},
+		"AuthenticationContext", "CustomTags", "code", "status")
 	o := r.Object(node)
-	if inner := o.Get("MatchmakingQueue"); inner != nil {
-		o.Done("AuthenticationContext", "CustomTags")
-		o = r.Object(inner)
-	}
 	q := &Queue{Name: o.Text("", "Name"), At: o.Node}
 	q.Min = o.Whole("MinMatchSize", 0, 1, maxPlayers)
 	q.Max = o.Whole("MaxMatchSize", 0, 1, maxPlayers)
@@ -153,11 +155,11 @@ func rule(r *lenient.Reader, n *document.Node, kind string) *Rule {
 		o.Get("Type")
 	}
 	rule := &Rule{Type: kind, Name: o.Text("", "Name"), At: n, Weight: 1}
-	need := func(name string) float64 {
-		if v := o.Number(name); v != nil {
+	need := func(names ...string) float64 {
+		if v := o.Number(names...); v != nil {
 			return *v
 		}
-		r.Fail(n, "%q is missing", name)
+		r.Fail(n, "%q is missing", names[0])
 		return 0
 	}
 	if w := o.Number("Weight"); w != nil {
@@ -172,7 +174,7 @@ func rule(r *lenient.Reader, n *document.Node, kind string) *Rule {
 	switch kind {
 	case "DifferenceRule":
 		attribute(r, o, rule)
-		rule.Difference = need("Difference")
+		rule.Difference = need("Difference", "MaxDifference")
 		rule.Merge = o.Word("MergeFunction", "Average", "Average", "Min", "Max")
 	case "StringEqualityRule":
 		attribute(r, o, rule)
@@ -186,9 +188,9 @@ func rule(r *lenient.Reader, n *document.Node, kind string) *Rule {
 		rule.Path, rule.MaxLatency = o.Name("Path"), need("MaxLatency")
 	case "TeamDifferenceRule":
 		attribute(r, o, rule)
-		rule.Difference = need("Difference")
+		rule.Difference = need("Difference", "MaxDifference")
 	case "TeamSizeBalanceRule":
-		rule.Difference = need("Difference")
+		rule.Difference = need("Difference", "MaxDifference")
 	}
 	rule.Expansion = expansion(r, o)
 	o.Done()
@@ -211,11 +213,7 @@ func attribute(r *lenient.Reader, o *lenient.Object, rule *Rule) {
 	switch {
 	case n == nil:
 	case n.Kind == document.List:
-		if len(n.Elements) > maxRules {
-			r.Fail(n, "has %d elements, and at most %d are allowed", len(n.Elements), maxRules)
-			return
-		}
-		rule.Default = r.Values(n.Elements)
+		rule.Default = r.Values(r.List(n, rules.MaxElements))
 	case rule.Type == "StringEqualityRule":
 		rule.Default = r.Value(n)
 	case rule.Type == "SetIntersectionRule":
@@ -246,10 +244,7 @@ func expansion(r *lenient.Reader, o *lenient.Object) *Expansion {
 			"MaxLatencyOverrides", "Overrides")
 		x.MaxOverrides = overrides(r, e, "MaxOverrides")
 		for _, b := range e.List(maxSteps, "EnabledOverrides") {
-			if b.Kind != document.Bool {
-				r.Fail(b, "true or false is expected, not %s", b.Kind)
-			}
-			x.Enabled = append(x.Enabled, b.True)
+			x.Enabled = append(x.Enabled, r.Bool(b))
 		}
 		x.Linear = x.Overrides == nil && x.MaxOverrides == nil && x.Enabled == nil
 		if kind == "-" && name != "Expansion" {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/lenient"
 	t "matchmaker.dev/pkg/matchfn/rules/translation"
 )
 
@@ -84,6 +85,11 @@ func (x *translator) total(rule *Rule, name string) (t.Verdict, string, error) {
 	value := x.value(rule, rules.Number, rules.Each)
 	active := rule.optional()
 	x.Rule(name, active, &rules.Total{Value: value, Sum: rules.Range{Min: least, Max: most}, Scope: whole})
+	if active != nil || !least.Constant() || !most.Constant() || least.Start != most.Start {
+		x.prefer(rule, name, math.Abs(rule.Max), &rules.Abs{Of: &rules.Arithmetic{
+			Op: '-', Left: &rules.Literal{Bound: most}, Right: &rules.StatOf{Stat: rules.StatSum, Value: value, Scope: whole},
+		}}, nil)
+	}
 	why := ""
 	if !least.Constant() || !most.Constant() {
 		why = "its limits count by the ticket that has waited longest"
@@ -102,15 +108,33 @@ func (x *translator) intersection(rule *Rule, name string) (t.Verdict, string, e
 	if err != nil {
 		return "", "", err
 	}
-	need := &rules.Share{Value: x.value(rule, rules.Set, rules.Each), Min: least, Scope: whole}
-	x.Rule(name, nil, need)
+	value := x.value(rule, rules.Set, rules.Each)
+	x.Rule(name, nil, &rules.Share{Value: value, Min: least, Scope: whole})
+	x.preferShared(rule, name, value, least)
 	if !least.Constant() {
-		more := *need
-		more.Min = rules.Fixed(rule.MinIntersection)
-		x.prefer(rule, name, 1, nil, &more)
 		return t.Exact, short, nil
 	}
 	return t.Exact, "", nil
+}
+
+// moreShared is how many elements count that are shared beyond those that must be.
+const moreShared = 8
+
+// preferShared adds what PlayFab sorts lists by: n shared elements cost 1/(n+1). That is the sum of 1/k - 1/(k+1) over
+// all k greater than n, so each number of elements is a preference of its own.
+func (x *translator) preferShared(rule *Rule, name, value string, least *rules.Bound) {
+	low, _, off := least.Over(0, math.Inf(1))
+	if off || !(low >= 0) {
+		low = 0
+	}
+	for k := math.Ceil(low) + 1; k <= math.Max(math.Ceil(low), math.Ceil(rule.MinIntersection))+moreShared; k++ {
+		if k > rules.MaxElements {
+			return
+		}
+		part := *rule
+		part.Weight /= k * (k + 1)
+		x.prefer(&part, name, 1, nil, &rules.Share{Value: value, Min: rules.Fixed(k), Scope: whole})
+	}
 }
 
 func (x *translator) region(rule *Rule, name string) (t.Verdict, string, error) {
@@ -140,11 +164,12 @@ func (x *translator) teams(rule *Rule, name string) (t.Verdict, string, error) {
 	verdict, why := t.Exact, ""
 	if rule.Type == "TeamDifferenceRule" {
 		gap.Stat, gap.Value = rules.StatAverage, x.value(rule, rules.Number, rules.Each)
-		x.Rules.Prefer = append(x.Rules.Prefer, rules.Preference{
-			Name: name, Weight: 1, Scale: scale(rule.Difference), Amount: t.TeamGap(gap.Value),
-		})
+		x.prefer(rule, name, rule.Difference, t.TeamGap(gap.Stat, gap.Value), nil)
 		verdict = t.Looser
 		why = fmt.Sprintf("a difference of exactly %v is allowed; PlayFab says that it must be less", rule.Difference)
+	}
+	if rule.Type == "TeamSizeBalanceRule" && lenient.Member(rule.At, "Weight") != nil { // the API has none
+		x.prefer(rule, name, rule.Difference, t.TeamGap(gap.Stat, ""), nil)
 	}
 	x.Rule(name, nil, gap)
 	if !most.Constant() {

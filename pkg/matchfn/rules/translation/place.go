@@ -1,6 +1,7 @@
 package translation
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -37,6 +38,15 @@ func (p *places) said(r *rules.Rules, l Line) {
 
 // explain says what is wrong with our rules: of which part of the file, if that is known, and where in our part.
 func (p *places) explain(problem rules.Problem) error {
+	l, why := p.find(problem)
+	if l.Place == "" {
+		return errors.New(why)
+	}
+	return fmt.Errorf("%s: %s", l.where(), why)
+}
+
+// find returns the part of the file that a problem is of, without a place if it is not known, and what the problem is.
+func (p *places) find(problem rules.Problem) (of Line, why string) {
 	for path := problem.Path; path != ""; path = path[:max(0, strings.LastIndexAny(path, ".["))] {
 		l, known := p.of[path]
 		if !known {
@@ -46,9 +56,9 @@ func (p *places) explain(problem rules.Problem) error {
 		if in != "" {
 			in = ", at " + in
 		}
-		return fmt.Errorf("%s: as our %s%s: %s", l.where(), kind(path), in, problem.Text)
+		return l, fmt.Sprintf("as our %s%s: %s", kind(path), in, problem.Text)
 	}
-	return fmt.Errorf("as our rules, at %s", problem)
+	return Line{}, fmt.Sprintf("as our rules, at %s", problem)
 }
 
 // kind is what a part of our rules is.

@@ -160,11 +160,16 @@ func (b *Builder) Rule(name string, active *rules.Bound, need rules.Condition) {
 	b.Rules.Rules = append(b.Rules.Rules, rules.Rule{Name: name, Active: active, Need: need})
 }
 
-// Done checks the rules. What no match can satisfy is an error, which names the part of the file.
+// Done checks the rules. What no match can satisfy is an error, which names the part of the file. What none can satisfy
+// from some time on is said.
 func (b *Builder) Done() (*Translation, error) {
 	if problems := rules.Check(b.Rules); len(problems) > 0 {
 		return nil, b.places.explain(problems[0])
 	}
+	if n := max(len(b.Rules.Rules), len(b.Rules.Prefer), len(b.Rules.Order)); n > rules.MaxRules {
+		return nil, fmt.Errorf("the file becomes %d rules or preferences, and at most %d are allowed", n, rules.MaxRules)
+	}
+	b.later()
 	return &Translation{Rules: b.Rules, Lines: b.Lines}, nil
 }
 
@@ -176,11 +181,11 @@ func All(of ...rules.Condition) rules.Condition {
 	return &rules.All{Of: of}
 }
 
-// TeamGap returns by how much the averages of the teams differ.
-func TeamGap(value string) rules.Expression {
-	mean := &rules.StatOf{Stat: rules.StatAverage, Value: value, Scope: rules.Scope{Of: rules.InTeam}}
-	return &rules.Arithmetic{Op: '-', Left: &rules.Reduce{Stat: rules.StatMax, Of: mean},
-		Right: &rules.Reduce{Stat: rules.StatMin, Of: mean}}
+// TeamGap returns by how much a statistic of the teams differs.
+func TeamGap(stat rules.Stat, value string) rules.Expression {
+	of := &rules.StatOf{Stat: stat, Value: value, Scope: rules.Scope{Of: rules.InTeam}}
+	return &rules.Arithmetic{Op: '-', Left: &rules.Reduce{Stat: rules.StatMax, Of: of},
+		Right: &rules.Reduce{Stat: rules.StatMin, Of: of}}
 }
 
 // Breadth returns by how much the players of the match differ.

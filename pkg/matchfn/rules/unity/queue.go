@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/pkg/matchfn/rules/lenient"
 )
@@ -12,19 +13,20 @@ import (
 // Limits of a queue.
 const (
 	maxPools   = 100
-	maxTeams   = 100
-	maxPlayers = 1000
-	maxRules   = 100
-	maxSteps   = 64
+	maxTeams   = rules.MaxTeams
+	maxPlayers = rules.MaxPlayers
+	maxRules   = rules.MaxRules
+	maxSteps   = rules.MaxSteps
 	maxSeconds = 24 * 60 * 60
-	maxValues  = 100 // of a list
+	maxValues  = rules.MaxElements // of a list
 )
 
-// Queue is a queue with its pools, the default pool first.
+// Queue is a queue with one of its pools.
 type Queue struct {
 	Name      string
 	MaxTicket int // 0 is no limit
-	Pools     []*Pool
+	Pool      *Pool
+	Pools     []string // the names of all pools, the default pool first
 	At        *document.Node
 }
 
@@ -78,10 +80,12 @@ type Rule struct {
 	At                 *document.Node
 }
 
-// Parse reads a queue, a pool, or match logic.
-func Parse(node *document.Node) (*Queue, error) {
+// Parse reads a queue and one of its pools, by its name. Without a name it is the default pool, or the first. A pool, or
+// match logic, may be by itself, and an answer of the API around a queue. What is wrong in another pool does not matter.
+func Parse(node *document.Node, pool string) (*Queue, error) {
 	r := &reader{lenient.Reader{Fold: true}}
-	q := r.queue(node)
+	node, _ = r.Open(node, "name", []string{"queueConfig", "queues", "results"})
+	q := r.queue(node, pool)
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
@@ -90,43 +94,53 @@ func Parse(node *document.Node) (*Queue, error) {
 
 type reader struct{ lenient.Reader }
 
-func has(n *document.Node, names ...string) bool {
-	for _, name := range names {
-		if n.Get(name) != nil {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *reader) queue(node *document.Node) *Queue {
+func (r *reader) queue(node *document.Node, pool string) *Queue {
 	q := &Queue{At: node}
-	switch {
-	case has(node, "defaultPool", "DefaultPool", "filteredPools", "FilteredPools"):
-	case has(node, "matchLogic", "MatchLogic"):
-		q.Pools = []*Pool{r.pool(node)}
-		q.Name = q.Pools[0].Name
-		return q
-	default:
-		pool := &Pool{At: node}
-		r.logic(node, pool)
-		q.Pools, q.Name = []*Pool{pool}, pool.Name
+	if lenient.Member(node, "defaultPool", "filteredPools", "maxPlayersPerTicket") == nil {
+		q.Pool = &Pool{At: node}
+		if lenient.Member(node, "matchLogic") != nil {
+			q.Pool = r.pool(node)
+		} else {
+			r.logic(node, q.Pool)
+		}
+		q.Name, q.Pools = q.Pool.Name, []string{q.Pool.Name}
+		r.asked(q, pool)
 		return q
 	}
 	o := r.Object(node)
 	q.Name = o.Text("", "name")
 	q.MaxTicket = o.Whole("maxPlayersPerTicket", 0, 0, maxPlayers)
+	pools := o.List(maxPools, "filteredPools")
 	if n := o.Get("defaultPool"); n != nil {
-		q.Pools = append(q.Pools, r.pool(n))
+		pools = append([]*document.Node{n}, pools...)
 	}
-	for _, n := range o.List(maxPools, "filteredPools") {
-		q.Pools = append(q.Pools, r.pool(n))
-	}
-	if len(q.Pools) == 0 {
+	if len(pools) == 0 {
 		r.Fail(node, "the queue has no pool")
 	}
+	for _, n := range pools {
+		name := lenient.Member(n, "name")
+		if name == nil {
+			name = lenient.Member(lenient.Member(n, "matchLogic"), "name")
+		}
+		text := ""
+		if name != nil {
+			text = name.Text
+		}
+		q.Pools = append(q.Pools, text)
+		if q.Pool == nil && (pool == "" || pool == text) {
+			q.Pool = r.pool(n)
+		}
+	}
+	r.asked(q, pool)
 	o.Done("$schema", "enabled", "id", "matchmakerId", "$comment")
 	return q
+}
+
+// asked refuses the name of a pool that there is not.
+func (r *reader) asked(q *Queue, pool string) {
+	if pool != "" && !slices.Contains(q.Pools, pool) {
+		r.Fail(nil, "the queue has no pool %q, only %s", pool, strings.Join(q.Pools, ", "))
+	}
 }
 
 func (r *reader) pool(n *document.Node) *Pool {
@@ -161,9 +175,7 @@ func (r *reader) logic(n *document.Node, p *Pool) {
 	o := r.Object(n)
 	p.Name = o.Text("", "name")
 	p.Backfill = o.Bool(false, "backfillEnabled")
-	p.Closed = !p.Backfill && slices.ContainsFunc(n.Members, func(m document.Member) bool {
-		return strings.EqualFold(m.Name, "backfillEnabled")
-	})
+	p.Closed = !p.Backfill && lenient.Member(n, "backfillEnabled") != nil
 	definition := o.Need("matchDefinition")
 	o.Done("$schema", "$comment")
 	if definition == nil {
@@ -252,9 +264,7 @@ func (r *reader) rule(n *document.Node) *Rule {
 	rule.Type = o.Word("type", "", "Difference", "DoubleDifference", "Equality", "LessThan", "LessThanEqual",
 		"GreaterThan", "GreaterThanEqual", "InList", "Intersection")
 	rule.Reference, rule.Overlap = o.Get("reference"), o.Number("overlap")
-	if l := rule.Reference; l != nil && len(l.Elements) > maxValues {
-		r.Fail(l, "has %d elements, and at most %d are allowed", len(l.Elements), maxValues)
-	}
+	r.List(rule.Reference, maxValues)
 	rule.Not, rule.Enabled = o.Bool(false, "not"), o.Bool(true, "enableRule")
 	rule.Relaxations = r.relaxations(o, "ReferenceControl.Replace", "RuleControl.Enable", "RuleControl.Disable")
 	if external := o.Get("externalData"); external != nil {

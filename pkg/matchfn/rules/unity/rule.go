@@ -121,7 +121,7 @@ func (x *translator) need(rule *Rule, scope rules.Scope) (rules.Condition, strin
 	if rule.Type == "DoubleDifference" {
 		return nil, "", errors.New("nobody has said what DoubleDifference means")
 	}
-	if rule.Source == latency {
+	if isLatency(rule.Source) {
 		return x.latency(rule, scope)
 	}
 	value, why, err := x.value(rule)
@@ -212,8 +212,8 @@ func (x *translator) equality(rule *Rule, value string, scope rules.Scope) (rule
 
 // among says that each value is in a list.
 func (x *translator) among(rule *Rule, value string, scope rules.Scope) (rules.Condition, error) {
-	if rule.Reference == nil || rule.Reference.Kind != document.List {
-		return nil, errors.New("reference is not a list")
+	if rule.Reference == nil {
+		return nil, errors.New("it has no reference")
 	}
 	if rule.replaced() {
 		return nil, errors.New("a list cannot be replaced with time")

@@ -8,6 +8,7 @@ import (
 
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
+	"matchmaker.dev/pkg/matchfn/rules/lenient"
 	t "matchmaker.dev/pkg/matchfn/rules/translation"
 )
 
@@ -16,19 +17,9 @@ const LatencyValue = "latency"
 
 var clocks = map[string]rules.Clock{"Youngest": rules.Newest, "Oldest": rules.Oldest, "Average": rules.Mean}
 
-// Translate makes our rules of a pool, by its name. Without a name it is the default pool, or the first.
-func Translate(q *Queue, pool string) (*t.Translation, error) {
-	var p *Pool
-	var names []string
-	for _, one := range q.Pools {
-		names = append(names, one.Name)
-		if p == nil && (pool == "" || pool == one.Name) {
-			p = one
-		}
-	}
-	if p == nil {
-		return nil, fmt.Errorf("the queue has no pool %q, only %s", pool, strings.Join(names, ", "))
-	}
+// Translate makes our rules of the pool of a queue.
+func Translate(q *Queue) (*t.Translation, error) {
+	p, names := q.Pool, q.Pools
 	x := &translator{Builder: t.New(p.Name), kinds: map[string]rules.Kind{}, known: map[string]bool{},
 		defaults: map[string]*document.Node{}}
 	x.infer(p)
@@ -109,29 +100,30 @@ func sorted(all []Relaxation) []Relaxation {
 	return all
 }
 
-const (
-	custom  = "Players.CustomData."
-	save    = "Players.ExternalData.CloudSave."
-	leader  = "Players.ExternalData.Leaderboard"
-	latency = "Players.QosResults.Latency"
-)
+// sources are the beginnings of sources, in lower case, and what the values are not read from. The documentation has
+// external data in the custom data, too.
+var sources = []struct{ prefix, from string }{
+	{"players.externaldata.cloudsave.", "Cloud Save"}, {"players.customdata.externaldata.cloudsave.", "Cloud Save"},
+	{"players.externaldata.leaderboard.", "a leaderboard"},
+	{"players.customdata.externaldata.leaderboard.", "a leaderboard"}, {"players.customdata.", ""},
+}
+
+// isLatency reports whether a source is the latencies.
+func isLatency(source string) bool { return strings.EqualFold(source, "Players.QosResults.Latency") }
 
 // value returns the value of a source, and what to say about it.
 func (x *translator) value(rule *Rule) (name, why string, err error) {
 	v := rules.Value{Party: rules.Each, Missing: rules.Reject, Kind: x.kinds[rule.Source]}
-	switch {
-	case strings.HasPrefix(rule.Source, custom):
-		v.From = strings.TrimPrefix(rule.Source, custom)
-	case strings.HasPrefix(rule.Source, save):
-		v.From, why = strings.TrimPrefix(rule.Source, save), "tickets bring the value, it is not read from Cloud Save"
-	case strings.HasPrefix(rule.Source, leader):
-		v.From = strings.TrimPrefix(strings.TrimPrefix(rule.Source, leader), ".")
-		why = "tickets bring the value, it is not read from a leaderboard"
-	default:
-		return "", "", fmt.Errorf("there is no value for the source %q", rule.Source)
+	for _, s := range sources {
+		if n := len(s.prefix); len(rule.Source) > n && strings.EqualFold(rule.Source[:n], s.prefix) {
+			if v.From = rule.Source[n:]; s.from != "" {
+				why = "tickets bring the value, it is not read from " + s.from
+			}
+			break
+		}
 	}
 	if v.From == "" {
-		return "", "", fmt.Errorf("the source %q names no value", rule.Source)
+		return "", "", fmt.Errorf("there is no value for the source %q", rule.Source)
 	}
 	if d := x.defaults[rule.Source]; d != nil {
 		v.Missing = rules.UseDefault
@@ -142,9 +134,15 @@ func (x *translator) value(rule *Rule) (name, why string, err error) {
 	return x.Value(v), why, nil
 }
 
+// number reads a number, which may be in a string.
 func number(n *document.Node) (float64, bool) {
-	if n == nil || n.Kind != document.Number {
-		return 0, false
+	switch {
+	case n == nil:
+	case n.Kind == document.Number:
+		return n.Number, true
+	case n.Kind == document.String:
+		v, err := lenient.ParseNumber(n.Text)
+		return v, err == nil
 	}
-	return n.Number, true
+	return 0, false
 }

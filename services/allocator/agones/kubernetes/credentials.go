@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"matchmaker.dev/services/internal/textfile"
 )
 
 // credentials are for a call's header Authorization; an empty secret is none. The zero time of expires is never.
@@ -39,7 +40,7 @@ const fileAge = 50 * time.Second
 // readFile has the source read a token from a file.
 func (s *source) readFile(path string) error {
 	read := func() (*credentials, error) {
-		text, err := os.ReadFile(path)
+		text, err := textfile.Read(path)
 		token := strings.TrimSpace(string(text))
 		if err == nil && token == "" {
 			err = fmt.Errorf("%s is empty", path)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"matchmaker.dev/services/allocator/transport"
+	"matchmaker.dev/services/internal/textfile"
 )
 
 // kubeconfig is a file as https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/ describes it.
@@ -81,7 +81,7 @@ func (c *Client) read(o Options, t *transport.Options) error {
 		return errors.New("kubeconfig: url, ca and token must be empty")
 	}
 	var k kubeconfig
-	text, err := os.ReadFile(o.Kubeconfig)
+	text, err := textfile.Read(o.Kubeconfig)
 	if err == nil {
 		err = yaml.Unmarshal(text, &k)
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"matchmaker.dev/services/internal/textfile"
 )
 
 // plugin is a program that prints credentials:
@@ -52,7 +54,7 @@ func (p *plugin) execInfo(k *cluster) (string, error) {
 		ca := []byte(k.CAData)
 		if ca == nil && k.CA != "" {
 			var err error
-			if ca, err = os.ReadFile(k.CA); err != nil {
+			if ca, err = textfile.Read(k.CA); err != nil {
 				return "", err
 			}
 		}

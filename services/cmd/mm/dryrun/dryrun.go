@@ -33,7 +33,8 @@ type Options struct {
 	Budget time.Duration
 	// Cycles is how many cycles to measure, at least 1. A cycle has one run for each segment of the pools.
 	Cycles int
-	// Explain are the ids of tickets of which the function is asked why they are in no match, in a cycle of its own.
+	// Explain are the ids of tickets of which the function is asked why they are in no match, in a cycle of its own. Without
+	// them it is asked of the oldest ticket if it proposes nothing.
 	Explain []string
 	// Log gets each line that the function prints in the first cycle.
 	Log func(line string)
@@ -96,7 +97,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			d.selectMatches(r)
 		}
 	}
-	if len(o.Explain) > 0 {
+	if len(d.Explain) == 0 && r.Proposed == 0 {
+		d.Explain = d.oldest(r)
+	}
+	if len(d.Explain) > 0 {
 		d.cycle++
 		d.asking = true
 		if _, err := d.runCycle(ctx); err != nil {
@@ -247,6 +251,20 @@ func (d *dryRun) selectMatches(r *Result) {
 			}
 		}
 	}
+}
+
+// oldest returns the id of the oldest ticket in a pool, if there is one.
+func (d *dryRun) oldest(r *Result) []string {
+	var oldest *pb.Ticket
+	for _, t := range r.Waiting {
+		if r.InPools[t.GetId()] && (oldest == nil || t.GetCreated() < oldest.GetCreated()) {
+			oldest = t
+		}
+	}
+	if oldest == nil {
+		return nil
+	}
+	return []string{oldest.GetId()}
 }
 
 func (d *dryRun) ticketsInPools() map[string]bool {

@@ -20,9 +20,11 @@ type Generator struct {
 	// then drawn for each player, and a ticket's attributes are the means of its players'. The zero Distribution makes
 	// tickets of their owners alone, who have no names.
 	Players population.Distribution
-	Wait    population.Distribution // in seconds; negative samples count as 0
-	Seed    uint64
-	Now     time.Time
+	// Queues are those in which the tickets wait.
+	Queues []string
+	Wait   population.Distribution // in seconds; negative samples count as 0
+	Seed   uint64
+	Now    time.Time
 }
 
 // MaxPlayers is the most players of a ticket that a service may be set to take.
@@ -36,7 +38,7 @@ func (g Generator) Tickets() []*pb.Ticket {
 	tickets := make([]*pb.Ticket, g.Count)
 	digits := len(strconv.Itoa(g.Count))
 	for i := range tickets {
-		t := &pb.Ticket{Id: fmt.Sprintf("t%0*d", digits, i+1), Created: createdAt(g.Now, max(0, wait()))}
+		t := &pb.Ticket{Id: fmt.Sprintf("t%0*d", digits, i+1), Created: createdAt(g.Now, max(0, wait())), Queues: g.Queues}
 		if !g.Players.IsZero() {
 			addPlayers(t, int(min(max(1, math.Round(players())), MaxPlayers)), draw)
 		} else {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"matchmaker.dev/services/internal/textfile"
 )
 
 const prefix = "OTEL_EXPORTER_OTLP_"
@@ -117,7 +119,7 @@ func headers(signal string) (http.Header, error) {
 func tlsConfig(signal string) (*tls.Config, error) {
 	secure := &tls.Config{MinVersion: tls.VersionTLS12}
 	if name, file := lookup(signal, "CERTIFICATE"); file != "" {
-		text, err := os.ReadFile(file)
+		text, err := textfile.Read(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -131,7 +133,7 @@ func tlsConfig(signal string) (*tls.Config, error) {
 	if cert == "" && key == "" {
 		return secure, nil
 	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
+	pair, err := textfile.KeyPair(cert, key)
 	if err != nil {
 		return nil, fmt.Errorf("%s, %s: %w", certName, keyName, err)
 	}
