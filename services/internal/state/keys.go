@@ -23,6 +23,7 @@ func (k keys) match(id string) string      { return string(k) + "m:" + id }
 func (k keys) claims() string              { return string(k) + "claims" }
 func (k keys) outbox() string              { return string(k) + "outbox" }
 func (k keys) credit() string              { return string(k) + "credit" }
+func (k keys) served() string              { return string(k) + "served" }
 func (k keys) ended() string               { return string(k) + "ended" }
 func (k keys) deallocations() string       { return string(k) + "returns" }
 func (k keys) backfill(id string) string   { return string(k) + "bf:" + id }

@@ -43,7 +43,7 @@ func tickets() []string {
 }
 
 func matchKeys() []string {
-	return []string{every.match(anyID), every.claims(), every.outbox(), every.ended(), every.credit()}
+	return []string{every.match(anyID), every.claims(), every.outbox(), every.ended(), every.credit(), every.served()}
 }
 
 func fillings() []string {
