@@ -34,7 +34,7 @@ func (s *service) create(c echo.Context, player string) error {
 			Exceeds("max-party-members")
 	}
 	ctx, project, now := c.Request().Context(), c.Param("project"), s.Store.Now()
-	leader, err := s.member(c, &in.membership, player, now.UnixMilli())
+	leader, err := s.member(c, &in.membership, player, now.UnixMilli(), nil)
 	if err != nil {
 		return err
 	}
@@ -60,13 +60,34 @@ func (s *service) create(c echo.Context, player string) error {
 	return s.respond(c, http.StatusCreated, p, player)
 }
 
-// member is what a player says of itself, by the settings that the project has now.
-func (s *service) member(c echo.Context, in *membership, player string, joined int64) (*pb.Member, error) {
-	settings, err := s.Store.Settings(c.Request().Context(), c.Param("project"))
+// member is what a player says of itself, by the settings that the project has now. had is the member until now, nil for
+// a new one.
+func (s *service) member(
+	c echo.Context, in *membership, player string, joined int64, had *pb.Member,
+) (*pb.Member, error) {
+	ctx, project := c.Request().Context(), c.Param("project")
+	settings, err := s.Store.Settings(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	return in.record(player, joined, s.Fields, settings, auth.From(c))
+	by := speaker{caller: auth.From(c), settings: settings, then: settings, had: had, now: s.Store.Now()}
+	if had != nil && had.GetSettings() != settings.GetRevision() {
+		if by.then, err = s.settingsOf(ctx, project, had.GetSettings()); err != nil {
+			return nil, err
+		}
+	}
+	return in.record(player, joined, s.Fields, by)
+}
+
+// settingsOf are the settings of a project of a revision, without rules when they are not known any more.
+func (s *service) settingsOf(ctx context.Context, project string, revision int64) (*pb.ProjectSettings, error) {
+	all, err := s.Store.SettingsHistory(ctx, project)
+	for _, one := range all {
+		if one.GetRevision() == revision {
+			return one, err
+		}
+	}
+	return nil, err
 }
 
 // alreadyIn names the party that a player is in, so that one whose answer was lost finds it.
@@ -173,7 +194,7 @@ func (s *service) join(c echo.Context, player string) error {
 	if err := s.joins.Allow(project, player); err != nil {
 		return err
 	}
-	one, err := s.member(c, &in.membership, player, s.Store.Now().UnixMilli())
+	one, err := s.member(c, &in.membership, player, s.Store.Now().UnixMilli(), nil)
 	if err != nil {
 		return err
 	}
@@ -208,7 +229,7 @@ func (s *service) join(c echo.Context, player string) error {
 // noCode is the same for a code that never was, and for a player who was kicked.
 func noCode() error { return problem.New(problem.NotFound, "code: no party can be joined with it") }
 
-// update replaces what a member says of itself.
+// update replaces what a member says of itself. What others set stays.
 func (s *service) update(c echo.Context, player string) error {
 	var in membership
 	if err := web.Decode(c, &in); err != nil {
@@ -218,7 +239,8 @@ func (s *service) update(c echo.Context, player string) error {
 		return problem.New(problem.Forbidden, "a player changes its own membership only")
 	}
 	return s.changeAndRespond(c, player, func(p *pb.Party) (*pb.Party, error) {
-		one, err := s.member(c, &in, player, state.MemberOf(p, player).GetJoined())
+		had := state.MemberOf(p, player)
+		one, err := s.member(c, &in, player, had.GetJoined(), had)
 		if err != nil {
 			return nil, err
 		}
