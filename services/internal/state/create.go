@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -336,6 +337,7 @@ func (s *Store) create(
 		"project_burst", projectBurst,
 		"large_size", largeSize,
 		"bytes_limit", s.limits.TicketMemory<<20,
+		"share", s.limits.playerMemory(),
 		"settings_revision", batch[0].settings,
 		"party_read", party.read,
 		"party_revision", party.revision,
@@ -453,6 +455,13 @@ func (s *Store) refusal(ctx context.Context, project string, c *creation, v verd
 	case "bytes":
 		return s.limits.memoryError("the tickets of this project take too much memory, try again when some were matched, " +
 			"or with a ticket of up to 1 KiB")
+	case "share":
+		return &problem.Error{
+			Kind: problem.Limited, RetryAfter: drainDelay,
+			Detail: fmt.Sprintf("the tickets of this player take too much memory: those of more than 1 KiB may take %d bytes "+
+				"together, try again when some were matched or deleted", s.limits.playerMemory()),
+			Limit: &problem.Limit{Name: "player-ticket-memory", Amount: s.limits.playerMemory()},
+		}
 	case "results":
 		return &problem.Error{
 			Kind: problem.Limited, RetryAfter: drainDelay,
@@ -466,6 +475,20 @@ func (s *Store) refusal(ctx context.Context, project string, c *creation, v verd
 			Limit:  &problem.Limit{Name: "waiting", Amount: s.limits.Waiting},
 		}
 	}
+}
+
+// A player's large tickets may take a part of what those of the project may, and two of the largest in any case.
+const (
+	memoryParts       = 64
+	leastPlayerMemory = 128 << 10
+)
+
+// playerMemory is how many bytes the large tickets of one player may take, 0 for any number.
+func (l *Limits) playerMemory() int {
+	if l.TicketMemory == 0 {
+		return 0
+	}
+	return max(leastPlayerMemory, l.TicketMemory<<20/memoryParts)
 }
 
 // memoryError says that tickets and their results take too much memory.

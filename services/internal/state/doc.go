@@ -24,6 +24,9 @@
 //	                   '-' before those whose end without a match is told
 //	large      hash    sizes of bodies over 1 KiB by ticket, until the ticket is deleted; of outcomes by 'o:' and their
 //	                   match; total: their sum
+//	largeplayers (large_players)
+//	           hash    of each large ticket its size and a digest of the player to whom it counts; by 'p:' and the
+//	                   digest the sum of that player
 //	rates      hash    when each bucket of a rate limit is full again, in microseconds;
 //	                   period: when the newest hash of players' buckets begins
 //	players:0, players:1 (players_0, players_1)

@@ -67,7 +67,8 @@ func permissions() map[string]rights {
 			consults: []string{every.settings(), every.queues()},
 			// Matches and claims have what players say to a match that asks them.
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
-				every.resolved(), every.large(), every.results(), every.party(anyID), every.byPlayer(), every.idempotency(anyID),
+				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.byPlayer(),
+				every.idempotency(anyID),
 				every.match(anyID), every.claims(), every.pauses(anyID), every.signs(), every.signSweeps()}),
 		},
 		catalog.Config: {
@@ -114,8 +115,8 @@ func permissions() map[string]rights {
 			reads:  []string{every.configs(), every.functions(), every.unused(), every.settings()},
 			writes: feedKeys(),
 			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
-				every.large(), every.byPlayer(), every.lease(), every.published(), every.waits(), every.report(),
-				every.pauses(anyID),
+				every.large(), every.largePlayers(), every.byPlayer(), every.lease(), every.published(), every.waits(),
+				every.report(), every.pauses(anyID),
 				every.unserved(), every.configChanges(), every.configHistory(), global.projects(), global.directors()}),
 			// Scripts check whether the config has changed since the match was made, and which queues are served.
 			consults: []string{every.revisions(), every.queues()},
@@ -128,7 +129,7 @@ func permissions() map[string]rights {
 			reads:  []string{global.projects()},
 			writes: events,
 			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
-				every.large()}),
+				every.large(), every.largePlayers()}),
 		},
 		catalog.Party: {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
@@ -138,7 +139,8 @@ func permissions() map[string]rights {
 			reads:  []string{every.outcome(anyID), every.backfill(anyID)},
 			writes: events,
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
-				every.resolved(), every.large(), every.results(), every.party(anyID), every.parties(), every.partyPlayers(),
+				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.parties(),
+				every.partyPlayers(),
 				every.partyCodes(), every.partySweeps(), every.byPlayer(), every.idempotency(anyID), every.match(anyID),
 				every.claims(), every.pauses(anyID), every.signs()}),
 			consults: []string{every.settings(), every.queues()},
@@ -151,6 +153,7 @@ func permissions() map[string]rights {
 			writes: events,
 			// Claims have the matches that ask players whether they go to a running game.
 			changes: slices.Concat(counters(), tickets(), fillings(), []string{global.projects(), every.large(),
+				every.largePlayers(),
 				every.rates(), every.claims()}),
 		},
 	}

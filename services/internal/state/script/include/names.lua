@@ -106,8 +106,8 @@ local NAME = 40
 -- How many bytes of the history an event and an id may take each before they count.
 local PLAIN = 64
 
--- What comes before the id of an outcome in the hash of large tickets.
-local OUTCOME = 'o:'
+-- What comes before the id of an outcome in the hash of large tickets, and before a player in that of their players.
+local OUTCOME, OF_PLAYER = 'o:', 'p:'
 -- For how many milliseconds an outcome is kept beyond its results: those who read a result read it after that.
 local OUTCOME_SLACK = 60000
 -- The same for a result that waits for an allocation: no allocation takes longer.
