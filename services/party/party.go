@@ -60,8 +60,8 @@ func (s *service) create(c echo.Context, player string) error {
 	return s.respond(c, http.StatusCreated, p, player)
 }
 
-// member is what a player says of itself, by the settings that the project has now. had is the member until now, nil for
-// a new one.
+// member is what a player says of itself, by the settings that the project has now. had is the member until now, nil
+// for a new one.
 func (s *service) member(
 	c echo.Context, in *membership, player string, joined int64, had *pb.Member,
 ) (*pb.Member, error) {
@@ -125,7 +125,7 @@ func (s *service) read(c echo.Context, id, player string) error {
 	p, err := m.read(ctx)
 	if wait := web.PreferredWait(c.Request().Header, s.Wait); err == nil && wait > 0 && etag(p) == known {
 		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
-		p, err = s.waiters.wait(ctx, project, wait, p, m.read)
+		p, err = s.waiters.wait(ctx, project, player, wait, p, m.read)
 		if gone := c.Request().Context().Err(); gone != nil {
 			return gone // nobody reads the answer
 		}
@@ -150,7 +150,7 @@ type reader struct {
 
 // read reads the party as load does.
 func (r *reader) read(ctx context.Context) (*pb.Party, error) {
-	if now := time.Now(); now.Sub(r.heard) >= r.Settings.Silence/8 {
+	if now := time.Now(); now.Sub(r.heard) >= r.Settings.noted() {
 		if err := r.hear(ctx, r.project, r.id, r.player); err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func (s *service) load(ctx context.Context, project, id, player string) (*pb.Par
 
 // hear notes that a member was heard of. It is no error when the player is none: who reads the party learns it.
 func (s *service) hear(ctx context.Context, project, id, player string) error {
-	_, err := s.Store.HearOfMember(ctx, project, id, player, s.Settings.Silence/8)
+	_, err := s.Store.HearOfMember(ctx, project, id, player, s.Settings.noted())
 	return err
 }
 
@@ -382,8 +382,8 @@ type author struct {
 
 func by(player string) author { return author{player, []string{player}, reasonLeft} }
 
-// change changes a party, for its author. When that makes its members others, the search ends in the same step: a ticket
-// that waits has the members of its party.
+// change changes a party, for its author. When that makes its members others, the search ends in the same step: a
+// ticket that waits has the members of its party.
 func (s *service) change(
 	ctx context.Context, project, id string, a author, change func(*pb.Party) (*pb.Party, error),
 ) (*pb.Party, error) {

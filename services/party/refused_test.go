@@ -15,7 +15,8 @@ import (
 // asked lets a match ask the players of a ticket.
 func (w *world) asked(ticket string) {
 	w.t.Helper()
-	revision, _, err := w.store.PutConfig(w.t.Context(), "demo", &pb.Config{Id: "asks", Function: "duel"}, state.AnyRevision)
+	config := &pb.Config{Id: "asks", Function: "duel"}
+	revision, _, err := w.store.PutConfig(w.t.Context(), "demo", config, state.AnyRevision)
 	must(w.t, err)
 	epoch, err := w.store.AcquireLease(w.t.Context(), "demo", "director", time.Minute)
 	must(w.t, err)

@@ -60,7 +60,8 @@ func (s *service) start(c echo.Context, player string) error {
 		}
 		next := proto.CloneOf(p)
 		next.Search = &pb.Search{Ticket: t.GetId(), Started: t.GetCreated()}
-		changed, position, ended, err := s.Store.StartSearch(ctx, project, next, t, settings, s.Readable)
+		changed, position, ended, err := s.Store.StartSearch(ctx, project, next, t, settings, s.Readable,
+			s.Settings.noted())
 		if err != nil {
 			return err
 		}

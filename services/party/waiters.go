@@ -39,12 +39,15 @@ type waiter struct {
 // longestRecheck is how often a waiter reads its party, at least.
 const longestRecheck = 5 * time.Second
 
+// heldPlayer is how many requests of one player are held.
+const heldPlayer = 16
+
 func newWaiters(places int, attention time.Duration, m telemetry.Meter) *waiters {
 	open := m.UpDownCounter("matchmaker.parties.held", "{request}",
 		"Requests that this process holds open until a party changes.")
 	uncounted := telemetry.Meter{}.Counter("refused", "", "")
 	return &waiters{
-		places:  stream.NewPlaces(places, 0, open, uncounted), // no player is named, so none has a limit of its own
+		places:  stream.NewPlaces(places, heldPlayer, open, uncounted),
 		stopped: make(chan struct{}), recheck: min(longestRecheck, attention), waiting: map[key]map[*waiter]struct{}{},
 	}
 }
@@ -85,9 +88,9 @@ func (w *waiters) join(k key, player string) (one *waiter, leave func()) {
 
 // wait reads a party until it is not the known one any more, the time is over, the waiters are stopped, or the request
 // ends. It returns the party as it was read last.
-func (w *waiters) wait(ctx context.Context, project string, wait time.Duration, known *pb.Party,
+func (w *waiters) wait(ctx context.Context, project, player string, wait time.Duration, known *pb.Party,
 	load func(context.Context) (*pb.Party, error)) (*pb.Party, error) {
-	release := w.places.Take(ctx, project, "")
+	release := w.places.Take(ctx, project, player)
 	if release == nil {
 		return known, nil
 	}

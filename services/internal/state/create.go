@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -95,8 +94,7 @@ func newCreation(asked Creation, body []byte) *creation {
 		ends: asked.Ends, pauses: asked.Pauses, queues: strings.Join(t.GetQueues(), " "), done: make(chan answer, 1)}
 	if asked.Key != "" {
 		// A key is its player's own. What is kept of it and of the request are digests, so that no key is too long to keep.
-		request := sha256.Sum256(asked.Request)
-		one.key, one.request = keyDigest(t.GetOwner(), asked.Key), string(request[:digestSize])
+		one.key, one.request = keyDigest(t.GetOwner(), asked.Key), requestDigest(asked.Request)
 	}
 	if players := t.GetPlayers(); len(players) > 0 {
 		ids := make([]string, len(players))
@@ -342,6 +340,7 @@ func (s *Store) create(
 		"party_read", party.read,
 		"party_revision", party.revision,
 		"party_body", party.body,
+		"heard_every", party.noted.Milliseconds(),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}),
 		"replaced_event", s.replacedEvent(lists),
 		"listing", lists.Listed,
@@ -349,6 +348,7 @@ func (s *Store) create(
 		"when_reached", lists.whenReached(),
 		"ends_told", flag(batch[0].ends.Told),
 		"told_time", batch[0].ends.Readable.Milliseconds(),
+		"first_pause", batch[0].pauses.First.Milliseconds(),
 		"longest_pause", batch[0].pauses.Longest.Milliseconds(),
 		"refuse_unserved", flag(batch[0].ends.Unserved),
 		"key_period", keyPeriod,
@@ -426,6 +426,9 @@ func (l Lists) whenReached() string {
 func (s *Store) refusal(ctx context.Context, project string, c *creation, v verdict) error {
 	if strings.HasPrefix(v.reason, pausedMark) {
 		return c.paused(v)
+	}
+	if number, is := strings.CutPrefix(v.reason, absentMark); is {
+		return problem.New(problem.Conflict, "player %q missed a match, and was not heard of since", c.playerAt(number))
 	}
 	switch v.reason {
 	case "unserved":

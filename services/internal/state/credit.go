@@ -27,8 +27,8 @@ func TargetOf(m *pb.Match) Target {
 }
 
 // name is the target's name in the hash of credits. All names are of one length, however long the fleet's is.
-func (t Target) name(more string) string {
-	sum := sha256.Sum256([]byte(t.Profile + "\x00" + t.Fleet + "\x00" + t.Region + more))
+func (t Target) name() string {
+	sum := sha256.Sum256([]byte(t.Profile + "\x00" + t.Fleet + "\x00" + t.Region))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
@@ -37,9 +37,9 @@ func (t Target) name(more string) string {
 func targetName(m *pb.Match) string {
 	t, config := TargetOf(m), Target{Profile: m.GetHosting().GetProfile(), Fleet: m.GetHosting().GetFleet()}
 	if t == config {
-		return t.name("")
+		return t.name()
 	}
-	return t.name("") + " " + config.name("\x00unserved")
+	return t.name() + " ~" + config.name()
 }
 
 // neededTarget is the same, and "" for a match that needs no server.

@@ -26,7 +26,7 @@ func searches(t *testing.T, s *state.Store, id, ticket string) {
 	}
 	one := group(ticket, 1, players...)
 	p.Search = &pb.Search{Ticket: ticket}
-	changed, _, _, err := s.StartSearch(t.Context(), project, p, one, settings, time.Minute)
+	changed, _, _, err := s.StartSearch(t.Context(), project, p, one, settings, time.Minute, time.Second)
 	if err != nil || changed {
 		t.Fatal(changed, err)
 	}
@@ -131,5 +131,50 @@ func TestChangeOfAPartyEndsItsSearch(t *testing.T) {
 		if result, err := s.Ticket(t.Context(), project, "c"); err != nil || result.Assignment.GetConnection() == "" {
 			t.Errorf("the result is %v, %v", result, err)
 		}
+	})
+}
+
+// A leader does not let a member miss one match after the other who is not there.
+func TestMemberWhoIsNotThereMissesOneMatch(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		first, now := open(state.Options{}), epoch0
+		s := first
+		wait := func(d time.Duration) {
+			now = now.Add(d)
+			s = first.At(now)
+		}
+		revision, terms := setUp(t, s)
+		settings := pausing(t, s)
+		must(t, s.CreateParty(t.Context(), project, partyOf("1", "ada", "bob"), fewParties))
+		hear := func(player string) {
+			t.Helper()
+			must(t, second(s.HearOfMember(t.Context(), project, "1", player, time.Second)))
+		}
+		search := func(ticket string) error {
+			t.Helper()
+			p, err := s.Party(t.Context(), project, "1")
+			must(t, err)
+			p.Search = &pb.Search{Ticket: ticket}
+			_, _, _, err = s.StartSearch(t.Context(), project, p, group(ticket, 1, "ada", "bob"), settings, time.Minute,
+				time.Second)
+			return err
+		}
+		wait(10 * time.Second)
+		must(t, search("a"))
+		mustClaim(t, s, terms, offer(revision, "m", "a"))
+		mustSay(t, s, false, true, "a", "ada")
+		wait(20 * time.Second)
+		if ended := endAcceptances(t, s); len(ended.Ended) != 1 {
+			t.Fatalf("ended: %+v", ended)
+		}
+		wait(5 * time.Second)
+		hear("ada")
+		wantPause(t, search("b"), "bob", 25*time.Second)
+		wait(25 * time.Second)
+		kindOf(t, search("b"), problem.Conflict)
+		isWaiting(t, s)
+		hear("bob")
+		must(t, search("b"))
+		isWaiting(t, s, "b")
 	})
 }

@@ -14,19 +14,20 @@
 --       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of
 --       all large bodies, 0 = none), share (bytes of those of one player, 0 = any), settings_revision (of the settings
 --       that the caller decided by), party_read (the party's revision that the caller read, '' = no party),
---       party_revision, party_body (of the party with its search), event, replaced_event, listing (1 = list the tickets
---       of each player), player_limit (how many a player may have without a result, 0 = any), when_reached (refuse or
---       replace), ends_told ('1' = those of the tickets are), told_time (for how many milliseconds an end is),
+--       party_revision, party_body (of the party with its search), heard_every (for how many milliseconds it is not
+--       noted again that a member was heard of), event, replaced_event, listing (1 = list the tickets of each player),
+--       player_limit (how many a player may have without a result, 0 = any), when_reached (refuse or replace),
+--       ends_told ('1' = those of the tickets are), told_time (for how many milliseconds an end is), first_pause,
 --       longest_pause (in milliseconds, 0 = players do not pause who missed a match), refuse_unserved ('1' = tickets in
 --       queues that no config serves are refused), key_period (for how many microseconds keys are remembered at least,
 --       0 = there are none), key_limit (how many, 0 = any), count, older_count, then id, owner, body, its_players ('' =
 --       the owner)…
 -- Result: feed position (0 when none was created), then for each ticket that was not created: its number from 0,
---         'waiting', 'results', 'player', 'project', 'bytes', 'share' or 'keys', or 'paused ' and which of its players
---         pauses (from 1), and how many microseconds to wait (0 = unknown); or 'again' and a ticket that its key
---         created, 'other' and such a ticket of another request, 'taken' and the ticket that its player has, 'unserved'
---         and those of its queues that no config serves, or 'older' and tickets that must be among the older ones, both
---         with spaces between;
+--         'waiting', 'results', 'player', 'project', 'bytes', 'share' or 'keys', or 'paused ' or 'absent ' and which of
+--         its players pauses (from 1), or did and was not heard of in the party since, and how many microseconds to
+--         wait (0 = unknown); or 'again' and a ticket that its key created, 'other' and such a ticket of another
+--         request, 'taken' and the ticket that its player has, 'unserved' and those of its queues that no config
+--         serves, or 'older' and tickets that must be among the older ones, both with spaces between;
 --         and for each ticket that was created: its number, 'ended' and the tickets that it replaced, if any;
 --         {-1} when the project has other settings, {-2} when the party is another one by now: then nothing was created
 if (redis.call('HGET', settings, REVISION) or '0') ~= settings_revision then
@@ -349,9 +350,17 @@ for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
     local number = 0
     for name in string.gmatch(names == '' and owner or names, '[^\n]+') do
       number = number + 1
-      local left = 1000 * (pause_of(name, created) - created)
+      local ends, pauses = pause_of(name, created)
+      local left = 1000 * (ends - created)
       if left > wait then
         limit, wait = 'paused ' .. number, left
+      elseif party_read ~= '' and pauses > 0 and not limit then
+        -- A leader must not let a member miss one match after the other who is not there.
+        local began = ends - math.min(first_pause * 2 ^ math.min(pauses - 1, 30), longest_pause)
+        local heard = tonumber(redis.call('HGET', party, HEARD .. name) or 0)
+        if heard + heard_every < began then
+          limit, wait = 'absent ' .. number, 0
+        end
       end
     end
   end

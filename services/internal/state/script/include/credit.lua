@@ -7,7 +7,8 @@
 -- What a proposal says of hosting may be a text of clients: a region that does not exist. Of such a match, scripts get
 -- two names with a space between: its target, and one that its config's hosting has for all targets of which it has
 -- given no server yet. The match counts to the second until one was given. So invented targets wait for each other, and
--- take nothing from those that hosting serves, nor from other fleets of configs.
+-- take nothing from those that hosting serves, nor from other fleets of configs. The shared one begins with a window of
+-- UNSERVED: an allocator asks for few servers of a fleet at once, and others need some of these places.
 -- KEYS: credit, served
 -- Reads: claims
 
@@ -51,11 +52,16 @@ local function note_served(names, now)
   redis.call('ZADD', served, now, own)
 end
 
+-- first_window returns the window of a new target. Names of shared ones begin with '~'.
+local function first_window(name)
+  return string.sub(name, 1, 1) == '~' and UNSERVED or FIRST
+end
+
 -- credit_of reads a target. The last result is whether it is known.
 local function credit_of(name)
   local window, open, due, waited = unpack(redis.call('HMGET', credit,
     WINDOW .. name, OPEN .. name, DUE .. name, WAITED .. name))
-  return tonumber(window or FIRST), tonumber(open or 0), tonumber(due or 0), waited, window or open
+  return tonumber(window or first_window(name)), tonumber(open or 0), tonumber(due or 0), waited, window or open
 end
 
 -- forget_target removes what is known of a target.
@@ -181,12 +187,12 @@ local function end_of_match(name, ends, answer, now)
   t.open = math.max(0, t.open - 1)
   if answer == '0' then
     t.window = t.window >= 16 and math.floor(t.window / 2) or 0
-  elseif answer == '1' and t.window < FIRST then
+  elseif answer == '1' and t.window < first_window(name) then
     t.window = t.window + 8
   elseif answer == '1' and t.waited then
     t.window = t.window + 1
   end
-  t.unused = t.open == 0 and t.window >= FIRST and not t.waited
+  t.unused = t.open == 0 and t.window >= first_window(name) and not t.waited
   if t.unused then
     return false
   elseif t.window < 8 and t.open == 0 then

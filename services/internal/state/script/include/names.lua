@@ -42,6 +42,8 @@ local FIRST, RETRY, LOST, FIELDS, UNUSED, SWEEP = 1024, 1000, 60000, 4096, 60000
 -- Of how many targets that proposals name it is known that hosting served them, and for how many milliseconds beyond
 -- that.
 local KNOWN, MEMORY = 512, 86400000
+-- And the window, in eighths, that all others of a config's hosting share.
+local UNSERVED = 128
 -- Fields of a backfill ticket. BELONGS_TO: a match. CONNECTION: what its server named. ALLOCATED: what was allocated.
 -- ALLOCATING_FOR: the match that its server is being allocated for. PROPOSED_BODY: what functions made of BODY for the
 -- proposed tickets' sake.
