@@ -7,8 +7,8 @@
 -- What a proposal says of hosting may be a text of clients: a region that does not exist. Of such a match, scripts get
 -- two names with a space between: its target, and one that its config's hosting has for all targets of which it has
 -- given no server yet. The match counts to the second until one was given. So invented targets wait for each other, and
--- take nothing from those that hosting serves, nor from other fleets of configs. The shared one begins with a window of
--- UNSERVED: an allocator asks for few servers of a fleet at once, and others need some of these places.
+-- take nothing from those that hosting serves, nor from other fleets of configs. The window of the shared one begins
+-- with UNSERVED, since an allocator asks for few servers of a fleet at once, and others need some of these places.
 -- KEYS: credit, served
 -- Reads: claims
 
