@@ -88,6 +88,9 @@ var ruleTests = []struct {
 	{"MatchmakerWaitsForServers", "", []string{
 		`matchmaker_claims_total{project="p",config="c",outcome="hosting"} ` + counter(1, 0),
 	}},
+	{"MatchmakerUnknownTargets", "no function here names a region that does not exist", []string{
+		`matchmaker_claims_total{project="p",config="c",outcome="target"} ` + counter(1, 0),
+	}},
 	{"MatchmakerSlowAllocation", "", []string{
 		`matchmaker_allocation_seconds_bucket{provider="a",le="10"} ` + counter(90, 96),
 		`matchmaker_allocation_seconds_bucket{provider="a",le="30"} ` + counter(100, 100),

@@ -107,7 +107,8 @@ type world struct {
 	redis, nats string
 	// requeue is OnAllocationError in the configs of claimed matches.
 	requeue string
-	// region is that of claimed matches; "r" if empty. Matches of one region wait for each other when it has no servers.
+	// region is that of claimed matches, "r" if empty, and names the fleet of their config. Matches of one region, and of
+	// one fleet's regions that were not served, wait for each other when there are no servers.
 	region string
 }
 
@@ -211,7 +212,7 @@ func (w *world) claimOf(match string, tickets ...string) *state.Claim {
 	return &state.Claim{
 		Match: &pb.Match{
 			Id: match, Config: "c", Revision: w.rev,
-			Hosting: &pb.Hosting{Fleet: "config's", Profile: "p", OnAllocationError: w.requeue},
+			Hosting: &pb.Hosting{Fleet: "config's " + w.region, Profile: "p", OnAllocationError: w.requeue},
 			Proposal: &pb.Proposal{
 				Teams:           []*pb.Team{{Name: "all", Tickets: tickets}},
 				MatchProperties: []byte(`{"map":"dust"}`),

@@ -100,6 +100,7 @@ func TestConcurrentAllocationsOfAFleetAreLimited(t *testing.T) {
 	var matches []string
 	for i := range 30 {
 		id := fmt.Sprint("m", i)
+		w.region = id
 		w.claim(id, id+"-a")
 		matches = append(matches, id)
 	}

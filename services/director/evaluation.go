@@ -118,7 +118,7 @@ func (e *evaluation) retries() []*proposal {
 			for _, id := range c.Tickets {
 				tickets[id] = true
 			}
-		case "config", full, hosting, players:
+		case "config", full, hosting, target, players:
 			outdated[e.selected[i].Origin.segment] = true
 		default:
 			tickets[c.Refusal] = true

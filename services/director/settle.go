@@ -172,7 +172,7 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 		switch {
 		case c.Refusal == "config":
 			s.inbox.poke(&pb.Poke{Configs: true})
-		case c.Refusal == full, c.Refusal == hosting, c.Refusal == players: // see restIfFull
+		case c.Refusal == full, c.Refusal == hosting, c.Refusal == target, c.Refusal == players: // see restIfFull
 		case c.Refusal != "":
 			// A ticket was deleted, another match had it first, or the backfill ticket changed: the others are proposed again.
 			s.inbox.poke(&pb.Poke{})
@@ -192,10 +192,12 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 }
 
 // full is the refusal of a claim because the project has as many matches, or backfill tickets, as it may have, hosting
-// that because hosting has no servers for more matches, and players that because one of them is in two of its tickets.
+// that because hosting has no servers for more matches, target that because it never had one for what the proposal says,
+// and players that because one of them is in two of its tickets.
 const (
 	full    = "full"
 	hosting = "hosting"
+	target  = "target"
 	players = "players"
 )
 
@@ -205,6 +207,9 @@ var errPlayers = errors.New("a match has a player twice, or sends one to a runni
 var errHosting = errors.New("hosting has no servers for more matches, or allocators do not take them: the tickets " +
 	"wait until it has")
 
+var errTarget = errors.New("hosting has given no server yet for the profile, fleet or region of a match, and has none for " +
+	"others like it: the tickets wait; see that functions name none that does not exist")
+
 var errFull = errors.New("as many matches of the project wait for servers as may (--max-matches), or as many games " +
 	"are being filled (--max-backfills, --max-backfill-memory), or too many tickets are proposed to one: the tickets " +
 	"wait until there is room")
@@ -212,7 +217,7 @@ var errFull = errors.New("as many matches of the project wait for servers as may
 // restIfFull lets the segments whose claims were refused, because too many matches are claimed, hosting has no servers,
 // or a player is in a match twice, try again a little later.
 func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims []*state.Claim) {
-	var err, noServers, twice error
+	var err, noServers, unknown, twice error
 	now, claimed := s.Now(), false
 	for i, c := range claims {
 		switch {
@@ -222,6 +227,9 @@ func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims 
 		case c.Refusal == hosting:
 			proposals[i].Origin.Rest(now)
 			noServers = errHosting
+		case c.Refusal == target:
+			proposals[i].Origin.Rest(now)
+			unknown = errTarget
 		case c.Refusal == players:
 			proposals[i].Origin.Rest(now)
 			twice = errPlayers
@@ -234,6 +242,9 @@ func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims 
 	}
 	if noServers != nil || claimed {
 		s.observed.Check(ctx, "claiming matches for all servers", noServers)
+	}
+	if unknown != nil || claimed {
+		s.observed.Check(ctx, "claiming matches for new targets", unknown)
 	}
 	if twice != nil || claimed {
 		s.observed.Check(ctx, "claiming matches of different players", twice)

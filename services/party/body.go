@@ -1,6 +1,8 @@
 package party
 
 import (
+	"time"
+
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/fields"
@@ -28,36 +30,78 @@ type membership struct {
 	fields.Values
 }
 
-// record is the member, with the attributes and properties that its token vouches for. One is ready unless it says
-// otherwise.
-func (m *membership) record(
-	player string, joined int64, l fields.Limits, settings *pb.ProjectSettings, caller *auth.Principal,
-) (*pb.Member, error) {
+// speaker is who says what a member has.
+type speaker struct {
+	caller *auth.Principal
+	// settings are those that the project has now, and then those by which the member said it before.
+	settings, then *pb.ProjectSettings
+	// had is the member until now, nil for a new one.
+	had *pb.Member
+	now time.Time
+}
+
+// record is the member, with the attributes and properties that its token vouches for. What a claim set before stays
+// until its token expires, unless it is set again, and what a game service set stays for the member. One is ready
+// unless it says otherwise.
+func (m *membership) record(player string, joined int64, l fields.Limits, by speaker) (*pb.Member, error) {
 	if err := m.Check(l); err != nil {
 		return nil, err
 	}
 	one := &pb.Member{
-		Player: player, Joined: joined, Ready: m.Ready == nil || *m.Ready, Settings: settings.GetRevision(),
+		Player: player, Joined: joined, Ready: m.Ready == nil || *m.Ready, Settings: by.settings.GetRevision(),
 	}
 	taken := m.Values
-	if caller.Kind == auth.Player && definition.HasSetters(settings) {
-		if err := definition.CheckSetters("", taken, settings); err != nil {
+	if definition.HasSetters(by.settings) {
+		var err error
+		if taken, one.Vouched, err = m.believed(l, by); err != nil {
 			return nil, err
-		}
-		vouched, err := definition.VouchedFor(settings, caller)
-		if err != nil {
-			return nil, err
-		}
-		if !vouched.Empty() {
-			if taken, err = definition.AddVouched(vouched, taken, l); err != nil {
-				return nil, err
-			}
-			one.Vouched = caller.Expires.UnixMilli()
 		}
 	}
 	one.Properties = taken.Properties
 	one.AttributeNames, one.AttributeValues = taken.Columns()
 	return one, nil
+}
+
+// believed is what the member has in a project whose settings say who sets what, and until when tokens vouch for it, 0
+// for always.
+func (m *membership) believed(l fields.Limits, by speaker) (taken fields.Values, until int64, err error) {
+	stays, claimed := definition.Kept(valuesOf(by.had), by.then, by.settings)
+	if vouched := by.had.GetVouched(); vouched > 0 && vouched <= by.now.UnixMilli() {
+		claimed = fields.Values{}
+	}
+	if by.caller.Kind != auth.Player {
+		stays = fields.Values{} // a game service says all that it sets
+	} else {
+		if err := definition.CheckSetters("", m.Values, by.settings); err != nil {
+			return taken, 0, err
+		}
+		vouched, err := definition.VouchedFor(by.settings, by.caller)
+		if err != nil {
+			return taken, 0, err
+		}
+		if !vouched.Empty() {
+			until = by.caller.Expires.UnixMilli()
+		}
+		if stays, err = definition.AddVouched(stays, vouched, l); err != nil {
+			return taken, 0, err
+		}
+	}
+	if taken, err = definition.AddVouched(stays, m.Values, l); err != nil {
+		return taken, 0, err
+	}
+	all, err := definition.AddVouched(claimed, taken, l)
+	stayed := len(all.Attributes)+len(all.Properties) > len(taken.Attributes)+len(taken.Properties)
+	if old := by.had.GetVouched(); stayed && old > 0 && (until == 0 || old < until) {
+		until = old
+	}
+	return all, until, err
+}
+
+// valuesOf are the attributes and properties of a member.
+func valuesOf(m *pb.Member) fields.Values {
+	return fields.Values{
+		Attributes: fields.Attributes(m.GetAttributeNames(), m.GetAttributeValues()), Properties: m.GetProperties(),
+	}
 }
 
 // searching is the body of a PUT of the search.

@@ -41,7 +41,7 @@ func TestKicksAreRemembered(t *testing.T) {
 	if status, left := w.as("bob", "DELETE", "/"+p.ID+"/members/bob", ""); status != 204 {
 		t.Errorf("bob leaves: %d %s", status, left.Detail)
 	}
-	w.do("bob", "POST", "/members", `{"code":"`+now.Code+`"}`)
+	w.do("bob", "POST", "/members", `{"code":"`+w.do("ada", "GET", "", "").Code+`"}`)
 	w.do("ada", "DELETE", "/"+p.ID, "")
 	// The next party may remove him.
 	p = w.party("ada", "bob")

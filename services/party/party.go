@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -33,7 +34,7 @@ func (s *service) create(c echo.Context, player string) error {
 			Exceeds("max-party-members")
 	}
 	ctx, project, now := c.Request().Context(), c.Param("project"), s.Store.Now()
-	leader, err := s.member(c, &in.membership, player, now.UnixMilli())
+	leader, err := s.member(c, &in.membership, player, now.UnixMilli(), nil)
 	if err != nil {
 		return err
 	}
@@ -59,13 +60,34 @@ func (s *service) create(c echo.Context, player string) error {
 	return s.respond(c, http.StatusCreated, p, player)
 }
 
-// member is what a player says of itself, by the settings that the project has now.
-func (s *service) member(c echo.Context, in *membership, player string, joined int64) (*pb.Member, error) {
-	settings, err := s.Store.Settings(c.Request().Context(), c.Param("project"))
+// member is what a player says of itself, by the settings that the project has now. had is the member until now, nil
+// for a new one.
+func (s *service) member(
+	c echo.Context, in *membership, player string, joined int64, had *pb.Member,
+) (*pb.Member, error) {
+	ctx, project := c.Request().Context(), c.Param("project")
+	settings, err := s.Store.Settings(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	return in.record(player, joined, s.Fields, settings, auth.From(c))
+	by := speaker{caller: auth.From(c), settings: settings, then: settings, had: had, now: s.Store.Now()}
+	if had != nil && had.GetSettings() != settings.GetRevision() {
+		if by.then, err = s.settingsOf(ctx, project, had.GetSettings()); err != nil {
+			return nil, err
+		}
+	}
+	return in.record(player, joined, s.Fields, by)
+}
+
+// settingsOf are the settings of a project of a revision, without rules when they are not known any more.
+func (s *service) settingsOf(ctx context.Context, project string, revision int64) (*pb.ProjectSettings, error) {
+	all, err := s.Store.SettingsHistory(ctx, project)
+	for _, one := range all {
+		if one.GetRevision() == revision {
+			return one, err
+		}
+	}
+	return nil, err
 }
 
 // alreadyIn names the party that a player is in, so that one whose answer was lost finds it.
@@ -99,19 +121,13 @@ func (s *service) get(c echo.Context, player string) error {
 func (s *service) read(c echo.Context, id, player string) error {
 	ctx, project := c.Request().Context(), c.Param("project")
 	known := c.Request().Header.Get("If-None-Match")
-	load := func(ctx context.Context) (*pb.Party, error) { return s.load(ctx, project, id, player) }
-	if err := s.hear(ctx, project, id, player); err != nil {
-		return err
-	}
-	p, err := load(ctx)
+	m := &reader{service: s, project: project, id: id, player: player}
+	p, err := m.read(ctx)
 	if wait := web.PreferredWait(c.Request().Header, s.Wait); err == nil && wait > 0 && etag(p) == known {
 		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
-		p, err = s.waiters.wait(ctx, project, wait, p, load)
+		p, err = s.waiters.wait(ctx, project, player, wait, p, m.read)
 		if gone := c.Request().Context().Err(); gone != nil {
 			return gone // nobody reads the answer
-		}
-		if heard := s.hear(ctx, project, id, player); err == nil {
-			err = heard
 		}
 	}
 	if err != nil {
@@ -122,6 +138,25 @@ func (s *service) read(c echo.Context, id, player string) error {
 		return c.NoContent(http.StatusNotModified)
 	}
 	return s.respond(c, http.StatusOK, p, player)
+}
+
+// reader is a member who reads its party, and is there meanwhile.
+type reader struct {
+	*service
+	project, id, player string
+	// heard is when it was noted last that the member is there.
+	heard time.Time
+}
+
+// read reads the party as load does.
+func (r *reader) read(ctx context.Context) (*pb.Party, error) {
+	if now := time.Now(); now.Sub(r.heard) >= r.Settings.noted() {
+		if err := r.hear(ctx, r.project, r.id, r.player); err != nil {
+			return nil, err
+		}
+		r.heard = now
+	}
+	return r.load(ctx, r.project, r.id, r.player)
 }
 
 // load reads a party for one of its members, who is there for the ticket of its search, too. To others it does not
@@ -142,7 +177,7 @@ func (s *service) load(ctx context.Context, project, id, player string) (*pb.Par
 
 // hear notes that a member was heard of. It is no error when the player is none: who reads the party learns it.
 func (s *service) hear(ctx context.Context, project, id, player string) error {
-	_, err := s.Store.HearOfMember(ctx, project, id, player, s.Settings.Silence/8)
+	_, err := s.Store.HearOfMember(ctx, project, id, player, s.Settings.noted())
 	return err
 }
 
@@ -159,7 +194,7 @@ func (s *service) join(c echo.Context, player string) error {
 	if err := s.joins.Allow(project, player); err != nil {
 		return err
 	}
-	one, err := s.member(c, &in.membership, player, s.Store.Now().UnixMilli())
+	one, err := s.member(c, &in.membership, player, s.Store.Now().UnixMilli(), nil)
 	if err != nil {
 		return err
 	}
@@ -194,7 +229,7 @@ func (s *service) join(c echo.Context, player string) error {
 // noCode is the same for a code that never was, and for a player who was kicked.
 func noCode() error { return problem.New(problem.NotFound, "code: no party can be joined with it") }
 
-// update replaces what a member says of itself.
+// update replaces what a member says of itself. What others set stays.
 func (s *service) update(c echo.Context, player string) error {
 	var in membership
 	if err := web.Decode(c, &in); err != nil {
@@ -204,7 +239,8 @@ func (s *service) update(c echo.Context, player string) error {
 		return problem.New(problem.Forbidden, "a player changes its own membership only")
 	}
 	return s.changeAndRespond(c, player, func(p *pb.Party) (*pb.Party, error) {
-		one, err := s.member(c, &in, player, state.MemberOf(p, player).GetJoined())
+		had := state.MemberOf(p, player)
+		one, err := s.member(c, &in, player, had.GetJoined(), had)
 		if err != nil {
 			return nil, err
 		}
@@ -236,7 +272,6 @@ func (s *service) leave(c echo.Context, player string) error {
 					"make another one", len(p.GetKicked())).Exceeds("party-kicks")
 			}
 			p.Kicked = append(p.Kicked, leaver)
-			p.Code = newCode()
 		}
 		return without(p, leaver), nil
 	})
@@ -249,7 +284,8 @@ func (s *service) leave(c echo.Context, player string) error {
 	return s.respond(c, http.StatusOK, p, player)
 }
 
-// without is a party after players left it; nil when nobody is left. The oldest member follows a leader.
+// without is a party after players left it; nil when nobody is left. The oldest member follows a leader, and who left
+// does not know the code.
 func without(p *pb.Party, players ...string) *pb.Party {
 	p.Members = slices.DeleteFunc(p.GetMembers(), func(m *pb.Member) bool {
 		return slices.Contains(players, m.GetPlayer())
@@ -261,6 +297,7 @@ func without(p *pb.Party, players ...string) *pb.Party {
 		p.Leader = p.GetMembers()[0].GetPlayer()
 		// mistake youngest: p.Leader = p.GetMembers()[len(p.GetMembers())-1].GetPlayer()
 	}
+	p.Code = newCode()
 	return p
 }
 
@@ -339,43 +376,48 @@ func (s *service) changeAsMember(
 // author is who changes a party.
 type author struct {
 	player  string   // "" is nobody in particular
-	decline []string // the players who decline, by the change, a match that asks the party
+	decline []string // the members who decline, by the change, a match that asks the party
 	reason  string   // why those who are no members then are none
 }
 
 func by(player string) author { return author{player, []string{player}, reasonLeft} }
 
-// change changes a party, for its author. When that makes its members others, it ends the search first: a ticket that
-// waits has the members of its party.
+// change changes a party, for its author. When that makes its members others, the search ends in the same step: a
+// ticket that waits has the members of its party.
 func (s *service) change(
 	ctx context.Context, project, id string, a author, change func(*pb.Party) (*pb.Party, error),
 ) (*pb.Party, error) {
 	limits := s.Settings.limits()
 	limits.OnlySilent = a.reason == reasonSilent
 	var before []string
-	p, err := s.Store.ChangeParty(ctx, project, id, limits, func(p *pb.Party) (*pb.Party, error) {
+	leaving := state.Leaving{By: a.player, Decline: a.decline, Readable: s.Readable}
+	p, ended, err := s.Store.ChangeParty(ctx, project, id, limits, leaving, func(p *pb.Party) (*pb.Party, error) {
 		before = playersOf(p)
 		after, err := change(p)
 		// mistake straggler: return after, err
-		if err == nil && !slices.Equal(before, playersOf(after)) {
-			err = s.endSearch(ctx, project, p, a)
-			if after != nil {
-				after.Search = nil
-			}
+		if after != nil && !slices.Equal(before, playersOf(after)) {
+			after.Search = nil
 		}
 		return after, err
 	})
-	if err == nil {
-		changed := &pb.PartyChanged{Party: id}
-		for _, player := range before {
-			if state.MemberOf(p, player) == nil {
-				changed.Gone, changed.Reason = append(changed.Gone, player), a.reason
-			}
-		}
-		s.Bus.NotifyParty(ctx, project, changed)
-		s.sweeper.add(project)
+	if err != nil {
+		return p, err
 	}
-	return p, err
+	if ended.Declined {
+		s.Bus.Poke(ctx, project, &pb.Poke{Answered: true})
+	}
+	if ended.Ticket != "" {
+		s.Bus.NotifyAssigned(ctx, project, []string{ended.Ticket})
+	}
+	changed := &pb.PartyChanged{Party: id}
+	for _, player := range before {
+		if state.MemberOf(p, player) == nil {
+			changed.Gone, changed.Reason = append(changed.Gone, player), a.reason
+		}
+	}
+	s.Bus.NotifyParty(ctx, project, changed)
+	s.sweeper.add(project)
+	return p, nil
 }
 
 func playersOf(p *pb.Party) []string {

@@ -60,7 +60,8 @@ func (s *service) start(c echo.Context, player string) error {
 		}
 		next := proto.CloneOf(p)
 		next.Search = &pb.Search{Ticket: t.GetId(), Started: t.GetCreated()}
-		changed, position, ended, err := s.Store.StartSearch(ctx, project, next, t, settings, s.Readable)
+		changed, position, ended, err := s.Store.StartSearch(ctx, project, next, t, settings, s.Readable,
+			s.Settings.noted())
 		if err != nil {
 			return err
 		}
@@ -181,30 +182,7 @@ func (s *service) stop(c echo.Context, player string) error {
 		if p.GetLeader() != player {
 			return nil, notLeader(p)
 		}
-		if err := s.endSearch(c.Request().Context(), c.Param("project"), p, by(player)); err != nil {
-			return nil, err
-		}
 		p.Search = nil
 		return p, nil
 	})
-}
-
-// endSearch deletes the ticket of a party for an author, unless it has a result.
-func (s *service) endSearch(ctx context.Context, project string, p *pb.Party, a author) error {
-	ticket := p.GetSearch().GetTicket()
-	if ticket == "" {
-		return nil
-	}
-	_, declined, err := s.Store.Leave(ctx, project,
-		state.Leaving{Ticket: ticket, Keeps: true, By: a.player, Decline: a.decline, Readable: s.Readable})
-	if problem.KindOf(err) == problem.NotFound {
-		return nil
-	}
-	if declined {
-		s.Bus.Poke(ctx, project, &pb.Poke{Answered: true})
-	}
-	if err == nil {
-		s.Bus.NotifyAssigned(ctx, project, []string{ticket})
-	}
-	return err
 }

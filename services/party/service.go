@@ -79,7 +79,7 @@ type service struct {
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Meter), looks: newLooks()}
+	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Settings.attention(), o.Meter), looks: newLooks()}
 	s.streams = newStreams(&o, s.waiters.stopped)
 	s.sweeper = newSweeper(s)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear,

@@ -34,6 +34,12 @@ func (s *Settings) limits() state.PartyLimits {
 	return state.PartyLimits{Parties: s.Parties, Silence: s.Silence}
 }
 
+// attention is how often a member is noted as there, at least, whose request or stream is open.
+func (s *Settings) attention() time.Duration { return s.Silence / 4 }
+
+// noted is for how long it is not noted again that a member was heard of.
+func (s *Settings) noted() time.Duration { return s.Silence / 8 }
+
 // Validate names the flags that make no sense.
 func (s *Settings) Validate() error {
 	var errs []error

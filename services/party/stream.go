@@ -45,16 +45,13 @@ func newStreams(o *Options, stopped <-chan struct{}) *stream.Streams {
 
 // follower is what an open stream tells a member of a party. It keeps nothing of the party that may be large.
 type follower struct {
-	*service
-	out                 *stream.Stream
-	project, id, player string
-	waiter              *waiter
+	reader
+	out    *stream.Stream
+	waiter *waiter
 	// first is the party that is told first; nil when the stream has begun, since it may be large.
 	first *pb.Party
 	// known is the id of the last event that the client has.
 	known string
-	// heard is when it was noted last that the member is there.
-	heard time.Time
 }
 
 // follow answers GET /parties/{party}/events: server-sent events until the party is gone for its member.
@@ -69,7 +66,7 @@ func (s *service) follow(c echo.Context, player string) error {
 		leave()
 		release()
 	}
-	f := &follower{service: s, project: project, id: id, player: player, waiter: one,
+	f := &follower{reader: reader{service: s, project: project, id: id, player: player}, waiter: one,
 		known: c.Request().Header.Get("Last-Event-ID")}
 	begun := false
 	if f.first, err = f.read(ctx); err == nil {
@@ -81,17 +78,6 @@ func (s *service) follow(c echo.Context, player string) error {
 	return err
 }
 
-// read reads the party as load does. The member is there meanwhile.
-func (f *follower) read(ctx context.Context) (*pb.Party, error) {
-	if now := time.Now(); now.Sub(f.heard) >= f.Settings.Silence/8 {
-		if err := f.hear(ctx, f.project, f.id, f.player); err != nil {
-			return nil, err
-		}
-		f.heard = now
-	}
-	return f.load(ctx, f.project, f.id, f.player)
-}
-
 // run tells the client of the party until it is gone, and returns why the stream ended.
 func (f *follower) run(ctx context.Context, out *stream.Stream) (end string) {
 	f.out = out
@@ -101,7 +87,7 @@ func (f *follower) run(ctx context.Context, out *stream.Stream) (end string) {
 		if err := f.tell(p); err != nil {
 			return stream.EndOf(err)
 		}
-		again := time.Now().Add(min(longestLook, f.Settings.Silence/4))
+		again := time.Now().Add(min(longestLook, f.Settings.attention()))
 		if end := out.Wait(f.waiter.woken.C(), again); end != "" {
 			return end
 		}

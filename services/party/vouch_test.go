@@ -296,3 +296,54 @@ func TestTokensVouchForPropertiesOfMembers(t *testing.T) {
 	carries(w.answers(ada, "PUT", search, `{}`, 200, ""), map[string]map[string][]byte{
 		"": {"roles": tank}, "ada": {"roles": tank}, "bob": nil})
 }
+
+// A member who says again what it has keeps what others set, unless the settings say now that another sets it.
+func TestMemberKeepsWhatOthersSet(t *testing.T) {
+	w, pass := believes(t)
+	rules := []*pb.AttributeRule{
+		{Attribute: "skill", SetBy: definition.ByClaim, Claim: "game.skill"},
+		{Attribute: "rank", SetBy: definition.ByService},
+	}
+	set := func(more ...*pb.AttributeRule) {
+		t.Helper()
+		must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Attributes: append(rules, more...),
+			Properties: []*pb.PropertyRule{{Property: definition.Others, SetBy: definition.ByService}}}, state.AnyRevision))
+	}
+	set()
+	ada, plain := skilled("ada", 1200, time.Hour), issuer.Claims{Kind: auth.Player, Subject: "ada", TTL: 4 * time.Hour}
+	lobby := issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: auth.ScopeAct}
+	p := w.answers(ada, "POST", "", `{"attributes":{"mood":1}}`, 201, "")
+	member := "/" + p.ID + "/members/ada"
+	has := func(what string, p shown, want map[string]float64, badge string) {
+		t.Helper()
+		if diff := cmp.Diff(want, p.Members[0].Attributes, cmpopts.EquateEmpty()); diff != "" ||
+			string(p.Members[0].Properties["badge"]) != badge {
+			t.Errorf("%s: %s %q", what, diff, p.Members[0].Properties)
+		}
+	}
+	status, said := w.with(lobby, "PUT", member, `{"attributes":{"mood":1,"rank":7},`+property("badge", "gold")+`}`,
+		auth.OnBehalfOf, "ada")
+	if status != 200 {
+		t.Fatalf("the lobby says what ada has: %d %s", status, said.Detail)
+	}
+	has("the lobby", said, map[string]float64{"skill": 1200, "mood": 1, "rank": 7}, "gold")
+	put := func(what string, c issuer.Claims, body string, want map[string]float64, badge string) {
+		t.Helper()
+		has(what, w.answers(c, "PUT", member, body, 200, ""), want, badge)
+	}
+	put("nothing", ada, `{}`, map[string]float64{"skill": 1200, "rank": 7}, "gold")
+	put("a token without the claim", plain, `{"attributes":{"mood":2}}`,
+		map[string]float64{"skill": 1200, "mood": 2, "rank": 7}, "gold")
+	set(&pb.AttributeRule{Attribute: "other", SetBy: definition.ByService})
+	put("other settings", plain, `{}`, map[string]float64{"skill": 1200, "rank": 7}, "gold")
+	// What the claim said holds as long as its token.
+	pass(2 * time.Hour)
+	w.answers(plain, "PUT", "/"+p.ID+"/search", `{}`, 409, "the token that vouched for them has expired")
+	put("an expired token", plain, `{}`, map[string]float64{"rank": 7}, "gold")
+	// What clients set is not believed when the settings say that a service sets it.
+	w.answers(plain, "PUT", member, `{"attributes":{"mood":3}}`, 200, "")
+	set(&pb.AttributeRule{Attribute: "mood", SetBy: definition.ByService})
+	put("a client's", plain, `{}`, map[string]float64{"rank": 7}, "gold")
+	_, said = w.with(lobby, "PUT", member, `{}`, auth.OnBehalfOf, "ada")
+	has("the lobby says nothing", said, nil, "")
+}

@@ -18,6 +18,8 @@ type waiters struct {
 	// places are those of held requests.
 	places  *stream.Places
 	stopped chan struct{}
+	// recheck is how often a waiter reads its party in case a notification was lost.
+	recheck time.Duration
 
 	mu      sync.Mutex
 	waiting map[key]map[*waiter]struct{}
@@ -34,13 +36,19 @@ type waiter struct {
 	reason atomic.Pointer[string]
 }
 
-func newWaiters(places int, m telemetry.Meter) *waiters {
+// longestRecheck is how often a waiter reads its party, at least.
+const longestRecheck = 5 * time.Second
+
+// heldPlayer is how many requests of one player are held.
+const heldPlayer = 16
+
+func newWaiters(places int, attention time.Duration, m telemetry.Meter) *waiters {
 	open := m.UpDownCounter("matchmaker.parties.held", "{request}",
 		"Requests that this process holds open until a party changes.")
 	uncounted := telemetry.Meter{}.Counter("refused", "", "")
 	return &waiters{
-		places:  stream.NewPlaces(places, 0, open, uncounted), // no player is named, so none has a limit of its own
-		stopped: make(chan struct{}), waiting: map[key]map[*waiter]struct{}{},
+		places:  stream.NewPlaces(places, heldPlayer, open, uncounted),
+		stopped: make(chan struct{}), recheck: min(longestRecheck, attention), waiting: map[key]map[*waiter]struct{}{},
 	}
 }
 
@@ -78,14 +86,11 @@ func (w *waiters) join(k key, player string) (one *waiter, leave func()) {
 	}
 }
 
-// recheck is how often a waiter reads its party in case a notification was lost.
-const recheck = 5 * time.Second
-
 // wait reads a party until it is not the known one any more, the time is over, the waiters are stopped, or the request
 // ends. It returns the party as it was read last.
-func (w *waiters) wait(ctx context.Context, project string, wait time.Duration, known *pb.Party,
+func (w *waiters) wait(ctx context.Context, project, player string, wait time.Duration, known *pb.Party,
 	load func(context.Context) (*pb.Party, error)) (*pb.Party, error) {
-	release := w.places.Take(ctx, project, "")
+	release := w.places.Take(ctx, project, player)
 	if release == nil {
 		return known, nil
 	}
@@ -99,7 +104,7 @@ func (w *waiters) wait(ctx context.Context, project string, wait time.Duration, 
 			if left <= 0 {
 				return known, nil
 			}
-			again := time.NewTimer(min(left, recheck))
+			again := time.NewTimer(min(left, w.recheck))
 			select {
 			case <-one.woken.C():
 			case <-again.C:

@@ -72,6 +72,9 @@ func (s *service) store(ctx context.Context, project string, settings *pb.Projec
 	asked state.Creation, in creation) (id string, err error) {
 	in, err = believe(in, settings, caller, s.Fields)
 	if err != nil {
+		if id, known := s.createdBefore(ctx, project, asked); known != nil || id != "" {
+			return id, known
+		}
 		return "", refusal{err}
 	}
 	body := asked.Ticket
@@ -89,6 +92,18 @@ func (s *service) store(ctx context.Context, project string, settings *pb.Projec
 		s.Bus.NotifyAssigned(ctx, project, created.Ended) // requests that wait for them learn that they are gone
 	}
 	return created.ID, err
+}
+
+// createdBefore is the ticket that this request created before, with its key, by other settings; "" for none.
+func (s *service) createdBefore(ctx context.Context, project string, asked state.Creation) (id string, err error) {
+	if asked.Key == "" {
+		return "", nil
+	}
+	player := asked.Ticket.GetOwner()
+	if err := s.reads.Allow(project, "list of "+player); err != nil {
+		return "", err
+	}
+	return s.Store.CreatedBefore(ctx, project, player, asked.Key, asked.Request)
 }
 
 // createAndWait answers 201 with the ticket's id in Location as soon as the ticket is stored, and sends the body when

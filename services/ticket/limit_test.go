@@ -10,6 +10,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/ticket"
@@ -157,5 +158,28 @@ func TestBodiesOfAProjectAreLimited(t *testing.T) {
 	}
 	if a := r.ask(t, http.MethodPost, r.urls[0], "{}"); a.status != http.StatusCreated {
 		t.Errorf("a small one: %+v", a)
+	}
+}
+
+// A create that is repeated after the settings changed is answered with its ticket, though it would be refused now.
+func TestRepeatedCreateIsAnsweredAfterOtherSettings(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	send := func(body, key string) answer {
+		t.Helper()
+		return r.ask(t, http.MethodPost, r.urls[0], body, "Idempotency-Key", key)
+	}
+	const body = `{"attributes":{"skill":1}}`
+	first := send(body, `"k"`)
+	must(t, r.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{
+		Attributes: []*pb.AttributeRule{{Attribute: "skill", SetBy: definition.ByService}},
+	}, state.AnyRevision))
+	if again := send(body, `"k"`); again.status != 201 || again.ID != first.ID {
+		t.Errorf("again: %+v, first %+v", again, first)
+	}
+	for _, other := range [][2]string{{body, `"other"`}, {`{"attributes":{"skill":2}}`, `"k"`}} {
+		if a := send(other[0], other[1]); a.status != http.StatusForbidden {
+			t.Errorf("%s with the key %s: %+v", other[0], other[1], a)
+		}
 	}
 }

@@ -116,7 +116,7 @@ type outcome struct {
 func outcomeOf(s *Segment, c *state.Claim) outcome {
 	switch c.Refusal {
 	case "":
-	case "config", "backfill", "full", "hosting", "players":
+	case "config", "backfill", "full", "hosting", "target", "players":
 		return outcome{segment: s, claim: c.Refusal}
 	default:
 		return outcome{segment: s, claim: "ticket"}

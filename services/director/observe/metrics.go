@@ -71,7 +71,8 @@ func newMetrics(m telemetry.Meter) *metrics {
 			"Proposals that won, by what became of their claim: ok, config (it was changed or deleted), "+
 				"ticket (one does not wait any more), backfill (the game is not what it was), "+
 				"full (the project has as many matches as it may have), "+
-				"hosting (it has no servers for more matches: the tickets wait), failed."),
+				"hosting (it has no servers for more matches: the tickets wait), "+
+				"target (nor for those of whose profile, fleet or region it never gave one), failed."),
 		matches: m.Counter("matchmaker.matches", "{match}",
 			"Matches that were made, by kind: hosted (a server is allocated), direct (assigned at once), "+
 				"filling (proposed to a running game, or its players are asked for it)."),

@@ -100,7 +100,10 @@ func takesClaims(settings *pb.ProjectSettings) bool {
 }
 
 // ruled is a rule of who sets something.
-type ruled interface{ GetSetBy() string }
+type ruled interface {
+	GetSetBy() string
+	GetClaim() string
+}
 
 func isByClaim[R ruled](rule R) bool { return rule.GetSetBy() == ByClaim }
 
@@ -146,6 +149,48 @@ func propertiesOf(claims auth.ClaimSet, rules []*pb.PropertyRule) (map[string][]
 	return properties, nil
 }
 
+// Kept is what a game service, and what a claim, set of the values that a player had: of those that they set by the
+// settings then, and in the same way by the settings now.
+func Kept(had fields.Values, then, now *pb.ProjectSettings) (byService, byClaim fields.Values) {
+	byService.Attributes, byClaim.Attributes = kept(had.Attributes, then.GetAttributes(), now.GetAttributes(),
+		(*pb.AttributeRule).GetAttribute)
+	byService.Properties, byClaim.Properties = kept(had.Properties, then.GetProperties(), now.GetProperties(),
+		(*pb.PropertyRule).GetProperty)
+	return byService, byClaim
+}
+
+// kept is Kept for attributes, or for properties.
+func kept[V any, R ruled](had map[string]V, then, now []R, nameOf func(R) string) (byService, byClaim map[string]V) {
+	byService, byClaim = map[string]V{}, map[string]V{}
+	for name, value := range had {
+		setBy, claim := setterOf(name, now, nameOf)
+		if thenBy, thenClaim := setterOf(name, then, nameOf); thenBy != setBy || thenClaim != claim {
+			continue
+		}
+		switch setBy {
+		case ByService:
+			byService[name] = value
+		case ByClaim:
+			byClaim[name] = value
+		}
+	}
+	return byService, byClaim
+}
+
+// setterOf is who sets what has a name, and from which claim.
+func setterOf[R ruled](name string, rules []R, nameOf func(R) string) (setBy, claim string) {
+	setBy = ByClient
+	for _, rule := range rules {
+		switch nameOf(rule) {
+		case Others: // what has that name has no rule of its own
+			setBy = rule.GetSetBy()
+		case name:
+			return rule.GetSetBy(), rule.GetClaim()
+		}
+	}
+	return setBy, ""
+}
+
 // AddVouched is what was given and what a token vouches for. What was given counts where a game service gave it.
 func AddVouched(vouched, given fields.Values, limits fields.Limits) (fields.Values, error) {
 	all := fields.Values{
@@ -153,12 +198,12 @@ func AddVouched(vouched, given fields.Values, limits fields.Limits) (fields.Valu
 		Properties: merged(vouched.Properties, given.Properties),
 	}
 	if n := len(all.Attributes); n > limits.Attributes {
-		return fields.Values{}, problem.New(problem.Invalid, "attributes: %d of them, with those that claims of the token "+
-			"set; at most %d are allowed", n, limits.Attributes).Exceeds("max-attributes")
+		return fields.Values{}, problem.New(problem.Invalid, "attributes: %d of them, with those that claims and game "+
+			"services set; at most %d are allowed", n, limits.Attributes).Exceeds("max-attributes")
 	}
 	if n := len(all.Properties); n > limits.Properties {
-		return fields.Values{}, problem.New(problem.Invalid, "properties: %d of them, with those that claims of the token "+
-			"set; at most %d are allowed", n, limits.Properties).Exceeds("max-properties")
+		return fields.Values{}, problem.New(problem.Invalid, "properties: %d of them, with those that claims and game "+
+			"services set; at most %d are allowed", n, limits.Properties).Exceeds("max-properties")
 	}
 	return all, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -22,6 +23,14 @@ type unread struct{ t *testing.T }
 
 func (u unread) Read([]byte) (int, error) {
 	u.t.Error("a body was read that was refused")
+	return 0, io.EOF
+}
+
+// during is an empty reader that does something when it is read.
+type during func()
+
+func (d during) Read([]byte) (int, error) {
+	d()
 	return 0, io.EOF
 }
 
@@ -65,7 +74,25 @@ func TestBodiesAreLimitedByProjectBeforeTheyAreRead(t *testing.T) {
 	if err := send("demo", strings.NewReader("x"), -1); err != nil {
 		t.Errorf("without a declared length: %v", err)
 	}
-	refused(1<<10, time.Second)
+	refused(-1, 977*time.Microsecond) // what came has been taken
+	// What is declared and does not come takes nothing.
+	now = now.Add(time.Second)
+	for range 10 {
+		if err := send("demo", iotest.ErrReader(io.ErrUnexpectedEOF), 1<<16-1); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatalf("a body that does not come: %v", err)
+		}
+	}
+	taken("demo", 1<<16-1)
+	// Bodies that are on their way together are bounded by what the bucket has when they come.
+	now = now.Add(2 * web.BodyLimit / (1 << 10) * time.Second)
+	others := func() {
+		taken("demo", 1<<16)
+		taken("demo", 1<<16)
+	}
+	err := send("demo", io.MultiReader(during(others), strings.NewReader("x")), 2)
+	if f, ok := errors.AsType[*problem.Error](err); !ok || f.Kind != problem.Limited {
+		t.Errorf("a body that came when the bucket was empty: %v", err)
+	}
 }
 
 func TestSettingsOfBodies(t *testing.T) {

@@ -59,8 +59,22 @@ func (l *Local) take(project, caller string, n int) (after time.Duration) {
 	if bucket.AllowN(now, n) {
 		return 0
 	}
+	return max(time.Microsecond, l.lacking(bucket, now, n))
+}
+
+// lacks returns how long it takes until the bucket of a caller in a project has n, or is full, 0 if it has them.
+func (l *Local) lacks(project, caller string, n int) (after time.Duration) {
+	if l.rate.PerSecond == 0 {
+		return 0
+	}
+	now := l.now()
+	bucket := l.bucket(now, maphash.Comparable(l.seed, [2]string{project, caller}))
+	return max(0, l.lacking(bucket, now, min(n, l.rate.Burst)))
+}
+
+func (l *Local) lacking(bucket *rate.Limiter, now time.Time, n int) time.Duration {
 	missing := (float64(n) - bucket.TokensAt(now)) / l.rate.PerSecond
-	return max(time.Microsecond, time.Duration(missing*float64(time.Second)).Round(time.Microsecond))
+	return time.Duration(missing * float64(time.Second)).Round(time.Microsecond)
 }
 
 // Reserve takes n out of the bucket of a caller in a project, and returns how long to wait before the work is done that

@@ -43,9 +43,10 @@ type Claim struct {
 	Assignments []*pb.Assignment
 	// Refusal is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or deleted,
 	// "full" when the project has too many claimed matches, or when its backfill tickets, the tickets that are proposed
-	// to one, or the results would be too many or too large, "hosting" when it has no servers for more matches,
-	// "backfill" when its backfill ticket was, "players" when one of them is in two of its tickets, else the id of a
-	// ticket that no longer waits.
+	// to one, or the results would be too many or too large, "hosting" when it has no servers for more matches, "target"
+	// when hosting has given no server yet for what the proposal says of it, and others like it have to wait, "backfill"
+	// when its backfill ticket was, "players" when one of them is in two of its tickets, else the id of a ticket that no
+	// longer waits.
 	Refusal string
 }
 

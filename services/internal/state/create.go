@@ -2,8 +2,8 @@ package state
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -94,8 +94,7 @@ func newCreation(asked Creation, body []byte) *creation {
 		ends: asked.Ends, pauses: asked.Pauses, queues: strings.Join(t.GetQueues(), " "), done: make(chan answer, 1)}
 	if asked.Key != "" {
 		// A key is its player's own. What is kept of it and of the request are digests, so that no key is too long to keep.
-		request := sha256.Sum256(asked.Request)
-		one.key, one.request = keyDigest(t.GetOwner(), asked.Key), string(request[:digestSize])
+		one.key, one.request = keyDigest(t.GetOwner(), asked.Key), requestDigest(asked.Request)
 	}
 	if players := t.GetPlayers(); len(players) > 0 {
 		ids := make([]string, len(players))
@@ -336,10 +335,12 @@ func (s *Store) create(
 		"project_burst", projectBurst,
 		"large_size", largeSize,
 		"bytes_limit", s.limits.TicketMemory<<20,
+		"share", s.limits.playerMemory(),
 		"settings_revision", batch[0].settings,
 		"party_read", party.read,
 		"party_revision", party.revision,
 		"party_body", party.body,
+		"heard_every", party.noted.Milliseconds(),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}),
 		"replaced_event", s.replacedEvent(lists),
 		"listing", lists.Listed,
@@ -347,6 +348,7 @@ func (s *Store) create(
 		"when_reached", lists.whenReached(),
 		"ends_told", flag(batch[0].ends.Told),
 		"told_time", batch[0].ends.Readable.Milliseconds(),
+		"first_pause", batch[0].pauses.First.Milliseconds(),
 		"longest_pause", batch[0].pauses.Longest.Milliseconds(),
 		"refuse_unserved", flag(batch[0].ends.Unserved),
 		"key_period", keyPeriod,
@@ -425,6 +427,9 @@ func (s *Store) refusal(ctx context.Context, project string, c *creation, v verd
 	if strings.HasPrefix(v.reason, pausedMark) {
 		return c.paused(v)
 	}
+	if number, is := strings.CutPrefix(v.reason, absentMark); is {
+		return problem.New(problem.Conflict, "player %q missed a match, and was not heard of since", c.playerAt(number))
+	}
 	switch v.reason {
 	case "unserved":
 		return s.unservedError(ctx, project, strings.Fields(v.value))
@@ -453,6 +458,13 @@ func (s *Store) refusal(ctx context.Context, project string, c *creation, v verd
 	case "bytes":
 		return s.limits.memoryError("the tickets of this project take too much memory, try again when some were matched, " +
 			"or with a ticket of up to 1 KiB")
+	case "share":
+		return &problem.Error{
+			Kind: problem.Limited, RetryAfter: drainDelay,
+			Detail: fmt.Sprintf("the tickets of this player take too much memory: those of more than 1 KiB may take %d bytes "+
+				"together, try again when some were matched or deleted", s.limits.playerMemory()),
+			Limit: &problem.Limit{Name: "player-ticket-memory", Amount: s.limits.playerMemory()},
+		}
 	case "results":
 		return &problem.Error{
 			Kind: problem.Limited, RetryAfter: drainDelay,
@@ -466,6 +478,20 @@ func (s *Store) refusal(ctx context.Context, project string, c *creation, v verd
 			Limit:  &problem.Limit{Name: "waiting", Amount: s.limits.Waiting},
 		}
 	}
+}
+
+// A player's large tickets may take a part of what those of the project may, and two of the largest in any case.
+const (
+	memoryParts       = 64
+	leastPlayerMemory = 128 << 10
+)
+
+// playerMemory is how many bytes the large tickets of one player may take, 0 for any number.
+func (l *Limits) playerMemory() int {
+	if l.TicketMemory == 0 {
+		return 0
+	}
+	return max(leastPlayerMemory, l.TicketMemory<<20/memoryParts)
 }
 
 // memoryError says that tickets and their results take too much memory.

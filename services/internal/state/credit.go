@@ -26,12 +26,20 @@ func TargetOf(m *pb.Match) Target {
 	}
 }
 
-// targetName is the name of a match's target in the hash of credits. All names are of one length, however long the
-// fleet's is.
-func targetName(m *pb.Match) string {
-	t := TargetOf(m)
+// name is the target's name in the hash of credits. All names are of one length, however long the fleet's is.
+func (t Target) name() string {
 	sum := sha256.Sum256([]byte(t.Profile + "\x00" + t.Fleet + "\x00" + t.Region))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// targetName is the name of a match's target. If the proposal says the target, and not the config alone, the name of the
+// one follows that all of these share until hosting has served them, see script/include/credit.lua.
+func targetName(m *pb.Match) string {
+	t, config := TargetOf(m), Target{Profile: m.GetHosting().GetProfile(), Fleet: m.GetHosting().GetFleet()}
+	if t == config {
+		return t.name()
+	}
+	return t.name() + " ~" + config.name()
 }
 
 // neededTarget is the same, and "" for a match that needs no server.

@@ -33,14 +33,23 @@ func newHosting(t *testing.T, s *state.Store) *hosting {
 // claim tries to claim n matches for a fleet, and returns how many were not claimed for want of servers.
 func (h *hosting) claim(n int, fleet string) (refused int) {
 	h.t.Helper()
+	return h.claimIn(n, fleet, func(int) string { return "" })
+}
+
+// claimIn is claim for the region that a function names in the proposal of each match.
+func (h *hosting) claimIn(n int, fleet string, region func(int) string) (refused int) {
+	h.t.Helper()
 	var claims []*state.Claim
 	var waiting []string
-	for range n {
+	for i := range n {
 		h.n++
 		id := fmt.Sprint("t", h.n)
 		create(h.t, h.s, id)
 		c := claim(h.revision, "m-"+id, id)
 		c.Match.Hosting = &pb.Hosting{Fleet: fleet}
+		if named := region(i); named != "" {
+			c.Match.Proposal.Hosting = &pb.HostingOverride{Region: named}
+		}
 		claims = append(claims, c)
 	}
 	mustClaim(h.t, h.s.At(h.now), h.terms, claims...)
@@ -48,7 +57,7 @@ func (h *hosting) claim(n int, fleet string) (refused int) {
 		switch c.Refusal {
 		case "":
 			h.open = append(h.open, c.Match)
-		case "hosting":
+		case "hosting", "target":
 			refused++
 			waiting = append(waiting, c.Tickets[0])
 		default:
@@ -259,5 +268,125 @@ func TestMatchesThatWereNotCountedAreNotMissed(t *testing.T) {
 		}
 		must(t, h.s.PutCredit(t.Context(), project, credit))
 		h.expect("without an open match", firstWindow, firstWindow)
+	})
+}
+
+// Players invent regions. That takes no server from a region that hosting has served, nor from another fleet.
+func TestInventedRegionsTakeNothingFromOthers(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		in := func(region string) func(int) string { return func(int) string { return region } }
+		if h.claimIn(1, "f", in("eu")) != 0 {
+			t.Fatal("a new region gets no server")
+		}
+		h.end(served)
+		// Each of them is another region. All wait for servers that do not come.
+		invented := func(n int) func(int) string {
+			return func(i int) string { return fmt.Sprint("invented ", n, " ", i) }
+		}
+		if got := h.claimIn(200, "f", invented(0)); got != 200-firstWindow/8 {
+			t.Errorf("%d of 200 matches wait that name invented regions", got)
+		}
+		h.refuse(h.open[0])
+		for len(h.open) > 0 {
+			h.end(state.Outcome{Error: "AllocationError", Reason: "fleet-empty"})
+		}
+		for n := range 8 {
+			if got := h.claimIn(200, "f", invented(n+1)); got != 200 {
+				t.Errorf("%d of 200 matches wait, without servers", got)
+			}
+		}
+		credit, err := h.s.Credit(t.Context(), project)
+		if must(t, err); len(credit) > 5 {
+			t.Errorf("%d fields are kept for invented regions", len(credit))
+		}
+		for what, claimed := range map[string]bool{
+			"the region that hosting serves": h.claimIn(1, "f", in("eu")) == 0,
+			"the fleet without a region":     h.claim(1, "f") == 0,
+			"another fleet":                  h.claim(1, "g") == 0,
+			"a region of another fleet":      h.claimIn(1, "g", in("eu")) == 0,
+		} {
+			if !claimed {
+				t.Errorf("%s waits because of invented regions", what)
+			}
+		}
+		// A region that is new waits for its turn among those that were never served.
+		h.open = nil
+		h.now = h.now.Add(time.Second)
+		if h.claimIn(1, "f", in("asia")) != 0 {
+			t.Fatal("a new region has no turn")
+		}
+		h.end(served)
+		if h.claimIn(firstWindow, "f", in("asia")) != 0 {
+			t.Error("a region that hosting serves waits with those that it does not")
+		}
+	})
+}
+
+// A refusal of hosting may arrive when its match has ended, or is asked again since Redis lost that it was accepted.
+func TestLateRefusalClosesNothing(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		late := func(what string, m *pb.Match) {
+			t.Helper()
+			if h.refuse(m) {
+				t.Errorf("%s: an event tells that there are no servers", what)
+			}
+			h.expect(what, 3, 3)
+			h.open = nil
+			must(t, h.s.ForgetCredit(t.Context(), project))
+		}
+		h.claim(1, "")
+		m := h.open[0]
+		h.end(served)
+		late("assigned", m)
+		h.claim(1, "")
+		m = h.take()
+		must(t, second(h.s.At(h.now).ReleaseMatch(t.Context(), project, m, "one", true, "late")))
+		h.delete(state.TicketsOf(m.GetProposal())...)
+		late("released", m)
+		create(t, h.s, "asked")
+		asked := offer(h.revision, "asked", "asked")
+		asked.Match.Hosting = &pb.Hosting{}
+		mustClaim(t, h.s, h.terms, asked)
+		late("asked", asked.Match)
+	})
+}
+
+// An allocator has a server for a match whose players are asked again. It counts to no target, so its end must not be
+// taken for that of another.
+func TestEndOfAMatchThatIsAskedLeavesTheCountOfOthers(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		h.claim(2, "")
+		create(t, h.s, "asked")
+		asked := offer(h.revision, "asked", "asked")
+		asked.Match.Hosting = &pb.Hosting{}
+		mustClaim(t, h.s, h.terms, asked)
+		before, err := h.s.Credit(t.Context(), project)
+		must(t, err)
+		ended, err := h.s.At(h.now).EndMatch(t.Context(), project, state.Ending{Match: asked.Match,
+			Tickets: asked.Tickets, Results: []*pb.Assignment{{Connection: "1.2.3.4:5"}},
+			Outcome: state.Outcome{Connection: "1.2.3.4:5", Holder: "one", Readable: time.Minute}})
+		if err != nil || ended.Status != state.MatchReleased {
+			t.Fatal(ended.Status, err)
+		}
+		after, err := h.s.Credit(t.Context(), project)
+		if must(t, err); fmt.Sprint(before) != fmt.Sprint(after) {
+			t.Errorf("the targets were %v and are %v", before, after)
+		}
+	})
+}
+
+// A target that is closed while none of its matches is counted is tried again soon: nothing else will open it.
+func TestClosedTargetWithoutMatchesIsTriedAgainSoon(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		h.claim(1, "")
+		must(t, h.s.ForgetCredit(t.Context(), project)) // as after a failover
+		h.refuse(h.open[0])
+		h.expect("closed", 0, 1)
+		h.now = h.now.Add(time.Second)
+		h.expect("after a pause", 1, 1)
 	})
 }

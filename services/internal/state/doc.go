@@ -24,6 +24,9 @@
 //	                   '-' before those whose end without a match is told
 //	large      hash    sizes of bodies over 1 KiB by ticket, until the ticket is deleted; of outcomes by 'o:' and their
 //	                   match; total: their sum
+//	largeplayers (large_players)
+//	           hash    of each large ticket its size and a digest of the player to whom it counts; by 'p:' and the
+//	                   digest the sum of that player
 //	rates      hash    when each bucket of a rate limit is full again, in microseconds;
 //	                   period: when the newest hash of players' buckets begins
 //	players:0, players:1 (players_0, players_1)
@@ -53,6 +56,8 @@
 //	                   y [ANNOUNCED]: an event told of it
 //	                   k [CONTESTED]: the lease passed from one holder to another, so it may have two servers
 //	                   w [USED]: the connection of the server that its tickets use, if it is contested
+//	                   t [COUNTED]: the target that it counts to
+//	                   r [ASKED_BY]: the replication id of the Redis by which its players are asked
 //	o:<match> (outcome)
 //	           hash    b [BODY]: what the results of a match have in common, if that is over 1 KiB
 //	outcomes   zset    outcomes by the time when they are deleted
@@ -63,6 +68,7 @@
 //	                   eighths; o: [OPEN] how many are; d: [DUE] from when on one more may be claimed;
 //	                   l: [WAITED] matches were not claimed, 2: there is room again; t: [TOLD] when an event told of it;
 //	                   and s [SWEPT]: when it was last looked for targets that are not used
+//	served     zset    targets that proposals say, by about when hosting gave the last server of each
 //	returns (deallocations)
 //	           zset    ended matches that may have a server, or a second one, by the time when it is to be deallocated
 //
@@ -105,13 +111,15 @@
 //	partycodes (party_codes)
 //	           hash    the party that each code lets players join
 //	partysweeps (party_sweeps)
-//	           hash    s [SWEPT]: when parties were last looked at; p [PATIENCE]: until when nobody is silent
+//	           hash    s [SWEPT]: when parties were last looked at; p [PATIENCE]: until when nobody is silent;
+//	                   r [SWEPT_BY]: the replication id of the Redis in which they were
 //
 // Signs of life, where tickets end that nobody asks for (signs.go):
 //
 //	signs      zset    tickets by when somebody asked for them last; those that ended meanwhile, too
 //	signsweeps (sign_sweeps)
-//	           hash    s [SWEPT]: when silent tickets were last looked for; p [PATIENCE]: until when none is silent
+//	           hash    s [SWEPT]: when silent tickets were last looked for; p [PATIENCE]: until when none is silent;
+//	                   r [SWEPT_BY]: the replication id of the Redis in which they were
 //
 // Changes and events (feed.go, follow.go, snapshot.go, wait.go, event.go, history.go):
 //

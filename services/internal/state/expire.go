@@ -60,7 +60,12 @@ func (s *Store) releaseLarge(ctx context.Context, k keys) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	some = slices.DeleteFunc(some, func(id string) bool { return id == "total" })
+	counted, err := s.redis.HRandField(ctx, k.largePlayers(), releaseBatch).Result()
+	if err != nil {
+		return unavailable(err)
+	}
+	counted = slices.DeleteFunc(counted, func(id string) bool { return strings.HasPrefix(id, playerMark) })
+	some = slices.DeleteFunc(append(some, counted...), func(id string) bool { return id == "total" })
 	c := s.call(ticketReleaseScript, k, ids{})
 	for _, name := range some {
 		match, isOutcome := strings.CutPrefix(name, outcomeMark)

@@ -390,7 +390,7 @@ func (s *Store) PutCredit(ctx context.Context, project string, credit map[string
 
 // OpenTarget lets many matches of a match's target be open.
 func (s *Store) OpenTarget(ctx context.Context, project string, m *pb.Match) error {
-	return s.redis.HSet(ctx, keysOf(project).credit(), "w:"+targetName(m), 8_000_000).Err()
+	return s.redis.HSet(ctx, keysOf(project).credit(), "w:"+TargetOf(m).name(), 8_000_000).Err()
 }
 
 // MatchKeys counts the matches of a project that are stored, and the sets that list ended ones.

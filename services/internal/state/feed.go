@@ -61,7 +61,9 @@ func (s *Store) nameFeed(ctx context.Context, k keys) error {
 	if err != nil || name != "" {
 		return err
 	}
-	if err := s.feeds.SetNX(ctx, k.feedName(), uuid.NewString(), 0).Err(); err != nil && !isFull(err) {
+	// A runner may call SETNX and not SET: it must not change a name.
+	named := redis.NewBoolCmd(ctx, "setnx", k.feedName(), uuid.NewString())
+	if err := s.feeds.Process(ctx, named); err != nil && !isFull(err) {
 		return err
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -16,9 +17,25 @@ func keyDigest(player, key string) string {
 	return string(digest[:digestSize])
 }
 
-// TicketOfKey reads the ticket that a create of a player with an Idempotency-Key made. Errors: NotFound when no such
-// key is remembered, or the ticket has ended.
-func (s *Store) TicketOfKey(ctx context.Context, project, player, key string) (*Ticket, error) {
+// CreatedBefore is the ticket that the same request of a player with an Idempotency-Key created, "" if none is
+// remembered.
+func (s *Store) CreatedBefore(ctx context.Context, project, player, key string, request []byte) (string, error) {
+	value, err := s.ofKey(ctx, project, player, key)
+	ticket, same := strings.CutPrefix(value, requestDigest(request))
+	if err != nil || !same {
+		return "", err
+	}
+	return ticket, nil
+}
+
+// requestDigest is what is kept of a request with an Idempotency-Key.
+func requestDigest(request []byte) string {
+	digest := sha256.Sum256(request)
+	return string(digest[:digestSize])
+}
+
+// ofKey is what is kept of a key: the digest of the request, and the ticket; "" if it is not remembered.
+func (s *Store) ofKey(ctx context.Context, project, player, key string) (string, error) {
 	k, digest := keysOf(project), keyDigest(player, key)
 	for _, turn := range []string{"0", "1"} {
 		value, err := s.redis.HGet(ctx, k.idempotency(turn), digest).Result()
@@ -26,11 +43,24 @@ func (s *Store) TicketOfKey(ctx context.Context, project, player, key string) (*
 			continue
 		}
 		if err != nil {
-			return nil, unavailable(err)
+			return "", unavailable(err)
 		}
 		if len(value) <= digestSize {
-			return nil, corrupt("Idempotency-Key", errors.New("its value has no ticket"))
+			return "", corrupt("Idempotency-Key", errors.New("its value has no ticket"))
 		}
+		return value, nil
+	}
+	return "", nil
+}
+
+// TicketOfKey reads the ticket that a create of a player with an Idempotency-Key made. Errors: NotFound when no such
+// key is remembered, or the ticket has ended.
+func (s *Store) TicketOfKey(ctx context.Context, project, player, key string) (*Ticket, error) {
+	value, err := s.ofKey(ctx, project, player, key)
+	if err != nil {
+		return nil, err
+	}
+	if value != "" {
 		return s.Ticket(ctx, project, value[digestSize:])
 	}
 	return nil, problem.New(problem.NotFound, "no ticket was created with this Idempotency-Key lately")

@@ -17,12 +17,14 @@ func (k keys) ticket(id string) string     { return string(k) + "t:" + id }
 func (k keys) waiting() string             { return string(k) + "waiting" }
 func (k keys) resolved() string            { return string(k) + "resolved" }
 func (k keys) large() string               { return string(k) + "large" }
+func (k keys) largePlayers() string        { return string(k) + "largeplayers" }
 func (k keys) outcome(id string) string    { return string(k) + "o:" + id }
 func (k keys) outcomes() string            { return string(k) + "outcomes" }
 func (k keys) match(id string) string      { return string(k) + "m:" + id }
 func (k keys) claims() string              { return string(k) + "claims" }
 func (k keys) outbox() string              { return string(k) + "outbox" }
 func (k keys) credit() string              { return string(k) + "credit" }
+func (k keys) served() string              { return string(k) + "served" }
 func (k keys) ended() string               { return string(k) + "ended" }
 func (k keys) deallocations() string       { return string(k) + "returns" }
 func (k keys) backfill(id string) string   { return string(k) + "bf:" + id }
@@ -91,8 +93,8 @@ var keyNames = map[string]keyName{
 	"ticket": {"t:", ofTicket}, "match": {"m:", ofMatch}, "outcome": {"o:", ofMatch},
 	"backfill": {"bf:", ofBackfill}, "proposals": {"bp:", ofBackfill}, "joined": {"bj:", ofBackfill},
 	"feed_seq": {"seq", noID}, "history_seq": {"told", noID}, "deallocations": {"returns", noID},
-	"backfill_sizes": {"backfillsizes", noID},
-	"party":          {"pa:", ofParty}, "party_players": {"partyplayers", noID}, "party_codes": {"partycodes", noID},
+	"backfill_sizes": {"backfillsizes", noID}, "large_players": {"largeplayers", noID},
+	"party": {"pa:", ofParty}, "party_players": {"partyplayers", noID}, "party_codes": {"partycodes", noID},
 	"party_sweeps": {"partysweeps", noID}, "sign_sweeps": {"signsweeps", noID},
 	"config_names": {"confignames", noID}, "config_changes": {"configchanges", noID},
 	"config_history": {"confighistory", noID}, "players_0": {"players:0", noID}, "players_1": {"players:1", noID},

@@ -156,3 +156,71 @@ func TestBytesOfTicketsThatOthersDeletedAreFound(t *testing.T) {
 		t.Errorf("%d bytes are counted, want those of one ticket; of 50 it was %d", large(t, s), before)
 	})
 }
+
+// A player has a share of the memory for large tickets, so that a few accounts do not take all of it.
+func TestLargeTicketsOfAPlayerHaveAShare(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Limits: state.Limits{TicketMemory: 1}})
+		c, n := s.Creator(nil), 0
+		by := func(size int, owner string, players ...string) *pb.Ticket {
+			n++
+			one := bulky(fmt.Sprint("t", n), n, size)
+			one.Owner = owner
+			for _, player := range players {
+				one.Players = append(one.Players, &pb.Player{Id: player})
+			}
+			return one
+		}
+		fill := func(want int, owner string, players ...string) {
+			t.Helper()
+			stored, err := 0, error(nil)
+			for ; stored < 10; stored++ {
+				if err = c.Create(t.Context(), project, by(30<<10, owner, players...)); err != nil {
+					break
+				}
+			}
+			if tooMuch(t, err, "player-ticket-memory"); stored != want {
+				t.Errorf("%s %v: %d tickets of 30 KiB fit into 128 KiB", owner, players, stored)
+			}
+		}
+		fill(4, "ada")
+		must(t, c.Create(t.Context(), project, by(100, "ada")))
+		// A ticket that names players counts to the first of them: a game service acts for many.
+		fill(4, "lobby", "bob", "ada")
+		fill(4, "lobby", "carol")
+		for _, owner := range []string{"ada", "bob"} {
+			kindOf(t, c.Create(t.Context(), project, by(30<<10, owner)), problem.Limited)
+		}
+		// What ends makes room.
+		must(t, second(s.DeleteTicket(t.Context(), project, "t1", "")))
+		must(t, c.Create(t.Context(), project, by(30<<10, "ada")))
+		for i := range n {
+			if _, err := s.DeleteTicket(t.Context(), project, fmt.Sprint("t", i+1), ""); err != nil {
+				kindOf(t, err, problem.NotFound)
+			}
+		}
+		contents, err := s.Contents(t.Context())
+		must(t, err)
+		for key, content := range contents {
+			if strings.Contains(key, "large") {
+				t.Errorf("without tickets, %s has %s", key, content)
+			}
+		}
+	})
+}
+
+// A process of an older version deletes a ticket without knowing of its player. The sum is right again after a while.
+func TestSharesForgetTicketsThatAreGone(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Limits: state.Limits{TicketMemory: 1}})
+		one := bulky("t", 1, 60<<10)
+		must(t, s.Creator(nil).Create(t.Context(), project, one))
+		must(t, s.DropTicket(t.Context(), project, "t"))
+		must(t, s.Do(t.Context(), "HDEL", "mm:{"+project+"}:large", "t"))
+		must(t, second(s.Expire(t.Context(), project, time.Hour, time.Minute, 10)))
+		contents, err := s.Contents(t.Context())
+		if must(t, err); contents["mm:{"+project+"}:largeplayers"] != "" {
+			t.Errorf("what is kept: %s", contents["mm:{"+project+"}:largeplayers"])
+		}
+	})
+}

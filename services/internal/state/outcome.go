@@ -19,8 +19,11 @@ type outcome struct {
 	body   []byte
 }
 
-// outcomeMark is OUTCOME of script/include/names.lua.
-const outcomeMark = "o:"
+// outcomeMark and playerMark are OUTCOME and OF_PLAYER of script/include/names.lua.
+const (
+	outcomeMark = "o:"
+	playerMark  = "p:"
+)
 
 // sharedBy is what all results of a proposal have, see package assignment.
 func sharedBy(p *pb.Proposal) *pb.Assignment {

@@ -41,46 +41,59 @@ func (s *Store) CreateParty(ctx context.Context, project string, p *pb.Party, l 
 		return err
 	}
 	p.Revision = 1
-	changed, err := s.putParty(ctx, project, nil, p, l)
-	if err == nil && changed {
+	_, err := s.putParty(ctx, project, nil, p, l, Leaving{})
+	if errors.Is(err, errOtherParty) {
 		return problem.New(problem.Conflict, "there is a party of this id")
 	}
 	return err
 }
 
+// EndedSearch is the search that a change of a party ended.
+type EndedSearch struct {
+	// Ticket is that of the search, "" for none.
+	Ticket string
+	// Declined: that ended the acceptance of its match. EndAcceptances does the rest.
+	Declined bool
+}
+
 // ChangeParty reads a party, calls change with a copy of it, and writes the result with the next revision. When another
 // caller wrote it meanwhile, it starts again. change returns nil to delete the party. It may return the party as it
-// was: then nothing is written. Errors: those of change, NotFound, ErrHeard, and those of CreateParty.
+// was: then nothing is written. If the result does not name the party's search, that ends in the same step, unless it
+// has its result: by says who leaves it. Errors: those of change, NotFound, ErrHeard, those of CreateParty but
+// ErrCodeTaken, and Conflict when a player would join while a match asks those of the search. After an error nothing
+// has changed.
 func (s *Store) ChangeParty(
-	ctx context.Context, project, id string, l PartyLimits, change func(*pb.Party) (*pb.Party, error),
-) (*pb.Party, error) {
+	ctx context.Context, project, id string, l PartyLimits, by Leaving, change func(*pb.Party) (*pb.Party, error),
+) (*pb.Party, EndedSearch, error) {
 	for {
 		before, err := s.Party(ctx, project, id)
 		if err != nil {
-			return nil, err
+			return nil, EndedSearch{}, err
 		}
 		after, err := change(proto.CloneOf(before))
 		if err != nil || proto.Equal(before, after) {
-			return after, err
+			return after, EndedSearch{}, err
 		}
 		if after != nil {
 			after.Revision = before.GetRevision() + 1
 		}
-		changed, err := s.putParty(ctx, project, before, after, l)
-		if err != nil || !changed {
-			return after, err
+		ended, err := s.putParty(ctx, project, before, after, l, by)
+		if errors.Is(err, errOtherParty) || errors.Is(err, ErrCodeTaken) {
+			continue
 		}
+		return after, ended, err
 	}
 }
 
-// putParty writes a party. It is true when the party is not what before says.
+// putParty writes a party, and ends the search that it does not name any more. Errors: errOtherParty when the party is
+// not what before says.
 func (s *Store) putParty(
-	ctx context.Context, project string, before, after *pb.Party, l PartyLimits,
-) (changed bool, err error) {
+	ctx context.Context, project string, before, after *pb.Party, l PartyLimits, by Leaving,
+) (ended EndedSearch, err error) {
 	var body []byte
 	if after != nil {
 		if body, err = partyBody(after); err != nil {
-			return false, err
+			return ended, err
 		}
 	}
 	k, read := keysOf(project), ""
@@ -88,44 +101,94 @@ func (s *Store) putParty(
 		read = strconv.FormatInt(before.GetRevision(), 10)
 	}
 	joined, left := partyDifference(before, after), partyDifference(after, before)
-	c := s.call(partyPutScript, k, ids{ofParty: partyID(before, after)},
-		"id", partyID(before, after),
-		"read", read,
-		"next_revision", after.GetRevision(),
-		"body", body,
-		"silence", l.Silence.Milliseconds(),
-		"only_silent", l.OnlySilent,
-		"limit", l.Parties,
-		"may_create", s.mayAdd(ctx, k),
-		"old_code", before.GetCode(),
-		"new_code", after.GetCode(),
-		"joined", len(joined))
-	for _, player := range slices.Concat(joined, left) {
-		c.args = append(c.args, player)
+	search := before.GetSearch().GetTicket()
+	if after.GetSearch().GetTicket() == search {
+		search = ""
 	}
-	reply, err := s.run(ctx, c)
-	if err != nil {
-		return false, err
+	var match string
+	var pauses Pauses
+	for range maxAttempts {
+		c := s.call(partyPutScript, k, ids{ofParty: partyID(before, after), ofTicket: search, ofMatch: match},
+			"id", partyID(before, after),
+			"read", read,
+			"next_revision", after.GetRevision(),
+			"body", body,
+			"silence", l.Silence.Milliseconds(),
+			"only_silent", l.OnlySilent,
+			"limit", l.Parties,
+			"may_create", s.mayAdd(ctx, k),
+			"old_code", before.GetCode(),
+			"new_code", after.GetCode(),
+			"ticket_id", search,
+			"match_id", match,
+			"leaver", by.By,
+			"by_service", flag(by.Service),
+			"told_time", by.Readable.Milliseconds(),
+			"waiting_event", s.cancelled("waiting"),
+			"claimed_event", s.cancelled("claimed"),
+			"resolved_event", s.cancelled("resolved"),
+			"proposed_event", s.cancelled("proposed"),
+			"first_pause", pauses.First.Milliseconds(),
+			"longest_pause", pauses.Longest.Milliseconds(),
+			"pause_limit", PausedPlayers,
+			"missing", strings.Join(by.Decline, "\n"),
+			"joined", len(joined))
+		for _, player := range slices.Concat(joined, left) {
+			c.args = append(c.args, player)
+		}
+		reply, err := s.run(ctx, c)
+		if err != nil {
+			return ended, err
+		}
+		r, err := listOf(reply, 1)
+		if err != nil {
+			return ended, err
+		}
+		switch verdict, _ := r[0].(string); verdict {
+		case "again":
+			if r, err = listOf(reply, 2); err != nil {
+				return ended, err
+			}
+			match, _ = r[1].(string)
+			if pauses, err = s.pausesOf(ctx, project); err != nil {
+				return ended, err
+			}
+		case "ok":
+			if r, err = listOf(reply, 3); err != nil {
+				return ended, err
+			}
+			if r[1] == int64(1) {
+				ended = EndedSearch{Ticket: search, Declined: r[2] == int64(1)}
+			}
+			return ended, nil
+		default:
+			return ended, partyRefusal(verdict, l)
+		}
 	}
-	verdict, _ := reply.(string)
+	return ended, busyTicket()
+}
+
+// partyRefusal is the error of a verdict of party_put.lua.
+func partyRefusal(verdict string, l PartyLimits) error {
 	if player, is := strings.CutPrefix(verdict, "@"); is {
-		return false, problem.New(problem.Conflict, "player %q is in a party already, and must leave it first", player)
+		return problem.New(problem.Conflict, "player %q is in a party already, and must leave it first", player)
 	}
 	switch verdict {
-	case "ok":
-		return false, nil
 	case "changed":
-		return true, nil
+		return errOtherParty
 	case "short":
-		return false, shortOfMemory(nil)
+		return shortOfMemory(nil)
 	case "code":
-		return false, ErrCodeTaken
+		return ErrCodeTaken
 	case "heard":
-		return false, ErrHeard
+		return ErrHeard
+	case "asked":
+		return problem.New(problem.Conflict, "a match asks the players of the party whether they accept it: join when they "+
+			"have answered")
 	default:
 		e := problem.New(problem.Limited, "the project has %d parties, the most it may have", l.Parties)
 		e.RetryAfter, e.Limit = drainDelay, &problem.Limit{Name: "parties", Amount: l.Parties}
-		return false, e
+		return e
 	}
 }
 

@@ -46,20 +46,28 @@ func joins(player string) func(*pb.Party) (*pb.Party, error) {
 	}
 }
 
+// change changes a party for nobody in particular.
+func change(
+	t *testing.T, s *state.Store, id string, l state.PartyLimits, how func(*pb.Party) (*pb.Party, error),
+) error {
+	t.Helper()
+	_, _, err := s.ChangeParty(t.Context(), project, id, l, state.Leaving{}, how)
+	return err
+}
+
 func TestPlayerIsInOneParty(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		must(t, s.CreateParty(t.Context(), project, partyOf("1", "ada", "bob"), fewParties))
 		kindOf(t, s.CreateParty(t.Context(), project, partyOf("2", "bob"), fewParties), problem.Conflict)
 		must(t, s.CreateParty(t.Context(), project, partyOf("2", "eve"), fewParties))
-		_, err := s.ChangeParty(t.Context(), project, "2", fewParties, joins("ada"))
-		kindOf(t, err, problem.Conflict)
+		kindOf(t, change(t, s, "2", fewParties, joins("ada")), problem.Conflict)
 		for _, player := range []string{"ada", "bob"} {
-			must(t, second(s.ChangeParty(t.Context(), project, "1", fewParties, leaves(player))))
+			must(t, change(t, s, "1", fewParties, leaves(player)))
 		}
-		_, err = s.Party(t.Context(), project, "1")
+		_, err := s.Party(t.Context(), project, "1")
 		kindOf(t, err, problem.NotFound)
-		must(t, second(s.ChangeParty(t.Context(), project, "2", fewParties, joins("ada"))))
+		must(t, change(t, s, "2", fewParties, joins("ada")))
 		for player, want := range map[string]string{"ada": "2", "bob": "", "eve": "2"} {
 			if id, err := s.PartyOf(t.Context(), project, player); err != nil || id != want {
 				t.Errorf("%s is in party %q, %v, want %q", player, id, err, want)
@@ -87,7 +95,7 @@ func TestPartiesHaveLimits(t *testing.T) {
 			err, state.ErrCodeTaken) {
 			t.Errorf("a code that is taken: %v", err)
 		}
-		_, err := s.ChangeParty(t.Context(), project, "0", fewParties, func(p *pb.Party) (*pb.Party, error) {
+		err := change(t, s, "0", fewParties, func(p *pb.Party) (*pb.Party, error) {
 			p.Members[0].Properties = map[string][]byte{"save": make([]byte, state.MaxPartySize)}
 			return p, nil
 		})
@@ -110,7 +118,7 @@ func TestRacesInPartiesLoseNobody(t *testing.T) {
 			player := fmt.Sprint("player ", i)
 			for _, id := range []string{"1", "2"} {
 				racing.Go(func() {
-					_, err := s.ChangeParty(t.Context(), project, id, fewParties, joins(player))
+					err := change(t, s, id, fewParties, joins(player))
 					switch {
 					case err == nil:
 						joined.Add(1)
@@ -170,7 +178,7 @@ func TestSilentMembersAreFound(t *testing.T) {
 		remove := func(player string) error {
 			limits := fewParties
 			limits.OnlySilent = true
-			return second(s.ChangeParty(t.Context(), project, "1", limits, leaves(player)))
+			return change(t, s, "1", limits, leaves(player))
 		}
 		must(t, s.CreateParty(t.Context(), project, partyOf("1", "ada", "bob"), fewParties))
 		// Nobody has looked before, so nobody is silent for a minute.

@@ -38,17 +38,25 @@ func (s *Store) pausesOf(ctx context.Context, project string) (Pauses, error) {
 
 // paused is the error of a verdict that a player pauses: "paused" and its number from 1.
 func (c *creation) paused(v verdict) error {
-	name := c.owner
-	if n, err := strconv.Atoi(strings.TrimPrefix(v.reason, pausedMark)); err == nil && c.players != "" {
-		if names := strings.Split(c.players, "\n"); n >= 1 && n <= len(names) {
-			name = names[n-1]
-		}
-	}
+	name := c.playerAt(strings.TrimPrefix(v.reason, pausedMark))
 	e := problem.New(problem.Limited, "player %q declined a match or did not answer it, and may search again in %v", name,
 		v.after.Round(time.Second)+time.Second).Exceeds("acceptance.pause")
 	e.RetryAfter = v.after
 	return e
 }
 
-// pausedMark is how such a verdict begins.
-const pausedMark = "paused "
+// playerAt is the player of a creation with a number from 1.
+func (c *creation) playerAt(number string) string {
+	if n, err := strconv.Atoi(number); err == nil && c.players != "" {
+		if names := strings.Split(c.players, "\n"); n >= 1 && n <= len(names) {
+			return names[n-1]
+		}
+	}
+	return c.owner
+}
+
+// pausedMark is how such a verdict begins, and absentMark that of a member of a party who was not heard of since.
+const (
+	pausedMark = "paused "
+	absentMark = "absent "
+)

@@ -17,8 +17,11 @@ type rights struct {
 	scripts []lazyScript
 	// calls are the commands that the account calls without a script.
 	calls string
-	// reads and adds are the keys that the account reads and writes without a script.
-	reads, adds []string
+	// reads and adds are the keys that the account reads and writes without a script. own are those for which it has
+	// ownCalls besides, which would overwrite others.
+	reads, adds, own []string
+	// raises tells that the account notes the schema of what is stored.
+	raises bool
 	// writes are the keys that scripts only write, consults those that they only read, and changes those that they read
 	// and write.
 	writes, changes, consults []string
@@ -26,6 +29,9 @@ type rights struct {
 
 // every makes patterns for the keys of all projects.
 const every = keys("mm:{*}:")
+
+// ownCalls are the commands that an account calls for keys of its own.
+const ownCalls = "+set +getdel"
 
 // anyID stands for the id in a key.
 const anyID = "*"
@@ -43,7 +49,7 @@ func tickets() []string {
 }
 
 func matchKeys() []string {
-	return []string{every.match(anyID), every.claims(), every.outbox(), every.ended(), every.credit()}
+	return []string{every.match(anyID), every.claims(), every.outbox(), every.ended(), every.credit(), every.served()}
 }
 
 func fillings() []string {
@@ -67,7 +73,8 @@ func permissions() map[string]rights {
 			consults: []string{every.settings(), every.queues()},
 			// Matches and claims have what players say to a match that asks them.
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
-				every.resolved(), every.large(), every.results(), every.party(anyID), every.byPlayer(), every.idempotency(anyID),
+				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.byPlayer(),
+				every.idempotency(anyID),
 				every.match(anyID), every.claims(), every.pauses(anyID), every.signs(), every.signSweeps()}),
 		},
 		catalog.Config: {
@@ -91,13 +98,16 @@ func permissions() map[string]rights {
 				every.streams()},
 		},
 		catalog.Runner: {
-			calls: "smembers hgetall hmget zscan xread mget set getdel",
+			// It names a feed that has no name, and changes none.
+			calls: "smembers hgetall hmget zscan xread mget setnx",
 			reads: slices.Concat([]string{global.projects(), every.functions(), every.ticket(anyID), every.waiting(),
 				every.large(), every.backfill(anyID), every.backfills(), every.backfillSizes()},
-				feedKeys(), []string{every.feedName(), every.feedSeq(), every.secret(anyID)}),
-			adds: []string{every.feedName(), every.secret(anyID)},
+				feedKeys(), []string{every.feedName(), every.feedSeq()}),
+			adds: []string{every.feedName()},
+			own:  []string{every.secret(anyID)},
 		},
 		catalog.Director: {
+			raises: true,
 			scripts: []lazyScript{
 				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchClaimBackfillScript, matchReleaseScript,
 				acceptanceEndScript, matchAssignScript,
@@ -114,8 +124,8 @@ func permissions() map[string]rights {
 			reads:  []string{every.configs(), every.functions(), every.unused(), every.settings()},
 			writes: feedKeys(),
 			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
-				every.large(), every.byPlayer(), every.lease(), every.published(), every.waits(), every.report(),
-				every.pauses(anyID),
+				every.large(), every.largePlayers(), every.byPlayer(), every.lease(), every.published(), every.waits(),
+				every.report(), every.pauses(anyID),
 				every.unserved(), every.configChanges(), every.configHistory(), global.projects(), global.directors()}),
 			// Scripts check whether the config has changed since the match was made, and which queues are served.
 			consults: []string{every.revisions(), every.queues()},
@@ -128,7 +138,7 @@ func permissions() map[string]rights {
 			reads:  []string{global.projects()},
 			writes: events,
 			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
-				every.large()}),
+				every.large(), every.largePlayers()}),
 		},
 		catalog.Party: {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
@@ -138,7 +148,8 @@ func permissions() map[string]rights {
 			reads:  []string{every.outcome(anyID), every.backfill(anyID)},
 			writes: events,
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
-				every.resolved(), every.large(), every.results(), every.party(anyID), every.parties(), every.partyPlayers(),
+				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.parties(),
+				every.partyPlayers(),
 				every.partyCodes(), every.partySweeps(), every.byPlayer(), every.idempotency(anyID), every.match(anyID),
 				every.claims(), every.pauses(anyID), every.signs()}),
 			consults: []string{every.settings(), every.queues()},
@@ -151,6 +162,7 @@ func permissions() map[string]rights {
 			writes: events,
 			// Claims have the matches that ask players whether they go to a running game.
 			changes: slices.Concat(counters(), tickets(), fillings(), []string{global.projects(), every.large(),
+				every.largePlayers(),
 				every.rates(), every.claims()}),
 		},
 	}
@@ -169,8 +181,8 @@ var redisCall = regexp.MustCompile(`redis\.p?call\(\s*['"]([A-Za-z]+)['"]`)
 
 // ACLRules returns what an account may do as rules of a Redis ACL, without name and password. It is "" for an account
 // that does not use Redis. %R~ precedes keys that are only read, %W~ keys that are only written. In parentheses are
-// more sets of rights: what CheckSchema does, and which keys scripts may declare. What they do with the keys is limited
-// by the first set.
+// more sets of rights: what CheckSchema does, what is done with keys of the account's own, and which keys scripts may
+// declare. What they do with the keys is limited by the first set.
 func ACLRules(name string) string {
 	switch name {
 	case account.Operator:
@@ -191,7 +203,14 @@ func ACLRules(name string) string {
 
 func rulesOf(all ...rights) string {
 	commands, reads, writes, scriptKeys := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	schema, own := "+get", []string(nil)
 	for _, r := range all {
+		if r.raises {
+			schema = "+get +set"
+		}
+		for _, key := range r.own {
+			own = append(own, "~"+key)
+		}
 		for _, command := range strings.Fields(connecting + " " + r.calls) {
 			commands[command] = true
 		}
@@ -227,7 +246,10 @@ func rulesOf(all ...rights) string {
 		}
 		rules = append(rules, right+key)
 	}
-	rules = append(rules, "(+get +set ~"+global.schema()+")")
+	rules = append(rules, "("+schema+" ~"+global.schema()+")")
+	if len(own) > 0 {
+		rules = append(rules, "("+ownCalls+" "+strings.Join(own, " ")+")")
+	}
 	if len(scriptKeys) > 0 {
 		second := []string{"+eval", "+evalsha"}
 		for _, key := range slices.Sorted(maps.Keys(scriptKeys)) {

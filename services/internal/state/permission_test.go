@@ -97,7 +97,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:resolved", fill + " ticket party", fill + " ticket party"},
 		{"mm:{p}:results", change, change},
 		{"mm:{p}:feed", "runner", change},
-		{"mm:{p}:feedname", "ticket runner backfill", "runner"},
+		{"mm:{p}:feedname", "ticket runner backfill", nobody},
 		{"mm:{p}:secret:1", "runner", "runner"},
 		{"mm:{p}:seq", "ticket runner director allocator backfill party", change},
 		{"mm:{p}:streams", change + " config registry", change + " config registry"},
@@ -132,6 +132,9 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:bf:1", "runner director allocator backfill party", fill},
 		{"mm:{p}:backfillsizes", "runner director allocator backfill", fill},
 		{"mm:{p}:large", "ticket runner director allocator backfill party", change},
+		{"mm:{p}:largeplayers", change, change},
+		{"mm:{p}:credit", match, match},
+		{"mm:{p}:served", match, match},
 		{"mm:{p}:backfills", "runner director allocator backfill", fill},
 		{"mm:{p}:bp:1", fill, fill},
 		{"mm:{p}:bj:1", fill, fill},
@@ -146,8 +149,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:projects", "ticket config registry runner director allocator backfill party",
 			"ticket config registry director backfill party"},
 		{"mm:directors", "director", "director"},
-		{"mm:schema", "ticket config registry runner director allocator backfill party",
-			"ticket config registry runner director allocator backfill party"},
+		{"mm:schema", "ticket config registry runner director allocator backfill party", "director"},
 		{"mm:{p}:other", nobody, nobody},
 		{"mm:other", nobody, nobody},
 		{"other", nobody, nobody},
@@ -169,7 +171,8 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 			return strings.Join(in, " ")
 		}
 		if got := of("HGET %[1]s f,HGETALL %[1]s,HMGET %[1]s f,HKEYS %[1]s,GET %[1]s,MGET %[1]s,SMEMBERS %[1]s,ZSCORE " +
-			"%[1]s m,ZRANGE %[1]s 0 1,ZSCAN %[1]s 0,XREAD STREAMS %[1]s 0,XRANGE %[1]s - +"); got != sorted(test.readers) {
+			"%[1]s m,ZRANGE %[1]s 0 1,ZSCAN %[1]s 0,XREAD STREAMS %[1]s 0,XRANGE %[1]s - +,GETDEL %[1]s"); got !=
+			sorted(test.readers) {
 			t.Errorf("%s is read by %q, want %q", test.key, got, test.readers)
 		}
 		if got := of("HSET %[1]s f v,HDEL %[1]s f,SET %[1]s v,SADD %[1]s m,ZADD %[1]s 1 m,ZREM %[1]s m,XADD %[1]s * f " +
@@ -238,7 +241,9 @@ func TestOtherCommandsAreRefused(t *testing.T) {
 	}
 	refuse(catalog.Runner, script("return 1"), []any{"EVALSHA", strings.Repeat("0", 40), 0}, []any{"HSET", "mm:{p}:t:1",
 		"s", "r"}, []any{"XADD", "mm:{p}:feed", "*", "f", "v"},
-		[]any{"HGETALL", "mm:{p}:configs"}, []any{"HSET", "mm:{p}:functions", "f", "v"}, []any{"DEL", "mm:{p}:feedname"})
+		[]any{"HGETALL", "mm:{p}:configs"}, []any{"HSET", "mm:{p}:functions", "f", "v"}, []any{"DEL", "mm:{p}:feedname"},
+		[]any{"SET", "mm:{p}:feedname", "v"}, []any{"GETDEL", "mm:{p}:feedname"}, []any{"SET", "mm:schema", "999"},
+		[]any{"SETNX", "mm:schema", "999"}, []any{"SETNX", "mm:{p}:secret:1", "v"}, []any{"SET", "mm:projects", "v"})
 	// The director's scripts read a config's revision and do not change it.
 	refuse(catalog.Director, script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:revisions"), []any{"HSET",
 		"mm:{p}:revisions", "f", "v"})

@@ -9,32 +9,82 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/test/proxy"
 )
 
+// serveFrom starts a Redis on what is stored in a folder.
+func serveFrom(t *testing.T, dir string) *embedded.Redis {
+	t.Helper()
+	r, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: dir, AOF: true,
+		Log: slog.New(slog.DiscardHandler)})
+	if err != nil || !r.Persistent() {
+		t.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+// A replica that lagged takes over so fast that no call fails. What players said, or that they were heard of, may be
+// lost: nobody is taken for silent.
+func TestNobodyIsSilentBecauseOfATakeover(t *testing.T) {
+	here, there := filepath.Join(t.TempDir(), "here"), filepath.Join(t.TempDir(), "there")
+	redis := serveFrom(t, here)
+	s := opener(t, redis.URL())(state.Options{})
+	revision, terms := setUp(t, s)
+	create(t, s, "a", "b", "c")
+	mustClaim(t, s, terms, offer(revision, "m", "a", "b"))
+	must(t, s.CreateParty(t.Context(), project, partyOf("1", "ada", "bob"), fewParties),
+		s.Hear(t.Context(), project, []string{"c"}))
+	var now time.Time
+	look := func(s *state.Store) (silent, unheard int) {
+		t.Helper()
+		_, found, err := s.At(now).SweepParties(t.Context(), project, time.Minute, 15*time.Second)
+		must(t, err)
+		ended, err := s.At(now).EndUnheard(t.Context(), project, time.Minute, 15*time.Second, time.Minute)
+		must(t, err)
+		return len(found), ended.Ended
+	}
+	for now = epoch0; now.Before(epoch0.Add(59 * time.Second)); now = now.Add(10 * time.Second) {
+		look(s)
+	}
+	must(t, redis.Close(), os.CopyFS(there, os.DirFS(here)))
+	later := opener(t, serveFrom(t, here).URL())(state.Options{}).At(epoch0.Add(5 * time.Second))
+	mustSay(t, later, false, true, "a")
+	replica := opener(t, serveFrom(t, there).URL())(state.Options{})
+	ended := endAcceptances(t, replica.At(epoch0.Add(20*time.Second)))
+	if len(ended.Failed) != 1 || len(ended.Ended) != 0 {
+		t.Errorf("tickets ended as silent: %+v", ended)
+	}
+	isWaiting(t, replica, "a", "b", "c")
+	now = epoch0.Add(time.Minute)
+	if silent, unheard := look(replica); silent+unheard > 0 {
+		t.Errorf("%d parties have silent members, %d tickets end", silent, unheard)
+	}
+	silent := 0
+	for range 8 {
+		now = now.Add(10 * time.Second)
+		found, _ := look(replica)
+		silent += found
+	}
+	if silent == 0 {
+		t.Error("nobody is silent any more")
+	}
+}
+
 // A lagging replica replaces Redis while a reader is between two reads. Before the next read its feed is longer than
 // what the reader has read, so the feed itself shows no difference.
 func TestReaderNoticesAReplicaThatLagged(t *testing.T) {
-	serve := func(dir string) *embedded.Redis {
-		t.Helper()
-		r, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{Dir: dir, AOF: true,
-			Log: slog.New(slog.DiscardHandler)})
-		if err != nil || !r.Persistent() {
-			t.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
-		}
-		t.Cleanup(func() { _ = r.Close() })
-		return r
-	}
 	here, there := filepath.Join(t.TempDir(), "here"), filepath.Join(t.TempDir(), "there")
-	redis := serve(here)
+	redis := serveFrom(t, here)
 	s := opener(t, redis.URL())(state.Options{})
 	create(t, s, "a", "b")
 	isWaiting(t, s, "a", "b") // a reader names the feed
 	must(t, redis.Close(), os.CopyFS(there, os.DirFS(here)))
-	redis, replica := serve(here), serve(there)
+	redis, replica := serveFrom(t, here), serveFrom(t, there)
 
 	var now atomic.Pointer[embedded.Redis]
 	now.Store(redis)

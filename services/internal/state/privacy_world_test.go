@@ -138,6 +138,19 @@ func (w *privacy) claim(claims ...*state.Claim) {
 	}
 }
 
+// servedIn lets hosting give a server of a region that a function names.
+func (w *privacy) servedIn(region, ticket string) {
+	w.t.Helper()
+	c := claim(w.revision, "m-served", ticket)
+	c.Match.Proposal.Hosting = &pb.HostingOverride{Region: region}
+	w.claim(c)
+	ended, err := w.store.EndMatch(w.t.Context(), project, state.Ending{Match: c.Match, Tickets: c.Tickets,
+		Results: []*pb.Assignment{{Connection: "c:1"}}, Outcome: state.Outcome{Connection: "c:1", Readable: time.Minute}})
+	if err != nil || ended.Status != state.MatchActive {
+		w.t.Fatal(ended.Status, err)
+	}
+}
+
 // plant lets the player be in everything that stores names. Only her tickets "mine…" and "played" are hers alone.
 func (w *privacy) plant() {
 	t, s := w.t, w.store
@@ -154,7 +167,7 @@ func (w *privacy) plant() {
 	} {
 		w.make(one)
 	}
-	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
 		w.make(forPlayers("other-"+name, "other "+name))
 	}
 	must(t, s.Hear(t.Context(), project, []string{"mine", "shared"}))
@@ -164,6 +177,7 @@ func (w *privacy) plant() {
 		direct(w.revision, "m-owner", "c:1", "played-as-owner", "other-d"),
 		direct(w.revision, "m-lobby", "c:1", "mine-lobby", "other-e"))
 	must(t, leave(t, s, "told", gone, true))
+	w.servedIn("eu", "other-h")
 
 	// Her parties: one keeps her out, and one that she leads searches.
 	first := w.as("zoe", "POST", "", `{}`)

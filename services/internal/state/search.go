@@ -18,6 +18,8 @@ type partyWrite struct {
 	id, read string
 	revision int64
 	body     []byte
+	// noted is for how long it is not noted again that a member was heard of.
+	noted time.Duration
 }
 
 // errOtherParty means that a party is not what the caller read.
@@ -26,10 +28,11 @@ var errOtherParty = errors.New("the party was changed")
 // StartSearch creates the ticket of a party's search, and writes the party with it, whose revision is the one that was
 // read. settings are the project's settings by which it was decided. changed is true when the party or the project has
 // other ones by now: nothing was done then. ended are the tickets that the search replaced. Errors: as of
-// Creator.CreateAs, but that the party may be too large (Invalid). Results are readable for as long.
+// Creator.CreateAs, but that the party may be too large (Invalid), and a member may have missed a match and not been
+// heard of since (Conflict): that is noted again after a time. Results are readable for as long.
 func (s *Store) StartSearch(
 	ctx context.Context, project string, p *pb.Party, t *pb.Ticket, settings *pb.ProjectSettings,
-	readable time.Duration,
+	readable, noted time.Duration,
 ) (changed bool, position uint64, ended []string, err error) {
 	if err := s.HasMemory(ctx, project); err != nil {
 		return false, 0, nil, err
@@ -45,7 +48,8 @@ func (s *Store) StartSearch(
 	}
 	one := newCreation(Creation{Ticket: t, Settings: settings.GetRevision(), Lists: ListsOf(settings),
 		Ends: EndsOf(settings, readable), Pauses: PausesOf(settings)}, body)
-	one.party = partyWrite{id: p.GetId(), read: strconv.FormatInt(read, 10), revision: p.GetRevision()}
+	one.party = partyWrite{id: p.GetId(), read: strconv.FormatInt(read, 10), revision: p.GetRevision(),
+		noted: noted}
 	if one.party.body, err = partyBody(p); err != nil {
 		return false, 0, nil, err
 	}

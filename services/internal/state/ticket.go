@@ -183,25 +183,22 @@ type Leaving struct {
 
 // Leave does the same, and tells whether that ended the acceptance of the ticket's match: EndAcceptances does the rest.
 func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position uint64, declined bool, err error) {
-	cancelled := func(state string) []byte {
-		return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: state})
-	}
 	var match string
 	var pauses Pauses
 	for range maxAttempts {
 		reply, err := s.runShared(ctx, project, s.call(ticketDeleteScript, keysOf(project),
 			ids{ofTicket: l.Ticket, ofMatch: match},
-			"id", l.Ticket,
+			"ticket_id", l.Ticket,
 			"match_id", match,
 			"player", l.Player,
 			"keeps", flag(l.Keeps),
 			"leaver", l.By,
 			"by_service", flag(l.Service),
 			"told_time", l.Readable.Milliseconds(),
-			"waiting_event", cancelled("waiting"),
-			"claimed_event", cancelled("claimed"),
-			"resolved_event", cancelled("resolved"),
-			"proposed_event", cancelled("proposed"),
+			"waiting_event", s.cancelled("waiting"),
+			"claimed_event", s.cancelled("claimed"),
+			"resolved_event", s.cancelled("resolved"),
+			"proposed_event", s.cancelled("proposed"),
 			"first_pause", pauses.First.Milliseconds(),
 			"longest_pause", pauses.Longest.Milliseconds(),
 			"pause_limit", PausedPlayers,
@@ -226,7 +223,16 @@ func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position 
 		position, err = positionOf(r[1])
 		return position, len(r) > 2, err
 	}
-	return 0, false, &problem.Error{Kind: problem.Unavailable, RetryAfter: answerDelay,
+	return 0, false, busyTicket()
+}
+
+// cancelled is the event of a ticket that is deleted, by the state that it is in.
+func (s *Store) cancelled(state string) []byte {
+	return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: state})
+}
+
+func busyTicket() error {
+	return &problem.Error{Kind: problem.Unavailable, RetryAfter: answerDelay,
 		Detail: "the ticket changes too fast, try again"}
 }
 

@@ -35,7 +35,8 @@ type answerKey struct {
 // rules are the limits that there are: those of use and rates (packages ratelimit and state), and those of what a
 // request has, or a project in all, by the name of their flag where they have one (problem.Error.Exceeds).
 var rules = []string{
-	"waiting", "results", "ticket-memory", "player", "project", "reads", "deletes", "configs", "functions", "uploads",
+	"waiting", "results", "ticket-memory", "player-ticket-memory", "player", "project", "reads", "deletes", "configs",
+	"functions", "uploads",
 	"log-reads", "pinned-uploads", "upload-note", "backfill", "backfill-memory", "restarts",
 	"body", "bodies", "ticket-players", "game-players", "max-attributes", "max-properties", "claimed-properties",
 	"name-length", "max-pools", "max-filters", "segments", "attribute-rules", "property-rules", "max-configs",

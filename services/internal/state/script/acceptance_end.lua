@@ -1,12 +1,13 @@
 -- Ends the acceptance of a match. When all players accepted, the match goes on: one that needs a server is in the
 -- outbox from now on. Otherwise the match ends. Its tickets whose players declined end, and when the time is
 -- over also those whose players did not answer. All others wait again at their old age. Nobody is taken for silent who
--- may have found nobody who takes answers: then those who did not answer wait again, too. The backfill ticket that was
+-- may have found nobody who takes answers, or whose answer another Redis may have had: then those who did not answer
+-- wait again, too. The backfill ticket that was
 -- created with the match is deleted, and the tickets that were proposed to that wait again too. The backfill ticket of
 -- a running game to which the players would have gone is shown to functions again. When that game changed or ended
 -- meanwhile, the match ends, and nobody is silent.
 -- Full: runs
--- Uses: time, change, large, listed, ended, backfill, proposal, credit, pause
+-- Uses: time, change, large, listed, ended, backfill, proposal, credit, pause, primary
 -- KEYS: waiting, resolved, claims, outbox, match, backfill, proposals, joined, proposed, backfills,
 --       then ticket… (those of the match, then those that are proposed to the backfill ticket)
 -- ARGV: match_id, told_time (for how long an end is told), claim_time (until the tickets wait again), acceptance (for
@@ -19,7 +20,8 @@
 --         between; 'other', 0 when the players may still answer or were not asked; or 'again' and the ids of the
 --         proposed tickets
 local now, due = millis(), redis.call('ZSCORE', claims, match_id)
-local state = redis.call('HGET', match, STATE)
+local state, counted, asked_by = unpack(redis.call('HMGET', match, STATE, COUNTED, ASKED_BY))
+counted = counted or target_of(target)
 if not due or tonumber(due) > now or state ~= OFFERED and state ~= ACCEPTED and state ~= DECLINED then
   return {'other', 0}
 end
@@ -28,7 +30,7 @@ if state == ACCEPTED then
   if target == '' then
     return {'accepted', 0} -- it ends in one step with its results, or with its proposal to a running game
   end
-  local known, fields = {ASKED, AGREED, DEADLINE}, redis.call('HKEYS', match)
+  local known, fields = {ASKED, AGREED, DEADLINE, ASKED_BY}, redis.call('HKEYS', match)
   for _, field in ipairs(fields) do
     if string.sub(field, 1, #ANSWER) == ANSWER then
       known[#known + 1] = field
@@ -44,10 +46,10 @@ if state == ACCEPTED then
   for _, ticket in each_ticket(1, count) do
     redis.call('HDEL', ticket, ASKED)
   end
-  redis.call('HSET', match, STATE, CLAIMED)
+  redis.call('HSET', match, STATE, CLAIMED, COUNTED, counted)
   redis.call('ZADD', claims, now + claim_time, match_id)
   redis.call('ZADD', outbox, now, match_id)
-  open_match(target)
+  open_match(counted)
   return {'accepted', 0}
 end
 
@@ -58,7 +60,7 @@ if has_backfill and not are_proposed(count + 1) then
   return again()
 end
 local silent, said = state == OFFERED and not has_changed, {}
-local is_known = now - watched <= tonumber(redis.call('HGET', match, DEADLINE)) - acceptance
+local is_known = now - watched <= tonumber(redis.call('HGET', match, DEADLINE)) - acceptance and asked_by == primary()
 local answers = redis.call('HGETALL', match)
 for i = 1, #answers, 2 do
   said[answers[i]] = answers[i + 1]
@@ -107,7 +109,7 @@ redis.call('ZREM', claims, match_id)
 redis.call('DEL', match)
 -- The target may have been closed for everybody but this match.
 if target ~= '' then
-  reopen_target(target, now)
+  reopen_target(counted, now)
 end
 -- because adds field 8 of pb.Event.
 local function because(encoded, reason)

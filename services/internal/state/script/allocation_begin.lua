@@ -45,7 +45,7 @@ for _ = 1, tonumber(match_count) do
           requeue(KEYS[k + j], ticket, times[j], changes, scores)
         end
       end
-      end_of_match(target, ends, '', now)
+      end_of_match(counted_to(m.state, m.counted, target), ends, '', now)
       release({OUTCOME .. id})
       redis.call('DEL', m.key)
       dropped[#dropped + 1] = id

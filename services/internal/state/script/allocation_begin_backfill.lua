@@ -40,7 +40,7 @@ if not begun and #ids < count then
   end
   wait_again(scores)
   local ends = {}
-  end_of_match(target, ends, '', now)
+  end_of_match(counted_to(m.state, m.counted, target), ends, '', now)
   note_ends(ends)
   release({OUTCOME .. match_id})
   redis.call('DEL', match)

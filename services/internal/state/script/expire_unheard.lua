@@ -1,6 +1,6 @@
 -- Ends tickets that wait and that nobody asked for in a long while: their players are gone.
 -- Full: runs
--- Uses: time, change, large, listed, ended, expiry
+-- Uses: time, primary, change, large, listed, ended, expiry
 -- KEYS: waiting, resolved, signs, sign_sweeps, then ticket…
 -- ARGV: silence (for how many milliseconds nobody asked), gap (after how many milliseconds without a call nobody was
 --       listened to), kept (for how many milliseconds that is known, at most), told_time (for how many milliseconds the
@@ -8,11 +8,12 @@
 -- Result: of how many tickets signs are known, of how many they are not any more, number ended, feed position (0 when
 --         none was), then the ids of those whose end is told
 --
--- Nobody is taken for silent because nobody listened. After a gap, and after a jump of the clock, all have their whole
--- time again. So they have when many seem to be silent and nobody at all is heard: the way to us may be broken.
+-- Nobody is taken for silent because nobody listened. All have their whole time again after a gap, after a jump of the
+-- clock, and after another Redis took over, which may not have heard them. So they have when many seem to be silent and
+-- nobody at all is heard: the way to us may be broken.
 local now = millis()
 silence, gap = tonumber(silence), tonumber(gap)
-local swept, patience = unpack(redis.call('HMGET', sign_sweeps, SWEPT, PATIENCE))
+local swept, patience, swept_by = unpack(redis.call('HMGET', sign_sweeps, SWEPT, PATIENCE, SWEPT_BY))
 swept, patience = tonumber(swept), tonumber(patience or 0)
 local silent, forgotten = {}, 0
 for _, ticket, id in each_ticket() do
@@ -34,11 +35,12 @@ if number == 0 then
   return {0, forgotten, 0, 0}
 end
 local newest = tonumber(redis.call('ZREVRANGE', signs, 0, 0, 'WITHSCORES')[2])
-local nobody_listened = not swept or now - swept > gap or swept > now
+local is_here = primary()
+local nobody_listened = not swept or now - swept > gap or swept > now or swept_by ~= is_here
 local nobody_is_heard = #silent >= MANY_SILENT and newest < now - silence / 2
 if nobody_listened or nobody_is_heard then
   patience = now + silence
-  redis.call('HSET', sign_sweeps, PATIENCE, patience)
+  redis.call('HSET', sign_sweeps, PATIENCE, patience, SWEPT_BY, is_here)
 end
 redis.call('HSET', sign_sweeps, SWEPT, now)
 redis.call('PEXPIRE', sign_sweeps, kept)

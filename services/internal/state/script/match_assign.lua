@@ -44,7 +44,10 @@ for i = 1, tonumber(match_count) do
     elseif outcome ~= '' then
       release({OUTCOME .. id})
     end
-    local room = end_of_match(target, ends, answer, now)
+    local room = end_of_match(counted_to(m.state, m.counted, target), ends, answer, now)
+    if connection ~= '' then
+      note_served(target, now)
+    end
     result[2 * i - 1], result[2 * i] = room and 'room' or 'ok', table.concat(flags)
     local kept = end_match(m, connection ~= '' and #assigned > 0, contested, expiry, memory, now)
     if kept then

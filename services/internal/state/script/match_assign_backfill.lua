@@ -33,8 +33,12 @@ if has_backfill and not are_proposed(count + 1) then
 end
 
 local ends = {}
-local result, ids = {end_of_match(target, ends, answer, now) and 'room' or 'ok'}, {}
+local counted = counted_to(m.state, m.counted, target)
+local result, ids = {end_of_match(counted, ends, answer, now) and 'room' or 'ok'}, {}
 note_ends(ends)
+if connection ~= '' then
+  note_served(target, now)
+end
 for i, ticket, id, assignment in each_ticket(1, count) do
   if is_claimed(ticket, match_id) then
     resolve(ticket, assignment)

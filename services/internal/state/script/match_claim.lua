@@ -1,7 +1,7 @@
 -- Claims the tickets of a batch of matches, each match all or nothing, for the director that holds the lease. A match
 -- without hosting is assigned at once, unless its players are asked first.
 -- Full: runs
--- Uses: time, change, large, credit, player, acceptance
+-- Uses: time, change, large, credit, player, primary, acceptance
 -- KEYS: waiting, claims, outbox, resolved, lease, revisions, then for each match: its key, that of its outcome, and the
 --       keys of its tickets
 -- ARGV: epoch, claim_time (until the tickets wait again), readable (for how long the results are) (both in
@@ -12,8 +12,9 @@
 --       is written later), compare ('' = its tickets have no player in common), number of assignments (1 for all
 --       tickets, or one for each), assignments
 -- Result: feed position (0 when no match was claimed), then for each match 'ok', 'config' (changed or deleted), 'full'
---         (too many are claimed, or the outcomes are too large), 'hosting' (it has no servers for more matches),
---         'players' (one of them is in two of its tickets) or the id of a ticket that does not wait
+--         (too many are claimed, or the outcomes are too large), 'players' (one of them is in two of its tickets),
+--         'hosting' (it has no servers for more matches), 'target' (nor for those of which it never had one) or the id
+--         of a ticket that does not wait
 -- Error: STALE when the lease has another epoch
 -- mistake epoch: epoch = redis.call('HGET', lease, 'epoch')
 if redis.call('HGET', lease, 'epoch') ~= epoch then
@@ -38,24 +39,29 @@ for i = 1, tonumber(match_count) do
     result[i + 1] = 'config'
   elseif body ~= '' and room <= 0 or size > 0 and not has_space(added + size, bytes_limit) then
     result[i + 1] = 'full'
-  elseif target ~= '' and not has_server(target, targets, now) then
-    result[i + 1] = 'hosting'
   elseif compare ~= '' and has_player_twice(k + 2, k + 1 + count) then
     result[i + 1] = 'players'
   else
+    result[i + 1] = 'ok'
+  end
+  local counted, refusal = '', nil
+  if target ~= '' and result[i + 1] == 'ok' then
+    counted, refusal = server_of(target, targets, now)
+    result[i + 1] = refusal or 'ok'
+  end
+  if result[i + 1] == 'ok' then
     if body ~= '' then
       room = room - 1
     end
     added = added + size
     local match = {number = i, key = k, id = id, tickets = tickets, ids = {}, event = event, body = body,
-      target = target, acceptance = acceptance, size = size, outcome = outcome, before_assignments = a + 12,
+      counted = counted, acceptance = acceptance, size = size, outcome = outcome, before_assignments = a + 12,
       assignments = tonumber(assignments)}
     for ticket_id in string.gmatch(tickets, '[^ ]+') do
       all[#all + 1] = ticket_id
       table.insert(match.ids, ticket_id)
     end
     matches[#matches + 1] = match
-    result[i + 1] = 'ok'
   end
   k, a = k + 2 + count, a + 13 + assignments
 end
@@ -102,9 +108,10 @@ local events, assigned, claimed, sent, taken, count, resulted = {}, {}, {}, {}, 
 for _, match in ipairs(matches) do
   if result[match.number + 1] == 'ok' then
     if match.acceptance ~= '' then
-      offer(KEYS[match.key], match.id, match.body, match.key + 2, match.key + 1 + #match.ids, match.acceptance, now)
-      if match.target ~= '' then
-        targets[match.target].offered = true
+      offer(KEYS[match.key], match.id, match.body, match.key + 2, match.key + 1 + #match.ids, match.acceptance, now,
+        match.counted)
+      if match.counted ~= '' then
+        targets[match.counted].offered = true
       end
       claimed[#claimed + 1] = now + match.acceptance
       claimed[#claimed + 1] = match.id
@@ -112,8 +119,8 @@ for _, match in ipairs(matches) do
       for j = 1, #match.ids do
         redis.call('HSET', ticket_key(match, j), STATE, CLAIMED, RESERVED_BY, match.id)
       end
-      redis.call('HSET', KEYS[match.key], BODY, match.body, STATE, CLAIMED)
-      targets[match.target].claimed = targets[match.target].claimed + 1
+      redis.call('HSET', KEYS[match.key], BODY, match.body, STATE, CLAIMED, COUNTED, match.counted)
+      targets[match.counted].claimed = targets[match.counted].claimed + 1
       claimed[#claimed + 1] = now + claim_time
       claimed[#claimed + 1] = match.id
       sent[#sent + 1] = now

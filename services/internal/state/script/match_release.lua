@@ -12,8 +12,8 @@
 -- Result: 1 when it was released, 0 when its deadline has not passed, another holder has it, or it had ended; feed
 --         position (0 when no ticket waits again); or 'again', the ids of the proposed tickets
 local now, deadline = millis(), redis.call('ZSCORE', claims, match_id)
-local state, current, lease_expires, contested =
-  unpack(redis.call('HMGET', match, STATE, HOLDER, LEASE_EXPIRES, CONTESTED))
+local state, current, lease_expires, contested, counted =
+  unpack(redis.call('HMGET', match, STATE, HOLDER, LEASE_EXPIRES, CONTESTED, COUNTED))
 -- mistake overdue: deadline = deadline and deadline + 20000
 if not deadline or (holder == '' and tonumber(deadline) > now) or (holder ~= '' and current and current ~= holder) then
   return {0, 0}
@@ -26,7 +26,7 @@ end
 redis.call('ZREM', claims, match_id)
 redis.call('ZREM', outbox, match_id)
 local ends = {}
-end_of_match(target, ends, '0', now)
+end_of_match(counted_to(state, counted, target), ends, '0', now)
 note_ends(ends)
 release({OUTCOME .. match_id})
 if may_have_server == '1' or contested or (may_have_server == '' and state == ALLOCATING) then
@@ -41,7 +41,7 @@ if may_have_server == '1' or contested or (may_have_server == '' and state == AL
   end
   redis.call('ZADD', deallocations, due, match_id)
   redis.call('HSET', match, STATE, RELEASED)
-  redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE)
+  redis.call('HDEL', match, HOLDER, LEASE_EXPIRES, DEADLINE, COUNTED)
 else
   redis.call('DEL', match)
 end

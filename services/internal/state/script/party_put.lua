@@ -1,43 +1,66 @@
 -- Creates, replaces or deletes a party, if it is still what the caller read. A player is in one party at most, and a
--- code lets players join one party.
+-- code lets players join one party. A search that the party does not name any more ends in the same step, unless it has
+-- its result: as ticket_delete.lua says. Nobody joins while a match asks the players of the search: a stranger must not
+-- decline it.
 -- Full: runs
--- Uses: time
--- KEYS: party, parties, party_players, party_codes
+-- Uses: time, change, large, listed, ended, acceptance, pause, leave
+-- KEYS: party, parties, party_players, party_codes, waiting, resolved, claims, match (that asks the players of the
+--       search), ticket (of the search that ends)
 -- ARGV: id, read (the revision that the caller read, '' = none), next_revision, body ('' = delete), silence (for how
 --       many milliseconds members may be silent), only_silent (1 = nobody leaves who was heard of in that time), limit
---       (of parties), may_create (0 = Redis is short of memory), old_code, new_code, joined (how many of the players
---       join; the others leave), then player
--- Result: 'ok', 'changed' (read again), 'heard' (so nobody leaves), 'full', 'short' (of memory), 'code' (it is another
---         party's), or a player who is in a party already, behind '@'
+--       (of parties), may_create (0 = Redis is short of memory), old_code, new_code, ticket_id (of the search that
+--       ends, '' = none), match_id ('' = unknown, or none), leaver (who ends it, '' = nobody of it), by_service ('1' =
+--       with a service token), told_time (for how many milliseconds its end is), waiting_event, claimed_event,
+--       resolved_event, proposed_event (by the state it is in), first_pause, longest_pause (in milliseconds, 0 =
+--       players do not pause who declined), pause_limit, missing (those of its players who decline by that, with
+--       newlines between), joined (how many of the players join; the others leave), then player
+-- Result: 'ok', 1 when the search ended, else 0, and 1 when that ended the acceptance of its match, else 0; 'again' and
+--         the match that asks its players; or 'changed' (read again), 'heard' (so nobody leaves), 'full', 'short' (of
+--         memory), 'code' (it is another party's), 'asked' (so nobody joins), or a player who is in a party already,
+--         behind '@'
 local current = redis.call('HGET', party, VERSION) or ''
 if current ~= read then
-  return 'changed'
+  return {'changed'}
 end
 if body ~= '' and current == '' then
   if may_create == '0' then
-    return 'short'
+    return {'short'}
   end
   if redis.call('ZCARD', parties) >= tonumber(limit) then
-    return 'full'
+    return {'full'}
   end
 end
 if body ~= '' and new_code ~= old_code and redis.call('HEXISTS', party_codes, new_code) == 1 then
-  return 'code'
+  return {'code'}
 end
 local first_left = first_arg + joined
 for n = first_arg, first_left - 1 do
   -- mistake twofold: do break end
   if redis.call('HEXISTS', party_players, ARGV[n]) == 1 then
-    return '@' .. ARGV[n]
+    return {'@' .. ARGV[n]}
   end
 end
 local now = millis()
 if only_silent == '1' then
   for n = first_left, #ARGV do
     if math.min(tonumber(redis.call('HGET', party, HEARD .. ARGV[n])), now) + silence > now then
-      return 'heard'
+      return {'heard'}
     end
   end
+end
+local ended, declined = 0, 0
+if ticket_id ~= '' then
+  if joined ~= '0' then
+    local state, asks = unpack(redis.call('HMGET', ticket, STATE, ASKED))
+    if state == CLAIMED and asks then
+      return {'asked'}
+    end
+  end
+  local left = leave(ticket, match, '', '1')
+  if left[1] == 'again' then
+    return left
+  end
+  ended, declined = left[1] ~= '' and 1 or 0, left[3] or 0
 end
 if body == '' then
   redis.call('DEL', party)
@@ -62,4 +85,4 @@ for n = first_arg, #ARGV do
     end
   end
 end
-return 'ok'
+return {'ok', ended, declined}

@@ -1,16 +1,18 @@
 -- Finds parties that may have members who were silent for too long. Nobody is taken for silent because nobody listened:
--- after a gap, all members have their whole time again.
+-- after a gap, all members have their whole time again. So they have after another Redis took over, which may not have
+-- heard them.
 -- Full: runs
--- Uses: time
+-- Uses: time, primary
 -- KEYS: parties, party_sweeps
 -- ARGV: silence, gap (both in milliseconds), count (of parties)
 -- Result: number of parties, then the ids of those to look at
 local now = millis()
-local swept, patience = unpack(redis.call('HMGET', party_sweeps, SWEPT, PATIENCE))
+local swept, patience, swept_by = unpack(redis.call('HMGET', party_sweeps, SWEPT, PATIENCE, SWEPT_BY))
 swept, patience = tonumber(swept), tonumber(patience or 0)
-if not swept or now - swept > tonumber(gap) or swept > now then
+local is_here = primary()
+if not swept or now - swept > tonumber(gap) or swept > now or swept_by ~= is_here then
   patience = now + silence
-  redis.call('HSET', party_sweeps, PATIENCE, patience)
+  redis.call('HSET', party_sweeps, PATIENCE, patience, SWEPT_BY, is_here)
 end
 redis.call('HSET', party_sweeps, SWEPT, now)
 local number = redis.call('ZCARD', parties)

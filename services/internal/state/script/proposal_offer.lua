@@ -2,7 +2,7 @@
 -- director that holds the lease. Until they have answered, functions are not shown the backfill ticket: none sends
 -- others to the same places. Its server learns nothing. What the function saw counts as for proposal_create.lua.
 -- Full: runs
--- Uses: time, change, large, backfill, player, acceptance, roster, propose
+-- Uses: time, change, large, backfill, player, primary, acceptance, roster, propose
 -- KEYS: waiting, claims, lease, revisions, match, backfills, backfill, proposals, then ticket…
 -- ARGV: epoch, max_matches (that may be claimed, 0 = no limit), config, revision, backfill_id, generation,
 --       new_body ('=' and what the function made of the backfill ticket, '' = nothing), max_proposed (tickets),
@@ -38,7 +38,7 @@ for _, _, id in each_ticket() do
   changes[#changes + 1] = '-' .. id
   changes[#changes + 1] = ''
 end
-offer(match, match_id, body, first_key, #KEYS, acceptance, now)
+offer(match, match_id, body, first_key, #KEYS, acceptance, now, '')
 redis.call('ZADD', claims, now + acceptance, match_id)
 if outcome_size ~= '0' then
   count_outcome(match_id, outcome_size)

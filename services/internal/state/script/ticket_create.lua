@@ -11,21 +11,23 @@
 -- KEYS: waiting, resolved, claims, settings, party, rates, players_0, players_1, keys_0, keys_1, by_player, queues,
 --       then ticket…
 -- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
---       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit
---       (of all large bodies, 0 = none), settings_revision (of the settings that the caller decided by), party_read
---       (the party's revision that the caller read, '' = no party), party_revision, party_body (of the party with
---       its search), event, replaced_event, listing (1 = list the tickets of each player), player_limit (how many a
---       player may have without a result, 0 = any), when_reached (refuse or replace), ends_told ('1' = those of the
---       tickets are), told_time (for how many milliseconds an end is), longest_pause (in milliseconds, 0 = players do
---       not pause who missed a match), refuse_unserved ('1' = tickets in queues that no config serves are refused),
---       key_period (for how many microseconds keys are remembered at least, 0 = there are none), key_limit (how many, 0
---       = any), count, older_count, then id, owner, body, its_players ('' = the owner)…
+--       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of
+--       all large bodies, 0 = none), share (bytes of those of one player, 0 = any), settings_revision (of the settings
+--       that the caller decided by), party_read (the party's revision that the caller read, '' = no party),
+--       party_revision, party_body (of the party with its search), heard_every (for how many milliseconds it is not
+--       noted again that a member was heard of), event, replaced_event, listing (1 = list the tickets of each player),
+--       player_limit (how many a player may have without a result, 0 = any), when_reached (refuse or replace),
+--       ends_told ('1' = those of the tickets are), told_time (for how many milliseconds an end is), first_pause,
+--       longest_pause (in milliseconds, 0 = players do not pause who missed a match), refuse_unserved ('1' = tickets in
+--       queues that no config serves are refused), key_period (for how many microseconds keys are remembered at least,
+--       0 = there are none), key_limit (how many, 0 = any), count, older_count, then id, owner, body, its_players ('' =
+--       the owner)…
 -- Result: feed position (0 when none was created), then for each ticket that was not created: its number from 0,
---         'waiting', 'results', 'player', 'project', 'bytes' or 'keys', or 'paused ' and which of its players pauses
---         (from 1), and how many microseconds to wait (0 = unknown); or 'again' and a ticket that its key created,
---         'other' and such a ticket of another request, 'taken' and the ticket that its player has, 'unserved' and
---         those of its queues that no config serves, or 'older' and tickets that must be among the older ones, both
---         with spaces between;
+--         'waiting', 'results', 'player', 'project', 'bytes', 'share' or 'keys', or 'paused ' or 'absent ' and which of
+--         its players pauses (from 1), or did and was not heard of in the party since, and how many microseconds to
+--         wait (0 = unknown); or 'again' and a ticket that its key created, 'other' and such a ticket of another
+--         request, 'taken' and the ticket that its player has, 'unserved' and those of its queues that no config
+--         serves, or 'older' and tickets that must be among the older ones, both with spaces between;
 --         and for each ticket that was created: its number, 'ended' and the tickets that it replaced, if any;
 --         {-1} when the project has other settings, {-2} when the party is another one by now: then nothing was created
 if (redis.call('HGET', settings, REVISION) or '0') ~= settings_revision then
@@ -39,7 +41,7 @@ local created = math.floor(now / 1000)
 waiting_limit, results_limit = tonumber(waiting_limit), tonumber(results_limit)
 player_interval, player_burst = tonumber(player_interval), tonumber(player_burst)
 project_interval, project_burst = tonumber(project_interval), tonumber(project_burst)
-large_size, bytes_limit = tonumber(large_size), tonumber(bytes_limit)
+large_size, bytes_limit, share = tonumber(large_size), tonumber(bytes_limit), tonumber(share)
 key_period, count, older_count = tonumber(key_period), tonumber(count), tonumber(older_count)
 local room = math.huge
 if waiting_limit > 0 then
@@ -300,7 +302,7 @@ local function unserved_of(names)
   return table.concat(found, ' ')
 end
 
-local used, sizes, charged = nil, {}, false
+local used, sizes, charged, held, counted = nil, {}, false, {}, {}
 for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
   local size, limit, wait, key, print, ends, names = #body + #its_players, nil, 0, '', nil, nil, its_players
   local price = project_interval
@@ -348,9 +350,17 @@ for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
     local number = 0
     for name in string.gmatch(names == '' and owner or names, '[^\n]+') do
       number = number + 1
-      local left = 1000 * (pause_of(name, created) - created)
+      local ends, pauses = pause_of(name, created)
+      local left = 1000 * (ends - created)
       if left > wait then
         limit, wait = 'paused ' .. number, left
+      elseif party_read ~= '' and pauses > 0 and not limit then
+        -- A leader must not let a member miss one match after the other who is not there.
+        local began = ends - math.min(first_pause * 2 ^ math.min(pauses - 1, 30), longest_pause)
+        local heard = tonumber(redis.call('HGET', party, HEARD .. name) or 0)
+        if heard + heard_every < began then
+          limit, wait = 'absent ' .. number, 0
+        end
       end
     end
   end
@@ -375,13 +385,18 @@ for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
     limit, wait, ends = make_room(names)
   end
   if not limit and size > large_size then
-    used = used or large_bytes()
-    if bytes_limit > 0 and used + size > bytes_limit then
+    local player = player_of(owner, its_players)
+    used, held[player] = used or large_bytes(), held[player] or player_bytes(player)
+    if share > 0 and held[player] + size > share then
+      limit, wait = 'share', 0
+    elseif bytes_limit > 0 and used + size > bytes_limit then
       limit, wait = 'bytes', 0
     else
-      used = used + size
+      used, held[player] = used + size, held[player] + size
       sizes[#sizes + 1] = id
       sizes[#sizes + 1] = size
+      counted[#counted + 1] = id
+      counted[#counted + 1] = size .. ' ' .. player
     end
   end
   if limit then
@@ -448,6 +463,7 @@ if #ids > 0 then
   end
   if #sizes > 0 then
     keep(to_text(used), sizes)
+    keep_players(counted, held)
   end
   if #noted > 0 then
     redis.call('HSET', keys_now, unpack(noted))

@@ -12,4 +12,7 @@ for _, ticket, id in each_ticket() do
   end
 end
 release(gone)
+for _, id in ipairs(gone) do
+  release_player(id)
+end
 return #gone

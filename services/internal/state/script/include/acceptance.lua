@@ -1,17 +1,19 @@
 -- Functions of scripts that ask the players of a match whether they accept it. Until the acceptance ends, the match is
 -- among claims by the time until which they may answer, and by 0 when all accepted, or one declined or left. They use
--- player.
+-- player and primary.
 -- Reads: claims
 
--- offer claims tickets, whose keys are these of KEYS, for a match that asks their players.
-local function offer(match_key, id, body, from, to, time, now)
+-- offer claims tickets, whose keys are these of KEYS, for a match that asks their players. counted is the target that
+-- it will count to, '' = none.
+local function offer(match_key, id, body, from, to, time, now, counted)
   local asked = 0
   for i = from, to do
     redis.call('HSET', KEYS[i], STATE, CLAIMED, RESERVED_BY, id, ASKED, id)
     local _, newlines = string.gsub(names_of(KEYS[i]), '\n', '\n')
     asked = asked + newlines + 1
   end
-  redis.call('HSET', match_key, BODY, body, STATE, OFFERED, ASKED, asked, DEADLINE, now + time)
+  redis.call('HSET', match_key, BODY, body, STATE, OFFERED, ASKED, asked, DEADLINE, now + time, COUNTED, counted,
+    ASKED_BY, primary())
 end
 
 -- disagree ends the acceptance of a match, since somebody declined or left. It tells whether it did.

@@ -7,8 +7,9 @@
 -- holder still has it. It is nil when the holder gets it. Then come whether the allocation has begun, whether it was
 -- another holder's, and when the search for a server ends if it has begun.
 local function refuse_lease(m, duration, now)
-  local state, current, lease_expires, first_deadline =
-    unpack(redis.call('HMGET', m.key, STATE, HOLDER, LEASE_EXPIRES, DEADLINE))
+  local state, current, lease_expires, first_deadline, counted =
+    unpack(redis.call('HMGET', m.key, STATE, HOLDER, LEASE_EXPIRES, DEADLINE, COUNTED))
+  m.state, m.counted = state, counted
   if not state then
     return 'gone', 0
   elseif state == ASSIGNED then
@@ -44,7 +45,7 @@ end
 -- deallocate notes that a match has, or may have, a server that no ticket uses.
 local function deallocate(m, now)
   redis.call('HSET', m.key, STATE, RELEASED, BODY, m.body)
-  redis.call('HDEL', m.key, HOLDER, LEASE_EXPIRES, DEADLINE)
+  redis.call('HDEL', m.key, HOLDER, LEASE_EXPIRES, DEADLINE, COUNTED)
   redis.call('ZADD', deallocations, now, m.id)
   if m.call_lost == '1' then
     redis.call('HSET', m.key, CONFIRM, 1)
@@ -55,7 +56,9 @@ end
 -- refuse_end tells why a holder does not end a match: its status. It is nil when the holder ends it. Then comes whether
 -- the match may have two servers.
 local function refuse_end(m, now)
-  local state, current, contested, in_use = unpack(redis.call('HMGET', m.key, STATE, HOLDER, CONTESTED, USED))
+  local state, current, contested, in_use, counted =
+    unpack(redis.call('HMGET', m.key, STATE, HOLDER, CONTESTED, USED, COUNTED))
+  m.state, m.counted = state, counted
   if state == ASSIGNED then
     if in_use and m.connection ~= '' and m.connection ~= in_use then
       redis.call('HSET', m.key, BODY, m.body) -- a holder that had lost the lease got another server, later than most
@@ -97,7 +100,7 @@ local function end_match(m, used, contested, expiry, memory, now)
   else
     redis.call('HSET', m.key, STATE, used and ASSIGNED or RELEASED)
   end
-  redis.call('HDEL', m.key, BODY, HOLDER, LEASE_EXPIRES, DEADLINE)
+  redis.call('HDEL', m.key, BODY, HOLDER, LEASE_EXPIRES, DEADLINE, COUNTED)
   if contested and used then
     redis.call('HSET', m.key, BODY, m.body, USED, m.connection, CONFIRM, 1)
     redis.call('ZADD', deallocations, now, m.id)

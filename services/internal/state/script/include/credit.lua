@@ -3,14 +3,65 @@
 -- window closes when hosting has no server, and halves when a match ends without an answer. Every answer opens it: up
 -- to FIRST by a match, and beyond it by an eighth, if matches had to wait. A target is forgotten when none of its
 -- matches is open and it is as open as a new one.
--- KEYS: credit
+--
+-- What a proposal says of hosting may be a text of clients: a region that does not exist. Of such a match, scripts get
+-- two names with a space between: its target, and one that its config's hosting has for all targets of which it has
+-- given no server yet. The match counts to the second until one was given. So invented targets wait for each other, and
+-- take nothing from those that hosting serves, nor from other fleets of configs. The window of the shared one begins
+-- with UNSERVED, since an allocator asks for few servers of a fleet at once, and others need some of these places.
+-- KEYS: credit, served
 -- Reads: claims
+
+-- known_names has what target_of returned in this script.
+local known_names = {}
+
+-- target_of returns the target that a match counts to, and whether that is shared.
+local function target_of(names)
+  local own, shared = string.match(names, '^(%S+) (%S+)$')
+  if not own then
+    return names, false
+  end
+  if not known_names[names] then
+    known_names[names] = redis.call('ZSCORE', served, own) and own or shared
+  end
+  return known_names[names], known_names[names] == shared
+end
+
+-- counted_to returns the target that a match in this state counts to, '' = none. counted is what its claim noted, which
+-- is nothing if an older version claimed it.
+local function counted_to(state, counted, names)
+  if state ~= CLAIMED and state ~= ALLOCATING then
+    return ''
+  end
+  return counted or string.match(names, '^%S+') or ''
+end
+
+-- note_served notes that hosting gave a server of a match's target. Those that were not served for long make room.
+local function note_served(names, now)
+  local own = string.match(names, '^(%S+) ')
+  local last = own and tonumber(redis.call('ZSCORE', served, own) or 0)
+  if not own or last > now - UNUSED and last <= now then
+    return
+  end
+  if last == 0 and redis.call('ZCARD', served) >= KNOWN then
+    redis.call('ZREMRANGEBYSCORE', served, '-inf', now - MEMORY)
+    if redis.call('ZCARD', served) >= KNOWN then
+      return
+    end
+  end
+  redis.call('ZADD', served, now, own)
+end
+
+-- first_window returns the window of a new target. Names of shared ones begin with '~'.
+local function first_window(name)
+  return string.sub(name, 1, 1) == '~' and UNSERVED or FIRST
+end
 
 -- credit_of reads a target. The last result is whether it is known.
 local function credit_of(name)
   local window, open, due, waited = unpack(redis.call('HMGET', credit,
     WINDOW .. name, OPEN .. name, DUE .. name, WAITED .. name))
-  return tonumber(window or FIRST), tonumber(open or 0), tonumber(due or 0), waited, window or open
+  return tonumber(window or first_window(name)), tonumber(open or 0), tonumber(due or 0), waited, window or open
 end
 
 -- forget_target removes what is known of a target.
@@ -41,8 +92,10 @@ local function is_room_for_targets(now)
   return redis.call('HLEN', credit) < FIELDS
 end
 
--- has_server tells whether one more match may ask a target for a server. targets are those of the script.
-local function has_server(name, targets, now)
+-- server_of returns the target that one more match asks for a server, or nil and why it must wait: 'hosting' or, when
+-- its target shares what others were refused, 'target'. targets are those of the script.
+local function server_of(names, targets, now)
+  local name, is_shared = target_of(names)
   local t = targets[name]
   if not t then
     local window, open, due, waited, known = credit_of(name)
@@ -58,23 +111,23 @@ local function has_server(name, targets, now)
   end
   if t.room > 0 then
     t.room = t.room - 1
-    return true
+    return name
   elseif t.due > 0 and t.due <= now then
     t.due, t.retry = now + LOST, true
-    return true
+    return name
   end
   t.refused = true
-  return false
+  return nil, is_shared and 'target' or 'hosting'
 end
 
 -- close_target notes that a target has no server now. It tells whether that was not told for a while.
 local function close_target(name, now, pause)
-  local window, _, due = credit_of(name)
+  local window, open, due = credit_of(name)
   if window > 0 then
     redis.call('HSET', credit, WINDOW .. name, 0)
   end
   if due == 0 then
-    redis.call('HSET', credit, DUE .. name, now + LOST)
+    redis.call('HSET', credit, DUE .. name, now + (open > 0 and LOST or RETRY))
   end
   local told = tonumber(redis.call('HGET', credit, TOLD .. name) or 0)
   if told > now - pause and told <= now then
@@ -134,12 +187,12 @@ local function end_of_match(name, ends, answer, now)
   t.open = math.max(0, t.open - 1)
   if answer == '0' then
     t.window = t.window >= 16 and math.floor(t.window / 2) or 0
-  elseif answer == '1' and t.window < FIRST then
+  elseif answer == '1' and t.window < first_window(name) then
     t.window = t.window + 8
   elseif answer == '1' and t.waited then
     t.window = t.window + 1
   end
-  t.unused = t.open == 0 and t.window >= FIRST and not t.waited
+  t.unused = t.open == 0 and t.window >= first_window(name) and not t.waited
   if t.unused then
     return false
   elseif t.window < 8 and t.open == 0 then

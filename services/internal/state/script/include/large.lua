@@ -1,5 +1,5 @@
 -- Functions of scripts that create, match or delete tickets.
--- KEYS: large, outcomes
+-- KEYS: large, outcomes, large_players
 
 -- Tickets with a large body have its size in the hash large, and so have outcomes. Its 'total' is the sum. A project
 -- without such tickets has no hash, and pays one call for each script.
@@ -14,6 +14,39 @@ local function keep(total, sizes)
   redis.call('HSET', large, 'total', total, unpack(sizes))
 end
 
+-- Each large ticket counts to one player. The hash large_players has of each ticket its size and a digest of that
+-- player, with a space between, and of each digest the sum. So it is no list of players, and ends with the tickets.
+
+-- player_of returns a digest of the player to whom a ticket counts: the first that it names, or its owner.
+local function player_of(owner, its_players)
+  return string.sub(redis.sha1hex(string.match(its_players, '^[^\n]+') or owner), 1, 20)
+end
+
+-- player_bytes is the sum of a player.
+local function player_bytes(player)
+  return tonumber(redis.call('HGET', large_players, OF_PLAYER .. player) or 0)
+end
+
+-- keep_players adds tickets, a list of id, 'size player' pairs, and the new sums of their players.
+local function keep_players(tickets, sums)
+  for player, sum in pairs(sums) do
+    tickets[#tickets + 1] = OF_PLAYER .. player
+    tickets[#tickets + 1] = string.format('%.0f', sum)
+  end
+  redis.call('HSET', large_players, unpack(tickets))
+end
+
+-- release_player takes a ticket out of the sum of its player.
+local function release_player(id)
+  local size, player = string.match(redis.call('HGET', large_players, id) or '', '^(%d+) (%x+)$')
+  if size then
+    redis.call('HDEL', large_players, id)
+    if redis.call('HINCRBY', large_players, OF_PLAYER .. player, -size) <= 0 then
+      redis.call('HDEL', large_players, OF_PLAYER .. player)
+    end
+  end
+end
+
 -- release takes tickets and outcomes that were deleted out of the sum.
 local function release(ids)
   if #ids == 0 or redis.call('EXISTS', large) == 0 then
@@ -24,6 +57,7 @@ local function release(ids)
     local size = redis.call('HGET', large, id)
     if size then
       redis.call('HDEL', large, id)
+      release_player(id)
       freed = freed + tonumber(size)
     end
   end

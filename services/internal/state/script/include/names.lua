@@ -26,8 +26,9 @@ local ASKED, AGREED, ANSWER, YES, NO = 'q', 'g', 'p:', '1', '0'
 -- the one that its tickets use; the others are to be deallocated.
 local HOLDER, LEASE_EXPIRES, DEADLINE, SERVER, TRIES, CONFIRM, ANNOUNCED = 'h', 'u', 'e', 'v', 'n', 'z', 'y'
 local CONTESTED, USED = 'k', 'w'
--- And FIRST_TRY: when its deallocation was first tried.
-local FIRST_TRY = 'i'
+-- And FIRST_TRY: when its deallocation was first tried. COUNTED: the target that it counts to. ASKED_BY: the Redis by
+-- which its players are asked, see include/primary.lua.
+local FIRST_TRY, COUNTED, ASKED_BY = 'i', 't', 'r'
 -- Fields of a target, each before its name. WINDOW: how many of its matches may be open, in eighths. OPEN: how many
 -- are. DUE: from when on one more may be claimed. WAITED: matches were not claimed for want of servers, 1, and 2 when
 -- there is room again. TOLD: when an event told that it has no server.
@@ -38,6 +39,11 @@ local SWEPT = 's'
 -- the same if others of its matches are open: they may be lost. How many fields targets may have, and for how many
 -- milliseconds a target that is not used is kept beyond that. After how many milliseconds that is looked for again.
 local FIRST, RETRY, LOST, FIELDS, UNUSED, SWEEP = 1024, 1000, 60000, 4096, 600000, 1000
+-- Of how many targets that proposals name it is known that hosting served them, and for how many milliseconds beyond
+-- that.
+local KNOWN, MEMORY = 512, 86400000
+-- And the window, in eighths, that all others of a config's hosting share.
+local UNSERVED = 128
 -- Fields of a backfill ticket. BELONGS_TO: a match. CONNECTION: what its server named. ALLOCATED: what was allocated.
 -- ALLOCATING_FOR: the match that its server is being allocated for. PROPOSED_BODY: what functions made of BODY for the
 -- proposed tickets' sake.
@@ -76,6 +82,8 @@ local BECAME, UNKEPT, DELETED, VERSIONS, ALL_VERSIONS = 'c', 'n', 'd', 32, 1024
 -- Fields of a party. HEARD: before a member, when it was last heard of. And of the sweeps of parties: PATIENCE: until
 -- when nobody is taken for silent.
 local HEARD, PATIENCE = 'h:', 'p'
+-- And SWEPT_BY of all sweeps: the Redis that had the last one, see include/primary.lua.
+local SWEPT_BY = 'r'
 -- How many tickets that seem to be silent end only if somebody is heard.
 local MANY_SILENT = 8
 
@@ -100,8 +108,8 @@ local NAME = 40
 -- How many bytes of the history an event and an id may take each before they count.
 local PLAIN = 64
 
--- What comes before the id of an outcome in the hash of large tickets.
-local OUTCOME = 'o:'
+-- What comes before the id of an outcome in the hash of large tickets, and before a player in that of their players.
+local OUTCOME, OF_PLAYER = 'o:', 'p:'
 -- For how many milliseconds an outcome is kept beyond its results: those who read a result read it after that.
 local OUTCOME_SLACK = 60000
 -- The same for a result that waits for an allocation: no allocation takes longer.
