@@ -73,8 +73,7 @@ func (s *keySet) find(ctx context.Context, kid string) (key, error) {
 		return k, nil
 	}
 	if s.keys.Load() == nil {
-		return key{}, &problem.Error{Kind: problem.Unavailable, Detail: "the keys to verify this token are not available",
-			RetryAfter: loadEvery}
+		return key{}, problem.New(problem.Unavailable, "the keys to verify this token are not available").After(loadEvery)
 	}
 	return key{}, refuse("the token is signed with an unknown key")
 }

@@ -16,5 +16,5 @@ func PlayerOf(c echo.Context) (string, error) {
 	case 1:
 		return TicketOwner(From(c), values[0], true)
 	}
-	return "", problem.New(problem.Invalid, "%s: given more than once", OnBehalfOf)
+	return "", problem.New(problem.Invalid, OnBehalfOf+": given more than once")
 }

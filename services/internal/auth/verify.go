@@ -106,9 +106,7 @@ func (t *trustedIssuer) checkSignature(ctx context.Context, token string, header
 
 func (v *Verifier) checkTimes(claimed jwt.Token) error {
 	if !v.known() {
-		e := problem.New(problem.Unavailable, "the clock of the state store is not known yet, try again")
-		e.RetryAfter = time.Second
-		return e
+		return problem.New(problem.Unavailable, "the clock of the state store is not known yet, try again").After(time.Second)
 	}
 	err := jwt.Validate(claimed, jwt.WithClock(jwt.ClockFunc(v.now)), jwt.WithAcceptableSkew(v.skew),
 		jwt.WithRequiredClaim(jwt.ExpirationKey))
@@ -245,4 +243,6 @@ func stringOf(claimed jwt.Token, path string) (text string, ok bool) {
 	return text, ok
 }
 
-func refuse(reason string) error { return problem.New(problem.Unauthenticated, "%s", reason) }
+func refuse(reason string) error {
+	return problem.New(problem.Unauthenticated, "%s", problem.Word(reason))
+}

@@ -57,11 +57,8 @@ func (s *Store) CreateBackfill(
 		return 0, err
 	}
 	if position == 0 {
-		return 0, &problem.Error{
-			Kind: problem.Limited, RetryAfter: drainDelay,
-			Detail: "too many games of this project are being filled, try again when some have ended",
-			Limit:  &problem.Limit{Name: "backfill", Amount: s.limits.Backfills},
-		}
+		return 0, full("backfill", s.limits.Backfills,
+			"too many games of this project are being filled, try again when some have ended")
 	}
 	b.Version, b.Generation = 1, 1
 	b.Created, _ = r[1].(int64)
@@ -264,12 +261,8 @@ func parseRosterField(field any) (*pb.Roster, error) {
 }
 
 func (s *Store) backfillsTooLarge() error {
-	return &problem.Error{
-		Kind: problem.Limited, RetryAfter: drainDelay,
-		Detail: "the backfill tickets of this project take too much memory, try again when some games have ended, or with " +
-			"a smaller one",
-		Limit: &problem.Limit{Name: "backfill-memory", Amount: s.limits.BackfillMemory},
-	}
+	return full("backfill-memory", s.limits.BackfillMemory, "the backfill tickets of this project take too much memory, "+
+		"try again when some games have ended, or with a smaller one")
 }
 
 // RecountBackfills counts the bytes of some backfill tickets again, and of some that are counted and may not exist any

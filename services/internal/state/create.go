@@ -284,8 +284,7 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 // lookAt gives a creation the older tickets of its players that the script wants to look at.
 func (s *Store) lookAt(ctx context.Context, project string, one *creation, tickets []string) error {
 	if one.looks++; one.looks > maxLooks {
-		return &problem.Error{Kind: problem.Unavailable, RetryAfter: answerDelay,
-			Detail: "the tickets of this player change too fast, try again"}
+		return problem.New(problem.Unavailable, "the tickets of this player change too fast, try again").After(answerDelay)
 	}
 	k := keysOf(project)
 	cmds := make([]*redis.SliceCmd, len(tickets))
@@ -434,7 +433,7 @@ func (s *Store) refusal(ctx context.Context, project string, c *creation, v verd
 			who = "tickets are created for a player of this ticket"
 		}
 		return s.limits.Player().LimitError("player", v.after, "%s too often: %v a second are allowed, %d at once",
-			who, s.limits.PlayerRate, s.limits.PlayerBurst)
+			problem.Word(who), s.limits.PlayerRate, s.limits.PlayerBurst)
 	case "project":
 		return s.limits.Project().LimitError("project", v.after, "this project creates tickets too often: %v a second are "+
 			"allowed, one for each of their players", s.limits.ProjectRate)
@@ -445,33 +444,23 @@ func (s *Store) refusal(ctx context.Context, project string, c *creation, v verd
 		return problem.New(problem.Unprocessable, "Idempotency-Key: another request was sent with this key: use a new key "+
 			"for each ticket")
 	case "keys":
-		return &problem.Error{
-			Kind: problem.Limited, RetryAfter: drainDelay,
-			Detail: "too many requests of this project had an Idempotency-Key lately, try again later or without one",
-			Limit:  &problem.Limit{Name: "max-keys", Amount: s.limits.Keys},
-		}
+		return full("max-keys", s.limits.Keys,
+			"too many requests of this project had an Idempotency-Key lately, try again later or without one")
 	case "bytes":
-		return s.limits.memoryError("the tickets of this project take too much memory, try again when some were matched, " +
-			"or with a ticket of up to 1 KiB")
+		return full("ticket-memory", s.limits.TicketMemory, "the tickets of this project take too much memory, try "+
+			"again when some were matched, or with a ticket of up to 1 KiB")
 	case "results":
-		return &problem.Error{
-			Kind: problem.Limited, RetryAfter: drainDelay,
-			Detail: "too many tickets of this project have results that can still be read, try again later",
-			Limit:  &problem.Limit{Name: "results", Amount: s.limits.Results},
-		}
+		return full("results", s.limits.Results,
+			"too many tickets of this project have results that can still be read, try again later")
 	default:
-		return &problem.Error{
-			Kind: problem.Limited, RetryAfter: drainDelay,
-			Detail: "too many tickets are waiting in this project, try again when some were matched",
-			Limit:  &problem.Limit{Name: "waiting", Amount: s.limits.Waiting},
-		}
+		return full("waiting", s.limits.Waiting,
+			"too many tickets are waiting in this project, try again when some were matched")
 	}
 }
 
-// memoryError says that tickets and their results take too much memory.
-func (l *Limits) memoryError(detail string) error {
-	return &problem.Error{
-		Kind: problem.Limited, RetryAfter: drainDelay, Detail: detail,
-		Limit: &problem.Limit{Name: "ticket-memory", Amount: l.TicketMemory},
-	}
+// full is the error of a limit of how much is stored at a time.
+func full(limit string, amount int, detail problem.Word) *problem.Error {
+	e := problem.New(problem.Limited, "%s", detail).After(drainDelay)
+	e.Limit = &problem.Limit{Name: limit, Amount: amount}
+	return e
 }

@@ -226,8 +226,7 @@ func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position 
 		position, err = positionOf(r[1])
 		return position, len(r) > 2, err
 	}
-	return 0, false, &problem.Error{Kind: problem.Unavailable, RetryAfter: answerDelay,
-		Detail: "the ticket changes too fast, try again"}
+	return 0, false, problem.New(problem.Unavailable, "the ticket changes too fast, try again").After(answerDelay)
 }
 
 // AssignWaiting assigns waiting tickets, all or none, to a running game. The results stay readable for as
@@ -264,7 +263,8 @@ func (s *Store) AssignWaiting(
 	switch verdict, _ := r[0].(string); verdict {
 	case "ok":
 	case "full":
-		return nil, "", 0, s.limits.memoryError("the results of this project's tickets take too much memory, try again later")
+		return nil, "", 0, full("ticket-memory", s.limits.TicketMemory,
+			"the results of this project's tickets take too much memory, try again later")
 	default:
 		return nil, verdict, 0, nil
 	}
