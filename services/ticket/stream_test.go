@@ -321,13 +321,17 @@ func TestBrowsersOfAllowedOrigins(t *testing.T) {
 				if got := res.Header.Get("Access-Control-Allow-Origin"); got != allowed {
 					t.Errorf("origins %q: %s from %q is for %q, want %q", setting, path, origin, got, allowed)
 				}
+				exposed := res.Header.Get("Access-Control-Expose-Headers")
+				if strings.Contains(exposed, "RateLimit, RateLimit-Policy, Retry-After") != (allowed != "") {
+					t.Errorf("origins %q: %s from %q exposes %q", setting, path, origin, exposed)
+				}
 			}
 			for _, path := range []string{"", "/events"} {
 				res, err := r.begin(t.Context(), http.MethodOptions, r.urls[0]+path, "", "Origin", origin,
 					"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "authorization")
 				must(t, err)
 				headers := res.Header.Get("Access-Control-Allow-Headers")
-				if res.StatusCode != http.StatusNoContent || strings.Contains(headers, "Authorization") != (allowed != "") {
+				if res.StatusCode != http.StatusNoContent || strings.Contains(headers, "Authorization, Cache-Control,") != (allowed != "") {
 					t.Errorf("origins %q: a preflight from %q gets %d %v", setting, origin, res.StatusCode, res.Header)
 				}
 			}

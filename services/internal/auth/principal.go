@@ -86,6 +86,12 @@ func MustOwnProject(p *Principal) error {
 // TicketOwner is the player whose ticket a request creates or deletes. A player's token is for the player itself, whom
 // the header may repeat. A service token that may act names any player, and must name one.
 func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) {
+	if onBehalfOf != p.Subject {
+		var err error
+		if onBehalfOf, err = decode(onBehalfOf); err != nil {
+			return "", err
+		}
+	}
 	switch {
 	case p.Kind == Player && present && onBehalfOf != p.Subject:
 		return "", problem.New(problem.Forbidden, OnBehalfOf+": a player acts for itself only")

@@ -184,7 +184,7 @@ func bodies() []requirement {
 				t.mustRefuse(http.StatusUnsupportedMediaType, r, "Content-Encoding")
 				r.header = nil
 				for _, kind := range []string{"application/json; charset=utf-8", "Application/JSON",
-					`application/json;charset="UTF-8"`} {
+					`application/json;charset="UTF-8"`, "application/json; charset=utf8", "application/json;charset=UTF8"} {
 					r.kind = kind
 					if a := t.send(r); a.status == http.StatusUnsupportedMediaType {
 						t.Errorf("%s %s of %s: got %v", r.method, r.path, kind, a)
