@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -14,15 +15,18 @@ var shared = sync.OnceValues(func() (*Checker, error) {
 	return New(context.Background()) //nolint:forbidigo // it outlives the test that comes first
 })
 
-// Handler checks each answer of a handler that has the routes of services. Answers that nobody got are not checked, nor
-// those that a gateway in front of the services made itself.
+// Handler checks each answer of a handler that has the routes of services. Answers to OPTIONS, which the document leaves
+// to CORS, and those that nobody got are not checked, nor paths whose last name is empty, nor what a gateway in front
+// of the services answers itself.
 func Handler(t testing.TB, next http.Handler) http.Handler {
 	t.Helper()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := r.Clone(r.Context()) // a router may change it
 		seen := &recorder{ResponseWriter: w}
 		next.ServeHTTP(seen, r)
-		if r.Context().Err() != nil || seen.status >= http.StatusBadGateway && w.Header().Get("X-Correlation-Id") == "" {
+		byGateway := seen.status >= http.StatusBadGateway && w.Header().Get("X-Correlation-Id") == ""
+		nameless := strings.HasSuffix(asked.URL.Path, "/")
+		if r.Context().Err() != nil || r.Method == http.MethodOptions || nameless || byGateway {
 			return
 		}
 		c, err := shared()
