@@ -259,13 +259,14 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 	if position > 0 && c.created != nil {
 		c.created(ctx, project, position)
 	}
+	looks := map[*creation][]string{} // the older tickets that those look at which are tried again
 	for i, one := range batch {
 		result := answer{Created{ID: one.id}, err}
 		if v, ok := verdicts[i]; ok && err == nil {
 			switch v.reason {
 			case "older":
-				if result.err = c.store.lookAt(ctx, project, one, strings.Fields(v.value)); result.err == nil {
-					again = append(again, one)
+				if result.err = one.mayLook(); result.err == nil {
+					again, looks[one] = append(again, one), strings.Fields(v.value)
 					continue
 				}
 			case "ended":
@@ -278,28 +279,46 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 		}
 		one.done <- result
 	}
+	if len(again) == 0 {
+		return nil
+	}
+	if err := c.store.lookAt(ctx, project, looks); err != nil {
+		for _, one := range again {
+			one.done <- answer{Created{ID: one.id}, err}
+		}
+		return nil
+	}
 	return again
 }
 
-// lookAt gives a creation the older tickets of its players that the script wants to look at.
-func (s *Store) lookAt(ctx context.Context, project string, one *creation, tickets []string) error {
-	if one.looks++; one.looks > maxLooks {
+// mayLook is an error when a creation has looked at older tickets too often.
+func (c *creation) mayLook() error {
+	if c.looks++; c.looks > maxLooks {
 		return problem.New(problem.Unavailable, "the tickets of this player change too fast, try again").After(answerDelay)
 	}
+	return nil
+}
+
+// lookAt gives creations the older tickets of their players that the script wants to look at.
+func (s *Store) lookAt(ctx context.Context, project string, looks map[*creation][]string) error {
 	k := keysOf(project)
-	cmds := make([]*redis.SliceCmd, len(tickets))
+	cmds := map[string]*redis.SliceCmd{}
 	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, id := range tickets {
-			cmds[i] = p.HMGet(ctx, k.ticket(id), "m")
+		for _, tickets := range looks {
+			for _, id := range tickets {
+				cmds[id] = p.HMGet(ctx, k.ticket(id), "m")
+			}
 		}
 		return nil
 	}); err != nil {
 		return unavailable(err)
 	}
-	for i, id := range tickets {
-		match, _ := cmds[i].Val()[0].(string)
-		one.older = slices.DeleteFunc(one.older, func(pair [2]string) bool { return pair[0] == id })
-		one.older = append(one.older, [2]string{id, match})
+	for one, tickets := range looks {
+		for _, id := range tickets {
+			match, _ := cmds[id].Val()[0].(string)
+			one.older = slices.DeleteFunc(one.older, func(pair [2]string) bool { return pair[0] == id })
+			one.older = append(one.older, [2]string{id, match})
+		}
 	}
 	return nil
 }
@@ -391,17 +410,20 @@ func (s *Store) create(
 	if position, err = positionOf(r[0]); err != nil {
 		return 0, nil, err
 	}
+	var in replied
 	for rest := r[1:]; len(rest) >= 3; rest = rest[3:] {
 		if verdicts == nil {
 			verdicts = map[int]verdict{}
 		}
-		n, _ := rest[0].(int64)
-		reason, _ := rest[1].(string)
-		value, _ := rest[2].(string)
-		after, _ := rest[2].(int64)
-		verdicts[int(n)] = verdict{reason, value, time.Duration(after) * time.Microsecond}
+		said := verdict{reason: in.text(rest[1])}
+		if after, is := rest[2].(int64); is {
+			said.after = time.Duration(after) * time.Microsecond
+		} else {
+			said.value = in.text(rest[2])
+		}
+		verdicts[int(in.number(rest[0]))] = said
 	}
-	return position, verdicts, nil
+	return position, verdicts, in.err
 }
 
 // replacedEvent tells of tickets that were ended for newer ones.

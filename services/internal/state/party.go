@@ -107,7 +107,11 @@ func (s *Store) putParty(
 	if err != nil {
 		return false, err
 	}
-	verdict, _ := reply.(string)
+	var in replied
+	verdict := in.text(reply)
+	if in.err != nil {
+		return false, in.err
+	}
 	if player, is := strings.CutPrefix(verdict, "@"); is {
 		return false, problem.New(problem.Conflict, "player %q is in a party already, and must leave it first", player)
 	}
@@ -247,9 +251,9 @@ func (s *Store) SweepParties(
 	if err != nil {
 		return 0, nil, err
 	}
-	parties, _ = due[0].(int64)
-	for _, one := range due[1:] {
-		id, _ := one.(string)
+	var in replied
+	parties = in.number(due[0])
+	for _, id := range in.texts(due[1:]) {
 		reply, err := s.run(ctx, s.call(partySilentScript, k, ids{ofParty: id},
 			"id", id,
 			"silence", silence.Milliseconds(),
@@ -262,15 +266,10 @@ func (s *Store) SweepParties(
 			return parties, silent, err
 		}
 		if len(players) > 0 {
-			m := SilentMembers{Party: id}
-			for _, player := range players {
-				name, _ := player.(string)
-				m.Players = append(m.Players, name)
-			}
-			silent = append(silent, m)
+			silent = append(silent, SilentMembers{Party: id, Players: in.texts(players)})
 		}
 	}
-	return parties, silent, nil
+	return parties, silent, in.err
 }
 
 // FindParties lists the projects that have parties.
