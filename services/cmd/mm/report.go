@@ -170,10 +170,10 @@ func (r *report) verdict() error {
 	case !r.ran():
 		return errors.New("no match: the function was not run, since no pool has a ticket")
 	case r.Proposed == 0:
-		return fmt.Errorf("no match: the function proposed nothing for %d tickets (--explain ID asks it why)",
-			r.Tickets-r.Outside)
+		return fmt.Errorf("no match: the function proposed nothing for %s (--explain ID asks it why)",
+			plural(r.Tickets-r.Outside, "ticket"))
 	}
-	return fmt.Errorf("no match: none of %d proposals can be used", r.Proposed)
+	return fmt.Errorf("no match: none of %s can be used", plural(r.Proposed, "proposal"))
 }
 
 func newMatch(p *pb.Proposal, tickets map[string]*pb.Ticket, now time.Time) match {
@@ -302,8 +302,9 @@ func (r *report) summary() grid {
 	if r.Segments > 1 {
 		g.add("segments", fmt.Sprintf("%d, each with a run of its own", r.Segments))
 	}
-	g.add("matches", fmt.Sprintf("%d with %d tickets, of %d proposals", len(r.Matches), matched, r.Proposed))
-	g.add("left over", strings.TrimSpace(fmt.Sprintf("%d tickets %s", len(r.Waiting), firstIDs(r.Waiting))))
+	g.add("matches", fmt.Sprintf("%d with %s, of %s", len(r.Matches), plural(matched, "ticket"),
+		plural(r.Proposed, "proposal")))
+	g.add("left over", strings.TrimSpace(plural(len(r.Waiting), "ticket")+" "+firstIDs(r.Waiting)))
 	return g
 }
 
