@@ -100,8 +100,8 @@ func (c *Client) DeleteBackfill(ctx context.Context, id string) error {
 	return err
 }
 
-// RemoveBackfill is DeleteBackfill, and returns whether there was such a backfill ticket. Of services of earlier versions
-// it is not known, and taken as true.
+// RemoveBackfill is DeleteBackfill, and returns whether there was such a backfill ticket. Of services of earlier
+// versions it is not known, and taken as true.
 func (c *Client) RemoveBackfill(ctx context.Context, id string) (was bool, err error) {
 	r, err := backfillRequest(http.MethodDelete, id, "")
 	if err != nil {

@@ -46,8 +46,8 @@ func (c *Client) CreateAndWait(ctx context.Context, t TicketRequest, created fun
 	return c.Wait(ctx, made.ID)
 }
 
-// CreateAndFollow is CreateAndWait, and tells of the ticket's events as [Client.Follow] when the first request brought no
-// assignment. An error that says that the ticket ended is an [*EndedError].
+// CreateAndFollow is CreateAndWait, and tells of the ticket's events as [Client.Follow] when the first request brought
+// no assignment. An error that says that the ticket ended is an [*EndedError].
 func (c *Client) CreateAndFollow(
 	ctx context.Context, t TicketRequest, created func(id string), tell func(TicketEvent),
 ) (*Ticket, error) {

@@ -100,7 +100,8 @@ func (w *world) checkOrigin(res *http.Response, setting, origin, allowed string)
 func (w *world) checkPreflight(res *http.Response, method, allowed string) {
 	w.t.Helper()
 	sent := lists(res, "Access-Control-Allow-Methods", method) &&
-		lists(res, "Access-Control-Allow-Headers", "Authorization", "Cache-Control", "Content-Type", "If-None-Match", "Idempotency-Key",
+		lists(res, "Access-Control-Allow-Headers", "Authorization", "Cache-Control", "Content-Type", "If-None-Match",
+			"Idempotency-Key",
 			"Last-Event-ID", "Prefer", "X-Correlation-Id", "X-On-Behalf-Of") &&
 		res.Header.Get("Access-Control-Max-Age") != ""
 	if sent != (allowed != "") || allowed != "" && res.StatusCode != http.StatusNoContent {

@@ -122,8 +122,8 @@ func (w *waiters) tell(project string, e *pb.Event) {
 	}
 }
 
-// reason is why a ticket is gone, as far as it is known. Who deletes a ticket notifies, and so does who ends those of an
-// acceptance; an expiry does not.
+// reason is why a ticket is gone, as far as it is known. Who deletes a ticket notifies, and so does who ends those of
+// an acceptance; an expiry does not.
 func (w *waiter) reason(asked bool) string {
 	e := w.end.Load()
 	switch {

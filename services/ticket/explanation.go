@@ -158,7 +158,9 @@ func (s *service) explain(c echo.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(configs)) {
 		doc.Configs = append(doc.Configs, look.config(configs[name]))
 	}
-	slices.SortStableFunc(doc.Configs, func(a, b *configExplanation) int { return cmp.Compare(b.nearness(), a.nearness()) })
+	slices.SortStableFunc(doc.Configs, func(a, b *configExplanation) int {
+		return cmp.Compare(b.nearness(), a.nearness())
+	})
 	for _, queue := range doc.Queues {
 		if !slices.ContainsFunc(doc.Configs, func(e *configExplanation) bool { return e.Queue == queue }) {
 			doc.Unserved = append(doc.Unserved, queue)

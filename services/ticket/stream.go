@@ -202,7 +202,8 @@ func (s *follower) tellEnd() string {
 	if s.events.heard(s.project) {
 		s.out.Await(w.woken.C(), func() bool { return w.end.Load() != nil })
 	}
-	text := append(stream.Event(eventEnded, eventEnded), `{"id":"`+s.ticket.Body.GetId()+`","reason":"`+w.reason(s.asked)+`"}`...)
+	text := append(stream.Event(eventEnded, eventEnded),
+		`{"id":"`+s.ticket.Body.GetId()+`","reason":"`+w.reason(s.asked)+`"}`...)
 	if err := s.out.Send(text); err != nil {
 		return stream.EndOf(err)
 	}

@@ -360,7 +360,8 @@ func TestBrowsersOfAllowedOrigins(t *testing.T) {
 					"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "authorization")
 				must(t, err)
 				headers := res.Header.Get("Access-Control-Allow-Headers")
-				if res.StatusCode != http.StatusNoContent || strings.Contains(headers, "Authorization, Cache-Control,") != (allowed != "") {
+				if res.StatusCode != http.StatusNoContent ||
+					strings.Contains(headers, "Authorization, Cache-Control,") != (allowed != "") {
 					t.Errorf("origins %q: a preflight from %q gets %d %v", setting, origin, res.StatusCode, res.Header)
 				}
 			}

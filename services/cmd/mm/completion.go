@@ -39,7 +39,9 @@ func (c *completionCommand) AfterApply() error {
 const completionTime = 2 * time.Second
 
 // names predicts what a service has. They are looked up as a command would that has the flags so far.
-func (c console) names(ctx context.Context, list func(context.Context, *client.Client) ([]string, error)) complete.Predictor {
+func (c console) names(
+	ctx context.Context, list func(context.Context, *client.Client) ([]string, error),
+) complete.Predictor {
 	return complete.PredictFunc(func(a complete.Args) []string {
 		flags := commonFlags{Output: "table", Timeout: completionTime}
 		for name, to := range map[string]*string{"url": &flags.URL, "project": &flags.Project, "data": &flags.Data,

@@ -177,8 +177,10 @@ func TestTicketCreateWaitsInOneRequest(t *testing.T) {
 func TestWaitTellsOfTheMatchThatAsks(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	service.events = "event: waiting\nid: waiting\ndata: {\"id\":\"t-1\"}\n\n" +
-		"event: acceptance\nid: a\ndata: {\"id\":\"t-1\",\"acceptance\":{\"match\":\"m-1\",\"players\":2,\"remaining\":9000}}\n\n" +
-		"event: acceptance\nid: b\ndata: {\"id\":\"t-1\",\"acceptance\":{\"match\":\"m-1\",\"players\":2,\"accepted\":1}}\n\n" +
+		"event: acceptance\nid: a\ndata: " +
+		`{"id":"t-1","acceptance":{"match":"m-1","players":2,"remaining":9000}}` + "\n\n" +
+		"event: acceptance\nid: b\ndata: " +
+		`{"id":"t-1","acceptance":{"match":"m-1","players":2,"accepted":1}}` + "\n\n" +
 		"event: ended\nid: ended\ndata: {\"id\":\"t-1\",\"reason\":\"silent\"}\n\n"
 	for _, line := range []string{"ticket create --player p --wait", "ticket get t-1 --wait", "ticket resume --player p"} {
 		got := shell.on(service, strings.Fields(line)...)

@@ -21,7 +21,8 @@ func (topCommand) Help() string {
 	return `For each config and pool: how many tickets wait, and for how long the oldest has. For each config: matches a
 second within the last minute, of how many tickets, how long half of them waited at most, and what came of them. For
 each function whether it runs. It ends with Ctrl-C. A developer's token is needed, and the role Support is enough. With
---output json each look is an object on a line of its own. Queues that no config serves are there if tickets wait in them.
+--output json each look is an object on a line of its own. Queues that no config serves are there if tickets wait in
+them.
 
 Example: mm top --project demo`
 }

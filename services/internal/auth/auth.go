@@ -58,8 +58,8 @@ type Issuer struct {
 	AnyProject bool `json:"anyProject" yaml:"anyProject"`
 }
 
-// Claims are paths into a token: a claim's name, or names joined by dots for members of objects. Audience, project, role
-// and scope may be a string or a list of strings, the others a string.
+// Claims are paths into a token: a claim's name, or names joined by dots for members of objects. Audience, project,
+// role and scope may be a string or a list of strings, the others a string.
 type Claims struct {
 	Kind string `json:"kind" yaml:"kind"`
 	// Audience is where the audience is; empty is "aud".

@@ -385,7 +385,8 @@ func TestAudienceOfAnotherClaim(t *testing.T) {
 	if _, err := v.Verify(t.Context(), token(map[string]any{"aud": nil, "client_id": "matchmaker"})); err != nil {
 		t.Error(err)
 	}
-	for _, over := range []map[string]any{nil, {"client_id": "another"}, {"client_id": ""}, {"client_id": 7}, {"aud": nil}} {
+	for _, over := range []map[string]any{nil, {"client_id": "another"}, {"client_id": ""}, {"client_id": 7},
+		{"aud": nil}} {
 		wantRefused(t, v, token(over), "the token is for another audience")
 	}
 }

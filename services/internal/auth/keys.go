@@ -145,8 +145,8 @@ func (s *keySet) fetch(ctx context.Context) (map[string]key, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("the key set has no usable key: one with a kid, for signatures by RS, PS or ES with 256, 384 or " +
-			"512, EdDSA or Ed25519")
+		return nil, errors.New("the key set has no usable key: one with a kid, for signatures by RS, PS or ES with 256, " +
+			"384 or 512, EdDSA or Ed25519")
 	}
 	return keys, nil
 }

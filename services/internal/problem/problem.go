@@ -81,8 +81,8 @@ func withoutText(arg any) any {
 	return omitted{}
 }
 
-// LogText returns what logs of requests may say of an error: the detail of the first *Error in err's chain, with "…" for
-// each text that the caller may have chosen, and its cause. An error without an *Error in its chain is whole.
+// LogText returns what logs of requests may say of an error: the detail of the first *Error in err's chain, with "…"
+// for each text that the caller may have chosen, and its cause. An error without an *Error in its chain is whole.
 func LogText(err error) string {
 	e, ok := errors.AsType[*Error](err)
 	switch {

@@ -68,7 +68,8 @@ func TestQuantilesAreAboutRight(t *testing.T) {
 
 // TestQuantilesAreNotAboveAllValues: few values lie anywhere in their buckets.
 func TestQuantilesAreNotAboveAllValues(t *testing.T) {
-	for _, values := range [][]float64{{2.2}, {2.2, 2.2, 2.2}, {1, 2, 2}, {0.5, 300, 300, 300}, {-3, -3}, {-8, -2, -2}, {0, 0, 7}} {
+	for _, values := range [][]float64{{2.2}, {2.2, 2.2, 2.2}, {1, 2, 2}, {0.5, 300, 300, 300}, {-3, -3}, {-8, -2, -2},
+		{0, 0, 7}} {
 		b := report.NewBook(1)
 		for _, v := range values {
 			m := match("", 1)

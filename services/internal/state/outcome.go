@@ -71,7 +71,8 @@ func (o outcome) refer(a *pb.Assignment) *pb.Assignment {
 	return own
 }
 
-// copyOf returns a copy of a result, with all that it has, also what only later versions know. They share what is large.
+// copyOf returns a copy of a result, with all that it has, also what only later versions know. They share what is
+// large.
 func copyOf(a *pb.Assignment) *pb.Assignment {
 	own := new(pb.Assignment)
 	from, to := a.ProtoReflect(), own.ProtoReflect()

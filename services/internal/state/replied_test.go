@@ -12,8 +12,10 @@ func TestRepliesOfAnotherShapeAreErrors(t *testing.T) {
 		t.Errorf("%+v", good)
 	}
 	for name, read := range map[string]func(*replied){
-		"a number for a text": func(r *replied) { r.text(int64(1)) }, "a text for a number": func(r *replied) { r.number("1") },
-		"a list for a text": func(r *replied) { r.text([]any{}) }, "one of several": func(r *replied) { r.texts([]any{"a", int64(1)}) },
+		"a number for a text": func(r *replied) { r.text(int64(1)) },
+		"a text for a number": func(r *replied) { r.number("1") },
+		"a list for a text":   func(r *replied) { r.text([]any{}) },
+		"one of several":      func(r *replied) { r.texts([]any{"a", int64(1)}) },
 	} {
 		var bad replied
 		if read(&bad); bad.err == nil {

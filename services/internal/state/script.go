@@ -394,8 +394,8 @@ func listOf(reply any, n int) ([]any, error) {
 	return list, nil
 }
 
-// replied reads values of a reply, and keeps the first error: what has another shape is never taken for nothing. A value
-// that is missing is nil.
+// replied reads values of a reply, and keeps the first error: what has another shape is never taken for nothing. A
+// value that is missing is nil.
 type replied struct{ err error }
 
 func (r *replied) text(value any) string {

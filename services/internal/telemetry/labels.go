@@ -14,8 +14,8 @@ const Other = "other"
 
 // Labels bounds the number of label values that studios choose, such as names of projects, configs and functions: each
 // combination is a time series that costs money. What players invent is no label. The first key is whose they are, the
-// project: each may have half of the combinations that the others leave. The first ones keep their values for as long as
-// the process lives; of later ones all keys but the project become Other, and the project too if it has none.
+// project: each may have half of the combinations that the others leave. The first ones keep their values for as long
+// as the process lives; of later ones all keys but the project become Other, and the project too if it has none.
 type Labels struct {
 	keys  []string
 	limit int

@@ -71,8 +71,8 @@ func newSystem(t *testing.T, made *artefacts, keys string) *system {
 	return s
 }
 
-// end kills all processes and looks for data races and players in their logs. When the test failed it logs the ends of their output. All output
-// is in the files that go test -artifacts keeps.
+// end kills all processes and looks for data races and players in their logs. When the test failed it logs the ends of
+// their output. All output is in the files that go test -artifacts keeps.
 func (s *system) end(t *testing.T) {
 	s.http.CloseIdleConnections()
 	all := s.all()

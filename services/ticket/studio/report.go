@@ -151,7 +151,8 @@ func readReportQuery(c echo.Context, now time.Time) (*reportQuery, error) {
 			continue
 		}
 		if *into, err = strconv.ParseInt(values.Get(name), 10, 64); err != nil || *into < 1 {
-			return nil, problem.New(problem.Invalid, "query parameter %s: a whole number from 1 on is expected", problem.Word(name))
+			return nil, problem.New(problem.Invalid, "query parameter %s: a whole number from 1 on is expected",
+				problem.Word(name))
 		}
 	}
 	return q, nil
