@@ -96,13 +96,21 @@ func (c *Client) UpdateBackfill(ctx context.Context, t BackfillTicket) error {
 
 // DeleteBackfill ends backfill for a game. Tickets that are proposed for it go back to waiting.
 func (c *Client) DeleteBackfill(ctx context.Context, id string) error {
+	_, err := c.RemoveBackfill(ctx, id)
+	return err
+}
+
+// RemoveBackfill is DeleteBackfill, and returns whether there was such a backfill ticket. Of services of earlier
+// versions it is not known, and taken as true.
+func (c *Client) RemoveBackfill(ctx context.Context, id string) (was bool, err error) {
 	r, err := backfillRequest(http.MethodDelete, id, "")
 	if err != nil {
-		return err
+		return false, err
 	}
-	r.removes = true
+	r.removes, was = true, true
+	r.begun = func(h http.Header) { was = h.Get("X-Deleted") != "false" }
 	_, err = c.do(ctx, r, nil)
-	return err
+	return was && err == nil, err
 }
 
 // backfillRequest is a request about one backfill ticket that may be repeated: approving twice approves no more than

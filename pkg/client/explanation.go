@@ -12,10 +12,12 @@ type TicketExplanation struct {
 	// State is waiting, matched, assigned or ended.
 	State string `json:"state"`
 	// Waited is how many seconds ago it was created.
-	Waited  float64             `json:"waited"`
-	Players int                 `json:"players"`
-	Queues  []string            `json:"queues,omitempty"`
-	Configs []ConfigExplanation `json:"configs"`
+	Waited  float64  `json:"waited"`
+	Players int      `json:"players"`
+	Queues  []string `json:"queues,omitempty"`
+	// UnservedQueues are those of Queues that no config serves.
+	UnservedQueues []string            `json:"unservedQueues,omitempty"`
+	Configs        []ConfigExplanation `json:"configs"`
 	// History is the latest matches in which it was; nil if the service is of an earlier version.
 	History *TicketHistory `json:"history,omitempty"`
 }
@@ -27,8 +29,16 @@ type TicketHistory struct {
 	// matches. Events that are not kept any more are missing in either case.
 	Since    time.Time `json:"since"`
 	Complete bool      `json:"complete"`
+	// Ended is why the ticket is gone, and when it went; nil if no event says it.
+	Ended *TicketEnd `json:"ended,omitempty"`
 	// Error is why not more is known.
 	Error string `json:"error,omitempty"`
+}
+
+// TicketEnd is why a ticket is gone: deleted, replaced, abandoned, unserved, unheard, declined, silent or expired.
+type TicketEnd struct {
+	Reason string    `json:"reason"`
+	Time   time.Time `json:"time"`
 }
 
 // TicketMatch is what became of a match in which a ticket was.

@@ -62,6 +62,14 @@ func (e *EndedError) Unwrap() error { return e.err }
 //
 // It ends early with ctx's error, with an [*EndedError] when the ticket ended, or with what a request fails with.
 func (c *Client) Follow(ctx context.Context, id string, tell func(TicketEvent)) (*Assignment, error) {
+	f, err := c.follow(ctx, id, tell)
+	if err != nil {
+		return nil, err
+	}
+	return f.assigned, nil
+}
+
+func (c *Client) follow(ctx context.Context, id string, tell func(TicketEvent)) (*follower, error) {
 	if tell == nil {
 		tell = func(TicketEvent) {}
 	}
@@ -69,14 +77,26 @@ func (c *Client) Follow(ctx context.Context, id string, tell func(TicketEvent)) 
 	events := &stream{Client: c, path: "v1/tickets/events", query: url.Values{"id": {id}}, handle: f.handle}
 	switch err := events.run(ctx); {
 	case err == nil:
-		return f.assigned, nil
+		return f, nil
 	case ctx.Err() != nil:
-		return nil, stillWaits(id, err)
+		return f, stillWaits(id, err)
 	case errors.Is(err, errNoStream): // a ticket that is gone is gone for Wait, too
-		return f.wait(ctx)
+		return f, f.wait(ctx)
 	default:
-		return nil, err
+		return f, err
 	}
+}
+
+// FollowToEnd is Follow, and returns the ticket with its assignment.
+func (c *Client) FollowToEnd(ctx context.Context, id string, tell func(TicketEvent)) (*Ticket, error) {
+	f, err := c.follow(ctx, id, tell)
+	if err != nil || f.ticket != nil {
+		return f.ticket, err
+	}
+	if t, err := c.GetTicket(ctx, id); err == nil && t.Assignment != nil {
+		return t, nil
+	}
+	return &Ticket{ID: id, Assignment: f.assigned}, nil // its result may have expired
 }
 
 // follower is a call of Follow.
@@ -85,20 +105,22 @@ type follower struct {
 	id       string
 	tell     func(TicketEvent)
 	assigned *Assignment
+	ticket   *Ticket // when it was read with its assignment
 }
 
 // wait is Follow by held requests.
-func (f *follower) wait(ctx context.Context) (*Assignment, error) {
+func (f *follower) wait(ctx context.Context) error {
 	t, err := f.waitAnd(ctx, f.id, func(t *Ticket) {
 		if t.Acceptance != nil {
 			f.tell(TicketEvent{Kind: EventAcceptance, ID: t.ID, Created: t.Created, Queues: t.Queues, Acceptance: t.Acceptance})
 		}
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
+	f.assigned, f.ticket = t.Assignment, t
 	f.tell(TicketEvent{Kind: EventAssigned, ID: t.ID, Created: t.Created, Queues: t.Queues, Assignment: t.Assignment})
-	return t.Assignment, nil
+	return nil
 }
 
 // handle takes an event of the stream.

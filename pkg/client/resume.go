@@ -25,6 +25,18 @@ var ErrNoTicket = errors.New("client: the player has no ticket to go on with")
 //		ticket, err = c.CreateAndWait(ctx, request, learn)
 //	}
 func (c *Client) Resume(ctx context.Context, player string, found func(id string)) (*Ticket, error) {
+	t, err := c.Latest(ctx, player)
+	if err != nil {
+		return nil, err
+	}
+	if found != nil {
+		found(t.ID)
+	}
+	return c.Wait(ctx, t.ID)
+}
+
+// Latest is the ticket that [Client.Resume] goes on with. The error is [ErrNoTicket] when there is none.
+func (c *Client) Latest(ctx context.Context, player string) (*Ticket, error) {
 	tickets, err := c.Tickets(ctx, player)
 	if Status(err) == http.StatusConflict { // the project lists no tickets
 		return nil, ErrNoTicket
@@ -33,13 +45,9 @@ func (c *Client) Resume(ctx context.Context, player string, found func(id string
 		return nil, err
 	}
 	for _, t := range tickets {
-		if t.Assignment != nil && t.Assignment.Error != "" {
-			continue
+		if t.Assignment == nil || t.Assignment.Error == "" {
+			return t, nil
 		}
-		if found != nil {
-			found(t.ID)
-		}
-		return c.Wait(ctx, t.ID)
 	}
 	return nil, ErrNoTicket
 }

@@ -39,6 +39,27 @@ func preferWait(header http.Header) http.Header {
 // also when it fails: delete it, or Wait for it again. Until then the errors are those of [Client.CreateTicket], later
 // those of Wait.
 func (c *Client) CreateAndWait(ctx context.Context, t TicketRequest, created func(id string)) (*Ticket, error) {
+	made, err := c.createHeld(ctx, t, created)
+	if err != nil || made.Assignment != nil {
+		return made, err
+	}
+	return c.Wait(ctx, made.ID)
+}
+
+// CreateAndFollow is CreateAndWait, and tells of the ticket's events as [Client.Follow] when the first request brought
+// no assignment. An error that says that the ticket ended is an [*EndedError].
+func (c *Client) CreateAndFollow(
+	ctx context.Context, t TicketRequest, created func(id string), tell func(TicketEvent),
+) (*Ticket, error) {
+	made, err := c.createHeld(ctx, t, created)
+	if err != nil || made.Assignment != nil {
+		return made, err
+	}
+	return c.FollowToEnd(ctx, made.ID, tell)
+}
+
+// createHeld creates a ticket with a request that is held until there is news of it.
+func (c *Client) createHeld(ctx context.Context, t TicketRequest, created func(id string)) (*Ticket, error) {
 	r, err := creation(t)
 	if err != nil {
 		return nil, err
@@ -82,7 +103,7 @@ func (c *Client) CreateAndWait(ctx context.Context, t TicketRequest, created fun
 	case ctx.Err() != nil:
 		return nil, stillWaits(id, context.Cause(ctx))
 	}
-	return c.Wait(ctx, id)
+	return &Ticket{ID: id}, nil
 }
 
 // ticketAt is the id in a ticket's address, "" when there is none.

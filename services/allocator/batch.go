@@ -60,15 +60,21 @@ func (b *batch[Q, A]) do(ctx context.Context, project string, question Q) (A, er
 	}
 }
 
-// alone asks one question.
-func (b *batch[Q, A]) alone(ctx context.Context, project string, question Q) (answer A, err error) {
+// alone asks some questions, each alone and all at the same time.
+func (b *batch[Q, A]) alone(ctx context.Context, project string, some []*asked[Q, A]) {
 	ctx, cancel := context.WithTimeout(ctx, b.time)
 	defer cancel()
-	answers, err := b.ask(ctx, project, []Q{question})
-	if err == nil {
-		answer = answers[0]
+	var all sync.WaitGroup
+	for _, a := range some {
+		all.Go(func() {
+			answers, err := b.ask(ctx, project, []Q{a.question})
+			if a.err = err; err == nil {
+				a.answer = answers[0]
+			}
+			close(a.done)
+		})
 	}
-	return answer, err
+	all.Wait()
 }
 
 // step asks some questions. Those that gathered meanwhile are asked by another goroutine, so that this one returns as
@@ -81,16 +87,18 @@ func (b *batch[Q, A]) step(ctx context.Context, project string, some []*asked[Q,
 	limited, cancel := context.WithTimeout(ctx, b.time)
 	defer cancel()
 	answers, err := b.ask(limited, project, questions)
-	for i, a := range some {
-		switch {
-		case i < len(answers):
-			a.answer = answers[i]
-		case len(some) > 1 && problem.KindOf(err) != problem.Unavailable:
-			a.answer, a.err = b.alone(ctx, project, a.question) // it may be another one's fault
-		default:
-			a.err = err
-		}
+	n := min(len(answers), len(some))
+	for i, a := range some[:n] {
+		a.answer = answers[i]
 		close(a.done)
+	}
+	if rest := some[n:]; len(some) > 1 && problem.KindOf(err) != problem.Unavailable {
+		b.alone(ctx, project, rest) // it may be another one's fault
+	} else {
+		for _, a := range rest {
+			a.err = err
+			close(a.done)
+		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,7 +107,7 @@ func (b *batch[Q, A]) step(ctx context.Context, project string, some []*asked[Q,
 		delete(b.projects, project)
 		return
 	}
-	n := min(len(next), maxBatch)
+	n = min(len(next), maxBatch)
 	b.projects[project] = next[n:]
 	go b.step(ctx, project, next[:n:n])
 }

@@ -95,6 +95,13 @@ func TestOneBadQuestionFailsAlone(t *testing.T) {
 		if failed := askAll(t, newBatch(time.Minute, s.ask), 20); len(failed) != 1 || failed[0] != bad {
 			t.Errorf("%v failed", failed)
 		}
+		// Those behind it are asked again, each alone and all at once.
+		s = &steps{err: errors.New("bad")}
+		began := time.Now()
+		askAll(t, newBatch(time.Minute, s.ask), 2+maxBatch)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
 		s = &steps{err: problem.New(problem.Unavailable, "no answer")}
 		askAll(t, newBatch(time.Minute, s.ask), 20)
 		if got := s.sizes(); len(got) != 2 {

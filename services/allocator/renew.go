@@ -44,9 +44,7 @@ func (s *service) renew(c echo.Context) error {
 	case err != nil:
 		return err
 	case status == state.MatchActive:
-		return &problem.Error{
-			Kind: problem.Unavailable, Detail: "the match is not assigned yet: come again", RetryAfter: time.Second,
-		}
+		return problem.New(problem.Unavailable, "the match is not assigned yet: come again").After(time.Second)
 	case server == nil:
 		return errEnded()
 	}

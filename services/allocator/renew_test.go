@@ -20,6 +20,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/keyfile"
+	"matchmaker.dev/services/internal/openapi/openapitest"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -115,7 +116,7 @@ func openGate(t *testing.T) *gate {
 	g.options.Verifier = g.verifier
 	e := web.New(log, web.Options{})
 	allocator.New(g.options).Routes(e)
-	api := httptest.NewServer(e)
+	api := httptest.NewServer(openapitest.Handler(t, e))
 	t.Cleanup(api.Close)
 	g.url = api.URL
 	t.Cleanup(g.run())

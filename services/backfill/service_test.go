@@ -24,6 +24,7 @@ import (
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/keyfile"
+	"matchmaker.dev/services/internal/openapi/openapitest"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
@@ -87,7 +88,7 @@ func startWith(t *testing.T, s Settings, change ...func(*Options, *web.Options))
 	must(t, part.Ready(t.Context()))
 	e := web.New(log, edge)
 	part.Routes(e)
-	server := httptest.NewServer(e)
+	server := httptest.NewServer(openapitest.Handler(t, e))
 	t.Cleanup(server.Close)
 	m.url = server.URL
 	m.token = m.mint(t, issuer.Claims{Kind: auth.Server, Project: "demo"})

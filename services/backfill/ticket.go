@@ -92,9 +92,12 @@ func (s *service) delete(c echo.Context) error {
 		return err
 	}
 	id := c.Param("backfill")
-	_, position, err := s.Store.DeleteBackfill(c.Request().Context(), project, id, requiredMatch(c, id))
+	there, position, err := s.Store.DeleteBackfill(c.Request().Context(), project, id, requiredMatch(c, id))
 	if err != nil {
 		return err
+	}
+	if !there {
+		c.Response().Header().Set("X-Deleted", "false")
 	}
 	s.Bus.PokeTickets(c.Request().Context(), project, position)
 	return c.NoContent(http.StatusNoContent)

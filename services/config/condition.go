@@ -64,7 +64,8 @@ func tagsOf(h http.Header, name string) ([]string, error) {
 		return []string{"*"}, nil
 	}
 	if !tagList.MatchString(text) {
-		return nil, problem.New(problem.Invalid, `header %s: expected are * or ETags with their quotes, such as "5"`, name)
+		return nil, problem.New(problem.Invalid, `header %s: expected are * or ETags with their quotes, such as "5"`,
+			problem.Word(name))
 	}
 	return oneTag.FindAllString(text, -1), nil
 }

@@ -23,6 +23,7 @@ import (
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/openapi/openapitest"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
@@ -81,7 +82,7 @@ func start(t *testing.T, change ...func(*Options)) *studio {
 	must(t, part.Ready(t.Context()))
 	e := web.New(log, web.Options{})
 	part.Routes(e)
-	server := httptest.NewServer(e)
+	server := httptest.NewServer(openapitest.Handler(t, e))
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	s.token = s.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "studio", Project: "demo", Role: "Manager"})

@@ -89,8 +89,8 @@ func (w *world) checkOrigin(res *http.Response, setting, origin, allowed string)
 	if got := res.Header.Get("Access-Control-Allow-Origin"); got != allowed {
 		w.t.Errorf("origins %q: %s %s from %q is for %q, want %q", setting, req.Method, req.URL, origin, got, allowed)
 	}
-	exposed := lists(res, "Access-Control-Expose-Headers", "ETag", "Location", "Preference-Applied", "Retry-After",
-		"X-Correlation-Id")
+	exposed := lists(res, "Access-Control-Expose-Headers", "ETag", "Location", "Preference-Applied", "RateLimit",
+		"RateLimit-Policy", "Retry-After", "X-Correlation-Id")
 	if exposed != (allowed != "") {
 		w.t.Errorf("origins %q: %s %s from %q: %v", setting, req.Method, req.URL, origin, res.Header)
 	}
@@ -100,7 +100,8 @@ func (w *world) checkOrigin(res *http.Response, setting, origin, allowed string)
 func (w *world) checkPreflight(res *http.Response, method, allowed string) {
 	w.t.Helper()
 	sent := lists(res, "Access-Control-Allow-Methods", method) &&
-		lists(res, "Access-Control-Allow-Headers", "Authorization", "Content-Type", "If-None-Match", "Idempotency-Key",
+		lists(res, "Access-Control-Allow-Headers", "Authorization", "Cache-Control", "Content-Type", "If-None-Match",
+			"Idempotency-Key",
 			"Last-Event-ID", "Prefer", "X-Correlation-Id", "X-On-Behalf-Of") &&
 		res.Header.Get("Access-Control-Max-Age") != ""
 	if sent != (allowed != "") || allowed != "" && res.StatusCode != http.StatusNoContent {

@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/openapi/openapitest"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/stream"
@@ -98,7 +99,7 @@ func startAt(t *testing.T, clock func() time.Time, change func(*party.Options)) 
 			stop()
 			must(t, <-ended)
 		})
-		server := httptest.NewServer(e)
+		server := httptest.NewServer(openapitest.Handler(t, e))
 		t.Cleanup(server.Close)
 		w.urls[i] = server.URL + "/demo/matchmaking/api/v1/parties"
 	}

@@ -35,7 +35,7 @@ const changedTickets = 8
 func (s *service) look(c echo.Context, do func(ctx context.Context, project, player string) (any, error)) error {
 	caller, project, player := auth.From(c), c.Param("project"), c.Param("player")
 	if caller.Kind == auth.Service && !caller.HasScope(auth.ScopeAct) {
-		return problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope %s", auth.ScopeAct)
+		return problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope "+auth.ScopeAct)
 	}
 	if caller.Kind == auth.Developer {
 		if err := auth.MustOwnProject(caller); err != nil {

@@ -143,7 +143,7 @@ func truth(query url.Values, name string) (bool, error) {
 	case "true":
 		return true, nil
 	default:
-		return false, problem.New(problem.Invalid, "%s: %q is neither true nor false", name, text)
+		return false, problem.New(problem.Invalid, "%s: %q is neither true nor false", problem.Word(name), text)
 	}
 }
 

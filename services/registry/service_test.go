@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/openapi/openapitest"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 	"matchmaker.dev/services/internal/settings"
@@ -108,7 +109,7 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	e := web.New(log, edge)
 	part.Routes(e)
 	server := httptest.NewUnstartedServer(nil)
-	server.Config, server.Listener = web.Server(e, log), web.Listener(server.Listener)
+	server.Config, server.Listener = web.Server(openapitest.Handler(t, e), log), web.Listener(server.Listener)
 	server.Start()
 	t.Cleanup(server.Close)
 	b.url = server.URL

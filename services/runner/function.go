@@ -11,6 +11,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/runner/gate"
 )
 
@@ -113,6 +114,9 @@ func (f *function) versionEnded(v *version) {
 	f.retired = slices.DeleteFunc(f.retired, func(other *version) bool { return other == v })
 }
 
+// serveAgain is after how long it is tried again to take runs.
+const serveAgain = time.Second
+
 // subscribe starts to take runs as soon as they can be answered.
 func (f *function) subscribe() {
 	select {
@@ -123,18 +127,33 @@ func (f *function) subscribe() {
 	if f.feed.wait(f.life, 0) != nil {
 		return
 	}
+	for {
+		err := f.serve()
+		if err == nil {
+			return
+		}
+		f.env.Log.Error("runs of a function cannot be taken, and it is tried again", "project", f.project,
+			"function", f.function, "error", err)
+		if wait.For(f.life, serveAgain) != nil {
+			return
+		}
+	}
+}
+
+// serve takes runs, unless the function stops.
+func (f *function) serve() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopping {
-		return
+		return nil
 	}
 	subscription, err := f.env.Bus.ServeRuns(f.env.Name, f.project, f.function, f.accept)
 	if err != nil {
-		f.env.Log.Error("runs of a function cannot be taken", "project", f.project, "function", f.function, "error", err)
-		return
+		return err
 	}
 	f.subscription = subscription
 	f.env.statusChanged.Notify()
+	return nil
 }
 
 // serves returns whether runs are taken.

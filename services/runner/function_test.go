@@ -1,12 +1,16 @@
 package runner_test
 
 import (
+	"context"
+	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/runner"
 )
 
 func TestUpdateDoesNotInterruptService(t *testing.T) {
@@ -337,4 +341,42 @@ func TestNewVersionHasAsManyInstancesAsTheOldOne(t *testing.T) {
 	calm()
 	w.put(project, "f", w.guest)
 	w.waitUntil("three instances of the new version", allRunning(3, 2))
+}
+
+// forgetful is a bus that fails to take runs at first.
+type forgetful struct {
+	runner.Bus
+	failures atomic.Int32
+}
+
+func (b *forgetful) ServeRuns(name, project, function string,
+	handle func(context.Context, *pb.RunRequest, bus.SendPart)) (bus.Subscription, error) {
+	if b.failures.Add(-1) >= 0 {
+		return nil, errors.New("not yet")
+	}
+	return b.Bus.ServeRuns(name, project, function, handle)
+}
+
+// TestRunsAreTakenAfterAFailure: a subscription that fails is tried again.
+func TestRunsAreTakenAfterAFailure(t *testing.T) {
+	w := newWorld(t)
+	b := new(forgetful)
+	b.failures.Store(2)
+	w.put(project, "f", w.guest)
+	w.startRunner("runner-1", quickSettings(), func(o *runner.Options) {
+		b.Bus = o.Bus
+		o.Bus = b
+	})
+	w.waitServing("f", 1)
+	for deadline := time.Now().Add(patience); ; {
+		parts := w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 20_000})
+		select {
+		case <-parts:
+			return
+		case <-time.After(time.Second):
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no run is taken")
+		}
+	}
 }

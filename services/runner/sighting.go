@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"math"
+	"slices"
 	"sync"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -11,8 +13,6 @@ const (
 	// Each takes 2 KiB.
 	maxSightings = 1024
 	maxRunMarks  = 128
-	// markPause is how many milliseconds are between two marks, until there are too many.
-	markPause = 1000
 )
 
 // sightings say how many runs of a config there were since a time: who asks why a ticket waits wants to know. It is
@@ -26,9 +26,7 @@ type sightings struct {
 type sighting struct {
 	epoch         uint64
 	number, count int64
-	pause         int64
-	marks         []mark // the oldest first
-	last          mark
+	marks         []mark // the oldest first, the closer the younger
 }
 
 // mark says which of all runs was the first one at a time.
@@ -45,7 +43,7 @@ func (s *sightings) note(r *pb.RunRequest) {
 		if len(s.configs) >= maxSightings {
 			return
 		}
-		c = &sighting{pause: markPause, epoch: r.GetEpoch(), number: r.GetNumber() - 1}
+		c = &sighting{epoch: r.GetEpoch(), number: r.GetNumber() - 1}
 		s.configs[r.GetConfig()] = c
 	}
 	switch {
@@ -61,25 +59,29 @@ func (s *sightings) note(r *pb.RunRequest) {
 	c.mark(r.GetNow())
 }
 
+// mark adds a mark. Of too many, the one goes that leaves the least gap for its age: so what is told of a ticket that
+// waited for long is off by some of that time, and of a young one by little.
 func (c *sighting) mark(at int64) {
-	if at > c.last.at {
-		c.last = mark{at, c.count}
-	}
-	if n := len(c.marks); n > 0 && at-c.marks[n-1].at < c.pause {
-		return
-	}
-	if len(c.marks) == maxRunMarks {
-		for i := range maxRunMarks / 2 {
-			c.marks[i] = c.marks[2*i]
-		}
-		c.marks, c.pause = c.marks[:maxRunMarks/2], 2*c.pause
-		c.mark(at)
+	n := len(c.marks)
+	if n > 0 && at <= c.marks[n-1].at {
 		return
 	}
 	c.marks = append(c.marks, mark{at, c.count})
+	if n < maxRunMarks {
+		return
+	}
+	least, smallest := 0, math.Inf(1)
+	for i := 1; i < n; i++ {
+		gap, age := c.marks[i+1].at-c.marks[i-1].at, at-c.marks[i-1].at
+		if share := float64(gap) / float64(age); share < smallest {
+			least, smallest = i, share
+		}
+	}
+	c.marks = slices.Delete(c.marks, least, least+1)
 }
 
-// since answers a request that asks for it. It tells of no run that was before, and leaves out those between two marks.
+// since answers a request that asks for it: how many runs there were at least, and when the first was at the latest. It
+// tells of no run that was before.
 func (s *sightings) since(r *pb.RunRequest) *pb.Seen {
 	if r.GetSeenSince() == 0 {
 		return nil
@@ -94,9 +96,6 @@ func (s *sightings) since(r *pb.RunRequest) *pb.Seen {
 		if m.at >= r.GetSeenSince() {
 			return &pb.Seen{Runs: c.count - m.count + 1, Since: m.at}
 		}
-	}
-	if c.last.at >= r.GetSeenSince() {
-		return &pb.Seen{Runs: c.count - c.last.count + 1, Since: c.last.at}
 	}
 	return nil
 }

@@ -50,6 +50,23 @@ func TestSightingsCountRuns(t *testing.T) {
 	})
 }
 
+// TestSightingsMissLittle: of a ticket's runs few are left out, however long it waited and its config ran before.
+func TestSightingsMissLittle(t *testing.T) {
+	s := newSightings()
+	const runs, pause, start = 20_000, 50, 1_000_000
+	for i := range int64(runs) {
+		s.note(&pb.RunRequest{Config: "c", Epoch: 1, Number: i + 1, Now: start + i*pause})
+	}
+	for _, had := range []int64{1, 2, 5, 20, 100, 1000, 10_000, runs} {
+		first := int64(start + (runs-had)*pause)
+		seen := s.since(&pb.RunRequest{Config: "c", SeenSince: first - 1})
+		if seen.GetRuns() > had || float64(seen.GetRuns()) < 0.75*float64(had) ||
+			seen.GetSince() < first || float64(seen.GetSince()-first) > 0.25*float64(had*pause) {
+			t.Errorf("of %d runs from %d on it tells %v", had, first, seen)
+		}
+	}
+}
+
 // TestSightingsEnd: what is kept has a bound, and goes with its config.
 func TestSightingsEnd(t *testing.T) {
 	s := newSightings()

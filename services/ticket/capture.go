@@ -57,11 +57,10 @@ func (s *service) capture(c echo.Context) error {
 	switch {
 	case len(answer.Capture) > 0:
 	case answer.Failure == bus.NoRunner || answer.Failure == "":
-		return &problem.Error{Kind: problem.Unavailable, RetryAfter: time.Second,
-			Detail: "no runner made a capture: the function does not run, or runners are of an earlier version"}
+		return problem.New(problem.Unavailable,
+			"no runner made a capture: the function does not run, or runners are of an earlier version").After(time.Second)
 	default:
-		return &problem.Error{Kind: problem.Unavailable, RetryAfter: time.Second,
-			Detail: "no runner made a capture: " + answer.Failure}
+		return problem.New(problem.Unavailable, "no runner made a capture: %s", answer.Failure).After(time.Second)
 	}
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="run.capture"`)

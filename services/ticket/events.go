@@ -38,6 +38,8 @@ func (e *events) join(project string) (leave func()) {
 	if h == nil {
 		h = new(hearing)
 		e.projects[project] = h
+	}
+	if h.sub == nil { // also one that failed before
 		sub, err := e.hear(project, func(all *pb.Events) {
 			for _, one := range all.GetEvents() {
 				e.wake.tell(project, one)
@@ -61,6 +63,14 @@ func (e *events) join(project string) (leave func()) {
 			h.sub.Stop()
 		}
 	}
+}
+
+// heard tells whether the events of a project are heard.
+func (e *events) heard(project string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	h := e.projects[project]
+	return h != nil && h.sub != nil
 }
 
 // follow makes a waiter that events wake, too.
@@ -112,15 +122,16 @@ func (w *waiters) tell(project string, e *pb.Event) {
 	}
 }
 
-// reason is why a ticket is gone, as far as it is known.
-func (w *waiter) reason() string {
+// reason is why a ticket is gone, as far as it is known. Who deletes a ticket notifies, and so does who ends those of
+// an acceptance; an expiry does not.
+func (w *waiter) reason(asked bool) string {
 	e := w.end.Load()
 	switch {
 	case e.GetKind() == pb.Event_KIND_EXPIRED && e.GetReason() != "read":
 		return e.GetReason() // abandoned, unserved, declined or silent
 	case e.GetKind() == pb.Event_KIND_EXPIRED:
 		return "expired"
-	case e != nil, w.notified.Load(): // who deletes a ticket notifies, and an expiry does not
+	case e != nil, w.notified.Load() && !asked:
 		return "deleted"
 	}
 	return "gone"

@@ -1,6 +1,7 @@
 package ticket
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -15,6 +16,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/asking"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/ticket/studio"
 )
@@ -47,10 +49,12 @@ type explanation struct {
 	// State is waiting, matched, assigned or ended.
 	State string `json:"state"`
 	// Waited is for how many seconds it has waited.
-	Waited  float64              `json:"waited"`
-	Players int                  `json:"players"`
-	Queues  []string             `json:"queues,omitempty"`
-	Configs []*configExplanation `json:"configs"`
+	Waited  float64  `json:"waited"`
+	Players int      `json:"players"`
+	Queues  []string `json:"queues,omitempty"`
+	// Unserved are those of Queues that no config serves.
+	Unserved []string             `json:"unservedQueues,omitempty"`
+	Configs  []*configExplanation `json:"configs"`
 	// History is the latest matches in which the ticket was, and why those failed that did.
 	History *studio.History `json:"history,omitempty"`
 }
@@ -100,7 +104,7 @@ type runExplanation struct {
 	Reasons  []functionsReason `json:"reasons"`
 	// Place is where the ticket stands among these tickets, by age, from 1; 0 if nobody knows.
 	Place int64 `json:"place,omitzero"`
-	// Seen is how many runs for the config there were since the ticket was created; nil if nobody knows.
+	// Seen is how many runs for the config there were at least since the ticket was created; nil if nobody knows.
 	Seen *seen `json:"seen,omitempty"`
 	// Best is the best proposal with the ticket; nil if there is none, or there were too many to compare.
 	Best *bestProposal `json:"best,omitempty"`
@@ -109,7 +113,7 @@ type runExplanation struct {
 	Holding int             `json:"holding,omitzero"`
 }
 
-// seen is runs of a config's function, and when the first of them was asked for.
+// seen is how many runs of a config's function there were at least, and when the first was asked for at the latest.
 type seen struct {
 	Runs  int64     `json:"runs"`
 	Since time.Time `json:"since"`
@@ -140,6 +144,9 @@ type functionsReason struct {
 func (s *service) explain(c echo.Context) error {
 	ctx, project, id := c.Request().Context(), c.Param("project"), c.Param("ticket")
 	t, configs, look, err := s.lookAt(ctx, project, id)
+	if problem.KindOf(err) == problem.NotFound {
+		return s.explainEnd(c, id, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -151,6 +158,14 @@ func (s *service) explain(c echo.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(configs)) {
 		doc.Configs = append(doc.Configs, look.config(configs[name]))
 	}
+	slices.SortStableFunc(doc.Configs, func(a, b *configExplanation) int {
+		return cmp.Compare(b.nearness(), a.nearness())
+	})
+	for _, queue := range doc.Queues {
+		if !slices.ContainsFunc(doc.Configs, func(e *configExplanation) bool { return e.Queue == queue }) {
+			doc.Unserved = append(doc.Unserved, queue)
+		}
+	}
 	if doc.State == stateWaiting {
 		if err := s.ask(ctx, project, look, doc); err != nil {
 			return err
@@ -159,6 +174,33 @@ func (s *service) explain(c echo.Context) error {
 	if s.History != nil {
 		doc.History = s.History(ctx, project, id, time.UnixMilli(t.Body.GetCreated()))
 	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return c.JSON(http.StatusOK, doc)
+}
+
+// nearness orders configs: first those whose function gets the ticket, then those that serve its queue.
+func (e *configExplanation) nearness() int {
+	switch {
+	case e.Serves && e.InPool:
+		return 2
+	case e.Serves:
+		return 1
+	}
+	return 0
+}
+
+// explainEnd explains why a ticket is gone, as far as events say it; gone is the error otherwise.
+func (s *service) explainEnd(c echo.Context, id string, gone error) error {
+	created, known := state.CreationTime(id)
+	if !known || s.History == nil {
+		return gone
+	}
+	doc := &explanation{ID: id, State: stateEnded, Configs: []*configExplanation{}}
+	doc.History = s.History(c.Request().Context(), c.Param("project"), id, created)
+	if doc.History.Ended == nil {
+		return gone
+	}
+	doc.Waited = max(0, doc.History.Ended.Time.Sub(created).Seconds())
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, doc)
 }

@@ -96,12 +96,39 @@ func TestExplanationSaysWhichFiltersHold(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
-	want := []string{
-		"a true false none", " high false false 1200 100", " low false false 1200 200 true 1 -", " new false false - -",
-		"b true true no runner has an instance of this function", "q false true none",
+	want := []string{ // those that get the ticket, those that serve it, the others
+		"b true true no runner has an instance of this function", "a true false none", " high false false 1200 100",
+		" low false false 1200 200 true 1 -", " new false false - -", "q false true none",
 	}
 	if strings.Join(lines, "\n") != strings.Join(want, "\n") || got.State != "waiting" {
 		t.Errorf("%s: got\n%s\nwant\n%s", got.State, strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestExplanationOfTicketsThatNobodyMatches: one in a queue that is misspelt, and one that is gone.
+func TestExplanationOfTicketsThatNobodyMatches(t *testing.T) {
+	r := startWith(t, state.Options{}, func(o *ticket.Options) {
+		o.History = studio.New(studio.Options{Store: o.Store, Bus: o.Bus.(*bus.Bus), Verifier: o.Verifier, Log: o.Log,
+			Now: o.Now, Settings: settings.Default[studio.Settings](), Streams: settings.Default[stream.Settings]()}).History
+	})
+	embeddedtest.Prepare(t, r.bus)
+	token := r.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "s", Role: "Support"})
+	r.serve(t, "one", "quick")
+	id := r.createIn(t, `["qick","quick"]`)
+	if status, body := explained(t, r, token, id); status != http.StatusOK ||
+		!strings.Contains(body, `"queues":["qick","quick"],"unservedQueues":["qick"]`) {
+		t.Error(status, body)
+	}
+	_, err := r.store.DeleteTicket(t.Context(), "demo", id, "")
+	must(t, err)
+	if status, body := explained(t, r, token, id); status != http.StatusNotFound {
+		t.Error("before the event:", status, body)
+	}
+	r.happens(t, &pb.Event{Kind: pb.Event_KIND_EXPIRED, Time: r.store.Now().UnixMilli(), Reason: "silent",
+		Tickets: []string{id}})
+	if status, body := explained(t, r, token, id); status != http.StatusOK ||
+		!strings.Contains(body, `"state":"ended"`) || !strings.Contains(body, `"ended":{"reason":"silent"`) {
+		t.Error("after the event:", status, body)
 	}
 }
 

@@ -64,7 +64,9 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSONBlob(http.StatusCreated, createResponse(id))
+	made := &state.Ticket{Body: body}
+	_ = s.addUnserved(c.Request().Context(), c.Param("project"), made) // the ticket is stored; a GET tells it
+	return c.JSONBlob(http.StatusCreated, createResponse(id, made.Unserved))
 }
 
 // store stores a ticket as the project's settings want it, and returns its id: that of another if its key created one.
@@ -124,7 +126,7 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 		waiter.leave()
 		id, waiter = made, s.waiters.join(project, made)
 		if t, err = s.readAs(by, project, id)(ctx); problem.KindOf(err) == problem.NotFound {
-			return c.JSONBlob(http.StatusCreated, createResponse(id))
+			return c.JSONBlob(http.StatusCreated, createResponse(id, nil))
 		} else if err != nil {
 			return err
 		}

@@ -21,9 +21,15 @@ func (r *replicas) createIn(t *testing.T, queues string) (id string) {
 	t.Helper()
 	status, text, err := r.send(t.Context(), http.MethodPost, r.urls[0], `{"queues":`+queues+`}`)
 	must(t, err)
-	var made struct{ ID string }
+	var made struct {
+		ID             string
+		UnservedQueues []string
+	}
 	if status != http.StatusCreated || json.Unmarshal([]byte(text), &made) != nil {
 		t.Fatalf("queues %s: got %d %s, want 201", queues, status, text)
+	}
+	if unserved := r.queues(t, made.ID).UnservedQueues; !slices.Equal(unserved, made.UnservedQueues) {
+		t.Errorf("the create says %q, and a GET %q", made.UnservedQueues, unserved)
 	}
 	return made.ID
 }

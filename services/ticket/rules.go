@@ -155,8 +155,7 @@ func (r *rules) decide(ctx context.Context, project string, do func(*pb.ProjectS
 		}
 		isFresh = true
 	}
-	return &problem.Error{Kind: problem.Unavailable, RetryAfter: retryDelay,
-		Detail: "the settings of this project change too fast, try again"}
+	return problem.New(problem.Unavailable, "the settings of this project change too fast, try again").After(retryDelay)
 }
 
 // observe makes the instrument of what is remembered.

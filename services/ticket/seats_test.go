@@ -17,6 +17,7 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/keyfile"
+	"matchmaker.dev/services/internal/openapi/openapitest"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/ticket"
@@ -40,7 +41,7 @@ func startSeated(t *testing.T) *seated {
 	passes := seat.New(keys, time.Now, time.Minute)
 	e := web.New(log, web.Options{})
 	passes.Routes(e)
-	server := httptest.NewServer(e)
+	server := httptest.NewServer(openapitest.Handler(t, e))
 	t.Cleanup(server.Close)
 	s := &seated{replicas: startWith(t, state.Options{}, func(o *ticket.Options) { o.Seats = passes })}
 	s.keys, err = client.SeatKeysAt(server.URL+client.SeatKeysPath, nil)

@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/openapi/openapitest"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
@@ -72,7 +73,7 @@ func startWith(t *testing.T, o state.Options, change func(*ticket.Options)) *rep
 			stop()
 			must(t, <-ended)
 		})
-		server := httptest.NewServer(e)
+		server := httptest.NewServer(openapitest.Handler(t, e))
 		t.Cleanup(server.Close)
 		r.urls[i] = server.URL + "/demo/matchmaking/api/v1/tickets"
 	}

@@ -47,6 +47,8 @@ type follower struct {
 	expires time.Time
 	// known is the id of the last event that the client has.
 	known string
+	// asked: a match asked the ticket's players when it was read last.
+	asked bool
 }
 
 // follow answers GET /tickets/events: server-sent events until the ticket has a result or is gone.
@@ -160,7 +162,8 @@ func (s *follower) tell(t *state.Ticket) error {
 		return err
 	}
 	id := kind
-	if kind == eventAsked {
+	s.asked = kind == eventAsked
+	if s.asked {
 		id += "," + t.Acceptance.Match + "," + strconv.Itoa(t.Acceptance.Accepted)
 	}
 	if kind == eventWaiting && len(told.Body.GetQueues()) > 0 {
@@ -193,11 +196,14 @@ func (s *follower) tell(t *state.Ticket) error {
 	return nil
 }
 
-// tellEnd tells why the ticket is gone.
+// tellEnd tells why the ticket is gone. The event that says it comes after the wake-up.
 func (s *follower) tellEnd() string {
 	w := s.waiter
-	s.out.Await(w.woken.C(), func() bool { return w.end.Load() != nil || w.notified.Load() })
-	text := append(stream.Event(eventEnded, eventEnded), `{"id":"`+s.ticket.Body.GetId()+`","reason":"`+w.reason()+`"}`...)
+	if s.events.heard(s.project) {
+		s.out.Await(w.woken.C(), func() bool { return w.end.Load() != nil })
+	}
+	text := append(stream.Event(eventEnded, eventEnded),
+		`{"id":"`+s.ticket.Body.GetId()+`","reason":"`+w.reason(s.asked)+`"}`...)
 	if err := s.out.Send(text); err != nil {
 		return stream.EndOf(err)
 	}

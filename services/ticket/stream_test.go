@@ -178,8 +178,23 @@ func TestStreamSaysWhyATicketEnded(t *testing.T) {
 	if status != http.StatusOK || err != nil {
 		t.Fatal(status, err)
 	}
+	r.happens(t, &pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: "deleted", Tickets: []string{deleted}})
 	f.expect("ended", `{"id":"`+deleted+`","reason":"deleted"}`)
 	f.ends()
+	// Who ends the tickets of an acceptance wakes those who follow them, and the event comes later.
+	for _, reason := range []string{"silent", "declined"} {
+		id := r.create(t)
+		f := r.open(t, 1, id)
+		f.expect("waiting", id)
+		r.offer(t, "m-"+reason, id)
+		f.expect("acceptance", id)
+		_, err := r.store.DeleteTicket(t.Context(), "demo", id, "")
+		must(t, err)
+		r.bus.NotifyAssigned(t.Context(), "demo", []string{id})
+		r.happens(t, &pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: reason, Tickets: []string{id}})
+		f.expect("ended", `"reason":"`+reason+`"`)
+		f.ends()
+	}
 	for reason, want := range map[string]string{"abandoned": "abandoned", "read": "expired"} {
 		id := r.create(t)
 		f := r.open(t, 1, id)
@@ -296,6 +311,20 @@ func TestStreamOutlivesItsBus(t *testing.T) {
 	f.expect("waiting", id)
 	r.assign(t.Context(), t, id)
 	f.expect("assigned", id)
+	// A deletion wakes it. What ended a ticket that was asked is not known.
+	for reason, asked := range map[string]bool{"deleted": false, "gone": true} {
+		id := r.create(t)
+		f := r.open(t, 0, id)
+		f.expect("waiting", id)
+		if asked {
+			r.offer(t, "m", id)
+			f.expect("acceptance", id)
+		}
+		_, err := r.store.DeleteTicket(t.Context(), "demo", id, "")
+		must(t, err)
+		r.bus.NotifyAssigned(t.Context(), "demo", []string{id})
+		f.expect("ended", `"reason":"`+reason+`"`)
+	}
 }
 
 // deaf is a bus that nobody hears of.
@@ -321,13 +350,18 @@ func TestBrowsersOfAllowedOrigins(t *testing.T) {
 				if got := res.Header.Get("Access-Control-Allow-Origin"); got != allowed {
 					t.Errorf("origins %q: %s from %q is for %q, want %q", setting, path, origin, got, allowed)
 				}
+				exposed := res.Header.Get("Access-Control-Expose-Headers")
+				if strings.Contains(exposed, "RateLimit, RateLimit-Policy, Retry-After") != (allowed != "") {
+					t.Errorf("origins %q: %s from %q exposes %q", setting, path, origin, exposed)
+				}
 			}
 			for _, path := range []string{"", "/events"} {
 				res, err := r.begin(t.Context(), http.MethodOptions, r.urls[0]+path, "", "Origin", origin,
 					"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "authorization")
 				must(t, err)
 				headers := res.Header.Get("Access-Control-Allow-Headers")
-				if res.StatusCode != http.StatusNoContent || strings.Contains(headers, "Authorization") != (allowed != "") {
+				if res.StatusCode != http.StatusNoContent ||
+					strings.Contains(headers, "Authorization, Cache-Control,") != (allowed != "") {
 					t.Errorf("origins %q: a preflight from %q gets %d %v", setting, origin, res.StatusCode, res.Header)
 				}
 			}

@@ -708,11 +708,11 @@ func (x *RunPart) GetCanary() int64 {
 	return 0
 }
 
-// Seen is runs of a config, in all of its segments.
+// Seen is how many runs of a config there were at least, in all of its segments.
 type Seen struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Runs  int64                  `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
-	// since is when the first of them was asked for, in milliseconds since 1970.
+	// since is when the first was asked for at the latest, in milliseconds since 1970.
 	Since         int64 `protobuf:"varint,2,opt,name=since,proto3" json:"since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"net"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -223,13 +224,25 @@ func (p *Provider) has(s *server, r provider.Ref) bool {
 	return true
 }
 
+// isOf returns whether an address is one of IPv4 or IPv6; with "" it may be any.
+func (a address) isOf(family string) bool {
+	if family == "" {
+		return true
+	}
+	ip, err := netip.ParseAddr(a.Address)
+	return err == nil && ip.Is4() == (family == "ipv4")
+}
+
 // connection is what players connect to.
 func (p *Provider) connection(s *server) (string, error) {
 	host := s.Status.Address
 	if p.options.Address != "" {
-		i := slices.IndexFunc(s.Status.Addresses, func(a address) bool { return a.Type == p.options.Address })
+		i := slices.IndexFunc(s.Status.Addresses, func(a address) bool {
+			return a.Type == p.options.Address && a.isOf(p.options.Family)
+		})
 		if i < 0 {
-			return "", provider.Fail(provider.Refused, "the game server has no address of type %s", p.options.Address)
+			return "", provider.Fail(provider.Refused, "the game server has no address of type %s",
+				strings.TrimSpace(p.options.Address+" "+p.options.Family))
 		}
 		host = s.Status.Addresses[i].Address
 	}

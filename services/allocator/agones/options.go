@@ -28,6 +28,8 @@ type Options struct {
 	// Address is the type of the address that players get, like ExternalIP or ExternalDNS; the server's main one when
 	// empty.
 	Address string `yaml:"address"`
+	// Family is ipv4 or ipv6: which of several addresses of that type; the first when empty.
+	Family string `yaml:"address-family"`
 	// Scheduling is Packed, the default, or Distributed.
 	Scheduling string `yaml:"scheduling"`
 	// Density is set where a server takes several matches.
@@ -96,6 +98,10 @@ func (o *Options) check() error {
 		return fmt.Errorf("region-label: %q is no label", o.RegionLabel)
 	case o.Scheduling != "Packed" && o.Scheduling != "Distributed":
 		return fmt.Errorf("scheduling: %q is neither Packed nor Distributed", o.Scheduling)
+	case o.Family != "" && o.Family != "ipv4" && o.Family != "ipv6":
+		return fmt.Errorf("address-family: %q is neither ipv4 nor ipv6", o.Family)
+	case o.Family != "" && o.Address == "":
+		return errors.New("address-family: address is needed: the type of the addresses, such as ExternalIP")
 	case o.Density != nil && (o.Density.List == "") == (o.Density.Counter == ""):
 		return errors.New("density: a list or a counter is expected")
 	case o.Timeout < 0:

@@ -84,24 +84,28 @@ func TestSelectorsAreTriedInTheirOrder(t *testing.T) {
 
 func TestPortsAndAddresses(t *testing.T) {
 	tests := []struct {
-		port, address string
-		want          string // of the connection
-		final         string // of the error
+		port, address, family string
+		want                  string // of the connection
+		final                 string // of the error
 	}{
-		{"", "", ":7", ""},
-		{"query", "", ":8", ""},
-		{"", "ExternalDNS", ".example.com:7", ""},
-		{"rcon", "", "", `no port "rcon"`},
-		{"", "Hostname", "", "no address of type Hostname"},
+		{"", "", "", ":7", ""},
+		{"query", "", "", ":8", ""},
+		{"", "ExternalDNS", "", ".example.com:7", ""},
+		{"", "ExternalIP", "", "10.0.", ""},
+		{"", "ExternalIP", "ipv4", "10.0.", ""},
+		{"", "ExternalIP", "ipv6", "[2001:db8::7]:7", ""},
+		{"", "ExternalDNS", "ipv6", "", "no address of type ExternalDNS ipv6"},
+		{"rcon", "", "", "", `no port "rcon"`},
+		{"", "Hostname", "", "", "no address of type Hostname"},
 	}
 	for _, test := range tests {
 		x := ways["service"].world(t)
-		x.options.Port, x.options.Address = test.port, test.address
+		x.options.Port, x.options.Address, x.options.Family = test.port, test.address, test.family
 		x.start(t)
 		result, err := x.provider.Allocate(t.Context(), request("m"))
 		if test.final == "" {
 			if err != nil || !strings.Contains(result.Connection, test.want) {
-				t.Errorf("%q %q: %v, %v", test.port, test.address, result, err)
+				t.Errorf("%q %q %q: %v, %v", test.port, test.address, test.family, result, err)
 			}
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 
 // healthCmd asks a service whether it is ready, for images without a shell.
 type healthCmd struct {
-	URL  string        `arg:"" optional:"" help:"What is asked: ready with 200, and anything else is not." default:"http://127.0.0.1:8080/readyz"`
+	URL  string        `arg:"" optional:"" help:"What is asked, at /readyz without a path: ready with 200, and anything else is not." default:"http://127.0.0.1:8080"`
 	Wait time.Duration `help:"How long the answer may take." default:"3s" group:"process"`
 }
 
@@ -21,6 +21,9 @@ func (c *healthCmd) Run(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL, http.NoBody)
 	if err != nil {
 		return err
+	}
+	if path := request.URL.Path; path == "" || path == "/" {
+		request.URL.Path = "/readyz"
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {

@@ -12,12 +12,18 @@ import (
 func TestHealth(t *testing.T) {
 	t.Setenv("MATCHMAKER_CONFIG", "../../../deploy/settings.yaml")
 	status := http.StatusOK
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte("not ready: nats"))
 	}))
-	if code, _, errs := matchmaker(t, "health", service.URL+"/readyz"); code != exitOK {
-		t.Errorf("%d: %s", code, errs)
+	for _, path := range []string{"/readyz", "", "/"} {
+		if code, _, errs := matchmaker(t, "health", service.URL+path); code != exitOK {
+			t.Errorf("%q: %d: %s", path, code, errs)
+		}
 	}
 	status = http.StatusServiceUnavailable
 	if code, _, errs := matchmaker(t, "health", service.URL+"/readyz"); code != exitFailure ||

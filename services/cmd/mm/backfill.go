@@ -154,16 +154,18 @@ type backfillDelete struct {
 }
 
 func (backfillDelete) Help() string {
-	return `Proposed players wait again. It succeeds also when there is no such backfill ticket, which the service does not
-tell.
+	return `Proposed players wait again. Where there is no such backfill ticket, the command says so, and succeeds.
 
 Example: mm backfill delete BACKFILL`
 }
 
 // Run deletes the backfill ticket. It succeeds when there is none.
 func (c backfillDelete) Run(ctx context.Context, s *session, api serverAPI) error {
-	if err := api.DeleteBackfill(ctx, c.ID); err != nil {
+	switch was, err := api.RemoveBackfill(ctx, c.ID); {
+	case err != nil:
 		return err
+	case !was:
+		return s.showNothingDeleted("backfill ticket", c.ID)
 	}
 	return s.showDeleted(c.ID)
 }

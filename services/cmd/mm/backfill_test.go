@@ -43,7 +43,8 @@ property roster  2 bytes
 		t.Errorf("after the update: %v %s", err, got.out)
 	}
 	shell.on(service, "backfill", "delete", "b-1").expect(0, "deleted  b-1\n", "")
-	shell.on(service, "backfill", "delete", "b-1").expect(0, "deleted  b-1\n", "")
+	shell.on(service, "backfill", "delete", "b-1").
+		expect(0, "", "mm: there is no backfill ticket b-1: nothing was deleted\n")
 	for _, line := range []string{"approve b-1", "update b-1"} {
 		args := append([]string{"backfill"}, strings.Fields(line)...)
 		shell.on(service, args...).expect(1, "", "mm: there is no backfill ticket b-1 (404")

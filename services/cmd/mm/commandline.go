@@ -11,7 +11,7 @@ const description = `Work with a matchmaking service: functions, configs, ticket
 With "matchmaker dev" on the same machine you need no token: mm finds the service by its data folder, and makes a token
 of the right kind with the key there. For another service, "mm context set" keeps its address, and "mm login" logs in.
 
-Exit codes: 0 success, 1 failure, 2 wrong command line.`
+Exit codes: 0 success, 1 failure, 2 wrong command line, 130 interrupted (Ctrl-C).`
 
 // commandLine are all commands and flags.
 type commandLine struct {

@@ -38,8 +38,24 @@ func TestCommandsFlagsAndNamesAreCompleted(t *testing.T) {
 			t.Errorf("%q is completed by %q, want %q", line, got, want)
 		}
 	}
+	service := newService(t)
+	service.configs["ranked"], service.functions["duel"] = "{}", "hash"
+	at := " --url " + service.url + " --data " + shell.data + " "
+	for line, want := range map[string][]string{
+		"mm config get" + at + "r":      {"ranked"},
+		"mm function log" + at:          {"duel"},
+		"mm ticket why" + at:            {"t-1"},
+		"mm function delete" + at + "x": {},
+	} {
+		if got := shell.complete(line); !slices.Equal(got, want) && len(got)+len(want) > 0 {
+			t.Errorf("%q is completed by %q, want %q", line, got, want)
+		}
+	}
+	if got := shell.complete("mm config get --url http://127.0.0.1:1 "); len(got) > 0 {
+		t.Errorf("without a service it completes %q", got)
+	}
 	for _, of := range []string{"bash", "zsh", "fish"} {
-		shell.run("completion", of).expect(0, "mm completion -c "+of, "")
+		shell.run("completion", of).expect(0, "complete", "")
 		shell.run("completion", of, "-c").expect(0, "complete", "")
 	}
 	shell.run("completion", "cmd").expect(2, "", "must be one of")
@@ -53,7 +69,7 @@ func TestBashCompletes(t *testing.T) {
 		t.Fatal(err)
 	}
 	mm := builtPrograms(t).mm
-	const script = `PATH="$1:$PATH"; source <(mm completion -c bash)
+	const script = `PATH="$1:$PATH"; source <(mm completion bash)
 tool=$(complete -p mm | grep -o '\-C [^ ]*' | cut -c4- | tr -d "'")
 COMP_LINE="mm function ver" COMP_POINT=15 "$tool" mm ver function`
 	out, err := exec.CommandContext(t.Context(), bash, "-c", script, "bash", filepath.Dir(mm)).CombinedOutput()

@@ -68,7 +68,7 @@ func (c configCreate) Run(ctx context.Context, s *session) error {
 }
 
 type configPut struct {
-	ID      string `arg:"" name:"id" help:"The config's identifier."`
+	ID      string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
 	File    string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
 	IfMatch string `placeholder:"ETAG" help:"Replace only the config that has this ETag."`
 	DryRun  bool   `help:"Only check it, as \"mm config check\" does."`
@@ -196,7 +196,7 @@ func (s *session) showConfigs(ctx context.Context, api *client.Client) error {
 }
 
 type configGet struct {
-	ID string `arg:"" name:"id" help:"The config's identifier."`
+	ID string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
 }
 
 func (configGet) Help() string {
@@ -264,7 +264,16 @@ func bound(f *float64) string {
 	return number(*f)
 }
 
-func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+// number writes a number without the digits that are there by rounding.
+func number(f float64) string { return strconv.FormatFloat(f, 'g', 15, 64) }
+
+// plural writes how many there are of something.
+func plural[N int | int64](n N, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
+}
 
 func segments(s *client.Segmentation) string {
 	if s == nil {
@@ -274,7 +283,7 @@ func segments(s *client.Segmentation) string {
 }
 
 type configDelete struct {
-	ID     string `arg:"" name:"id" help:"The config's identifier."`
+	ID     string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
 	DryRun bool   `help:"Only say what would be deleted."`
 }
 

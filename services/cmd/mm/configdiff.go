@@ -14,7 +14,7 @@ import (
 )
 
 type configDiff struct {
-	ID   string `arg:"" name:"id" help:"The config's identifier."`
+	ID   string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
 	File string `arg:"" optional:"" completion-predictor:"file" help:"Compare with this JSON file, or - for standard input."`
 	From string `placeholder:"ETAG" help:"The change to compare, see \"mm config history\"; default: the one before the last, or the last one with a file."`
 	To   string `placeholder:"ETAG" help:"The change to compare with; default: the last one."`

@@ -12,7 +12,7 @@ import (
 )
 
 type configHistory struct {
-	ID string `arg:"" name:"id" help:"The config's identifier."`
+	ID string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
 }
 
 func (configHistory) Help() string {
@@ -58,7 +58,7 @@ func functionOf(c client.ConfigChange) string {
 }
 
 type configRollback struct {
-	ID string `arg:"" name:"id" help:"The config's identifier."`
+	ID string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
 	To string `placeholder:"ETAG" help:"The change to go back to, see \"mm config history\"; default: the one before the last."`
 
 	DryRun bool `help:"Only check whether the config can become that."`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -117,7 +118,7 @@ func (s *session) responseText(e *client.Error) string {
 	if e.Detail == "" {
 		text = "the service answered " + text
 	} else {
-		text = fmt.Sprintf("%s (%s)", e.Detail, text)
+		text = fmt.Sprintf("%s (%s)", asFlags(e.Detail), text)
 	}
 	if e.RetryAfter > 0 {
 		text += fmt.Sprintf("; retry after %s", e.RetryAfter)
@@ -128,6 +129,22 @@ func (s *session) responseText(e *client.Error) string {
 	}
 	return text
 }
+
+// asFlags names the flags of mm for what the service says of the parameters of a query.
+func asFlags(detail string) string {
+	return queryParameters.ReplaceAllStringFunc(detail, func(found string) string {
+		names := strings.Split(queryParameters.FindStringSubmatch(found)[1], ", ")
+		for i, name := range names {
+			names[i] = "--" + strings.ToLower(upperCase.ReplaceAllString(name, "-$0"))
+		}
+		return strings.Join(names, ", ") + ":"
+	})
+}
+
+var (
+	queryParameters = regexp.MustCompile(`^query parameters? ([A-Za-z, ]+):`)
+	upperCase       = regexp.MustCompile(`[A-Z]`)
+)
 
 // oneLine puts text on one line and makes it safe for a terminal.
 func oneLine(text string) string { return printable(text, "") }

@@ -9,7 +9,7 @@ import (
 
 const (
 	createdLine  = "2030-01-01 00:00:00.000  created    tickets=a,b\n"
-	assignedLine = "2030-01-01 00:00:00.123  assigned   match=m config=ranked tickets=a\n"
+	assignedLine = "2030-01-01 00:00:00.123  assigned   match=m config=ranked function=duel upload=2 score=1.5 tickets=a\n"
 )
 
 func TestEventLogReadsPages(t *testing.T) {

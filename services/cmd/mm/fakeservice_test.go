@@ -41,12 +41,14 @@ type service struct {
 	players   []any // of tickets
 	// acceptance of tickets; nil if their match does not ask
 	acceptance map[string]any
-	settings   []string // all that were put
-	reads      int      // of tickets and functions
-	erased     []string // players
-	taken      string   // the ticket because of which creates are refused
-	query      url.Values
-	reports    []url.Values // what was asked for
+	// events is what the stream of a ticket says; there is none when it is empty
+	events   string
+	settings []string // all that were put
+	reads    int      // of tickets and functions
+	erased   []string // players
+	taken    string   // the ticket because of which creates are refused
+	query    url.Values
+	reports  []url.Values // what was asked for
 
 	untrusted bool // it refuses every token
 	// holds says that a create is answered when its ticket has its result.
@@ -70,6 +72,7 @@ func newService(t *testing.T) *service {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+base+"/tickets", s.require(s.createTicket, "player", "service"))
 	mux.HandleFunc("GET "+base+"/tickets", s.require(s.getTicket, "player", "service"))
+	mux.HandleFunc("GET "+base+"/tickets/events", s.require(s.followTicket, "player", "service"))
 	mux.HandleFunc("GET "+base+"/tickets/{id}/explanation", s.require(s.explainTicket, "developer"))
 	mux.HandleFunc("POST "+base+"/tickets/acceptance", s.require(s.answerMatch, "player", "service"))
 	mux.HandleFunc("DELETE "+base+"/tickets", s.require(s.deleteTicket, "player", "service"))
@@ -110,7 +113,18 @@ func newService(t *testing.T) *service {
 }
 
 func (s *service) explainTicket(w http.ResponseWriter, r *http.Request) {
-	if r.PathValue("id") != "t-1" {
+	switch r.PathValue("id") {
+	case "t-1":
+	case "t-3":
+		_, _ = io.WriteString(w, `{"id":"t-3","state":"ended","waited":42.5,"players":0,"configs":[],"history":{"matches":[],
+			"since":"2030-01-01T00:00:00Z","complete":true,"ended":{"reason":"silent","time":"2030-01-01T00:01:00Z"}}}`)
+		return
+	case "t-4":
+		_, _ = io.WriteString(w, `{"id":"t-4","state":"waiting","waited":1,"players":1,"queues":["qick"],
+			"unservedQueues":["qick"],"configs":[{"config":"far","function":"duel","queue":"quick","serves":false,"inPool":true,
+			"pools":[],"run":null}],"history":{"matches":[],"since":"2030-01-01T00:00:00Z","complete":true}}`)
+		return
+	default:
 		writeProblem(w, http.StatusNotFound, "there is no ticket "+r.PathValue("id"))
 		return
 	}
@@ -343,6 +357,15 @@ func (s *service) ticket(id string) map[string]any {
 		t["acceptance"] = s.acceptance
 	}
 	return t
+}
+
+func (s *service) followTicket(w http.ResponseWriter, _ *http.Request) {
+	if s.events == "" {
+		writeProblem(w, http.StatusNotFound, "this path does not exist")
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = io.WriteString(w, s.events)
 }
 
 func (s *service) answerMatch(w http.ResponseWriter, r *http.Request) {
@@ -589,6 +612,9 @@ func (s *service) approve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) deleteBackfill(w http.ResponseWriter, r *http.Request) {
+	if s.backfills[r.PathValue("id")] == nil {
+		w.Header().Set("X-Deleted", "false")
+	}
 	delete(s.backfills, r.PathValue("id"))
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -69,7 +69,7 @@ func (s *session) showFunctions(ctx context.Context, api *client.Client) error {
 }
 
 type functionGet struct {
-	Name string `arg:"" help:"The function's name."`
+	Name string `arg:"" completion-predictor:"function" help:"The function's name."`
 }
 
 func (functionGet) Help() string {
@@ -118,7 +118,7 @@ func (s *session) showFunction(f *client.Function) error {
 }
 
 type functionRestart struct {
-	Names []string `arg:"" name:"name" help:"The functions' names."`
+	Names []string `arg:"" name:"name" completion-predictor:"function" help:"The functions' names."`
 }
 
 func (functionRestart) Help() string {
@@ -155,7 +155,7 @@ func (c functionRestart) Run(ctx context.Context, s *session, api developerAPI) 
 }
 
 type functionDelete struct {
-	Name   string `arg:"" help:"The function's name."`
+	Name   string `arg:"" completion-predictor:"function" help:"The function's name."`
 	DryRun bool   `help:"Only say what would be deleted, and which configs use it."`
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 type functionCanary struct {
-	Name      string        `arg:"" help:"The function's name."`
+	Name      string        `arg:"" completion-predictor:"function" help:"The function's name."`
 	Version   int64         `arg:"" optional:"" help:"The upload that is to be the canary, see \"mm function versions\"; without it, the canary ends."`
 	Config    []string      `sep:"none" help:"A config that gets it at first; may be given several times."`
 	Queue     []string      `sep:"none" help:"A queue that gets it at first; may be given several times."`

@@ -86,7 +86,7 @@ func mean(sum float64, n int64) string {
 }
 
 type functionShadow struct {
-	Name    string `arg:"" help:"The function's name."`
+	Name    string `arg:"" completion-predictor:"function" help:"The function's name."`
 	Version int64  `arg:"" optional:"" help:"The version to run in the shadow, see \"mm function versions\"; none without it."`
 }
 
@@ -110,7 +110,7 @@ func (c functionShadow) Run(ctx context.Context, s *session, api developerAPI) e
 }
 
 type functionPromote struct {
-	Name    string `arg:"" help:"The function's name."`
+	Name    string `arg:"" completion-predictor:"function" help:"The function's name."`
 	Version int64  `arg:"" optional:"" help:"The version that is in the shadow, or the canary; default: whichever there is."`
 	Wait    bool   `default:"true" negatable:"" help:"Wait until the function runs, for at most 30 seconds."`
 }
@@ -147,7 +147,7 @@ func (c functionPromote) Run(ctx context.Context, s *session, api developerAPI) 
 }
 
 type functionReturn struct {
-	Name      string `arg:"" help:"The function's name."`
+	Name      string `arg:"" completion-predictor:"function" help:"The function's name."`
 	Automatic string `arg:"" enum:"on,off" help:"Whether it goes back by itself: on or off."`
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 type functionLog struct {
-	Name    string `arg:"" help:"The function's name."`
+	Name    string `arg:"" completion-predictor:"function" help:"The function's name."`
 	Seconds int    `default:"1800" help:"How far back, in seconds."`
 	Follow  bool   `short:"f" help:"Continue with new lines, until Ctrl-C."`
 	Lines   bool   `help:"Print the time, the upload, the config and the instance of each line."`

@@ -16,7 +16,7 @@ import (
 )
 
 type functionPut struct {
-	Name           string `arg:"" help:"The function's name."`
+	Name           string `arg:"" completion-predictor:"function" help:"The function's name."`
 	File           string `arg:"" completion-predictor:"file" help:"A .zip or .tar.gz archive, or a .wasm module."`
 	Implementation string `help:"The module to run, if the archive has several."`
 	Note           string `help:"What is new in it, for people."`

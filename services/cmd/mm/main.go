@@ -1,8 +1,8 @@
 // Command mm is the command line for studios. It uploads match functions, writes configs, makes tokens for development,
 // and acts as a player or a game server.
 //
-// Results go to standard output, everything else to standard error. The exit code is 0 on success, 1 on failure, and 2
-// for a wrong command line.
+// Results go to standard output, everything else to standard error. The exit code is 0 on success, 1 on failure, 2 for
+// a wrong command line, and 130 after Ctrl-C.
 package main
 
 import (

@@ -33,6 +33,9 @@ Examples:
     mm report --since-change ranked --by upload`
 }
 
+// mostReported is for how long reports are kept.
+const mostReported = 24 * time.Hour
+
 // Validate is called by the parser.
 func (c reportCommand) Validate() error {
 	switch {
@@ -40,6 +43,12 @@ func (c reportCommand) Validate() error {
 		return usageError("--since must be more than --until, such as 1h")
 	case c.Earlier < 0:
 		return usageError("--earlier must not be negative")
+	case c.Since > mostReported:
+		return usageError("--since: a day at most: the service keeps no more")
+	case c.Earlier > 0 && c.Earlier < c.Since-c.Until:
+		return usageError(fmt.Sprintf("--earlier: %v at least, or some matches would be in both periods", c.Since-c.Until))
+	case c.Since+c.Earlier > mostReported:
+		return usageError("--since and --earlier: a day at most together: the service keeps no more")
 	case c.SinceChange != "" && (c.Config != "" || c.Earlier != 0 || c.Until != 0):
 		return usageError("--since-change says already which matches are compared: leave --config, --earlier and --until out")
 	}
@@ -93,6 +102,9 @@ func (c reportCommand) Run(ctx context.Context, s *session, api developerAPI) er
 		r.Since, r.Until, r.LeftOut = told.Since, told.Until, told.LeftOut
 		if before != nil {
 			before.By = now.By
+			if c.Earlier > 0 && before.Until.After(told.Since) {
+				before.Until = told.Since // five minutes are counted as a whole, and once
+			}
 			told, err := api.ReportMatches(ctx, *before)
 			if err != nil {
 				return err

@@ -370,5 +370,5 @@ func TestPartyWatchPrintsATable(t *testing.T) {
 	code := run(ctx, l.line("ada", "watch"), console{in: strings.NewReader(""), out: &out, err: &err, now: time.Now,
 		sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
 	got := result{t, code, out.String(), err.String()}
-	got.expect(1, p.ID, "mm: interrupted\n")
+	got.expect(130, p.ID, "mm: interrupted\n")
 }

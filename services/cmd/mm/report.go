@@ -287,8 +287,9 @@ func (r *report) summary() grid {
 	if r.Segments > 1 {
 		g.add("segments", fmt.Sprintf("%d, each with a run of its own", r.Segments))
 	}
-	g.add("matches", fmt.Sprintf("%d with %d tickets, of %d proposals", len(r.Matches), matched, r.Proposed))
-	g.add("left over", strings.TrimSpace(fmt.Sprintf("%d tickets %s", len(r.Waiting), firstIDs(r.Waiting))))
+	g.add("matches", fmt.Sprintf("%d with %s, of %s", len(r.Matches), plural(matched, "ticket"),
+		plural(r.Proposed, "proposal")))
+	g.add("left over", strings.TrimSpace(plural(len(r.Waiting), "ticket")+" "+firstIDs(r.Waiting)))
 	return g
 }
 

@@ -32,6 +32,8 @@ const (
 	exitSuccess = 0
 	exitFailed  = 1
 	exitUsage   = 2
+	// exitInterrupted is what shells take for Ctrl-C.
+	exitInterrupted = 130
 )
 
 // untimed is a context that --timeout does not end, for commands that run until Ctrl-C.
@@ -48,7 +50,7 @@ func run(ctx context.Context, args []string, console console) int {
 		console.message(oneLine(err.Error()))
 		return exitFailed
 	}
-	if code, done := console.complete(parser); done {
+	if code, done := console.complete(ctx, parser); done {
 		return code
 	}
 	command, err := parser.Parse(args)
@@ -77,6 +79,9 @@ func run(ctx context.Context, args []string, console console) int {
 	}
 	if _, misuse := errors.AsType[usageError](err); misuse {
 		return exitUsage
+	}
+	if errors.Is(ctx.Err(), context.Canceled) && errors.Is(err, context.Canceled) {
+		return exitInterrupted
 	}
 	return exitFailed
 }

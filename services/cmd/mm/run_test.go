@@ -86,7 +86,7 @@ func TestWrongCommandLinesExitWith2AndOneLine(t *testing.T) {
 func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	shell := newShell(t)
 	t.Setenv("MM_TOKEN", "secret-token")
-	shell.run("--help").expect(0, "Exit codes: 0 success, 1 failure, 2 wrong command line.", "")
+	shell.run("--help").expect(0, "Exit codes: 0 success, 1 failure, 2 wrong command line", "")
 	parser, err := newParser(new(commandLine), console{out: io.Discard, err: io.Discard}, func(int) {})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -91,11 +92,16 @@ func (c ticketCreate) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return s.adviseResume(err)
 	}
+	if len(c.Queue) > 0 {
+		if t, err := api.GetTicket(createCtx, id); err == nil && len(t.UnservedQueues) > 0 {
+			s.noteUnserved(t.UnservedQueues)
+		}
+	}
 	return s.showID("ticket", "id", id)
 }
 
 type ticketGet struct {
-	ID     string `arg:"" name:"id" help:"The ticket."`
+	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket."`
 	Player string `help:"Read as this player; default: as a game service."`
 	Wait   bool   `help:"Wait until the ticket has its result."`
 }
@@ -123,14 +129,7 @@ func (c ticketGet) Run(ctx context.Context, s *session) error {
 		}
 		return s.showTicket(t)
 	}
-	bar := s.startProgress("waiting for a match", 0)
-	defer bar.stop()
-	t, err := api.Wait(ctx, c.ID)
-	bar.stop()
-	if err != nil {
-		return err
-	}
-	return s.showAssigned(t)
+	return s.wait(ctx, api, c.ID)
 }
 
 func asReader(player string) issuer.Claims {
@@ -141,11 +140,15 @@ func asReader(player string) issuer.Claims {
 }
 
 type ticketDelete struct {
-	ID     string `arg:"" name:"id" help:"The ticket."`
+	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket."`
 	Player string `help:"The ticket's owner, or one of its players. Required, unless --token is a player's."`
 }
 
-func (ticketDelete) Help() string { return "Example: mm ticket delete TICKET --player player-1" }
+func (ticketDelete) Help() string {
+	return `Where the player has no such ticket, the command says so, and succeeds.
+
+Example: mm ticket delete TICKET --player player-1`
+}
 
 // Run deletes the ticket.
 func (c ticketDelete) Run(ctx context.Context, s *session) error {
@@ -156,7 +159,10 @@ func (c ticketDelete) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := api.DeleteTicket(ctx, c.ID, c.Player); err != nil {
+	switch err := api.DeleteTicket(ctx, c.ID, c.Player); {
+	case client.Status(err) == http.StatusNotFound:
+		return s.showNothingDeleted("ticket", c.ID)
+	case err != nil:
 		return err
 	}
 	return s.showDeleted(c.ID)

@@ -173,6 +173,25 @@ func TestTicketCreateWaitsInOneRequest(t *testing.T) {
 	}
 }
 
+// TestWaitTellsOfTheMatchThatAsks: people learn that they must answer, and why the ticket ended if they do not.
+func TestWaitTellsOfTheMatchThatAsks(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	service.events = "event: waiting\nid: waiting\ndata: {\"id\":\"t-1\"}\n\n" +
+		"event: acceptance\nid: a\ndata: " +
+		`{"id":"t-1","acceptance":{"match":"m-1","players":2,"remaining":9000}}` + "\n\n" +
+		"event: acceptance\nid: b\ndata: " +
+		`{"id":"t-1","acceptance":{"match":"m-1","players":2,"accepted":1}}` + "\n\n" +
+		"event: ended\nid: ended\ndata: {\"id\":\"t-1\",\"reason\":\"silent\"}\n\n"
+	for _, line := range []string{"ticket create --player p --wait", "ticket get t-1 --wait", "ticket resume --player p"} {
+		got := shell.on(service, strings.Fields(line)...)
+		got.expect(1, "", `mm: match m-1 asks 2 players: "mm ticket accept t-`)
+		if !strings.Contains(got.err, "within 9s\n") || !strings.Contains(got.err, "the ticket ended: silent") ||
+			strings.Count(got.err, "asks") != 1 {
+			t.Errorf("%s: printed\n%s", line, got.err)
+		}
+	}
+}
+
 func TestTicketWaitPrintsTheAssignment(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	service.assignment = assignedAtThirdRead
@@ -236,7 +255,7 @@ func TestCtrlCDeletesTheTicket(t *testing.T) {
 	}
 	for range 2 { // the second time, the context is canceled before the ticket is created
 		got := shell.onContext(ctx, service, "ticket", "create", "--player", "p", "--wait")
-		got.expect(1, "", "mm: interrupted: ticket t-1 is deleted, so that no match gets an absent player\n")
+		got.expect(130, "", "mm: interrupted: ticket t-1 is deleted, so that no match gets an absent player\n")
 		if len(service.owners) != 0 {
 			t.Error("the ticket is still there")
 		}
@@ -254,7 +273,7 @@ func TestTicketGetAndDelete(t *testing.T) {
 		"",
 	)
 	shell.on(service, "ticket", "delete", "t-1", "--player", "q").
-		expect(1, "", "mm: there is no ticket t-1 (404 Not Found, correlation id c-1)\n")
+		expect(0, "", "mm: there is no ticket t-1: nothing was deleted\n")
 	shell.on(service, "ticket", "delete", "t-1", "--player", "p").expect(0, "deleted  t-1\n", "")
 	shell.on(service, "ticket", "get", "t-1", "--player", "p").expect(1, "", "mm: there is no ticket t-1")
 }

@@ -7,7 +7,7 @@ import (
 )
 
 type ticketCapture struct {
-	ID     string `arg:"" name:"id" help:"The ticket's id."`
+	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket's id."`
 	Config string `required:"" help:"The config whose function is run; it must get the ticket."`
 	To     string `default:"run.capture" placeholder:"FILE" help:"The file to write."`
 }

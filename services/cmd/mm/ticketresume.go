@@ -28,12 +28,7 @@ func (c ticketResume) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	var bar *bar
-	t, err := api.Resume(ctx, player, func(id string) {
-		s.note("ticket %s is the player's", id)
-		bar = s.startProgress("waiting for a match", 0)
-	})
-	bar.stop()
+	t, err := api.Latest(ctx, player)
 	if errors.Is(err, client.ErrNoTicket) {
 		return messageError{cause: err, message: "player " + player + " has no ticket that waits or has a match, " +
 			`or the project lists none: ask for one with "mm ticket create"`}
@@ -41,7 +36,8 @@ func (c ticketResume) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.showAssigned(t)
+	s.note("ticket %s is the player's", t.ID)
+	return s.wait(ctx, api, t.ID)
 }
 
 // adviseResume adds to a refusal, because the player has a ticket, how to go on with that.

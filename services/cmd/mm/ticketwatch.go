@@ -9,7 +9,7 @@ import (
 )
 
 type ticketWatch struct {
-	ID     string `arg:"" name:"id" help:"The ticket."`
+	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket."`
 	Player string `help:"Read as this player; default: as a game service."`
 }
 

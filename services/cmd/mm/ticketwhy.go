@@ -11,28 +11,73 @@ import (
 )
 
 type ticketWhy struct {
-	ID string `arg:"" name:"id" help:"The ticket's id."`
+	ID     string `arg:"" optional:"" name:"id" completion-predictor:"ticket" help:"The ticket's id."`
+	Player string `help:"Instead of the id: the player whose ticket waits; of several, the one that has waited for longest."`
 }
 
 func (ticketWhy) Help() string {
 	return `For each config: which filters keep the ticket out of its pools, or what the function says when it is asked,
 and what the best proposal with the ticket loses to. The functions that get the ticket run once for this; nothing is
-claimed. And what became of the latest matches in which it was: claims, servers and games that fell through.
+claimed. And what became of the latest matches in which it was: claims, servers and games that fell through. Of a ticket
+that is gone it says why, while its events are kept.
 
-Example: mm ticket why 0198f3a2-5c1e-7d40-9a10-0a4be0d0c001`
+Examples:
+
+    mm ticket why 0198f3a2-5c1e-7d40-9a10-0a4be0d0c001
+    mm ticket why --player player-1`
+}
+
+// Validate is called by the parser.
+func (c ticketWhy) Validate() error {
+	if (c.ID == "") == (c.Player == "") {
+		return usageError("give the ticket's id, or --player")
+	}
+	return nil
+}
+
+// find returns the id of the ticket that waits of a player.
+func (c ticketWhy) find(ctx context.Context, s *session, api developerAPI) (string, error) {
+	page, err := api.GetWaitingTickets(ctx, client.WaitingQuery{Player: c.Player})
+	if err != nil {
+		return "", err
+	}
+	if len(page.Tickets) == 0 {
+		return "", fmt.Errorf("player %s has no ticket that waits", c.Player)
+	}
+	if n := len(page.Tickets); n > 1 {
+		s.note("player %s has %d tickets that wait: mm ticket list --waiting --player %s", c.Player, n, c.Player)
+	}
+	return page.Tickets[0].ID, nil
 }
 
 // Run prints the explanation.
 func (c ticketWhy) Run(ctx context.Context, s *session, api developerAPI) error {
-	e, err := api.ExplainTicket(ctx, c.ID)
+	id := c.ID
+	if id == "" {
+		var err error
+		if id, err = c.find(ctx, s, api); err != nil {
+			return err
+		}
+	}
+	e, err := api.ExplainTicket(ctx, id)
 	if err != nil {
 		return err
+	}
+	if len(e.UnservedQueues) > 0 {
+		s.noteUnserved(e.UnservedQueues)
 	}
 	var about grid
 	about.add("ticket", e.ID)
 	about.add("state", e.State)
-	about.add("created", fmt.Sprintf("%s s ago", shortNumber(e.Waited)))
-	about.add("players", e.Players)
+	if h := e.History; h != nil && h.Ended != nil {
+		about.add("ended", fmt.Sprintf("%s, at %s after %s s", h.Ended.Reason, formatTime(h.Ended.Time.Truncate(time.Second)),
+			shortNumber(e.Waited)))
+	} else {
+		about.add("created", fmt.Sprintf("%s s ago", shortNumber(e.Waited)))
+	}
+	if e.Players > 0 {
+		about.add("players", e.Players)
+	}
 	if len(e.Queues) > 0 {
 		about.add("queues", oneLine(strings.Join(e.Queues, " ")))
 	}
@@ -43,7 +88,7 @@ func (c ticketWhy) Run(ctx context.Context, s *session, api developerAPI) error 
 			why.add(append([]any{config.Config, config.Function}, reasonCells(r)...)...)
 		}
 	}
-	if len(e.Configs) == 0 {
+	if len(e.Configs) == 0 && e.State != "ended" {
 		s.note("the project has no config: nothing matches its tickets")
 	}
 	return s.show(e, about, why.withoutEmptyColumns(), matches.withoutEmptyColumns())
@@ -101,12 +146,13 @@ func reasonsOf(c *client.ConfigExplanation, state string) (reasons []client.Reas
 			say("by age it is number %d of the %d tickets that the function gets", c.Run.Place, c.Run.Tickets)
 		}
 		if seen := c.Run.Seen; seen != nil {
-			say("%d runs got it, the first at %s", seen.Runs, formatTime(seen.Since.Truncate(time.Second)))
+			say("at least %s got it, the first by %s", plural(seen.Runs, "run"), formatTime(seen.Since.Truncate(time.Second)))
 		}
 		if c.Run.Proposed {
-			say("one of %d proposals has it: %s", c.Run.Proposals, outcomeOf(c.Run.Best))
+			say("one of %s has it: %s", plural(c.Run.Proposals, "proposal"), outcomeOf(c.Run.Best))
 		} else if len(c.Run.Reasons) == 0 {
-			say("none of %d proposals for %d tickets has it; the function does not say why", c.Run.Proposals, c.Run.Tickets)
+			say("none of %s for %s has it; the function does not say why", plural(c.Run.Proposals, "proposal"),
+				plural(c.Run.Tickets, "ticket"))
 		}
 	}
 	return reasons

@@ -32,5 +32,15 @@ TIME                     ITS MATCH  IS        REASON      DETAIL         SCORE  
 2030-01-01 00:01:00 UTC  m-2        released  allocation  fleet is full  1.5    rules
 `, "")
 	shell.on(service, "ticket", "why", "t-1", "-o", "json").expect(0, `"reason": "allocation"`, "")
+	shell.on(service, "ticket", "why", "t-3").expect(0, "ticket  t-3\nstate   ended\n"+
+		"ended   silent, at 2030-01-01 00:01:00 UTC after 42.5 s\n", "")
+	shell.on(service, "ticket", "why", "t-4").expect(0, "ticket ",
+		"mm: no config serves the queue qick: nothing matches the ticket there\n")
+	shell.on(service, "ticket", "why", "--player", "ada").expect(0, "ticket   t-1\n", "")
+	if player := service.query.Get("player"); player != "ada" {
+		t.Errorf("the player %q was asked for", player)
+	}
+	shell.run("ticket", "why").expect(2, "", "give the ticket's id, or --player")
+	shell.run("ticket", "why", "t-1", "--player", "ada").expect(2, "", "give the ticket's id, or --player")
 	shell.on(service, "ticket", "why", "t-2").expect(1, "", "mm: there is no ticket t-2 (404 Not Found")
 }

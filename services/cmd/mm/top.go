@@ -21,7 +21,8 @@ func (topCommand) Help() string {
 	return `For each config and pool: how many tickets wait, and for how long the oldest has. For each config: matches a
 second within the last minute, of how many tickets, how long half of them waited at most, and what came of them. For
 each function whether it runs. It ends with Ctrl-C. A developer's token is needed, and the role Support is enough. With
---output json each look is an object on a line of its own.
+--output json each look is an object on a line of its own. Queues that no config serves are there if tickets wait in
+them.
 
 Example: mm top --project demo`
 }
@@ -66,10 +67,12 @@ func (c topCommand) Run(ctx context.Context, watch untimed, s *session) error {
 
 // top is what is seen at a time.
 type top struct {
-	Time      time.Time     `json:"time"`
-	Project   string        `json:"project"`
-	Waiting   int64         `json:"waiting"`
-	Configs   []topConfig   `json:"configs"`
+	Time    time.Time   `json:"time"`
+	Project string      `json:"project"`
+	Waiting int64       `json:"waiting"`
+	Configs []topConfig `json:"configs"`
+	// Unserved are queues that no config serves, in which tickets wait: those of the oldest tickets.
+	Unserved  []topQueue    `json:"unserved,omitempty"`
 	Functions []topFunction `json:"functions"`
 	// Partial says why not all is seen.
 	Partial string `json:"partial,omitempty"`
@@ -98,6 +101,12 @@ type topPool struct {
 	Waiting int64  `json:"waiting"`
 	// Oldest is for how many seconds the oldest ticket has waited.
 	Oldest float64 `json:"oldest"`
+}
+
+// topQueue is who waits in a queue; without a name, in none.
+type topQueue struct {
+	Queue string `json:"queue,omitempty"`
+	topPool
 }
 
 // topFunction is a function.
@@ -132,11 +141,14 @@ func look(ctx context.Context, api *client.Client, r *recent, now time.Time) (*t
 	if err != nil {
 		return nil, err
 	}
-	all, err := waitingIn(ctx, api, client.WaitingQuery{}, t)
+	all, err := pageOf(ctx, api, client.WaitingQuery{Limit: 200}, t)
 	if err != nil {
 		return nil, err
 	}
-	t.Waiting = all.Waiting
+	t.Waiting = all.Total
+	if err := t.lookUnserved(ctx, api, configs, all.Tickets); err != nil {
+		return nil, err
+	}
 	pools := 0
 	for _, c := range configs {
 		one := topConfig{Config: c.ID, Queue: c.Queue, Pools: []topPool{}}
@@ -176,17 +188,56 @@ func poolNames(ctx context.Context, api *client.Client, id string) ([]string, er
 	return slices.Sorted(maps.Keys(config.Pools)), nil
 }
 
-// waitingIn looks how many wait. Where that is not known, Waiting is 0 and it says why.
-func waitingIn(ctx context.Context, api *client.Client, q client.WaitingQuery, t *top) (*topPool, error) {
-	q.Limit = 1
+// lookUnserved looks who waits in those queues of the oldest tickets that no config serves.
+func (t *top) lookUnserved(
+	ctx context.Context, api *client.Client, configs []client.ListedConfig, oldest []client.WaitingTicket,
+) error {
+	served := map[string]bool{}
+	for _, c := range configs {
+		served[c.Queue] = true
+	}
+	found := map[string]bool{}
+	for _, k := range oldest {
+		if len(k.Queues) == 0 && !served[""] {
+			found[""] = true
+		}
+		for _, queue := range k.Queues {
+			if !served[queue] {
+				found[queue] = true
+			}
+		}
+	}
+	for i, queue := range slices.Sorted(maps.Keys(found)) {
+		if i == mostPools {
+			t.Partial = fmt.Sprintf("it is looked at %d queues that no config serves at most", mostPools)
+			break
+		}
+		pool, err := waitingIn(ctx, api, client.WaitingQuery{Queue: queue, NoQueue: queue == ""}, t)
+		if err != nil {
+			return err
+		}
+		t.Unserved = append(t.Unserved, topQueue{queue, *pool})
+	}
+	return nil
+}
+
+// pageOf reads a page of who waits. Where that is not known, it is empty and t says why.
+func pageOf(ctx context.Context, api *client.Client, q client.WaitingQuery, t *top) (*client.WaitingPage, error) {
 	page, err := api.GetWaitingTickets(ctx, q)
 	switch client.Status(err) {
 	case http.StatusNotFound: // the config was deleted since
-		return &topPool{}, nil
+		return new(client.WaitingPage), nil
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		t.Partial = "who waits is not known: no function runs, or it was asked too often"
-		return &topPool{}, nil
+		return new(client.WaitingPage), nil
 	}
+	return page, err
+}
+
+// waitingIn looks how many wait.
+func waitingIn(ctx context.Context, api *client.Client, q client.WaitingQuery, t *top) (*topPool, error) {
+	q.Limit = 1
+	page, err := pageOf(ctx, api, q, t)
 	if err != nil {
 		return nil, err
 	}
@@ -220,11 +271,23 @@ func (s *session) showTop(t *top, replace bool) error {
 			rest = []any{"", "", "", "", "", "", ""} // of the config, once
 		}
 	}
+	for _, q := range t.Unserved {
+		oldest := ""
+		if q.Waiting > 0 {
+			oldest = shortNumber(q.Oldest) + " s"
+		}
+		queue := q.Queue
+		if queue == "" {
+			queue = "(none)"
+		}
+		configs.add("(nobody serves it)", queue, "", q.Waiting, oldest, "", "", "", "", "", "", "")
+	}
 	functions := grid{head: []any{"function", "state", "instances", "canary"}}
 	for _, f := range t.Functions {
 		functions.add(f.Function, f.State, f.Instances, f.Canary)
 	}
-	parts := []string{fmt.Sprintf("%s  %s  %d tickets wait", t.Project, t.Time.Format("2006-01-02 15:04:05"), t.Waiting)}
+	parts := []string{fmt.Sprintf("%s  %s  %s wait", t.Project, t.Time.Format("2006-01-02 15:04:05"),
+		plural(t.Waiting, "ticket"))}
 	if t.Partial != "" {
 		parts[0] += "  (" + t.Partial + ")"
 	}

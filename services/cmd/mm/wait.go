@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"matchmaker.dev/pkg/client"
@@ -20,12 +21,12 @@ func (s *session) createAndWait(ctx, createCtx context.Context, api *client.Clie
 	defer cancel(nil)
 	var bar *bar
 	id := ""
-	t, err := api.CreateAndWait(createCtx, r, func(created string) {
+	t, err := api.CreateAndFollow(createCtx, r, func(created string) {
 		id = created
 		s.note("ticket %s waits for a match; Ctrl-C deletes it", id)
 		bar = s.startProgress("waiting for a match", 0)
 		context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	})
+	}, s.askPlayers())
 	bar.stop()
 	switch {
 	case err == nil:
@@ -35,7 +36,7 @@ func (s *session) createAndWait(ctx, createCtx context.Context, api *client.Clie
 	case errors.Is(ctx.Err(), context.Canceled):
 		return s.deleteAfterInterrupt(ctx, api, id, r.Player)
 	case client.Status(err) == http.StatusNotFound:
-		return err // deleted by another client
+		return err // it says why the ticket ended
 	}
 	if ended := context.Cause(ctx); ended != nil {
 		err = ended
@@ -49,6 +50,38 @@ func (s *session) createAndWait(ctx, createCtx context.Context, api *client.Clie
 	}
 	return messageError{cause: err, message: fmt.Sprintf(
 		"%s; ticket %s still waits: \"mm ticket delete %s\" deletes it", s.errorText(err), id, args)}
+}
+
+func (s *session) noteUnserved(queues []string) {
+	s.note("no config serves the queue %s: nothing matches the ticket there", oneLine(strings.Join(queues, ", ")))
+}
+
+// wait waits for the assignment of a ticket.
+func (s *session) wait(ctx context.Context, api *client.Client, id string) error {
+	bar := s.startProgress("waiting for a match", 0)
+	t, err := api.FollowToEnd(ctx, id, s.askPlayers())
+	bar.stop()
+	if err != nil {
+		return err
+	}
+	return s.showAssigned(t)
+}
+
+// askPlayers tells people, once for each match that asks them, how to answer it. It also tells of queues that no config
+// serves.
+func (s *session) askPlayers() func(client.TicketEvent) {
+	last, warned := "", false
+	return func(e client.TicketEvent) {
+		if len(e.UnservedQueues) > 0 && !warned {
+			warned = true
+			s.noteUnserved(e.UnservedQueues)
+		}
+		if a := e.Acceptance; a != nil && a.Match != last {
+			last = a.Match
+			s.note(`match %s asks %d players: "mm ticket accept %s" or "mm ticket decline %s" within %v`, a.Match, a.Players,
+				e.ID, e.ID, time.Duration(a.Remaining)*time.Millisecond)
+		}
+	}
 }
 
 // deleteAfterInterrupt deletes a ticket after Ctrl-C.

@@ -179,7 +179,7 @@ func (s *Segment) recordMatch(ctx context.Context, now time.Time, c *state.Claim
 		waited := age(created, now)
 		if reported {
 			party := report.PartyName(report.PartyOf(c.Parties, i))
-			m.waits.Record(ctx, waited, m.parties.Option(s.project.name, c.Queue, p.GetHosting().GetRegion(), party))
+			m.waits.Record(ctx, waited, m.parties.Option(s.project.name, c.Queue, party))
 		}
 		if p.GetError() == "" {
 			m.matching.Record(ctx, waited, s.labels.config)
@@ -197,10 +197,9 @@ func (s *Segment) recordMeasures(ctx context.Context, c *state.Claim) (reported 
 	if s.config.GetReport() == nil && len(c.Measures) == 0 || p.GetError() != "" {
 		return false
 	}
-	project, queue, region := s.project.name, c.Queue, p.GetHosting().GetRegion()
 	largest := report.PartyName(report.Largest(c.Parties, len(c.Tickets), int(p.GetPlayers())))
 	record := func(kind, name string, value float64) {
-		m.measured.Record(ctx, value, m.measures.Option(project, queue, region, largest, kind, name))
+		m.measured.Record(ctx, value, m.measures.Option(s.project.name, c.Queue, largest, kind, name))
 	}
 	for _, a := range c.Attributes {
 		record(report.Spread, a.GetName(), a.GetSpread())

@@ -43,7 +43,7 @@ func points(t *testing.T, reader sdkmetric.Reader, name string) (all []string) {
 	return all
 }
 
-// Labels are in the order of their names: kind, measure, party, queue, region.
+// Labels are in the order of their names: kind, measure, party, queue. The region is none: players may invent it.
 func TestMeasuresAreRecordedOfConfigsWithAReport(t *testing.T) {
 	for name, asked := range map[string]*pb.Report{"with": {Attributes: []string{"skill"}}, "without": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -71,11 +71,11 @@ func TestMeasuresAreRecordedOfConfigsWithAReport(t *testing.T) {
 			}, func() error { return nil }); err != nil {
 				t.Fatal(err)
 			}
-			want := map[string][]string{"matchmaker.match.measure": {"measure/fun/unknown/q/eu 1 0.5"}}
+			want := map[string][]string{"matchmaker.match.measure": {"measure/fun/unknown/q 1 0.5"}}
 			if asked != nil {
 				want = map[string][]string{
-					"matchmaker.match.measure": {"gap/skill/6+/q/eu 1 10", "measure/fun/6+/q/eu 1 0.5", "spread/skill/6+/q/eu 1 40"},
-					"matchmaker.match.wait":    {"1/q/eu 1 2", "6+/q/eu 1 4"},
+					"matchmaker.match.measure": {"gap/skill/6+/q 1 10", "measure/fun/6+/q 1 0.5", "spread/skill/6+/q 1 40"},
+					"matchmaker.match.wait":    {"1/q 1 2", "6+/q 1 4"},
 				}
 			}
 			for _, name := range []string{"matchmaker.match.measure", "matchmaker.match.wait"} {

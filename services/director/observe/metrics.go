@@ -38,8 +38,8 @@ func newMetrics(m telemetry.Meter) *metrics {
 	sizes := []float64{1, 2, 4, 6, 8, 10, 16, 32, 64, 100} // of matches
 	x := &metrics{
 		configs: m.Labels("project", "config"), projects: m.Labels("project"),
-		parties:  m.Labels("project", "queue", "region", "party"),
-		measures: m.Labels("project", "queue", "region", "party", "kind", "measure"),
+		parties:  m.Labels("project", "queue", "party"),
+		measures: m.Labels("project", "queue", "party", "kind", "measure"),
 		phase: telemetry.LabelsByValue(nil, "phase",
 			"position", "query", "encode", "function", "decode", "window", "contest", "claim", "publish"),
 		phases: m.WorkSeconds("matchmaker.cycle.phase",

@@ -45,7 +45,7 @@ type Issuer struct {
 	JWKS string `json:"jwks" yaml:"jwks"`
 	// Source gives the keys instead, for an issuer in the same process; JWKS is its name then.
 	Source func() ([]byte, error) `json:"-" yaml:"-"`
-	// Audiences are the accepted "aud" claims; a token needs one of them.
+	// Audiences are the accepted "aud" claims, or those of Claims.Audience; a token needs one of them.
 	Audiences []string `json:"audiences" yaml:"audiences"`
 	// Kinds are the kinds of token it may issue. With a single kind and no claim for it, all its tokens are of that kind.
 	Kinds []Kind `json:"kinds" yaml:"kinds"`
@@ -58,13 +58,15 @@ type Issuer struct {
 	AnyProject bool `json:"anyProject" yaml:"anyProject"`
 }
 
-// Claims are paths into a token: a claim's name, or names joined by dots for members of objects. Project, role and
-// scope may be a string or a list of strings, the others a string.
+// Claims are paths into a token: a claim's name, or names joined by dots for members of objects. Audience, project,
+// role and scope may be a string or a list of strings, the others a string.
 type Claims struct {
-	Kind    string `json:"kind" yaml:"kind"`
-	Project string `json:"project" yaml:"project"`
-	Role    string `json:"role" yaml:"role"`
-	Scope   string `json:"scope" yaml:"scope"`
+	Kind string `json:"kind" yaml:"kind"`
+	// Audience is where the audience is; empty is "aud".
+	Audience string `json:"audience" yaml:"audience"`
+	Project  string `json:"project" yaml:"project"`
+	Role     string `json:"role" yaml:"role"`
+	Scope    string `json:"scope" yaml:"scope"`
 	// Match, Fleet and Backfill are of tokens that are issued to one game server: see Principal.
 	Match    string `json:"match" yaml:"match"`
 	Fleet    string `json:"fleet" yaml:"fleet"`

@@ -252,12 +252,20 @@ func TestGoodTokens(t *testing.T) {
 	p.add(t, "ed", newEd25519(t), nil)
 	p.add(t, "p256", newECDSA(t, elliptic.P256()), map[string]any{jwk.AlgorithmKey: jwa.ES256()})
 	p.add(t, "p384", newECDSA(t, elliptic.P384()), nil)
+	p.add(t, "p521", newECDSA(t, elliptic.P521()), nil)
+	p.add(t, "old", newEd25519(t), map[string]any{jwk.AlgorithmKey: jwa.EdDSA()})
+	p.add(t, "new", newEd25519(t), map[string]any{jwk.AlgorithmKey: jwa.EdDSAEd25519()})
 	p.add(t, "rsa", newRSA(t, 2048), map[string]any{jwk.KeyUsageKey: jwk.ForSignature})
 	v := newVerifier(t, c, settings(p.url))
 	for _, tt := range []struct {
 		kid string
 		alg jwa.SignatureAlgorithm
-	}{{"ed", jwa.EdDSA()}, {"p256", jwa.ES256()}, {"p384", jwa.ES384()}, {"rsa", jwa.RS256()}, {"rsa", jwa.PS256()}} {
+	}{
+		{"ed", jwa.EdDSA()}, {"ed", jwa.EdDSAEd25519()}, {"old", jwa.EdDSAEd25519()}, {"new", jwa.EdDSA()},
+		{"new", jwa.EdDSAEd25519()}, {"p256", jwa.ES256()}, {"p384", jwa.ES384()}, {"p521", jwa.ES512()},
+		{"rsa", jwa.RS256()}, {"rsa", jwa.RS384()}, {"rsa", jwa.RS512()}, {"rsa", jwa.PS256()}, {"rsa", jwa.PS384()},
+		{"rsa", jwa.PS512()},
+	} {
 		token := sign(t, tt.alg, p.keys[tt.kid], map[string]any{"kid": tt.kid}, claims(c, nil))
 		for range 2 { // the second comes from the cache
 			got, err := v.Verify(t.Context(), token)
@@ -361,6 +369,65 @@ func TestRolesAndScopes(t *testing.T) {
 	}
 	if fmt.Sprint(got.Roles, got.Scopes) != "[Owner Guest] [matchmaking matchmaking.read x]" {
 		t.Errorf("roles %v, scopes %v", got.Roles, got.Scopes)
+	}
+}
+
+// TestAudienceOfAnotherClaim: Cognito's access tokens have client_id in place of aud.
+func TestAudienceOfAnotherClaim(t *testing.T) {
+	c, p := newClock(), newProvider(t)
+	p.add(t, "ed", newEd25519(t), nil)
+	i := settings(p.url)
+	i.Claims.Audience = "client_id"
+	v := newVerifier(t, c, i)
+	token := func(over map[string]any) string {
+		return sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"}, claims(c, over))
+	}
+	if _, err := v.Verify(t.Context(), token(map[string]any{"aud": nil, "client_id": "matchmaker"})); err != nil {
+		t.Error(err)
+	}
+	for _, over := range []map[string]any{nil, {"client_id": "another"}, {"client_id": ""}, {"client_id": 7},
+		{"aud": nil}} {
+		wantRefused(t, v, token(over), "the token is for another audience")
+	}
+}
+
+// TestPathsOfClaims: names may have dots, also those of objects on the way.
+func TestPathsOfClaims(t *testing.T) {
+	c, p := newClock(), newProvider(t)
+	p.add(t, "ed", newEd25519(t), nil)
+	got, err := newVerifier(t, c, settings(p.url)).Verify(t.Context(),
+		sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"}, claims(c, map[string]any{
+			"skill":                         1,
+			"game":                          map[string]any{"skill": 2, "v1.skill": 3, "text": "t"},
+			"https://example.com/game":      map[string]any{"skill": 4, "mode.eu": map[string]any{"skill": 5}},
+			"https://example.com/game.rank": 6,
+			"a":                             map[string]any{"b": map[string]any{"c": 7}},
+			"a.b":                           map[string]any{"d": 8},
+			"a.b.e":                         9,
+			"list":                          []any{1},
+		})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := got.ClaimSet()
+	for path, want := range map[string]float64{
+		"skill": 1, "game.skill": 2, "game.v1.skill": 3, "https://example.com/game.skill": 4,
+		"https://example.com/game.mode.eu.skill": 5, "https://example.com/game.rank": 6, "a.b.c": 7, "a.b.d": 8, "a.b.e": 9,
+	} {
+		if n, present, ok := set.Number(path); n != want || !present || !ok {
+			t.Errorf("%s: %v, %v, %v, want %v", path, n, present, ok, want)
+		}
+	}
+	for _, path := range []string{"", ".", "none", "game.", "game..skill", "game.none", "a.b.none",
+		"https://example.com/game.none", "https://example.com.skill"} {
+		if n, present, _ := set.Number(path); present {
+			t.Errorf("%q: %v is there", path, n)
+		}
+	}
+	for _, path := range []string{"skill.x", "game.text.x", "list.0", "https://example.com/game.skill.x", "a.b.e.x"} {
+		if _, present, ok := set.Number(path); !present || ok {
+			t.Errorf("%s: goes through no object: %v, %v", path, present, ok)
+		}
 	}
 }
 

@@ -119,7 +119,6 @@ func TestHostileTokens(t *testing.T) {
 		"alg missing":               {segment(map[string]any{"kid": "ed"}) + "." + body + "." + signature, badAlg},
 		"alg of another key": {segment(map[string]any{"alg": "ES256", "kid": "ed"}) + "." + body + "." + signature,
 			badAlg},
-		"alg not in the list":       {sign(t, jwa.RS512(), rsaKey, map[string]any{"kid": "rsa"}, claims(c, nil)), badAlg},
 		"alg against the key's own": {sign(t, jwa.RS256(), rsaKey, map[string]any{"kid": "rsa-ps"}, claims(c, nil)), badAlg},
 		"HMAC, public key as PEM":   {sign(t, jwa.HS256(), publicPEM, map[string]any{"kid": "rsa"}, claims(c, nil)), badAlg},
 		"HMAC, public key as DER":   {sign(t, jwa.HS256(), der, map[string]any{"kid": "rsa"}, claims(c, nil)), badAlg},

@@ -74,8 +74,7 @@ func (s *keySet) find(ctx context.Context, kid string) (key, error) {
 		return k, nil
 	}
 	if s.keys.Load() == nil {
-		return key{}, &problem.Error{Kind: problem.Unavailable, Detail: "the keys to verify this token are not available",
-			RetryAfter: loadEvery}
+		return key{}, problem.New(problem.Unavailable, "the keys to verify this token are not available").After(loadEvery)
 	}
 	return key{}, refuse("the token is signed with an unknown key")
 }
@@ -147,7 +146,8 @@ func (s *keySet) fetch(ctx context.Context) (map[string]key, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("the key set has no usable key (one with a kid, for signatures)")
+		return nil, errors.New("the key set has no usable key: one with a kid, for signatures by RS, PS or ES with 256, " +
+			"384 or 512, EdDSA or Ed25519")
 	}
 	return keys, nil
 }
@@ -185,7 +185,7 @@ func (s *keySet) read(ctx context.Context) ([]byte, error) {
 }
 
 // keyOf takes public keys for signatures of the allowed algorithms, and refuses the rest. Short RSA keys and points off
-// their curve are refused by package jwk.
+// their curve are refused by package jwk. Ed25519 is the name of RFC 9864 for what EdDSA does with such a key.
 func keyOf(k jwk.Key) (key, bool) {
 	if use, given := k.KeyUsage(); given && use != string(jwk.ForSignature) {
 		return key{}, false
@@ -200,20 +200,29 @@ func keyOf(k jwk.Key) (key, bool) {
 	usable := key{public: raw}
 	switch public := raw.(type) {
 	case *rsa.PublicKey:
-		usable.algs = []jwa.SignatureAlgorithm{jwa.RS256(), jwa.PS256()}
+		usable.algs = []jwa.SignatureAlgorithm{
+			jwa.RS256(), jwa.RS384(), jwa.RS512(), jwa.PS256(), jwa.PS384(), jwa.PS512(),
+		}
 	case *ecdsa.PublicKey:
 		switch public.Curve {
 		case elliptic.P256():
 			usable.algs = []jwa.SignatureAlgorithm{jwa.ES256()}
 		case elliptic.P384():
 			usable.algs = []jwa.SignatureAlgorithm{jwa.ES384()}
+		case elliptic.P521():
+			usable.algs = []jwa.SignatureAlgorithm{jwa.ES512()}
 		}
 	case ed25519.PublicKey:
-		usable.algs = []jwa.SignatureAlgorithm{jwa.EdDSA()}
+		usable.algs = []jwa.SignatureAlgorithm{jwa.EdDSA(), jwa.EdDSAEd25519()}
 	}
-	if alg, given := k.Algorithm(); given {
+	alg, given := k.Algorithm()
+	if given && !(slices.Contains(usable.algs, jwa.EdDSA()) && isEdDSA(alg)) {
 		usable.algs = slices.DeleteFunc(usable.algs,
 			func(a jwa.SignatureAlgorithm) bool { return a.String() != alg.String() })
 	}
 	return usable, len(usable.algs) > 0
+}
+
+func isEdDSA(alg jwa.KeyAlgorithm) bool {
+	return alg.String() == jwa.EdDSA().String() || alg.String() == jwa.EdDSAEd25519().String()
 }

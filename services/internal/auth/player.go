@@ -1,10 +1,28 @@
 package auth
 
 import (
+	"net/url"
+	"strings"
+
 	"github.com/labstack/echo/v4"
 
 	"matchmaker.dev/services/internal/problem"
 )
+
+// extended is how a value in the form of RFC 8187 begins. Many HTTP clients send no others than ASCII.
+const extended = "UTF-8''"
+
+// decode returns the name that a header's value has: percent-encoded UTF-8 behind UTF-8”, and otherwise as it is.
+func decode(value string) (string, error) {
+	if len(value) < len(extended) || !strings.EqualFold(value[:len(extended)], extended) {
+		return value, nil
+	}
+	name, err := url.PathUnescape(value[len(extended):])
+	if err != nil {
+		return "", problem.New(problem.Invalid, OnBehalfOf+": percent-encoded UTF-8 is expected after UTF-8'' (RFC 8187)")
+	}
+	return name, nil
+}
 
 // PlayerOf is the player for whom a request acts, see TicketOwner. Of two names in the header neither is the right one:
 // a proxy on the way may have added one that the client gave already.
@@ -16,5 +34,5 @@ func PlayerOf(c echo.Context) (string, error) {
 	case 1:
 		return TicketOwner(From(c), values[0], true)
 	}
-	return "", problem.New(problem.Invalid, "%s: given more than once", OnBehalfOf)
+	return "", problem.New(problem.Invalid, OnBehalfOf+": given more than once")
 }

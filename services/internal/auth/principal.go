@@ -86,17 +86,23 @@ func MustOwnProject(p *Principal) error {
 // TicketOwner is the player whose ticket a request creates or deletes. A player's token is for the player itself, whom
 // the header may repeat. A service token that may act names any player, and must name one.
 func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) {
+	if onBehalfOf != p.Subject {
+		var err error
+		if onBehalfOf, err = decode(onBehalfOf); err != nil {
+			return "", err
+		}
+	}
 	switch {
 	case p.Kind == Player && present && onBehalfOf != p.Subject:
-		return "", problem.New(problem.Forbidden, "%s: a player acts for itself only", OnBehalfOf)
+		return "", problem.New(problem.Forbidden, OnBehalfOf+": a player acts for itself only")
 	case p.Kind == Player:
 		return p.Subject, nil
 	case p.Kind != Service || !p.HasScope(ScopeAct):
-		return "", problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope %s", ScopeAct)
+		return "", problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope "+ScopeAct)
 	case onBehalfOf == "":
-		return "", problem.New(problem.Invalid, "%s: a service must name the player it acts for", OnBehalfOf)
+		return "", problem.New(problem.Invalid, OnBehalfOf+": a service must name the player it acts for")
 	case !IsPlayer(onBehalfOf):
-		return "", problem.New(problem.Invalid, "%s: up to %d bytes of printable UTF-8 are expected", OnBehalfOf, maxSubject)
+		return "", problem.New(problem.Invalid, OnBehalfOf+": up to %d bytes of printable UTF-8 are expected", maxSubject)
 	}
 	return onBehalfOf, nil
 }
@@ -109,8 +115,8 @@ func TicketReader(p *Principal) (owner string, any bool, err error) {
 	case p.Kind == Service && (p.HasScope(ScopeAct) || p.HasScope(ScopeRead)):
 		return "", true, nil
 	}
-	return "", false, problem.New(problem.Forbidden, "the token does not read tickets: it lacks the scope %s or %s",
-		ScopeAct, ScopeRead)
+	return "", false, problem.New(problem.Forbidden,
+		"the token does not read tickets: it lacks the scope "+ScopeAct+" or "+ScopeRead)
 }
 
 // IsPlayer tells whether a name can be a player's: it is printable UTF-8 of up to 256 bytes.

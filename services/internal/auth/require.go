@@ -105,7 +105,7 @@ func IsProject(name string) bool {
 
 func permit(p *Principal, c echo.Context, kinds []Kind, of use) error {
 	if !slices.Contains(kinds, p.Kind) {
-		return problem.New(problem.Forbidden, "this is not for %s tokens", p.Kind)
+		return problem.New(problem.Forbidden, "this is not for %s tokens", problem.Word(p.Kind))
 	}
 	if slices.Contains(c.ParamNames(), projectParam) {
 		project := c.Param(projectParam)

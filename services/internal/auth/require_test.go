@@ -139,6 +139,7 @@ func TestRequire(t *testing.T) {
 
 func TestOwner(t *testing.T) {
 	player := &auth.Principal{Kind: auth.Player, Subject: "p-1"}
+	odd := &auth.Principal{Kind: auth.Player, Subject: "UTF-8''p"}
 	acts := &auth.Principal{Kind: auth.Service, Subject: "svc", Scopes: []string{"x", auth.ScopeAct}}
 	reads := &auth.Principal{Kind: auth.Service, Subject: "svc", Scopes: []string{auth.ScopeRead}}
 	server := &auth.Principal{Kind: auth.Server, Subject: "srv", Scopes: []string{auth.ScopeAct}}
@@ -155,6 +156,17 @@ func TestOwner(t *testing.T) {
 		"player, another":         {player, "p-2", true, "", problem.Forbidden},
 		"player, other case":      {player, "P-1", true, "", problem.Forbidden},
 		"service":                 {acts, "p-2", true, "p-2", good},
+		"player, encoded":         {player, "UTF-8''%70-1", true, "p-1", good},
+		"player, another encoded": {player, "UTF-8''p-2", true, "", problem.Forbidden},
+		"player of such a name":   {odd, odd.Subject, true, odd.Subject, good},
+		"such a name, encoded":    {odd, "utf-8''UTF-8%27%27p", true, odd.Subject, good},
+		"service, raw":            {acts, "zoë", true, "zoë", good},
+		"service, encoded":        {acts, "UTF-8''%e7%8E%8b+ zo%C3%AB%25", true, "王+ zoë%", good},
+		"service, nothing after":  {acts, "UTF-8''", true, "", problem.Invalid},
+		"service, bad escape":     {acts, "UTF-8''a%2", true, "", problem.Invalid},
+		"service, bad bytes":      {acts, "UTF-8''a%ff", true, "", problem.Invalid},
+		"service, control":        {acts, "UTF-8''a%0Ab", true, "", problem.Invalid},
+		"service, longest inside": {acts, "UTF-8''" + strings.Repeat("%78", 256), true, strings.Repeat("x", 256), good},
 		"service names nobody":    {acts, "", false, "", problem.Invalid},
 		"service, empty header":   {acts, "", true, "", problem.Invalid},
 		"service, a control":      {acts, "a\x00b", true, "", problem.Invalid},

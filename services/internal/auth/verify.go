@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -69,7 +70,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (*Principal, error)
 	if err := v.checkTimes(claimed); err != nil {
 		return nil, err
 	}
-	audience, _ := claimed.Audience()
+	audience := stringsOf(claimed, cmp.Or(from.Claims.Audience, jwt.AudienceKey))
 	if !slices.ContainsFunc(audience, func(a string) bool { return slices.Contains(from.Audiences, a) }) {
 		return nil, refuse("the token is for another audience")
 	}
@@ -106,9 +107,7 @@ func (t *trustedIssuer) checkSignature(ctx context.Context, token string, header
 
 func (v *Verifier) checkTimes(claimed jwt.Token) error {
 	if !v.known() {
-		e := problem.New(problem.Unavailable, "the clock of the state store is not known yet, try again")
-		e.RetryAfter = time.Second
-		return e
+		return problem.New(problem.Unavailable, "the clock of the state store is not known yet, try again").After(time.Second)
 	}
 	err := jwt.Validate(claimed, jwt.WithClock(jwt.ClockFunc(v.now)), jwt.WithAcceptableSkew(v.skew),
 		jwt.WithRequiredClaim(jwt.ExpirationKey))
@@ -183,30 +182,38 @@ func (t *trustedIssuer) projects(claimed jwt.Token) []string {
 }
 
 // lookup follows a path of claims, and says whether it leads to one. Names may hold dots themselves
-// (https://example.com/project), so the whole path is tried as one first. Where the path goes through something that is
-// no object, that is what it leads to: an issuer meant to say something there.
+// (https://example.com/game.skill), so of the names that the path may begin with, the longest is tried first. Where the
+// path goes through something that is no object, that is what it leads to: an issuer meant to say something there.
 func lookup(claimed claims, path string) (value any, present bool) {
 	if path == "" {
 		return nil, false
 	}
-	if claimed.Get(path, &value) == nil {
+	return follow(path, func(name string) (value any, present bool) {
+		return value, claimed.Get(name, &value) == nil
+	})
+}
+
+func follow(path string, get func(name string) (any, bool)) (value any, present bool) {
+	if value, present = get(path); present {
 		return value, true
 	}
-	name, rest, nested := strings.Cut(path, ".")
-	if !nested || claimed.Get(name, &value) != nil {
-		return nil, false
-	}
-	for nested {
-		object, ok := value.(map[string]any)
+	for dot := strings.LastIndexByte(path, '.'); dot >= 0; dot = strings.LastIndexByte(path[:dot], '.') {
+		through, ok := get(path[:dot])
 		if !ok {
-			return noObject{}, true
+			continue
 		}
-		name, rest, nested = strings.Cut(rest, ".")
-		if value, present = object[name]; !present {
-			return nil, false
+		found := any(noObject{})
+		if object, is := through.(map[string]any); is {
+			found, ok = follow(path[dot+1:], func(name string) (any, bool) { one, ok := object[name]; return one, ok })
+		}
+		if _, bad := found.(noObject); ok && !bad {
+			return found, true
+		}
+		if ok {
+			value, present = found, true
 		}
 	}
-	return value, true
+	return value, present
 }
 
 // claims are those of a token: a jwt.Token, or those of a verified one as they were sent.
@@ -223,6 +230,8 @@ func stringsOf(claimed jwt.Token, path string) []string {
 	switch claim := claim.(type) {
 	case string:
 		return []string{claim}
+	case []string:
+		return claim
 	case []any:
 		var all []string
 		for _, one := range claim {
@@ -245,4 +254,6 @@ func stringOf(claimed jwt.Token, path string) (text string, ok bool) {
 	return text, ok
 }
 
-func refuse(reason string) error { return problem.New(problem.Unauthenticated, "%s", reason) }
+func refuse(reason string) error {
+	return problem.New(problem.Unauthenticated, "%s", problem.Word(reason))
+}

@@ -29,7 +29,7 @@ const (
 )
 
 // Error is an error of a known kind. Detail is for the caller: it names the field and the reason, and never holds a
-// secret.
+// secret. It may name players, so logs of requests have LogText instead.
 type Error struct {
 	Kind   Kind
 	Detail string
@@ -37,6 +37,7 @@ type Error struct {
 	RetryAfter time.Duration
 	// Limit is the limit that was met; nil when it has no name.
 	Limit *Limit
+	plain string // Detail without texts that callers chose
 	err   error
 }
 
@@ -49,17 +50,59 @@ type Limit struct {
 
 // New returns an error of a kind, with a detail for the caller.
 func New(kind Kind, format string, args ...any) *Error {
-	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...)}
+	return Wrap(kind, nil, format, args...)
 }
 
 // Wrap is New for an error that has a cause. The cause is for logs; callers see only the detail.
 func Wrap(kind Kind, err error, format string, args ...any) *Error {
-	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...), err: err}
+	plain := make([]any, len(args))
+	for i, arg := range args {
+		plain[i] = withoutText(arg)
+	}
+	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...), plain: fmt.Sprintf(format, plain...), err: err}
+}
+
+// Word is an argument of New and Wrap that is a text of this code, not of a caller: logs have it.
+type Word string
+
+// omitted is in place of a text that may name a player.
+type omitted struct{}
+
+func (omitted) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("…")) }
+
+// withoutText returns an argument as logs may have it: numbers, times and Words as they are, no other texts.
+func withoutText(arg any) any {
+	switch v := arg.(type) {
+	case bool, int, int32, int64, uint, uint32, uint64, float32, float64, time.Duration, time.Time, Word:
+		return v
+	case *Error:
+		return v.plain
+	}
+	return omitted{}
+}
+
+// LogText returns what logs of requests may say of an error: the detail of the first *Error in err's chain, with "…"
+// for each text that the caller may have chosen, and its cause. An error without an *Error in its chain is whole.
+func LogText(err error) string {
+	e, ok := errors.AsType[*Error](err)
+	switch {
+	case !ok:
+		return err.Error()
+	case e.err == nil:
+		return e.plain
+	}
+	return e.plain + ": " + LogText(e.err)
 }
 
 // Exceeds names the limit that was met, for those who count refusals. A limit that is a flag has its name.
 func (e *Error) Exceeds(limit string) *Error {
 	e.Limit = &Limit{Name: limit}
+	return e
+}
+
+// After says how long to wait before the next try.
+func (e *Error) After(d time.Duration) *Error {
+	e.RetryAfter = d
 	return e
 }
 

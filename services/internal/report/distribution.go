@@ -91,14 +91,27 @@ func (d *distribution) count() (n int64) {
 	return n
 }
 
-// quantile is the value below which a share of all values lies, about: a tenth too high or too low at most.
+// quantile is the value below which a share of all values lies, about: a tenth too high or too low at most. It is not
+// above all values.
 func (d *distribution) quantile(share float64) float64 {
-	rank := share * float64(d.count())
+	rank, others := share*float64(d.count()), 0.0
 	for i, n := range d.counts {
-		if rank <= float64(n) || i == len(d.counts)-1 {
-			return valueIn(d.buckets[i], min(max(rank/float64(n), 0), 1))
+		bucket := d.buckets[i]
+		last := i == len(d.counts)-1
+		if !last && rank > float64(n) {
+			rank, others = rank-float64(n), others+float64(n)*valueIn(bucket, 1)
+			continue
 		}
-		rank -= float64(n)
+		value := valueIn(bucket, min(max(rank/float64(n), 0), 1))
+		if !last {
+			return value
+		}
+		// Of the values in the last bucket the mean is no less than this, and the greatest is no less than the mean.
+		mean := min(max((d.sum-others)/float64(n), valueIn(bucket, 0)), valueIn(bucket, 1))
+		if i == 0 {
+			return mean // of values that are about the same
+		}
+		return min(value, mean)
 	}
 	return 0
 }

@@ -66,6 +66,23 @@ func TestQuantilesAreAboutRight(t *testing.T) {
 	}
 }
 
+// TestQuantilesAreNotAboveAllValues: few values lie anywhere in their buckets.
+func TestQuantilesAreNotAboveAllValues(t *testing.T) {
+	for _, values := range [][]float64{{2.2}, {2.2, 2.2, 2.2}, {1, 2, 2}, {0.5, 300, 300, 300}, {-3, -3}, {-8, -2, -2},
+		{0, 0, 7}} {
+		b := report.NewBook(1)
+		for _, v := range values {
+			m := match("", 1)
+			m.Values = []report.Value{{Kind: report.Measure, Name: "m", Value: v}}
+			b.Add(m)
+		}
+		most := slices.Max(values) + 1e-9
+		if d := rows(&report.Table{}, b)[0].Distributions[1]; d.P10 > most || d.P50 > most || d.P90 > most {
+			t.Errorf("%v: %+v", values, d)
+		}
+	}
+}
+
 func TestValuesBeyondAllBoundsAreCounted(t *testing.T) {
 	b := report.NewBook(1)
 	for _, v := range []float64{0, 1e-300, -1e-300, math.MaxFloat64, -math.MaxFloat64} {

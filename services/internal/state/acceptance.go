@@ -175,12 +175,15 @@ func (s *Store) EndAcceptances(
 			return ended, err
 		}
 	}
-	for _, m := range matches {
-		if err := s.endAcceptance(ctx, project, m, terms, pauses, &ended); err != nil {
-			return ended, err
-		}
+	all, err := stepAbreast(matches, func(m *pb.Match) (one Acceptances, err error) {
+		err = s.endAcceptance(ctx, project, m, terms, pauses, &one)
+		return one, err
+	})
+	for _, one := range all {
+		ended.Accepted, ended.Failed = append(ended.Accepted, one.Accepted...), append(ended.Failed, one.Failed...)
+		ended.Ended, ended.Position = append(ended.Ended, one.Ended...), max(ended.Position, one.Position)
 	}
-	return ended, nil
+	return ended, err
 }
 
 // asking reads those of the matches that ask their players.
@@ -255,8 +258,9 @@ func (s *Store) endAcceptance(
 		if r, err = listOf(reply, 3); err != nil {
 			return err
 		}
-		tickets, _ := r[2].(string)
-		ended.Ended = slices.Concat(ended.Ended, strings.Fields(tickets))
+		var in replied
+		ended.Ended = slices.Concat(ended.Ended, strings.Fields(in.text(r[2])))
+		return in.err
 	}
 	return nil
 }

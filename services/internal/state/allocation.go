@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -121,9 +122,10 @@ func droppedEvent(m *pb.Match) *pb.Event {
 
 // allocationOf reads what a script says of the lease of a match: status, number, first, time left and players.
 func allocationOf(values []any) (b Allocation, err error) {
-	status, _ := values[0].(string)
+	var in replied
+	status := in.text(values[0])
 	number, err := positionOf(values[1])
-	if err != nil {
+	if err = cmp.Or(in.err, err); err != nil {
 		return b, err
 	}
 	switch b.Status = MatchStatus(status); b.Status {
@@ -138,14 +140,14 @@ func allocationOf(values []any) (b Allocation, err error) {
 			return b, err
 		}
 		b.First, b.Search = values[2] == int64(1), time.Duration(left)*time.Millisecond
-		names, _ := values[4].(string)
+		names := in.text(values[4])
 		for ticket := range strings.SplitSeq(names, "\t") {
 			b.Players = append(b.Players, strings.FieldsFunc(ticket, func(c rune) bool { return c == '\n' }))
 		}
 	default:
 		b.Position = number
 	}
-	return b, nil
+	return b, in.err
 }
 
 // beginWithBackfill takes the lease of a match that a backfill ticket was created with.
@@ -247,7 +249,11 @@ func (s *Store) ClaimDeallocations(
 			if err != nil {
 				return matches, err
 			}
-			body, _ := r[0].(string)
+			var in replied
+			body, used := in.text(r[0]), in.text(r[1])
+			if in.err != nil {
+				return matches, in.err
+			}
 			if body == "" {
 				continue // another caller has it
 			}
@@ -255,7 +261,6 @@ func (s *Store) ClaimDeallocations(
 			if err := proto.Unmarshal([]byte(body), m); err != nil {
 				return matches, corrupt("match", err)
 			}
-			used, _ := r[1].(string)
 			matches[project] = append(matches[project], Deallocation{m, used, r[2] == int64(1)})
 		}
 	}
@@ -313,9 +318,10 @@ func (s *Store) GameServer(
 	default:
 		return MatchActive, nil, nil
 	}
-	body, _ := r[1].(string)
+	var in replied
+	body := in.text(r[1])
 	if body == "" {
-		return MatchAssigned, nil, nil
+		return MatchAssigned, nil, in.err
 	}
 	server := new(pb.GameServer)
 	if err := proto.Unmarshal([]byte(body), server); err != nil {

@@ -57,15 +57,13 @@ func (s *Store) CreateBackfill(
 		return 0, err
 	}
 	if position == 0 {
-		return 0, &problem.Error{
-			Kind: problem.Limited, RetryAfter: drainDelay,
-			Detail: "too many games of this project are being filled, try again when some have ended",
-			Limit:  &problem.Limit{Name: "backfill", Amount: s.limits.Backfills},
-		}
+		return 0, full("backfill", s.limits.Backfills,
+			"too many games of this project are being filled, try again when some have ended")
 	}
 	b.Version, b.Generation = 1, 1
-	b.Created, _ = r[1].(int64)
-	return position, nil
+	var in replied
+	b.Created = in.number(r[1])
+	return position, in.err
 }
 
 // ReplaceBackfill replaces what a server says in its backfill ticket, whose queue and roster stay if b has none. It
@@ -116,9 +114,11 @@ func (s *Store) ReplaceBackfill(
 	if r[0] != "ok" || len(r) < 7 {
 		return 0, noBackfill(id)
 	}
-	b.Version, _ = r[2].(int64)
-	b.Created, _ = r[3].(int64)
-	b.Connection, _ = r[4].(string)
+	var in replied
+	b.Version, b.Created, b.Connection = in.number(r[2]), in.number(r[3]), in.text(r[4])
+	if in.err != nil {
+		return 0, in.err
+	}
 	if b.Queue, err = parseQueueField(r[5]); err != nil {
 		return 0, err
 	}
@@ -165,16 +165,12 @@ func (s *Store) DeleteSilentBackfills(
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, id := range due {
+	steps, err := stepAbreast(due, func(id string) (step, error) {
 		there, at, err := s.deleteBackfill(ctx, k, id, silence.Milliseconds(), "", s.encodeEvent(rejectedEvent(id, "silent")))
-		if err != nil {
-			return forgotten, position, err
-		}
-		if there {
-			forgotten, position = append(forgotten, id), at
-		}
-	}
-	return forgotten, position, nil
+		return step{there, at}, err
+	})
+	forgotten, position = doneOf(due, steps)
+	return forgotten, position, err
 }
 
 // DecodeBackfill returns the backfill ticket of a change as functions see it; nil when they no longer see it.
@@ -264,12 +260,8 @@ func parseRosterField(field any) (*pb.Roster, error) {
 }
 
 func (s *Store) backfillsTooLarge() error {
-	return &problem.Error{
-		Kind: problem.Limited, RetryAfter: drainDelay,
-		Detail: "the backfill tickets of this project take too much memory, try again when some games have ended, or with " +
-			"a smaller one",
-		Limit: &problem.Limit{Name: "backfill-memory", Amount: s.limits.BackfillMemory},
-	}
+	return full("backfill-memory", s.limits.BackfillMemory, "the backfill tickets of this project take too much memory, "+
+		"try again when some games have ended, or with a smaller one")
 }
 
 // RecountBackfills counts the bytes of some backfill tickets again, and of some that are counted and may not exist any

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -217,10 +218,14 @@ func (s *Store) claimMatches(
 			return position, err
 		}
 		position = max(position, at)
+		var in replied
 		for j, c := range batches[i] {
-			if verdict, _ := r[1+j].(string); verdict != "ok" {
-				c.Refusal = verdict
+			if verdict := in.text(r[1+j]); verdict != "ok" {
+				c.Refusal = cmp.Or(verdict, unreadable)
 			}
+		}
+		if in.err != nil {
+			return position, in.err
 		}
 	}
 	return position, err
@@ -323,17 +328,21 @@ func (s *Store) claimEach(
 		if err != nil {
 			return position, err
 		}
-		if verdict, _ := r[0].(string); verdict != "ok" {
-			claims[i].Refusal = verdict
+		var in replied
+		if verdict := in.text(r[0]); verdict != "ok" {
+			claims[i].Refusal = cmp.Or(verdict, unreadable)
 		}
 		at, err := positionOf(r[1])
-		if err != nil {
+		if err = cmp.Or(in.err, err); err != nil {
 			return position, err
 		}
 		position = max(position, at)
 	}
 	return position, err
 }
+
+// unreadable is the refusal of a claim of which the reply says nothing: it is not known to be claimed.
+const unreadable = "unreadable"
 
 // claimBackfillCall claims a match's tickets, and creates the backfill ticket of its server.
 func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (call, error) {

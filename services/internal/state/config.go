@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,16 +122,18 @@ func (s *Store) putConfig(
 	case int64(-4):
 		return 0, false, shortOfMemory(nil)
 	case int64(-2):
-		number, _ := r[len(r)-1].(int64)
-		return 0, false, limits.exceeded(fmt.Sprint(r[1]), number)
+		var in replied
+		number := in.number(r[len(r)-1])
+		return 0, false, cmp.Or(in.err, limits.exceeded(fmt.Sprint(r[1]), number))
 	case int64(0):
 		return 0, false, spelledOtherwise(c.GetId(), r[1])
 	case int64(-1):
 		return 0, false, problem.New(problem.Conflict, "config %q was changed by someone else: get it again, then put",
 			c.GetId())
 	}
-	revision, _ = r[0].(int64)
-	return revision, r[1] == int64(1), nil
+	var in replied
+	revision = in.number(r[0])
+	return revision, r[1] == int64(1), in.err
 }
 
 // A config's revision is read before its body, so that a body is never taken for a newer one than it is: nothing is

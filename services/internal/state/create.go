@@ -258,13 +258,14 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 	if position > 0 && c.created != nil {
 		c.created(ctx, project, position)
 	}
+	looks := map[*creation][]string{} // the older tickets that those look at which are tried again
 	for i, one := range batch {
 		result := answer{Created{ID: one.id}, err}
 		if v, ok := verdicts[i]; ok && err == nil {
 			switch v.reason {
 			case "older":
-				if result.err = c.store.lookAt(ctx, project, one, strings.Fields(v.value)); result.err == nil {
-					again = append(again, one)
+				if result.err = one.mayLook(); result.err == nil {
+					again, looks[one] = append(again, one), strings.Fields(v.value)
 					continue
 				}
 			case "ended":
@@ -277,29 +278,46 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 		}
 		one.done <- result
 	}
+	if len(again) == 0 {
+		return nil
+	}
+	if err := c.store.lookAt(ctx, project, looks); err != nil {
+		for _, one := range again {
+			one.done <- answer{Created{ID: one.id}, err}
+		}
+		return nil
+	}
 	return again
 }
 
-// lookAt gives a creation the older tickets of its players that the script wants to look at.
-func (s *Store) lookAt(ctx context.Context, project string, one *creation, tickets []string) error {
-	if one.looks++; one.looks > maxLooks {
-		return &problem.Error{Kind: problem.Unavailable, RetryAfter: answerDelay,
-			Detail: "the tickets of this player change too fast, try again"}
+// mayLook is an error when a creation has looked at older tickets too often.
+func (c *creation) mayLook() error {
+	if c.looks++; c.looks > maxLooks {
+		return problem.New(problem.Unavailable, "the tickets of this player change too fast, try again").After(answerDelay)
 	}
+	return nil
+}
+
+// lookAt gives creations the older tickets of their players that the script wants to look at.
+func (s *Store) lookAt(ctx context.Context, project string, looks map[*creation][]string) error {
 	k := keysOf(project)
-	cmds := make([]*redis.SliceCmd, len(tickets))
+	cmds := map[string]*redis.SliceCmd{}
 	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, id := range tickets {
-			cmds[i] = p.HMGet(ctx, k.ticket(id), "m")
+		for _, tickets := range looks {
+			for _, id := range tickets {
+				cmds[id] = p.HMGet(ctx, k.ticket(id), "m")
+			}
 		}
 		return nil
 	}); err != nil {
 		return unavailable(err)
 	}
-	for i, id := range tickets {
-		match, _ := cmds[i].Val()[0].(string)
-		one.older = slices.DeleteFunc(one.older, func(pair [2]string) bool { return pair[0] == id })
-		one.older = append(one.older, [2]string{id, match})
+	for one, tickets := range looks {
+		for _, id := range tickets {
+			match, _ := cmds[id].Val()[0].(string)
+			one.older = slices.DeleteFunc(one.older, func(pair [2]string) bool { return pair[0] == id })
+			one.older = append(one.older, [2]string{id, match})
+		}
 	}
 	return nil
 }
@@ -394,17 +412,20 @@ func (s *Store) create(
 	if position, err = positionOf(r[0]); err != nil {
 		return 0, nil, err
 	}
+	var in replied
 	for rest := r[1:]; len(rest) >= 3; rest = rest[3:] {
 		if verdicts == nil {
 			verdicts = map[int]verdict{}
 		}
-		n, _ := rest[0].(int64)
-		reason, _ := rest[1].(string)
-		value, _ := rest[2].(string)
-		after, _ := rest[2].(int64)
-		verdicts[int(n)] = verdict{reason, value, time.Duration(after) * time.Microsecond}
+		said := verdict{reason: in.text(rest[1])}
+		if after, is := rest[2].(int64); is {
+			said.after = time.Duration(after) * time.Microsecond
+		} else {
+			said.value = in.text(rest[2])
+		}
+		verdicts[int(in.number(rest[0]))] = said
 	}
-	return position, verdicts, nil
+	return position, verdicts, in.err
 }
 
 // replacedEvent tells of tickets that were ended for newer ones.
@@ -439,7 +460,7 @@ func (s *Store) refusal(ctx context.Context, project string, c *creation, v verd
 			who = "tickets are created for a player of this ticket"
 		}
 		return s.limits.Player().LimitError("player", v.after, "%s too often: %v a second are allowed, %d at once",
-			who, s.limits.PlayerRate, s.limits.PlayerBurst)
+			problem.Word(who), s.limits.PlayerRate, s.limits.PlayerBurst)
 	case "project":
 		return s.limits.Project().LimitError("project", v.after, "this project creates tickets too often: %v a second are "+
 			"allowed, one for each of their players", s.limits.ProjectRate)
@@ -450,33 +471,21 @@ func (s *Store) refusal(ctx context.Context, project string, c *creation, v verd
 		return problem.New(problem.Unprocessable, "Idempotency-Key: another request was sent with this key: use a new key "+
 			"for each ticket")
 	case "keys":
-		return &problem.Error{
-			Kind: problem.Limited, RetryAfter: drainDelay,
-			Detail: "too many requests of this project had an Idempotency-Key lately, try again later or without one",
-			Limit:  &problem.Limit{Name: "max-keys", Amount: s.limits.Keys},
-		}
+		return full("max-keys", s.limits.Keys,
+			"too many requests of this project had an Idempotency-Key lately, try again later or without one")
 	case "bytes":
-		return s.limits.memoryError("the tickets of this project take too much memory, try again when some were matched, " +
-			"or with a ticket of up to 1 KiB")
+		return full("ticket-memory", s.limits.TicketMemory, "the tickets of this project take too much memory, try "+
+			"again when some were matched, or with a ticket of up to 1 KiB")
 	case "share":
-		return &problem.Error{
-			Kind: problem.Limited, RetryAfter: drainDelay,
-			Detail: fmt.Sprintf("the tickets of this player take too much memory: those of more than 1 KiB may take %d bytes "+
-				"together, try again when some were matched or deleted", s.limits.playerMemory()),
-			Limit: &problem.Limit{Name: "player-ticket-memory", Amount: s.limits.playerMemory()},
-		}
+		return full("player-ticket-memory", s.limits.playerMemory(), problem.Word(fmt.Sprintf("the tickets of this player "+
+			"take too much memory: those of more than 1 KiB may take %d bytes together, try again when some were matched or "+
+			"deleted", s.limits.playerMemory())))
 	case "results":
-		return &problem.Error{
-			Kind: problem.Limited, RetryAfter: drainDelay,
-			Detail: "too many tickets of this project have results that can still be read, try again later",
-			Limit:  &problem.Limit{Name: "results", Amount: s.limits.Results},
-		}
+		return full("results", s.limits.Results,
+			"too many tickets of this project have results that can still be read, try again later")
 	default:
-		return &problem.Error{
-			Kind: problem.Limited, RetryAfter: drainDelay,
-			Detail: "too many tickets are waiting in this project, try again when some were matched",
-			Limit:  &problem.Limit{Name: "waiting", Amount: s.limits.Waiting},
-		}
+		return full("waiting", s.limits.Waiting,
+			"too many tickets are waiting in this project, try again when some were matched")
 	}
 }
 
@@ -494,10 +503,9 @@ func (l *Limits) playerMemory() int {
 	return max(leastPlayerMemory, l.TicketMemory<<20/memoryParts)
 }
 
-// memoryError says that tickets and their results take too much memory.
-func (l *Limits) memoryError(detail string) error {
-	return &problem.Error{
-		Kind: problem.Limited, RetryAfter: drainDelay, Detail: detail,
-		Limit: &problem.Limit{Name: "ticket-memory", Amount: l.TicketMemory},
-	}
+// full is the error of a limit of how much is stored at a time.
+func full(limit string, amount int, detail problem.Word) *problem.Error {
+	e := problem.New(problem.Limited, "%s", detail).After(drainDelay)
+	e.Limit = &problem.Limit{Name: limit, Amount: amount}
+	return e
 }

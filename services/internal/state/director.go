@@ -25,13 +25,12 @@ func (s *Store) Heartbeat(
 	if err != nil {
 		return nil, err
 	}
+	var in replied
 	living := make(map[string]int, len(r)/2)
 	for ; len(r) >= 2; r = r[2:] {
-		name, _ := r[0].(string)
-		n, _ := r[1].(int64)
-		living[name] = int(n)
+		living[in.text(r[0])] = int(in.number(r[1]))
 	}
-	return living, nil
+	return living, in.err
 }
 
 // RemoveDirector ends a director's heartbeat.

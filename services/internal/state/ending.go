@@ -71,8 +71,11 @@ func (s *Store) EndMatches(ctx context.Context, project string, endings []Ending
 			return ended, err
 		}
 		for values := range slices.Chunk(r, 2) {
-			status, _ := values[0].(string)
-			flags, _ := values[1].(string)
+			var in replied
+			status, flags := in.text(values[0]), in.text(values[1])
+			if in.err != nil {
+				return ended, in.err
+			}
 			e := Ended{Status: MatchStatus(status), Room: status == room}
 			if e.Room {
 				e.Status = MatchActive
@@ -229,7 +232,8 @@ func (s *Store) endWithBackfill(ctx context.Context, project string, e Ending) (
 		}
 		assignments = append(assignments[:len(e.Tickets)], theirs...)
 	}
-	switch verdict, _ := r[0].(string); verdict {
+	var in replied
+	switch verdict := in.text(r[0]); verdict {
 	case "again":
 		return ended, busyBackfill(backfill)
 	case string(matchAsked):
@@ -249,5 +253,5 @@ func (s *Store) endWithBackfill(ctx context.Context, project string, e Ending) (
 		}
 		ended.Assigned, ended.Results = append(ended.Assigned, id), append(ended.Results, result)
 	}
-	return ended, nil
+	return ended, in.err
 }

@@ -123,11 +123,11 @@ func parseEnds(reply any) (ended int, position uint64, told []string, err error)
 	if position, err = positionOf(r[1]); err != nil {
 		return 0, 0, nil, err
 	}
-	for _, id := range r[2:] {
-		text, _ := id.(string)
-		told = append(told, text)
+	var in replied
+	if len(r) > 2 {
+		told = in.texts(r[2:])
 	}
-	return int(n), position, told, nil
+	return int(n), position, told, in.err
 }
 
 // expireMatches deletes matches that ended long ago.

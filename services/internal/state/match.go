@@ -92,23 +92,19 @@ func (s *Store) ReleaseOverdueMatches(
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, id := range due {
+	steps, err := stepAbreast(due, func(id string) (step, error) {
 		m, asked, err := s.matchOf(ctx, project, id)
 		if problem.KindOf(err) == problem.NotFound || asked {
-			continue // it was assigned meanwhile, or is one of EndAcceptances
+			return step{}, nil // it was assigned meanwhile, or is one of EndAcceptances
 		}
 		if err != nil {
-			return released, position, err
+			return step{}, err
 		}
 		done, at, err := s.releaseMatch(ctx, project, m, release{reason: "deadline"})
-		if err != nil {
-			return released, position, err
-		}
-		if done {
-			released, position = append(released, id), max(position, at)
-		}
-	}
-	return released, position, nil
+		return step{done, at}, err
+	})
+	released, position = doneOf(due, steps)
+	return released, position, err
 }
 
 // ReleaseMatch makes the tickets of a match that gets no server wait again, at their old age. With mayHaveServer, its

@@ -88,11 +88,12 @@ func (s *Store) TakeModules(
 		return nil, err
 	}
 	list, err := listOf(reply, 0)
-	for _, one := range list {
-		module, _ := one.(string)
-		taken = append(taken, module)
+	if err != nil || len(list) == 0 {
+		return nil, err
 	}
-	return taken, err
+	var in replied
+	taken = in.texts(list)
+	return taken, in.err
 }
 
 // ForgetModules strikes modules off the list of the unused ones.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -62,17 +63,27 @@ func (o outcome) refer(a *pb.Assignment) *pb.Assignment {
 	if o.shared == nil || a == nil {
 		return a
 	}
-	own := &pb.Assignment{
-		Connection: a.GetConnection(), Error: a.GetError(), Trace: a.GetTrace(), Outcome: o.id,
-		Properties: a.GetProperties(), MatchProperties: a.GetMatchProperties(),
-		Match: a.GetMatch(), Backfill: a.GetBackfill(),
-	}
+	own := copyOf(a)
+	own.Outcome = o.id
 	if bytes.Equal(own.GetProperties(), o.shared.GetProperties()) {
 		own.Properties = nil
 	}
 	if bytes.Equal(own.GetMatchProperties(), o.shared.GetMatchProperties()) {
 		own.MatchProperties = nil
 	}
+	return own
+}
+
+// copyOf returns a copy of a result, with all that it has, also what only later versions know. They share what is
+// large.
+func copyOf(a *pb.Assignment) *pb.Assignment {
+	own := new(pb.Assignment)
+	from, to := a.ProtoReflect(), own.ProtoReflect()
+	from.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		to.Set(field, value)
+		return true
+	})
+	to.SetUnknown(from.GetUnknown())
 	return own
 }
 

@@ -144,12 +144,19 @@ func (s *Store) putParty(
 		if err != nil {
 			return ended, err
 		}
-		switch verdict, _ := r[0].(string); verdict {
+		var in replied
+		verdict := in.text(r[0])
+		if in.err != nil {
+			return ended, in.err
+		}
+		switch verdict {
 		case "again":
 			if r, err = listOf(reply, 2); err != nil {
 				return ended, err
 			}
-			match, _ = r[1].(string)
+			if match = in.text(r[1]); in.err != nil {
+				return ended, in.err
+			}
 			if pauses, err = s.pausesOf(ctx, project); err != nil {
 				return ended, err
 			}
@@ -310,9 +317,9 @@ func (s *Store) SweepParties(
 	if err != nil {
 		return 0, nil, err
 	}
-	parties, _ = due[0].(int64)
-	for _, one := range due[1:] {
-		id, _ := one.(string)
+	var in replied
+	parties = in.number(due[0])
+	for _, id := range in.texts(due[1:]) {
 		reply, err := s.run(ctx, s.call(partySilentScript, k, ids{ofParty: id},
 			"id", id,
 			"silence", silence.Milliseconds(),
@@ -325,15 +332,10 @@ func (s *Store) SweepParties(
 			return parties, silent, err
 		}
 		if len(players) > 0 {
-			m := SilentMembers{Party: id}
-			for _, player := range players {
-				name, _ := player.(string)
-				m.Players = append(m.Players, name)
-			}
-			silent = append(silent, m)
+			silent = append(silent, SilentMembers{Party: id, Players: in.texts(players)})
 		}
 	}
-	return parties, silent, nil
+	return parties, silent, in.err
 }
 
 // FindParties lists the projects that have parties.

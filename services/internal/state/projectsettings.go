@@ -45,9 +45,9 @@ func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSe
 	case int64(0):
 		return problem.New(problem.Conflict, "the settings were changed by someone else: get them again, then put")
 	}
-	p.Revision, _ = r[0].(int64)
-	p.Changed, _ = r[1].(int64)
-	return nil
+	var in replied
+	p.Revision, p.Changed = in.number(r[0]), in.number(r[1])
+	return in.err
 }
 
 // Settings reads the settings of a project. Those of a project that never set any have the revision 0.

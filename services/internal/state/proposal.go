@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -204,9 +205,10 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 				"this backfill ticket is approved too often: once a second is enough, %v times are tolerated", a.Rate.PerSecond)
 		case r[0] == "again" && len(r) > 2:
 			generation = r[1]
-			connection, _ := r[2].(string)
-			if tickets, assignments, err = parseAssignments(r[3:], connection); err != nil {
-				return nil, err
+			var in replied
+			connection := in.text(r[2])
+			if tickets, assignments, err = parseAssignments(r[3:], connection); cmp.Or(in.err, err) != nil {
+				return nil, cmp.Or(in.err, err)
 			}
 			if a.Trace != nil {
 				for _, of := range assignments {
@@ -231,32 +233,30 @@ func (s *Store) approval(
 	ctx context.Context, k keys, id string, r []any, assignmentOf map[string]*pb.Assignment,
 ) (*Approval, error) {
 	a := &Approval{Backfill: new(pb.Backfill)}
-	body, _ := r[6].(string)
-	if err := proto.Unmarshal([]byte(body), a.Backfill); err != nil {
+	var in replied
+	if err := proto.Unmarshal([]byte(in.text(r[6])), a.Backfill); err != nil {
 		return nil, corrupt("backfill ticket", err)
 	}
 	a.Backfill.Id = id
-	a.Backfill.Version, _ = r[2].(int64)
-	a.Backfill.Generation, _ = r[3].(int64)
-	a.Backfill.Created, _ = r[4].(int64)
-	a.Backfill.Connection, _ = r[5].(string)
-	assigned, _ := r[7].(int64)
+	a.Backfill.Version, a.Backfill.Generation = in.number(r[2]), in.number(r[3])
+	a.Backfill.Created, a.Backfill.Connection = in.number(r[4]), in.text(r[5])
+	assigned := in.number(r[7])
 	rest := r[8:]
-	if int64(len(rest)) < 2*assigned {
+	if assigned < 0 || int64(len(rest)) < 2*assigned {
 		return nil, corrupt("reply of an approval", strconv.ErrRange)
 	}
 	ids, bodies, assignments := make([]string, assigned), make([]any, assigned), make([]*pb.Assignment, assigned)
 	for i := range ids {
-		ids[i], _ = rest[0].(string)
+		ids[i] = in.text(rest[0])
 		bodies[i], assignments[i], rest = rest[1], assignmentOf[ids[i]], rest[2:]
 	}
-	var err error
-	if a.Assigned, err = s.assigned(ctx, k, ids, assignments, bodies); err != nil {
+	previous := in.texts(rest)
+	err := in.err
+	if err != nil {
 		return nil, err
 	}
-	previous := make([]string, len(rest))
-	for i := range rest {
-		previous[i], _ = rest[i].(string)
+	if a.Assigned, err = s.assigned(ctx, k, ids, assignments, bodies); err != nil {
+		return nil, err
 	}
 	if a.Previous, err = s.ticketsWithResults(ctx, k, previous); err != nil {
 		return nil, err
@@ -275,7 +275,7 @@ func (s *Store) ExpireProposals(
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, id := range due {
+	steps, err := stepAbreast(due, func(id string) (step, error) {
 		r, err := s.withProposed(func(proposed []string) (any, error) {
 			c := s.call(proposalExpireScript, k, ids{ofBackfill: id},
 				"backfill_id", id,
@@ -283,18 +283,14 @@ func (s *Store) ExpireProposals(
 			c.tickets(k, proposed)
 			return s.run(ctx, c)
 		})
-		if err != nil {
-			return lapsed, position, err
+		if err != nil || r[0] != "ok" || len(r) < 2 {
+			return step{}, err // without one, its server called meanwhile
 		}
-		if r[0] != "ok" || len(r) < 2 {
-			continue // its server called meanwhile
-		}
-		if position, err = positionOf(r[1]); err != nil {
-			return lapsed, position, err
-		}
-		lapsed = append(lapsed, id)
-	}
-	return lapsed, position, nil
+		at, err := positionOf(r[1])
+		return step{true, at}, err
+	})
+	lapsed, position = doneOf(due, steps)
+	return lapsed, position, err
 }
 
 // withProposed calls a script with the tickets that are proposed to a backfill ticket. It calls again while the script
@@ -310,10 +306,9 @@ func (s *Store) withProposed(script func(proposed []string) (any, error)) ([]any
 		if err != nil || r[0] != "again" {
 			return r, err
 		}
-		proposed = proposed[:0]
-		for _, value := range r[1:] {
-			id, _ := value.(string)
-			proposed = append(proposed, id)
+		var in replied
+		if proposed = in.texts(r[1:]); in.err != nil {
+			return nil, in.err
 		}
 	}
 	return nil, problem.New(problem.Unavailable, "the backfill ticket changes all the time, try again")
@@ -322,8 +317,11 @@ func (s *Store) withProposed(script func(proposed []string) (any, error)) ([]any
 // parseAssignments reads a list of id, assignment pairs. Assignments without a connection get this one.
 func parseAssignments(pairs []any, connection string) (tickets []string, assignments []*pb.Assignment, err error) {
 	for ; len(pairs) >= 2; pairs = pairs[2:] {
-		id, _ := pairs[0].(string)
-		body, _ := pairs[1].(string)
+		var in replied
+		id, body := in.text(pairs[0]), in.text(pairs[1])
+		if in.err != nil {
+			return nil, nil, in.err
+		}
 		a := new(pb.Assignment)
 		if err := proto.Unmarshal([]byte(body), a); err != nil {
 			return nil, nil, corrupt("assignment", err)

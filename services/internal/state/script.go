@@ -394,6 +394,37 @@ func listOf(reply any, n int) ([]any, error) {
 	return list, nil
 }
 
+// replied reads values of a reply, and keeps the first error: what has another shape is never taken for nothing. A
+// value that is missing is nil.
+type replied struct{ err error }
+
+func (r *replied) text(value any) string {
+	text, ok := value.(string)
+	r.check(ok || value == nil, value, "a text")
+	return text
+}
+
+func (r *replied) number(value any) int64 {
+	n, ok := value.(int64)
+	r.check(ok || value == nil, value, "a number")
+	return n
+}
+
+// texts reads a list of texts.
+func (r *replied) texts(list []any) []string {
+	all := make([]string, len(list))
+	for i, one := range list {
+		all[i] = r.text(one)
+	}
+	return all
+}
+
+func (r *replied) check(ok bool, value any, expected string) {
+	if !ok && r.err == nil {
+		r.err = fmt.Errorf("state: unexpected reply of a script: %T for %s", value, expected)
+	}
+}
+
 func positionOf(reply any) (uint64, error) {
 	n, ok := reply.(int64)
 	if !ok || n < 0 {

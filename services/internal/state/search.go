@@ -67,7 +67,10 @@ func (s *Store) StartSearch(
 		case v.reason != "older":
 			return false, position, nil, s.refusal(ctx, project, one, v)
 		}
-		if err := s.lookAt(ctx, project, one, strings.Fields(v.value)); err != nil {
+		if err := one.mayLook(); err != nil {
+			return false, 0, nil, err
+		}
+		if err := s.lookAt(ctx, project, map[*creation][]string{one: strings.Fields(v.value)}); err != nil {
 			return false, 0, nil, err
 		}
 	}

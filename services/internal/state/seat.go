@@ -32,11 +32,8 @@ func seated(m *pb.Match, tickets []string, results []*pb.Assignment) []*pb.Assig
 		if team == "" && roles == nil {
 			continue
 		}
-		all[i] = &pb.Assignment{
-			Connection: a.GetConnection(), Error: a.GetError(), Trace: a.GetTrace(), Outcome: a.GetOutcome(),
-			Properties: a.GetProperties(), MatchProperties: a.GetMatchProperties(),
-			Match: a.GetMatch(), Backfill: a.GetBackfill(), Team: team, Roles: roles,
-		}
+		all[i] = copyOf(a)
+		all[i].Team, all[i].Roles = team, roles
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -76,9 +77,11 @@ func (s *Store) EndUnheard(
 	if err != nil {
 		return found, err
 	}
-	found.Known, _ = r[0].(int64)
-	forgotten, _ := r[1].(int64)
+	var in replied
+	found.Known = in.number(r[0])
+	forgotten := in.number(r[1])
 	found.Ended, found.Position, found.Told, err = parseEnds(r[2:])
+	err = cmp.Or(in.err, err)
 	found.More = len(silent) == unheardBatch && found.Ended+int(forgotten) > 0
 	return found, err
 }

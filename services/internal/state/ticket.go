@@ -211,7 +211,10 @@ func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position 
 			return 0, false, err
 		}
 		if r[0] == "again" {
-			match, _ = r[1].(string)
+			var in replied
+			if match = in.text(r[1]); in.err != nil {
+				return 0, false, in.err
+			}
 			if pauses, err = s.pausesOf(ctx, project); err != nil {
 				return 0, false, err
 			}
@@ -232,8 +235,7 @@ func (s *Store) cancelled(state string) []byte {
 }
 
 func busyTicket() error {
-	return &problem.Error{Kind: problem.Unavailable, RetryAfter: answerDelay,
-		Detail: "the ticket changes too fast, try again"}
+	return problem.New(problem.Unavailable, "the ticket changes too fast, try again").After(answerDelay)
 }
 
 // AssignWaiting assigns waiting tickets, all or none, to a running game. The results stay readable for as
@@ -267,12 +269,14 @@ func (s *Store) AssignWaiting(
 	if err != nil {
 		return nil, "", 0, err
 	}
-	switch verdict, _ := r[0].(string); verdict {
+	var in replied
+	switch verdict := in.text(r[0]); verdict {
 	case "ok":
 	case "full":
-		return nil, "", 0, s.limits.memoryError("the results of this project's tickets take too much memory, try again later")
+		return nil, "", 0, full("ticket-memory", s.limits.TicketMemory,
+			"the results of this project's tickets take too much memory, try again later")
 	default:
-		return nil, verdict, 0, nil
+		return nil, verdict, 0, in.err
 	}
 	if position, err = positionOf(r[1]); err != nil {
 		return nil, "", 0, err
@@ -288,7 +292,11 @@ func (s *Store) assigned(
 ) ([]*Ticket, error) {
 	var all []*Ticket
 	for i, id := range ids {
-		body, _ := bodies[i].(string)
+		var in replied
+		body := in.text(bodies[i])
+		if in.err != nil {
+			return nil, in.err
+		}
 		if body == "" {
 			rest, err := s.ticketsWithResults(ctx, k, ids[i:])
 			return append(all, rest...), err

@@ -16,7 +16,7 @@ const (
 	// firstRetry is after how long clients come back, at least, when a connection breaks: up to twice as long.
 	firstRetry = 2 * time.Second
 	// reasonTime is for how long Await waits.
-	reasonTime = time.Second
+	reasonTime = 2 * time.Second
 	// usualEvent is how many bytes most events have at most.
 	usualEvent = 512
 )

@@ -76,11 +76,9 @@ func (s *Streams) Begin(ctx context.Context, project, player string) (end func()
 	leave := s.places.Take(ctx, project, player)
 	if leave == nil {
 		s.running.Done()
-		return nil, &problem.Error{
-			Kind: problem.Limited, RetryAfter: 5 * time.Second, Limit: &problem.Limit{Name: "streams"},
-			Detail: "too many streams are open: of this player, of the project, or in all; use " +
-				cmp.Or(s.Instead, "GET with Prefer: wait"),
-		}
+		return nil, problem.New(problem.Limited,
+			"too many streams are open: of this player, of the project, or in all; use %s",
+			problem.Word(cmp.Or(s.Instead, "GET with Prefer: wait"))).Exceeds("streams").After(5 * time.Second)
 	}
 	return func() {
 		leave()

@@ -12,16 +12,18 @@ import (
 // Other is the value of all labels beyond the limit.
 const Other = "other"
 
-// Labels bounds the number of label values that users choose, such as names of projects, configs and functions: each
-// combination is a time series that costs money. The first combinations keep their values for as long as the process
-// lives; all later ones become Other.
+// Labels bounds the number of label values that studios choose, such as names of projects, configs and functions: each
+// combination is a time series that costs money. What players invent is no label. The first key is whose they are, the
+// project: each may have half of the combinations that the others leave. The first ones keep their values for as long
+// as the process lives; of later ones all keys but the project become Other, and the project too if it has none.
 type Labels struct {
 	keys  []string
 	limit int
 
-	mu    sync.RWMutex
-	known map[string]*labelled
-	other *labelled
+	mu     sync.RWMutex
+	known  map[string]*labelled
+	owned  map[string]int       // how many of them each project has
+	others map[string]*labelled // by project, and Other
 }
 
 // labelled are labels, and the option to measure with them.
@@ -49,14 +51,22 @@ func (l *Labels) find(values []string) *labelled {
 	if found, known = l.known[name]; known {
 		return found
 	}
-	if len(l.known) >= l.limit {
-		if l.other == nil {
-			l.other = l.label(slices.Repeat([]string{Other}, len(l.keys)))
+	owner := values[0]
+	if n := l.owned[owner]; 2*n >= l.limit-(len(l.known)-n) {
+		if n == 0 {
+			owner = Other
 		}
-		return l.other
+		if found, known = l.others[owner]; !known {
+			all := slices.Repeat([]string{Other}, len(l.keys))
+			all[0] = owner
+			found = l.label(all)
+			l.others[owner] = found
+		}
+		return found
 	}
 	found = l.label(values)
 	l.known[name] = found
+	l.owned[owner]++
 	return found
 }
 

@@ -19,7 +19,7 @@ type Meter struct {
 	log    *slog.Logger
 }
 
-// NewMeter returns a Meter whose Labels have at most this many values, 200 if values is 0.
+// NewMeter returns a Meter whose Labels have at most this many combinations of values, 200 if values is 0.
 func NewMeter(m metric.Meter, values int, log *slog.Logger) Meter {
 	return Meter{meter: m, values: values, log: log}
 }
@@ -104,9 +104,10 @@ func (m Meter) ObservableGauge(name, unit, description string, look func(ctx con
 	m.logError(name, err)
 }
 
-// Labels makes labels whose values users choose.
+// Labels makes labels whose values studios choose, the first of which is the project.
 func (m Meter) Labels(keys ...string) *Labels {
-	return &Labels{keys: keys, limit: cmp.Or(m.values, 200), known: map[string]*labelled{}}
+	return &Labels{keys: keys, limit: cmp.Or(m.values, 200), known: map[string]*labelled{}, owned: map[string]int{},
+		others: map[string]*labelled{}}
 }
 
 // WithLabels makes a measurement option of labels, to be made once and used often.

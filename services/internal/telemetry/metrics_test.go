@@ -66,7 +66,7 @@ func TestPrometheus(t *testing.T) {
 	got.Close(t.Context())
 }
 
-// TestLabelsAreBounded: whatever names come, there are only so many series.
+// TestLabelsAreBounded: whatever names come, there are only so many series, and no project takes those of all others.
 func TestLabelsAreBounded(t *testing.T) {
 	clean(t)
 	got := open(t, telemetry.Options{Settings: telemetry.Settings{Listen: "127.0.0.1:0", Values: 3}})
@@ -76,6 +76,9 @@ func TestLabelsAreBounded(t *testing.T) {
 		things.Add(t.Context(), 1, telemetry.WithLabels(labels.Of("demo", name)))
 		things.Add(t.Context(), 1, labels.Option("demo", name))
 	}
+	for _, late := range [][]string{{"second", "config-0"}, {"second", "config-1"}, {"third", "config-0"}} {
+		things.Add(t.Context(), 1, labels.Option(late...))
+	}
 	var series []string
 	for line := range strings.Lines(scrape(t, got)) {
 		if strings.HasPrefix(line, "matchmaker_things_total") {
@@ -83,9 +86,11 @@ func TestLabelsAreBounded(t *testing.T) {
 		}
 	}
 	want := `matchmaker_things_total{config="config-0",project="demo"} 2
+matchmaker_things_total{config="config-0",project="second"} 1
 matchmaker_things_total{config="config-1",project="demo"} 2
-matchmaker_things_total{config="config-2",project="demo"} 2
-matchmaker_things_total{config="other",project="other"} 194`
+matchmaker_things_total{config="other",project="demo"} 196
+matchmaker_things_total{config="other",project="other"} 1
+matchmaker_things_total{config="other",project="second"} 1`
 	if text := strings.Join(series, "\n"); text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}

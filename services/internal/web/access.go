@@ -9,11 +9,14 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"matchmaker.dev/services/internal/problem"
 )
 
 // observe turns a handler's error or panic into the answer and writes the access log: successful requests at debug,
 // refused ones and those whose client hung up at info, 503 at warn, our own failures at error. A line has the route
-// pattern and never the URL, the headers or a body, which hold ids, tokens and game data.
+// pattern and never the URL, the headers or a body, which hold ids, tokens and game data. Of a problem's detail it has
+// what this code says: the names in it go to the answer alone.
 func observe(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -34,7 +37,7 @@ func observe(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
 				return nil
 			}
 			attrs := []slog.Attr{
-				slog.String("method", req.Method),
+				slog.String("method", methodOf(req)),
 				slog.String("route", c.Path()),
 				slog.Int("status", res.Status),
 				slog.Duration("took", now().Sub(start)),
@@ -45,7 +48,7 @@ func observe(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
 			case res.Status == statusClientGone:
 				attrs = append(attrs, slog.String("error", clientGone))
 			case err != nil:
-				attrs = append(attrs, slog.String("error", err.Error()))
+				attrs = append(attrs, slog.String("error", problem.LogText(err)))
 			}
 			log.LogAttrs(req.Context(), level, "request", attrs...)
 			return nil

@@ -56,7 +56,8 @@ func TestAccessLog(t *testing.T) {
 	}{
 		{"/demo/matchmaking/api/v1/tickets?id=hidden-ticket", "DEBUG", web.Base + "/tickets", 200, ""},
 		{"/fail/notfound", "INFO", "/fail/notfound", 404, "no such ticket"},
-		{"/fail/wrapped", "INFO", "/fail/wrapped", 404, "while claiming: no such ticket: the cause"},
+		{"/fail/wrapped", "INFO", "/fail/wrapped", 404, "no such ticket: the cause"},
+		{"/fail/named", "INFO", "/fail/named", 409, "player … is not ready"},
 		{"/fail/unavailable", "WARN", "/fail/unavailable", 503, "redis"},
 		{"/fail/foreign", "ERROR", "/fail/foreign", 500, "dial tcp: the secret"},
 		{"/fail/late", "ERROR", "/fail/late", 200, "too late for a problem"},

@@ -140,7 +140,8 @@ func checkContentType(header http.Header) error {
 	if err != nil || media != echo.MIMEApplicationJSON {
 		return problem.New(problem.Unsupported, "Content-Type: application/json is expected")
 	}
-	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+	charset, ok := params["charset"]
+	if ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "utf8") {
 		return problem.New(problem.Unsupported, "Content-Type: JSON is read as UTF-8 only")
 	}
 	return nil

@@ -28,7 +28,7 @@ func explain(err error, text []byte) error {
 	}
 	at := path(bad.JSONPointer)
 	if f, ok := errors.AsType[*problem.Error](bad.Err); ok {
-		return problem.New(problem.Invalid, "%s: %s", at, f.Detail) // a type's own decoder said why
+		return problem.New(problem.Invalid, "%s: %s", at, f) // a type's own decoder said why
 	}
 	if null, ok := errors.AsType[nullError](bad.Err); ok {
 		return problem.New(problem.Invalid, "%s: %s is expected, got null", at, expectation(null.goType))
@@ -40,9 +40,10 @@ func explain(err error, text []byte) error {
 	case errors.Is(bad.Err, strconv.ErrRange):
 		return problem.New(problem.Invalid, "%s: the number is out of range", at)
 	case bad.JSONKind == jsontext.KindString && expected == base64String:
-		return problem.New(problem.Invalid, "%s: %s", at, notBase64)
+		return problem.New(problem.Invalid, "%s: "+notBase64, at)
 	}
-	return problem.New(problem.Invalid, "%s: %s is expected, got %s", at, expected, KindName(bad.JSONKind))
+	return problem.New(problem.Invalid, "%s: %s is expected, got %s", at, expected,
+		problem.Word(KindName(bad.JSONKind)))
 }
 
 func explainSyntax(bad *jsontext.SyntacticError, text []byte) error {
@@ -57,7 +58,7 @@ func explainSyntax(bad *jsontext.SyntacticError, text []byte) error {
 		return problem.New(problem.Invalid, "%s: not UTF-8, at byte %d", path(bad.JSONPointer), bad.ByteOffset)
 	}
 	reason, _, _ := strings.Cut(bad.Err.Error(), " `") // which is followed by a part of the body
-	return problem.New(problem.Invalid, "the body is not JSON: %s, at byte %d", reason, bad.ByteOffset)
+	return problem.New(problem.Invalid, "the body is not JSON: %s, at byte %d", problem.Word(reason), bad.ByteOffset)
 }
 
 // hasMark reports whether a text begins with the byte order mark of UTF-8, UTF-16 or UTF-32.
@@ -89,7 +90,7 @@ const (
 	notBase64    = "not Base64 (standard alphabet, with padding)"
 )
 
-func expectation(t reflect.Type) string {
+func expectation(t reflect.Type) problem.Word {
 	if t == nil || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return "another value"
 	}

@@ -67,15 +67,20 @@ func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead,
 	http.MethodOptions, http.MethodPatch}
 
+// methodOf is the method of a request, and _OTHER for one that HTTP does not have: clients may invent any.
+func methodOf(r *http.Request) string {
+	if slices.Contains(methods, r.Method) {
+		return r.Method
+	}
+	return "_OTHER"
+}
+
 // measure comes behind the tracing and around the error handler, so that it knows the status.
 func (m *metrics) measure(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := m.now()
 		err := next(c)
-		a := answerKey{route: c.Path(), method: c.Request().Method, status: c.Response().Status}
-		if !slices.Contains(methods, a.method) {
-			a.method = "_OTHER"
-		}
+		a := answerKey{route: c.Path(), method: methodOf(c.Request()), status: c.Response().Status}
 		end, begun := c.Get(beginning).(time.Time)
 		if !begun {
 			end = m.now()

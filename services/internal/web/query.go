@@ -17,7 +17,7 @@ func Query(c echo.Context, known ...string) (url.Values, error) {
 	}
 	for _, name := range known {
 		if len(query[name]) > 1 {
-			return nil, problem.New(problem.Invalid, "query parameter %s: given more than once", name)
+			return nil, problem.New(problem.Invalid, "query parameter %s: given more than once", problem.Word(name))
 		}
 	}
 	return query, nil

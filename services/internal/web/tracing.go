@@ -21,7 +21,7 @@ func tracing(p trace.TracerProvider, prop propagation.TextMapPropagator) echo.Mi
 			if prop != nil {
 				ctx = prop.Extract(ctx, propagation.HeaderCarrier(req.Header))
 			}
-			ctx, span := tracer.Start(ctx, req.Method+" "+c.Path(), server)
+			ctx, span := tracer.Start(ctx, methodOf(req)+" "+c.Path(), server)
 			defer span.End()
 			c.SetRequest(req.WithContext(ctx))
 			err := next(c)
@@ -30,7 +30,7 @@ func tracing(p trace.TracerProvider, prop propagation.TextMapPropagator) echo.Mi
 			}
 			status := c.Response().Status
 			span.SetAttributes(
-				attribute.String("http.request.method", req.Method),
+				attribute.String("http.request.method", methodOf(req)),
 				attribute.String("http.route", c.Path()),
 				attribute.String("matchmaker.correlation_id", CorrelationID(c)),
 				attribute.Int("http.response.status_code", status),

@@ -11,7 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"matchmaker.dev/services/internal/openapi/openapitest"
 )
+
+const mediaProblem = "application/problem+json"
 
 // bodyLimit is the limit of the contract: bodies of 64 kB and more are refused.
 const bodyLimit = 64 << 10
@@ -45,6 +49,10 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+}
+
+func (a answer) whole() openapitest.Answer {
+	return openapitest.Answer{Status: a.status, Header: a.header, Body: a.body}
 }
 
 func (a answer) String() string { return fmt.Sprintf("%d %.400s", a.status, a.body) }
@@ -84,7 +92,7 @@ func (t *trial) exchange(r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := t.checker.check(in, a); err != nil {
+	if err := t.checker.Check(in, a.whole()); err != nil {
 		t.Errorf("%s %s: the answer does not fit the OpenAPI document: %v\n%v", r.method, r.path, err, a)
 	}
 	return a, nil

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"matchmaker.dev/services/internal/openapi/openapitest"
 )
 
 // requirement is one promise of the API.
@@ -32,7 +34,7 @@ const (
 // suite is a run of all requirements.
 type suite struct {
 	Target
-	checker *checker
+	checker *openapitest.Checker
 	tokens  map[Actor]string
 	// puppet is the name of the match function of the requirements.
 	puppet string
@@ -93,7 +95,7 @@ func newSuite(t *testing.T, target Target) *suite {
 		t.Cleanup(transport.CloseIdleConnections)
 		target.HTTP = &http.Client{Transport: transport}
 	}
-	checker, err := newChecker(t.Context())
+	checker, err := openapitest.New(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

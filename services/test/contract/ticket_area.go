@@ -128,6 +128,13 @@ func ticketCreation() []requirement {
 			long := post(Service, `{}`)
 			long.behalf = strings.Repeat("a", 257)
 			t.mustRefuse(http.StatusBadRequest, long, "X-On-Behalf-Of")
+			encoded := post(Service, `{}`)
+			encoded.behalf = "UTF-8''z%C3%B6e"
+			var made struct{ ID string }
+			t.do(http.StatusCreated, encoded).decode(t, &made)
+			t.do(http.StatusOK, request{as: Service, method: http.MethodDelete, path: "tickets?id=" + made.ID, behalf: "zöe"})
+			encoded.behalf = "UTF-8''z%C3"
+			t.mustRefuse(http.StatusBadRequest, encoded, "X-On-Behalf-Of")
 			k := t.ticket(nil)
 			nameless := k.delete()
 			nameless.behalf = ""

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/openapi/openapitest"
 )
 
 // balancer is a gateway like one in production. It chooses the service by the path and takes the service's ready
@@ -50,7 +51,7 @@ const (
 
 // startBalancer starts a balancer as the front of a system, and records the answers.
 func startBalancer(t *testing.T, s *system, log *slog.Logger) string {
-	front := httptest.NewServer(record(newBalancer(t, s).handler(log), &s.answers))
+	front := httptest.NewServer(openapitest.Handler(t, record(newBalancer(t, s).handler(log), &s.answers)))
 	t.Cleanup(front.Close)
 	return front.URL
 }

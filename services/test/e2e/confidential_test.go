@@ -50,6 +50,9 @@ const (
 	somebody = "somebody-whom-no-log-and-no-event-names"
 )
 
+// people matches players of all scenarios, of those whose ids are no words that logs have.
+var people = regexp.MustCompile(`\b(?:ada|bob|carol|dave|erin|eve|frank|gina|joe|mallory|zoe|` + somebody + `)\b`)
+
 // refusal is the correlation id of refused requests. Their traces have it.
 const refusal = "config-with-secrets"
 
@@ -85,6 +88,7 @@ func confidential(t *testing.T, p *project) {
 		p.mustRefuse(t, issuer.Claims{Kind: auth.Developer, Subject: "developer", Role: "Owner"}, http.MethodPut,
 			"/configs/other", body)
 	}
+	p.refusePlayers(t)
 	// Two players get a server. The allocator uses a token and the hosting keys.
 	waiting := map[string]*client.Client{}
 	for _, player := range []string{somebody, "bob"} {
@@ -113,6 +117,48 @@ func confidential(t *testing.T, p *project) {
 		t.Errorf("after the erase there is %s, %v", document, err)
 	}
 	p.s.findSecrets(t)
+}
+
+// refusePlayers sends requests of all kinds whose answers name players, or what players invent.
+func (p *project) refusePlayers(t *testing.T) {
+	t.Helper()
+	mine := issuer.Claims{Kind: auth.Player, Subject: somebody}
+	party, err := p.as(t, mine).CreateParty(within(t), 0, client.PartyMembership{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := issuer.Claims{Kind: auth.Player, Subject: "mallory"}
+	if _, err := p.as(t, other).JoinParty(within(t), party.Code, client.PartyMembership{NotReady: true}); err != nil {
+		t.Fatal(err)
+	}
+	at := "/parties/" + party.ID
+	for _, r := range []struct {
+		by               issuer.Claims
+		method, at, body string
+	}{
+		{mine, http.MethodPost, "/parties", `{}`},
+		{mine, http.MethodPut, at + "/search", `{}`},
+		{other, http.MethodPut, at + "/search", `{}`},
+		{other, http.MethodDelete, at + "/members/" + somebody, ""},
+		{other, http.MethodPut, at + "/members/" + somebody, `{}`},
+		{mine, http.MethodDelete, at + "/members/nobody-" + somebody, ""},
+		{mine, http.MethodPut, at + "/leader", `{"player":"nobody-` + somebody + `"}`},
+		{mine, http.MethodPost, "/tickets", `{"` + somebody + `":1}`},
+		{mine, http.MethodPost, "/tickets", `{"attributes":{"` + somebody + `":"x"}}`},
+		{mine, http.MethodPost, "/tickets", `{"properties":{"` + somebody + `":1}}`},
+		{mine, http.MethodPost, "/tickets", `{"queues":["` + somebody + `","` + somebody + `"]}`},
+		{mine, http.MethodPost, "/tickets", `{"players":[{"id":"` + somebody + `"},{"id":"` + somebody + `"}]}`},
+		{mine, http.MethodGet, "/tickets?id=" + somebody, ""},
+		{mine, http.MethodGet, "/tickets?player=nobody-" + somebody, ""},
+		{mine, http.MethodGet, "/tickets?id=%" + somebody, ""},
+		{mine, somebody, "/tickets", ""},
+		{mine, http.MethodGet, "/" + somebody, ""},
+	} {
+		p.mustRefuse(t, r.by, r.method, r.at, r.body)
+	}
+	if err := p.as(t, mine).DisbandParty(within(t), party.ID, ""); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // mustRefuse sends a request that must be refused.
@@ -146,6 +192,17 @@ var jwt = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-
 // seatPasses matches the passes that results have for their players. Nothing but an answer may have them.
 var seatPasses = regexp.MustCompile(`"seats":\{[^{}]*\}`)
 
+// findPeople searches a log for players.
+func (p *replica) findPeople(t *testing.T) {
+	t.Helper()
+	for line := range strings.Lines(p.log.all()) {
+		if found := people.FindString(line); found != "" {
+			t.Errorf("the log of %s names the player %s: %s", p.name, found, line)
+			return
+		}
+	}
+}
+
 // findSecrets searches everything that the system wrote.
 func (s *system) findSecrets(t *testing.T) {
 	t.Helper()
@@ -171,6 +228,7 @@ func (s *system) findSecrets(t *testing.T) {
 		text := p.log.all()
 		logs += len(text)
 		search("the log of "+p.name, []byte(text), accessKey, secretKey, property, somebody)
+		p.findPeople(t)
 	}
 	search("a trace", []byte(s.traces.all()), accessKey, secretKey, property, somebody)
 	answers := []byte(s.answers.all())

@@ -71,13 +71,14 @@ func newSystem(t *testing.T, made *artefacts, keys string) *system {
 	return s
 }
 
-// end kills all processes and looks for data races. When the test failed it logs the ends of their output. All output
-// is in the files that go test -artifacts keeps.
+// end kills all processes and looks for data races and players in their logs. When the test failed it logs the ends of
+// their output. All output is in the files that go test -artifacts keeps.
 func (s *system) end(t *testing.T) {
 	s.http.CloseIdleConnections()
 	all := s.all()
 	for i, p := range all {
 		p.Kill()
+		p.findPeople(t)
 		if p.log.contains("WARNING: DATA RACE") {
 			t.Errorf("%s has a data race:\n%s", p.name, p.log.all())
 		}

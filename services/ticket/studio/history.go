@@ -35,8 +35,30 @@ type History struct {
 	// matches. Events that are not kept any more are missing in either case.
 	Since    time.Time `json:"since"`
 	Complete bool      `json:"complete"`
+	// Ended is why the ticket is gone, and when it went; nil if no event says it.
+	Ended *End `json:"ended,omitempty"`
 	// Error is why not more is known; empty if that is not the case.
 	Error string `json:"error,omitempty"`
+}
+
+// End is why a ticket is gone: deleted, replaced, abandoned, unserved, unheard, declined, silent or expired.
+type End struct {
+	Reason string    `json:"reason"`
+	Time   time.Time `json:"time"`
+}
+
+// endOf is the end that an event tells of, nil for none.
+func endOf(e *pb.Event) *End {
+	end := &End{Reason: e.GetReason(), Time: time.UnixMilli(e.GetTime()).UTC()}
+	switch {
+	case e.GetKind() == pb.Event_KIND_CANCELLED && e.GetReason() != "replaced":
+		end.Reason = "deleted"
+	case e.GetKind() == pb.Event_KIND_EXPIRED && e.GetReason() == "read":
+		end.Reason = "expired"
+	case e.GetKind() != pb.Event_KIND_CANCELLED && e.GetKind() != pb.Event_KIND_EXPIRED:
+		return nil
+	}
+	return end
 }
 
 // TicketMatch is what became of a match in which a ticket was.
@@ -86,7 +108,7 @@ func (s *Studio) History(ctx context.Context, project, ticket string, created ti
 			h.Error = textOf(err)
 			return h
 		}
-		h.Since = since
+		h.Since, h.Ended = since, r.ended
 		matches := matchesOf(r.events, ticket)
 		h.Complete = !since.After(oldest) && !r.cut && len(matches) <= maxHistory
 		slices.Reverse(matches)
@@ -123,6 +145,7 @@ type historyReader struct {
 	// events are those that may be about the ticket, in order, and cut tells that there were more.
 	events []*pb.Event
 	cut    bool
+	ended  *End
 }
 
 // look adds the events since a time that were not looked at yet.
@@ -145,6 +168,8 @@ func (r *historyReader) look(ctx context.Context, since time.Time) error {
 		for _, e := range m.GetEvents() {
 			if isAbout(e, r.ticket) {
 				found = append(found, e)
+			} else if end := endOf(e); end != nil && slices.Contains(e.GetTickets(), r.ticket) {
+				r.ended = end
 			}
 		}
 		if more := len(found) - maxHistoryEvents; more > 0 {

@@ -59,6 +59,24 @@ func TestHistorySaysWhichMatchesOfATicketFailed(t *testing.T) {
 	if _, lines := w.history(t, "a"); !strings.HasPrefix(lines, "m-4 assigned false two true\n") {
 		t.Errorf("once it has a server: %s", lines)
 	}
+	if h.Ended != nil {
+		t.Errorf("a ticket that waits ended: %+v", h.Ended)
+	}
+	for ticket, want := range map[string]string{"e1": "silent", "e2": "expired", "e3": "deleted", "e4": "replaced"} {
+		kind, reason := pb.Event_KIND_EXPIRED, want
+		if want == "deleted" || want == "replaced" {
+			kind = pb.Event_KIND_CANCELLED
+		}
+		if want == "expired" {
+			reason = "read"
+		} else if want == "deleted" {
+			reason = "claimed"
+		}
+		w.publish(t, "demo", because(of(kind, "", "", "x", ticket), reason, ""))
+		if h, lines := w.history(t, ticket); h.Ended == nil || h.Ended.Reason != want || lines != "" {
+			t.Errorf("%s: %+v, %s", want, h.Ended, lines)
+		}
+	}
 }
 
 func TestHistoryIsTheLatestMatches(t *testing.T) {

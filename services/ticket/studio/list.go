@@ -131,7 +131,7 @@ func (s *service) list(ctx context.Context, r *pb.RunRequest, configs map[string
 		case answer.Failure == bus.NoRunner:
 			continue
 		case answer.Failure != "":
-			return nil, &problem.Error{Kind: problem.Unavailable, Detail: answer.Failure, RetryAfter: time.Second}
+			return nil, problem.New(problem.Unavailable, "%s", answer.Failure).After(time.Second)
 		case answer.Listed == nil:
 			return nil, problem.New(problem.Unavailable, "the runner is of an earlier version, which does not list tickets")
 		}

@@ -104,7 +104,8 @@ func (s *service) filters(values url.Values) ([]*pb.Filter, error) {
 		}
 		seconds, err := strconv.ParseFloat(values.Get(name), 64)
 		if err != nil || math.IsNaN(seconds) || seconds < 0 || seconds > longestAge {
-			return nil, problem.New(problem.Invalid, "query parameter %s: a number of seconds is expected, 0 or more", name)
+			return nil, problem.New(problem.Invalid, "query parameter %s: a number of seconds is expected, 0 or more",
+				problem.Word(name))
 		}
 		at := now - seconds*float64(time.Second/time.Millisecond)
 		*bound = &at

@@ -95,7 +95,7 @@ func (s *service) readArrivals(c echo.Context, q *query, values url.Values) erro
 		case "true":
 			*to = true
 		default:
-			return problem.New(problem.Invalid, "query parameter %s: true or false is expected", name)
+			return problem.New(problem.Invalid, "query parameter %s: true or false is expected", problem.Word(name))
 		}
 	}
 	switch {
@@ -111,7 +111,8 @@ func (f *filter) read(values url.Values) error {
 	f.ticket, f.match, f.config = values.Get("ticket"), values.Get("match"), values.Get("config")
 	for name, longest := range map[string]int{"ticket": 64, "match": 64, "config": 255} {
 		if value := values.Get(name); values.Has(name) && (value == "" || len(value) > longest) {
-			return problem.New(problem.Invalid, "query parameter %s: an identifier of 1 to %d bytes is expected", name, longest)
+			return problem.New(problem.Invalid, "query parameter %s: an identifier of 1 to %d bytes is expected",
+				problem.Word(name), longest)
 		}
 	}
 	if !values.Has("kind") {
@@ -149,7 +150,8 @@ func (q *query) readPlace(c echo.Context, values url.Values) error {
 	if known != "" {
 		at, ok := parsePlace(known)
 		if !ok {
-			return problem.New(problem.Invalid, "%s: the id of an event is expected, or next of an earlier answer", name)
+			return problem.New(problem.Invalid, "%s: the id of an event is expected, or next of an earlier answer",
+				problem.Word(name))
 		}
 		q.at, q.placed, q.begin = at, true, at.start()
 	}

@@ -101,8 +101,8 @@ func (s *service) report(c echo.Context) error {
 		}
 		cost := time.Duration(bytes) * reportByteCost
 		if wait.For(ctx, s.pace.Reserve(project, "", int(cost/time.Microsecond))) != nil {
-			return &problem.Error{Kind: problem.Unavailable, RetryAfter: time.Second,
-				Detail: "the report was not made in time: the project looks at too much, try again later"}
+			return problem.New(problem.Unavailable,
+				"the report was not made in time: the project looks at too much, try again later").After(time.Second)
 		}
 	}
 	return c.JSON(http.StatusOK, q.answer(now))
@@ -151,7 +151,8 @@ func readReportQuery(c echo.Context, now time.Time) (*reportQuery, error) {
 			continue
 		}
 		if *into, err = strconv.ParseInt(values.Get(name), 10, 64); err != nil || *into < 1 {
-			return nil, problem.New(problem.Invalid, "query parameter %s: a whole number from 1 on is expected", name)
+			return nil, problem.New(problem.Invalid, "query parameter %s: a whole number from 1 on is expected",
+				problem.Word(name))
 		}
 	}
 	return q, nil
@@ -162,7 +163,7 @@ func timeOf(values url.Values, name string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, values.Get(name))
 	if err != nil {
 		return time.Time{}, problem.New(problem.Invalid,
-			"query parameter %s: a time is expected, such as 2026-11-05T10:26:40Z", name)
+			"query parameter %s: a time is expected, such as 2026-11-05T10:26:40Z", problem.Word(name))
 	}
 	return at, nil
 }

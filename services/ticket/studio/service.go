@@ -136,10 +136,9 @@ func (s *service) run(ctx context.Context) error {
 // read takes one of the places of those for whom events are read. Errors: Limited when there is none.
 func (s *service) read(ctx context.Context, project string) (leave func(), err error) {
 	if leave = s.reads.Take(ctx, project, ""); leave == nil {
-		return nil, &problem.Error{
-			Kind: problem.Limited, RetryAfter: time.Second, Limit: &problem.Limit{Name: "event-reads"},
-			Detail: "too many requests of this project, or of all, read events at the same time: try again later",
-		}
+		return nil, problem.New(problem.Limited,
+			"too many requests of this project, or of all, read events at the same time: try again later").
+			Exceeds("event-reads").After(time.Second)
 	}
 	return leave, nil
 }

@@ -23,6 +23,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/openapi/openapitest"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/stream"
@@ -80,7 +81,7 @@ func start(t *testing.T, change func(*studio.Options)) *world {
 	w.studio = studio.New(o)
 	w.part = w.studio.Part()
 	w.part.Routes(e)
-	server := httptest.NewServer(e)
+	server := httptest.NewServer(openapitest.Handler(t, e))
 	t.Cleanup(server.Close)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -228,6 +228,7 @@ func (s *GameServer) status() map[string]any {
 		"addresses": []map[string]any{
 			{"type": "ExternalIP", "address": s.Address}, {"type": "InternalIP", "address": "192.168.0.1"},
 			{"type": "ExternalDNS", "address": s.Name + ".example.com"},
+			{"type": "ExternalIP", "address": "2001:db8::7"},
 		},
 	}
 	if s.Capacity > 0 {

@@ -146,6 +146,7 @@ func (c *Cluster) answer(w http.ResponseWriter, o outcome, s *GameServer) {
 			"addresses": []map[string]any{
 				{"type": "ExternalIP", "address": s.Address}, {"type": "InternalIP", "address": "192.168.0.1"},
 				{"type": "ExternalDNS", "address": s.Name + ".example.com"},
+				{"type": "ExternalIP", "address": "2001:db8::7"},
 			},
 			"metadata": map[string]any{"labels": s.Labels, "annotations": s.Annotations},
 			"counters": s.counters(), "lists": s.lists(),

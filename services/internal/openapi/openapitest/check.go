@@ -1,4 +1,5 @@
-package contract
+// Package openapitest checks answers against the OpenAPI document, whatever test they are for.
+package openapitest
 
 import (
 	"bytes"
@@ -22,8 +23,15 @@ import (
 
 const mediaProblem = "application/problem+json"
 
-// checker checks answers against the OpenAPI document.
-type checker struct {
+// Answer is an answer to a request.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Checker checks answers against the OpenAPI document.
+type Checker struct {
 	doc   *openapi3.T
 	paths []path
 }
@@ -35,7 +43,8 @@ type path struct {
 	item     *openapi3.PathItem
 }
 
-func newChecker(ctx context.Context) (*checker, error) {
+// New reads the document.
+func New(ctx context.Context) (*Checker, error) {
 	text, err := openapi.JSON()
 	if err != nil {
 		return nil, err
@@ -47,7 +56,7 @@ func newChecker(ctx context.Context) (*checker, error) {
 	if err := doc.Validate(ctx); err != nil {
 		return nil, err
 	}
-	c := &checker{doc: doc}
+	c := &Checker{doc: doc}
 	for name, item := range doc.Paths.Map() {
 		servers := item.Servers
 		if len(servers) == 0 {
@@ -62,7 +71,7 @@ func newChecker(ctx context.Context) (*checker, error) {
 }
 
 // find is the document's path for a URL: of those that fit, the one with the most fixed segments.
-func (c *checker) find(u *url.URL) *path {
+func (c *Checker) find(u *url.URL) *path {
 	segments := strings.Split(u.EscapedPath(), "/")
 	var best *path
 	for i := range c.paths {
@@ -85,17 +94,17 @@ func (p *path) fixed() int {
 
 func variable(segment string) bool { return strings.HasPrefix(segment, "{") }
 
-// check returns what is wrong with an answer.
-func (c *checker) check(in *http.Request, a answer) error {
+// Check returns what is wrong with an answer.
+func (c *Checker) Check(in *http.Request, a Answer) error {
 	p := c.find(in.URL)
 	if in.Method == http.MethodHead {
 		return nil
 	}
-	return errors.Join(c.matchesDocument(p, in, a), c.problem(a))
+	return errors.Join(c.matchesDocument(p, in, a), Problem(a))
 }
 
 // matchesDocument checks an answer against its operation.
-func (c *checker) matchesDocument(p *path, in *http.Request, a answer) error {
+func (c *Checker) matchesDocument(p *path, in *http.Request, a Answer) error {
 	name, item := "", &openapi3.PathItem{}
 	var operation *openapi3.Operation
 	if p != nil {
@@ -103,14 +112,14 @@ func (c *checker) matchesDocument(p *path, in *http.Request, a answer) error {
 		operation = item.GetOperation(in.Method)
 	}
 	switch {
-	case operation != nil && a.status != http.StatusMethodNotAllowed:
+	case operation != nil && a.Status != http.StatusMethodNotAllowed:
 	case p == nil:
 		operation = c.only(http.StatusNotFound, "NotFound")
 	default:
 		operation = c.only(http.StatusMethodNotAllowed, "MethodNotAllowed")
 	}
-	if response := operation.Responses.Status(a.status); response != nil && len(response.Value.Content) == 0 &&
-		len(a.body) > 0 {
+	if response := operation.Responses.Status(a.Status); response != nil && len(response.Value.Content) == 0 &&
+		len(a.Body) > 0 {
 		return errors.New("the answer has a body")
 	}
 	input := &openapi3filter.ResponseValidationInput{
@@ -118,33 +127,46 @@ func (c *checker) matchesDocument(p *path, in *http.Request, a answer) error {
 			Request: in,
 			Route:   &routers.Route{Spec: c.doc, Path: name, PathItem: item, Method: in.Method, Operation: operation},
 		},
-		Status: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body)),
-		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
+		Status: a.Status, Header: a.Header, Body: io.NopCloser(bytes.NewReader(a.Body)),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true,
+			ExcludeResponseBody: isStream(a)},
 	}
 	return openapi3filter.ValidateResponse(in.Context(), input)
 }
 
+// isStream tells whether an answer is a stream of events: its schema is that of one.
+func isStream(a Answer) bool {
+	return strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream")
+}
+
 // only is an operation with a single answer, for requests that are not in the document.
-func (c *checker) only(status int, name string) *openapi3.Operation {
+func (c *Checker) only(status int, name string) *openapi3.Operation {
 	response := c.doc.Components.Responses[name]
 	return &openapi3.Operation{Responses: openapi3.NewResponses(openapi3.WithStatus(status, response))}
 }
 
-// problem checks what is true of all problems.
-func (c *checker) problem(a answer) error {
-	if a.status < 400 || a.header.Get("Content-Type") != mediaProblem {
+// problem is the contract's ProblemDetails.
+type problem struct {
+	Type, Title string
+	Status      int
+	Extensions  struct{ CorrelationID string }
+}
+
+// Problem checks what is true of all problems.
+func Problem(a Answer) error {
+	if a.Status < 400 || a.Header.Get("Content-Type") != mediaProblem {
 		return nil
 	}
 	var p problem
-	if err := json.Unmarshal(a.body, &p); err != nil {
+	if err := json.Unmarshal(a.Body, &p); err != nil {
 		return err
 	}
 	var errs []error
-	if p.Status != a.status || p.Title != http.StatusText(a.status) || !strings.HasSuffix(p.Type,
-		"/"+strconv.Itoa(a.status)) {
+	if p.Status != a.Status || p.Title != http.StatusText(a.Status) || !strings.HasSuffix(p.Type,
+		"/"+strconv.Itoa(a.Status)) {
 		errs = append(errs, fmt.Errorf("the problem is of status %d, title %q and type %q", p.Status, p.Title, p.Type))
 	}
-	if id := a.header.Get("X-Correlation-Id"); p.Extensions.CorrelationID != id {
+	if id := a.Header.Get("X-Correlation-Id"); p.Extensions.CorrelationID != id {
 		errs = append(errs, fmt.Errorf("the correlation id is %q in the body and %q in the header",
 			p.Extensions.CorrelationID, id))
 	}

@@ -1,0 +1,56 @@
+package state
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// abreast is how many steps of a batch are under way at a time: one after another, each would wait for the way to Redis
+// and back.
+const abreast = 16
+
+// stepAbreast takes a step for each item, in any order, until one fails. It returns what the steps returned, with zero
+// values for those that failed or were not taken, and the error of one that failed.
+func stepAbreast[T, R any](items []T, step func(T) (R, error)) (results []R, err error) {
+	results = make([]R, len(items))
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	var all sync.WaitGroup
+	for range min(abreast, len(items)) {
+		all.Go(func() {
+			for failed.Load() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(items) {
+					return
+				}
+				r, err := step(items[i])
+				if err != nil {
+					failed.CompareAndSwap(nil, &err)
+					return
+				}
+				results[i] = r
+			}
+		})
+	}
+	all.Wait()
+	if first := failed.Load(); first != nil {
+		err = *first
+	}
+	return results, err
+}
+
+// step says whether something was changed, and the position of the feed behind that.
+type step struct {
+	done     bool
+	position uint64
+}
+
+// doneOf are the items whose steps changed something, and the position of the feed behind all of them.
+func doneOf(items []string, steps []step) (done []string, position uint64) {
+	for i, one := range steps {
+		if one.done {
+			done, position = append(done, items[i]), max(position, one.position)
+		}
+	}
+	return done, position
+}

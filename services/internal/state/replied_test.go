@@ -1,0 +1,42 @@
+package state
+
+import (
+	"testing"
+)
+
+// TestRepliesOfAnotherShapeAreErrors: what a script answers in another shape is never taken for nothing.
+func TestRepliesOfAnotherShapeAreErrors(t *testing.T) {
+	var good replied
+	if good.text("a") != "a" || good.text(nil) != "" || good.number(int64(7)) != 7 || good.number(nil) != 0 ||
+		len(good.texts([]any{"a", nil})) != 2 || good.err != nil {
+		t.Errorf("%+v", good)
+	}
+	for name, read := range map[string]func(*replied){
+		"a number for a text": func(r *replied) { r.text(int64(1)) },
+		"a text for a number": func(r *replied) { r.number("1") },
+		"a list for a text":   func(r *replied) { r.text([]any{}) },
+		"one of several":      func(r *replied) { r.texts([]any{"a", int64(1)}) },
+	} {
+		var bad replied
+		if read(&bad); bad.err == nil {
+			t.Errorf("%s is read", name)
+		}
+		first := bad.err
+		if bad.text(true); bad.err != first {
+			t.Errorf("%s: the first error is not kept", name)
+		}
+	}
+	if _, err := allocationOf([]any{int64(1), int64(1)}); err == nil {
+		t.Error("an allocation")
+	}
+	if _, _, _, err := parseEnds([]any{int64(1), int64(1), int64(1)}); err == nil {
+		t.Error("ends")
+	}
+	if _, _, err := parseAssignments([]any{int64(1), ""}, ""); err == nil {
+		t.Error("assignments")
+	}
+	again := func([]string) (any, error) { return []any{"again", int64(3)}, nil }
+	if _, err := new(Store).withProposed(again); err == nil {
+		t.Error("proposed tickets")
+	}
+}
