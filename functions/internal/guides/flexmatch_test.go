@@ -81,7 +81,7 @@ type match struct {
 // common, only that each must have one: sure asks for a common one, too.
 func (j *flexmatch) allowed(pool []ticket, sides [][]int, sure bool) bool {
 	m := &match{flexmatch: j, pool: pool, sides: sides}
-	if !m.suits() {
+	if len(sides) != len(j.sides) || !m.suits() {
 		return false
 	}
 	var regional []object

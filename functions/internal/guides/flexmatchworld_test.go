@@ -23,8 +23,8 @@ func (w world) whole(least, most int) json.Number {
 	return json.Number(fmt.Sprint(least + w.IntN(most-least+1)))
 }
 
-// flexmatch makes a rule set. With parties, tickets have several players. It leaves out what the guide does not say: how
-// often a party counts in averages of teams and in contains, and numbers compared with each other.
+// flexmatch makes a rule set. With parties, tickets have several players. It leaves out what the guide does not say:
+// how often a party counts in averages of teams and in contains, and numbers compared with each other.
 func (w world) flexmatch(parties bool) object {
 	set := object{"ruleLanguageVersion": "1.0", "name": "random"}
 	attributes := []any{

@@ -27,7 +27,7 @@ func (q *playfab) teams() int { return max(1, len(list(q.queue["Teams"]))) }
 // that they are that at most; and it does not say which limit counts between tickets that waited differently long.
 func (q *playfab) allowed(pool []ticket, sides [][]int, sure bool) bool {
 	tickets := slices.Concat(sides...)
-	if len(tickets) < 2 { // "doesn't return a match found until it matches at least one other ticket"
+	if len(sides) != q.teams() || len(tickets) < 2 { // "doesn't return a match found until it matches at least one other ticket"
 		return false
 	}
 	players := count(pool, tickets)
@@ -192,8 +192,8 @@ func grown(r object, age int) *big.Rat {
 }
 
 // playfab makes a queue. With parties, tickets have several players, who have the same strings and lists: the guide
-// does not say how those of a ticket are merged. Nor does it say what becomes of a ticket without an attribute where the
-// rule has no behavior for that.
+// does not say how those of a ticket are merged. Nor does it say what becomes of a ticket without an attribute where
+// the rule has no behavior for that.
 func (w world) playfab(parties bool) object {
 	least := 2 + w.IntN(2)
 	queue := object{"Name": "random", "MinMatchSize": least, "MaxMatchSize": least + w.IntN(2)}
