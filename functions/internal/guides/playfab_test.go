@@ -27,7 +27,8 @@ func (q *playfab) teams() int { return max(1, len(list(q.queue["Teams"]))) }
 // that they are that at most; and it does not say which limit counts between tickets that waited differently long.
 func (q *playfab) allowed(pool []ticket, sides [][]int, sure bool) bool {
 	tickets := slices.Concat(sides...)
-	if len(sides) != q.teams() || len(tickets) < 2 { // "doesn't return a match found until it matches at least one other ticket"
+	// "It doesn't return a match found until it matches at least one other ticket."
+	if len(sides) != q.teams() || len(tickets) < 2 {
 		return false
 	}
 	players := count(pool, tickets)

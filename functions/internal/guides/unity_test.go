@@ -59,8 +59,8 @@ type clock struct {
 	tickets []int
 }
 
-// due returns whether a relaxation is triggered: "the number of seconds (inclusive)", by the oldest, the youngest or the
-// average age of the tickets in the match.
+// due returns whether a relaxation is triggered: "the number of seconds (inclusive)", by the oldest, the youngest or
+// the average age of the tickets in the match.
 func (c clock) due(relaxation object) bool {
 	var ages []*big.Rat
 	for _, t := range c.tickets {
