@@ -53,9 +53,10 @@ member is optional. Properties are in Base64. Instead of "wait", in seconds, "cr
 
     [{"id": "a", "attributes": {"skill": 1200}, "properties": {"party": "cmVk"}, "wait": 12.5}]
 
-Backfill tickets have the same members, and "connection" and "version":
+Backfill tickets have the same members, "connection" and "version", and as "players" who is in the game:
 
-    [{"id": "game", "attributes": {"open": 2, "skill": 1250}, "connection": "10.0.0.1:7777"}]
+    [{"id": "game", "attributes": {"open": 2, "skill": 1250}, "connection": "10.0.0.1:7777",
+      "players": [{"id": "ada", "team": "red"}]}]
 
 Examples:
 

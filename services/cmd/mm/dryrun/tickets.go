@@ -43,8 +43,8 @@ func ReadTickets(text json.RawMessage, now time.Time) ([]*pb.Ticket, error) {
 //
 //	[{"id": "a", "attributes": {"open": 1}, "connection": "10.0.0.1:7777", "version": 3, "queue": "ranked"}, …]
 //
-// The server of one without a connection is still being allocated. The default version is 1. The default id is the
-// position, from 1, after a b.
+// "players" is who is in the game, as POST /backfill takes them. The server of one without a connection is still being
+// allocated. The default version is 1. The default id is the position, from 1, after a b.
 func ReadBackfills(text json.RawMessage, now time.Time) ([]*pb.Backfill, error) {
 	r := newReader(text, now)
 	var backfills []*pb.Backfill
@@ -76,6 +76,7 @@ func (r *reader) backfill(at definition.Path, id string) *pb.Backfill {
 				r.Add(badVersion, at, "%d is below 1", b.Version)
 			}
 		}},
+		definition.Member{Name: "players", Read: func(at definition.Path) { b.Roster = r.roster(at) }},
 	)
 	b.Id, b.Created, b.Properties = t.GetId(), t.GetCreated(), t.GetProperties()
 	b.AttributeNames, b.AttributeValues = t.GetAttributeNames(), t.GetAttributeValues()
@@ -145,22 +146,49 @@ func (r *reader) attributes(at definition.Path, t *pb.Ticket) {
 
 // players reads the players of a ticket, as POST /tickets takes them.
 func (r *reader) players(at definition.Path, t *pb.Ticket) {
+	r.each(at, func(one *pb.Ticket) []definition.Member {
+		return []definition.Member{
+			{Name: "properties", Read: func(at definition.Path) { r.properties(at, one) }},
+		}
+	}, func(one *pb.Ticket) {
+		t.Players = append(t.Players, &pb.Player{Id: one.GetId(), AttributeNames: one.GetAttributeNames(),
+			AttributeValues: one.GetAttributeValues(), Properties: one.GetProperties()})
+	})
+}
+
+// roster reads the players in a game, as POST /backfill takes them.
+func (r *reader) roster(at definition.Path) *pb.Roster {
+	roster := &pb.Roster{}
+	var team, role string
+	r.each(at, func(*pb.Ticket) []definition.Member {
+		team, role = "", ""
+		return []definition.Member{
+			{Name: "team", Read: func(at definition.Path) { team, _ = r.Text(at) }},
+			{Name: "role", Read: func(at definition.Path) { role, _ = r.Text(at) }},
+		}
+	}, func(one *pb.Ticket) {
+		roster.Players = append(roster.Players, &pb.RosterPlayer{Id: one.GetId(), Team: team, Role: role,
+			AttributeNames: one.GetAttributeNames(), AttributeValues: one.GetAttributeValues()})
+	})
+	return roster
+}
+
+// each reads a list of players with ids and attributes, and with more members.
+func (r *reader) each(at definition.Path, more func(*pb.Ticket) []definition.Member, add func(*pb.Ticket)) {
 	first := map[string]definition.Path{}
 	r.Array(at, func(at definition.Path) {
 		one := new(pb.Ticket) // a player has attributes and properties as a ticket has
-		given, ok := r.Object(at,
-			definition.Member{Name: "id", Read: func(at definition.Path) { one.Id, _ = r.Text(at) }},
-			definition.Member{Name: "attributes", Read: func(at definition.Path) { r.attributes(at, one) }},
-			definition.Member{Name: "properties", Read: func(at definition.Path) { r.properties(at, one) }},
-		)
+		given, ok := r.Object(at, append([]definition.Member{
+			{Name: "id", Read: func(at definition.Path) { one.Id, _ = r.Text(at) }},
+			{Name: "attributes", Read: func(at definition.Path) { r.attributes(at, one) }},
+		}, more(one)...)...)
 		if other, twice := first[one.GetId()]; twice {
 			r.Add(badPlayer, at.Member("id"), "the same player as %s", other)
 		} else if ok && (!given["id"] || one.GetId() == "") {
 			r.Add(badPlayer, at.Member("id"), "required, and not empty")
 		}
 		first[one.GetId()] = at
-		t.Players = append(t.Players, &pb.Player{Id: one.GetId(), AttributeNames: one.GetAttributeNames(),
-			AttributeValues: one.GetAttributeValues(), Properties: one.GetProperties()})
+		add(one)
 	})
 }
 

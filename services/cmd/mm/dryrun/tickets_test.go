@@ -81,7 +81,8 @@ func TestReadBackfills(t *testing.T) {
 	at := noon.UnixMilli()
 	got, err := dryrun.ReadBackfills([]byte(`[
 		{"id": "a", "attributes": {"open": 2}, "properties": {"map": "ZHVuZQ=="}, "wait": 1.5,
-			"connection": "10.0.0.1:7777", "version": 3},
+			"connection": "10.0.0.1:7777", "version": 3,
+			"players": [{"id": "ada", "team": "red", "role": "tank", "attributes": {"skill": 9}}, {"id": "bob"}]},
 		{}
 	]`), noon)
 	if err != nil {
@@ -96,6 +97,10 @@ func TestReadBackfills(t *testing.T) {
 			AttributeNames:  []string{"open"},
 			AttributeValues: []float64{2},
 			Properties:      map[string][]byte{"map": []byte("dune")},
+			Roster: &pb.Roster{Players: []*pb.RosterPlayer{
+				{Id: "ada", Team: "red", Role: "tank", AttributeNames: []string{"skill"}, AttributeValues: []float64{9}},
+				{Id: "bob"},
+			}},
 		},
 		{Id: "b2", Created: at, Version: 1},
 	}
@@ -103,8 +108,10 @@ func TestReadBackfills(t *testing.T) {
 		t.Error(diff)
 	}
 	const wrong = `[0].version: 0 is below 1; [1].version: an integer is expected, got a fraction; ` +
-		`[2].connection: a string is expected, got a number; [3].open: unknown member`
-	_, err = dryrun.ReadBackfills([]byte(`[{"version": 0}, {"version": 1.5}, {"connection": 1}, {"open": 1}]`), noon)
+		`[2].connection: a string is expected, got a number; [3].players[1].id: the same player as [3].players[0]; ` +
+		`[4].players[0].id: required, and not empty; [5].open: unknown member`
+	_, err = dryrun.ReadBackfills([]byte(`[{"version": 0}, {"version": 1.5}, {"connection": 1},
+		{"players": [{"id": "a"}, {"id": "a"}]}, {"players": [{"team": "red"}]}, {"open": 1}]`), noon)
 	if fields, ok := errors.AsType[*definition.FieldErrors](err); !ok || !strings.HasPrefix(fields.Error(), wrong) {
 		t.Errorf("%v, want %s", err, wrong)
 	}

@@ -1,4 +1,4 @@
-package flexmatch
+package guides
 
 import (
 	"encoding/json"
@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// world makes random rule sets and tickets, as far as the guide says what they mean. It leaves out what the guide does
-// not say: how often a party counts in averages of teams and in contains, and numbers compared with each other.
+// world makes random rule sets and tickets, as far as the guides say what they mean.
 type world struct{ *rand.Rand }
 
 func (w world) chance(n int) bool { return w.IntN(n) == 0 }
@@ -24,8 +23,9 @@ func (w world) whole(least, most int) json.Number {
 	return json.Number(fmt.Sprint(least + w.IntN(most-least+1)))
 }
 
-// ruleSet makes a rule set. With parties, tickets have several players.
-func (w world) ruleSet(parties bool) object {
+// flexmatch makes a rule set. With parties, tickets have several players. It leaves out what the guide does not say:
+// how often a party counts in averages of teams and in contains, and numbers compared with each other.
+func (w world) flexmatch(parties bool) object {
 	set := object{"ruleLanguageVersion": "1.0", "name": "random"}
 	attributes := []any{
 		object{"name": "skill", "type": "number"}, object{"name": "level", "type": "number", "default": 1},
@@ -194,8 +194,8 @@ func (w world) strings(of ...string) []string {
 	return slices.DeleteFunc(of, func(string) bool { return w.chance(3) })
 }
 
-// pool makes tickets. Now and then a player lacks something.
-func (w world) pool(n int, parties bool) (pool []ticket) {
+// flexmatchPool makes tickets. Now and then a player lacks something.
+func (w world) flexmatchPool(n int, parties bool) (pool []ticket) {
 	for range n {
 		t := ticket{age: w.IntN(40)}
 		players := 1

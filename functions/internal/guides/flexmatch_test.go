@@ -1,10 +1,4 @@
-// Package flexmatch judges matches by the FlexMatch guide of Amazon GameLift and by its API reference alone, as read in
-// November 2026: it shares no code and no reading with our import, our search and our reference. A fuzz compares them.
-//
-// https://docs.aws.amazon.com/gameliftservers/latest/flexmatchguide: match-rules-reference-ruletype,
-// match-rules-reference-property-expression, match-ruleset-property-definitions, match-rulesets-components-expansion;
-// https://docs.aws.amazon.com/gameliftservers/latest/apireference: API_Player.
-package flexmatch
+package guides
 
 import (
 	"bytes"
@@ -17,32 +11,22 @@ import (
 	"strings"
 )
 
-// player has attributes: json.Number, string or []string. All numbers are exact.
-type player struct {
-	attributes map[string]any
-	latency    map[string]json.Number
-}
-
-type ticket struct {
-	age     int
-	players []player
-}
-
 // side is a team of a match: team definitions with a quantity have several, whose names have a number appended.
 type side struct{ base, name string }
 
-type object = map[string]any
-
-// judge is a rule set.
-type judge struct {
+// flexmatch is a rule set, of which the guide says what it means:
+// https://docs.aws.amazon.com/gameliftservers/latest/flexmatchguide, match-rules-reference-ruletype,
+// match-rules-reference-property-expression, match-ruleset-property-definitions, match-rulesets-components-expansion;
+// https://docs.aws.amazon.com/gameliftservers/latest/apireference, API_Player.
+type flexmatch struct {
 	set   object
 	sides []side
 	rules map[string]object
 	parts map[string]bool // rules that a compound rule combines
 }
 
-func newJudge(text []byte) *judge {
-	j := &judge{set: object{}, rules: map[string]object{}, parts: map[string]bool{}}
+func newFlexmatch(text []byte) guide {
+	j := &flexmatch{set: object{}, rules: map[string]object{}, parts: map[string]bool{}}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&j.set); err != nil {
@@ -83,9 +67,11 @@ func number(of any) *big.Rat {
 	panic(fmt.Sprintf("%v is no number", of))
 }
 
+func (j *flexmatch) teams() int { return len(j.sides) }
+
 // match is tickets in teams.
 type match struct {
-	*judge
+	*flexmatch
 	pool  []ticket
 	sides [][]int // tickets, by team
 	party string  // the partyAggregation of the rule that is looked at
@@ -93,9 +79,9 @@ type match struct {
 
 // allowed returns whether the rule set allows a match. The guide does not say whether players must have a region in
 // common, only that each must have one: sure asks for a common one, too.
-func (j *judge) allowed(pool []ticket, sides [][]int, sure bool) bool {
-	m := &match{judge: j, pool: pool, sides: sides}
-	if !m.suits() {
+func (j *flexmatch) allowed(pool []ticket, sides [][]int, sure bool) bool {
+	m := &match{flexmatch: j, pool: pool, sides: sides}
+	if len(sides) != len(j.sides) || !m.suits() {
 		return false
 	}
 	var regional []object
@@ -118,7 +104,7 @@ func (m *match) suits() bool {
 	for i, tickets := range m.sides {
 		for _, team := range list(m.set["teams"]) {
 			t := team.(object)
-			if name := t["name"].(string); name == m.judge.sides[i].base {
+			if name := t["name"].(string); name == m.flexmatch.sides[i].base {
 				n := big.NewRat(int64(m.count(tickets)), 1)
 				target := "teams[" + name + "]."
 				least, most := m.now(target+"minPlayers", t["minPlayers"]), m.now(target+"maxPlayers", t["maxPlayers"])
@@ -512,7 +498,7 @@ func (m *match) eval(text string) any {
 	}
 	var teams []any
 	names := strings.Split(p[1], ",")
-	for i, s := range m.judge.sides {
+	for i, s := range m.flexmatch.sides {
 		if p[1] != "*" && !slices.Contains(names, s.base) && !slices.Contains(names, s.name) {
 			continue
 		}
