@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if len(d.Explain) > 0 {
 		d.cycle++
 		d.asking = true
-		if _, err := d.runCycle(ctx); err != nil {
+		if _, err := d.runCycle(ctx); err != nil && len(o.Explain) > 0 {
 			return nil, err
 		}
 		r.Explanations = d.explanations
