@@ -47,8 +47,8 @@ func (x *translator) rule(rule *Rule, name string) (t.Verdict, string, error) {
 	return x.similarity(rule, name)
 }
 
-// sorts translates a rule that is optional from the beginning: what it would ask for is a preference alone. A match must
-// have a region where one is preferred, so a rule of regions is left out.
+// sorts translates a rule that is optional from the beginning: what it would ask for is a preference alone. A rule of
+// regions is left out, as a match must have a region where one is preferred.
 func (x *translator) sorts(rule *Rule, name string) (t.Verdict, string, error) {
 	later, before, mark := *rule, len(x.Rules.Rules), x.Mark()
 	later.Optional, later.Expansion = new(float64), nil
