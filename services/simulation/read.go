@@ -109,7 +109,8 @@ func (r *reader) read() {
 			r.Add(badValue, "population", "%s", err)
 		}
 	}
-	if s.Population.Queues == nil && !slices.ContainsFunc(s.Configs, func(c *pb.Config) bool { return c.GetQueue() == "" }) {
+	everywhere := func(c *pb.Config) bool { return c.GetQueue() == "" }
+	if s.Population.Queues == nil && !slices.ContainsFunc(s.Configs, everywhere) {
 		for _, c := range s.Configs {
 			s.Population.Queues = append(s.Population.Queues, c.GetQueue())
 		}

@@ -39,12 +39,14 @@ func TestWeightsOfImportedRules(t *testing.T) {
 		"MinIntersectionSize": 1, "Weight": %v}`
 	const total = `{"Type": "MatchTotalRule", "Name": "Total", "Attribute": {"Path": "level"}, "Min": 1,
 		"Max": 10, "Weight": %v}`
+	const build = `{"Type": "StringEqualityRule", "Name": "Build", "Attribute": {"Path": "build"}, "Weight": %v,
+		"SecondsUntilOptional": 0}`
 	const accelByte = `{"accelbyte": {"alliance": {"min_number": 2, "max_number": 2, "player_min_number": 1,
 		"player_max_number": 1}, "region_latency_max_ms": 100%s}}`
 	list := func(of ...string) []string { return of }
-	alice := player{"skill": 20, "maps": list("Dustbowl", "Summit", "Lakeside"), "level": 4}
-	bob := player{"skill": 24, "maps": list("Dustbowl", "Summit"), "level": 6}
-	charlie := player{"skill": 17, "maps": list("Lakeside"), "level": 1}
+	alice := player{"skill": 20, "maps": list("Dustbowl", "Summit", "Lakeside"), "level": 4, "build": "a"}
+	bob := player{"skill": 24, "maps": list("Dustbowl", "Summit"), "level": 6, "build": "a"}
+	charlie := player{"skill": 17, "maps": list("Lakeside"), "level": 1, "build": "b"}
 	near, far := latency(50, 100, 300), latency(100, 50, 100)
 	for name, c := range map[string]struct {
 		settings string
@@ -54,6 +56,9 @@ func TestWeightsOfImportedRules(t *testing.T) {
 		"PlayFab's page on weights":  {playFab(fmt.Sprintf(maps, 10)), alice, bob, charlie, 1},
 		"a list of little weight":    {playFab(fmt.Sprintf(maps, 0.01)), alice, bob, charlie, 2},
 		"a total":                    {playFab(fmt.Sprintf(total, 10)), alice, bob, charlie, 1},
+		"a list that is optional":    {playFab(fmt.Sprintf(maps, `10, "SecondsUntilOptional": 0`)), alice, bob, charlie, 1},
+		"a text that is optional":    {playFab(fmt.Sprintf(build, 10)), alice, bob, charlie, 1},
+		"a text of little weight":    {playFab(fmt.Sprintf(build, 0.01)), alice, bob, charlie, 2},
 		"a total of little weight":   {playFab(fmt.Sprintf(total, 0.01)), alice, bob, charlie, 2},
 		"latencies without a weight": {fmt.Sprintf(accelByte, ""), near, far, near, 2},
 		"latencies of no weight":     {fmt.Sprintf(accelByte, `, "region_latency_rule_weight": 0`), near, far, near, 1},

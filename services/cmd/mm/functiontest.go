@@ -66,7 +66,7 @@ Examples:
     mm function test rules.zip --config config.json --generate 1000 --players choice:1,1,2,3 \
       --attribute skill=normal:1500:300 --value 'roles=["tank"]|["healer"]|["damage"]'
     mm function test rules.zip --config five.json --generate 500 --attribute skill=normal:1500:100 \
-      --value 'roles=["tank"]|["healer"]|["damage"]|["damage"]|["damage"]' --value 'latency={"eu": 30}|{"eu": 55, "us": 40}'
+      --value 'roles=["tank"]|["healer"]|["damage"]|["damage"]|["damage"]' --value 'latency={"eu": 30}|{"eu": 55}'
     mm function test ffa.wasm --generate 1000 --attribute skill=normal:1500:300 -o json | jq '.matches[0]'
     mm function test rules.zip --config config.json --tickets tickets.json --explain a,b
     mm function test rules.zip --capture run.capture`

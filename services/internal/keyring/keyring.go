@@ -227,7 +227,7 @@ func split(sealed []byte) (id string, rest []byte, err error) {
 
 // Add puts a new key first into a file, which it makes when there is none. The others stay.
 func Add(path string, now time.Time) (id string, err error) {
-	old, err := os.ReadFile(path)
+	old, err := textfile.Read(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}

@@ -137,6 +137,32 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// A file may have a byte order mark. What is added to one of UTF-16 makes it UTF-8.
+func TestFileOfAnEditor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	wide := "\xff\xfe"
+	for _, c := range []byte(line("a", 1)) {
+		wide += string([]byte{c, 0})
+	}
+	for _, text := range []string{"\ufeff" + line("a", 1), wide} {
+		write(t, path, text)
+		r, err := keyring.Open(path, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed := seal(t, r, "s", "a")
+		if _, err := keyring.Add(path, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if r, err = keyring.Open(path, time.Now); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.Open(sealed, "a"); err != nil || string(got) != "s" {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "no key",

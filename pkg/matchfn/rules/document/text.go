@@ -12,7 +12,8 @@ var encodings = []struct {
 	mark  string
 	order binary.ByteOrder // nil for what is not read
 }{
-	{"\xff\xfe\x00\x00", nil}, {"\x00\x00\xfe\xff", nil}, {"\xff\xfe", binary.LittleEndian}, {"\xfe\xff", binary.BigEndian},
+	{"\xff\xfe\x00\x00", nil}, {"\x00\x00\xfe\xff", nil},
+	{"\xff\xfe", binary.LittleEndian}, {"\xfe\xff", binary.BigEndian},
 }
 
 var (

@@ -175,3 +175,26 @@ func TestMatchingRulesOfAccelByte(t *testing.T) {
 		}
 	}
 }
+
+// Teams are balanced by the rules that say so; if none says anything, by the first of a distance. What a gap is a part
+// of is the greatest reference of the rule, or of any flexing rule.
+func TestBalanceAndScaleOfAccelByte(t *testing.T) {
+	const rules = `"matching_rule": [{"attribute": "a", "criteria": "average", "reference": 1},
+		{"attribute": "b", "criteria": "distance", "reference": 10%s},
+		{"attribute": "c", "criteria": "distance", "reference": 20%s, "weight": 3}],
+		"flexing_rule": [{"attribute": "b", "duration": 9, "reference": 50}]`
+	for _, c := range []struct{ b, c, want string }{
+		{"", "", "near in b 1/50, balanced b 1/50, near in c 3/50"},
+		{"", `, "isForBalancing": true`, "near in b 1/50, near in c 3/50, balanced c 1/50"},
+		{`, "isForBalancing": false`, "", "near in b 1/50, near in c 3/50"},
+		{`, "normalizationMax": 200`, "", "near in b 1/200, balanced b 1/200, near in c 3/50"},
+	} {
+		var got []string
+		for _, p := range accelByteDuel(t, fmt.Sprintf(rules, c.b, c.c)).Rules.Prefer {
+			got = append(got, fmt.Sprintf("%s %v/%v", p.Name, p.Weight, p.Scale))
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s, %s: %v, want %s", c.b, c.c, got, c.want)
+		}
+	}
+}

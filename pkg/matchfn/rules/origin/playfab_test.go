@@ -132,3 +132,25 @@ func TestPlayFabEqualityThatBecomesTighterIsRefusedForThat(t *testing.T) {
 		}
 	}
 }
+
+// A rule that is optional from the beginning restricts nothing. Most of them still sort.
+func TestPlayFabRulesThatAreOptionalFromTheBeginning(t *testing.T) {
+	for rule, preferences := range map[string]int{
+		`"DifferenceRule", "Difference": 1`: 1, `"StringEqualityRule"`: 1, `"MatchTotalRule", "Min": 1, "Max": 1`: 1,
+		`"SetIntersectionRule", "MinIntersectionSize": 1`: 9, `"RegionSelectionRule", "Path": "x", "MaxLatency": 9`: 0,
+		`"TeamTicketSizeSimilarityRule"`: 0, `"DifferenceRule", "Difference": 1, "Weight": 0`: 0,
+	} {
+		if !strings.Contains(rule, "Region") && !strings.Contains(rule, "Team") {
+			rule += `, "Attribute": {"Path": "x"}`
+		}
+		result := twoOf(t, `{"Name": "r", "SecondsUntilOptional": 0, "Type": `+rule+`}`)
+		try(t, result, nil)
+		l := lineOf(t, result, "r")
+		if l.Verdict != translation.Exact || len(result.Rules.Rules) != 1 || len(result.Rules.Prefer) != preferences {
+			t.Errorf("%s: %s, %d preferences", rule, l, len(result.Rules.Prefer))
+		}
+		if !matches(result, pair([2]float64{}, judge.Player{}, judge.Player{})) {
+			t.Errorf("%s: it refuses players", rule)
+		}
+	}
+}

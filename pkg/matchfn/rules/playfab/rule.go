@@ -18,7 +18,7 @@ const (
 // rule translates a rule, and says how well.
 func (x *translator) rule(rule *Rule, name string) (t.Verdict, string, error) {
 	if rule.Optional != nil && *rule.Optional == 0 {
-		return t.Exact, "it is optional from the beginning, so it is left out", nil
+		return x.sorts(rule, name)
 	}
 	switch rule.Type {
 	case "DifferenceRule":
@@ -45,6 +45,22 @@ func (x *translator) rule(rule *Rule, name string) (t.Verdict, string, error) {
 		return x.teams(rule, name)
 	}
 	return x.similarity(rule, name)
+}
+
+// sorts translates a rule that is optional from the beginning: what it would ask for is a preference alone. A rule of
+// regions is left out, as a match must have a region where one is preferred.
+func (x *translator) sorts(rule *Rule, name string) (t.Verdict, string, error) {
+	later, before, mark := *rule, len(x.Rules.Rules), x.Mark()
+	later.Optional, later.Expansion = new(float64), nil
+	*later.Optional = maxSeconds
+	if rule.Type != "RegionSelectionRule" && rule.Weight > 0 {
+		if _, _, err := x.rule(&later, name); err == nil {
+			x.Rules.Rules = x.Rules.Rules[:before]
+			return t.Exact, "it is optional from the beginning, so it only sorts", nil
+		}
+		x.Reset(mark)
+	}
+	return t.Exact, "it is optional from the beginning, so it is left out", nil
 }
 
 func (x *translator) difference(rule *Rule, name string) (t.Verdict, string, error) {

@@ -10,6 +10,9 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
+// mostAges is how many ages are looked at, of those at which bounds change the last.
+const mostAges = 32
+
 // later says from which age of its tickets on no match is possible, if there is one.
 func (b *Builder) later() {
 	times := map[float64]bool{}
@@ -19,6 +22,7 @@ func (b *Builder) later() {
 	then(0)
 	from, problem := -1.0, rules.Problem{}
 	ages := slices.Sorted(maps.Keys(times))
+	ages = ages[max(0, len(ages)-mostAges):]
 	for _, age := range slices.Backward(ages) {
 		r := then(age)
 		r.Rules = slices.DeleteFunc(r.Rules, func(rule rules.Rule) bool {

@@ -80,8 +80,9 @@ type Rule struct {
 	At                 *document.Node
 }
 
-// Parse reads a queue and one of its pools, by its name. Without a name it is the default pool, or the first. A pool, or
-// match logic, may be by itself, and an answer of the API around a queue. What is wrong in another pool does not matter.
+// Parse reads a queue and one of its pools, by its name. Without a name it is the default pool, or the first. A pool or
+// match logic may be by itself, and an answer of the API may be around a queue. What is wrong in other pools does not
+// matter.
 func Parse(node *document.Node, pool string) (*Queue, error) {
 	r := &reader{lenient.Reader{Fold: true}}
 	node, _ = r.Open(node, "name", []string{"queueConfig", "queues", "results"})

@@ -33,8 +33,8 @@ type Options struct {
 	Budget time.Duration
 	// Cycles is how many cycles to measure, at least 1. A cycle has one run for each segment of the pools.
 	Cycles int
-	// Explain are the ids of tickets of which the function is asked why they are in no match, in a cycle of its own. Without
-	// them it is asked of the oldest ticket if it proposes nothing.
+	// Explain are the ids of tickets of which the function is asked why they are in no match, in a cycle of its own.
+	// Without them it is asked of the oldest ticket if it proposes nothing.
 	Explain []string
 	// Log gets each line that the function prints in the first cycle.
 	Log func(line string)
@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if len(d.Explain) > 0 {
 		d.cycle++
 		d.asking = true
-		if _, err := d.runCycle(ctx); err != nil {
+		if _, err := d.runCycle(ctx); err != nil && len(o.Explain) > 0 {
 			return nil, err
 		}
 		r.Explanations = d.explanations
