@@ -58,7 +58,7 @@ func TestSightingsMissLittle(t *testing.T) {
 		s.note(&pb.RunRequest{Config: "c", Epoch: 1, Number: i + 1, Now: start + i*pause})
 	}
 	for _, had := range []int64{1, 2, 5, 20, 100, 1000, 10_000, runs} {
-		first := int64(start + (runs-had)*pause)
+		first := start + (runs-had)*pause
 		seen := s.since(&pb.RunRequest{Config: "c", SeenSince: first - 1})
 		if seen.GetRuns() > had || float64(seen.GetRuns()) < 0.75*float64(had) ||
 			seen.GetSince() < first || float64(seen.GetSince()-first) > 0.25*float64(had*pause) {

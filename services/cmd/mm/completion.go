@@ -30,7 +30,7 @@ Examples:
 }
 
 // AfterApply is called by the parser. The library prints what to do by default, which no shell can read.
-func (c *completionCommand) AfterApply() error {
+func (c *completionCommand) AfterApply() error { //nolint:unparam // the parser wants it
 	c.Code = true
 	return nil
 }

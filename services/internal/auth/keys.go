@@ -216,7 +216,7 @@ func keyOf(k jwk.Key) (key, bool) {
 		usable.algs = []jwa.SignatureAlgorithm{jwa.EdDSA(), jwa.EdDSAEd25519()}
 	}
 	alg, given := k.Algorithm()
-	if given && !(slices.Contains(usable.algs, jwa.EdDSA()) && isEdDSA(alg)) {
+	if given && (!slices.Contains(usable.algs, jwa.EdDSA()) || !isEdDSA(alg)) {
 		usable.algs = slices.DeleteFunc(usable.algs,
 			func(a jwa.SignatureAlgorithm) bool { return a.String() != alg.String() })
 	}

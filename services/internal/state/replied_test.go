@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"testing"
 )
 
@@ -22,7 +23,7 @@ func TestRepliesOfAnotherShapeAreErrors(t *testing.T) {
 			t.Errorf("%s is read", name)
 		}
 		first := bad.err
-		if bad.text(true); bad.err != first {
+		if bad.text(true); !errors.Is(bad.err, first) {
 			t.Errorf("%s: the first error is not kept", name)
 		}
 	}

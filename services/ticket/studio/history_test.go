@@ -64,13 +64,13 @@ func TestHistorySaysWhichMatchesOfATicketFailed(t *testing.T) {
 	}
 	for ticket, want := range map[string]string{"e1": "silent", "e2": "expired", "e3": "deleted", "e4": "replaced"} {
 		kind, reason := pb.Event_KIND_EXPIRED, want
-		if want == "deleted" || want == "replaced" {
-			kind = pb.Event_KIND_CANCELLED
-		}
-		if want == "expired" {
+		switch want {
+		case "expired":
 			reason = "read"
-		} else if want == "deleted" {
-			reason = "claimed"
+		case "deleted":
+			kind, reason = pb.Event_KIND_CANCELLED, "claimed"
+		case "replaced":
+			kind = pb.Event_KIND_CANCELLED
 		}
 		w.publish(t, "demo", because(of(kind, "", "", "x", ticket), reason, ""))
 		if h, lines := w.history(t, ticket); h.Ended == nil || h.Ended.Reason != want || lines != "" {

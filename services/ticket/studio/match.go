@@ -113,8 +113,8 @@ func (s *service) match(c echo.Context) error {
 	switch {
 	case r.first != nil: // what is known
 	case ctx.Err() != nil && c.Request().Context().Err() == nil:
-		return problem.New(problem.Unavailable,
-			"the match was not found in time: more happened then than this may look at in a few seconds, try again").After(time.Second)
+		return problem.New(problem.Unavailable, "the match was not found in time: more happened then than this may look "+
+			"at in a few seconds, try again").After(time.Second)
 	case err != nil:
 		return err
 	default:
