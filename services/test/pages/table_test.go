@@ -1,0 +1,118 @@
+//go:build linux
+
+package pages
+
+// page is what the test knows of a page beside its text.
+type page struct {
+	// alone: the page does not say that `make dev` runs, and README's config ranked is there.
+	alone bool
+	// before is what the page says that the reader has.
+	before string
+	// serve and interrupt are lines that do not end, by how they begin: one is a server for the blocks that follow, the
+	// other gets Ctrl-C. Each does its work when the command that stands beside it succeeds.
+	serve, interrupt map[string]string
+	// within is where the page says that blocks run, by how they begin.
+	within map[string]string
+	// games are how many players get each connection, and prints what else is printed.
+	games  []int
+	prints []string
+}
+
+var pages = map[string]page{
+	"README.md": {
+		alone:  true,
+		before: `make() { command make --old-file build "$@"; }` + "\n", // it is built
+		serve:  map[string]string{"make dev": "bin/mm function list"},
+		// Two pairs, one who plays a party, and eight who play with another one.
+		games: []int{2, 2, 1, 8},
+	},
+	"docs/tutorial.md": {
+		before: `sed 's/"pools":/"queue": "quick", "pools":/' ranked.json > quick.json; bin/mm config put quick quick.json` + "\n",
+		games:  []int{3},
+		prints: []string{`"assignment":{"connection":"127.0.0.1:`, "db0:keys="},
+	},
+	"docs/api.md": {
+		within: map[string]string{"  go mod edit": `mkdir ../game; cd ../game; go mod init game.example.com
+			printf 'package main\n\nimport _ "matchmaker.dev/pkg/client"\n\nfunc main() {}\n' > main.go`},
+	},
+	"deploy/hosting/local.md": {
+		alone: true,
+		serve: map[string]string{"bin/matchmaker dev": "bin/mm function list"},
+	},
+	"docs/commandline.md": {before: "ln -s \"$PWD\" ~/matchmaker\n"},
+	"docs/parties.md":     {games: []int{1}},
+	"docs/functions.md":   {before: "cp bin/functions/arena.zip duel.zip\n"}, // a new upload
+	"docs/identity.md":    {alone: true},
+	"docs/permissions.md": {alone: true},
+	"docs/simulation.md":  {alone: true},
+	"docs/production.md": {
+		before: "for player in alice bob; do bin/mm token player $player > $player.token; done\n",
+		games:  []int{2},
+	},
+	"docs/recording.md": {
+		interrupt: map[string]string{
+			"bin/mm record --out evening": "[ -e evening.mmrec ]",
+			"bin/mm record --out day":     "[ -e day.mmrec ]",
+			"bin/mm record --out roles":   "[ -e roles.players ]",
+		},
+	},
+	"docs/rules-import.md": {alone: true, before: `cd pkg/matchfn/rules/origin/testdata
+cp flexmatch/sample-near.json ../../../../../ruleset.json
+cp unity/pools.json ../../../../../queue.mmq
+cp playfab/01-quick.json ../../../../../queue.json
+cd ../../../../..
+`},
+	"docs/rules.md": {before: `awk '/^` + "```" + `json/ {n++; next} /^` + "```" + `/ {n += n > 0} n == 1' docs/rules.md > rules.json` + "\n"},
+	"docs/running.md": {
+		alone: true,
+		// The page begins where dev ran once.
+		before: "timeout --preserve-status 20 bin/matchmaker dev\n",
+		serve: map[string]string{
+			"redis-server":             "redis-cli ping | grep PONG",
+			"nats-server":              "true </dev/tcp/127.0.0.1/4222",
+			"bin/matchmaker all":       "bin/mm function list",
+			"bin/matchmaker ticket":    "curl -sf 127.0.0.1:8081/readyz",
+			"bin/matchmaker config":    "curl -sf 127.0.0.1:8082/readyz",
+			"bin/matchmaker registry":  "curl -sf 127.0.0.1:8083/readyz",
+			"bin/matchmaker backfill":  "curl -sf 127.0.0.1:8084/readyz",
+			"bin/matchmaker party":     "curl -sf 127.0.0.1:8088/readyz",
+			"bin/matchmaker runner":    "curl -sf 127.0.0.1:8085/readyz",
+			"bin/matchmaker director":  "curl -sf 127.0.0.1:8086/readyz",
+			"bin/matchmaker allocator": "curl -sf 127.0.0.1:8087/readyz",
+		},
+	},
+	"functions/README.md": {
+		before:    "bin/mm function put duel bin/functions/arena.zip\n", // an upload to go back to
+		interrupt: map[string]string{"bin/mm function log duel --follow": "true"},
+	},
+}
+
+// skip is a block that nobody can run here, by how it begins.
+type skip struct{ page, begin, reason string }
+
+var skipped = []skip{
+	{"CONTRIBUTING.md", "go test", "tests, which take hours"},
+	{"CONTRIBUTING.md", "make chaos", "tests, which take hours"},
+	{"deploy/README.md", "make build\ntimeout", "make compose runs it"},
+	{"deploy/README.md", "helm install", "make kubernetes runs it"},
+	{"docs/identity.md", "mm context set", "a person enters a code at an identity provider"},
+	{"docs/functions.md", "bin/mm function put duel duel.zip --shadow    # it", "a canary needs 200 matches"},
+	{"docs/permissions.md", "matchmaker ticket", "the tests of e2e run each service as its user"},
+	{"docs/production.md", "mm context set", "a person enters a code at an identity provider"},
+	{"docs/production.md", "docker ", "make compose runs it"},
+	{"docs/production.md", "kubectl ", "make kubernetes runs it"},
+	{"docs/production.md", "helm ", "make kubernetes runs it"},
+	{"docs/production.md", "promtool ", "make compose runs it"},
+	{"docs/production.md", "matchmaker permissions redis", "make kubernetes runs it"},
+	{"docs/production.md", "nats-server ", "make kubernetes PART=node runs it"},
+	{"docs/api.md", "bin/mm ticket why 0198", "the ticket is one that waits"},
+	{"docs/api.md", "bin/mm ticket capture 0198", "the ticket is one that waits"},
+	{"docs/api.md", "bin/mm report", "it shows matches of an hour"},
+	{"docs/tutorial.md", "nats ", "a program of its own"},
+	{"docs/quality.md", "make quality", "it takes hours"},
+	{"docs/releasing.md", "skopeo ", "it needs a registry"},
+	{"docs/releasing.md", "   git tag ", "it makes tags"},
+	{"functions/README.md", "npm ci", "it needs a registry; the tests of sandbox/languages run it"},
+	{"functions/README.md", "rustc ", "not every rustc has the target; the tests of sandbox/languages find one and run it"},
+	{"functions/rules/README.md", "go test", "benchmarks, which take minutes"},
+}
