@@ -20,8 +20,9 @@ type block struct {
 }
 
 var (
-	fence = regexp.MustCompile("^ *```([a-z]*)$")
+	fence = regexp.MustCompile("^ *```(.*)$")
 	shell = []string{"sh", "bash", "shell", "console"}
+	other = []string{"", "go", "json", "text", "yaml"}
 )
 
 // read returns the blocks of commands of a page: those in the language of a shell, and those with a prompt, which have
@@ -40,6 +41,9 @@ func read(t *testing.T, tree, name string) []block {
 		switch {
 		case found != nil && !open:
 			language, lines, open = found[1], nil, true
+			if !slices.Contains(shell, language) && !slices.Contains(other, language) {
+				t.Errorf("%s:%d: is a block of %q one of commands?", name, n+1, language)
+			}
 		case found != nil:
 			open = false
 			b := block{line: n - len(lines) + 1}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,25 +22,18 @@ var bin = flag.String("bin", "", "the folder into which make built matchmaker, m
 // patience is how long the commands of a page may take on a loaded machine.
 const patience = 10 * time.Minute
 
-// Each block of commands runs, or skipped says why not.
+// Each block of commands runs, or skipped names it.
 func TestCommandsOfPagesRun(t *testing.T) {
 	if *bin == "" {
 		t.Skip("make check PART=pages builds what it needs")
 	}
 	tree := checkout(t)
-	unused := map[skip]bool{}
-	for _, s := range skipped {
-		unused[s] = true
-	}
-	unknown := map[string]bool{}
-	for name := range pages {
-		unknown[name] = true
-	}
+	left, unknown := slices.Clone(skipped), maps.Clone(pages)
 	for _, name := range strings.Fields(run(t, tree, "find", ".", "-name", "*.md", "-printf", "%P\n")) {
 		blocks := slices.DeleteFunc(read(t, tree, name), func(b block) bool {
-			i := slices.IndexFunc(skipped, func(s skip) bool { return s.page == name && strings.HasPrefix(b.commands, s.begin) })
+			i := slices.IndexFunc(left, func(s skip) bool { return s.page == name && strings.HasPrefix(b.commands, s.begin) })
 			if i >= 0 {
-				delete(unused, skipped[i])
+				left = slices.Delete(left, i, i+1)
 			}
 			return i >= 0
 		})
@@ -52,8 +46,8 @@ func TestCommandsOfPagesRun(t *testing.T) {
 			play(t, tree, name, blocks)
 		})
 	}
-	if len(unused)+len(unknown) > 0 {
-		t.Errorf("the tables name blocks and pages that are not there: %v %v", unused, unknown)
+	if len(left)+len(unknown) > 0 {
+		t.Errorf("the tables name blocks and pages that are not there: %v %v", left, unknown)
 	}
 }
 
