@@ -18,10 +18,13 @@ type page struct {
 	prints []string
 }
 
+// built keeps make from building anew what is there.
+const built = `make() { command make --old-file build "$@"; }` + "\n"
+
 var pages = map[string]page{
 	"README.md": {
 		alone:  true,
-		before: `make() { command make --old-file build "$@"; }` + "\n", // it is built
+		before: built,
 		serve:  map[string]string{"make dev": "bin/mm function list"},
 		// Two pairs, one who plays a party, and eight who play with another one.
 		games: []int{2, 2, 1, 8},
@@ -52,6 +55,7 @@ id=$(bin/mm ticket create --player zoe --attribute skill=2900 -o json | grep -o 
 		within: map[string]string{"  go mod edit": `mkdir ../game; cd ../game; go mod init game.example.com
 			printf 'package main\n\nimport _ "matchmaker.dev/pkg/client"\n\nfunc main() {}\n' > main.go`},
 	},
+	"deploy/README.md": {alone: true, before: built},
 	"deploy/hosting/local.md": {
 		alone: true,
 		serve: map[string]string{"bin/matchmaker dev": "bin/mm function list"},
@@ -83,7 +87,7 @@ cd ../../../../..
 	"docs/running.md": {
 		alone: true,
 		// The page begins where dev ran once.
-		before: "timeout --preserve-status 20 bin/matchmaker dev\n",
+		before: "interrupt 'bin/mm function list' bin/matchmaker dev\n",
 		serve: map[string]string{
 			"redis-server":             "redis-cli ping | grep PONG",
 			"nats-server":              "true </dev/tcp/127.0.0.1/4222",
@@ -120,7 +124,7 @@ var skipped = []skip{
 	{"CONTRIBUTING.md", "make chaos  ", tests},
 	{"CONTRIBUTING.md", "make chaos PART=mistakes ", tests},
 	{"CONTRIBUTING.md", "go test ./services/internal/state", "it writes what a release stores"},
-	{"deploy/README.md", "make build\ntimeout", compose},
+	{"deploy/README.md", "docker compose", compose},
 	{"deploy/README.md", "helm install", kubernetes},
 	{"docs/api.md", "bin/mm report", "it compares half an hour with the one before"},
 	{"docs/functions.md", "bin/mm function put duel duel.zip --shadow    # it", "a canary needs 200 matches of the hour before"},
