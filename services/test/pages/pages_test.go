@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-var bin = flag.String("bin", "", "the folder into which make built matchmaker, mm and functions; make check PART=pages says it")
+var bin = flag.String("bin", "", "the folder of what make build builds")
 
 // patience is how long the commands of a page may take on a loaded machine.
 const patience = 10 * time.Minute
