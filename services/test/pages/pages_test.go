@@ -54,7 +54,7 @@ func TestCommandsOfPagesRun(t *testing.T) {
 // checkout copies the files of the repository, as a clone has them, and what is built.
 func checkout(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "matchmaker")
-	run(t, "../../..", "bash", "-euo", "pipefail", "-c", `mkdir "$0"; cp -r "$1" "$0/bin"
+	run(t, "../../..", "bash", "-euo", "pipefail", "-c", `mkdir -p "$0/bin"; cp -r "$1"/{matchmaker,mm,functions} "$0/bin"
 		for file in $(git ls-files --cached --others --exclude-standard); do [ ! -e $file ] || echo $file; done |
 			xargs cp --parents --target-directory "$0"`, dir, *bin)
 	run(t, "../..", "go", "build", "-o", filepath.Join(dir, "bin/nats-server"), "github.com/nats-io/nats-server/v2")
