@@ -77,13 +77,15 @@ test-contract: redis
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
 .PHONY: check
-check: $(call parts,check,race e2e apart faults mistakes due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
-## PART=race,e2e,apart,faults,mistakes,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
-.PHONY: check-race check-e2e check-apart check-faults check-mistakes check-due check-fuzz check-rules
+check: $(call parts,check,race e2e pages apart faults mistakes due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
+## PART=race,e2e,pages,apart,faults,mistakes,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
+.PHONY: check-race check-e2e check-pages check-apart check-faults check-mistakes check-due check-fuzz check-rules
 check-race: redis compilers
 	@$(RACE) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -v /test/e2e$$)
 check-e2e: redis
 	@.ci/test -timeout 25m ./services/test/e2e -args -race-dev
+check-pages: redis compilers build
+	@.ci/test -count=1 -timeout 25m ./services/test/pages -args -bin $(CURDIR)/bin
 check-apart: redis $(TOOLS)/golangci-lint
 	@export GOWORK=off; for m in $(APART); do (cd $$m && echo "lint and test $$m" && go mod tidy -diff && \
 		$(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml ./... && go test ./...) || exit 1; done

@@ -92,13 +92,13 @@ func loginOf(password string) *url.Userinfo {
 	if password == "" {
 		return nil
 	}
-	return url.UserPassword("", password)
+	return url.UserPassword("default", password) // redis-cli sends no empty name
 }
 
 // Addr is host:port.
 func (r *Redis) Addr() string { return r.addr }
 
-// URL is where clients connect, redis://[:password@]host:port.
+// URL is where clients connect, redis://[default:password@]host:port.
 func (r *Redis) URL() string {
 	return (&url.URL{Scheme: "redis", User: r.login, Host: r.addr}).String()
 }

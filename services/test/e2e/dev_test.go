@@ -50,7 +50,6 @@ func dev(t *testing.T, made *artefacts) {
 	s := newDev(t, made)
 	guarded(t, s)
 	play(t, s, nil)
-	t.Run("quick-start", func(t *testing.T) { quickStart(t, s) })
 	t.Run("crash", func(t *testing.T) { crash(t, s.project(t)) })
 	t.Run("restart", func(t *testing.T) { restart(t, s.project(t)) })
 	t.Run("memory", func(t *testing.T) {
