@@ -191,9 +191,9 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 	s.Bus.NotifyResults(ctx, s.project, assigned, results)
 }
 
-// full is the refusal of a claim because the project has as many matches, or backfill tickets, as it may have, hosting
-// that because hosting has no servers for more matches, target that because it never had one for what the proposal says,
-// and players that because one of them is in two of its tickets.
+// full is the refusal of a claim because the project has as many matches, or backfill tickets, as it may have; hosting,
+// because hosting has no servers for more matches; target, because it never had one for what the proposal says; and
+// players, because one of them is in two of its tickets.
 const (
 	full    = "full"
 	hosting = "hosting"
@@ -207,8 +207,8 @@ var errPlayers = errors.New("a match has a player twice, or sends one to a runni
 var errHosting = errors.New("hosting has no servers for more matches, or allocators do not take them: the tickets " +
 	"wait until it has")
 
-var errTarget = errors.New("hosting has given no server yet for the profile, fleet or region of a match, and has none for " +
-	"others like it: the tickets wait; see that functions name none that does not exist")
+var errTarget = errors.New("hosting has given no server yet for the profile, fleet or region of a match, and has " +
+	"none for others like it: the tickets wait; see that functions name none that does not exist")
 
 var errFull = errors.New("as many matches of the project wait for servers as may (--max-matches), or as many games " +
 	"are being filled (--max-backfills, --max-backfill-memory), or too many tickets are proposed to one: the tickets " +

@@ -32,8 +32,8 @@ func (t Target) name() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// targetName is the name of a match's target. If the proposal says the target, and not the config alone, the name of the
-// one follows that all of these share until hosting has served them, see script/include/credit.lua.
+// targetName is the name of a match's target. If the proposal says the target, and not the config alone, the name of
+// the one follows that all of these share until hosting has served them, see script/include/credit.lua.
 func targetName(m *pb.Match) string {
 	t, config := TargetOf(m), Target{Profile: m.GetHosting().GetProfile(), Fleet: m.GetHosting().GetFleet()}
 	if t == config {
