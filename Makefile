@@ -85,7 +85,7 @@ check-race: redis compilers
 check-e2e: redis
 	@.ci/test -timeout 25m ./services/test/e2e -args -race-dev
 check-pages: redis compilers build
-	@.ci/test -count=1 -timeout 25m ./services/test/pages -args -bin $(CURDIR)/bin
+	@.ci/test -timeout 25m ./services/test/pages -args -bin $(CURDIR)/bin
 check-apart: redis $(TOOLS)/golangci-lint
 	@export GOWORK=off; for m in $(APART); do (cd $$m && echo "lint and test $$m" && go mod tidy -diff && \
 		$(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml ./... && go test ./...) || exit 1; done

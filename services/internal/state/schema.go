@@ -23,8 +23,8 @@ func (e *SchemaError) Error() string {
 }
 
 // CheckSchema returns a *SchemaError when a newer version of the service wrote the state. Otherwise it notes this
-// version's schema, so that older ones do not start any more. Of accounts, the director's alone may: what it notes keeps
-// all services from starting. Errors: Unavailable when Redis does not answer.
+// version's schema, so that older ones do not start any more. Of accounts, the director's alone may: what it notes
+// keeps all services from starting. Errors: Unavailable when Redis does not answer.
 func (s *Store) CheckSchema(ctx context.Context) error {
 	text, err := s.redis.Get(ctx, global.schema()).Result()
 	if errors.Is(err, redis.Nil) {
