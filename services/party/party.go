@@ -284,14 +284,18 @@ func (s *service) leave(c echo.Context, player string) error {
 	return s.respond(c, http.StatusOK, p, player)
 }
 
-// without is a party after players left it; nil when nobody is left. The oldest member follows a leader, and who left
-// does not know the code.
+// without is a party after players left it, as it is if none of them is a member, and nil when nobody is left. The
+// oldest member follows a leader, and who left does not know the code.
 func without(p *pb.Party, players ...string) *pb.Party {
+	before := len(p.GetMembers())
 	p.Members = slices.DeleteFunc(p.GetMembers(), func(m *pb.Member) bool {
 		return slices.Contains(players, m.GetPlayer())
 	})
-	if len(p.GetMembers()) == 0 {
+	switch len(p.GetMembers()) {
+	case 0:
 		return nil
+	case before: // another process removed them
+		return p
 	}
 	if state.MemberOf(p, p.GetLeader()) == nil {
 		p.Leader = p.GetMembers()[0].GetPlayer()

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/telemetry"
 )
@@ -42,5 +44,17 @@ func TestHeldRequestsOfAPlayerAreBounded(t *testing.T) {
 	held.Wait()
 	if _, err := w.wait(t.Context(), "demo", "ada", time.Hour, known, load); !errors.Is(err, called) {
 		t.Errorf("the player holds none any more, and its request is not held: %v", err)
+	}
+}
+
+// Two processes that find the same members silent change the party once.
+func TestWhoLeftBeforeChangesNothing(t *testing.T) {
+	p := &pb.Party{Code: "ABCDEF", Leader: "ada", Members: []*pb.Member{{Player: "ada"}, {Player: "bob"}}}
+	after := without(proto.CloneOf(p), "bob")
+	if after.GetCode() == p.GetCode() || len(after.GetMembers()) != 1 {
+		t.Errorf("after bob left: %v", after)
+	}
+	if again := without(proto.CloneOf(after), "bob"); !proto.Equal(again, after) {
+		t.Errorf("bob, who left, changed %v to %v", after, again)
 	}
 }

@@ -65,8 +65,8 @@ func (e *events) join(project string) (leave func()) {
 	}
 }
 
-// heard tells whether the events of a project are heard.
-func (e *events) heard(project string) bool {
+// follows tells whether the events of a project come.
+func (e *events) follows(project string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h := e.projects[project]

@@ -199,7 +199,7 @@ func (s *follower) tell(t *state.Ticket) error {
 // tellEnd tells why the ticket is gone. The event that says it comes after the wake-up.
 func (s *follower) tellEnd() string {
 	w := s.waiter
-	if s.events.heard(s.project) {
+	if s.events.follows(s.project) {
 		s.out.Await(w.woken.C(), func() bool { return w.end.Load() != nil })
 	}
 	text := append(stream.Event(eventEnded, eventEnded),

@@ -187,6 +187,8 @@ func TestPartyMembersLeaveAndAreKicked(t *testing.T) {
 	l := newLobby(t)
 	p := l.made("ada", "bob", "eve", "zoe")
 	l.party("zoe", "leave").expect(0, "left  "+p.ID+"\n", "")
+	l.refused(1, l.party("zoe", "join", p.Code), "no party can be joined with it") // the code was left with her
+	p = l.read("ada", "get")
 	l.party("zoe", "join", p.Code).expect(0, "zoe", "")
 	l.party("zoe", "leave", "-o", "json").expect(0, `"left": "`+p.ID+`"`, "")
 	l.refused(1, l.party("zoe", "leave"), "the player is in no party", `"mm party join CODE"`)
@@ -195,6 +197,7 @@ func TestPartyMembersLeaveAndAreKicked(t *testing.T) {
 	l.refused(1, l.party("ada", "kick", "zoe"), `player "zoe" is no member`)
 	l.refused(1, l.party("ada", "kick", ""), `player ""`)
 	l.refused(2, l.party("ada", "kick", "ada"), `"mm party leave"`)
+	p = l.read("ada", "get")
 	now := l.read("ada", "kick", "eve")
 	if !slices.Equal(memberIDs(now), []string{"ada", "bob"}) || now.Code == p.Code {
 		t.Errorf("after the kick: %v with the code %s, was %s", memberIDs(now), now.Code, p.Code)

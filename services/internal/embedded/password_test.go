@@ -39,7 +39,7 @@ func TestRedisPassword(t *testing.T) {
 					t.Errorf("%s: %q, %v, want %s", tt.command, got, err, tt.want)
 				}
 			}
-			if u, err := url.Parse(r.URL()); err != nil || u.Host != r.Addr() || u.User.String() != ":"+password {
+			if u, err := url.Parse(r.URL()); err != nil || u.Host != r.Addr() || u.User.String() != "default:"+password {
 				t.Errorf("the URL is %s, %v", r.URL(), err)
 			}
 		})

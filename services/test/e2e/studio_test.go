@@ -80,6 +80,11 @@ func firstDay(t *testing.T, p *project) {
 		t.Fatal(err)
 	}
 	p.mustEnd(t, "ada", left)
+	party, err := p.player(t, "bob").GetParty(within(t), three.party.ID, "bob")
+	if err != nil || party.Code == three.party.Code {
+		t.Fatalf("ada still knows the code of %+v, %v", party, err)
+	}
+	three.party = party
 	three.join(t, "frank")
 	if three.party.Leader != "bob" || fmt.Sprint(three.players()) != "[bob eve frank]" {
 		t.Fatalf("after ada the party is %+v", three.party)

@@ -134,12 +134,12 @@ const (
 
 func unwrap(node *document.Node) (inner, mode *document.Node, err error) {
 	r := lenient.Reader{Fold: true}
-	if resources := lenient.Member(node, "Resources"); resources != nil { // a template of CloudFormation
-		node = templated(resources, "AWS::GameLift::MatchmakingRuleSet")
+	if stack := lenient.Member(node, "Resources"); stack != nil { // a template of CloudFormation
+		node = templated(stack, "AWS::GameLift::MatchmakingRuleSet")
 		if node == nil {
-			return nil, nil, resources.Errorf("there is no resource of the type AWS::GameLift::MatchmakingRuleSet, or several")
+			return nil, nil, stack.Errorf("there is no resource of the type AWS::GameLift::MatchmakingRuleSet, or several")
 		}
-		mode = lenient.Member(lenient.Member(templated(resources, "AWS::GameLift::MatchmakingConfiguration"), "Properties"),
+		mode = lenient.Member(lenient.Member(templated(stack, "AWS::GameLift::MatchmakingConfiguration"), "Properties"),
 			"BackfillMode")
 	}
 	for {
@@ -167,8 +167,8 @@ func unwrap(node *document.Node) (inner, mode *document.Node, err error) {
 }
 
 // templated returns the only resource of a type, or nil.
-func templated(resources *document.Node, kind string) (found *document.Node) {
-	for _, m := range resources.Members {
+func templated(stack *document.Node, kind string) (found *document.Node) {
+	for _, m := range stack.Members {
 		if of := m.Get("Type"); of == nil || of.Text != kind {
 			continue
 		}
