@@ -21,8 +21,13 @@ type scripts struct {
 	redis *miniredis.Miniredis
 	lua   *lua.LState
 	known map[string]*lua.FunctionProto // by their hashes
+	texts map[*lua.FunctionProto]string
 	inner *server.Peer
 	reply bytes.Buffer
+	// replica is the id of this Redis, which is another one after a takeover. ran, if not nil, gets each script that was
+	// carried out.
+	replica string
+	ran     func(text string)
 }
 
 // strict lets no script make a global variable, or read one that is not there.
@@ -31,7 +36,7 @@ const strict = `setmetatable(_G, {
 	__index = function(_, name) error('Script attempted to access nonexistent global variable ' .. tostring(name), 2) end})`
 
 func newScripts(redis *miniredis.Miniredis) (*scripts, error) {
-	s := &scripts{redis: redis, known: map[string]*lua.FunctionProto{}}
+	s := &scripts{redis: redis, known: map[string]*lua.FunctionProto{}, texts: map[*lua.FunctionProto]string{}}
 	s.inner = server.NewPeer(bufio.NewWriter(&s.reply))
 	s.lua = lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 1 << 14, RegistryMaxSize: 1 << 20})
 	for _, library := range []struct {
@@ -48,6 +53,12 @@ func newScripts(redis *miniredis.Miniredis) (*scripts, error) {
 	}
 	module := s.lua.NewTable()
 	module.RawSetString("call", s.lua.NewFunction(s.call))
+	module.RawSetString("pcall", s.lua.NewFunction(s.info))
+	module.RawSetString("sha1hex", s.lua.NewFunction(func(l *lua.LState) int {
+		sum := sha1.Sum([]byte(l.CheckString(1)))
+		l.Push(lua.LString(hex.EncodeToString(sum[:])))
+		return 1
+	}))
 	module.RawSetString("error_reply", s.lua.NewFunction(func(l *lua.LState) int {
 		t := l.NewTable()
 		t.RawSetString("err", l.CheckAny(1))
@@ -95,6 +106,9 @@ func (s *scripts) run(command []string, to *bytes.Buffer) (is bool) {
 		fmt.Fprintf(to, "-ERR %s\r\n", oneLine(err.Error()))
 	} else {
 		write(to, s.lua.Get(-1))
+		if s.ran != nil {
+			s.ran(s.texts[proto])
+		}
 	}
 	s.lua.SetTop(0)
 	return true
@@ -116,9 +130,15 @@ func (s *scripts) load(text string) (*lua.FunctionProto, error) {
 	}
 	proto, err := lua.Compile(chunk, name)
 	if err == nil {
-		s.known[name] = proto
+		s.known[name], s.texts[proto] = proto, text
 	}
 	return proto, err
+}
+
+// info is redis.pcall, which scripts use for INFO alone.
+func (s *scripts) info(l *lua.LState) int {
+	l.Push(lua.LString("master_replid:" + s.replica + "\r\n"))
+	return 1
 }
 
 func (s *scripts) list(words []string) *lua.LTable {
