@@ -130,6 +130,24 @@ func TestClaimedTicketIsNotSilent(t *testing.T) {
 	})
 }
 
+// Who asks for a ticket while it is claimed is heard: it is not silent when it waits again.
+func TestClaimedTicketIsHeard(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		c, all := newHall(t, open, 2)
+		revision, terms := setUp(t, c.now)
+		c.hear(all...)
+		c.waits(20, nil, all)
+		m := claim(revision, "m", "t0")
+		mustClaim(t, c.now, terms, m)
+		c.waits(25, []string{"t0"}, []string{"t1"})
+		now := epoch0.Add(time.Duration(c.seconds) * time.Second)
+		must(t, third(take(t.Context(), c.now, m.Match, now, now.Add(10*time.Second))))
+		must(t, second(c.now.ReleaseMatch(t.Context(), project, m.Match, "one", false, "allocation")))
+		c.waits(50, nil, []string{"t0"})
+		c.waits(60, nil, nil)
+	})
+}
+
 // What is known of tickets goes when they have ended in other ways.
 func TestSignsOfEndedTicketsGo(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
@@ -161,7 +179,7 @@ func TestManyEndedTicketsAreForgotten(t *testing.T) {
 		must(t, c.now.LetWait(t.Context(), project, ended))
 		c.hear(ended...)
 		must(t, c.now.LetGo(t.Context(), project, ended))
-		c.hear(ended...) // it is not noted of tickets that do not wait
+		c.hear(ended...) // of tickets that do not wait it is noted only again
 		for at := 0; at <= 40; at += 5 {
 			if c.at(at); at == 10 {
 				c.hear(all...)

@@ -1,4 +1,5 @@
--- Notes that somebody asked for tickets that wait: that their players are there.
+-- Notes that somebody asked for tickets that wait: that their players are there. Of those that do not, it is noted
+-- again if it is known: they may wait again.
 -- Full: runs
 -- Uses: time
 -- KEYS: waiting, signs
@@ -8,12 +9,14 @@
 --
 -- What is known of tickets that ended meanwhile goes when they are looked at (expire_unheard.lua). Until then it counts
 -- to a limit, beyond which only what is known is renewed. Of others it is not known that they are silent.
-local now, heard = millis(), {}
+local now, heard, others = millis(), {}, {}
 for i, created in ipairs(redis.call('ZMSCORE', waiting, unpack(ARGV, first_arg))) do
-  if created then
-    heard[#heard + 1] = now
-    heard[#heard + 1] = ARGV[first_arg + i - 1]
-  end
+  local list = created and heard or others
+  list[#list + 1] = now
+  list[#list + 1] = ARGV[first_arg + i - 1]
+end
+if #others > 0 then
+  redis.call('ZADD', signs, 'XX', unpack(others))
 end
 if #heard == 0 then
   return 0
