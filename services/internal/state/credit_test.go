@@ -390,3 +390,39 @@ func TestClosedTargetWithoutMatchesIsTriedAgainSoon(t *testing.T) {
 		h.expect("after a pause", 1, 1)
 	})
 }
+
+// The one match that tries a closed target may end while its players are asked, since Redis lost that they accepted.
+// Then another one tries the target.
+func TestClosedTargetIsTriedAgainWhenTheRetryEndsWhileItAsks(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		for _, accepted := range []bool{false, true} {
+			h.claim(1, "")
+			h.refuse(h.open[0])
+			h.end(state.Outcome{Error: "AllocationError", Reason: "fleet-empty"})
+			h.now = h.now.Add(time.Second)
+			id := fmt.Sprint("asked-", accepted)
+			create(t, h.s, id)
+			retry := offer(h.revision, id, id)
+			retry.Match.Hosting = &pb.Hosting{}
+			mustClaim(t, h.s.At(h.now), h.terms, retry)
+			h.expect("while the retry asks", 0, 1)
+			want := state.MatchReleased
+			if accepted {
+				want = state.MatchActive
+				must(t, second(h.s.At(h.now).AnswerMatch(t.Context(), project,
+					state.Answer{Ticket: id, Match: id, Accept: true})))
+			}
+			ended, err := h.s.At(h.now).EndMatch(t.Context(), project, state.Ending{Match: retry.Match,
+				Tickets: retry.Tickets, Results: []*pb.Assignment{{Connection: "1.2.3.4:5"}},
+				Outcome: state.Outcome{Connection: "1.2.3.4:5", Holder: "one", Readable: time.Minute}})
+			if err != nil || ended.Status != want {
+				t.Fatal(ended.Status, err)
+			}
+			h.delete(id)
+			h.expect("after the retry", 1, 1)
+			h.open = nil
+			must(t, h.s.ForgetCredit(t.Context(), project))
+		}
+	})
+}

@@ -45,6 +45,7 @@ for i = 1, tonumber(match_count) do
       release({OUTCOME .. id})
     end
     local room = end_of_match(counted_to(m.state, m.counted, target), ends, answer, now)
+    reopen_offered(m.state, m.counted, now)
     if connection ~= '' then
       note_served(target, now)
     end

@@ -36,6 +36,7 @@ local ends = {}
 local counted = counted_to(m.state, m.counted, target)
 local result, ids = {end_of_match(counted, ends, answer, now) and 'room' or 'ok'}, {}
 note_ends(ends)
+reopen_offered(m.state, m.counted, now)
 if connection ~= '' then
   note_served(target, now)
 end

@@ -28,6 +28,7 @@ redis.call('ZREM', outbox, match_id)
 local ends = {}
 end_of_match(counted_to(state, counted, target), ends, '0', now)
 note_ends(ends)
+reopen_offered(state, counted, now)
 release({OUTCOME .. match_id})
 if may_have_server == '1' or contested or (may_have_server == '' and state == ALLOCATING) then
   local due = now

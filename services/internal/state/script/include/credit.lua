@@ -170,6 +170,14 @@ local function reopen_target(name, now)
   end
 end
 
+-- reopen_offered does so for a match that ended in a state in which it counts to no target: Redis lost that its players
+-- accepted.
+local function reopen_offered(state, counted, now)
+  if counted and (state == OFFERED or state == ACCEPTED or state == DECLINED) then
+    reopen_target(counted, now)
+  end
+end
+
 -- end_of_match notes in ends that a match of a target ended. answer is '1' when hosting gave a server or said that it
 -- never will, '0' when it was not heard of in time, and '' when it was not asked. It returns true when matches that had
 -- to wait may be claimed. note_ends must follow.
