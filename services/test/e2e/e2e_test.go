@@ -16,7 +16,7 @@ var (
 // TestMain lets more scenarios run side by side than there are processors: they wait more than they work.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil {
+	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
