@@ -48,13 +48,13 @@ func explain(t *testing.T, p *project) {
 			t.Fatal(err)
 		}
 		got = now
-		run := got.Configs[1].Run
+		run := got.Configs[0].Run
 		return run != nil && len(run.Reasons) > 0 && run.Seen != nil // the runner may be one that had no run yet
 	})
 	if got.State != "waiting" || got.Players != 1 || got.Waited <= 0 || len(got.Configs) != 3 {
 		t.Fatalf("%+v", got)
 	}
-	queue, ranked, sides := got.Configs[0], got.Configs[1], got.Configs[2]
+	ranked, sides, queue := got.Configs[0], got.Configs[1], got.Configs[2] // the nearest first
 	if queue.Config != "queue" || queue.Serves || queue.Queue != "casual" || queue.Run != nil {
 		t.Errorf("a config of a queue in which it does not wait: %+v", queue)
 	}
