@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,7 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/keyring"
 	"matchmaker.dev/services/internal/openapi"
@@ -61,6 +63,8 @@ type builder struct {
 	// complete says that this process serves all APIs, address where.
 	complete bool
 	address  atomic.Value
+	// directs says that the director is in this process.
+	directs bool
 	// closers are called in reverse order when all parts have ended.
 	closers []func(context.Context) error
 }
@@ -94,7 +98,8 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 	if c.Name == "" {
 		c.Name = hostname() + "-" + uuid.NewString()[:8]
 	}
-	b := &builder{name: c.Name, settings: set, log: log, parts: more, complete: len(how.services) == len(services())}
+	b := &builder{name: c.Name, settings: set, log: log, parts: more, complete: len(how.services) == len(services()),
+		directs: slices.ContainsFunc(how.services, func(s service) bool { return s.name == catalog.Director })}
 	defer func() { err = errors.Join(err, b.close(context.WithoutCancel(ctx))) }()
 
 	if b.telemetry, err = telemetry.Open(ctx, telemetry.Options{
@@ -187,7 +192,7 @@ func (b *builder) prepare(ctx context.Context) error {
 func (b *builder) checkSchema(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	if newer, is := errors.AsType[*state.SchemaError](b.store.CheckSchema(ctx)); is {
+	if newer, is := errors.AsType[*state.SchemaError](b.store.CheckSchema(ctx, b.directs)); is {
 		return newer
 	}
 	return nil
@@ -199,7 +204,7 @@ func (b *builder) reach(ctx context.Context) error {
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for said := ""; ; {
-		err := b.store.CheckSchema(ctx)
+		err := b.store.CheckSchema(ctx, b.directs)
 		if err == nil || ctx.Err() != nil {
 			<-ctx.Done()
 			return nil

@@ -235,8 +235,5 @@ func shortOfMemory(err error) error {
 	return e
 }
 
-// isDenied reports whether Redis does not permit the user a command.
-func isDenied(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOPERM ") }
-
 // isFull reports whether Redis refused a script because it has reached its maxmemory.
 func isFull(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "OOM ") }

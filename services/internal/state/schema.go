@@ -22,10 +22,10 @@ func (e *SchemaError) Error() string {
 		"the version that wrote it, or a newer one", e.stored, Schema)
 }
 
-// CheckSchema returns a *SchemaError when a newer version of the service wrote the state. Otherwise it notes this
-// version's schema, so that older ones do not start any more. Of accounts, the director's alone may: what it notes
-// keeps all services from starting. Errors: Unavailable when Redis does not answer.
-func (s *Store) CheckSchema(ctx context.Context) error {
+// CheckSchema returns a *SchemaError when a newer version of the service wrote the state. Otherwise, if it is to note
+// this version's schema, older ones do not start any more. A process with a director does: of accounts, the director's
+// alone may, since what it notes keeps all services from starting. Errors: Unavailable when Redis does not answer.
+func (s *Store) CheckSchema(ctx context.Context, note bool) error {
 	text, err := s.redis.Get(ctx, global.schema()).Result()
 	if errors.Is(err, redis.Nil) {
 		text, err = "0", nil
@@ -37,10 +37,10 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 	if err != nil || stored > Schema {
 		return &SchemaError{text}
 	}
-	if stored == Schema {
+	if stored == Schema || !note {
 		return nil
 	}
-	if err := s.redis.Set(ctx, global.schema(), Schema, 0).Err(); err != nil && !isFull(err) && !isDenied(err) {
+	if err := s.redis.Set(ctx, global.schema(), Schema, 0).Err(); err != nil && !isFull(err) {
 		return s.unreachable(err)
 	}
 	return nil // one that starts later notes it when Redis is full

@@ -15,7 +15,7 @@ func TestStateOfANewerVersionIsRefused(t *testing.T) {
 	s := openStore(t, state.Options{Server: state.Server{URL: url}})
 	check := func(before, after string, ok bool) {
 		t.Helper()
-		err := s.CheckSchema(t.Context())
+		err := s.CheckSchema(t.Context(), true)
 		if newer, is := errors.AsType[*state.SchemaError](err); is == ok || (!ok && newer.Error() == "") {
 			t.Errorf("schema %q: %v", before, err)
 		}
@@ -25,6 +25,10 @@ func TestStateOfANewerVersionIsRefused(t *testing.T) {
 	}
 	check("", "1", true) // an empty Redis, or the state of a version that noted none
 	check("1", "1", true)
+	client.Del(t.Context(), "mm:schema")
+	if err := s.CheckSchema(t.Context(), false); err != nil || client.Exists(t.Context(), "mm:schema").Val() != 0 {
+		t.Errorf("a process without a director notes the schema, %v", err)
+	}
 	for _, stored := range []string{"2", "1000", "another"} {
 		client.Set(t.Context(), "mm:schema", stored, 0)
 		check(stored, stored, false)
@@ -47,5 +51,5 @@ func TestSchemaOfARedisThatIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	kindOf(t, s.CheckSchema(t.Context()), problem.Unavailable)
+	kindOf(t, s.CheckSchema(t.Context(), true), problem.Unavailable)
 }
