@@ -152,15 +152,15 @@ func propertiesOf(claims auth.ClaimSet, rules []*pb.PropertyRule) (map[string][]
 // Kept is what a game service, and what a claim, set of the values that a player had: of those that they set by the
 // settings then, and in the same way by the settings now.
 func Kept(had fields.Values, then, now *pb.ProjectSettings) (byService, byClaim fields.Values) {
-	byService.Attributes, byClaim.Attributes = ofOthers(had.Attributes, then.GetAttributes(), now.GetAttributes(),
+	byService.Attributes, byClaim.Attributes = others(had.Attributes, then.GetAttributes(), now.GetAttributes(),
 		(*pb.AttributeRule).GetAttribute)
-	byService.Properties, byClaim.Properties = ofOthers(had.Properties, then.GetProperties(), now.GetProperties(),
+	byService.Properties, byClaim.Properties = others(had.Properties, then.GetProperties(), now.GetProperties(),
 		(*pb.PropertyRule).GetProperty)
 	return byService, byClaim
 }
 
-// ofOthers is Kept for attributes, or for properties.
-func ofOthers[V any, R ruled](had map[string]V, then, now []R, nameOf func(R) string) (byService, byClaim map[string]V) {
+// others is Kept for attributes, or for properties.
+func others[V any, R ruled](had map[string]V, then, now []R, nameOf func(R) string) (byService, byClaim map[string]V) {
 	byService, byClaim = map[string]V{}, map[string]V{}
 	for name, value := range had {
 		setBy, claim := setterOf(name, now, nameOf)

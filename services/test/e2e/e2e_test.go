@@ -22,9 +22,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Test builds the programs once and tests the system in both forms, with -short as dev alone. Of these, dev has the race
-// detector if the tests have it or it is asked for: all services are in its process. It makes separate processes three
-// times as slow.
+// Test builds the programs once and tests the system in both forms, with -short as dev alone. Of these, dev has the
+// race detector if the tests have it or it is asked for: all services are in its process. It makes separate processes
+// three times as slow.
 func Test(t *testing.T) {
 	made := build(t)
 	separate := made
