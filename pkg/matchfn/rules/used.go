@@ -20,29 +20,47 @@ func Used(r *Rules) map[string]bool {
 }
 
 func use(need Condition, used map[string]bool) {
+	walk(need, func(c Condition) {
+		switch c := c.(type) {
+		case *Same:
+			used[c.Value] = true
+		case *Spread:
+			used[c.Value] = true
+		case *Share:
+			used[c.Value] = true
+		case *Overlap:
+			used[c.Value], used[c.Other] = true, true
+		case *Holders:
+			used[c.Value] = true
+		case *Total:
+			used[c.Value] = true
+		case *Gap:
+			used[c.Value] = true
+		case *Latency:
+			used[c.Value] = true
+		case *Avoid:
+			used[c.Value], used[c.ID] = true, true
+		}
+	}, func(e Expression) {
+		switch e := e.(type) {
+		case *StatOf:
+			used[e.Value] = true
+		case *LatencyOf:
+			used[e.Value] = true
+		case *OddsOf:
+			used[e.Value], used[e.Deviation] = true, true
+		}
+	})
+}
+
+// walk calls with a condition, with those in it, and with the expressions that they compare.
+func walk(need Condition, with func(Condition), of func(Expression)) {
 	var all []Condition
+	with(need)
 	switch c := need.(type) {
-	case *Same:
-		used[c.Value] = true
-	case *Spread:
-		used[c.Value] = true
-	case *Share:
-		used[c.Value] = true
-	case *Overlap:
-		used[c.Value], used[c.Other] = true, true
-	case *Holders:
-		used[c.Value] = true
-	case *Total:
-		used[c.Value] = true
-	case *Gap:
-		used[c.Value] = true
 	case *Compare:
-		useIn(c.Left, used)
-		useIn(c.Right, used)
-	case *Latency:
-		used[c.Value] = true
-	case *Avoid:
-		used[c.Value], used[c.ID] = true, true
+		walkIn(c.Left, of)
+		walkIn(c.Right, of)
 	case *All:
 		all = c.Of
 	case *AnyOf:
@@ -50,28 +68,24 @@ func use(need Condition, used map[string]bool) {
 	case *One:
 		all = c.Of
 	case *Not:
-		use(c.Of, used)
+		all = []Condition{c.Of}
 	}
 	for _, c := range all {
-		use(c, used)
+		walk(c, with, of)
 	}
 }
 
-func useIn(e Expression, used map[string]bool) {
+// walkIn calls with an expression and those in it.
+func walkIn(e Expression, with func(Expression)) {
+	with(e)
 	switch e := e.(type) {
-	case *StatOf:
-		used[e.Value] = true
 	case *Reduce:
-		useIn(e.Of, used)
+		walkIn(e.Of, with)
 	case *Arithmetic:
-		useIn(e.Left, used)
-		useIn(e.Right, used)
+		walkIn(e.Left, with)
+		walkIn(e.Right, with)
 	case *Abs:
-		useIn(e.Of, used)
-	case *LatencyOf:
-		used[e.Value] = true
-	case *OddsOf:
-		used[e.Value], used[e.Deviation] = true, true
+		walkIn(e.Of, with)
 	}
 }
 
@@ -82,51 +96,26 @@ func Natural(r *Rules) map[string]bool {
 	if v := r.ValueOf(r.RoleValue); v != nil && v.Kind == Map {
 		natural[r.RoleValue] = true
 	}
+	condition := func(c Condition) {
+		if c, is := c.(*Latency); is {
+			natural[c.Value] = true
+		}
+	}
+	expression := func(e Expression) {
+		switch e := e.(type) {
+		case *LatencyOf:
+			natural[e.Value] = true
+		case *OddsOf:
+			natural[e.Deviation] = true
+		}
+	}
 	for _, rule := range r.Rules {
-		naturalIn(rule.Need, natural)
+		walk(rule.Need, condition, expression)
 	}
 	for _, p := range r.Prefer {
-		naturalIn(p.Need, natural)
-		naturalOf(p.Amount, natural)
+		walk(p.Need, condition, expression)
+		walkIn(p.Amount, expression)
 	}
 	delete(natural, "")
 	return natural
-}
-
-func naturalIn(need Condition, natural map[string]bool) {
-	var all []Condition
-	switch c := need.(type) {
-	case *Compare:
-		naturalOf(c.Left, natural)
-		naturalOf(c.Right, natural)
-	case *Latency:
-		natural[c.Value] = true
-	case *All:
-		all = c.Of
-	case *AnyOf:
-		all = c.Of
-	case *One:
-		all = c.Of
-	case *Not:
-		naturalIn(c.Of, natural)
-	}
-	for _, c := range all {
-		naturalIn(c, natural)
-	}
-}
-
-func naturalOf(e Expression, natural map[string]bool) {
-	switch e := e.(type) {
-	case *Reduce:
-		naturalOf(e.Of, natural)
-	case *Arithmetic:
-		naturalOf(e.Left, natural)
-		naturalOf(e.Right, natural)
-	case *Abs:
-		naturalOf(e.Of, natural)
-	case *LatencyOf:
-		natural[e.Value] = true
-	case *OddsOf:
-		natural[e.Deviation] = true
-	}
 }

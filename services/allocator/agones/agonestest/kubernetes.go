@@ -221,15 +221,19 @@ func (c *Cluster) Allocate(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(object)
 }
 
+func (s *GameServer) addresses() []map[string]any {
+	return []map[string]any{
+		{"type": "ExternalIP", "address": s.Address}, {"type": "InternalIP", "address": "192.168.0.1"},
+		{"type": "ExternalDNS", "address": s.Name + ".example.com"},
+		{"type": "ExternalIP", "address": "2001:db8::7"},
+	}
+}
+
 func (s *GameServer) status() map[string]any {
 	status := map[string]any{
 		"address": s.Address, "nodeName": "node-1",
-		"ports": []map[string]any{{"name": "default", "port": s.Port}, {"name": "query", "port": s.Port + 1000}},
-		"addresses": []map[string]any{
-			{"type": "ExternalIP", "address": s.Address}, {"type": "InternalIP", "address": "192.168.0.1"},
-			{"type": "ExternalDNS", "address": s.Name + ".example.com"},
-			{"type": "ExternalIP", "address": "2001:db8::7"},
-		},
+		"ports":     []map[string]any{{"name": "default", "port": s.Port}, {"name": "query", "port": s.Port + 1000}},
+		"addresses": s.addresses(),
 	}
 	if s.Capacity > 0 {
 		status["counters"] = map[string]any{"rooms": map[string]int{"count": s.Count, "capacity": s.Capacity}}

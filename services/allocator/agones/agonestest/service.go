@@ -142,14 +142,10 @@ func (c *Cluster) answer(w http.ResponseWriter, o outcome, s *GameServer) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"gameServerName": s.Name, "address": s.Address, "nodeName": "node-1", "source": "local",
-			"ports": []map[string]any{{"name": "default", "port": s.Port}, {"name": "query", "port": s.Port + 1000}},
-			"addresses": []map[string]any{
-				{"type": "ExternalIP", "address": s.Address}, {"type": "InternalIP", "address": "192.168.0.1"},
-				{"type": "ExternalDNS", "address": s.Name + ".example.com"},
-				{"type": "ExternalIP", "address": "2001:db8::7"},
-			},
-			"metadata": map[string]any{"labels": s.Labels, "annotations": s.Annotations},
-			"counters": s.counters(), "lists": s.lists(),
+			"ports":     []map[string]any{{"name": "default", "port": s.Port}, {"name": "query", "port": s.Port + 1000}},
+			"addresses": s.addresses(),
+			"metadata":  map[string]any{"labels": s.Labels, "annotations": s.Annotations},
+			"counters":  s.counters(), "lists": s.lists(),
 		})
 	}
 }
