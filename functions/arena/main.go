@@ -76,7 +76,7 @@ func (l *line) group(from, most int) group {
 		if l.window[at] < narrowest { // min and max would be calls in WebAssembly
 			narrowest = l.window[at]
 		}
-		if value-g.first > narrowest {
+		if !(waiting.Excess(narrowest, g.first, value) >= 0) {
 			break
 		}
 		g.last, g.narrowest, g.sum = value, narrowest, g.sum+l.window[at]*float64(size)
@@ -145,7 +145,7 @@ func front[T any](list []T, places []int) {
 // propose proposes a game. Its backfill ticket says how many more players it takes.
 func propose(r *matchfn.Run, rules *rules, g *group, numbers []uint32) {
 	n := float64(g.players)
-	p := r.Propose(g.sum/n-(g.last-g.first), numbers...).
+	p := r.Propose(max(0, g.sum/n-(g.last-g.first)), numbers...).
 		MatchProperties(append(strconv.AppendInt([]byte(`{"places":`), int64(rules.players), 10), '}'))
 	if rules.measure {
 		p.Measure("gap", g.last-g.first)

@@ -11,6 +11,7 @@ import (
 
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/rounding"
 )
 
 // Fill proposes to each game, the oldest first, the nearest tickets. To a game without the attribute it proposes the
@@ -139,8 +140,9 @@ func newLine(c *column) *line {
 	l.tickets, l.values = waiting.Sorted(c.tickets, c.rules.Values(c.r, c.sizes))
 	l.windows = c.rules.Window.AfterEach(matchfn.Gather(c.r.Wait(), l.tickets))
 	n := len(l.tickets)
-	l.low = newTree(n, func(i int) float64 { return l.values[i] - l.windows[i] })
-	l.high = newTree(n, func(i int) float64 { return -l.values[n-1-i] - l.windows[n-1-i] })
+	reach := func(i int) float64 { return l.windows[i] + rounding.Of(math.Abs(l.values[i])+l.windows[i]) }
+	l.low = newTree(n, func(i int) float64 { return l.values[i] - reach(i) })
+	l.high = newTree(n, func(i int) float64 { return -l.values[n-1-i] - reach(n-1-i) })
 	return l
 }
 
@@ -172,8 +174,8 @@ func (l *line) nearest(at float64, seats *waiting.Seats) (chosen []uint32, score
 		} else {
 			below++
 		}
-		ticket, window := l.tickets[place], l.windows[place]
-		if gap > window {
+		ticket, excess := l.tickets[place], waiting.Excess(l.windows[place], l.values[place], at)
+		if !(excess >= 0) {
 			continue // after rounding
 		}
 		size := waiting.Size(l.sizes, ticket)
@@ -182,7 +184,7 @@ func (l *line) nearest(at float64, seats *waiting.Seats) (chosen []uint32, score
 				continue
 			}
 			chosen = append(chosen, ticket)
-			score += (window - gap) * float64(size)
+			score += excess * float64(size)
 		}
 		l.low.drop(place)
 		l.high.drop(n - 1 - place)

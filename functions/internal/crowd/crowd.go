@@ -191,17 +191,17 @@ func (c *Crowd) Expire(r *matchfn.Run) {
 	}
 }
 
-// Reaches is how many milliseconds after its creation a ticket's window reaches a distance, +Inf for never. It is never
-// too late, and a little too early.
-func (c *Crowd) Reaches(distance float64) float64 {
+// Reaches is how many milliseconds after its creation a ticket's window reaches from one value to another, +Inf for
+// never. It is never too late, and a little too early.
+func (c *Crowd) Reaches(from, to float64) float64 {
 	w := &c.rules.Window
 	switch {
-	case distance <= w.Start:
+	case waiting.Excess(w.Start, from, to) >= 0:
 		return 0
-	case distance > w.Most || w.Widen <= 0:
+	case !(waiting.Excess(w.Most, from, to) >= 0) || w.Widen <= 0:
 		return math.Inf(1)
 	}
-	after := (distance - w.Start) / w.Widen * 1000
+	after := (math.Abs(from-to) - w.Start) / w.Widen * 1000
 	return after - margin - after*1e-9
 }
 
@@ -230,7 +230,7 @@ func (c *Crowd) Nearest(at float64, seats *waiting.Seats) (chosen []uint32, scor
 				continue
 			}
 			chosen = append(chosen, p.Number)
-			sum += (c.Window(p.Created) - math.Abs(p.Value-at)) * float64(p.Size)
+			sum += waiting.Excess(c.Window(p.Created), p.Value, at) * float64(p.Size)
 		}
 		if seats.Left() == 0 || all {
 			if len(chosen) > 0 {
@@ -249,9 +249,9 @@ func (c *Crowd) reaching(at float64, n, most int, down bool) (found []Place) {
 		places := b.places
 		widest := c.Window(b.oldest)
 		if down {
-			if at-places[len(places)-1].Value <= widest {
+			if waiting.Excess(widest, min(places[len(places)-1].Value, at), at) >= 0 {
 				for k := len(places) - 1; k >= 0; k-- {
-					if p := places[k]; p.Value < at && at-p.Value <= c.Window(p.Created) && int(p.Size) <= most {
+					if p := places[k]; p.Value < at && int(p.Size) <= most && waiting.Excess(c.Window(p.Created), p.Value, at) >= 0 {
 						if found = append(found, p); len(found) == n {
 							return found
 						}
@@ -261,9 +261,9 @@ func (c *Crowd) reaching(at float64, n, most int, down bool) (found []Place) {
 			i--
 			continue
 		}
-		if places[0].Value-at <= widest {
+		if waiting.Excess(widest, max(places[0].Value, at), at) >= 0 {
 			for _, p := range places {
-				if p.Value >= at && p.Value-at <= c.Window(p.Created) && int(p.Size) <= most {
+				if p.Value >= at && int(p.Size) <= most && waiting.Excess(c.Window(p.Created), p.Value, at) >= 0 {
 					if found = append(found, p); len(found) == n {
 						return found
 					}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/rounding"
 )
 
 // Rules are common settings. The functions' README.md files describe them.
@@ -178,4 +179,14 @@ func Expire(r *matchfn.Run, timeout float64, tickets []uint32, matched []bool) {
 			r.Propose(-1, t).Error("PoolTimeout")
 		}
 	}
+}
+
+// Excess returns by how much a window exceeds the distance of two values; it is less than 0 if the window does not
+// reach from one to the other. As in rules, decimals that are exactly as far apart as the window are within it.
+func Excess(window, a, b float64) float64 {
+	excess := window - math.Abs(a-b)
+	if excess < 0 && excess >= -rounding.Of(max(math.Abs(a), math.Abs(b))) {
+		return 0
+	}
+	return excess
 }
