@@ -126,7 +126,7 @@ func (m *matcher) openAll(r *matchfn.Run) {
 				continue
 			}
 			front(left[i:], g.places)
-			propose(r, &m.rules, &g, g.tickets)
+			propose(r, &m.rules, &g, c.IDs)
 			for _, number := range g.tickets {
 				c.Lose(number)
 			}
@@ -170,7 +170,7 @@ func (m *matcher) openSome(r *matchfn.Run) {
 				return len(line) < m.rules.players
 			})
 			if g := m.group(line); m.rules.opens(g.players, g.wait) {
-				propose(r, &m.rules, &g, g.tickets)
+				propose(r, &m.rules, &g, c.IDs)
 				for _, number := range g.tickets {
 					c.Forget(number)
 				}

@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 )
 
-var _ = matchfn.RegisterMatcher(begin, waiting.Declare()...)
+var _ = matchfn.RegisterMatcher(begin, waiting.Declare(matchfn.PlayerIDsWith("refill"))...)
 
 func main() {}
 
@@ -70,22 +70,26 @@ func (m *matcher) once(r *matchfn.Run) error {
 	sizes := waiting.Sizes(r)
 	value := m.rules.Values(r, sizes)
 	l := newLine(&m.rules, tickets, value, r.Wait())
+	ids := waiting.IDsOf(r)
 	l.pair(func(score float64, a, b uint32) {
-		m.propose(r, score, a, b, value[a], value[b], waiting.Size(sizes, a)+waiting.Size(sizes, b))
+		m.propose(r, score, a, b, value[a], value[b], waiting.Size(sizes, a)+waiting.Size(sizes, b),
+			func(t uint32) string { return waiting.In(ids, t) })
 		matched[a], matched[b] = true, true
 	})
 	waiting.Expire(r, m.rules.Timeout, tickets, matched)
 	return nil
 }
 
-func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32, low, high float64, players uint32) {
+func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32, low, high float64, players uint32,
+	ids func(ticket uint32) string) {
 	p := r.Propose(score, a, b)
 	if m.rules.measure {
 		p.Measure("gap", math.Abs(high-low))
 	}
 	if m.rules.refill {
 		p.MatchProperties(append(strconv.AppendUint([]byte(`{"places":`), uint64(players), 10), '}'))
-		p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(m.rules.Attribute, (low+high)/2)
+		game := p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(m.rules.Attribute, (low+high)/2)
+		waiting.Seat(game, nil, []uint32{a, b}, ids)
 	}
 }
 
@@ -206,7 +210,7 @@ func (m *matcher) pair(r *matchfn.Run, numbers []uint32) *line {
 	}
 	l := newLine(&m.rules, places, value, wait)
 	l.pair(func(score float64, a, b uint32) {
-		m.propose(r, score, numbers[a], numbers[b], value[a], value[b], c.Players(numbers[a])+c.Players(numbers[b]))
+		m.propose(r, score, numbers[a], numbers[b], value[a], value[b], c.Players(numbers[a])+c.Players(numbers[b]), c.IDs)
 		c.Lose(numbers[a])
 		c.Lose(numbers[b])
 	})

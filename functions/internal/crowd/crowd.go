@@ -18,6 +18,7 @@ type Crowd struct {
 	rules   *waiting.Rules
 	tickets []Ticket // by number
 	roles   []string // of their players, by number; nil if they do not matter
+	ids     []string // of their players, by number; nil if they are not read
 	size    int
 	late    Queue // by when tickets have waited for the timeout
 	now     float64
@@ -79,10 +80,7 @@ func (c *Crowd) Take(r *matchfn.Run) (fresh, games []uint32) {
 	if n := int(first) + r.Tickets(); n > len(c.tickets) {
 		c.tickets = append(c.tickets, make([]Ticket, n-len(c.tickets))...)
 	}
-	if roles := c.rules.RolesOf(r); roles != nil {
-		c.roles = append(append(c.roles[:min(len(c.roles), int(first))], make([]string, max(0, int(first)-len(c.roles)))...),
-			roles...)
-	}
+	c.roles, c.ids = grown(c.roles, first, c.rules.RolesOf(r)), grown(c.ids, first, waiting.IDsOf(r))
 	for i, at := range fresh {
 		number := first + at
 		fresh[i] = number
@@ -95,6 +93,22 @@ func (c *Crowd) Take(r *matchfn.Run) (fresh, games []uint32) {
 	}
 	c.size += len(fresh)
 	return fresh, games
+}
+
+// grown is a list with what is new from a number on; nil is nothing.
+func grown(list []string, first uint32, fresh []string) []string {
+	if fresh == nil {
+		return list
+	}
+	return append(append(list[:min(len(list), int(first))], make([]string, max(0, int(first)-len(list)))...), fresh...)
+}
+
+// IDs are the ids of a ticket's players, one a line.
+func (c *Crowd) IDs(number uint32) string {
+	if int(number) >= len(c.ids) {
+		return ""
+	}
+	return c.ids[number]
 }
 
 // margin is more than the error of computed times, in milliseconds.
@@ -226,7 +240,7 @@ func (c *Crowd) Nearest(at float64, seats *waiting.Seats) (chosen []uint32, scor
 			} else {
 				p, above = above[0], above[1:]
 			}
-			if !seats.Take(p.Number, p.Size, waiting.RolesIn(c.roles, p.Number)) {
+			if !seats.Take(p.Number, p.Size, waiting.In(c.roles, p.Number), c.IDs(p.Number)) {
 				continue
 			}
 			chosen = append(chosen, p.Number)
@@ -292,7 +306,7 @@ func (c *Crowd) Longest(seats *waiting.Seats) (chosen []uint32) {
 	seats.Begin()
 	for _, number := range c.All() {
 		if size := c.tickets[number].Size; c.rules.Takes(size) &&
-			seats.Take(number, size, waiting.RolesIn(c.roles, number)) {
+			seats.Take(number, size, waiting.In(c.roles, number), c.IDs(number)) {
 			chosen = append(chosen, number)
 		}
 		if seats.Left() == 0 {

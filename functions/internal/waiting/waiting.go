@@ -28,10 +28,12 @@ func (r *Rules) Takes(players uint32) bool { return r.Least <= players && player
 // DefaultAttribute is compared if the settings name no other.
 const DefaultAttribute = "skill"
 
-// Declare says what the functions read of tickets and running games.
-func Declare() []matchfn.Option {
+// Declare says what the functions read of tickets and running games. ids is whether or when they read ids of players,
+// who are in games that they open.
+func Declare(ids matchfn.Option) []matchfn.Option {
 	return []matchfn.Option{
-		matchfn.Attributes(DefaultAttribute, Open), matchfn.AttributesNamedBy("attribute"), matchfn.Properties(),
+		ids,
+		matchfn.Attributes(DefaultAttribute, Open), matchfn.AttributesNamedBy("attribute"), matchfn.Properties(Inside),
 		matchfn.Players(DefaultRole), matchfn.PlayerAttributesNamedBy("role"), matchfn.BackfillPlayers(),
 	}
 }
