@@ -99,7 +99,7 @@ func (s *Store) putConfig(
 			"max_segments", limits.Segments,
 			"max_bytes", limits.Bytes,
 			"queue", c.GetQueue(),
-			"unserved_event", s.encodeEvent(unservedEvent(c.GetId(), "changed")),
+			"unserved_event", s.encodeEvent(unservedEvent(c.GetId(), "changed", c.GetChangedBy())),
 			"mode", mode)
 		put.args = append(put.args, counted...)
 		reply, err := s.run(ctx, put)
@@ -247,7 +247,7 @@ func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected i
 		"lower_id", strings.ToLower(id),
 		"expected", expectation(expected),
 		"deleted_by", by,
-		"unserved_event", s.encodeEvent(unservedEvent(id, "deleted"))))
+		"unserved_event", s.encodeEvent(unservedEvent(id, "deleted", by))))
 	if err != nil {
 		return false, err
 	}
