@@ -149,8 +149,9 @@ func (w *world) text(t *testing.T, path string) string {
 // page is an answer with events.
 type page struct {
 	Events []struct {
-		ID, Kind, Reason, Match string
-		Tickets                 []string
+		ID, Kind, Reason, Match, By string
+		Score                       *float64
+		Tickets                     []string
 	}
 	Next string
 	More bool
