@@ -206,7 +206,7 @@ func (a *accelByte) options(pivot int, pool []ticket, tickets []int, sure bool) 
 				for _, o := range []int{pivot, t} {
 					for _, other := range tickets {
 						one := o == pivot && other == t || o == t && other == pivot || sure
-						if one && !slices.Contains(of(o, name), any(pool[other].players[0].attributes["current_platform"])) &&
+						if one && !slices.Contains(of(o, name), pool[other].players[0].attributes["current_platform"]) &&
 							(sure || o != other) {
 							return false
 						}

@@ -138,7 +138,7 @@ func (p *pool) refusals(source Source, t uint32) (reasons []Reason) {
 	}
 	for i := range p.columns {
 		if c := &p.columns[i]; c.must && p.lacks(i, t) {
-			reason := Reason{Ticket: t, Kind: ValueMissing, Name: c.value.Name}
+			reason := Reason{Ticket: t, Kind: ValueMissing, Name: c.value.From}
 			if isOfOtherKind(source, t, c.value) {
 				reason.Kind, reason.Of = OtherKind, c.value.Kind
 			}

@@ -75,6 +75,20 @@ func TestTicketsThatAreTooLargeDoNotCount(t *testing.T) {
 	}
 }
 
+// What a player lacks is called as clients send it, not as an import calls the value.
+func TestSaysWhatPlayersLackAsClientsSendIt(t *testing.T) {
+	const settings = `{"flexmatch": {"ruleLanguageVersion": "1.0",
+		"playerAttributes": [{"name": "skill", "type": "number"}],
+		"teams": [{"name": "t", "minPlayers": 2, "maxPlayers": 2}],
+		"rules": [{"name": "near", "type": "distanceSort", "sortDirection": "ascending", "sortAttribute": "skill"}]}}`
+	explanations, err := fake.Explain(function, fake.Request{
+		Settings: settings, Asked: []uint32{0}, Tickets: make([]fake.Ticket, 2),
+	})
+	if err != nil || len(explanations) == 0 || explanations[0].Reason != "a player has no skill" {
+		t.Errorf("%+v, %v", explanations, err)
+	}
+}
+
 // Who does not join a running game is told what stops him.
 func TestSaysWhyTicketsDoNotJoinGames(t *testing.T) {
 	const settings = `{"values": {"skill": "number", "mode": "string"},

@@ -343,7 +343,14 @@ func (r *Reader) Open(n *document.Node, name string, around []string, beside ...
 			o := r.Object(n)
 			o.Get(around...)
 			o.Done(append(beside, name)...)
-			n = inner
+			if n = inner; n.Kind == document.String {
+				text, err := Parse([]byte(n.Text))
+				if err != nil {
+					r.Fail(n, "in the text: %v", err)
+					return n, called
+				}
+				n = text
+			}
 		}
 	}
 	return n, called

@@ -137,9 +137,12 @@ func TestSingleValuesAndTexts(t *testing.T) {
 		fmt.Sprintf(roles, `[{"name": "b", "min": 1, "max": 2}]`))
 }
 
+// oneLine returns a file without its line breaks.
+func oneLine(file string) string { return strings.Join(strings.Fields(file), " ") }
+
 // Files may be what an API answers, as it is.
 func TestAnswersOfAPIs(t *testing.T) {
-	text := strconv.Quote(strings.Join(strings.Fields(flexFile), " "))
+	text := strconv.Quote(oneLine(flexFile))
 	for _, c := range []struct{ language, file, around string }{
 		{origin.FlexMatch, flexFile, `{"RuleSets": [{"RuleSetName": "x", "RuleSetArn": "arn", "RuleSetBody": ` + text + `,
 			"CreationTime": 1700000000.5}], "NextToken": "y"}`},
@@ -165,6 +168,8 @@ func TestAnswersOfAPIs(t *testing.T) {
 			t.Errorf("%s: %q is guessed of %s", c.language, got, c.around)
 		}
 	}
+	same(t, origin.AccelByte, `{"name": "", "rule_set": `+strconv.Quote(oneLine(accelByteFile))+`}`, accelByteFile)
+	same(t, origin.PlayFab, `{"data": {"MatchmakingQueue": `+strconv.Quote(oneLine(playFabFile))+`}}`, playFabFile)
 	for _, c := range []struct{ language, text, want string }{
 		{origin.FlexMatch, `{"RuleSets": [{"RuleSetName": "a"}, {"RuleSetName": "b"}]}`, `keep one of "a", "b"`},
 		{origin.FlexMatch, `{"Resources": {}}`, "there is no resource of the type AWS::GameLift::MatchmakingRuleSet"},

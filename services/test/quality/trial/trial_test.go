@@ -47,8 +47,8 @@ func play(t *testing.T, w world.World, name engine.Name, seed uint64) *trial.Mea
 	return m
 }
 
-// outcome is what an engine did with a small world of several seeds: means of the spreads and gaps, the 90 % quantile of
-// the waits of all and of those at the ends of the crowd, and how many left.
+// outcome is what an engine did with a small world of several seeds: means of the spreads and gaps, the 90 % quantile
+// of the waits of all and of those at the ends of the crowd, and how many left.
 type outcome struct{ spread, gap, wait, ends, left float64 }
 
 // outcomeOf plays a small world of so many seeds. One seed says little: which tickets are left for later matches is
