@@ -30,7 +30,7 @@ func (s *service) refuse(ctx context.Context, project string, m *pb.Match, err e
 		s.Log.WarnContext(ctx, "noting that there are no servers", "project", project, "match", m.GetId(), "error", err)
 	} else if told {
 		s.Log.WarnContext(ctx, "hosting has no server: until it has one, tickets of matches for it wait",
-			"project", project, "config", m.GetConfig(), "profile", t.Profile, "fleet", t.Fleet, "region", t.Region,
+			"project", project, "config", m.GetConfig(), "profile", t.Profile, "fleet", t.Fleet,
 			"reason", f.reason, "detail", f.detail)
 	}
 }

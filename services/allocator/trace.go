@@ -35,7 +35,7 @@ func (s *service) traceMatch(
 		span.SetAttributes(
 			attribute.String("matchmaker.project", project), attribute.String("matchmaker.config", m.GetConfig()),
 			attribute.String("matchmaker.match", m.GetId()), attribute.Int("matchmaker.attempt", attempt),
-			attribute.String("matchmaker.fleet", h.Fleet), attribute.String("matchmaker.region", h.Region),
+			attribute.String("matchmaker.fleet", h.Fleet), // the region may be a text of clients
 			s.providerOf(project, h),
 		)
 	}

@@ -3,6 +3,8 @@ package allocator_test
 import (
 	"bytes"
 	"log/slog"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -172,5 +174,27 @@ func TestDeallocationsAreTraced(t *testing.T) {
 	}
 	if !log.HasLine("a server could not be deallocated", "trace_id="+first.SpanContext().TraceID().String()) {
 		t.Errorf("the log names no trace:\n%s", log)
+	}
+}
+
+// TestRegionIsInNoLogAndNoTrace: it may be a text of clients.
+func TestRegionIsInNoLogAndNoTrace(t *testing.T) {
+	var calls atomic.Int32
+	w, spans, log := observed(t, &script{allocate: func(int, *provider.Request) (provider.Result, error) {
+		if calls.Add(1) == 1 {
+			return provider.Result{}, provider.Fail(provider.FleetEmpty, "no server is free")
+		}
+		return provider.Result{}, provider.Fail(provider.Refused, "no such fleet")
+	}})
+	w.region = "what-a-client-says"
+	w.claimSampled(spans, "refused", "a", "b")
+	if _, err := w.bus.EnqueueMatches(t.Context(), project, []string{"refused"}); err != nil {
+		t.Fatal(err)
+	}
+	w.result("a")
+	spans.Wait("allocate")
+	if !log.HasLine("hosting has no server") || !log.HasLine("no server for a match") ||
+		strings.Contains(log.String(), w.region) || strings.Contains(spans.String(), w.region) {
+		t.Errorf("what the client says is told, or a line is missing:\n%s\n%s", log, spans)
 	}
 }

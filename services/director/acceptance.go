@@ -33,8 +33,10 @@ func (m *maintenance) endAcceptances(ctx context.Context) {
 	m.assign(ctx, unhosted)
 	m.propose(ctx, filling)
 	if len(ended.Failed) > 0 {
-		m.log.DebugContext(ctx, "matches were not accepted", "matches", len(ended.Failed), "tickets", len(ended.Ended))
-		m.Bus.NotifyResults(ctx, m.project, ended.Ended, nil)
+		m.log.DebugContext(ctx, "matches were not accepted", "matches", len(ended.Failed), "declined",
+			len(ended.Declined), "silent", len(ended.Silent))
+		m.Bus.NotifyEnded(ctx, m.project, ended.Declined, "declined")
+		m.Bus.NotifyEnded(ctx, m.project, ended.Silent, "silent")
 	}
 	if ended.Position > 0 || ended.More {
 		m.inbox.poke(&pb.Poke{Position: ended.Position, Answered: ended.More && err == nil})

@@ -98,6 +98,7 @@ type Bus interface {
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
 	EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error)
 	NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment)
+	NotifyEnded(ctx context.Context, project string, tickets []string, reason string)
 }
 
 // service is one replica.

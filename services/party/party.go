@@ -411,7 +411,7 @@ func (s *service) change(
 		s.Bus.Poke(ctx, project, &pb.Poke{Answered: true})
 	}
 	if ended.Ticket != "" {
-		s.Bus.NotifyAssigned(ctx, project, []string{ended.Ticket})
+		s.Bus.NotifyEnded(ctx, project, []string{ended.Ticket}, "deleted")
 	}
 	changed := &pb.PartyChanged{Party: id}
 	for _, player := range before {

@@ -226,7 +226,7 @@ func (s *service) eraseTicket(ctx context.Context, project, id, player string) e
 		if declined {
 			s.Bus.Poke(ctx, project, &pb.Poke{Answered: true})
 		}
-		s.Bus.NotifyAssigned(ctx, project, []string{id})
+		s.Bus.NotifyEnded(ctx, project, []string{id}, "deleted")
 		if !shared {
 			return nil
 		}

@@ -62,7 +62,7 @@ type Bus interface {
 	OnParty(handle func(project string, changed *pb.PartyChanged)) (bus.Subscription, error)
 	PokeTickets(ctx context.Context, project string, position uint64)
 	Poke(ctx context.Context, project string, p *pb.Poke)
-	NotifyAssigned(ctx context.Context, project string, tickets []string)
+	NotifyEnded(ctx context.Context, project string, tickets []string, reason string)
 }
 
 type service struct {

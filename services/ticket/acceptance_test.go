@@ -184,7 +184,7 @@ func TestStreamTellsOfAnAcceptance(t *testing.T) {
 	again := r.open(t, 1, ada, "Last-Event-ID", second.id) // what the client knows is not told again
 	r.answer(t, player("ada"), ada, `{"match":"m","accept":false}`, http.StatusNoContent)
 	ended, err := r.store.EndAcceptances(t.Context(), "demo", endings)
-	if must(t, err); len(ended.Ended) != 1 {
+	if must(t, err); len(ended.Ended()) != 1 {
 		t.Fatalf("ended: %+v", ended)
 	}
 	r.happens(t, &pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: "declined", Match: "m", Tickets: []string{ada}})

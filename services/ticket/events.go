@@ -122,16 +122,24 @@ func (w *waiters) tell(project string, e *pb.Event) {
 	}
 }
 
+// knowsEnd tells whether it is known why the ticket is gone.
+func (w *waiter) knowsEnd() bool {
+	said := w.notified.Load()
+	return w.end.Load() != nil || said != nil && *said != ""
+}
+
 // reason is why a ticket is gone, as far as it is known. Who deletes a ticket notifies, and so does who ends those of
-// an acceptance; an expiry does not.
+// an acceptance; an expiry does not. Processes of earlier versions do not say why.
 func (w *waiter) reason(asked bool) string {
-	e := w.end.Load()
+	e, said := w.end.Load(), w.notified.Load()
 	switch {
 	case e.GetKind() == pb.Event_KIND_EXPIRED && e.GetReason() != "read":
 		return e.GetReason() // abandoned, unserved, declined or silent
 	case e.GetKind() == pb.Event_KIND_EXPIRED:
 		return "expired"
-	case e != nil, w.notified.Load() && !asked:
+	case e == nil && w.knowsEnd():
+		return *said
+	case e != nil, said != nil && !asked:
 		return "deleted"
 	}
 	return "gone"

@@ -91,7 +91,7 @@ func (s *service) store(ctx context.Context, project string, settings *pb.Projec
 		s.players.count(ctx, project, body)
 	}
 	if len(created.Ended) > 0 {
-		s.Bus.NotifyAssigned(ctx, project, created.Ended) // requests that wait for them learn that they are gone
+		s.Bus.NotifyEnded(ctx, project, created.Ended, "deleted")
 	}
 	return created.ID, err
 }
@@ -275,7 +275,7 @@ func (s *service) delete(c echo.Context) error {
 	if declined {
 		s.Bus.Poke(ctx, project, &pb.Poke{Answered: true})
 	}
-	s.Bus.NotifyAssigned(ctx, project, []string{id}) // requests that wait for it learn that it is gone
+	s.Bus.NotifyEnded(ctx, project, []string{id}, "deleted")
 	return c.NoContent(http.StatusOK)
 }
 

@@ -62,6 +62,7 @@ type Bus interface {
 	PokeTickets(ctx context.Context, project string, position uint64)
 	Poke(ctx context.Context, project string, p *pb.Poke)
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
+	NotifyEnded(ctx context.Context, project string, tickets []string, reason string)
 	OnEvents(project string, handle func(*pb.Events)) (bus.Subscription, error)
 	TicketHeartbeat(ctx context.Context) error
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)

@@ -122,7 +122,7 @@ func (s *follower) run(t *state.Ticket) (end string) {
 		switch {
 		case err == nil:
 			t = next
-			s.waiter.notified.Store(false) // of a match that asks its players
+			s.waiter.notified.Store(nil) // of a match that asks its players
 		case s.ctx.Err() != nil:
 			return stream.Left
 		case problem.KindOf(err) == problem.NotFound:
@@ -196,11 +196,12 @@ func (s *follower) tell(t *state.Ticket) error {
 	return nil
 }
 
-// tellEnd tells why the ticket is gone. The event that says it comes after the wake-up.
+// tellEnd tells why the ticket is gone. Where no wake-up said it, since the ticket expired or the wake-up was lost, an
+// event soon does.
 func (s *follower) tellEnd() string {
 	w := s.waiter
 	if s.events.follows(s.project) {
-		s.out.Await(w.woken.C(), func() bool { return w.end.Load() != nil })
+		s.out.Await(w.woken.C(), w.knowsEnd)
 	}
 	text := append(stream.Event(eventEnded, eventEnded),
 		`{"id":"`+s.ticket.Body.GetId()+`","reason":"`+w.reason(s.asked)+`"}`...)

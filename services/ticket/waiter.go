@@ -31,10 +31,11 @@ type waiter struct {
 	woken           notify.Signal
 	// result is that of the ticket, if a wake-up had it.
 	result atomic.Pointer[pb.Assignment]
-	// follows: events wake it, too. end is the event that ended the ticket, and notified that somebody was told to look.
+	// follows: events wake it, too. end is the event that ended the ticket, and notified that who waits was woken, with the
+	// reason if the ticket ended.
 	follows  bool
 	end      atomic.Pointer[pb.Event]
-	notified atomic.Bool
+	notified atomic.Pointer[string]
 	// asker is who reads the ticket.
 	asker asker
 	// match is that whose answers wake it; "" for none.
@@ -54,11 +55,12 @@ func (w *waiters) stop() { close(w.stopped) }
 func (w *waiters) wake(project string, a bus.Assigned) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	reason := a.Ended()
 	for i, id := range a.Tickets() {
 		for one := w.waiting[id]; one != nil; one = one.next {
 			if one.project == project {
 				one.result.Store(a.Result(i))
-				one.notified.Store(true)
+				one.notified.Store(&reason)
 				one.woken.Notify()
 			}
 		}

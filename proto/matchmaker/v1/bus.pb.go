@@ -1318,7 +1318,9 @@ type Assigned struct {
 	// so does an absent list.
 	Result []uint32 `protobuf:"varint,2,rep,packed,name=result,proto3" json:"result,omitempty"`
 	// results are Assignments. Tickets may share one.
-	Results       [][]byte `protobuf:"bytes,3,rep,name=results,proto3" json:"results,omitempty"`
+	Results [][]byte `protobuf:"bytes,3,rep,name=results,proto3" json:"results,omitempty"`
+	// ended is why the tickets ended without a result, for those who follow them; empty if they have one.
+	Ended         string `protobuf:"bytes,4,opt,name=ended,proto3" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1372,6 +1374,13 @@ func (x *Assigned) GetResults() [][]byte {
 		return x.Results
 	}
 	return nil
+}
+
+func (x *Assigned) GetEnded() string {
+	if x != nil {
+		return x.Ended
+	}
+	return ""
 }
 
 // TicketStatus is the heartbeat of a ticket service that can take the answers of players.
@@ -2228,11 +2237,12 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05match\x18\x02 \x01(\tR\x05match\x12\x12\n" +
 	"\x04more\x18\x03 \x03(\tR\x04more\x12\x1a\n" +
 	"\battempts\x18\x04 \x01(\x05R\battempts\x12\x12\n" +
-	"\x04wait\x18\x05 \x01(\x03R\x04wait\"V\n" +
+	"\x04wait\x18\x05 \x01(\x03R\x04wait\"l\n" +
 	"\bAssigned\x12\x18\n" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12\x16\n" +
 	"\x06result\x18\x02 \x03(\rR\x06result\x12\x18\n" +
-	"\aresults\x18\x03 \x03(\fR\aresults\"\x0e\n" +
+	"\aresults\x18\x03 \x03(\fR\aresults\x12\x14\n" +
+	"\x05ended\x18\x04 \x01(\tR\x05ended\"\x0e\n" +
 	"\fTicketStatus\"\xc6\x02\n" +
 	"\fRunnerStatus\x12\x16\n" +
 	"\x06runner\x18\x01 \x01(\tR\x06runner\x12;\n" +

@@ -111,6 +111,8 @@ func (p *Provider) allocationOf(r *provider.Request) (*allocation, error) {
 			return nil, provider.Fail(provider.Refused, "hosting: FleetId is missing, and the installation has no default")
 		case one.label == "" || one.value == "":
 			continue
+		case one.label == p.options.RegionLabel && !isLabelValue(one.value): // it may be a text of clients
+			return nil, provider.Fail(provider.Refused, "hosting: the region of the match cannot be the value of a label")
 		case !isLabelValue(one.value):
 			return nil, provider.Fail(provider.Refused, "hosting: %s %q cannot be the value of a label", one.field, one.value)
 		}

@@ -228,7 +228,7 @@ func (p *Provider) region(asked string) (string, error) {
 			provider.Refused, "hosting: the match function asks for no region, and the installation has no default",
 		)
 	case !plain(asked):
-		return "", provider.Fail(provider.Refused, "hosting: region %q is no id of a region", asked)
+		return "", provider.Fail(provider.Refused, "hosting: the region of the match is no id of a region")
 	}
 	return asked, nil
 }

@@ -245,7 +245,7 @@ func TestHostingThatMakesNoSense(t *testing.T) {
 		`Profile "" is no number`:       func(h *provider.Hosting) { h.Profile = "" },
 		"Access and Secret are missing": func(h *provider.Hosting) { h.Secret = "" },
 		"asks for no region":            func(*provider.Hosting) {},
-		`region "e u" is no id`:         func(h *provider.Hosting) { h.Region = "e u" },
+		"region of the match is no id":  func(h *provider.Hosting) { h.Region = "e u" },
 	} {
 		r := w.request("m")
 		if !strings.Contains(want, "region") {

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -24,8 +25,16 @@ func (b *Bus) NotifyAssigned(ctx context.Context, project string, tickets []stri
 	b.NotifyResults(ctx, project, tickets, nil)
 }
 
-// NotifyResults does the same for tickets whose results were written, in the order of the tickets. Requests whose own
-// read found the ticket waiting need not read again. A result that names an outcome is read: it is not complete.
+// NotifyEnded wakes the requests that wait for tickets that ended without a result, and says why.
+func (b *Bus) NotifyEnded(ctx context.Context, project string, tickets []string, reason string) {
+	for some := range slices.Chunk(tickets, assignedTickets) {
+		b.notify(ctx, assigned, project, &pb.Assigned{Tickets: some, Ended: reason})
+	}
+}
+
+// NotifyResults does the same as NotifyAssigned for tickets whose results were written, in the order of the tickets.
+// Requests whose own read found the ticket waiting need not read again. A result that names an outcome is read: it is
+// not complete.
 func (b *Bus) NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment) {
 	for len(tickets) > 0 {
 		m := AssignedMessage(tickets, results)
@@ -66,6 +75,9 @@ type Assigned struct{ Message *pb.Assigned }
 
 // Tickets have a result or never will have one.
 func (a Assigned) Tickets() []string { return a.Message.GetTickets() }
+
+// Ended is why the tickets ended without a result; "" if they have one, or nobody said.
+func (a Assigned) Ended() string { return a.Message.GetEnded() }
 
 // Result is that of a ticket, by its index; nil when it must be read.
 func (a Assigned) Result(i int) *pb.Assignment {

@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/textfile"
 )
 
 // connection is how the client is to behave, and who it says it is.
@@ -67,10 +69,10 @@ func (b *Bus) connection(o Options) ([]nats.Option, error) {
 		}))
 	}
 	if o.Server.Credentials != "" {
-		options = append(options, nats.UserCredentials(o.Server.Credentials))
+		options = append(options, credentials(o.Server.Credentials))
 	}
 	if o.Server.NKey != "" {
-		key, err := nats.NkeyOptionFromSeed(o.Server.NKey)
+		key, err := nkey(o.Server.NKey)
 		if err != nil {
 			return nil, problem.Wrap(problem.Invalid, err, "nats: %s holds no seed of a user's NKey", o.Server.NKey)
 		}
@@ -121,3 +123,58 @@ func explain(err error) string {
 }
 
 const notConnected = "the message bus is not connected"
+
+// credentials reads a credentials file for each connection: it may have been replaced.
+func credentials(file string) nats.Option {
+	read := func() (o nats.Options, err error) {
+		text, err := textfile.Read(file)
+		if err == nil {
+			err = nats.UserCredentialBytes(text)(&o)
+		}
+		return o, err
+	}
+	return nats.UserJWT(func() (string, error) {
+		o, err := read()
+		if err != nil {
+			return "", err
+		}
+		return o.UserJWT()
+	}, func(nonce []byte) ([]byte, error) {
+		o, err := read()
+		if err != nil {
+			return nil, err
+		}
+		return o.SignatureCB(nonce)
+	})
+}
+
+// nkey signs with the seed in a file.
+func nkey(file string) (nats.Option, error) {
+	read := func() (nkeys.KeyPair, error) {
+		text, err := textfile.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		return nkeys.ParseDecoratedNKey(text)
+	}
+	pair, err := read()
+	if err != nil {
+		return nil, err
+	}
+	defer pair.Wipe()
+	public, err := pair.PublicKey()
+	if err != nil {
+		return nil, err
+	}
+	if !nkeys.IsValidPublicUserKey(public) {
+		return nil, errors.New("it is not that of a user")
+	}
+	return nats.Nkey(public, func(nonce []byte) ([]byte, error) {
+		pair, err := read()
+		if err != nil {
+			return nil, err
+		}
+		defer pair.Wipe()
+		return pair.Sign(nonce)
+	}), nil
+}

@@ -129,14 +129,18 @@ type Acceptances struct {
 	// Accepted are matches that go on. They are in the outbox, but for those without hosting, which have to be ended, and
 	// those that ask for a running game, whose tickets have to be proposed to it.
 	Accepted []*pb.Match
-	// Failed are matches that ended, and Ended their tickets that did so too. The others wait again.
-	Failed []*pb.Match
-	Ended  []string
+	// Failed are matches that ended, and Declined and Silent their tickets that did so too, since a player declined or was
+	// silent. The others wait again.
+	Failed           []*pb.Match
+	Declined, Silent []string
 	// Position is the feed's position when tickets wait again, else 0.
 	Position uint64
 	// More is true when there may be more.
 	More bool
 }
+
+// Ended are the tickets that ended.
+func (a Acceptances) Ended() []string { return slices.Concat(a.Declined, a.Silent) }
 
 // AcceptanceTerms say how acceptances end.
 type AcceptanceTerms struct {
@@ -179,7 +183,8 @@ func (s *Store) EndAcceptances(
 	})
 	for _, one := range all {
 		ended.Accepted, ended.Failed = append(ended.Accepted, one.Accepted...), append(ended.Failed, one.Failed...)
-		ended.Ended, ended.Position = append(ended.Ended, one.Ended...), max(ended.Position, one.Position)
+		ended.Declined, ended.Silent = append(ended.Declined, one.Declined...), append(ended.Silent, one.Silent...)
+		ended.Position = max(ended.Position, one.Position)
 	}
 	return ended, err
 }
@@ -256,11 +261,12 @@ func (s *Store) endAcceptance(
 			return err
 		}
 		ended.Failed, ended.Position = append(ended.Failed, m), max(ended.Position, position)
-		if r, err = listOf(reply, 3); err != nil {
+		if r, err = listOf(reply, 4); err != nil {
 			return err
 		}
 		var in replied
-		ended.Ended = slices.Concat(ended.Ended, strings.Fields(in.text(r[2])))
+		ended.Declined = slices.Concat(ended.Declined, strings.Fields(in.text(r[2])))
+		ended.Silent = slices.Concat(ended.Silent, strings.Fields(in.text(r[3])))
 		return in.err
 	}
 	return nil

@@ -204,7 +204,7 @@ func TestFirstDeclineEndsTheAcceptance(t *testing.T) {
 					t.Fatalf("ended: %+v", ended)
 				}
 				isWaiting(t, s, c.waits...)
-				for _, id := range ended.Ended {
+				for _, id := range ended.Ended() {
 					_, err := s.Ticket(t.Context(), project, id)
 					kindOf(t, err, problem.NotFound)
 				}
@@ -261,7 +261,7 @@ func TestReplacedTicketEndsTheAcceptance(t *testing.T) {
 		if err != nil || !slices.Equal(made.Ended, []string{"old"}) {
 			t.Fatal(made, err)
 		}
-		if ended := endAcceptances(t, s); len(ended.Failed) != 1 || len(ended.Ended) > 0 {
+		if ended := endAcceptances(t, s); len(ended.Failed) != 1 || len(ended.Ended()) > 0 {
 			t.Fatalf("ended: %+v", ended)
 		}
 		isWaiting(t, s, "newer", "other")
@@ -364,8 +364,8 @@ func TestLargestAcceptance(t *testing.T) {
 			tickets = append(tickets, id)
 		}
 		mustClaim(t, s, terms, offer(revision, "m", tickets...))
-		if ended := endAcceptances(t, s.At(at(20))); len(ended.Failed) != 1 || len(ended.Ended) != len(tickets) {
-			t.Fatalf("%d tickets ended", len(ended.Ended))
+		if ended := endAcceptances(t, s.At(at(20))); len(ended.Failed) != 1 || len(ended.Ended()) != len(tickets) {
+			t.Fatalf("%d tickets ended", len(ended.Ended()))
 		}
 		for _, id := range tickets {
 			must(t, s.Creator(nil).Create(t.Context(), project, group(id, 0, id+"-1", id+"-2", id+"-3")))
@@ -439,14 +439,14 @@ func TestNobodyIsSilentWhoseAnswerMayBeLost(t *testing.T) {
 		}
 		look := state.AcceptanceTerms{Claim: 10 * time.Second, Watched: 20*time.Second - time.Millisecond, Limit: 10}
 		ended, err := s.At(at(20)).EndAcceptances(t.Context(), project, look)
-		if must(t, err); len(ended.Failed) != 2 || !slices.Equal(ended.Ended, []string{"c"}) {
+		if must(t, err); len(ended.Failed) != 2 || !slices.Equal(ended.Ended(), []string{"c"}) {
 			t.Fatalf("ended: %+v", ended)
 		}
 		isWaiting(t, s, "a", "b", "d")
 		mustClaim(t, s, terms, offer(revision, "m", "a", "b"))
 		look.Watched += time.Millisecond // as long as they were asked
 		ended, err = s.At(at(20)).EndAcceptances(t.Context(), project, look)
-		if must(t, err); len(ended.Failed) != 1 || !slices.Equal(ended.Ended, []string{"a", "b"}) {
+		if must(t, err); len(ended.Failed) != 1 || !slices.Equal(ended.Ended(), []string{"a", "b"}) {
 			t.Fatalf("ended: %+v", ended)
 		}
 	})

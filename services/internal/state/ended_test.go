@@ -63,7 +63,7 @@ func TestEndsAreTold(t *testing.T) {
 				mustClaim(t, s, terms, offer(revision, "m", "a"), offer(revision, "n", "plain"))
 				mustSay(t, s, true, false, "a", "bob")
 				must(t, second(s.AnswerMatch(t.Context(), project, state.Answer{Ticket: "plain", Match: "n"})))
-				if ended := endAcceptances(t, s.At(at(100))); !slices.Equal(ended.Ended, []string{"a", "plain"}) {
+				if ended := endAcceptances(t, s.At(at(100))); !slices.Equal(ended.Ended(), []string{"a", "plain"}) {
 					t.Fatalf("ended: %+v", ended)
 				}
 			}, []string{"claimed a", "claimed plain", "declined a player 2", "declined plain player 1",
@@ -211,7 +211,7 @@ func TestReplacedTicketIsTold(t *testing.T) {
 		mustClaim(t, s, terms, offer(revision, "m", "a2", "b1"))
 		make("a3", "ada")
 		ends(t, s, "a2", "replaced")
-		if ended := endAcceptances(t, s); len(ended.Failed) != 1 || len(ended.Ended) != 0 {
+		if ended := endAcceptances(t, s); len(ended.Failed) != 1 || len(ended.Ended()) != 0 {
 			t.Errorf("the acceptance: %+v", ended)
 		}
 		isWaiting(t, s, "b1", "a3")

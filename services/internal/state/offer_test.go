@@ -266,7 +266,7 @@ func TestAcceptanceBesideOtherProposals(t *testing.T) {
 				approval{approve(t, s, "g", 6)}.assigns(t, s, "g:1")
 				shown.seesGame(t, version(game("g", 3), 1))
 			}
-			if ended := endAcceptances(t, s); len(ended.Failed) != 1 || len(ended.Ended) > 0 {
+			if ended := endAcceptances(t, s); len(ended.Failed) != 1 || len(ended.Ended()) > 0 {
 				t.Fatalf("%s: ended: %+v", lapse, ended)
 			}
 			isWaiting(t, s, "a", "b")
@@ -380,7 +380,7 @@ func TestGameThatAnOlderProcessChangesEndsTheAcceptance(t *testing.T) {
 				if refusal := proposeAccepted(t, s, endAcceptances(t, s)); refusal != "game" {
 					t.Fatal(refusal)
 				}
-			} else if ended := endAcceptances(t, s.At(at(20))); len(ended.Failed) != 1 || len(ended.Ended) > 0 {
+			} else if ended := endAcceptances(t, s.At(at(20))); len(ended.Failed) != 1 || len(ended.Ended()) > 0 {
 				t.Fatalf("ended: %+v", ended)
 			}
 			isWaiting(t, s, "a", "b")

@@ -164,7 +164,7 @@ func TestMemberWhoIsNotThereMissesOneMatch(t *testing.T) {
 		mustClaim(t, s, terms, offer(revision, "m", "a"))
 		mustSay(t, s, false, true, "a", "ada")
 		wait(20 * time.Second)
-		if ended := endAcceptances(t, s); len(ended.Ended) != 1 {
+		if ended := endAcceptances(t, s); len(ended.Ended()) != 1 {
 			t.Fatalf("ended: %+v", ended)
 		}
 		wait(5 * time.Second)

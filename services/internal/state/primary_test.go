@@ -56,7 +56,7 @@ func TestNobodyIsSilentBecauseOfATakeover(t *testing.T) {
 	mustSay(t, later, false, true, "a")
 	replica := opener(t, serveFrom(t, there).URL())(state.Options{})
 	ended := endAcceptances(t, replica.At(epoch0.Add(20*time.Second)))
-	if len(ended.Failed) != 1 || len(ended.Ended) != 0 {
+	if len(ended.Failed) != 1 || len(ended.Ended()) != 0 {
 		t.Errorf("tickets ended as silent: %+v", ended)
 	}
 	isWaiting(t, replica, "a", "b", "c")

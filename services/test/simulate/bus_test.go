@@ -155,6 +155,13 @@ func (p port) NotifyAssigned(ctx context.Context, project string, tickets []stri
 	p.NotifyResults(ctx, project, tickets, nil)
 }
 
+// NotifyEnded wakes them and says why the tickets ended.
+func (p port) NotifyEnded(_ context.Context, project string, tickets []string, reason string) {
+	if len(tickets) > 0 {
+		_ = p.publish(assigned, project, &pb.Assigned{Tickets: tickets, Ended: reason})
+	}
+}
+
 // NotifyResults wakes them with results.
 func (p port) NotifyResults(_ context.Context, project string, tickets []string, results []*pb.Assignment) {
 	if len(tickets) > 0 && !p.process.dead() {

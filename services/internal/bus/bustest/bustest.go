@@ -88,9 +88,10 @@ func secret(t testing.TB, private nkeys.KeyPair) []byte {
 	return seed
 }
 
+// write writes a file as editors do that begin texts with a byte order mark.
 func write(t testing.TB, file string, text []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, text, 0o600); err != nil {
+	if err := os.WriteFile(file, append([]byte("\ufeff"), text...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

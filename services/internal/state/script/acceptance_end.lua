@@ -16,9 +16,9 @@
 --       reason), backfill_id ('' = none), is_running ('' = it was created with the match, '1' = it is that of a
 --       running game), rejected_event, first_pause, longest_pause (in milliseconds, 0 = players do not pause who
 --       declined or were silent), pause_limit, ticket_count (of the match), then id…
--- Result: 'accepted', 0; 'ended', feed position (0 when nothing changed there), and the tickets that ended with spaces
---         between; 'other', 0 when the players may still answer or were not asked; or 'again' and the ids of the
---         proposed tickets
+-- Result: 'accepted', 0; 'ended', feed position (0 when nothing changed there), the tickets that ended since a player
+--         declined, and since one was silent, both with spaces between; 'other', 0 when the players may
+--         still answer or were not asked; or 'again' and the ids of the proposed tickets
 local now, due = millis(), redis.call('ZSCORE', claims, match_id)
 local state, counted, asked_by = unpack(redis.call('HMGET', match, STATE, COUNTED, ASKED_BY))
 counted = counted or target_of(target)
@@ -83,7 +83,7 @@ local function fate(names)
   end
   return reason
 end
-local changes, ids, scores, ended, gone, lists = {}, {}, {}, {declined = {}, silent = {}}, {}, has_lists()
+local changes, ids, scores, ended, lists = {}, {}, {}, {declined = {}, silent = {}}, has_lists()
 local told, deleted = {}, {}
 for _, ticket, id in each_ticket(1, count) do
   local ticket_state, reserved_by, created, owner, its_players, is_told =
@@ -96,7 +96,6 @@ for _, ticket, id in each_ticket(1, count) do
         unlist(id, owner, its_players)
       end
       table.insert(ended[reason], id)
-      gone[#gone + 1] = id
     else
       requeue(ticket, id, created, changes, scores)
       ids[#ids + 1] = id
@@ -124,7 +123,7 @@ for _, reason in ipairs({'declined', 'silent'}) do
 end
 events[#events + 1] = because(event, silent and 'silent' or state == DECLINED and 'declined' or 'game')
 events[#events + 1] = table.concat(ids, ' ')
-local moved = #ids + #gone
+local moved = #ids + #ended.declined + #ended.silent
 deleted[#deleted + 1] = OUTCOME .. match_id
 release(deleted)
 keep_ends(told, now)
@@ -140,4 +139,4 @@ local position = 0
 if #changes > 0 then
   position = append_feed(changes)
 end
-return {'ended', position, table.concat(gone, ' ')}
+return {'ended', position, table.concat(ended.declined, ' '), table.concat(ended.silent, ' ')}
