@@ -50,10 +50,6 @@ func dev(t *testing.T, made *artefacts) {
 	s := newDev(t, made)
 	guarded(t, s)
 	play(t, s, nil)
-	if testing.Short() { // at length, the functions of all scenarios start again
-		s.stop(t, "dev")
-		s = newDev(t, made)
-	}
 	t.Run("crash", func(t *testing.T) { crash(t, s.project(t)) })
 	t.Run("restart", func(t *testing.T) { restart(t, s.project(t)) })
 	t.Run("memory", func(t *testing.T) {
