@@ -137,7 +137,7 @@ func TestFiveAgainstFiveIsTried(t *testing.T) {
 		if err := os.WriteFile(file, fmt.Appendf(nil, `
 configs: {five: five.json}
 functions: {rules: %s}
-population: {duration: 1m, rate: 5, attributes: {skill: "normal:1500:50"}%s}
+population: {duration: 1m, rate: 5, patience: "45", attributes: {skill: "normal:1500:50"}%s}
 `, rules, more), 0o600); err != nil {
 			t.Fatal(err)
 		}

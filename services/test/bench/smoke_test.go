@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
 // TestMain runs the hidden commands, which the bench starts as processes of its own.
@@ -52,8 +54,9 @@ func TestShapesAreMeasured(t *testing.T) {
 	matchmaker, duel, pair := file("matchmaker"), file("duel.zip"), file("pair.wasm")
 	var built sync.WaitGroup
 	built.Go(func() {
-		run(t, ".", "", "go", "build", "-ldflags=-s -w", "-o", matchmaker,
-			"matchmaker.dev/services/cmd/matchmaker")
+		if err := sandboxtest.Program(matchmaker, "matchmaker.dev/services/cmd/matchmaker"); err != nil {
+			t.Error(err)
+		}
 	})
 	built.Go(func() {
 		run(t, "../../../functions", "", "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", duel, "duel")

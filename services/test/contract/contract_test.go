@@ -4,13 +4,13 @@ import (
 	"flag"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 	"matchmaker.dev/services/test/contract"
 	"matchmaker.dev/services/test/launch"
 )
@@ -44,9 +44,8 @@ func dev(t *testing.T) contract.Target {
 	t.Helper()
 	look(t, "../../../pkg", "../../../proto", "../..")
 	binary, folder := filepath.Join(t.TempDir(), "matchmaker"), t.TempDir()
-	if text, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", binary,
-		"matchmaker.dev/services/cmd/matchmaker").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
+	if err := sandboxtest.Program(binary, "matchmaker.dev/services/cmd/matchmaker"); err != nil {
+		t.Fatal(err)
 	}
 	args := []string{"dev", "--listen", "127.0.0.1:0", "--data", folder, "--log-level", "error"}
 	server, err := launch.Start(t.Context(), t.Output(), binary, append(args, contract.Modest()...)...)

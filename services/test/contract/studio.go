@@ -7,11 +7,10 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
+
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
 // object is a JSON object.
@@ -38,14 +37,7 @@ func (t *trial) name(of string) string {
 // uploadPuppet builds the match function of the trials, uploads it and waits until it runs.
 func (s *suite) uploadPuppet(t *testing.T) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "puppet.wasm")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildmode=c-shared", "-ldflags=-s -w",
-		"-o", file, "matchmaker.dev/services/test/contract/testdata/puppet")
-	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	if text, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", build, err, text)
-	}
-	module, err := os.ReadFile(file)
+	module, err := sandboxtest.Module(t.TempDir(), ".", "matchmaker.dev/services/test/contract/testdata/puppet")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func build(t *testing.T) *artefacts {
 		undeclared: "../neighbours/testdata/hostile-undeclared.wasm",
 	}
 	const services, mm = "matchmaker.dev/services/cmd/matchmaker", "matchmaker.dev/services/cmd/mm"
-	commands := [][]string{{"-o", a.mm, mm}, {"-o", a.plain, services}}
+	var all sync.WaitGroup
 	if *raceDev || raceEnabled() {
 		child, err := sandboxtest.Build(dir)
 		if err != nil {
@@ -57,12 +57,14 @@ func build(t *testing.T) *artefacts {
 		}
 		a.instances = []string{"--instance-binary", child}
 		a.matchmaker = filepath.Join(dir, "matchmaker-race")
-		commands = append(commands, []string{"-race", "-o", a.matchmaker, services})
+		all.Go(func() { golang(t, "build", "-race", "-ldflags=-s -w", "-o", a.matchmaker, services) })
 	}
-	// The flags are those of `make build`, so that the go command compiles nothing twice.
-	var all sync.WaitGroup
-	for _, arguments := range commands {
-		all.Go(func() { golang(t, append([]string{"build", "-ldflags=-s -w"}, arguments...)...) })
+	for file, program := range map[string]string{a.mm: mm, a.plain: services} {
+		all.Go(func() {
+			if err := sandboxtest.Program(file, program); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	for archive, function := range map[string]string{
 		a.duel: "../../../functions/duel", a.arena: "../../../functions/arena", a.rules: "../../../functions/rules",

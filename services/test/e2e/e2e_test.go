@@ -100,7 +100,11 @@ func play(t *testing.T, s *system, beside map[string]func(*testing.T, *project))
 		for name, scenario := range scenarios {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				scenario(t, s.project(t))
+				p := s.project(t)
+				if testing.Short() { // at length, all go on together, and start again together
+					t.Cleanup(func() { p.rest(t) })
+				}
+				scenario(t, p)
 			})
 		}
 	})

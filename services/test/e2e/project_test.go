@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -71,6 +72,25 @@ func (p *project) upload(t *testing.T, function, archive string) {
 	defer file.Close()
 	if err := p.developer(t).PutFunction(within(t), function, "", file); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// rest deletes the project's configs and functions, or tickets that still wait would have them run beside the scenarios
+// that follow, and restarts would start them. It fails no test: a scenario may have used up the project's limits.
+func (p *project) rest(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	studio := p.developer(t)
+	configs, err := studio.ListConfigs(ctx)
+	for _, c := range configs {
+		err = errors.Join(err, studio.DeleteConfig(ctx, c.ID))
+	}
+	functions, listed := studio.GetFunctions(ctx)
+	for _, f := range functions {
+		listed = errors.Join(listed, studio.DeleteFunction(ctx, f.Name))
+	}
+	if err = errors.Join(err, listed); err != nil {
+		t.Logf("the project is not at rest: %v", err)
 	}
 }
 
