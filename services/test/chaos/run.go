@@ -193,6 +193,7 @@ func record(
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: o.Patience, Approval: approvalTime,
 		Silence: silenceTime,
 		Enemies: []string{enemyConfig}, Directors: []string{"director-1", "director-2"}, Stores: storeNames(o.State),
+		Answerers: []string{"ticket-1", "ticket-2"},
 	})
 	if err != nil {
 		return nil, nil, err

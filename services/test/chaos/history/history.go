@@ -57,6 +57,8 @@ type Terms struct {
 	// Stores are its servers.
 	Directors []string `json:"directors"`
 	Stores    []string `json:"stores"`
+	// Answerers are the processes that take what players say to a match. One of them is enough.
+	Answerers []string `json:"answerers"`
 	// Approval is how long proposals for a backfill ticket wait for its server's approval.
 	Approval time.Duration `json:"approval"`
 	// Silence is for how long a member of a party may be silent.
