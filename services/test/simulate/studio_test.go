@@ -61,9 +61,11 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 		}
 		config := configs[s.random.IntN(4)]
 		var err error
-		switch s.random.IntN(5) {
+		switch s.random.IntN(6) {
 		case 0, 1:
 			err = s.put(after, config)
+		case 5:
+			err = s.settle(after)
 		case 2, 3:
 			if err = s.delete(after, config); err == nil {
 				pause(ctx, time.Duration(s.random.IntN(600))*time.Millisecond)
@@ -77,6 +79,33 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 		}
 	}
 	return nil
+}
+
+// settle puts settings of the project. They keep no player of a crowd from a match: each has one ticket at a time.
+func (s *studio) settle(ctx context.Context) error {
+	var settings client.ProjectSettings
+	if s.random.IntN(3) > 0 {
+		settings.Tickets = &client.TicketRules{Listed: true}
+	}
+	if s.random.IntN(2) == 0 {
+		settings.Tickets = &client.TicketRules{PerPlayer: &client.PerPlayer{Limit: 1, WhenReached: "refuse"}}
+	}
+	if s.random.IntN(2) == 0 {
+		settings.Acceptance = &client.AcceptanceRules{Pause: &client.Pause{Seconds: 1, MaxSeconds: 4}}
+	}
+	ctx, cancel := context.WithTimeout(as(ctx, "studio"), restTime)
+	defer cancel()
+	for {
+		one, cancel := context.WithTimeout(ctx, requestTime)
+		_, err := s.configs.PutSettings(one, settings, "")
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if !pause(ctx, retryAfter(s.random)) {
+			return fmt.Errorf("putting settings: %w", err)
+		}
+	}
 }
 
 // renew puts all configs again. A request without an answer may have taken effect after one that was sent later.
