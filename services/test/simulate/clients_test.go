@@ -39,7 +39,7 @@ type clients struct {
 // lanes has each lane as often as players choose it.
 var lanes = []lane.Lane{
 	lane.Hosted, lane.Hosted, lane.Hosted, lane.Hosted, lane.Free, lane.Free, lane.Both, lane.Both, lane.Games, lane.Games,
-	lane.Asked, lane.Asked,
+	lane.Asked, lane.Asked, lane.Queued, lane.Queued,
 }
 
 // newClients makes the clients and puts the configs.

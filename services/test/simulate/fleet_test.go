@@ -8,6 +8,7 @@ import (
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // fleet is a hosting system. It looks for the server of a match only where it is told that there may be one: a match
@@ -74,7 +75,7 @@ func (f *fleet) allocate(r provider.Ref, tickets []string, first, again bool) (p
 	case f.returned[id] || luck == 0:
 		f.note(history.Allocate, r, nil, false)
 		return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.Refused, "not this match")}, nil
-	case luck < 4:
+	case luck < 4 || r.Hosting.Fleet == string(lane.Asked) && time.Now().Second()%8 == 0: // the other fleet has servers
 		return provider.Result{}, provider.Fail(provider.FleetEmpty, "no server is free")
 	case first || len(f.servers[id]) == 0:
 		f.started++
@@ -146,6 +147,7 @@ func (f *fleet) note(op history.Op, r provider.Ref, h *host, fresh bool) {
 	id := r.Allocation()
 	n := history.Hosting{
 		At: history.Now(), Op: op, Project: r.Project, Match: r.Match, Key: id, Fresh: fresh, Tickets: f.tickets[id],
+		Fleet: r.Hosting.Fleet,
 	}
 	if h != nil {
 		n.Connection = h.connection

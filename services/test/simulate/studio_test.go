@@ -31,7 +31,12 @@ type studio struct {
 const enemyConfig = "enemy"
 
 // configs are those of each project.
-var configs = []string{string(lane.Hosted), string(lane.Free), string(lane.Games), string(lane.Asked), enemyConfig}
+var configs = []string{
+	string(lane.Hosted), string(lane.Free), string(lane.Games), string(lane.Asked), string(lane.Queued), enemyConfig,
+}
+
+// good are those whose functions do as they should.
+var good = configs[:len(configs)-1]
 
 // functionOf is the function of a config.
 func functionOf(config string) string { return config + "-function" }
@@ -46,7 +51,7 @@ func (s *studio) open(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return s.settle(ctx)
 }
 
 // work changes a config now and then until ctx ends. When faults ends, all configs are put again.
@@ -59,16 +64,20 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 				return err
 			}
 		}
-		config := configs[s.random.IntN(4)]
+		config := good[s.random.IntN(len(good))]
 		var err error
-		switch s.random.IntN(6) {
+		switch s.random.IntN(8) {
 		case 0, 1:
 			err = s.put(after, config)
-		case 5:
+		case 5, 6, 7:
 			err = s.settle(after)
 		case 2, 3:
 			if err = s.delete(after, config); err == nil {
-				pause(ctx, time.Duration(s.random.IntN(600))*time.Millisecond)
+				away := 600 * time.Millisecond
+				if config == string(lane.Queued) { // its tickets may end meanwhile
+					away = 4 * unservedTime
+				}
+				pause(ctx, time.Duration(s.random.IntN(int(away))))
 				err = s.put(after, config)
 			}
 		default:
@@ -81,16 +90,20 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 	return nil
 }
 
-// settle puts settings of the project. They keep no player of a crowd from a match: each has one ticket at a time.
+// settle puts settings of the project.
 func (s *studio) settle(ctx context.Context) error {
 	var settings client.ProjectSettings
-	if s.random.IntN(3) > 0 {
-		settings.Tickets = &client.TicketRules{Listed: true}
+	some := func() bool { return s.random.IntN(2) == 0 }
+	if s.random.IntN(4) > 0 {
+		settings.Tickets = &client.TicketRules{Listed: some(), EndsTold: some(), RefuseUnserved: some()}
+		if some() {
+			settings.Tickets.PerPlayer = &client.PerPlayer{Limit: 1, WhenReached: []string{"refuse", "replace"}[s.random.IntN(2)]}
+		}
+		if some() {
+			settings.Tickets.Silence = &client.Silence{Seconds: 20}
+		}
 	}
-	if s.random.IntN(2) == 0 {
-		settings.Tickets = &client.TicketRules{PerPlayer: &client.PerPlayer{Limit: 1, WhenReached: "refuse"}}
-	}
-	if s.random.IntN(2) == 0 {
+	if some() {
 		settings.Acceptance = &client.AcceptanceRules{Pause: &client.Pause{Seconds: 1, MaxSeconds: 4}}
 	}
 	ctx, cancel := context.WithTimeout(as(ctx, "studio"), restTime)
@@ -110,7 +123,7 @@ func (s *studio) settle(ctx context.Context) error {
 
 // renew puts all configs again. A request without an answer may have taken effect after one that was sent later.
 func (s *studio) renew(ctx context.Context) error {
-	for _, config := range configs[:4] {
+	for _, config := range good {
 		if err := s.put(ctx, config); err != nil {
 			return err
 		}
@@ -140,8 +153,11 @@ func (s *studio) config(name string) client.Config {
 	if name == string(lane.Asked) || name == string(lane.Games) && s.generation%2 == 0 {
 		c.Acceptance = &client.AcceptanceRule{Seconds: 3}
 	}
+	if name == string(lane.Queued) {
+		c.Queue = name
+	}
 	if made.Hosted {
-		c.Hosting = &client.Hosting{Profile: "duel", FleetID: "simulated"}
+		c.Hosting = &client.Hosting{Profile: "duel", FleetID: name, OnAllocationError: []string{"", "Requeue"}[s.generation%2]}
 	}
 	return c
 }

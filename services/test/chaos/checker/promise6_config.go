@@ -50,6 +50,9 @@ func configsAreCurrent(m *model, p *Promise, _ *Sums) {
 				t.project, t.id, settings.Generation, settings.Config)
 			continue
 		}
+		if len(t.configs) > 0 && !slices.Contains(t.configs, settings.Config) {
+			p.fail("%s: ticket %s was matched by config %s, in whose pools or queue it is not", t.project, t.id, settings.Config)
+		}
 		runs++
 		if c := all.replaced(by, made.Now); c != nil {
 			p.fail("%s: ticket %s was matched by a run of %s with generation %d of config %s, after its %s was answered at %s",

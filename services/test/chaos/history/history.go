@@ -107,6 +107,9 @@ type Call struct {
 	Bytes int `json:"bytes,omitempty"`
 	// Configs are those whose pools have the ticket of a create, if their matches need nothing but two tickets.
 	Configs []string `json:"configs,omitempty"`
+	// Key is the Idempotency-Key of a create, and Player who it is for, if that is not the player of its number.
+	Key    string `json:"key,omitempty"`
+	Player string `json:"player,omitempty"`
 	// Ticket is "" when a create has no answer.
 	Ticket string `json:"ticket,omitempty"`
 	// Party and Players are those of a create that is the search of a party. Its From is when the ticket was created.
@@ -121,6 +124,8 @@ type Call struct {
 	// Created and Assignment are of a GET that was answered 200; Assignment is nil while the ticket waits.
 	Created    int64       `json:"created,omitempty"`
 	Assignment *Assignment `json:"assignment,omitempty"`
+	// End is why the ticket ended, where the answer says so instead of 404, which is the status then.
+	End string `json:"end,omitempty"`
 }
 
 // Step is a request of a member of a party, and its answer.
@@ -221,6 +226,8 @@ type Hosting struct {
 	Match   string `json:"match"`
 	// Key identifies an allocation. A request that is sent again has the same key.
 	Key string `json:"key"`
+	// Fleet is that which is asked; "" if there is but one.
+	Fleet string `json:"fleet,omitempty"`
 	// Tickets are those that may join the server.
 	Tickets []string `json:"tickets,omitempty"`
 	// Connection of the server; "" where there is none.
@@ -273,6 +280,7 @@ const (
 	Accepted   Kind = "accepted"
 	Declined   Kind = "declined"
 	Function   Kind = "function"
+	Unserved   Kind = "unserved"
 )
 
 // Fault is a fault that was injected.
