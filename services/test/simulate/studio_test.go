@@ -72,6 +72,9 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 		case 5, 6, 7:
 			err = s.settle(after)
 		case 2, 3:
+			if s.random.IntN(2) == 0 {
+				config = string(lane.Queued)
+			}
 			if err = s.delete(after, config); err == nil {
 				away := 600 * time.Millisecond
 				if config == string(lane.Queued) { // its tickets may end meanwhile
@@ -94,12 +97,12 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 func (s *studio) settle(ctx context.Context) error {
 	var settings client.ProjectSettings
 	some := func() bool { return s.random.IntN(2) == 0 }
-	if s.random.IntN(4) > 0 {
+	if s.project == projects[0] || some() {
 		settings.Tickets = &client.TicketRules{Listed: some(), EndsTold: some(), RefuseUnserved: some()}
 		if some() {
 			settings.Tickets.PerPlayer = &client.PerPlayer{Limit: 1, WhenReached: []string{"refuse", "replace"}[s.random.IntN(2)]}
 		}
-		if some() {
+		if s.project == projects[0] { // for good: the time of silence begins again with each change
 			settings.Tickets.Silence = &client.Silence{Seconds: 20}
 		}
 	}

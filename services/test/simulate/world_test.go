@@ -239,7 +239,7 @@ func (w *world) disturb(ctx context.Context) {
 		})
 		pause(ctx, time.Duration(200+random.IntN(1500))*time.Millisecond)
 		replica := replicas[random.IntN(len(replicas))]
-		switch random.IntN(5) {
+		switch random.IntN(4) {
 		case 0:
 			w.crash(ctx, replica)
 			w.restartAfter(ctx, replica, time.Duration(random.IntN(4000))*time.Millisecond)
@@ -255,10 +255,9 @@ func (w *world) disturb(ctx context.Context) {
 				role, _, _ := strings.Cut(replica, "-")
 				w.blackout(ctx, role, time.Duration(random.IntN(12000))*time.Millisecond)
 			}
-		case 4:
-			if w.Lossy && random.IntN(3) == 0 {
-				w.lose(ctx, time.Duration(100+random.IntN(1500))*time.Millisecond)
-			}
+		}
+		if w.Lossy && random.IntN(3) == 0 {
+			w.lose(ctx, time.Duration(100+random.IntN(1500))*time.Millisecond)
 		}
 	}
 	w.act(ctx, "rate 0", func() { w.gate.rate = 0 })

@@ -27,7 +27,7 @@ func eventLog(m *model, p *Promise, _ *Sums) {
 			p.fail("%s: ticket %s was told %s, but the event log has no assignment", t.project, t.id, c.Assignment.Connection)
 		case c != nil && c.Assignment.Error != "" && kinds[history.Failed] == 0:
 			p.fail("%s: ticket %s was told %s, but the event log has no failure", t.project, t.id, c.Assignment.Error)
-		case t.deleted() != nil && kinds[history.Cancelled] == 0:
+		case t.deleted() != nil && kinds[history.Cancelled]+kinds[history.Expired] == 0:
 			p.fail("%s: ticket %s was deleted, but the event log does not say so", t.project, t.id)
 		default:
 			agreed++

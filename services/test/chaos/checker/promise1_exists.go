@@ -167,7 +167,7 @@ func (m *model) isServed(t *ticket, at history.Moment) bool {
 		case c.Project != t.project || !slices.Contains(t.configs, c.Name) || c.From > at:
 		case c.Op == history.Put && c.Status/100 == 2 && c.To < at:
 			put = c
-		case c.Op == history.Delete && (put == nil || c.To > put.From || c.Status/100 != 2):
+		case c.Op == history.Delete && (put == nil || c.To >= put.From || c.Status/100 != 2):
 			put = nil
 		}
 	}

@@ -227,10 +227,15 @@ func (p *player) journalCreate(c *history.Call, id string, err error) {
 	c.Status, c.Error = Answer(err, http.StatusCreated)
 	c.Ticket = id
 	p.Journal.Call(*c)
-	if err == nil && p.number > 0 && p.id == "" {
+	if err != nil || id == p.id {
+		return
+	}
+	if first := *p; p.id != "" { // the first one was lost in a failover
+		p.enter(&first)
+	} else if p.number > 0 {
 		p.enter(p)
 	}
-	p.id = cmp.Or(p.id, id)
+	p.id = id
 }
 
 // get reads the ticket once.
