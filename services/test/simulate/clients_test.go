@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,6 +80,9 @@ func newClients(ctx context.Context, w *world) (*clients, error) {
 		if err := s.open(ctx); err != nil {
 			return nil, err
 		}
+	}
+	w.fleet.play = func(project, backfill, connection string) {
+		c.games[slices.Index(projects, project)].host(backfill, connection)
 	}
 	return c, nil
 }

@@ -89,7 +89,7 @@ func (r *replay) step(e *history.Event) {
 	case history.Allocating:
 		r.allocating(e)
 	case history.Assigned, history.Failed:
-		if e.Backfill != "" && e.Match == "" {
+		if e.Backfill != "" { // with the match whose server is the game, if it got its connection just now
 			r.joined(e)
 		} else {
 			r.resolved(e)

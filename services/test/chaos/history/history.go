@@ -213,6 +213,8 @@ type Round struct {
 	// Version is the record version in the answer, Tickets those that have joined by the answer.
 	Version int64    `json:"version,omitempty"`
 	Tickets []string `json:"tickets,omitempty"`
+	// Players are those who are in the game from its beginning, as far as the server says it.
+	Players []string `json:"players,omitempty"`
 	Status  int      `json:"status"`
 	Error   string   `json:"error,omitempty"`
 }
