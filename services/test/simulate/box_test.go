@@ -126,7 +126,7 @@ func match(r *matchfn.Run) error {
 			switch {
 			case !s.Hosted: // a place that no other match has
 				p.Connection(fmt.Sprintf("free-%d-%v-%v", r.Now().UnixMilli(), number[i], number[i+1]))
-			case s.Generation%2 == 0: // its game takes more players
+			case s.Generation%3 == 0: // its game takes more players
 				p.CreateBackfill().Attribute(string(lane.Games), 1).Attribute("free", 2)
 			}
 		}

@@ -62,7 +62,8 @@ func (a *games) host(ticket, connection string) {
 	if a.lives == nil {
 		return
 	}
-	g := &game{games: a, connection: connection, ticket: ticket, random: rand.New(rand.NewPCG(0, a.random.Uint64()))}
+	g := &game{games: a, connection: connection, ticket: ticket, hosted: true,
+		random: rand.New(rand.NewPCG(0, a.random.Uint64()))}
 	rough, ctx := a.rough, a.lives
 	a.under.Go(func() { g.play(rough, ctx) })
 }
@@ -73,6 +74,8 @@ type game struct {
 	random     *rand.Rand
 	connection string
 	ticket     string
+	// hosted: it was created with its match.
+	hosted bool
 	// players are those in the game from the beginning, as its server says; nil if it says nothing.
 	players []client.GamePlayer
 }
@@ -99,7 +102,11 @@ func (g *game) play(rough, ctx context.Context) {
 		pause(ctx, retryAfter(g.random)) // the backfill ticket may exist, but its id is unknown
 		return
 	}
-	for rounds := 10 + g.random.IntN(40); rounds > 0 && ctx.Err() == nil; rounds-- {
+	rounds := 10 + g.random.IntN(40)
+	if g.hosted { // there are many
+		rounds /= 4
+	}
+	for ; rounds > 0 && ctx.Err() == nil; rounds-- {
 		pause(ctx, gamePace/2+time.Duration(g.random.IntN(int(gamePace))))
 		switch n := g.random.IntN(20); {
 		case n < 3 || n < 10 && rough.Err() != nil:
