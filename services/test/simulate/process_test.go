@@ -173,14 +173,14 @@ func (w *world) part(role string, p *process, store *state.Store) (app.Part, err
 	case "ticket":
 		return ticket.New(ticket.Options{
 			Store: store, Bus: b, Verifier: w.verifier, Log: log, Now: now, Settings: settings.Default[ticket.Settings](),
-			Fields: bounds,
+			Fields: bounds, Readable: readable,
 		}), nil
 	case "party":
 		s := settings.Default[party.Settings]()
 		s.Silence, s.JoinRate, s.Rate = silenceTime, 0, 0
 		return party.New(party.Options{
 			Store: store, Bus: b, Verifier: w.verifier, Log: log, Now: now, Settings: s, Wait: 20 * time.Second,
-			Fields: bounds,
+			Fields: bounds, Readable: readable,
 		}), nil
 	case "backfill":
 		return backfill.New(backfill.Options{

@@ -159,6 +159,11 @@ func (s *studio) config(name string) client.Config {
 	if name == string(lane.Queued) {
 		c.Queue = name
 	}
+	if name == string(lane.Free) && s.generation%2 == 0 { // two segments, of which all tickets are in one
+		least, most := 0.0, 1e6
+		c.Pools["all"] = append(c.Pools["all"], client.PoolFilter{Attribute: "number", Min: &least, Max: &most,
+			Segmentation: &client.Segmentation{DistributionType: "Uniform", SegmentBehaviorType: "BucketCount", Value: 2}})
+	}
 	if made.Hosted {
 		c.Hosting = &client.Hosting{Profile: "duel", FleetID: name, OnAllocationError: []string{"", "Requeue"}[s.generation%2]}
 	}

@@ -143,6 +143,7 @@ func (p *player) last(ctx context.Context) {
 		_ = wait.For(ctx, retryPause)
 	}
 	if p.lane == lane.Prey {
+		p.erases = false
 		p.delete(ctx)
 	}
 }

@@ -72,6 +72,8 @@ type player struct {
 	lane lane.Lane
 	// key is the Idempotency-Key of the create; "" if it has none.
 	key string
+	// erases: it lets all be removed that is stored of it, instead of its ticket.
+	erases bool
 	// follows: it reads a stream of events instead of the ticket.
 	follows bool
 	// bytes is how large the properties are.
@@ -100,8 +102,9 @@ func (p *player) play(ctx context.Context) {
 	if p.random.IntN(3) == 0 {
 		p.key = fmt.Sprint("key-", p.number)
 	}
-	p.follows = p.random.IntN(4) == 0
+	p.follows, p.erases = p.random.IntN(4) == 0, p.random.IntN(8) == 0 && p.twin == "" && p.Parties != nil
 	if p.random.IntN(8) == 0 && p.twin == "" && p.lane != lane.Prey {
+		p.erases = false
 		again := p.join(p.lane)
 		again.twin = p.name()
 		p.present.Go(func() {
@@ -378,7 +381,12 @@ func (p *player) delete(ctx context.Context) {
 		c := history.Call{Op: history.Delete, Project: p.Project, Number: p.number, Ticket: p.id}
 		one, cancel := p.limit(ctx, p.name())
 		c.From = history.Now()
-		err := p.Tickets.DeleteTicket(one, p.id, p.name())
+		var err error
+		if p.erases {
+			_, err = p.Parties().ErasePlayer(one, p.name())
+		} else {
+			err = p.Tickets.DeleteTicket(one, p.id, p.name())
+		}
 		c.To = history.Now()
 		cancel()
 		c.Status, c.Error = Answer(err, http.StatusOK)
