@@ -75,6 +75,9 @@ func (m *model) changes(p *Promise) *changes {
 	for i := range m.h.Changes {
 		c := &m.h.Changes[i]
 		if c.Op != history.Put && c.Op != history.Delete {
+			if c.Status/100 == 2 {
+				counts[c.Op]++
+			}
 			continue
 		}
 		k := config{c.Project, c.Name}
@@ -93,6 +96,8 @@ func (m *model) changes(p *Promise) *changes {
 	}
 	p.count("configs put", counts[history.Put])
 	p.count("configs deleted", counts[history.Delete])
+	p.count("rollbacks of a function", counts[history.Rollback])
+	p.count("canaries", counts[history.Canary])
 	return all
 }
 

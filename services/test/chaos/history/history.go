@@ -77,6 +77,9 @@ const (
 	Delete Op = "delete"
 	Put    Op = "put"
 	Upload Op = "upload"
+	// Rollback and Canary let an upload run that is kept.
+	Rollback Op = "rollback"
+	Canary   Op = "canary"
 	// Accept and Decline are what players say to a match that asks them.
 	Accept  Op = "accept"
 	Decline Op = "decline"
