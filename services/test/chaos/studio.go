@@ -90,9 +90,9 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 		case 7, 8:
 			err = s.put(after, enemyConfig)
 		case 9:
-			err = s.upload(after, functionOf(config), s.made.editions[s.random.IntN(len(s.made.editions))])
+			err = s.upload(after, functionOf(config), s.edition())
 		case 10, 11:
-			s.move(after, config)
+			err = s.move(after, functionOf(changed[0])) // of one function, which soon has some uploads
 		}
 		if err != nil {
 			return err
@@ -166,15 +166,19 @@ func (s *studio) upload(ctx context.Context, name, archive string) error {
 	})
 }
 
-// move lets an upload run that is kept: from now on, or for its config while it is no worse. It tries once: there may be
-// a canary already.
-func (s *studio) move(ctx context.Context, config string) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+// move lets another upload run that is kept: from now on, or in some seconds while it is no worse. It tries once: there
+// may be a canary already.
+func (s *studio) move(all context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(all, requestTime)
 	defer cancel()
-	c := history.Change{Op: history.Upload, Project: s.project, Name: functionOf(config)}
-	versions, err := s.functions.any().GetFunctionVersions(ctx, c.Name)
-	if err != nil || len(versions) == 0 {
-		return
+	c := history.Change{Project: s.project, Name: name}
+	versions, err := s.functions.any().GetFunctionVersions(ctx, name)
+	if err != nil {
+		return nil
+	}
+	versions = slices.DeleteFunc(versions, func(v client.FunctionVersion) bool { return v.Current })
+	if len(versions) == 0 {
+		return s.upload(all, name, s.edition())
 	}
 	to := versions[s.random.IntN(len(versions))].Version
 	c.From = history.Now()
@@ -183,12 +187,17 @@ func (s *studio) move(ctx context.Context, config string) {
 		_, err = s.functions.any().RollbackFunction(ctx, c.Name, to)
 	} else {
 		c.Op = history.Canary
-		_, err = s.functions.any().CanaryFunction(ctx, c.Name, client.CanaryRequest{Version: to, Configs: []string{config}})
+		_, err = s.functions.any().CanaryFunction(ctx, c.Name, client.CanaryRequest{Version: to, BlockSeconds: 1,
+			LeastMatches: 10})
 	}
 	c.To = history.Now()
 	c.Status, c.Error = player.Answer(err, http.StatusOK)
 	s.journal.Change(c)
+	return nil
 }
+
+// edition is the file of one of the editions of the function.
+func (s *studio) edition() string { return s.made.editions[s.random.IntN(len(s.made.editions))] }
 
 // ask repeats a request until it succeeds.
 func (s *studio) ask(ctx context.Context, c history.Change, do func(context.Context, *history.Change) error) error {

@@ -67,7 +67,8 @@ func All() []Mistake {
 		{Name: "straggler", Promise: 11, Says: "A search goes on when a member leaves."},
 		{Name: "unready", Promise: 11, Alone: true, Says: "A search begins though a member is not ready."},
 
-		{Name: "unreturned", Truth: "credit", Says: "The credit of an assigned match with a backfill ticket is not returned."},
+		{Name: "unreturned", Truth: "credit",
+			Says: "The credit of an assigned match with a backfill ticket is not returned."},
 		{Name: "undropped", Truth: "credit", Says: "The credit of a dropped match with a backfill ticket is not returned."},
 		{Name: "unopened", Truth: "credit", Says: "A retry that is declined does not reopen its target."},
 		{Name: "firstend", Truth: "results", Says: "Of several told ends of one script only the first expires."},
