@@ -56,6 +56,10 @@ func newStudio(s *system, project string, journal *history.Journal, random *rand
 
 // open uploads the functions and puts the configs.
 func (s *studio) open(ctx context.Context) error {
+	last := s.made.editions[len(s.made.editions)-1]
+	if err := s.upload(ctx, functionOf(changed[0]), last); err != nil { // so that it can go back
+		return err
+	}
 	for _, config := range append(slices.Clone(changed), enemyConfig) {
 		if err := s.upload(ctx, functionOf(config), s.made.editions[0]); err != nil {
 			return err
@@ -90,9 +94,9 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 		case 7, 8:
 			err = s.put(after, enemyConfig)
 		case 9:
-			err = s.upload(after, functionOf(config), s.edition())
+			err = s.upload(after, functionOf(config), s.made.editions[s.random.IntN(len(s.made.editions))])
 		case 10, 11:
-			err = s.move(after, functionOf(changed[0])) // of one function, which soon has some uploads
+			s.move(after, functionOf(changed[0]))
 		}
 		if err != nil {
 			return err
@@ -168,17 +172,17 @@ func (s *studio) upload(ctx context.Context, name, archive string) error {
 
 // move lets another upload run that is kept: from now on, or in some seconds while it is no worse. It tries once: there
 // may be a canary already.
-func (s *studio) move(all context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(all, requestTime)
+func (s *studio) move(ctx context.Context, name string) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	c := history.Change{Project: s.project, Name: name}
 	versions, err := s.functions.any().GetFunctionVersions(ctx, name)
 	if err != nil {
-		return nil
+		return
 	}
 	versions = slices.DeleteFunc(versions, func(v client.FunctionVersion) bool { return v.Current })
 	if len(versions) == 0 {
-		return s.upload(all, name, s.edition())
+		return
 	}
 	to := versions[s.random.IntN(len(versions))].Version
 	c.From = history.Now()
@@ -193,11 +197,7 @@ func (s *studio) move(all context.Context, name string) error {
 	c.To = history.Now()
 	c.Status, c.Error = player.Answer(err, http.StatusOK)
 	s.journal.Change(c)
-	return nil
 }
-
-// edition is the file of one of the editions of the function.
-func (s *studio) edition() string { return s.made.editions[s.random.IntN(len(s.made.editions))] }
 
 // ask repeats a request until it succeeds.
 func (s *studio) ask(ctx context.Context, c history.Change, do func(context.Context, *history.Change) error) error {
