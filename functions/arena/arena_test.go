@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +14,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-var arena = matchfn.NewMatcher(begin, waiting.Declare()...)
+var arena = matchfn.NewMatcher(begin, waiting.Declare(matchfn.PlayerIDs())...)
 
 // player returns a ticket with a skill and a wait in seconds.
 func player(skill, wait float64) fake.Ticket {
@@ -357,5 +359,143 @@ func TestArenaMeasuresTheGapIfItIsAsked(t *testing.T) {
 		if got := fmt.Sprint(proposals[0].Extras.Measures); got != want {
 			t.Errorf("with %s it measures %s, want %s", settings, got, want)
 		}
+	}
+}
+
+// atLimit are values that are as far apart as the window, in decimals: as fractions of two, most are farther.
+var atLimit = []struct {
+	settings string
+	a, b     float64
+	wait     float64 // of both, in seconds
+}{
+	{`{"window":0.1,"widen":0}`, 0.3, 0.4, 0}, {`{"window":0.1,"widen":0}`, 1500.1, 1500.2, 0},
+	{`{"window":0.7,"widen":0.1}`, 0.1, 0.9, 1}, {`{"window":0,"widen":0.1}`, 1.1, 1.4, 3},
+	{`{"window":0,"widen":1,"maxWindow":0.2}`, -0.3, -0.1, 9},
+}
+
+// Tickets whose distance is exactly the window in decimals open a game: at once, when they come one after the other,
+// when their time comes, and with a running game.
+func TestDecimalsAtTheLimitAreWithinIt(t *testing.T) {
+	for _, c := range atLimit {
+		for _, order := range [][2]float64{{c.a, c.b}, {c.b, c.a}} {
+			request := fake.Request{Settings: withTwo(c.settings), Tickets: []fake.Ticket{
+				player(order[0], c.wait), player(order[1], c.wait),
+			}}
+			if proposals, err := fake.Run(arena, request); err != nil || len(proposals) != 1 || proposals[0].Score < 0 {
+				t.Errorf("%s %v: %+v, %v", c.settings, order, proposals, err)
+			}
+			request.Tickets, request.Backfills = request.Tickets[:1], []fake.Backfill{running(order[1], 1)}
+			if proposals, err := fake.Run(arena, request); err != nil || len(proposals) != 1 || proposals[0].Score < 0 {
+				t.Errorf("%s %v, in a game: %+v, %v", c.settings, order, proposals, err)
+			}
+			for _, together := range []bool{false, true} {
+				crowd, now := fake.NewCrowd(arena, withTwo(c.settings)), time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+				for i := range 20 { // so that not all are looked at anew
+					crowd.Add(now, player(1e6*float64(i+1), 0))
+				}
+				run := func() (n int) {
+					t.Helper()
+					proposals, err := crowd.Run(now)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return len(proposals)
+				}
+				crowd.Add(now, player(order[0], 0))
+				if !together {
+					run()
+				}
+				crowd.Add(now, player(order[1], 0))
+				if n := run(); c.wait == 0 && n == 1 {
+					continue
+				}
+				if now = now.Add(time.Duration(c.wait * float64(time.Second))); run() != 1 {
+					t.Errorf("%s %v, in a crowd: no game", c.settings, order)
+				}
+			}
+			crowd, now := fake.NewCrowd(arena, withTwo(c.settings)), time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+			crowd.Add(now, player(order[0], c.wait))
+			crowd.Backfills = []fake.Backfill{running(order[1], 1)}
+			if proposals, err := crowd.Run(now); err != nil || len(proposals) != 1 {
+				t.Errorf("%s %v, in a game of a crowd: %v, %v", c.settings, order, proposals, err)
+			}
+		}
+	}
+}
+
+// withTwo are settings of a game of two.
+func withTwo(settings string) string { return `{"players":2,` + settings[1:] }
+
+// Nobody joins a game again to which he was sent, though its server does not say who is there: neither alone nor with a
+// party. What the function says of that ends when the server names somebody.
+func TestNobodyJoinsHisGameAgain(t *testing.T) {
+	who := func(skill float64, ids ...string) fake.Ticket {
+		t := player(skill, 0)
+		for _, id := range ids {
+			t.Players = append(t.Players, fake.Player{ID: id})
+		}
+		return t
+	}
+	inside := func(p fake.Proposal) string {
+		for _, of := range p.Extras.Backfill.Properties {
+			if of.Name == waiting.Inside {
+				return string(of.Value)
+			}
+		}
+		return ""
+	}
+	opened, err := fake.Run(arena, fake.Request{
+		Settings: `{"players":4,"least":2}`, Tickets: []fake.Ticket{who(1, "zoe"), who(2, "amy", "eve")},
+	})
+	if err != nil || len(opened) != 1 || inside(opened[0]) != "zoe\namy\neve" {
+		t.Fatalf("%+v, %v", opened, err)
+	}
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, at := range []float64{1, math.NaN()} {
+		game := running(at, 9)
+		game.Properties = map[string][]byte{waiting.Inside: []byte(inside(opened[0]))}
+		tickets := []fake.Ticket{who(1, "zoe"), who(1, "bob", "eve"), who(1, "zo"), who(2, "ann", "pat")}
+		crowd := fake.NewCrowd(arena, `{"players":9}`)
+		crowd.Backfills = []fake.Backfill{game}
+		for _, t := range tickets {
+			crowd.Add(now, t)
+		}
+		kept, err := crowd.Run(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := fake.Request{Settings: `{"players":9}`, Tickets: tickets, Backfills: []fake.Backfill{game}}
+		once, err := fake.Run(arena, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, proposals := range [][]fake.Proposal{kept, once} {
+			if len(proposals) != 1 || !slices.Equal(proposals[0].Tickets(), []uint32{2, 3}) ||
+				inside(proposals[0]) != "zoe\namy\neve\nzo\nann\npat" {
+				t.Errorf("at %v: %+v", at, show(proposals))
+			}
+		}
+		request.Backfills[0].Roster = []fake.RosterPlayer{{ID: "amy"}, {ID: "eve"}}
+		named, err := fake.Run(arena, request)
+		if err != nil || len(named) != 1 || !slices.Equal(named[0].Tickets(), []uint32{0, 2, 3}) || inside(named[0]) != "" {
+			t.Errorf("named: %+v, %v", named, err)
+		}
+	}
+}
+
+// The property has an end: of very many players, those who came first are forgotten.
+func TestThoseInsideAreNotTooMany(t *testing.T) {
+	game := running(1, 2)
+	before := strings.Repeat("x", 200) + "\n" + strings.Repeat("y", 65300)
+	game.Properties = map[string][]byte{waiting.Inside: []byte(before)}
+	one := player(1, 0)
+	one.Players = []fake.Player{{ID: strings.Repeat("z", 100)}}
+	proposals, err := fake.Run(arena, fake.Request{Tickets: []fake.Ticket{one}, Backfills: []fake.Backfill{game}})
+	if err != nil || len(proposals) != 1 {
+		t.Fatal(proposals, err)
+	}
+	got := proposals[0].Extras.Backfill.Properties
+	if len(got) != 1 || len(got[0].Value) != 65300+1+100 || got[0].Value[0] != 'y' {
+		t.Errorf("%d properties", len(got))
 	}
 }

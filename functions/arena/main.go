@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 )
 
-var _ = matchfn.RegisterMatcher(begin, waiting.Declare()...)
+var _ = matchfn.RegisterMatcher(begin, waiting.Declare(matchfn.PlayerIDs())...)
 
 func main() {}
 
@@ -35,7 +35,7 @@ type group struct {
 // open opens games for tickets that are close to each other.
 func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
 	var l line
-	sizes := waiting.Sizes(r)
+	sizes, ids := waiting.Sizes(r), waiting.IDsOf(r)
 	l.tickets, l.value = waiting.Sorted(waiting.Unmatched(tickets, matched), rules.Values(r, sizes))
 	l.wait = matchfn.Gather(r.Wait(), l.tickets)
 	l.window = rules.Window.AfterEach(l.wait)
@@ -51,7 +51,7 @@ func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
 			i++
 			continue
 		}
-		propose(r, rules, &g, g.tickets)
+		propose(r, rules, &g, func(t uint32) string { return waiting.In(ids, t) })
 		for _, t := range g.tickets {
 			matched[t] = true
 		}
@@ -76,7 +76,7 @@ func (l *line) group(from, most int) group {
 		if l.window[at] < narrowest { // min and max would be calls in WebAssembly
 			narrowest = l.window[at]
 		}
-		if value-g.first > narrowest {
+		if !(waiting.Excess(narrowest, g.first, value) >= 0) {
 			break
 		}
 		g.last, g.narrowest, g.sum = value, narrowest, g.sum+l.window[at]*float64(size)
@@ -142,15 +142,17 @@ func front[T any](list []T, places []int) {
 	copy(list[next:], passed)
 }
 
-// propose proposes a game. Its backfill ticket says how many more players it takes.
-func propose(r *matchfn.Run, rules *rules, g *group, numbers []uint32) {
+// propose proposes a game. Its backfill ticket says how many more players it takes, and who is in it. ids returns those
+// of a ticket's players.
+func propose(r *matchfn.Run, rules *rules, g *group, ids func(ticket uint32) string) {
 	n := float64(g.players)
-	p := r.Propose(g.sum/n-(g.last-g.first), numbers...).
+	p := r.Propose(max(0, g.sum/n-(g.last-g.first)), g.tickets...).
 		MatchProperties(append(strconv.AppendInt([]byte(`{"places":`), int64(rules.players), 10), '}'))
 	if rules.measure {
 		p.Measure("gap", g.last-g.first)
 	}
-	p.CreateBackfill().
+	game := p.CreateBackfill().
 		Attribute(waiting.Open, float64(rules.players)-n).
 		Attribute(rules.Attribute, (g.first+g.last)/2)
+	waiting.Seat(game, nil, g.tickets, ids)
 }

@@ -126,7 +126,7 @@ func (m *matcher) openAll(r *matchfn.Run) {
 				continue
 			}
 			front(left[i:], g.places)
-			propose(r, &m.rules, &g, g.tickets)
+			propose(r, &m.rules, &g, c.IDs)
 			for _, number := range g.tickets {
 				c.Lose(number)
 			}
@@ -170,7 +170,7 @@ func (m *matcher) openSome(r *matchfn.Run) {
 				return len(line) < m.rules.players
 			})
 			if g := m.group(line); m.rules.opens(g.players, g.wait) {
-				propose(r, &m.rules, &g, g.tickets)
+				propose(r, &m.rules, &g, c.IDs)
 				for _, number := range g.tickets {
 					c.Forget(number)
 				}
@@ -195,7 +195,7 @@ func (m *matcher) group(places []crowd.Place) group {
 		if window < narrowest {
 			narrowest = window
 		}
-		if p.Value-g.first > narrowest {
+		if !(waiting.Excess(narrowest, g.first, p.Value) >= 0) {
 			break
 		}
 		g.tickets = append(g.tickets, p.Number)
@@ -231,7 +231,7 @@ func (m *matcher) opens(places []crowd.Place) float64 {
 		if p.Created > youngest {
 			youngest = p.Created
 		}
-		fits := youngest + m.crowd.Reaches(p.Value-places[0].Value)
+		fits := youngest + m.crowd.Reaches(places[0].Value, p.Value)
 		if n < m.rules.least {
 			continue
 		}

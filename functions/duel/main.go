@@ -1,7 +1,6 @@
 // Duel is a match function for one against one, or one party against another. It pairs tickets that are close in one
-// numeric attribute. The allowed
-// distance grows while they wait. Running duels that lost a player are filled before new ones begin. README.md
-// describes its settings.
+// numeric attribute. The allowed distance grows while they wait. Running duels that lost a player are filled before new
+// ones begin. README.md describes its settings.
 package main
 
 import (
@@ -15,7 +14,7 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 )
 
-var _ = matchfn.RegisterMatcher(begin, waiting.Declare()...)
+var _ = matchfn.RegisterMatcher(begin, waiting.Declare(matchfn.PlayerIDsWith("refill"))...)
 
 func main() {}
 
@@ -71,22 +70,26 @@ func (m *matcher) once(r *matchfn.Run) error {
 	sizes := waiting.Sizes(r)
 	value := m.rules.Values(r, sizes)
 	l := newLine(&m.rules, tickets, value, r.Wait())
+	ids := waiting.IDsOf(r)
 	l.pair(func(score float64, a, b uint32) {
-		m.propose(r, score, a, b, value[a], value[b], waiting.Size(sizes, a)+waiting.Size(sizes, b))
+		m.propose(r, score, a, b, value[a], value[b], waiting.Size(sizes, a)+waiting.Size(sizes, b),
+			func(t uint32) string { return waiting.In(ids, t) })
 		matched[a], matched[b] = true, true
 	})
 	waiting.Expire(r, m.rules.Timeout, tickets, matched)
 	return nil
 }
 
-func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32, low, high float64, players uint32) {
+func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32, low, high float64, players uint32,
+	ids func(ticket uint32) string) {
 	p := r.Propose(score, a, b)
 	if m.rules.measure {
 		p.Measure("gap", math.Abs(high-low))
 	}
 	if m.rules.refill {
 		p.MatchProperties(append(strconv.AppendUint([]byte(`{"places":`), uint64(players), 10), '}'))
-		p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(m.rules.Attribute, (low+high)/2)
+		game := p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(m.rules.Attribute, (low+high)/2)
+		waiting.Seat(game, nil, []uint32{a, b}, ids)
 	}
 }
 
@@ -162,7 +165,7 @@ func (m *matcher) near(p crowd.Place, near []uint32) []uint32 {
 	}
 	window := m.crowd.Window(p.Created)
 	look := func(other crowd.Place) bool {
-		if math.Abs(other.Value-p.Value) > window {
+		if !(waiting.Excess(window, other.Value, p.Value) >= 0) {
 			return false
 		}
 		if other.Created <= p.Created {
@@ -183,11 +186,10 @@ func (m *matcher) reachedBy(p crowd.Place, near []uint32) []uint32 {
 	}
 	window := m.crowd.Window(p.Created)
 	look := func(other crowd.Place) bool {
-		distance := math.Abs(other.Value - p.Value)
-		if other.Created <= p.Created || distance > window {
+		if other.Created <= p.Created || !(waiting.Excess(window, other.Value, p.Value) >= 0) {
 			return false
 		}
-		if distance <= m.crowd.Window(other.Created) {
+		if waiting.Excess(m.crowd.Window(other.Created), other.Value, p.Value) >= 0 {
 			near = append(near, other.Number)
 		}
 		return true
@@ -208,7 +210,7 @@ func (m *matcher) pair(r *matchfn.Run, numbers []uint32) *line {
 	}
 	l := newLine(&m.rules, places, value, wait)
 	l.pair(func(score float64, a, b uint32) {
-		m.propose(r, score, numbers[a], numbers[b], value[a], value[b], c.Players(numbers[a])+c.Players(numbers[b]))
+		m.propose(r, score, numbers[a], numbers[b], value[a], value[b], c.Players(numbers[a])+c.Players(numbers[b]), c.IDs)
 		c.Lose(numbers[a])
 		c.Lose(numbers[b])
 	})
@@ -228,7 +230,7 @@ func (m *matcher) age() {
 			older = older[:len(older)-1]
 		}
 		if t := c.Of(p.Number); len(older) > 0 {
-			next := p.Created + c.Reaches(math.Abs(p.Value-older[len(older)-1].Value))
+			next := p.Created + c.Reaches(p.Value, older[len(older)-1].Value)
 			if next < t.Next {
 				t.Next = next
 			}
@@ -255,21 +257,21 @@ func (m *matcher) schedule(number uint32) {
 	if !t.Here || t.Value != t.Value {
 		return
 	}
-	gap := math.Inf(1)
+	nearest := math.Inf(1)
 	look := func(other crowd.Place) bool {
-		distance := math.Abs(other.Value - t.Value)
+		nearer := math.Abs(other.Value-t.Value) < math.Abs(nearest-t.Value)
 		if other.Created <= t.Created && other.Number != number {
-			if distance < gap {
-				gap = distance
+			if nearer {
+				nearest = other.Value
 			}
 			return false
 		}
-		return distance < gap
+		return nearer
 	}
 	c.Line.Below(c.Place(number), t.Created, look)
 	c.Line.Above(c.Place(number), t.Created, look)
 	t.Next = math.Inf(1)
-	m.sooner(number, t.Created+c.Reaches(gap))
+	m.sooner(number, t.Created+c.Reaches(t.Value, nearest))
 }
 
 // hurry tells the younger tickets beside a new one, that it may be the nearest older one to them.
@@ -280,14 +282,13 @@ func (m *matcher) hurry(number uint32) {
 		return
 	}
 	look := func(other crowd.Place) bool {
-		distance := math.Abs(other.Value - t.Value)
 		if other.Number == number {
 			return true
 		}
-		if other.Created <= t.Created || distance > m.rules.Window.Most {
+		if other.Created <= t.Created || !(waiting.Excess(m.rules.Window.Most, other.Value, t.Value) >= 0) {
 			return false // it is as near to those behind it, and older
 		}
-		m.sooner(other.Number, other.Created+c.Reaches(distance))
+		m.sooner(other.Number, other.Created+c.Reaches(other.Value, t.Value))
 		return true
 	}
 	c.Line.Below(c.Place(number), math.Inf(1), look)
@@ -390,9 +391,9 @@ func (l *line) remove(at uint32) {
 }
 
 // score returns how much greater than the distance the mean of both windows is, and whether the distance is within both
-// windows. low must be before high.
+// windows.
 func (l *line) score(low, high uint32) (float64, bool) {
 	a, b := &l.places[low], &l.places[high]
-	gap := b.value - a.value
-	return a.window/2 + b.window/2 - gap, gap <= a.window && gap <= b.window
+	one, other := waiting.Excess(a.window, a.value, b.value), waiting.Excess(b.window, a.value, b.value)
+	return one/2 + other/2, one >= 0 && other >= 0
 }

@@ -104,11 +104,11 @@ func (s *servers) link(at *atomic.Pointer[string]) string {
 
 func (s *servers) startRedis() {
 	s.Helper()
-	var err error
-	s.redis, err = embedded.StartRedis(s.Context(), embedded.RedisOptions{Dir: s.redisDir, AOF: true, Log: discard})
-	if err != nil || !s.redis.Persistent() {
+	redis, err := embedded.StartRedis(s.Context(), embedded.RedisOptions{Dir: s.redisDir, AOF: true, Log: discard})
+	if err != nil || !redis.Persistent() {
 		s.Fatalf("a redis-server or valkey-server is needed: install one (%v)", err)
 	}
+	s.redis = redis
 	at := s.redis.Addr()
 	s.redisAt.Store(&at)
 }
@@ -122,10 +122,11 @@ func (s *servers) stopRedis() {
 
 func (s *servers) startNATS() {
 	s.Helper()
-	var err error
-	if s.nats, err = embedded.StartNATS(s.Context(), embedded.NATSOptions{Dir: s.natsDir, Log: discard}); err != nil {
+	nats, err := embedded.StartNATS(s.Context(), embedded.NATSOptions{Dir: s.natsDir, Log: discard})
+	if err != nil {
 		s.Fatal(err)
 	}
+	s.nats = nats
 	at := strings.TrimPrefix(s.nats.URL(), "nats://")
 	s.natsAt.Store(&at)
 }

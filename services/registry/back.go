@@ -124,7 +124,7 @@ func (r *registry) goBack(ctx context.Context, project, name string, u *pb.Uploa
 			uploads.Of(next, u.GetUpload()).Worked = 0
 			return next, functionEvent(next, returnedReason, fmt.Sprintf(
 				"%d of %d runs of upload %d failed, and %d of the %d that were repeated on upload %d did not",
-				back.GetFailed(), back.GetRuns(), back.GetFrom(), back.GetPassed(), back.GetRepeated(), back.GetTo())), nil
+				back.GetFailed(), back.GetRuns(), back.GetFrom(), back.GetPassed(), back.GetRepeated(), back.GetTo()), ""), nil
 		})
 	if err != nil {
 		return err
@@ -164,8 +164,8 @@ const (
 	deletedReason    = "deleted"
 )
 
-// functionEvent returns the event of a change of a function.
-func functionEvent(f *pb.Function, reason, detail string) *pb.Event {
+// functionEvent returns the event of a change of a function. by is who made it, "" for the service.
+func functionEvent(f *pb.Function, reason, detail, by string) *pb.Event {
 	number := f.GetVersion()
 	switch reason {
 	case shadowReason:
@@ -176,6 +176,6 @@ func functionEvent(f *pb.Function, reason, detail string) *pb.Event {
 		number = f.GetCanaryEnded().GetUpload()
 	}
 	return &pb.Event{
-		Kind: pb.Event_KIND_FUNCTION, Function: f.GetName(), Upload: number, Reason: reason, Detail: detail,
+		Kind: pb.Event_KIND_FUNCTION, Function: f.GetName(), Upload: number, Reason: reason, Detail: detail, By: by,
 	}
 }

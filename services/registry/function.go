@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
 	uploads "matchmaker.dev/services/internal/upload"
 )
 
@@ -128,7 +129,7 @@ func (r *registry) remove(c echo.Context) error {
 			if existed = current != nil; !existed {
 				return nil, nil, nil
 			}
-			return nil, functionEvent(current, deletedReason, ""), nil
+			return nil, functionEvent(current, deletedReason, "", auth.From(c).Subject), nil
 		})
 	if err != nil {
 		return err

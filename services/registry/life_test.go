@@ -150,13 +150,13 @@ func TestFunctionGoesBackByItself(t *testing.T) {
 	}
 	for _, e := range events {
 		if e.GetKind() == pb.Event_KIND_FUNCTION && e.GetFunction() == "duel" {
-			told = append(told, fmt.Sprint(e.GetReason(), " ", e.GetUpload()))
+			told = append(told, strings.TrimSpace(fmt.Sprint(e.GetReason(), " ", e.GetUpload(), " ", e.GetBy())))
 			if e.GetReason() == "returned" && !strings.Contains(e.GetDetail(), "7 of 14 runs of upload 2 failed") {
 				t.Errorf("the event says %q", e.GetDetail())
 			}
 		}
 	}
-	if got := strings.Join(told, ", "); got != "uploaded 1, uploaded 2, returned 1" {
+	if got := strings.Join(told, ", "); got != "uploaded 1 studio, uploaded 2 studio, returned 1" {
 		t.Errorf("the events are %s", got)
 	}
 	// It does not go back to an upload that failed, and the next upload begins anew.

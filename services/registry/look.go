@@ -207,7 +207,7 @@ func (r *registry) changeCanary(ctx context.Context, key hosted, was *pb.Functio
 func (r *registry) withdraw(ctx context.Context, key hosted, f *pb.Function, reason string) error {
 	err := r.changeCanary(ctx, key, f, func(next *pb.Function) (*pb.Function, *pb.Event, error) {
 		endCanary(next, r.Store.Now(), reason)
-		return next, functionEvent(next, withdrawnReason, next.GetCanaryEnded().GetReason()), nil
+		return next, functionEvent(next, withdrawnReason, next.GetCanaryEnded().GetReason(), ""), nil
 	})
 	return r.announce(ctx, key, f, withdrawnReason, reason, err)
 }
@@ -244,7 +244,7 @@ func (r *registry) grow(
 	}
 	err = r.changeCanary(ctx, key, f, func(next *pb.Function) (*pb.Function, *pb.Event, error) {
 		next.Canary = grown
-		return next, functionEvent(next, grownReason, clip("to "+canaryText(grown)+": "+reason)), nil
+		return next, functionEvent(next, grownReason, clip("to "+canaryText(grown)+": "+reason), ""), nil
 	})
 	return r.announce(ctx, key, f, grownReason, reason, err)
 }
@@ -264,7 +264,7 @@ func (r *registry) promoteCanary(ctx context.Context, key hosted, f *pb.Function
 		next := withVersion(current, v, says, r.Store.Now())
 		next.TrialUntil = trialUntil(next, r.Store.Now(), r.Settings.Trial)
 		next.CanaryEnded.Reason = clip(reason)
-		return next, functionEvent(next, promotedReason, next.GetCanaryEnded().GetReason()), nil
+		return next, functionEvent(next, promotedReason, next.GetCanaryEnded().GetReason(), ""), nil
 	})
 	return r.announce(ctx, key, f, promotedReason, reason, err)
 }

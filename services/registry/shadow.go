@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
 )
@@ -129,7 +130,7 @@ func (r *registry) changeFunction(
 			case withdrawnReason:
 				detail = next.GetCanaryEnded().GetReason()
 			}
-			return next, functionEvent(next, reason, detail), nil
+			return next, functionEvent(next, reason, detail, auth.From(c).Subject), nil
 		})
 	if err != nil && !errors.Is(err, errUnchanged) {
 		return err

@@ -114,7 +114,7 @@ func (r *registry) put(c echo.Context) error {
 			if inShadow {
 				reason = shadowReason
 			}
-			return next, functionEvent(next, reason, note), nil
+			return next, functionEvent(next, reason, note, upload.by), nil
 		})
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
 	uploads "matchmaker.dev/services/internal/upload"
@@ -142,7 +143,7 @@ func (r *registry) switchTo(c echo.Context, name string, number int64, reason st
 			if reason == promotedReason {
 				next.TrialUntil = trialUntil(next, r.Store.Now(), r.Settings.Trial)
 			}
-			return next, functionEvent(next, reason, ""), nil
+			return next, functionEvent(next, reason, "", auth.From(c).Subject), nil
 		})
 	if err != nil {
 		return err

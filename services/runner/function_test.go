@@ -204,29 +204,9 @@ func TestRunsOfADeletedConfigEnd(t *testing.T) {
 	w.waitServing("f", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
-	hang := func(config string) <-chan *pb.RunPart {
-		return w.startRun(&pb.RunRequest{Project: project, Function: "f", Config: config, Position: w.position(),
-			Budget: time.Minute.Milliseconds(), Settings: []byte(`{"do":"hang"}`)})
-	}
-	other := hang("stays")
-	gone := []<-chan *pb.RunPart{hang("gone"), hang("gone")}
-	again, deadline := time.NewTicker(50*time.Millisecond), time.After(patience/3)
-	defer again.Stop()
-	for _, parts := range gone {
-		for ended := false; !ended; {
-			select {
-			case part := <-parts:
-				ended = part.GetLast()
-				if text := part.GetError(); ended && !strings.Contains(text, "the config was deleted") {
-					t.Errorf("the run ended with %q", text)
-				}
-			case <-again.C: // the runner may have a run and not know it yet
-				w.bus.Poke(t.Context(), project, &pb.Poke{Deleted: "gone"})
-			case <-deadline:
-				t.Fatal("a run of the deleted config goes on")
-			}
-		}
-	}
+	other := w.startHanging("stays")
+	gone := []<-chan *pb.RunPart{w.startHanging("gone"), w.startHanging("gone")}
+	w.endRuns("gone", gone...)
 	w.invokeOK("f", "pair", 1)
 	for {
 		select {
@@ -241,6 +221,35 @@ func TestRunsOfADeletedConfigEnd(t *testing.T) {
 	}
 }
 
+// startHanging starts a run of f for a config that has a minute, and does not end by itself.
+func (w *world) startHanging(config string) <-chan *pb.RunPart {
+	w.t.Helper()
+	return w.startRun(&pb.RunRequest{Project: project, Function: "f", Config: config, Position: w.position(),
+		Budget: time.Minute.Milliseconds(), Settings: []byte(`{"do":"hang"}`)})
+}
+
+// endRuns deletes the config of runs, and waits until they have ended for that reason.
+func (w *world) endRuns(config string, runs ...<-chan *pb.RunPart) {
+	w.t.Helper()
+	again, deadline := time.NewTicker(50*time.Millisecond), time.After(patience/3)
+	defer again.Stop()
+	for _, parts := range runs {
+		for ended := false; !ended; {
+			select {
+			case part := <-parts:
+				ended = part.GetLast()
+				if text := part.GetError(); ended && !strings.Contains(text, "the config was deleted") {
+					w.t.Errorf("the run ended with %q", text)
+				}
+			case <-again.C: // the runner may have a run and not know it yet
+				w.bus.Poke(w.t.Context(), project, &pb.Poke{Deleted: config})
+			case <-deadline:
+				w.t.Fatal("a run of the deleted config goes on")
+			}
+		}
+	}
+}
+
 func TestInstancesFollowTheLoad(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
@@ -250,24 +259,22 @@ func TestInstancesFollowTheLoad(t *testing.T) {
 	w.waitServing("f", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
-	hang := func() <-chan *pb.RunPart {
-		return w.startRun(&pb.RunRequest{
-			Project: project, Function: "f", Position: w.position(), Budget: 5000, Settings: []byte(`{"do":"hang"}`),
-		})
-	}
 	probe := func() answer {
 		return w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(),
 			Budget: 1000}))
 	}
 
 	// One instance hangs, so other runs need another one.
-	first := hang()
-	for n := 0; n < 2; {
+	w.config = "gone"
+	first := w.startHanging(w.config)
+	for running := allRunning(2, 1); ; {
 		w.invokeOK("f", "pair", 1)
-		n = len(w.waitUntil("an instance", func(all []*pb.InstanceStatus) bool { return len(all) > 0 }))
+		if running(w.waitUntil("an instance", func(all []*pb.InstanceStatus) bool { return len(all) > 0 })) {
+			break
+		}
 	}
 	// All instances hang: a run waits no longer than half of its budget.
-	second := hang()
+	second := w.startHanging(w.config)
 	for a := probe(); ; a = probe() {
 		if strings.Contains(a.error, "no instance was free: waited for 500ms") {
 			break
@@ -276,11 +283,8 @@ func TestInstancesFollowTheLoad(t *testing.T) {
 			t.Fatalf("a run with all instances taken: %s", a.error)
 		}
 	}
-	for _, parts := range []<-chan *pb.RunPart{first, second} {
-		if a := w.awaitAnswer(parts); !strings.Contains(a.error, "deadline: ") {
-			t.Errorf("a run that hangs: %v", a)
-		}
-	}
+	w.endRuns(w.config, first, second)
+	w.config = "another"
 	// Both are replaced, and one of them ends when there is work for one only.
 	w.waitUntil("two new instances", func(all []*pb.InstanceStatus) bool { return len(all) == 2 })
 	for n, deadline := 2, time.Now().Add(patience); n > 1; {

@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -41,6 +42,7 @@ type world struct {
 	// trace is the reference to a span that tickets are created with.
 	trace   []byte
 	tickets *state.Creator
+	config  string // of runs that name none
 
 	mu       sync.Mutex
 	statuses map[string]*pb.RunnerStatus
@@ -213,6 +215,7 @@ func (w *world) startRun(r *pb.RunRequest) <-chan *pb.RunPart {
 	w.t.Helper()
 	r.Run = fmt.Sprint("run-", w.runs.Add(1))
 	r.Now = 1_700_000_100_000
+	r.Config = cmp.Or(r.Config, w.config)
 	if r.Pools == nil {
 		r.Pools = map[string]*pb.Pool{"all": {}}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/rounding"
 )
 
 // Fill proposes to each game, the oldest first, the nearest tickets. To a game without the attribute it proposes the
@@ -18,7 +19,7 @@ import (
 // exceed their distance by. Fill marks its tickets as matched. Tickets and games must be ascending.
 func Fill(r *matchfn.Run, rules *waiting.Rules, tickets, games []uint32, matched []bool) {
 	FillFrom(r, rules, games, &column{r: r, rules: rules, tickets: tickets, matched: matched, sizes: waiting.Sizes(r),
-		roles: rules.RolesOf(r)})
+		roles: rules.RolesOf(r), ids: waiting.IDsOf(r)})
 }
 
 // Source is where FillFrom finds tickets.
@@ -30,6 +31,8 @@ type Source interface {
 	Longest(seats *waiting.Seats) (chosen []uint32)
 	// Players returns how many players a ticket has.
 	Players(ticket uint32) uint32
+	// IDs are the ids of a ticket's players, one a line.
+	IDs(ticket uint32) string
 	// Forget removes a ticket that was chosen.
 	Forget(ticket uint32)
 }
@@ -52,12 +55,15 @@ func FillFrom(r *matchfn.Run, rules *waiting.Rules, games []uint32, from Source)
 		if len(chosen) == 0 {
 			continue
 		}
+		update := r.Propose(score, chosen...).UpdateBackfill(game)
+		if seats.Inside != nil {
+			waiting.Seat(update, seats.Inside, chosen, from.IDs)
+		}
 		players := uint32(0)
 		for _, t := range chosen {
 			players += from.Players(t)
 			from.Forget(t)
 		}
-		update := r.Propose(score, chosen...).UpdateBackfill(game)
 		if seats.ByRole() {
 			continue // the next run sees the game when its server approved, with those who joined
 		}
@@ -84,11 +90,14 @@ type column struct {
 	matched []bool
 	sizes   []uint32 // how many players each ticket has; nil if each has one
 	roles   []string // which roles they take; nil if that does not matter
+	ids     []string // of their players; nil if they are not read
 	line    *line    // nil until it is needed
 	queue   []uint32 // likewise
 }
 
 func (c *column) Players(ticket uint32) uint32 { return waiting.Size(c.sizes, ticket) }
+
+func (c *column) IDs(ticket uint32) string { return waiting.In(c.ids, ticket) }
 
 func (c *column) Forget(ticket uint32) { c.matched[ticket] = true }
 
@@ -103,7 +112,7 @@ func (c *column) Longest(seats *waiting.Seats) (chosen []uint32) {
 		c.queue = c.queue[1:]
 		switch size := c.Players(t); {
 		case c.matched[t] || !c.rules.Takes(size):
-		case !seats.Take(t, size, waiting.RolesIn(c.roles, t)):
+		case !seats.Take(t, size, waiting.In(c.roles, t), c.IDs(t)):
 			passed = append(passed, t)
 		default:
 			chosen = append(chosen, t)
@@ -128,19 +137,20 @@ type line struct {
 	values, windows []float64 // by place in the line
 	matched         []bool    // by ticket
 	sizes           []uint32  // likewise; nil if each has one player
-	roles           []string  // likewise; nil if they do not matter
+	roles, ids      []string  // likewise; nil if they do not matter
 	// low finds tickets whose windows reach down to a value, high those whose windows reach up to it. high has the
 	// opposite order and the opposite sign of values.
 	low, high tree
 }
 
 func newLine(c *column) *line {
-	l := &line{matched: c.matched, sizes: c.sizes, roles: c.roles}
+	l := &line{matched: c.matched, sizes: c.sizes, roles: c.roles, ids: c.ids}
 	l.tickets, l.values = waiting.Sorted(c.tickets, c.rules.Values(c.r, c.sizes))
 	l.windows = c.rules.Window.AfterEach(matchfn.Gather(c.r.Wait(), l.tickets))
 	n := len(l.tickets)
-	l.low = newTree(n, func(i int) float64 { return l.values[i] - l.windows[i] })
-	l.high = newTree(n, func(i int) float64 { return -l.values[n-1-i] - l.windows[n-1-i] })
+	reach := func(i int) float64 { return l.windows[i] + rounding.Of(math.Abs(l.values[i])+l.windows[i]) }
+	l.low = newTree(n, func(i int) float64 { return l.values[i] - reach(i) })
+	l.high = newTree(n, func(i int) float64 { return -l.values[n-1-i] - reach(n-1-i) })
 	return l
 }
 
@@ -172,17 +182,17 @@ func (l *line) nearest(at float64, seats *waiting.Seats) (chosen []uint32, score
 		} else {
 			below++
 		}
-		ticket, window := l.tickets[place], l.windows[place]
-		if gap > window {
+		ticket, excess := l.tickets[place], waiting.Excess(l.windows[place], l.values[place], at)
+		if !(excess >= 0) {
 			continue // after rounding
 		}
 		size := waiting.Size(l.sizes, ticket)
 		if !l.matched[ticket] {
-			if !seats.Take(ticket, size, waiting.RolesIn(l.roles, ticket)) {
+			if !seats.Take(ticket, size, waiting.In(l.roles, ticket), waiting.In(l.ids, ticket)) {
 				continue
 			}
 			chosen = append(chosen, ticket)
-			score += (window - gap) * float64(size)
+			score += excess * float64(size)
 		}
 		l.low.drop(place)
 		l.high.drop(n - 1 - place)

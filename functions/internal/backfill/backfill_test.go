@@ -24,7 +24,7 @@ func filler() *matchfn.Function {
 		rules := waiting.Rules{Attribute: "skill", Window: window, Least: 1, Most: 9}
 		backfill.Fill(r, &rules, tickets, games, make([]bool, r.Tickets()))
 		return nil
-	}, matchfn.Players(), matchfn.BackfillPlayers())
+	}, waiting.Declare(matchfn.PlayerIDs())...)
 }
 
 func sizeOf(t fake.Ticket) int { return max(1, len(t.Players)) }

@@ -18,6 +18,7 @@ type Crowd struct {
 	rules   *waiting.Rules
 	tickets []Ticket // by number
 	roles   []string // of their players, by number; nil if they do not matter
+	ids     []string // of their players, by number; nil if they are not read
 	size    int
 	late    Queue // by when tickets have waited for the timeout
 	now     float64
@@ -79,10 +80,7 @@ func (c *Crowd) Take(r *matchfn.Run) (fresh, games []uint32) {
 	if n := int(first) + r.Tickets(); n > len(c.tickets) {
 		c.tickets = append(c.tickets, make([]Ticket, n-len(c.tickets))...)
 	}
-	if roles := c.rules.RolesOf(r); roles != nil {
-		c.roles = append(append(c.roles[:min(len(c.roles), int(first))], make([]string, max(0, int(first)-len(c.roles)))...),
-			roles...)
-	}
+	c.roles, c.ids = grown(c.roles, first, c.rules.RolesOf(r)), grown(c.ids, first, waiting.IDsOf(r))
 	for i, at := range fresh {
 		number := first + at
 		fresh[i] = number
@@ -95,6 +93,22 @@ func (c *Crowd) Take(r *matchfn.Run) (fresh, games []uint32) {
 	}
 	c.size += len(fresh)
 	return fresh, games
+}
+
+// grown is a list with what is new from a number on; nil is nothing.
+func grown(list []string, first uint32, fresh []string) []string {
+	if fresh == nil {
+		return list
+	}
+	return append(append(list[:min(len(list), int(first))], make([]string, max(0, int(first)-len(list)))...), fresh...)
+}
+
+// IDs are the ids of a ticket's players, one a line.
+func (c *Crowd) IDs(number uint32) string {
+	if int(number) >= len(c.ids) {
+		return ""
+	}
+	return c.ids[number]
 }
 
 // margin is more than the error of computed times, in milliseconds.
@@ -191,17 +205,17 @@ func (c *Crowd) Expire(r *matchfn.Run) {
 	}
 }
 
-// Reaches is how many milliseconds after its creation a ticket's window reaches a distance, +Inf for never. It is never
-// too late, and a little too early.
-func (c *Crowd) Reaches(distance float64) float64 {
+// Reaches is how many milliseconds after its creation a ticket's window reaches from one value to another, +Inf for
+// never. It is never too late, and a little too early.
+func (c *Crowd) Reaches(from, to float64) float64 {
 	w := &c.rules.Window
 	switch {
-	case distance <= w.Start:
+	case waiting.Excess(w.Start, from, to) >= 0:
 		return 0
-	case distance > w.Most || w.Widen <= 0:
+	case !(waiting.Excess(w.Most, from, to) >= 0) || w.Widen <= 0:
 		return math.Inf(1)
 	}
-	after := (distance - w.Start) / w.Widen * 1000
+	after := (math.Abs(from-to) - w.Start) / w.Widen * 1000
 	return after - margin - after*1e-9
 }
 
@@ -226,11 +240,11 @@ func (c *Crowd) Nearest(at float64, seats *waiting.Seats) (chosen []uint32, scor
 			} else {
 				p, above = above[0], above[1:]
 			}
-			if !seats.Take(p.Number, p.Size, waiting.RolesIn(c.roles, p.Number)) {
+			if !seats.Take(p.Number, p.Size, waiting.In(c.roles, p.Number), c.IDs(p.Number)) {
 				continue
 			}
 			chosen = append(chosen, p.Number)
-			sum += (c.Window(p.Created) - math.Abs(p.Value-at)) * float64(p.Size)
+			sum += waiting.Excess(c.Window(p.Created), p.Value, at) * float64(p.Size)
 		}
 		if seats.Left() == 0 || all {
 			if len(chosen) > 0 {
@@ -249,9 +263,9 @@ func (c *Crowd) reaching(at float64, n, most int, down bool) (found []Place) {
 		places := b.places
 		widest := c.Window(b.oldest)
 		if down {
-			if at-places[len(places)-1].Value <= widest {
+			if waiting.Excess(widest, min(places[len(places)-1].Value, at), at) >= 0 {
 				for k := len(places) - 1; k >= 0; k-- {
-					if p := places[k]; p.Value < at && at-p.Value <= c.Window(p.Created) && int(p.Size) <= most {
+					if p := places[k]; p.Value < at && int(p.Size) <= most && waiting.Excess(c.Window(p.Created), p.Value, at) >= 0 {
 						if found = append(found, p); len(found) == n {
 							return found
 						}
@@ -261,9 +275,9 @@ func (c *Crowd) reaching(at float64, n, most int, down bool) (found []Place) {
 			i--
 			continue
 		}
-		if places[0].Value-at <= widest {
+		if waiting.Excess(widest, max(places[0].Value, at), at) >= 0 {
 			for _, p := range places {
-				if p.Value >= at && p.Value-at <= c.Window(p.Created) && int(p.Size) <= most {
+				if p.Value >= at && int(p.Size) <= most && waiting.Excess(c.Window(p.Created), p.Value, at) >= 0 {
 					if found = append(found, p); len(found) == n {
 						return found
 					}
@@ -292,7 +306,7 @@ func (c *Crowd) Longest(seats *waiting.Seats) (chosen []uint32) {
 	seats.Begin()
 	for _, number := range c.All() {
 		if size := c.tickets[number].Size; c.rules.Takes(size) &&
-			seats.Take(number, size, waiting.RolesIn(c.roles, number)) {
+			seats.Take(number, size, waiting.In(c.roles, number), c.IDs(number)) {
 			chosen = append(chosen, number)
 		}
 		if seats.Left() == 0 {

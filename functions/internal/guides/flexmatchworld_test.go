@@ -69,23 +69,8 @@ func (w world) flexmatch(parties bool) object {
 		set["expansions"] = expansions
 		set["algorithm"] = object{"strategy": "exhaustiveSearch", "expansionAgeSelection": w.one("newest", "oldest")}
 	}
-	text, _ := json.Marshal(rules)
-	// Only what a rule reads: players have those.
-	set["playerAttributes"] = slices.DeleteFunc(attributes, func(a any) bool {
-		return !slices.ContainsFunc([]string{"[%s]", `"%s"`}, func(form string) bool {
-			return contains(text, fmt.Sprintf(form, a.(object)["name"]))
-		})
-	})
+	set["playerAttributes"] = attributes
 	return set
-}
-
-func contains(text []byte, part string) bool {
-	for i := 0; i+len(part) <= len(text); i++ {
-		if string(text[i:i+len(part)]) == part {
-			return true
-		}
-	}
-	return false
 }
 
 // grown is a number that an expansion sets.
@@ -196,14 +181,14 @@ func (w world) strings(of ...string) []string {
 
 // flexmatchPool makes tickets. Now and then a player lacks something.
 func (w world) flexmatchPool(n int, parties bool) (pool []ticket) {
-	for range n {
+	for i := range n {
 		t := ticket{age: w.IntN(40)}
 		players := 1
 		if parties {
 			players += w.IntN(2)
 		}
-		for range players {
-			p := player{latency: map[string]json.Number{}, attributes: map[string]any{
+		for k := range players {
+			p := player{id: fmt.Sprint("p", i, "-", k), latency: map[string]json.Number{}, attributes: map[string]any{
 				"skill": w.decimal(6), "level": w.decimal(4), "mode": w.one("x", "y"), "map": w.one("a", "b"),
 				"maps": w.strings("a", "b", "c"), "roles": w.strings("tank", "healer", "a"),
 			}}

@@ -22,6 +22,7 @@ type object = map[string]any
 
 // player has attributes: json.Number, string or []string. All numbers are exact.
 type player struct {
+	id         string
 	attributes map[string]any
 	latency    map[string]json.Number
 }
@@ -44,7 +45,7 @@ func request(language string, text []byte, pool []ticket) fake.Request {
 	r := fake.Request{Settings: fmt.Sprintf(`{%q: %s}`, language, text), Budget: 5 * time.Second}
 	for _, t := range pool {
 		one := fake.Ticket{Wait: time.Duration(t.age) * time.Second}
-		for i, p := range t.players {
+		for _, p := range t.players {
 			properties := map[string][]byte{}
 			for name, value := range p.attributes {
 				properties[name], _ = json.Marshal(value)
@@ -52,7 +53,7 @@ func request(language string, text []byte, pool []ticket) fake.Request {
 			if p.latency != nil {
 				properties["latency"], _ = json.Marshal(p.latency)
 			}
-			one.Players = append(one.Players, fake.Player{ID: fmt.Sprint("p", len(r.Tickets), i), Properties: properties})
+			one.Players = append(one.Players, fake.Player{ID: p.id, Properties: properties})
 		}
 		r.Tickets = append(r.Tickets, one)
 	}
@@ -108,58 +109,74 @@ func find(g guide, pool []ticket, left map[int]bool, sides [][]int, next int) []
 	return find(g, pool, left, sides, next+1)
 }
 
+// languages are those of which there is a guide.
+var languages = map[string]struct {
+	world func(w world, parties bool) object
+	pool  func(w world, n int, parties bool) []ticket
+	guide func(text []byte) guide
+	// known is what verdicts may say that are not exact: both readings are looked at.
+	known []string
+}{
+	origin.FlexMatch: {world.flexmatch, world.flexmatchPool, newFlexmatch, []string{"the match has one location"}},
+	origin.PlayFab:   {world.playfab, world.playfabPool, newPlayfab, []string{"PlayFab says that it must be less"}},
+	origin.Unity:     {world.unity, world.unityPool, newUnity, []string{"strings"}},
+	origin.AccelByte: {world.accelByte, world.accelBytePool, newAccelByte, []string{
+		"name those as match options", "clients must send", "a ticket without one is in no match", "limits no latency",
+		"block each other",
+	}},
+}
+
+// compare compares a case with the guide, and says what is wrong. Only if the verdicts are that all is so, it counts.
+func compare(language string, seed uint64) (matches int, counts bool, wrong string) {
+	w, of := world{rand.New(rand.NewPCG(seed, 37))}, languages[language]
+	parties := w.chance(2)
+	text, err := json.Marshal(of.world(w, parties))
+	if err != nil {
+		return 0, false, err.Error()
+	}
+	imported, err := origin.Import(language, text, "")
+	switch {
+	case err != nil && strings.Contains(err.Error(), "nothing can match"):
+		return 0, false, ""
+	case err != nil:
+		return 0, false, fmt.Sprintf("%v\n%s", err, text)
+	case !exact(imported.Lines, of.known):
+		return 0, false, ""
+	}
+	pool := of.pool(w, 2+w.IntN(4), parties)
+	g := of.guide(text)
+	matches, wrong = disagreement(language, g, text, pool)
+	for n := 0; wrong != "" && n < len(pool); {
+		less := slices.Delete(slices.Clone(pool), n, n+1)
+		if _, still := disagreement(language, g, text, less); len(less) > 0 && still != "" {
+			pool, wrong = less, still
+		} else {
+			n++
+		}
+	}
+	if wrong != "" {
+		wrong += fmt.Sprintf("\n%s\n%+v", text, pool)
+	}
+	return matches, true, wrong
+}
+
 // Our imports and our search allow and find what the guides say, where the verdicts are that this is so.
 func TestMatchesAreThoseOfTheGuides(t *testing.T) {
-	cases := 3000
+	cases := uint64(3000)
 	if testing.Short() {
 		cases = 400
 	}
-	for language, of := range map[string]struct {
-		world func(w world, parties bool) object
-		pool  func(w world, n int, parties bool) []ticket
-		guide func(text []byte) guide
-		// known is what verdicts may say that are not exact: both readings are looked at.
-		known string
-	}{
-		origin.FlexMatch: {world.flexmatch, world.flexmatchPool, newFlexmatch, "the match has one location"},
-		origin.PlayFab:   {world.playfab, world.playfabPool, newPlayfab, "PlayFab says that it must be less"},
-		origin.Unity:     {world.unity, world.unityPool, newUnity, "strings"},
-	} {
+	for language := range languages {
 		t.Run(language, func(t *testing.T) {
-			made, none := 0, 0
-			for i := range cases {
-				w := world{rand.New(rand.NewPCG(uint64(i), 37))}
-				parties := w.chance(2)
-				text, err := json.Marshal(of.world(w, parties))
-				if err != nil {
-					t.Fatal(err)
-				}
-				imported, err := origin.Import(language, text, "")
+			made, none := uint64(0), uint64(0)
+			for seed := range cases {
+				matches, counts, wrong := compare(language, seed)
 				switch {
-				case err != nil && strings.Contains(err.Error(), "nothing can match"):
-					continue
-				case err != nil:
-					t.Fatalf("case %d: %v\n%s", i, err, text)
-				case !exact(imported.Lines, of.known):
-					continue
-				}
-				pool := of.pool(w, 2+w.IntN(4), parties)
-				g := of.guide(text)
-				matches, wrong := disagreement(language, g, text, pool)
-				for n := 0; wrong != "" && n < len(pool); {
-					less := slices.Delete(slices.Clone(pool), n, n+1)
-					if _, still := disagreement(language, g, text, less); len(less) > 0 && still != "" {
-						pool, wrong = less, still
-					} else {
-						n++
-					}
-				}
-				if wrong != "" {
-					t.Fatalf("case %d: %s\n%s\n%+v", i, wrong, text, pool)
-				}
-				if matches > 0 {
+				case wrong != "":
+					t.Fatalf("case %d: %s", seed, wrong)
+				case matches > 0:
 					made++
-				} else {
+				case counts:
 					none++
 				}
 			}
@@ -171,9 +188,24 @@ func TestMatchesAreThoseOfTheGuides(t *testing.T) {
 	}
 }
 
+// As TestMatchesAreThoseOfTheGuides, for as long as it may take.
+func FuzzMatchesAreThoseOfTheGuides(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		for language := range languages {
+			if _, _, wrong := compare(language, seed); wrong != "" {
+				t.Errorf("%s, case %d: %s", language, seed, wrong)
+			}
+		}
+	})
+}
+
 // exact returns whether verdicts say nothing else than that rules are exact, or what is known.
-func exact(lines []translation.Line, known string) bool {
+func exact(lines []translation.Line, known []string) bool {
 	return !slices.ContainsFunc(lines, func(l translation.Line) bool {
-		return l.Verdict != translation.Exact && l.Verdict != translation.Note && !strings.Contains(l.Why, known)
+		return l.Verdict != translation.Exact && l.Verdict != translation.Note &&
+			!slices.ContainsFunc(known, func(one string) bool { return strings.Contains(l.Why, one) })
 	})
 }

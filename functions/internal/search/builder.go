@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -320,7 +321,7 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 		if g.scope == rules.BesideAnchor {
 			low, high = g.near.low[b.anchor], g.near.high[b.anchor]
 		}
-		span := rules.Apart(lesser(low, g.near.low[t]), greater(high, g.near.high[t]))
+		span := rounding.Apart(lesser(low, g.near.low[t]), greater(high, g.near.high[t]))
 		if g.bound.Clock == rules.Newest {
 			b.noteMost(g.bound, b.newest, span, span <= bound)
 		}
@@ -403,7 +404,7 @@ func (b *builder) spreads(c *rules.Spread, t uint32, others []uint32, part float
 		if low > high || least > greatest {
 			continue
 		}
-		apart, limit := math.Max(rules.Apart(least, high), rules.Apart(low, greatest)), most
+		apart, limit := math.Max(rounding.Apart(least, high), rounding.Apart(low, greatest)), most
 		if own {
 			limit = math.Inf(1)
 			for _, one := range [2]uint32{t, o} {

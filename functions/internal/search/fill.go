@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -335,7 +336,7 @@ func (s *search) beside(g *openGame) (near []uint32) {
 		}
 		for i, most := range wide {
 			n := s.guards[i].near
-			if n != nil && rules.Apart(lesser(b.low[i], n.low[t]), greater(b.high[i], n.high[t])) > most {
+			if n != nil && rounding.Apart(lesser(b.low[i], n.low[t]), greater(b.high[i], n.high[t])) > most {
 				return false
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -213,9 +214,9 @@ func (b *builder) spread(c *rules.Spread, group []uint32, part float64) bool {
 	}
 	if part < 1 {
 		most, on := b.at(c.Max)
-		return !on || rules.Apart(least, greatest) <= most*part
+		return !on || rounding.Apart(least, greatest) <= most*part
 	}
-	return b.under(c.Max, rules.Apart(least, greatest)) // without numbers it is less than any bound
+	return b.under(c.Max, rounding.Apart(least, greatest)) // without numbers it is less than any bound
 }
 
 // inCommon is how many elements the sets of all players have in common, and whether there is a set.
@@ -314,7 +315,7 @@ func (b *builder) gap(c *rules.Gap) float64 {
 func (b *builder) unequal(c *rules.Gap) float64 {
 	b.magnitude = 0
 	gap := b.gap(c)
-	return gap - rules.Rounding(b.magnitude)
+	return gap - rounding.Of(b.magnitude)
 }
 
 func (b *builder) nearby(c *rules.Latency, region int) bool {
@@ -339,14 +340,14 @@ func (b *builder) nearby(c *rules.Latency, region int) bool {
 			most, on = bound.At(b.pool.age[t])
 			b.noteChange(bound, b.pool.age[t])
 		}
-		return !on || rules.AtMost(n, most)
+		return !on || rounding.AtMost(n, most)
 	}
 	return b.latencies(column, region, func(t, p uint32, n float64) bool {
 		best := math.Inf(1)
 		for _, v := range column.part(p) {
 			best = math.Min(best, v)
 		}
-		return limit(c.Max, t, n) && limit(c.Over, t, rules.Apart(best, n)) && limit(c.Apart, t, rules.Apart(from, n))
+		return limit(c.Max, t, n) && limit(c.Over, t, rounding.Apart(best, n)) && limit(c.Apart, t, rounding.Apart(from, n))
 	})
 }
 

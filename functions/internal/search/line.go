@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -315,7 +316,7 @@ func (b *builder) inSpans(t uint32) bool {
 			high = v
 		}
 		if high-low > b.bounds[i] {
-			if span := rules.Apart(low, high); span > b.bounds[i] {
+			if span := rounding.Apart(low, high); span > b.bounds[i] {
 				b.refused[i] = lesser(b.refused[i], span)
 				return false
 			}
@@ -332,7 +333,7 @@ func (b *builder) far() float64 {
 
 // blur is more than rounding may add to a distance from the anchor.
 func (b *builder) blur(distance float64) float64 {
-	return 4 * rules.Rounding(math.Abs(b.values[b.anchor])+distance)
+	return 4 * rounding.Of(math.Abs(b.values[b.anchor])+distance)
 }
 
 // widest is the distance in the value by which tickets are near that the rules allow in a match with the anchor.

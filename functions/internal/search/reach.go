@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -157,7 +158,7 @@ func (s *search) extendLatencies(of *latencies, from int) {
 					row[i] = n
 				}
 				if of.over {
-					apart := rules.Apart(best, n)
+					apart := rounding.Apart(best, n)
 					if above := &of.above[at+i]; !(apart <= *above) && *above == *above {
 						*above = apart
 					}
@@ -240,7 +241,7 @@ func (s *search) regionsWithin(l *reachLimit, t uint32, most, over float64) uint
 	mask := ^uint64(0)
 	regions := len(s.regions)
 	if !math.IsInf(most, 1) || !math.IsInf(over, 1) {
-		most, over = most+rules.Rounding(most), over+rules.Rounding(over)
+		most, over = most+rounding.Of(most), over+rounding.Of(over)
 		for i, n := range l.worst[int(t)*regions : (int(t)+1)*regions] {
 			if !(n <= most) {
 				mask &^= 1 << i

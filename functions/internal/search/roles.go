@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 
+	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -225,7 +226,7 @@ func (t *roleTable) cut(tickets int, players uint32) {
 // mostReluctant is up to which number the players of a ticket take roles.
 func (s *search) mostReluctant(t uint32) float64 {
 	if n, on := s.rules.RoleMax.At(s.pool.age[t]); on {
-		return n + rules.Rounding(n)
+		return n + rounding.Of(n)
 	}
 	return math.Inf(1)
 }

@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 
+	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -125,7 +126,7 @@ func (s *search) inBounds(anchor, t uint32) bool {
 		if high-low <= bound || bound > math.MaxFloat64 {
 			continue
 		}
-		if span := rules.Apart(low, high); span > bound {
+		if span := rounding.Apart(low, high); span > bound {
 			s.b.refused[i] = lesser(s.b.refused[i], span)
 			return false
 		}

@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 
+	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -74,11 +75,11 @@ func (b *builder) within(n float64, r rules.Range) bool { return b.inside(n, r, 
 
 // inside is within for a number that was computed from numbers of a magnitude.
 func (b *builder) inside(n float64, r rules.Range, magnitude float64) bool {
-	if least, on := b.at(r.Min); on && n < least-rules.Rounding(greater(magnitude, math.Abs(least))) {
+	if least, on := b.at(r.Min); on && n < least-rounding.Of(greater(magnitude, math.Abs(least))) {
 		return false
 	}
 	most, on := b.at(r.Max)
-	return !on || n <= most+rules.Rounding(greater(magnitude, math.Abs(most)))
+	return !on || n <= most+rounding.Of(greater(magnitude, math.Abs(most)))
 }
 
 // sized returns whether the teams are as many and as large as they must be.
@@ -338,11 +339,11 @@ func (b *builder) allHold(region int) bool {
 // spanned returns whether the match is within a spread whose spans are known.
 func (b *builder) spanned(g *guard, i int) bool {
 	if g.scope != rules.BesideAnchor {
-		return b.under(g.bound, rules.Apart(b.low[i], b.high[i])) // without numbers it is less than any bound
+		return b.under(g.bound, rounding.Apart(b.low[i], b.high[i])) // without numbers it is less than any bound
 	}
 	low, high := g.near.low[b.anchor], g.near.high[b.anchor]
 	for _, t := range b.chosen {
-		if !b.under(g.bound, rules.Apart(math.Min(low, g.near.low[t]), math.Max(high, g.near.high[t]))) {
+		if !b.under(g.bound, rounding.Apart(math.Min(low, g.near.low[t]), math.Max(high, g.near.high[t]))) {
 			return false
 		}
 	}
@@ -366,7 +367,7 @@ func (b *builder) reachable(l *reachLimit, region int) bool {
 			b.noteChange(l.need.Over, b.pool.age[t])
 		}
 		at := int(t)*regions + region
-		if !rules.AtMost(l.worst[at], most) || l.above != nil && !rules.AtMost(l.above[at], over) {
+		if !rounding.AtMost(l.worst[at], most) || l.above != nil && !rounding.AtMost(l.above[at], over) {
 			return false
 		}
 	}

@@ -1,8 +1,10 @@
 package waiting
 
 import (
+	"bytes"
 	"math"
 	"slices"
+	"strings"
 
 	"matchmaker.dev/pkg/matchfn"
 )
@@ -70,12 +72,68 @@ func (r *Rules) RolesOf(run *matchfn.Run) []string {
 	return roles
 }
 
-// RolesIn returns the roles of a ticket in the list of RolesOf.
-func RolesIn(roles []string, ticket uint32) string {
-	if roles == nil {
+// In returns what a list of RolesOf or IDsOf has of a ticket.
+func In(of []string, ticket uint32) string {
+	if of == nil {
 		return ""
 	}
-	return roles[ticket]
+	return of[ticket]
+}
+
+// Inside is the property of a backfill ticket that says who is in its game, where its server does not: their ids, one a
+// line. It is read and written as long as the server names nobody.
+const Inside = "inside"
+
+// maxInside is how long the property may be.
+const maxInside = 64 << 10
+
+// IDsOf returns the ids of each ticket's players, one a line; nil if none is known.
+func IDsOf(run *matchfn.Run) []string {
+	players := run.Players()
+	column := players.IDs()
+	var all []byte
+	ends := make([]int, run.Tickets())
+	for ticket := range ends {
+		first, end := players.Of(uint32(ticket))
+		from := len(all)
+		for p := first; p < end; p++ {
+			if id, ok := column.Of(p); ok {
+				if len(all) > from {
+					all = append(all, '\n')
+				}
+				all = append(all, id...)
+			}
+		}
+		ends[ticket] = len(all)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	ids, text, from := make([]string, len(ends)), string(all), 0
+	for ticket, end := range ends {
+		ids[ticket], from = text[from:end], end
+	}
+	return ids
+}
+
+// Seat says in a backfill ticket who is in its game: those who were, and the players of some tickets. Where they are
+// too many, the first are forgotten.
+func Seat(b matchfn.Backfill, before []byte, tickets []uint32, ids func(ticket uint32) string) {
+	text := before
+	for _, t := range tickets {
+		if who := ids(t); who != "" {
+			if len(text) > 0 {
+				text = append(text, '\n')
+			}
+			text = append(text, who...)
+		}
+	}
+	for len(text) > maxInside {
+		_, text, _ = bytes.Cut(text, []byte{'\n'})
+	}
+	if len(text) > 0 {
+		b.Property(Inside, text)
+	}
 }
 
 // roleOf is the role of a player by its name, or else by the value of the attribute.
@@ -94,6 +152,9 @@ type Seats struct {
 	Places int
 	free   []int // by role; nil if roles do not matter
 	barred []uint32
+	// Inside is the property, nil if the server says who is in the game; inside are the players that it names.
+	Inside []byte
+	inside map[string]bool
 
 	left     int
 	leftFree []int
@@ -105,6 +166,15 @@ func (r *Rules) SeatsOf(run *matchfn.Run, game uint32, open int) *Seats {
 	roster := run.BackfillPlayers()
 	first, end := roster.Of(game)
 	s := &Seats{Places: open, barred: roster.Barred(game)}
+	if first == end {
+		text, _ := run.BackfillProperty(Inside).Of(game)
+		if s.Inside = append([]byte{}, text...); len(text) > 0 {
+			s.inside = map[string]bool{}
+			for id := range strings.SplitSeq(string(text), "\n") {
+				s.inside[id] = true
+			}
+		}
+	}
 	if first == end || len(r.Roles) == 0 {
 		return s
 	}
@@ -133,13 +203,25 @@ func (s *Seats) Begin() {
 	s.leftFree = append(s.leftFree[:0], s.free...)
 }
 
+// has returns whether one of some players is in the game.
+func (s *Seats) has(ids string) bool {
+	if s.inside != nil && ids != "" {
+		for id := range strings.SplitSeq(ids, "\n") {
+			if s.inside[id] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Left is how many places are left.
 func (s *Seats) Left() int { return s.left }
 
-// Take takes places for the players of a ticket, and returns whether there are any for all of them. roles are those of
-// RolesOf.
-func (s *Seats) Take(ticket, size uint32, roles string) bool {
-	if int(size) > s.left || len(s.barred) > 0 && slices.Contains(s.barred, ticket) {
+// Take takes places for the players of a ticket, and returns whether there are any for all of them, of whom none is in
+// the game. roles are those of RolesOf, ids those of IDsOf.
+func (s *Seats) Take(ticket, size uint32, roles, ids string) bool {
+	if int(size) > s.left || len(s.barred) > 0 && slices.Contains(s.barred, ticket) || s.has(ids) {
 		return false
 	}
 	if s.free != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/rounding"
 )
 
 // Rules are common settings. The functions' README.md files describe them.
@@ -27,10 +28,12 @@ func (r *Rules) Takes(players uint32) bool { return r.Least <= players && player
 // DefaultAttribute is compared if the settings name no other.
 const DefaultAttribute = "skill"
 
-// Declare says what the functions read of tickets and running games.
-func Declare() []matchfn.Option {
+// Declare says what the functions read of tickets and running games. ids is whether or when they read ids of players,
+// who are in games that they open.
+func Declare(ids matchfn.Option) []matchfn.Option {
 	return []matchfn.Option{
-		matchfn.Attributes(DefaultAttribute, Open), matchfn.AttributesNamedBy("attribute"), matchfn.Properties(),
+		ids,
+		matchfn.Attributes(DefaultAttribute, Open), matchfn.AttributesNamedBy("attribute"), matchfn.Properties(Inside),
 		matchfn.Players(DefaultRole), matchfn.PlayerAttributesNamedBy("role"), matchfn.BackfillPlayers(),
 	}
 }
@@ -178,4 +181,14 @@ func Expire(r *matchfn.Run, timeout float64, tickets []uint32, matched []bool) {
 			r.Propose(-1, t).Error("PoolTimeout")
 		}
 	}
+}
+
+// Excess returns by how much a window exceeds the distance of two values; it is less than 0 if the window does not
+// reach from one to the other. As in rules, decimals that are exactly as far apart as the window are within it.
+func Excess(window, a, b float64) float64 {
+	excess := window - math.Abs(a-b)
+	if excess < 0 && excess >= -rounding.Of(max(math.Abs(a), math.Abs(b))) {
+		return 0
+	}
+	return excess
 }

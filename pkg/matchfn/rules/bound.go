@@ -1,6 +1,10 @@
 package rules
 
-import "math"
+import (
+	"math"
+
+	"matchmaker.dev/pkg/matchfn/rounding"
+)
 
 // Clock is which age a bound follows, in seconds since a ticket was created.
 type Clock string
@@ -42,7 +46,9 @@ type Step struct {
 type Linear struct{ Delta, Every, Limit float64 }
 
 // Times returns how often Delta was added at an age.
-func (l *Linear) Times(age float64) float64 { return math.Floor(age/l.Every + Rounding(age/l.Every)) }
+func (l *Linear) Times(age float64) float64 {
+	return math.Floor(age/l.Every + rounding.Of(age/l.Every))
+}
 
 // Fixed returns a bound that never changes.
 func Fixed(n float64) *Bound { return &Bound{Clock: Oldest, Start: n} }

@@ -1,6 +1,10 @@
 package rules
 
-import "math"
+import (
+	"math"
+
+	"matchmaker.dev/pkg/matchfn/rounding"
+)
 
 // Condition is what must hold of a match. It is one of the types of this file.
 type Condition interface{ condition() }
@@ -139,7 +143,7 @@ const (
 
 // Holds compares two numbers that were computed from numbers of a magnitude, but for rounding.
 func (o Operator) Holds(a, b, magnitude float64) bool {
-	r := Rounding(magnitude)
+	r := rounding.Of(magnitude)
 	switch o {
 	case Less:
 		return a < b-r

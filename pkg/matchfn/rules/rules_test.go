@@ -53,6 +53,34 @@ func TestFiveAgainstFiveIsShort(t *testing.T) {
 	}
 }
 
+// Rule sets that readers copy name their regions, so that no client invents one.
+func TestExamplesNameTheirRegions(t *testing.T) {
+	found := 0
+	for _, pattern := range []string{"../../../*.md", "../../../docs/*.md", "../../../functions/*/*.md", "testdata/*.json"} {
+		pages, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for block := range strings.SplitSeq(string(text), "```") {
+				if !strings.Contains(block, `"teams"`) || !strings.Contains(block, `"regions": {`) {
+					continue
+				}
+				if found++; !strings.Contains(block, `"names"`) {
+					t.Errorf("%s has a rule set whose regions have no names:\n%s", page, block)
+				}
+			}
+		}
+	}
+	if found < 4 {
+		t.Errorf("%d rule sets with regions were found", found)
+	}
+}
+
 // A bound that grows every tenth of a second has grown three times after three of them.
 func TestBoundsGrowOnTime(t *testing.T) {
 	b := rules.Bound{Linear: &rules.Linear{Delta: 1, Every: 0.1, Limit: 1000}}

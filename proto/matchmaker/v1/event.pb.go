@@ -314,7 +314,10 @@ type Event struct {
 	Attributes []*EventAttribute `protobuf:"bytes,23,rep,name=attributes,proto3" json:"attributes,omitempty"`
 	// parties is how many players each ticket has, in the order of tickets. It is absent if each has one, or the config has
 	// no report.
-	Parties       []uint32 `protobuf:"varint,24,rep,packed,name=parties,proto3" json:"parties,omitempty"`
+	Parties []uint32 `protobuf:"varint,24,rep,packed,name=parties,proto3" json:"parties,omitempty"`
+	// by is the subject of the token with which somebody changed the function or the config, with KIND_FUNCTION and
+	// KIND_UNSERVED; empty if the service did, or the token has none.
+	By            string `protobuf:"bytes,25,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -515,6 +518,13 @@ func (x *Event) GetParties() []uint32 {
 		return x.Parties
 	}
 	return nil
+}
+
+func (x *Event) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
 }
 
 // EventMeasure is a number that a function measured of a match.
@@ -751,7 +761,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xba\b\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xca\b\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -781,7 +791,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\n" +
 	"attributes\x18\x17 \x03(\v2\x1d.matchmaker.v1.EventAttributeR\n" +
 	"attributes\x12\x18\n" +
-	"\aparties\x18\x18 \x03(\rR\aparties\"\xe9\x02\n" +
+	"\aparties\x18\x18 \x03(\rR\aparties\x12\x0e\n" +
+	"\x02by\x18\x19 \x01(\tR\x02by\"\xe9\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +

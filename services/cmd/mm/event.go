@@ -97,7 +97,7 @@ func (s *session) printEvent(e client.Event) error {
 	}
 	line := fmt.Sprintf("%s  %-10s", e.Time.UTC().Format("2006-01-02 15:04:05.000"), e.Kind)
 	for _, part := range []struct{ name, value string }{
-		{"reason", e.Reason}, {"error", e.Error}, {"detail", e.Detail}, {"match", e.Match},
+		{"reason", e.Reason}, {"error", e.Error}, {"detail", e.Detail}, {"by", e.By}, {"match", e.Match},
 		{"config", e.Config}, {"function", e.Function}, {"upload", upload}, {"score", score},
 		{"queue", e.Queue}, {"region", e.Region}, {"backfill", e.Backfill},
 		{"tickets", strings.Join(e.Tickets, ",")},

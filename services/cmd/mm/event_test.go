@@ -93,6 +93,10 @@ func TestEventLogOfTheBusSelectsByTicketMatchAndTime(t *testing.T) {
 	log("--config", "ranked").expect(0, second, "")
 	log("--kind", "created", "--kind", "failed").expect(0, first+third, "")
 	log("--project", "other").expect(0, "", "")
+	events.publish(t, &pb.Event{Kind: pb.Event_KIND_FUNCTION, Time: 1_893_456_000_123, Function: "duel", Upload: 2,
+		Reason: "rollback", By: "olga", Position: 6})
+	log("--kind", "function").expect(0,
+		"2030-01-01 00:00:00.123  function   reason=rollback by=olga function=duel upload=2\n", "")
 
 	got := log("--match", "m", "-o", "json")
 	got.expect(

@@ -86,8 +86,9 @@ func newEvent(e *pb.Event) client.Event {
 		Backfill: e.GetBackfill(), Tickets: e.GetTickets(), Position: e.GetPosition(),
 		Player: int(e.GetPlayer()), Queue: e.GetQueue(), Acceptance: e.GetAcceptance(),
 		Function: e.GetFunction(), Upload: e.GetUpload(), Players: int(e.GetPlayers()),
+		Region: e.GetRegion(), By: e.GetBy(),
 	}
-	if e.GetFunction() != "" {
+	if e.GetFunction() != "" && e.GetKind() != pb.Event_KIND_FUNCTION {
 		score := e.GetScore()
 		one.Score = &score
 	}

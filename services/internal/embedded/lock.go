@@ -36,6 +36,12 @@ func lock(ctx context.Context, dir string) (*os.File, error) {
 	return f, nil
 }
 
+// unlock gives the folder back when nobody writes to it any more. Closing the file does not: a child that another
+// goroutine is starting has the file too, until it runs its program.
+func unlock(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
 func acquire(ctx context.Context, f *os.File, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, orphanTime)
 	defer cancel()

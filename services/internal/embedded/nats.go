@@ -68,7 +68,7 @@ func StartNATS(ctx context.Context, o NATSOptions) (*NATS, error) {
 	}
 	s, err := serve(ctx, o)
 	if err != nil {
-		lock.Close()
+		_ = unlock(lock)
 		return nil, fmt.Errorf("nats: %w", err)
 	}
 	n := &NATS{server: s, lock: lock}
@@ -182,5 +182,5 @@ func (n *NATS) RoutesAddr() string {
 func (n *NATS) Close() error {
 	n.server.Shutdown()
 	n.server.WaitForShutdown()
-	return n.lock.Close()
+	return unlock(n.lock)
 }

@@ -68,7 +68,7 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	}
 	r := &Redis{aof: o.AOF, lock: lock, login: loginOf(o.Password)}
 	if err := r.start(ctx, path, o); err != nil {
-		lock.Close()
+		_ = unlock(lock)
 		return nil, fmt.Errorf("redis: %w", err)
 	}
 	return r, nil
@@ -135,11 +135,11 @@ func (r *Redis) Close() error {
 		return nil
 	}
 	r.log.warn.Store(false)
-	err := r.child.Stop(grace)
-	r.lock.Close()
-	if err != nil {
+	if err := r.child.Stop(grace); err != nil {
+		r.lock.Close()
 		return fmt.Errorf("redis: %w", err)
 	}
+	_ = unlock(r.lock)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"matchmaker.dev/services/internal/problem"
@@ -65,6 +66,21 @@ func TestRedisIsTakenOverFromAKilledProcess(t *testing.T) {
 	if got := get(t, heir.Addr(), "greeting"); got != "hello" {
 		t.Errorf("greeting = %q after the owner was killed, want hello", got)
 	}
+}
+
+// A child that is being started has all files of its parent for a moment, as a copy of the file has.
+func TestRedisStartsAgainWhileAnotherChildHasItsFiles(t *testing.T) {
+	dir := t.TempDir()
+	r := startRedis(t, RedisOptions{Dir: dir, AOF: true})
+	held, err := syscall.Dup(int(r.lock.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(held)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	startRedis(t, RedisOptions{Dir: dir, AOF: true})
 }
 
 func TestRedisReportsItsLastOutput(t *testing.T) {

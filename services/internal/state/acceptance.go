@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -59,12 +60,13 @@ func (s *Store) AnswerMatch(ctx context.Context, project string, a Answer) (over
 	}
 	switch r[0] {
 	case "ok":
-		return r[1] == int64(1), nil
+		return flagOf(r[1], nil)
 	case "gone":
 		return false, noTicket(a.Ticket)
 	case "stranger":
-		n, _ := r[1].(int64)
-		return false, problem.New(problem.Invalid, "players.%d: not a player of this ticket", n-1)
+		var in replied
+		n := in.number(r[1])
+		return false, cmp.Or[error](in.err, problem.New(problem.Invalid, "players.%d: not a player of this ticket", n-1))
 	case "other":
 		return false, problem.New(problem.Conflict, "match: the ticket does not belong to the match %q, or no longer",
 			a.Match)
@@ -83,13 +85,9 @@ func (s *Store) acceptance(ctx context.Context, project, match string, t *pb.Tic
 	if err != nil || fields[0] != "o" {
 		return nil, err
 	}
-	number := func(i int) int64 {
-		text, _ := fields[i].(string)
-		n, _ := strconv.ParseInt(text, 10, 64)
-		return n
-	}
-	a := &Acceptance{Match: match, Players: int(number(2)), Accepted: int(number(3)),
-		Left: max(0, time.UnixMilli(number(1)).Sub(s.Now()))}
+	var in replied
+	a := &Acceptance{Match: match, Players: int(in.digits(fields[2])), Accepted: int(in.digits(fields[3])),
+		Left: max(0, time.UnixMilli(in.digits(fields[1])).Sub(s.Now()))}
 	for i, name := range names {
 		if fields[4+i] == nil {
 			a.Open = append(a.Open, name)
@@ -97,7 +95,7 @@ func (s *Store) acceptance(ctx context.Context, project, match string, t *pb.Tic
 			a.Answered = append(a.Answered, name)
 		}
 	}
-	return a, nil
+	return a, in.err
 }
 
 // PlayersOf lists the players of a ticket: its owner, unless it names others.
@@ -198,7 +196,10 @@ func (s *Store) asking(ctx context.Context, k keys, matches []string) (all []*pb
 		return nil, unavailable(err)
 	}
 	for _, cmd := range cmds {
-		fields := cmd.Val()
+		fields, err := rowOf(cmd)
+		if err != nil {
+			return nil, err
+		}
 		if body, is := fields[1].(string); is && isAsking(fields[0]) {
 			m := new(pb.Match)
 			if err := proto.Unmarshal([]byte(body), m); err != nil {

@@ -139,7 +139,7 @@ func allocationOf(values []any) (b Allocation, err error) {
 		if err != nil {
 			return b, err
 		}
-		b.First, b.Search = values[2] == int64(1), time.Duration(left)*time.Millisecond
+		b.First, b.Search = in.flag(values[2]), time.Duration(left)*time.Millisecond
 		names := in.text(values[4])
 		for ticket := range strings.SplitSeq(names, "\t") {
 			b.Players = append(b.Players, strings.FieldsFunc(ticket, func(c rune) bool { return c == '\n' }))
@@ -198,7 +198,7 @@ func (s *Store) setMatchLease(ctx context.Context, project, match, holder string
 	reply, err := s.runShared(ctx, project, s.call(allocationLeaseScript, keysOf(project), ids{ofMatch: match},
 		"holder", holder,
 		"duration", hold.Milliseconds()))
-	return reply == int64(1), err
+	return flagOf(reply, err)
 }
 
 // Backoff is when a failed deallocation is tried again.
@@ -250,7 +250,7 @@ func (s *Store) ClaimDeallocations(
 				return matches, err
 			}
 			var in replied
-			body, used := in.text(r[0]), in.text(r[1])
+			body, used, twice := in.text(r[0]), in.text(r[1]), in.flag(r[2])
 			if in.err != nil {
 				return matches, in.err
 			}
@@ -261,7 +261,7 @@ func (s *Store) ClaimDeallocations(
 			if err := proto.Unmarshal([]byte(body), m); err != nil {
 				return matches, corrupt("match", err)
 			}
-			matches[project] = append(matches[project], Deallocation{m, used, r[2] == int64(1)})
+			matches[project] = append(matches[project], Deallocation{m, used, twice})
 		}
 	}
 	return matches, nil

@@ -21,10 +21,8 @@ func (s *Store) readTickets(ctx context.Context, k keys, ids []string) ([][]any,
 	}
 	all := make([][]any, 0, len(ids))
 	err = readHashes(ctx, s.redis, ids, k.ticket, []string{"b", "s", "a", "x"}, sizes, tripBytes,
-		func(_ int, read []*redis.SliceCmd) error {
-			for _, row := range read {
-				all = append(all, row.Val())
-			}
+		func(_ int, read [][]any) error {
+			all = append(all, read...)
 			return nil
 		})
 	return all, unavailable(err)

@@ -99,7 +99,7 @@ func (s *Store) putConfig(
 			"max_segments", limits.Segments,
 			"max_bytes", limits.Bytes,
 			"queue", c.GetQueue(),
-			"unserved_event", s.encodeEvent(unservedEvent(c.GetId(), "changed")),
+			"unserved_event", s.encodeEvent(unservedEvent(c.GetId(), "changed", c.GetChangedBy())),
 			"mode", mode)
 		put.args = append(put.args, counted...)
 		reply, err := s.run(ctx, put)
@@ -118,7 +118,8 @@ func (s *Store) putConfig(
 	}
 	switch r[0] {
 	case int64(-5):
-		return 0, r[1] == int64(1), nil
+		created, err = flagOf(r[1], nil)
+		return 0, created, err
 	case int64(-4):
 		return 0, false, shortOfMemory(nil)
 	case int64(-2):
@@ -133,7 +134,7 @@ func (s *Store) putConfig(
 	}
 	var in replied
 	revision = in.number(r[0])
-	return revision, r[1] == int64(1), in.err
+	return revision, in.flag(r[1]), in.err
 }
 
 // A config's revision is read before its body, so that a body is never taken for a newer one than it is: nothing is
@@ -199,9 +200,18 @@ func (s *Store) ChangedConfigs(ctx context.Context, project string, known map[st
 	}); err != nil {
 		return nil, nil, unavailable(err)
 	}
+	var in replied
+	current := in.row(now)
+	var bodies []any
+	for _, some := range read {
+		bodies = append(bodies, in.row(some)...)
+	}
+	if in.err != nil {
+		return nil, nil, in.err
+	}
 	for i, id := range ids {
-		body, is := read[i/configsAtOnce].Val()[i%configsAtOnce].(string)
-		revision, was := now.Val()[i].(string)
+		body, is := bodies[i].(string)
+		revision, was := current[i].(string)
 		if !is || !was {
 			delete(revisions, id)
 			continue
@@ -237,7 +247,7 @@ func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected i
 		"lower_id", strings.ToLower(id),
 		"expected", expectation(expected),
 		"deleted_by", by,
-		"unserved_event", s.encodeEvent(unservedEvent(id, "deleted"))))
+		"unserved_event", s.encodeEvent(unservedEvent(id, "deleted", by))))
 	if err != nil {
 		return false, err
 	}

@@ -137,11 +137,12 @@ func (s *Store) readChanges(
 	}); err != nil && !errors.Is(err, redis.Nil) {
 		return nil, 0, unavailable(err)
 	}
+	var in replied
 	for _, some := range read {
-		for _, one := range some.Val() {
-			text, _ := one.(string)
-			changes = append(changes, text)
-		}
+		changes = append(changes, in.texts(in.row(some))...)
+	}
+	if in.err != nil {
+		return nil, 0, in.err
 	}
 	if text := revision.Val(); text != "" {
 		if now, err = strconv.ParseInt(text, 10, 64); err != nil {
@@ -203,8 +204,9 @@ func (s *Store) ForgetConfigChanges(ctx context.Context, project string, age tim
 		if err != nil {
 			return err
 		}
-		if n, ok := reply.(int64); !ok || n < forgetBatch {
-			return nil
+		var in replied
+		if n := in.number(reply); n < forgetBatch || in.err != nil {
+			return in.err
 		}
 	}
 }
@@ -270,5 +272,5 @@ func (s *Store) resealChange(ctx context.Context, project, id, before string, c 
 		"number", revision,
 		"before", before,
 		"after", when+" "+string(rune(becameConfig))+string(body)))
-	return reply == int64(1), err
+	return flagOf(reply, err)
 }

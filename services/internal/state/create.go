@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -259,6 +260,7 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 		c.created(ctx, project, position)
 	}
 	looks := map[*creation][]string{} // the older tickets that those look at which are tried again
+	unserved := map[*creation][]string{}
 	for i, one := range batch {
 		result := answer{Created{ID: one.id}, err}
 		if v, ok := verdicts[i]; ok && err == nil {
@@ -272,11 +274,20 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 				result.Ended = strings.Fields(v.value)
 			case "again":
 				result.ID = v.value
+			case "unserved":
+				unserved[one] = strings.Fields(v.value)
+				continue
 			default:
-				result.err = c.store.refusal(ctx, project, one, v)
+				result.err = c.store.refusal(one, v)
 			}
 		}
 		one.done <- result
+	}
+	if len(unserved) > 0 {
+		served, err := c.store.ServedQueues(ctx, project)
+		for one, queues := range unserved {
+			one.done <- answer{Created{ID: one.id}, cmp.Or(err, unservedError(queues, served))}
+		}
 	}
 	if len(again) == 0 {
 		return nil
@@ -312,14 +323,15 @@ func (s *Store) lookAt(ctx context.Context, project string, looks map[*creation]
 	}); err != nil {
 		return unavailable(err)
 	}
+	var in replied
 	for one, tickets := range looks {
 		for _, id := range tickets {
-			match, _ := cmds[id].Val()[0].(string)
+			match := in.text(in.row(cmds[id])[0])
 			one.older = slices.DeleteFunc(one.older, func(pair [2]string) bool { return pair[0] == id })
 			one.older = append(one.older, [2]string{id, match})
 		}
 	}
-	return nil
+	return in.err
 }
 
 // verdict is what the script says of a ticket.
@@ -444,7 +456,7 @@ func (l Lists) whenReached() string {
 }
 
 // refusal is the error of a verdict.
-func (s *Store) refusal(ctx context.Context, project string, c *creation, v verdict) error {
+func (s *Store) refusal(c *creation, v verdict) error {
 	if strings.HasPrefix(v.reason, pausedMark) {
 		return c.paused(v)
 	}
@@ -452,8 +464,6 @@ func (s *Store) refusal(ctx context.Context, project string, c *creation, v verd
 		return problem.New(problem.Conflict, "player %q missed a match, and was not heard of since", c.playerAt(number))
 	}
 	switch v.reason {
-	case "unserved":
-		return s.unservedError(ctx, project, strings.Fields(v.value))
 	case "player":
 		who := "this player creates tickets"
 		if c.named > 1 {

@@ -61,5 +61,5 @@ func (s *Store) RefuseServer(
 		"target", targetName(m),
 		"event", s.encodeEvent(event),
 		"told_every", tellFull.Milliseconds()))
-	return reply == int64(1), err
+	return flagOf(reply, err)
 }

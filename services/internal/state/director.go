@@ -66,7 +66,11 @@ func (s *Store) Leases(ctx context.Context, projects []string) ([]Lease, error) 
 	}
 	leases := make([]Lease, len(projects))
 	for i, row := range rows {
-		if leases[i], err = leaseOf(row.Val()); err != nil {
+		fields, err := rowOf(row)
+		if err != nil {
+			return nil, err
+		}
+		if leases[i], err = leaseOf(fields); err != nil {
 			return nil, err
 		}
 	}

@@ -93,7 +93,11 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 			return DueWork{}, corrupt("feed", err)
 		}
 	}
-	d.Feed = feedIsDue(position.Val(), trimmed.Val(), now)
+	trim, err := rowOf(trimmed)
+	if err != nil {
+		return DueWork{}, unavailable(err)
+	}
+	d.Feed = feedIsDue(position.Val(), trim, now)
 	d.Quiet = waiting.Val()+games.Val()+stored.Val() == 0 && !d.Feed
 	for id, text := range revisions.Val() {
 		if d.Revisions[id], err = strconv.ParseInt(text, 10, 64); err != nil {
@@ -177,50 +181,31 @@ func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
 	if _, err := pipe.Exec(ctx); err != nil {
 		return Counts{}, unavailable(err)
 	}
+	var in replied
 	now := Counts{Waiting: waiting.Val(), Matches: matches.Val(), Outbox: outbox.Val(), Backfills: backfills.Val(),
-		Proposed: proposed.Val(), Results: keptOf(results.Val(), s.Now()), Large: totalOf(large.Val()),
-		BackfillBytes: totalOf(games.Val()), Unpublished: unpublishedOf(history.Val())}
+		Proposed: proposed.Val(), Results: in.kept(results.Val(), s.Now()), Large: in.digits(in.row(large)[0]),
+		BackfillBytes: in.digits(in.row(games)[0]), Unpublished: in.unpublished(in.row(history))}
 	if first := oldest.Val(); len(first) > 0 {
 		now.Oldest = time.UnixMilli(int64(first[0].Score))
 	}
-	return now, nil
+	return now, in.err
 }
 
-// unpublishedOf is how far the history's counter is ahead of the bookmark; 0 when that is of another history.
-func unpublishedOf(history []any) int64 {
-	if len(history) != 2 {
-		return 0
-	}
-	counter, _ := history[0].(string)
-	written, err := strconv.ParseInt(counter, 10, 64)
-	if err != nil {
-		return 0
-	}
-	text, _ := history[1].(string)
+// unpublished is how far the history's counter is ahead of the bookmark; 0 when that is of another history.
+func (r *replied) unpublished(history []any) int64 {
 	at := new(pb.Bookmark)
-	if proto.Unmarshal([]byte(text), at) != nil {
-		return 0
+	if err := proto.Unmarshal([]byte(r.text(history[1])), at); err != nil && r.err == nil {
+		r.err = corrupt("bookmark", err)
 	}
-	return max(0, written-int64(at.GetPosition()))
+	return max(0, r.digits(history[0])-int64(at.GetPosition()))
 }
 
-// keptOf is how many results are kept, of their numbers by the time in milliseconds until which they are.
-func keptOf(parts map[string]string, now time.Time) (sum int64) {
+// kept is how many results are kept, of their numbers by the time in milliseconds until which they are.
+func (r *replied) kept(parts map[string]string, now time.Time) (sum int64) {
 	for ends, count := range parts {
-		if at, err := strconv.ParseInt(ends, 10, 64); err == nil && at > millis(now) {
-			n, _ := strconv.ParseInt(count, 10, 64)
-			sum += n
+		if r.digits(ends) > millis(now) {
+			sum += r.digits(count)
 		}
 	}
 	return sum
-}
-
-// totalOf is a sum that scripts keep; 0 when there is none.
-func totalOf(fields []any) int64 {
-	if len(fields) != 1 {
-		return 0
-	}
-	text, _ := fields[0].(string)
-	total, _ := strconv.ParseInt(text, 10, 64)
-	return total
 }

@@ -244,7 +244,7 @@ func (s *Store) endWithBackfill(ctx context.Context, project string, e Ending) (
 		ended.Status = MatchStatus(verdict)
 	}
 	for i, id := range slices.Concat(e.Tickets, proposed) {
-		if 1+i >= len(r) || r[1+i] != int64(1) {
+		if 1+i >= len(r) || !in.flag(r[1+i]) {
 			continue
 		}
 		var result *pb.Assignment

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -92,7 +93,8 @@ func decode(reply any, changes []Change, position uint64) (entries, error) {
 		if err != nil {
 			return got, err
 		}
-		id, _ := entry[0].(string)
+		var in replied
+		id := in.text(entry[0])
 		number, _, _ := strings.Cut(id, "-")
 		at, err := strconv.ParseUint(number, 10, 64)
 		if err != nil {
@@ -106,6 +108,9 @@ func decode(reply any, changes []Change, position uint64) (entries, error) {
 		fields, err := listOf(entry[1], 0)
 		if err != nil {
 			return got, err
+		}
+		if pairs := in.texts(fields); len(pairs)%2 != 0 || in.err != nil {
+			return got, cmp.Or(in.err, corrupt("feed", strconv.ErrRange))
 		}
 		got.largest = max(got.largest, got.add(fields))
 		got.count++

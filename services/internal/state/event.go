@@ -31,8 +31,8 @@ func rejectedEvent(backfill, reason string) *pb.Event {
 
 // unservedEvent returns the event of a queue that no config serves any more since this one does not. The script adds
 // the queue.
-func unservedEvent(config, reason string) *pb.Event {
-	return &pb.Event{Kind: pb.Event_KIND_UNSERVED, Config: config, Reason: reason}
+func unservedEvent(config, reason, by string) *pb.Event {
+	return &pb.Event{Kind: pb.Event_KIND_UNSERVED, Config: config, Reason: reason, By: by}
 }
 
 // maxEventText is the most bytes of an event's error, and of its detail: functions and hosting systems write them.

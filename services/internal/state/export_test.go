@@ -496,3 +496,13 @@ func (s *Store) Ends(ctx context.Context, key string) (int64, error) {
 	left, err := s.redis.PTTL(ctx, key).Result()
 	return left.Milliseconds(), err
 }
+
+// Queued is how many tickets wait for the next group.
+func (c *Creator) Queued(project string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g := c.groups[project]; g != nil {
+		return len(g.queue)
+	}
+	return 0
+}

@@ -76,7 +76,7 @@ func (s *Store) feedPosition(ctx context.Context, k keys) (name string, position
 
 // positionIn reads the reply to an MGET of the two.
 func positionIn(reply *redis.SliceCmd) (name string, position uint64, err error) {
-	values, err := reply.Result()
+	values, err := rowOf(reply)
 	if err != nil {
 		return "", 0, err
 	}

@@ -18,7 +18,7 @@ const FeedKept = 2 * feedAge
 // It is false when the ticket has no result, or there are no others, or the ticket changes meanwhile.
 func (s *Store) ForgetPlayer(ctx context.Context, project, id, player string) (done bool, err error) {
 	k := keysOf(project)
-	fields, err := s.redis.HMGet(ctx, k.ticket(id), "b").Result()
+	fields, err := rowOf(s.redis.HMGet(ctx, k.ticket(id), "b"))
 	if err != nil {
 		return false, unavailable(err)
 	}
@@ -49,5 +49,5 @@ func (s *Store) ForgetPlayer(ctx context.Context, project, id, player string) (d
 		"new_body", body,
 		"new_owner", t.GetOwner(),
 		"new_players", strings.Join(PlayersOf(t), "\n")))
-	return reply == int64(1), err
+	return flagOf(reply, err)
 }

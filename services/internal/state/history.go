@@ -185,7 +185,8 @@ func parseEntry(raw any) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	id, _ := r[0].(string)
+	var in replied
+	id := in.text(r[0])
 	number, _, _ := strings.Cut(id, "-")
 	e := entry{}
 	if e.position, err = strconv.ParseUint(number, 10, 64); err != nil {
@@ -196,7 +197,7 @@ func parseEntry(raw any) (entry, error) {
 	}
 	sum := fnv.New64a()
 	for i, field := range e.pairs {
-		text, _ := field.(string)
+		text := in.text(field)
 		_, _ = sum.Write([]byte(text))
 		switch {
 		case i%2 == 0:
@@ -206,15 +207,15 @@ func parseEntry(raw any) (entry, error) {
 		}
 	}
 	e.check = max(1, sum.Sum64()) // 0 means that there is nothing to check
-	return e, nil
+	return e, in.err
 }
 
 // events decodes the events of an entry, with their tickets.
 func (e entry) events() ([]*pb.Event, error) {
 	events := make([]*pb.Event, 0, len(e.pairs)/2)
+	var in replied
 	for i := 0; i+1 < len(e.pairs); i += 2 {
-		body, _ := e.pairs[i].(string)
-		tickets, _ := e.pairs[i+1].(string)
+		body, tickets := in.text(e.pairs[i]), in.text(e.pairs[i+1])
 		event := new(pb.Event)
 		if err := proto.Unmarshal([]byte(body), event); err != nil {
 			return nil, corrupt("event", err)

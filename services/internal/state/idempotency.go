@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -37,8 +38,15 @@ func requestDigest(request []byte) string {
 // ofKey is what is kept of a key: the digest of the request, and the ticket; "" if it is not remembered.
 func (s *Store) ofKey(ctx context.Context, project, player, key string) (string, error) {
 	k, digest := keysOf(project), keyDigest(player, key)
-	for _, turn := range []string{"0", "1"} {
-		value, err := s.redis.HGet(ctx, k.idempotency(turn), digest).Result()
+	var turns [2]*redis.StringCmd
+	_, _ = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // each has its own error
+		for i := range turns {
+			turns[i] = p.HGet(ctx, k.idempotency(strconv.Itoa(i)), digest)
+		}
+		return nil
+	})
+	for _, turn := range turns {
+		value, err := turn.Result()
 		if errors.Is(err, redis.Nil) {
 			continue
 		}

@@ -52,10 +52,11 @@ func (s *Store) inventories(ctx context.Context, projects []string) ([]Inventory
 		return nil, unavailable(err)
 	}
 	all := make([]Inventory, len(projects))
+	var in replied
 	for i, n := range counts {
 		all[i] = Inventory{Listed: listed[i].Val(), Configs: n[0].Val(), Functions: n[1].Val(), Unused: n[2].Val(),
 			Waiting: n[3].Val(), Claims: n[4].Val(), Returns: n[5].Val(), Backfills: n[6].Val()}
-		all[i].Leader, _ = leases[i].Val()[0].(string)
+		all[i].Leader = in.text(in.row(leases[i])[0])
 	}
-	return all, nil
+	return all, in.err
 }

@@ -159,7 +159,8 @@ func (s *Store) releaseMatch(
 		return false, 0, err
 	}
 	position, err = positionOf(r[1])
-	return r[0] == int64(1), position, err
+	done, err = flagOf(r[0], err)
+	return done, position, err
 }
 
 // Outbox lists up to limit matches that were claimed longer ago and are not known to be in the work queue.

@@ -102,9 +102,9 @@ func (s *Store) fieldsOf(
 	fields ...string,
 ) (err error) {
 	failure := readHashes(ctx, s.redis, ids, key, fields, slices.Repeat([]int{size}, len(ids)), replyBytes,
-		func(first int, read []*redis.SliceCmd) error {
+		func(first int, read [][]any) error {
 			for i, row := range read {
-				if err = take(ids[first+i], row.Val()); err != nil {
+				if err = take(ids[first+i], row); err != nil {
 					return err
 				}
 			}
@@ -144,11 +144,11 @@ func (s *Store) answersOf(ctx context.Context, k keys, names []string, player st
 		if row[0] == nil || !m.isNew(k.match(id)) {
 			return nil
 		}
-		text, _ := row[1].(string)
-		deadline, _ := strconv.ParseInt(text, 10, 64)
+		var in replied
+		deadline := in.digits(row[1])
 		m.Answers = append(m.Answers, PlayerAnswer{Match: id, Accepted: row[0] == "1",
 			Left: max(0, time.UnixMilli(deadline).Sub(s.Now()))})
-		return nil
+		return in.err
 	}, "p:"+player, "e")
 }
 

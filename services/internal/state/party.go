@@ -164,10 +164,10 @@ func (s *Store) putParty(
 			if r, err = listOf(reply, 3); err != nil {
 				return ended, err
 			}
-			if r[1] == int64(1) {
-				ended = EndedSearch{Ticket: search, Declined: r[2] == int64(1)}
+			if in.flag(r[1]) {
+				ended = EndedSearch{Ticket: search, Declined: in.flag(r[2])}
 			}
-			return ended, nil
+			return ended, in.err
 		default:
 			return ended, partyRefusal(verdict, l)
 		}
@@ -273,7 +273,7 @@ func (s *Store) partyIn(ctx context.Context, project, key, field string) (string
 	if err != nil {
 		return "", err
 	}
-	id, _ := fields[0].(string)
+	id, _ := fields[0].(string) // rowOf has checked it
 	return id, nil
 }
 
@@ -285,7 +285,7 @@ func (s *Store) HearOfMember(
 	reply, err := s.runShared(ctx, project, s.call(partyHearScript, keysOf(project), ids{ofParty: party},
 		"player", player,
 		"every", every.Milliseconds()))
-	return reply == int64(1), err
+	return flagOf(reply, err)
 }
 
 // SilentMembers are members of a party who were not heard of for too long.

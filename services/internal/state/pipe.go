@@ -174,5 +174,5 @@ func (s *Store) readShared(ctx context.Context, project, key string, fields ...s
 	if err := s.shared(project).do(ctx, cmd); err != nil {
 		return nil, unavailable(err)
 	}
-	return cmd.Val(), nil
+	return rowOf(cmd)
 }

@@ -17,11 +17,13 @@ func TestQueuesAreThoseOfTheConfigs(t *testing.T) {
 		s := open(state.Options{History: 1000})
 		put := func(id, queue string) {
 			t.Helper()
-			must(t, third(s.PutConfig(t.Context(), project, serving(id, queue), state.AnyRevision)))
+			config := serving(id, queue)
+			config.ChangedBy = "olga"
+			must(t, third(s.PutConfig(t.Context(), project, config, state.AnyRevision)))
 		}
 		remove := func(id string) {
 			t.Helper()
-			must(t, second(s.DeleteConfig(t.Context(), project, id, state.AnyRevision, "")))
+			must(t, second(s.DeleteConfig(t.Context(), project, id, state.AnyRevision, "hugo")))
 		}
 		// Before the change of a config, and after.
 		for _, step := range []struct {
@@ -56,15 +58,15 @@ func TestQueuesAreThoseOfTheConfigs(t *testing.T) {
 		must(t, err)
 		for _, entry := range entries {
 			for _, e := range entry.Events {
-				words := []string{e.GetKind().String(), e.GetReason(), e.GetConfig(), e.GetQueue()}
+				words := []string{e.GetKind().String(), e.GetReason(), e.GetConfig(), e.GetQueue(), e.GetBy()}
 				told = append(told, strings.Join(words, " "))
 				if len(e.GetTickets()) > 0 || e.GetTime() == 0 {
 					t.Errorf("%v has tickets, or no time", e)
 				}
 			}
 		}
-		want := []string{"KIND_UNSERVED changed b ranked", "KIND_UNSERVED deleted c ünïcode",
-			"KIND_UNSERVED deleted b casual"}
+		want := []string{"KIND_UNSERVED changed b ranked olga", "KIND_UNSERVED deleted c ünïcode hugo",
+			"KIND_UNSERVED deleted b casual hugo"}
 		if !slices.Equal(told, want) {
 			t.Errorf("told is %q, want %q", told, want)
 		}

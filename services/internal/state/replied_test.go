@@ -17,6 +17,8 @@ func TestRepliesOfAnotherShapeAreErrors(t *testing.T) {
 		"a text for a number": func(r *replied) { r.number("1") },
 		"a list for a text":   func(r *replied) { r.text([]any{}) },
 		"one of several":      func(r *replied) { r.texts([]any{"a", int64(1)}) },
+		"a text for a flag":   func(r *replied) { r.flag("1") },
+		"no digits":           func(r *replied) { r.digits("1x") },
 	} {
 		var bad replied
 		if read(&bad); bad.err == nil {

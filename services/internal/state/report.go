@@ -48,7 +48,7 @@ func (s *Store) Report(
 	for i, slot := range slots {
 		fields[i] = strconv.FormatInt(slot, 10)
 	}
-	values, err := s.redis.HMGet(ctx, keysOf(project).report(), fields...).Result()
+	values, err := rowOf(s.redis.HMGet(ctx, keysOf(project).report(), fields...))
 	if err != nil {
 		return nil, 0, unavailable(err)
 	}

@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -58,9 +57,9 @@ func (s *Store) rows(
 		return err
 	}
 	key := func(id string) string { return kind.key(k, id) }
-	took := func(first int, read []*redis.SliceCmd) error {
+	took := func(first int, read [][]any) error {
 		for i, row := range read {
-			take(first+i, kind.change(ids[first+i], row.Val()))
+			take(first+i, kind.change(ids[first+i], row))
 		}
 		if between == nil {
 			return nil
@@ -74,7 +73,7 @@ func (s *Store) rows(
 // hashes, in a round trip. It calls take after each, with the number of its first id.
 func readHashes(
 	ctx context.Context, client redis.UniversalClient, ids []string, key func(id string) string, fields []string,
-	sizes []int, most int, take func(first int, read []*redis.SliceCmd) error,
+	sizes []int, most int, take func(first int, read [][]any) error,
 ) error {
 	for first := 0; first < len(ids); {
 		last, bytes := first+1, sizes[first]
@@ -82,15 +81,21 @@ func readHashes(
 			bytes += sizes[last]
 			last++
 		}
-		read := make([]*redis.SliceCmd, last-first)
+		cmds := make([]*redis.SliceCmd, last-first)
 		_, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for i, id := range ids[first:last] {
-				read[i] = p.HMGet(ctx, key(id), fields...)
+				cmds[i] = p.HMGet(ctx, key(id), fields...)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
+		}
+		read := make([][]any, len(cmds))
+		for i, cmd := range cmds {
+			if read[i], err = rowOf(cmd); err != nil {
+				return err
+			}
 		}
 		if err := take(first, read); err != nil {
 			return err
@@ -106,17 +111,16 @@ func (s *Store) rowSizes(ctx context.Context, k keys, kind *rowKind, ids []strin
 	if len(ids)*rowBytes <= replyBytes {
 		return sizes, nil
 	}
-	listed, err := s.feeds.HMGet(ctx, kind.sizes(k), ids...).Result()
+	listed, err := rowOf(s.feeds.HMGet(ctx, kind.sizes(k), ids...))
 	if err != nil {
 		return nil, err
 	}
+	var in replied
 	for i := range sizes {
 		sizes[i] = kind.unlisted
-		if text, ok := listed[i].(string); ok {
-			if size, err := strconv.Atoi(text); err == nil {
-				sizes[i] = size + otherBytes
-			}
+		if listed[i] != nil {
+			sizes[i] = int(in.digits(listed[i])) + otherBytes
 		}
 	}
-	return sizes, nil
+	return sizes, in.err
 }

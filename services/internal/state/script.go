@@ -410,6 +410,21 @@ func (r *replied) number(value any) int64 {
 	return n
 }
 
+func (r *replied) flag(value any) bool { return r.number(value) == 1 }
+
+// digits reads a number that is stored as a text.
+func (r *replied) digits(value any) int64 {
+	text := r.text(value)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil && r.err == nil {
+		r.err = corrupt("number", err)
+	}
+	return n
+}
+
 // texts reads a list of texts.
 func (r *replied) texts(list []any) []string {
 	all := make([]string, len(list))
@@ -421,8 +436,40 @@ func (r *replied) texts(list []any) []string {
 
 func (r *replied) check(ok bool, value any, expected string) {
 	if !ok && r.err == nil {
-		r.err = fmt.Errorf("state: unexpected reply of a script: %T for %s", value, expected)
+		r.err = fmt.Errorf("state: unexpected reply of Redis: %T for %s", value, expected)
 	}
+}
+
+// flagOf reads the reply of a script that says whether something is so.
+func flagOf(reply any, err error) (bool, error) {
+	var in replied
+	is := in.flag(reply)
+	return is, cmp.Or(err, in.err)
+}
+
+// row returns the values of an HMGET or MGET: for each name, a text, or nil where there is none.
+func (r *replied) row(cmd *redis.SliceCmd) []any {
+	names := len(cmd.Args()) - 1
+	if cmd.Name() == "hmget" {
+		names--
+	}
+	row, err := cmd.Result()
+	if err == nil && len(row) != names {
+		err = fmt.Errorf("state: unexpected reply of %s: %d values for %d names", cmd.Name(), len(row), names)
+	}
+	if err != nil {
+		r.err = cmp.Or(r.err, err)
+		return make([]any, names)
+	}
+	r.texts(row)
+	return row
+}
+
+// rowOf reads one row.
+func rowOf(cmd *redis.SliceCmd) ([]any, error) {
+	var in replied
+	row := in.row(cmd)
+	return row, in.err
 }
 
 func positionOf(reply any) (uint64, error) {

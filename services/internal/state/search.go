@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -65,7 +66,11 @@ func (s *Store) StartSearch(
 		case v.reason == "ended":
 			return false, position, strings.Fields(v.value), nil
 		case v.reason != "older":
-			return false, position, nil, s.refusal(ctx, project, one, v)
+			if v.reason == "unserved" {
+				served, err := s.ServedQueues(ctx, project)
+				return false, position, nil, cmp.Or(err, unservedError(strings.Fields(v.value), served))
+			}
+			return false, position, nil, s.refusal(one, v)
 		}
 		if err := one.mayLook(); err != nil {
 			return false, 0, nil, err

@@ -27,7 +27,7 @@ func (s *Store) TrimFeed(ctx context.Context, project string) (more bool, err er
 		reply, err := s.run(ctx, s.call(feedTrimScript, keysOf(project), ids{},
 			"age", feedAge.Milliseconds(),
 			"batch", trimBatch))
-		if err != nil || reply != int64(1) {
+		if more, err := flagOf(reply, err); err != nil || !more {
 			return false, err
 		}
 	}

@@ -15,12 +15,7 @@ import (
 const named = 16
 
 // unservedError refuses a ticket for those of its queues that no config serves, and names some of those that there are.
-// They are read for each refusal; a player may have no more refusals than tickets.
-func (s *Store) unservedError(ctx context.Context, project string, queues []string) error {
-	there, err := s.ServedQueues(ctx, project)
-	if err != nil {
-		return err
-	}
+func unservedError(queues, there []string) error {
 	known := "no queue is served"
 	if len(there) > 0 {
 		known = "the queues that there are: " + quoted(there[:min(named, len(there))])

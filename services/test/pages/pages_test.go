@@ -134,6 +134,7 @@ func play(t *testing.T, tree, name string, blocks []block) {
 	cmd.Dir, cmd.WaitDelay = dir, 10*time.Second
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(dir), "LANG=C.UTF-8", "GOPROXY=off", "CGO_ENABLED=0",
+		"XDG_CACHE_HOME=" + filepath.Dir(tree), // machine code of functions, which one page leaves for the next
 		"GOCACHE=" + strings.TrimSpace(run(t, "", "go", "env", "GOCACHE")),
 		"GOMODCACHE=" + strings.TrimSpace(run(t, "", "go", "env", "GOMODCACHE")),
 	}

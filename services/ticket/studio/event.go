@@ -37,7 +37,9 @@ type event struct {
 	// Measures are what the function measured, and Attributes how far those differ that the config's report names.
 	Measures   map[string]float64   `json:"measures,omitzero"`
 	Attributes map[string]attribute `json:"attributes,omitzero"`
-	Position   uint64               `json:"position"`
+	// By is who made the change.
+	By       string `json:"by,omitzero"`
+	Position uint64 `json:"position"`
 	// Arrivals are the tickets of a created event, for those who ask.
 	Arrivals []*arrival `json:"arrivals,omitzero"`
 }
@@ -103,7 +105,7 @@ func encodeEvent(id string, e *pb.Event, a arrivals) ([]byte, error) {
 		Backfill: e.GetBackfill(), Tickets: e.GetTickets(), Player: e.GetPlayer(), Queue: e.GetQueue(),
 		Acceptance: e.GetAcceptance(), Function: e.GetFunction(), Upload: e.GetUpload(), Score: scoreOf(e),
 		Players: e.GetPlayers(), Region: e.GetRegion(), Parties: e.GetParties(), Measures: measuresOf(e),
-		Attributes: attributesOf(e), Position: e.GetPosition(), Arrivals: a.of(e),
+		Attributes: attributesOf(e), By: e.GetBy(), Position: e.GetPosition(), Arrivals: a.of(e),
 	}
 	for _, t := range e.GetTeams() {
 		one.Teams = append(one.Teams, team{t.GetName(), t.GetTickets()})

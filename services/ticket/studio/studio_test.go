@@ -149,8 +149,9 @@ func (w *world) text(t *testing.T, path string) string {
 // page is an answer with events.
 type page struct {
 	Events []struct {
-		ID, Kind, Reason, Match string
-		Tickets                 []string
+		ID, Kind, Reason, Match, By string
+		Score                       *float64
+		Tickets                     []string
 	}
 	Next string
 	More bool
@@ -221,8 +222,15 @@ func TestPagesHaveTheEventsThatAreAskedFor(t *testing.T) {
 	}
 	// Behind all of them are those to come.
 	w.publish(t, "demo", of(created, "", "", "d"))
-	words, _ = w.events(t, "after="+p.Next)
+	words, p = w.events(t, "after="+p.Next)
 	expect(t, "later", words, "created d")
+	// A change says who made it.
+	changed := of(pb.Event_KIND_FUNCTION, "", "")
+	changed.Function, changed.Upload, changed.By = "duel", 2, "olga"
+	w.publish(t, "demo", changed)
+	if _, p = w.events(t, "after="+p.Next); len(p.Events) != 1 || p.Events[0].By != "olga" || p.Events[0].Score != nil {
+		t.Errorf("a change: %+v", p.Events)
+	}
 }
 
 func TestWhoMayReadEvents(t *testing.T) {

@@ -173,6 +173,7 @@ func (set *RuleSet) balancing(i int) bool {
 func (x *translator) blocked() {
 	at, name := lenient.Member(x.set.At, "blocked_player_option"), ""
 	const why = "tickets bring the ids that a player blocks"
+	verdict, also := t.Stricter, "; players of one ticket who block each other are in no match, and AccelByte matches them"
 	scope := whole
 	switch x.set.Blocked {
 	case "":
@@ -181,12 +182,12 @@ func (x *translator) blocked() {
 		x.Say(at, "", t.Exact, "")
 		return
 	case "blockedPlayerCanMatchOnDifferentTeam":
-		scope.Of = rules.InTeam
+		scope.Of, verdict, also = rules.InTeam, t.Exact, "" // AccelByte looks within tickets, too
 	}
 	blocked := x.Value(rules.Value{From: BlockedValue, Kind: rules.Set, Party: rules.Each, Missing: rules.Any})
 	id := x.Value(rules.Value{From: IDValue, Kind: rules.String, Party: rules.Each, Missing: rules.Any})
 	x.Rule("blocked players", nil, &rules.Avoid{Value: blocked, ID: id, Scope: scope})
-	x.Say(at, name, t.Exact, why)
+	x.Say(at, name, verdict, why+"%s", also)
 }
 
 // referred is the member with which only few attributes are compared.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -150,7 +151,7 @@ func (g *game) spread(c *rules.Spread, tickets []int) bool {
 	for i, u := range units {
 		for _, o := range units[:i] {
 			a, b := u.value.(float64), o.value.(float64)
-			gap := rules.Apart(min(a, b), max(a, b))
+			gap := rounding.Apart(min(a, b), max(a, b))
 			limits := []float64{}
 			if c.Max.Clock == rules.Own {
 				for _, t := range []int{u.ticket, o.ticket} {
@@ -219,7 +220,7 @@ func (g *game) gap(c *rules.Gap) bool {
 		of, magnitude = append(of, one...), max(magnitude, m)
 	}
 	most, on := g.bound(c.Max)
-	return !on || len(of) == 0 || slices.Max(of)-slices.Min(of)-rules.Rounding(magnitude) <= most
+	return !on || len(of) == 0 || slices.Max(of)-slices.Min(of)-rounding.Of(magnitude) <= most
 }
 
 func (g *game) latency(c *rules.Latency) bool {
@@ -240,7 +241,7 @@ func (g *game) latency(c *rules.Latency) bool {
 		if b.Clock == rules.Own {
 			most, on = b.At(g.pool[u.ticket].Age)
 		}
-		return !on || rules.AtMost(n, most)
+		return !on || rounding.AtMost(n, most)
 	}
 	for i, u := range units {
 		best := math.Inf(1)
@@ -251,8 +252,8 @@ func (g *game) latency(c *rules.Latency) bool {
 		if c.From == rules.Average {
 			from = reduce(rules.StatAverage, to)[0]
 		}
-		if !limit(c.Max, u, to[i]) || !limit(c.Over, u, rules.Apart(best, to[i])) ||
-			!limit(c.Apart, u, rules.Apart(from, to[i])) {
+		if !limit(c.Max, u, to[i]) || !limit(c.Over, u, rounding.Apart(best, to[i])) ||
+			!limit(c.Apart, u, rounding.Apart(from, to[i])) {
 			return false
 		}
 	}

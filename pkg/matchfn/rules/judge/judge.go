@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -180,11 +181,11 @@ func (g *game) within(n float64, r rules.Range) bool { return g.inside(n, r, 0) 
 // inside is within for a number that was computed from numbers of a magnitude.
 func (g *game) inside(n float64, r rules.Range, magnitude float64) bool {
 	least, some := g.least(r.Min)
-	if some && n < least-rules.Rounding(max(magnitude, math.Abs(least))) {
+	if some && n < least-rounding.Of(max(magnitude, math.Abs(least))) {
 		return false
 	}
 	greatest, some := g.greatest(r.Max)
-	return !some || n <= greatest+rules.Rounding(max(magnitude, math.Abs(greatest)))
+	return !some || n <= greatest+rounding.Of(max(magnitude, math.Abs(greatest)))
 }
 
 func (g *game) playersOf(t Team) (n int) {
@@ -243,7 +244,7 @@ func (g *game) accepts(has any, role string, ticket int) bool {
 		return false
 	}
 	most, on := g.rules.RoleMax.At(g.pool[ticket].Age)
-	return !on || rules.AtMost(reluctantly, most)
+	return !on || rounding.AtMost(reluctantly, most)
 }
 
 func (g *game) roles(t Team) error {

@@ -1,0 +1,208 @@
+package state_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/state"
+)
+
+// TestCreateTakesFewRoundTrips: a create takes one round trip. Many that come together take as few, also when something
+// has to be read for each of them.
+func TestCreateTakesFewRoundTrips(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{})
+	must(t, s.Creator(nil).Create(t.Context(), project, ticket("first", 0))) // Redis knows the script and the project
+	var trips atomic.Int64
+	var gate atomic.Pointer[chan struct{}]
+	s.OnTrips(func(int) {
+		trips.Add(1)
+		if closed := gate.Load(); closed != nil {
+			<-*closed
+		}
+	})
+	took := func(what string, most int64) {
+		t.Helper()
+		if n := trips.Swap(0); n < 1 || n > most {
+			t.Errorf("%s: %d round trips, want at most %d", what, n, most)
+		}
+	}
+	asked := func(id, owner, key string) state.Creation {
+		return state.Creation{Ticket: &pb.Ticket{Id: id, Owner: owner, Created: 1,
+			Players: []*pb.Player{{Id: owner}, {Id: "friend-of-" + owner}}},
+			Lists: state.Lists{Listed: true, Limit: 1, Replace: true}, Key: key}
+	}
+	must(t, s.Creator(nil).Create(t.Context(), project, ticket("one", 1)))
+	took("one", 1)
+	must(t, second(s.Creator(nil).CreateAs(t.Context(), project, asked("keyed", "ada", "key"))))
+	took("one with a key", 1)
+	must(t, second(s.CreatedBefore(t.Context(), project, "ada", "key", nil)))
+	took("its key", 1)
+
+	const many = 128
+	// together creates tickets that wait until the round trip of another one has ended, and so are one group.
+	together := func(creation func(n int) state.Creation, good func(err error) bool) {
+		t.Helper()
+		held := make(chan struct{})
+		gate.Store(&held)
+		c := s.Creator(nil)
+		var all sync.WaitGroup
+		all.Go(func() { _ = c.Create(t.Context(), project, ticket(fmt.Sprint("holds", many), 1)) })
+		until(t, "the first is under way", func() bool { return trips.Load() == 1 })
+		for n := range many {
+			all.Go(func() {
+				if _, err := c.CreateAs(t.Context(), project, creation(n)); !good(err) {
+					t.Errorf("%d: %v", n, err)
+				}
+			})
+		}
+		until(t, "the others wait", func() bool { return c.Queued(project) == many })
+		close(held)
+		all.Wait()
+		gate.Store(nil)
+	}
+	stored := func(err error) bool { return err == nil }
+	player := func(n int) string { return fmt.Sprint("p", n) }
+	together(func(n int) state.Creation { return asked(fmt.Sprint("a", n), player(n), "key") }, stored)
+	took("many with keys and lists, after another", 2)
+	together(func(n int) state.Creation { return asked(fmt.Sprint("b", n), player(n), "") }, stored)
+	took("many that replace others: these are looked at once", 4)
+	together(func(n int) state.Creation {
+		one := asked(fmt.Sprint("c", n), player(n), "")
+		one.Ticket.Queues, one.Ends.Unserved, one.Lists = []string{"nobody"}, true, state.Lists{}
+		return one
+	}, func(err error) bool { return problem.KindOf(err) == problem.Invalid })
+	took("many that are refused: the queues that there are are read once", 3)
+}
+
+// TestBatchesOfTheDirectorAreAbreast: of what is due, several steps are under way at a time. One after another, the
+// first would wait here for the others.
+func TestBatchesOfTheDirectorAreAbreast(t *testing.T) {
+	const due, abreast = 48, 16
+	s := opener(t, embeddedtest.Redis(t))(state.Options{})
+	revision, terms := setUp(t, s)
+	var claims []*state.Claim
+	for n := range due {
+		create(t, s, fmt.Sprint("t", n))
+		claims = append(claims, claim(revision, fmt.Sprint("m", n), fmt.Sprint("t", n)))
+		must(t, second(s.CreateBackfill(t.Context(), project, game(fmt.Sprint("g", n), 1))))
+	}
+	mustClaim(t, s, terms, claims...)
+	var together atomic.Pointer[barrier]
+	s.OnTrips(func(scripts int) {
+		if b := together.Load(); b != nil {
+			b.wait(scripts)
+		}
+	})
+	for name, end := range map[string]func() (done []string, err error){
+		"overdue claims": func() ([]string, error) {
+			done, _, err := s.At(at(100)).ReleaseOverdueMatches(t.Context(), project, due)
+			return done, err
+		},
+		"silent games": func() ([]string, error) {
+			done, _, err := s.At(at(10000)).DeleteSilentBackfills(t.Context(), project, time.Second, due)
+			return done, err
+		},
+	} {
+		together.Store(newBarrier(abreast))
+		done, err := end()
+		if err != nil || len(done) != due || together.Load().late {
+			t.Errorf("%s: %d done, %v; late: %v", name, len(done), err, together.Load().late)
+		}
+	}
+}
+
+// barrier holds scripts until so many are under way, or it is late.
+type barrier struct {
+	most int
+	open chan struct{}
+	mu   sync.Mutex
+	came int
+	late bool
+}
+
+func newBarrier(most int) *barrier {
+	b := &barrier{most: most, open: make(chan struct{})}
+	time.AfterFunc(20*time.Second, func() { b.come(most, true) })
+	return b
+}
+
+func (b *barrier) come(scripts int, late bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.came < b.most && b.came+scripts >= b.most {
+		b.late = late
+		close(b.open)
+	}
+	b.came += scripts
+}
+
+func (b *barrier) wait(scripts int) {
+	if scripts > 0 {
+		b.come(scripts, false)
+		<-b.open
+	}
+}
+
+// TestRowsOfAnotherShapeAreErrors: what HMGET and MGET answer in another shape is never taken for nothing.
+func TestRowsOfAnotherShapeAreErrors(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{})
+	revision, terms := setUp(t, s)
+	create(t, s, "a", "b")
+	mustClaim(t, s, terms, claim(revision, "m", "a"))
+	var on atomic.Bool
+	var mangled atomic.Int64
+	var mangle func(row []any) []any
+	s.MangleRows(&on, &mangled, func(row []any) []any { return mangle(row) })
+	ctx := t.Context()
+	reads := map[string]func() error{
+		"ticket":    func() error { return second(s.Ticket(ctx, project, "a")) },
+		"tickets":   func() error { return second(s.Tickets(ctx, project, []string{"a", "b"})) },
+		"match":     func() error { return second(s.Match(ctx, project, "m")) },
+		"server":    func() error { return second(s.ServerOf(ctx, project, "m")) },
+		"party":     func() error { return second(s.Party(ctx, project, "p")) },
+		"party of":  func() error { return second(s.PartyOf(ctx, project, "ada")) },
+		"code":      func() error { return second(s.PartyWith(ctx, project, "code")) },
+		"queues":    func() error { return second(s.UnservedQueues(ctx, project, []string{"q"})) },
+		"configs":   func() error { return third(s.ChangedConfigs(ctx, project, nil)) },
+		"history":   func() error { return second(s.ConfigHistory(ctx, project, "c")) },
+		"leases":    func() error { return second(s.Leases(ctx, []string{project})) },
+		"inventory": func() error { return second(s.Inventories(ctx, []string{project})) },
+		"due":       func() error { return second(s.DueWork(ctx, project, state.Ages{})) },
+		"counts":    func() error { return second(s.Counts(ctx, project)) },
+		"position":  func() error { return second(s.Position(ctx, project)) },
+		"forget":    func() error { return second(s.ForgetPlayer(ctx, project, "a", "owner-of-a")) },
+		"player": func() error {
+			return s.FindPlayer(ctx, project, "owner-of-a", func(state.Mentions) error { return nil })
+		},
+		"report": func() error {
+			_, _, err := s.Report(ctx, project, []int64{0})
+			return err
+		},
+		"acceptances": func() error {
+			_, err := s.At(at(100)).EndAcceptances(ctx, project, state.AcceptanceTerms{Limit: 10})
+			return err
+		},
+	}
+	for how, change := range map[string]func(row []any) []any{
+		"numbers":   func(row []any) []any { return append([]any{int64(7)}, row[1:]...) },
+		"too short": func(row []any) []any { return row[1:] },
+		"too long":  func(row []any) []any { return append([]any{nil}, row...) },
+	} {
+		mangle = change
+		for name, read := range reads {
+			on.Store(true)
+			mangled.Store(0)
+			err := read()
+			on.Store(false)
+			if err == nil || mangled.Load() == 0 || problem.KindOf(err) == problem.NotFound {
+				t.Errorf("%s, %s: %d rows were changed, and it answers %v", name, how, mangled.Load(), err)
+			}
+		}
+	}
+}
