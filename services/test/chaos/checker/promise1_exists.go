@@ -177,16 +177,18 @@ func (m *model) isServed(t *ticket, at history.Moment) bool {
 // checkKeys checks that creates with the same key made one ticket: that was told, and no other was in a match.
 func (m *model) checkKeys(p *Promise) {
 	type of struct{ project, key string }
-	tickets, numbers, again := map[of]string{}, map[of]*match{}, 0
+	tickets, numbers, undone, again := map[of]string{}, map[of]*match{}, map[of]bool{}, 0
 	for i := range m.h.Calls {
 		c := &m.h.Calls[i]
 		k := of{c.Project, c.Key}
 		if c.Op != history.Create || c.Key == "" || m.lost(c.Project, c.Span) {
 			continue
 		}
-		if numbers[of{c.Project, fmt.Sprint(c.Number)}] = nil; c.Status != 201 {
+		number := of{c.Project, fmt.Sprint(c.Number)}
+		if numbers[number] = nil; c.Status != 201 {
 			continue
 		}
+		undone[number] = undone[number] || m.isShakenTicket(c.Ticket)
 		if first := tickets[k]; first == "" {
 			tickets[k] = c.Ticket
 		} else if again++; first != c.Ticket {
@@ -201,7 +203,7 @@ func (m *model) checkKeys(p *Promise) {
 		made, _ := properties(c.Assignment)
 		for _, number := range made.Players {
 			k := of{t.project, fmt.Sprint(number)}
-			if other, keyed := numbers[k]; keyed && other != nil && other != one {
+			if other, keyed := numbers[k]; keyed && other != nil && other != one && !undone[k] {
 				p.fail("%s: player %d is in match %s and in match %s, with one key", t.project, number, other.id, one.id)
 			} else if keyed {
 				numbers[k] = one
