@@ -100,7 +100,10 @@ func (s *studio) settle(ctx context.Context) error {
 	if s.project == projects[0] || some() {
 		settings.Tickets = &client.TicketRules{Listed: some(), EndsTold: some(), RefuseUnserved: some()}
 		if some() {
-			settings.Tickets.PerPlayer = &client.PerPlayer{Limit: 1, WhenReached: []string{"refuse", "replace"}[s.random.IntN(2)]}
+			settings.Tickets.PerPlayer = &client.PerPlayer{Limit: 1}
+			if some() {
+				settings.Tickets.PerPlayer.WhenReached = "replace"
+			}
 		}
 		if s.project == projects[0] { // for good: the time of silence begins again with each change
 			settings.Tickets.Silence = &client.Silence{Seconds: 20}
@@ -165,7 +168,10 @@ func (s *studio) config(name string) client.Config {
 			Segmentation: &client.Segmentation{DistributionType: "Uniform", SegmentBehaviorType: "BucketCount", Value: 2}})
 	}
 	if made.Hosted {
-		c.Hosting = &client.Hosting{Profile: "duel", FleetID: name, OnAllocationError: []string{"", "Requeue"}[s.generation%2]}
+		c.Hosting = &client.Hosting{Profile: "duel", FleetID: name}
+		if s.generation%2 == 0 {
+			c.Hosting.OnAllocationError = "Requeue"
+		}
 	}
 	return c
 }

@@ -260,7 +260,7 @@ func (m *mirror) compare(w *walk) (text string) {
 		if text == "" {
 			return ""
 		}
-		time.Sleep(100 * time.Millisecond)
+		pause(w.ctx, 100*time.Millisecond)
 	}
 	return text
 }
@@ -566,9 +566,10 @@ func (i *image) creditHolds(fail func(string, ...any)) {
 	open, tried := map[string]float64{}, map[string]bool{}
 	for id, m := range i.matches {
 		target := i.hash("m:" + id)["t"]
-		if m.state == "c" || m.state == "a" {
+		switch m.state {
+		case "c", "a":
 			open[target]++
-		} else if m.state == "o" || m.state == "q" || m.state == "n" {
+		case "o", "q", "n":
 			tried[target] = true
 		}
 	}

@@ -235,7 +235,7 @@ func (w *walk) putBack() {
 	proxied := w.IntN(2) == 0
 	w.replace(proxied)
 	if proxied {
-		time.Sleep(2 * time.Second)
+		pause(w.ctx, 2*time.Second)
 	}
 }
 
@@ -268,7 +268,7 @@ func (w *walk) note(format string, args ...any) {
 
 // sleep lets time pass, for those who ask for tickets too.
 func (w *walk) sleep(d time.Duration) {
-	time.Sleep(d)
+	pause(w.ctx, d)
 	w.mu.Lock()
 	w.memory.redis.FastForward(d)
 	w.mu.Unlock()

@@ -24,7 +24,7 @@ func exists(m *model, p *Promise, s *Sums) {
 		if t.made.Bytes > 0 {
 			large++
 		}
-		lost, known := false, false
+		lost, known, hidden := false, false, false
 		for _, c := range t.calls {
 			if c.Op == history.Get && c.Status == 200 && c.Bytes != t.made.Bytes {
 				p.fail("%s: ticket %s has properties of %d bytes at %s, and was created with %d", t.project, t.id, c.Bytes,
@@ -52,8 +52,8 @@ func exists(m *model, p *Promise, s *Sums) {
 				ends[reason]++
 			} else if t.made.Party != "" && t.cancelled() { // promise 11 says when a party's search ends
 				deleted++
-			} else if m.lost(t.project, t.made.Span) {
-				undone++
+			} else if hidden = hidden || m.lost(t.project, c.Span); hidden || m.lost(t.project, t.made.Span) {
+				undone++ // or it ended then, and the event log lacks that
 			} else if !lost {
 				lost = true
 				p.fail("%s: ticket %s (player %d) is gone at %s, and no DELETE was sent", t.project, t.id, t.number, clock(c.To))
@@ -78,7 +78,7 @@ func exists(m *model, p *Promise, s *Sums) {
 	p.count("answers about them", answers)
 	p.count("answers 404 for deleted tickets", deleted)
 	p.count("answers 404 for tickets whose players did not accept", declined)
-	p.count("answers 404 for tickets whose creation was lost in a failover", undone)
+	p.count("answers 404 for tickets whose creation, or the event of whose end, was lost in a failover", undone)
 	for _, reason := range slices.Sorted(maps.Keys(ends)) {
 		p.count("answers 404 for tickets that ended as "+reason, ends[reason])
 	}

@@ -5,8 +5,8 @@ package lane
 type Lane string
 
 // The lanes. Tickets of Both are in the pools of two configs. Tickets of Games join running games. The players of Asked
-// are asked whether they accept their match. Tickets of Queued are as those of Free, in a queue. No config matches Prey,
-// which is for the function that misbehaves.
+// are asked whether they accept their match. Tickets of Queued are as those of Free, in a queue. No config matches
+// Prey, which is for the function that misbehaves.
 const (
 	Hosted Lane = "hosted"
 	Free   Lane = "free"

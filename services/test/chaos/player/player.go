@@ -218,8 +218,8 @@ func (p *player) create(ctx context.Context) bool {
 
 // creation is a call that begins now.
 func (p *player) creation() history.Call {
-	c := history.Call{Op: history.Create, Project: p.Project, Number: p.number, Bytes: p.bytes, Configs: p.lane.Pairs(), Key: p.key,
-		Player: p.twin}
+	c := history.Call{Op: history.Create, Project: p.Project, Number: p.number, Bytes: p.bytes, Configs: p.lane.Pairs(),
+		Key: p.key, Player: p.twin}
 	c.From = history.Now()
 	return c
 }
