@@ -238,6 +238,7 @@ func (l *Listener) tell(ctx context.Context, name string, p *project, now time.T
 	if len(tickets) == 0 || l.check(ctx, "noting who asks for tickets", name, l.Hear(ctx, name, tickets)) {
 		return
 	}
+	// mistake unheard: return
 	p.tell = now.Add(tick)
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -119,6 +119,7 @@ func (r *reader) give(changes []Change) {
 // Either happens when Redis lost its data, or when a replica that lagged replaced it.
 func (r *reader) check(ctx context.Context) error {
 	name, position, err := r.store.feedPosition(ctx, r.k)
+	// mistake rewound: name, position = r.name, r.position
 	if err == nil && (name != r.name || position < r.position) {
 		return errGap
 	}

@@ -48,6 +48,11 @@ func (a api) AnswerMatch(ctx context.Context, said client.MatchAnswer) error {
 	return a.any().AnswerMatch(ctx, said)
 }
 
+// Follow reads the events of a ticket.
+func (a api) Follow(ctx context.Context, id string, tell func(client.TicketEvent)) (*client.Assignment, error) {
+	return a.any().Follow(ctx, id, tell)
+}
+
 // DeleteTicket deletes a ticket.
 func (a api) DeleteTicket(ctx context.Context, id, owner string) error {
 	return a.any().DeleteTicket(ctx, id, owner)

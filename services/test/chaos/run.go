@@ -47,7 +47,7 @@ func runEach(ctx context.Context, o options, out io.Writer) (err error) {
 		return err
 	}
 	for _, m := range mistake.All() {
-		if m.Simulated {
+		if m.Simulated || m.Truth != "" {
 			continue
 		}
 		o.Break, o.Dir = []string{m.Name}, filepath.Join(dir, m.Name)
@@ -193,6 +193,7 @@ func record(
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: o.Patience, Approval: approvalTime,
 		Silence: silenceTime,
 		Enemies: []string{enemyConfig}, Directors: []string{"director-1", "director-2"}, Stores: storeNames(o.State),
+		Answerers: []string{"ticket-1", "ticket-2"},
 	})
 	if err != nil {
 		return nil, nil, err

@@ -56,6 +56,10 @@ func newStudio(s *system, project string, journal *history.Journal, random *rand
 
 // open uploads the functions and puts the configs.
 func (s *studio) open(ctx context.Context) error {
+	last := s.made.editions[len(s.made.editions)-1]
+	if err := s.upload(ctx, functionOf(changed[0]), last); err != nil { // so that it can go back
+		return err
+	}
 	for _, config := range append(slices.Clone(changed), enemyConfig) {
 		if err := s.upload(ctx, functionOf(config), s.made.editions[0]); err != nil {
 			return err
@@ -79,7 +83,7 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 		}
 		config := changed[s.random.IntN(len(changed))]
 		var err error
-		switch s.random.IntN(10) {
+		switch s.random.IntN(12) {
 		case 0, 1, 2, 3:
 			err = s.put(after, config)
 		case 4, 5, 6:
@@ -91,6 +95,8 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 			err = s.put(after, enemyConfig)
 		case 9:
 			err = s.upload(after, functionOf(config), s.made.editions[s.random.IntN(len(s.made.editions))])
+		case 10, 11:
+			s.move(after, functionOf(changed[0]))
 		}
 		if err != nil {
 			return err
@@ -162,6 +168,35 @@ func (s *studio) upload(ctx context.Context, name, archive string) error {
 	return s.ask(ctx, history.Change{Op: history.Upload, Name: name}, func(ctx context.Context, _ *history.Change) error {
 		return s.functions.any().PutFunction(ctx, name, "", bytes.NewReader(text))
 	})
+}
+
+// move lets another upload run that is kept: from now on, or in some seconds while it is no worse. It tries once: there
+// may be a canary already.
+func (s *studio) move(ctx context.Context, name string) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	c := history.Change{Project: s.project, Name: name}
+	versions, err := s.functions.any().GetFunctionVersions(ctx, name)
+	if err != nil {
+		return
+	}
+	versions = slices.DeleteFunc(versions, func(v client.FunctionVersion) bool { return v.Current })
+	if len(versions) == 0 {
+		return
+	}
+	to := versions[s.random.IntN(len(versions))].Version
+	c.From = history.Now()
+	if s.random.IntN(2) == 0 {
+		c.Op = history.Rollback
+		_, err = s.functions.any().RollbackFunction(ctx, c.Name, to)
+	} else {
+		c.Op = history.Canary
+		_, err = s.functions.any().CanaryFunction(ctx, c.Name, client.CanaryRequest{Version: to, BlockSeconds: 1,
+			LeastMatches: 10})
+	}
+	c.To = history.Now()
+	c.Status, c.Error = player.Answer(err, http.StatusOK)
+	s.journal.Change(c)
 }
 
 // ask repeats a request until it succeeds.

@@ -12,6 +12,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // box runs match functions in the process. There is one module, with the function of the chaos test.
@@ -122,8 +123,11 @@ func match(r *matchfn.Run) error {
 			if err != nil {
 				return err
 			}
-			if !s.Hosted { // a place that no other match has
+			switch {
+			case !s.Hosted: // a place that no other match has
 				p.Connection(fmt.Sprintf("free-%d-%v-%v", r.Now().UnixMilli(), number[i], number[i+1]))
+			case s.Generation%3 == 0: // its game takes more players
+				p.CreateBackfill().Attribute(string(lane.Games), 1).Attribute("free", 2)
 			}
 		}
 	}

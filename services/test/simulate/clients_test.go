@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +40,7 @@ type clients struct {
 // lanes has each lane as often as players choose it.
 var lanes = []lane.Lane{
 	lane.Hosted, lane.Hosted, lane.Hosted, lane.Hosted, lane.Free, lane.Free, lane.Both, lane.Both, lane.Games, lane.Games,
-	lane.Asked, lane.Asked,
+	lane.Asked, lane.Asked, lane.Queued, lane.Queued,
 }
 
 // newClients makes the clients and puts the configs.
@@ -79,6 +80,9 @@ func newClients(ctx context.Context, w *world) (*clients, error) {
 		if err := s.open(ctx); err != nil {
 			return nil, err
 		}
+	}
+	w.fleet.play = func(project, backfill, connection string) {
+		c.games[slices.Index(projects, project)].host(backfill, connection)
 	}
 	return c, nil
 }

@@ -18,5 +18,7 @@
 //	process  services that are killed and started again
 //	world    all of this together
 //	replay   the same world again
+//	walk     calls of the state at random, on the same Redis; walkstep has each
+//	truth    what must be true of all that Redis has, in a world and on a walk
 //	clients  who uses it: studio, game, and the players of chaos
 package simulate

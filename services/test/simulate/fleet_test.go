@@ -8,6 +8,7 @@ import (
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // fleet is a hosting system. It looks for the server of a match only where it is told that there may be one: a match
@@ -15,6 +16,9 @@ import (
 type fleet struct {
 	gate    *gate
 	journal *history.Journal
+
+	// play begins the game of a match that was created with a backfill ticket.
+	play func(project, backfill, connection string)
 
 	mu      sync.Mutex
 	started int
@@ -45,11 +49,11 @@ type hosting struct {
 
 // Allocate starts a server, unless the match has one.
 func (h hosting) Allocate(ctx context.Context, r *provider.Request) (result provider.Result, err error) {
-	first, again, ref, tickets := r.First, false, r.Ref, r.Tickets()
+	first, again, ref, tickets, backfill := r.First, false, r.Ref, r.Tickets(), r.Backfill
 	label := "allocate " + r.Project + " " + r.Match
 	failure := h.gate.call(ctx, h.process, label, append(calls, repeat), func() error {
 		// A hosting system knows a call that comes late by its key.
-		result, err = h.allocate(ref, tickets, first && ctx.Err() == nil, again)
+		result, err = h.allocate(ref, tickets, backfill, first && ctx.Err() == nil, again)
 		first, again = false, true
 		return nil
 	})
@@ -61,7 +65,9 @@ func (h hosting) Allocate(ctx context.Context, r *provider.Request) (result prov
 
 // allocate does what Allocate says. again is whether the same call has arrived before: its caller may see the second
 // answer alone, so a system that gave the match a server cannot say that it has none.
-func (f *fleet) allocate(r provider.Ref, tickets []string, first, again bool) (provider.Result, error) {
+func (f *fleet) allocate(r provider.Ref, tickets []string, backfill string, first, again bool) (
+	provider.Result, error,
+) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id := r.Allocation()
@@ -74,7 +80,7 @@ func (f *fleet) allocate(r provider.Ref, tickets []string, first, again bool) (p
 	case f.returned[id] || luck == 0:
 		f.note(history.Allocate, r, nil, false)
 		return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.Refused, "not this match")}, nil
-	case luck < 4:
+	case luck < 4 || r.Hosting.Fleet == string(lane.Asked) && time.Now().Second()%8 == 0: // the other fleet has servers
 		return provider.Result{}, provider.Fail(provider.FleetEmpty, "no server is free")
 	case first || len(f.servers[id]) == 0:
 		f.started++
@@ -84,6 +90,9 @@ func (f *fleet) allocate(r provider.Ref, tickets []string, first, again bool) (p
 		}
 		f.servers[id] = append(f.servers[id], one)
 		f.note(history.Allocate, r, one, true)
+		if backfill != "" && len(f.servers[id]) == 1 {
+			f.play(r.Project, backfill, one.connection)
+		}
 	default:
 		f.note(history.Allocate, r, f.servers[id][0], false)
 	}
@@ -146,6 +155,7 @@ func (f *fleet) note(op history.Op, r provider.Ref, h *host, fresh bool) {
 	id := r.Allocation()
 	n := history.Hosting{
 		At: history.Now(), Op: op, Project: r.Project, Match: r.Match, Key: id, Fresh: fresh, Tickets: f.tickets[id],
+		Fleet: r.Hosting.Fleet,
 	}
 	if h != nil {
 		n.Connection = h.connection

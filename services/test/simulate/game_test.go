@@ -23,6 +23,9 @@ type games struct {
 	mu     sync.Mutex
 	random *rand.Rand
 	opened int
+	under  sync.WaitGroup
+	// lives ends when all games do, and rough when they fall silent no more; nil while there are none.
+	rough, lives context.Context
 }
 
 // gamesOpen is how many games a project has at a time, gamePace the time between requests of each, and gameSlots how
@@ -35,15 +38,34 @@ const (
 
 // run keeps games open until ctx ends. They delete their backfill tickets then. Games may fall silent until rough ends.
 func (a *games) run(rough, ctx context.Context) {
-	var under sync.WaitGroup
-	defer under.Wait()
+	a.mu.Lock()
+	a.rough, a.lives = rough, ctx
+	a.mu.Unlock()
 	for range gamesOpen {
-		under.Go(func() {
+		a.under.Go(func() {
 			for ctx.Err() == nil {
 				a.open().play(rough, ctx)
 			}
 		})
 	}
+	<-ctx.Done()
+	a.mu.Lock()
+	a.lives = nil
+	a.mu.Unlock()
+	a.under.Wait()
+}
+
+// host lets a server play the game of its match, whose backfill ticket was created with it.
+func (a *games) host(ticket, connection string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lives == nil {
+		return
+	}
+	g := &game{games: a, connection: connection, ticket: ticket, hosted: true,
+		random: rand.New(rand.NewPCG(0, a.random.Uint64()))}
+	rough, ctx := a.rough, a.lives
+	a.under.Go(func() { g.play(rough, ctx) })
 }
 
 // game is a running game, and what its server knows of its backfill ticket.
@@ -52,25 +74,39 @@ type game struct {
 	random     *rand.Rand
 	connection string
 	ticket     string
+	// hosted: it was created with its match.
+	hosted bool
+	// players are those in the game from the beginning, as its server says; nil if it says nothing.
+	players []client.GamePlayer
 }
 
 func (a *games) open() *game {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.opened++
-	return &game{
+	g := &game{
 		games: a, connection: fmt.Sprintf("game-%d:7777", a.opened),
 		random: rand.New(rand.NewPCG(uint64(a.opened), a.random.Uint64())),
 	}
+	if a.opened%2 == 0 { // they come back, it may be
+		for n := g.random.IntN(8); n < 300; n += 8 {
+			g.players = append(g.players, client.GamePlayer{ID: fmt.Sprint("player-", n)})
+		}
+	}
+	return g
 }
 
 // play does what a game does.
 func (g *game) play(rough, ctx context.Context) {
-	if !g.create(ctx) {
+	if g.ticket == "" && !g.create(ctx) {
 		pause(ctx, retryAfter(g.random)) // the backfill ticket may exist, but its id is unknown
 		return
 	}
-	for rounds := 10 + g.random.IntN(40); rounds > 0 && ctx.Err() == nil; rounds-- {
+	rounds := 10 + g.random.IntN(40)
+	if g.hosted { // there are many
+		rounds /= 4
+	}
+	for ; rounds > 0 && ctx.Err() == nil; rounds-- {
 		pause(ctx, gamePace/2+time.Duration(g.random.IntN(int(gamePace))))
 		switch n := g.random.IntN(20); {
 		case n < 3 || n < 10 && rough.Err() != nil:
@@ -103,6 +139,9 @@ func (g *game) ask(
 	ctx, cancel := context.WithTimeout(as(context.WithoutCancel(ctx), "%s", g.connection), requestTime)
 	defer cancel()
 	r := history.Round{Op: op, Project: g.project, Backfill: g.ticket, Connection: g.connection}
+	for _, one := range g.players {
+		r.Players = append(r.Players, one.ID)
+	}
 	r.From = history.Now()
 	err := do(ctx, &r)
 	r.To = history.Now()
@@ -114,7 +153,7 @@ func (g *game) ask(
 func (g *game) create(ctx context.Context) bool {
 	r := g.ask(ctx, history.Create, http.StatusCreated, func(ctx context.Context, r *history.Round) (err error) {
 		g.ticket, err = g.backfills.CreateBackfill(ctx, client.BackfillRequest{
-			Connection: g.connection, Attributes: vacancy(),
+			Connection: g.connection, Attributes: vacancy(), Players: g.players,
 		})
 		r.Backfill = g.ticket
 		return err
@@ -125,7 +164,7 @@ func (g *game) create(ctx context.Context) bool {
 func (g *game) change(ctx context.Context) {
 	g.ask(ctx, history.Put, http.StatusOK, func(ctx context.Context, _ *history.Round) error {
 		return g.backfills.UpdateBackfill(ctx, client.BackfillTicket{
-			ID: g.ticket, Connection: g.connection, Attributes: vacancy(),
+			ID: g.ticket, Connection: g.connection, Attributes: vacancy(), Players: g.players,
 		})
 	})
 }

@@ -11,15 +11,31 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// store is the state store. Only the gate's goroutine uses it.
+// store is the state store. Only the gate's goroutine uses it, but for the links.
 type store struct {
 	gate  *gate
 	redis redis
 	// own is a session for looking.
 	own session
+
+	mu    sync.Mutex
+	links []*link
+}
+
+// cut breaks all connections. What is on its way is lost.
+func (s *store) cut() {
+	s.mu.Lock()
+	links := s.links
+	s.links = nil
+	s.mu.Unlock()
+	for _, l := range links {
+		l.cut.Store(true)
+		l.give(nil, errLost)
+	}
 }
 
 // exec carries out a command and returns the reply.
@@ -36,7 +52,8 @@ func exec(s session, command []string) []byte {
 type link struct {
 	store   *store
 	process *process
-	session session // of the gate's goroutine
+	session session     // of the gate's goroutine
+	cut     atomic.Bool // its server is gone
 
 	mu       sync.Mutex
 	request  []byte
@@ -49,7 +66,11 @@ type link struct {
 
 func newLink(s *store, p *process) (*link, error) {
 	session, err := s.redis.open()
-	return &link{store: s, process: p, session: session, changed: make(chan struct{})}, err
+	l := &link{store: s, process: p, session: session, changed: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.links = append(s.links, l)
+	return l, err
 }
 
 // Write is that of net.Conn. A client that writes before it has read what it asked for takes one answer for another.
@@ -132,7 +153,7 @@ func (l *link) ask() error {
 
 // answer carries the commands out. Of a pipeline whose answer is lost only the first commands may happen.
 func (l *link) answer(commands [][]string, f fault) {
-	if f == lose {
+	if f == lose || l.cut.Load() {
 		l.give(nil, errLost)
 		return
 	}

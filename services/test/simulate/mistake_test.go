@@ -35,12 +35,16 @@ func TestMistakesAreFound(t *testing.T) {
 		}
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			run := command.CommandContext(t.Context(), binary, "-test.run", "^TestPromisesAreKept$", "-test.failfast",
+			test, found := "^TestPromisesAreKept$", fmt.Sprintf("promise %d:", m.Promise)
+			if m.Truth != "" {
+				test, found = "^TestWalkOverEveryScript$", ": "+m.Truth+": "
+			}
+			run := command.CommandContext(t.Context(), binary, "-test.run", test, "-test.failfast",
 				"-faults", strconv.Itoa(worlds()*perWorld), "-seed", strconv.FormatUint(max(1, *seed), 10))
-			run.Env = append(os.Environ(), mistake.Variable+"="+m.Name)
+			run.Env = append(os.Environ(), mistake.Variable+"="+m.Name, "TMPDIR="+t.TempDir())
 			out, err := run.CombinedOutput()
-			if found := fmt.Sprintf("promise %d:", m.Promise); err == nil || !strings.Contains(string(out), found) {
-				t.Errorf("%s: promise %d was not found broken: %v\n%s", m.Says, m.Promise, err, tail(string(out), 2000))
+			if err == nil || !strings.Contains(string(out), found) {
+				t.Errorf("%s: %q was not found: %v\n%s", m.Says, found, err, tail(string(out), 2000))
 			}
 			for _, other := range brokenPromise.FindAllStringSubmatch(string(out), -1) {
 				if m.Alone && other[1] != strconv.Itoa(m.Promise) {
@@ -71,7 +75,7 @@ func buildWith(t *testing.T, edits overlay.Edits) string {
 // What a test prints about a broken promise.
 var (
 	brokenPromise = regexp.MustCompile(`_test\.go:\d+: promise (\d+):`)
-	brokenLine    = regexp.MustCompile(`promise \d+: .*`)
+	brokenLine    = regexp.MustCompile(`(promise|step) \d+: .*`)
 )
 
 // tail is the end of a text.

@@ -35,6 +35,7 @@ const (
 	callTime     = 3 * time.Second
 	approvalTime = 3 * time.Second
 	silenceTime  = 10 * time.Second
+	unservedTime = time.Second
 	readable     = 10 * time.Minute
 )
 
@@ -147,7 +148,7 @@ func (w *world) part(role string, p *process, store *state.Store) (app.Part, err
 	switch role {
 	case "director":
 		s := settings.Default[director.Settings]()
-		s.Lease, s.Claim, s.Approval = leaseTime, claimTime, approvalTime
+		s.Lease, s.Claim, s.Approval, s.Unserved = leaseTime, claimTime, approvalTime, unservedTime
 		s.Cores = 8 // a run without an answer counts as if it had worked all the time: with one core, its config rests long
 		return director.New(director.Options{
 			Store: store, Bus: b, Log: log, Now: now, Name: p.name, Settings: s, Readable: readable, Events: true,
@@ -172,14 +173,14 @@ func (w *world) part(role string, p *process, store *state.Store) (app.Part, err
 	case "ticket":
 		return ticket.New(ticket.Options{
 			Store: store, Bus: b, Verifier: w.verifier, Log: log, Now: now, Settings: settings.Default[ticket.Settings](),
-			Fields: bounds,
+			Fields: bounds, Readable: readable,
 		}), nil
 	case "party":
 		s := settings.Default[party.Settings]()
 		s.Silence, s.JoinRate, s.Rate = silenceTime, 0, 0
 		return party.New(party.Options{
 			Store: store, Bus: b, Verifier: w.verifier, Log: log, Now: now, Settings: s, Wait: 20 * time.Second,
-			Fields: bounds,
+			Fields: bounds, Readable: readable,
 		}), nil
 	case "backfill":
 		return backfill.New(backfill.Options{

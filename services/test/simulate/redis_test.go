@@ -30,6 +30,8 @@ type session interface {
 type memory struct {
 	redis   *miniredis.Miniredis
 	scripts *scripts
+	// takeovers counts the servers that there were, which tells them apart.
+	takeovers int
 }
 
 // local is a session of it.
@@ -48,7 +50,14 @@ func newMemory() (*memory, error) {
 	if m.scripts, err = newScripts(m.redis); err != nil {
 		return nil, err
 	}
+	m.takeOver()
 	return m, conn.Close()
+}
+
+// takeOver makes it another server.
+func (m *memory) takeOver() {
+	m.takeovers++
+	m.scripts.replica = fmt.Sprintf("%040x", m.takeovers)
 }
 
 func (m *memory) open() (session, error) {
@@ -64,7 +73,12 @@ func (m *memory) close() {
 
 func (l *local) exec(command []string) ([]byte, error) {
 	l.out.Reset()
-	if !l.scripts.run(command, &l.out) {
+	switch {
+	case l.scripts.run(command, &l.out):
+	case len(command) == 2 && strings.EqualFold(command[0], "INFO") && command[1] == "replication":
+		text := "master_replid:" + l.scripts.replica + "\r\n"
+		fmt.Fprintf(&l.out, "$%d\r\n%s\r\n", len(text), text)
+	default:
 		l.redis.Server().Dispatch(l.peer, command)
 		l.peer.Flush()
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"testing"
@@ -23,8 +24,9 @@ var (
 	faults = flag.Int("faults", 0, "how many faults there are in all worlds together; when 0, 10,000, or a quarter of "+
 		"them with -short or the race detector")
 	logs   = flag.String("logs", "", "file for what the services of the last world log")
-	record = flag.String("record", "", "file for what the gate of the last world let go, one step a line")
-	seed   = flag.Uint64("seed", 0, "seed of the first world; fixed ones and a new one when 0")
+	record = flag.String("record", "", "file for what the gate of the last world let go, one step a line; one beside the "+
+		"world's journal when empty")
+	seed = flag.Uint64("seed", 0, "seed of the first world; fixed ones and a new one when 0")
 )
 
 // perWorld is how many faults a world has.
@@ -48,7 +50,7 @@ func worlds() int {
 // live lets a world live.
 func live(t *testing.T, o Options) (out *Outcome) {
 	t.Helper()
-	o.Dir = t.TempDir()
+	o.Dir = folder(t)
 	if *logs != "" {
 		file, err := os.Create(*logs)
 		if err != nil {
@@ -57,14 +59,12 @@ func live(t *testing.T, o Options) (out *Outcome) {
 		defer func() { _ = file.Close() }()
 		o.Log = slog.New(slog.NewTextHandler(file, nil))
 	}
-	if *record != "" {
-		o.Record = new(bytes.Buffer)
-		defer func() {
-			if err := os.WriteFile(*record, o.Record.Bytes(), 0o600); err != nil {
-				t.Error(err)
-			}
-		}()
-	}
+	o.Record = new(bytes.Buffer)
+	defer func() {
+		if err := os.WriteFile(cmp.Or(*record, filepath.Join(o.Dir, "record")), o.Record.Bytes(), 0o600); err != nil {
+			t.Error(err)
+		}
+	}()
 	cryptotest.SetGlobalRandom(t, o.Seed)
 	replayState = o.Seed
 	synctest.Test(t, func(t *testing.T) {
@@ -77,6 +77,23 @@ func live(t *testing.T, o Options) (out *Outcome) {
 		t.FailNow()
 	}
 	return out
+}
+
+// folder is for the files of a world. It stays when the test fails, which says where it is.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "matchmaker-simulation-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("its record and its journal are in %s", dir)
+		} else if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 // seeds are those of n worlds: given ones, or fixed ones and a new one.
@@ -117,7 +134,7 @@ func TestPromisesAreKept(t *testing.T) {
 	began := time.Now()
 	for _, s := range seeds(worlds()) {
 		t.Run(fmt.Sprint("seed=", s), func(t *testing.T) {
-			out := live(t, Options{Seed: s, Faults: perWorld})
+			out := live(t, Options{Seed: s, Faults: perWorld, Lossy: s%4 == 0})
 			r := check(t, out)
 			if *printed {
 				t.Log(digest(t, out))

@@ -31,7 +31,12 @@ type studio struct {
 const enemyConfig = "enemy"
 
 // configs are those of each project.
-var configs = []string{string(lane.Hosted), string(lane.Free), string(lane.Games), string(lane.Asked), enemyConfig}
+var configs = []string{
+	string(lane.Hosted), string(lane.Free), string(lane.Games), string(lane.Asked), string(lane.Queued), enemyConfig,
+}
+
+// good are those whose functions do as they should.
+var good = configs[:len(configs)-1]
 
 // functionOf is the function of a config.
 func functionOf(config string) string { return config + "-function" }
@@ -46,7 +51,7 @@ func (s *studio) open(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return s.settle(ctx)
 }
 
 // work changes a config now and then until ctx ends. When faults ends, all configs are put again.
@@ -59,14 +64,23 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 				return err
 			}
 		}
-		config := configs[s.random.IntN(4)]
+		config := good[s.random.IntN(len(good))]
 		var err error
-		switch s.random.IntN(5) {
+		switch s.random.IntN(8) {
 		case 0, 1:
 			err = s.put(after, config)
+		case 5, 6, 7:
+			err = s.settle(after)
 		case 2, 3:
+			if s.random.IntN(2) == 0 {
+				config = string(lane.Queued)
+			}
 			if err = s.delete(after, config); err == nil {
-				pause(ctx, time.Duration(s.random.IntN(600))*time.Millisecond)
+				away := 600 * time.Millisecond
+				if config == string(lane.Queued) { // its tickets may end meanwhile
+					away = 4 * unservedTime
+				}
+				pause(ctx, time.Duration(s.random.IntN(int(away))))
 				err = s.put(after, config)
 			}
 		default:
@@ -79,9 +93,43 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 	return nil
 }
 
+// settle puts settings of the project.
+func (s *studio) settle(ctx context.Context) error {
+	var settings client.ProjectSettings
+	some := func() bool { return s.random.IntN(2) == 0 }
+	if s.project == projects[0] || some() {
+		settings.Tickets = &client.TicketRules{Listed: some(), EndsTold: some(), RefuseUnserved: some()}
+		if some() {
+			settings.Tickets.PerPlayer = &client.PerPlayer{Limit: 1}
+			if some() {
+				settings.Tickets.PerPlayer.WhenReached = "replace"
+			}
+		}
+		if s.project == projects[0] { // for good: the time of silence begins again with each change
+			settings.Tickets.Silence = &client.Silence{Seconds: 20}
+		}
+	}
+	if some() {
+		settings.Acceptance = &client.AcceptanceRules{Pause: &client.Pause{Seconds: 1, MaxSeconds: 4}}
+	}
+	ctx, cancel := context.WithTimeout(as(ctx, "studio"), restTime)
+	defer cancel()
+	for {
+		one, cancel := context.WithTimeout(ctx, requestTime)
+		_, err := s.configs.PutSettings(one, settings, "")
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if !pause(ctx, retryAfter(s.random)) {
+			return fmt.Errorf("putting settings: %w", err)
+		}
+	}
+}
+
 // renew puts all configs again. A request without an answer may have taken effect after one that was sent later.
 func (s *studio) renew(ctx context.Context) error {
-	for _, config := range configs[:4] {
+	for _, config := range good {
 		if err := s.put(ctx, config); err != nil {
 			return err
 		}
@@ -111,8 +159,19 @@ func (s *studio) config(name string) client.Config {
 	if name == string(lane.Asked) || name == string(lane.Games) && s.generation%2 == 0 {
 		c.Acceptance = &client.AcceptanceRule{Seconds: 3}
 	}
+	if name == string(lane.Queued) {
+		c.Queue = name
+	}
+	if name == string(lane.Free) && s.generation%2 == 0 { // two segments, of which all tickets are in one
+		least, most := 0.0, 1e6
+		c.Pools["all"] = append(c.Pools["all"], client.PoolFilter{Attribute: "number", Min: &least, Max: &most,
+			Segmentation: &client.Segmentation{DistributionType: "Uniform", SegmentBehaviorType: "BucketCount", Value: 2}})
+	}
 	if made.Hosted {
-		c.Hosting = &client.Hosting{Profile: "duel", FleetID: "simulated"}
+		c.Hosting = &client.Hosting{Profile: "duel", FleetID: name}
+		if s.generation%2 == 0 {
+			c.Hosting.OnAllocationError = "Requeue"
+		}
 	}
 	return c
 }

@@ -28,6 +28,8 @@ type Options struct {
 	Seed uint64
 	// Faults is how many there are before the world comes to rest.
 	Faults int
+	// Lossy: now and then a replica takes over that lacks what was written last.
+	Lossy bool
 	// Dir is an empty folder for its files.
 	Dir string
 	// Redis is the address of one that is emptied and used; "" for one in this process.
@@ -89,6 +91,8 @@ type world struct {
 	// processes are the latest lives of replicas.
 	processes map[string]*process
 	problems  []string
+	// untrue: something was not true that must be of all that Redis has.
+	untrue bool
 }
 
 // Run lets a world live until it had its faults and came to rest. It must be called in a bubble of testing/synctest.
@@ -119,7 +123,7 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	w.journal, err = history.Begin(filepath.Join(o.Dir, "journal.jsonl"), history.Terms{
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + hostTime/2 + ackWait, Recovery: recovery,
 		Approval: approvalTime, Silence: silenceTime, Enemies: []string{enemyConfig},
-		Directors: []string{"director-1", "director-2"},
+		Directors: []string{"director-1", "director-2"}, Answerers: []string{"ticket-1", "ticket-2"},
 	})
 	if err != nil {
 		return nil, err
@@ -229,7 +233,10 @@ func (w *world) disturb(ctx context.Context) {
 	random := rand.New(rand.NewPCG(w.Seed, 2))
 	for ctx.Err() == nil && w.faults.Load() < int64(w.Faults) {
 		rate := rates[random.IntN(len(rates))]
-		w.act(ctx, fmt.Sprint("rate ", rate), func() { w.gate.rate = rate })
+		w.act(ctx, fmt.Sprint("rate ", rate), func() {
+			w.gate.rate = rate
+			w.checkTruths()
+		})
 		pause(ctx, time.Duration(200+random.IntN(1500))*time.Millisecond)
 		replica := replicas[random.IntN(len(replicas))]
 		switch random.IntN(4) {
@@ -248,6 +255,9 @@ func (w *world) disturb(ctx context.Context) {
 				role, _, _ := strings.Cut(replica, "-")
 				w.blackout(ctx, role, time.Duration(random.IntN(12000))*time.Millisecond)
 			}
+		}
+		if w.Lossy && random.IntN(3) == 0 {
+			w.lose(ctx, time.Duration(100+random.IntN(1500))*time.Millisecond)
 		}
 	}
 	w.act(ctx, "rate 0", func() { w.gate.rate = 0 })
@@ -273,6 +283,15 @@ func (w *world) crash(ctx context.Context, replica string) {
 
 // blackout kills all replicas of a role, for a while.
 func (w *world) blackout(ctx context.Context, role string, d time.Duration) {
+	begun := history.Now()
+	defer func() {
+		for _, replica := range replicas {
+			if strings.HasPrefix(replica, role) {
+				w.journal.Fault(history.Fault{Span: history.Span{From: begun, To: begun + history.Moment(d.Microseconds())},
+					Kind: "kill", Target: replica})
+			}
+		}
+	}()
 	for _, replica := range replicas {
 		if strings.HasPrefix(replica, role) {
 			w.crash(ctx, replica)
@@ -284,6 +303,30 @@ func (w *world) blackout(ctx context.Context, role string, d time.Duration) {
 			w.restartAfter(ctx, replica, 0)
 		}
 	}
+}
+
+// lose lets a replica take over that lacks what was written for a while.
+func (w *world) lose(ctx context.Context, d time.Duration) {
+	m, is := w.store.redis.(*memory)
+	if !is {
+		return
+	}
+	var had *image
+	loss := history.Loss{Projects: projects}
+	w.act(ctx, "the replica has all", func() { had, loss.From = m.image("", w.gate.passed, true), history.Now() })
+	pause(ctx, d)
+	w.act(ctx, "the replica takes over", func() {
+		if had == nil {
+			return
+		}
+		loss.To = history.Now()
+		m.restore(had)
+		m.takeOver()
+		w.store.cut()
+		w.faults.Add(1)
+		w.noteFault("lose writes", "redis")
+		w.journal.Loss(loss)
+	})
 }
 
 // restartAfter starts a replica again, once its last life is over.
@@ -345,7 +388,24 @@ func (w *world) rest(ctx context.Context) {
 	for _, e := range events {
 		w.journal.Event(e)
 	}
-	w.act(ctx, "look", w.checkCredit)
+	w.act(ctx, "look", func() {
+		w.checkTruths()
+		w.checkCredit()
+	})
+}
+
+// checkTruths checks what must be true of all that Redis has, whatever happened. One beside this process is not read.
+func (w *world) checkTruths() {
+	m, is := w.store.redis.(*memory)
+	if !is || w.untrue {
+		return
+	}
+	for _, project := range projects {
+		for _, text := range m.image(project, w.gate.passed, false).broken() {
+			w.untrue = true
+			w.fail("step %d: %s: %s", w.gate.passed, project, text)
+		}
+	}
 }
 
 // openMatches is how many matches of a target of hosting are open, as Redis answers HGETALL.

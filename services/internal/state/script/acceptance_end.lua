@@ -106,6 +106,7 @@ wait_again(scores)
 pause(missed, now)
 redis.call('ZREM', claims, match_id)
 redis.call('DEL', match)
+-- mistake unopened: target = ''
 -- The target may have been closed for everybody but this match.
 if target ~= '' then
   reopen_target(counted, now)

@@ -39,6 +39,7 @@ if not begun and #ids < count then
     end
   end
   wait_again(scores)
+  -- mistake undropped: m.state = nil
   local ends = {}
   end_of_match(counted_to(m.state, m.counted, target), ends, '', now)
   note_ends(ends)

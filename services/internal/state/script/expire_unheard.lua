@@ -44,6 +44,7 @@ if nobody_listened or nobody_is_heard then
 end
 redis.call('HSET', sign_sweeps, SWEPT, now)
 redis.call('PEXPIRE', sign_sweeps, kept)
+-- mistake impatient: patience = 0
 if #silent == 0 or now < patience and patience <= now + silence then
   return {number, forgotten, 0, 0}
 end

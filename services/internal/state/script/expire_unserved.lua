@@ -14,6 +14,7 @@ local function is_unserved(queue)
     local since = redis.call('ZSCORE', unserved, queue)
     known[queue] = since and tonumber(since) <= latest and redis.call('HEXISTS', queues, SERVERS .. queue) == 0
   end
+  -- mistake served: known[queue] = true
   return known[queue]
 end
 

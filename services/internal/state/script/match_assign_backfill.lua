@@ -34,6 +34,7 @@ end
 
 local ends = {}
 local counted = counted_to(m.state, m.counted, target)
+-- mistake unreturned: counted = ''
 local result, ids = {end_of_match(counted, ends, answer, now) and 'room' or 'ok'}, {}
 note_ends(ends)
 reopen_offered(m.state, m.counted, now)

@@ -49,6 +49,7 @@ if only_silent == '1' then
   end
 end
 local ended, declined = 0, 0
+-- mistake loose: ticket_id = ''
 if ticket_id ~= '' then
   if joined ~= '0' then
     local state, asks = unpack(redis.call('HMGET', ticket, STATE, ASKED))

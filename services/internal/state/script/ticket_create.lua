@@ -150,6 +150,7 @@ if key_period > 0 then
       known[wanted[i]] = value or known[wanted[i]]
     end
   end
+  -- mistake keyless: known = {}
   known[''] = nil
   if tonumber(key_limit) > 0 then
     key_room = tonumber(key_limit) - redis.call('HLEN', keys_now) - redis.call('HLEN', keys_before)
@@ -223,6 +224,7 @@ if listing == '1' then
           table.insert(open, 1, id)
         end
       end
+      -- mistake unlimited: open = {}
       local excess = #open - player_limit + 1
       for _, id in ipairs(open) do
         local one = older[id]
@@ -346,6 +348,7 @@ for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
       limit = 'player'
     end
   end
+  -- mistake pauseless: longest_pause = '0'
   if not limit and longest_pause ~= '0' then
     local number = 0
     for name in string.gmatch(names == '' and owner or names, '[^\n]+') do

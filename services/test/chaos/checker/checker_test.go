@@ -231,6 +231,62 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 		{"the log says that a ticket was in another state when it was deleted", 0, "not waiting", func(h *history.History) {
 			edit(h, 21, func(e *history.Event) { e.Reason = waiting })
 		}},
+		{"a ticket is replaced by none", 1, "asked for no other", func(h *history.History) {
+			addEnd(h, history.Cancelled, "replaced", 300)
+		}},
+		{"a ticket is replaced by somebody else's", 1, "asked for no other", func(h *history.History) {
+			addEnd(h, history.Cancelled, "replaced", 300)
+			h.Calls = append(h.Calls, call(history.Create, "y", 27, 250, 201), call(history.Get, "y", 27, 900, 404))
+		}},
+		{"a ticket ends as unheard that is asked for", 1, "was asked for 3 times", func(h *history.History) {
+			addEnd(h, history.Expired, "unheard", 20_000)
+			for _, at := range []int64{6000, 9000, 12_000} {
+				h.Calls = append(h.Calls, call(history.Get, "z", 26, at, 200))
+			}
+		}},
+		{"a ticket ends as unserved that is served", 1, "a config served its queue", func(h *history.History) {
+			addEnd(h, history.Expired, "unserved", 600).Configs = []string{"free"}
+		}},
+		{"a ticket ends for no reason", 1, "too short for that", func(h *history.History) {
+			addEnd(h, history.Expired, "abandoned", 600)
+		}},
+		{"a player is told another end", 1, "was told to have ended as unheard", func(h *history.History) {
+			addEnd(h, history.Cancelled, "replaced", 300)
+			h.Calls[len(h.Calls)-1].End = "unheard"
+		}},
+		{"a create with a key makes two tickets", 1, "and ticket z when it was repeated", func(h *history.History) {
+			h.Calls[0].Key = "key"
+			addEnd(h, history.Cancelled, "replaced", 300).Key = "key"
+		}},
+		{"the ticket of a repeated create is matched besides", 1, "with one key", func(h *history.History) {
+			h.Calls[0].Key = "key"
+			for i := range h.Calls {
+				if a := h.Calls[i].Assignment; a != nil && h.Calls[i].Ticket == "c" {
+					a.Match = made("free", 2, 400, 3, 1)
+				}
+			}
+		}},
+		{"a player is twice in a match", 2, "has tickets a and b of player-1", func(h *history.History) {
+			for i := range h.Calls {
+				if h.Calls[i].Ticket == "b" {
+					h.Calls[i].Player = "player-1"
+				}
+			}
+		}},
+		{"a deleted ticket tells why it ended", 4, "was answered 404", func(h *history.History) {
+			again := call(history.Get, "e", 5, 950, 404)
+			again.End = "deleted"
+			h.Calls = append(h.Calls, again)
+		}},
+		{"a ticket is matched by another queue's config", 6, "in whose pools or queue it is not", func(h *history.History) {
+			h.Calls[0].Configs = []string{"queued"}
+		}},
+		{"a match has a server of another config's fleet", 7, "of the fleet free", func(h *history.History) {
+			h.Hostings[0].Fleet = "free"
+		}},
+		{"a player joins a game that the player is in", 8, "where that player is", func(h *history.History) {
+			h.Rounds[3].Players = []string{"player-11"}
+		}},
 		{"an answer is an internal error", -1, "was answered 500", func(h *history.History) {
 			h.Calls = append(h.Calls, call(history.Get, "a", 1, 300, 500))
 		}},
@@ -262,6 +318,14 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 			t.Errorf("no history breaks promise %d", n)
 		}
 	}
+}
+
+// addEnd adds a ticket that ends for a reason, and is gone. It returns its create.
+func addEnd(h *history.History, kind history.Kind, reason string, millis int64) *history.Call {
+	insert(h, 2, history.Event{Kind: history.Created, Tickets: []string{"z"}, Time: 100})
+	insert(h, 90, history.Event{Kind: kind, Reason: reason, Tickets: []string{"z"}, Time: millis})
+	h.Calls = append(h.Calls, call(history.Create, "z", 26, 100, 201), call(history.Get, "z", 26, max(900, millis), 404))
+	return &h.Calls[len(h.Calls)-2]
 }
 
 func TestSums(t *testing.T) {

@@ -146,7 +146,7 @@ func untold(log []*history.Event) []*history.Event {
 		if e.Kind == history.Gap {
 			return false
 		}
-		key := fmt.Sprint(e.Position, e.Kind, e.Time, e.Match, e.Backfill, e.Tickets)
+		key := fmt.Sprint(e.Position, e.Kind, e.Time, e.Match, e.Backfill, e.Tickets, e.Player)
 		_, again := seen[key]
 		seen[key] = struct{}{}
 		return again

@@ -63,7 +63,8 @@ func build(h *history.History) *model {
 		logs: map[string][]*history.Event{}, doubled: map[string]struct{}{},
 	}
 	for i := range h.Calls {
-		if c := &h.Calls[i]; c.Op == history.Create && c.Status == 201 {
+		// A create that was repeated with its key counts once.
+		if c := &h.Calls[i]; c.Op == history.Create && c.Status == 201 && m.tickets[c.Ticket] == nil {
 			t := &ticket{id: c.Ticket, project: c.Project, number: c.Number, configs: c.Configs, made: c}
 			m.tickets[t.id] = t
 		}

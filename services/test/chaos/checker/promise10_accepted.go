@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/schedule"
 )
 
 // asks tells whether a match asks its players.
@@ -102,7 +103,7 @@ func (t *ticket) unaccepted() bool {
 
 // matchesAreAccepted checks promise 10 with what the players saw. The replay of the event log checks it too.
 func matchesAreAccepted(m *model, p *Promise, _ *Sums) {
-	var asked, accepted int
+	var asked, accepted, silent int
 	reasons := map[string]int{}
 	for _, one := range m.matchesByID() {
 		if !one.asks() || m.isShakenMatch(one.id) {
@@ -138,12 +139,14 @@ func matchesAreAccepted(m *model, p *Promise, _ *Sums) {
 	answers := map[history.Op]int{}
 	for _, t := range m.ticketsByID() {
 		m.checkAnswers(p, t, answers)
+		silent += m.checkSilent(p, t)
 	}
 	p.count("matches that asked their players", asked)
 	p.count("of these, accepted by all", accepted)
 	p.count("matches that ended since a player declined or left", reasons["declined"])
 	p.count("matches that ended since a player was silent", reasons["silent"])
 	p.count("matches that ended since their running game changed", reasons["game"])
+	p.count("tickets that ended since a player was silent", silent)
 	p.count("answers of players who accepted", answers[history.Accept])
 	p.count("answers of players who declined", answers[history.Decline])
 }
@@ -171,6 +174,50 @@ func (m *model) checkAnswers(p *Promise, t *ticket, answers map[history.Op]int) 
 			p.fail("%s: ticket %s accepted match %s, and ended with it", t.project, t.id, one.id)
 		}
 	}
+}
+
+// leastTime is the time in which a player can answer.
+const leastTime = time.Second
+
+// checkSilent checks that the player of a ticket that ended as silent could answer, and returns how many did so.
+func (m *model) checkSilent(p *Promise, t *ticket) (silent int) {
+	for _, e := range t.events {
+		one := m.matches[e.Match]
+		if e.Kind != history.Expired || e.Reason != "silent" || one == nil || !one.asks() || m.isShaken(e) {
+			continue
+		}
+		silent++
+		asked := history.Moment(one.first.Time * 1000)
+		over := asked + history.Moment(one.first.Acceptance*1000)
+		able := over - asked
+		for _, s := range m.unanswered() {
+			able -= max(0, min(s.To, over)-max(s.From, asked))
+		}
+		if able < history.Moment(leastTime.Microseconds()) {
+			p.fail("%s: ticket %s ended as silent with match %s, and nobody took answers but for %v", t.project, t.id, one.id,
+				time.Duration(able)*time.Microsecond)
+		}
+	}
+	return silent
+}
+
+// unanswered are the times in which surely nobody took answers.
+func (m *model) unanswered() []history.Span {
+	var all []history.Span
+	for i, name := range m.h.Terms.Answerers {
+		var own []history.Span
+		for _, f := range m.h.Faults {
+			if f.Target == name && (f.Kind == string(schedule.Kill) || f.Kind == string(schedule.Freeze)) {
+				own = append(own, f.Span)
+			}
+		}
+		if own = union(own); i == 0 {
+			all = own
+		} else {
+			all = both(all, own)
+		}
+	}
+	return all
 }
 
 // endedBy tells whether the ticket ended since a match was not accepted.

@@ -125,6 +125,13 @@ func TestMatchesThatWereNotAcceptedAreFound(t *testing.T) {
 			})
 			edit(h, 83, func(e *history.Event) { e.Tickets = []string{"r", "s"} })
 		}},
+		"who could not answer is silent": {"nobody took answers", func(h *history.History) {
+			h.Terms.Answerers = []string{"ticket-1", "ticket-2"}
+			for i, kind := range []string{"kill", "freeze"} {
+				h.Faults = append(h.Faults, history.Fault{Span: history.Span{From: at(1000), To: at(3700)}, Kind: kind,
+					Target: h.Terms.Answerers[i]})
+			}
+		}},
 		"who declined plays": {"declined match m7, which was assigned", func(h *history.History) {
 			for i := range h.Calls {
 				if h.Calls[i].Op == history.Accept && h.Calls[i].Ticket == "n" {

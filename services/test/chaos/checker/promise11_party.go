@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"matchmaker.dev/services/test/chaos/history"
 )
@@ -63,6 +64,7 @@ func partiesHold(m *model, p *Promise, _ *Sums) {
 	p.count("leaders who handed over", changes["handed over"])
 	p.count("searches of parties", changes["searches"])
 	p.count("of these, with a result", changes["results"])
+	p.count("of these, cancelled", changes["cancelled"])
 }
 
 // parties lists those of which nothing can be lost, by their ids.
@@ -195,8 +197,7 @@ func (m *model) checkLeft(p *Promise, q *party, a, b *edition, player string, ch
 		return
 	}
 	changes["silent"]++
-	// What is heard is noted at most every eighth of the time.
-	patience := history.Moment((m.h.Terms.Silence - m.h.Terms.Silence/8).Microseconds())
+	patience := m.patience()
 	for _, s := range q.steps {
 		if s.Player == player && s.Status > 0 && s.Status < 400 && s.To <= a.until && s.From > b.since-patience {
 			p.fail("%s: party %s is without %s at its revision %d, who had asked for it at %s", q.project, q.id, player,
@@ -204,6 +205,46 @@ func (m *model) checkLeft(p *Promise, q *party, a, b *edition, player string, ch
 			return
 		}
 	}
+}
+
+// patience is for how long a member is surely heard: what is heard is noted at most every eighth of the time.
+func (m *model) patience() history.Moment {
+	return history.Moment((m.h.Terms.Silence - m.h.Terms.Silence/8).Microseconds())
+}
+
+// clockError is how much earlier an event may say that it was than its request was sent: processes know Redis's clock
+// about so well.
+const clockError = 250 * time.Millisecond
+
+// hasCause tells whether a search that was cancelled had a cause: somebody may have asked for it, or for what makes the
+// members others, or one of its players was silent. What was refused is no cause.
+func (m *model) hasCause(q *party, t *ticket, e *history.Event) bool {
+	cancelled := history.Moment(e.Time * 1000)
+	during := func(s history.Span, status int) bool {
+		// What has no answer may be carried out at any time.
+		return s.From <= cancelled+history.Moment(clockError.Microseconds()) &&
+			(status == 0 || status >= 500 || s.To >= cancelled)
+	}
+	if slices.ContainsFunc(m.h.Steps, func(s history.Step) bool {
+		return s.Project == q.project && (s.Party == q.id || s.Party == "" && s.Op == history.Join) && mayBeDone(&s) &&
+			slices.Contains(endingSearches, s.Op) && during(s.Span, s.Status)
+	}) {
+		return true
+	}
+	if slices.ContainsFunc(t.callsOf(history.Delete), func(c *history.Call) bool { return during(c.Span, c.Status) }) {
+		return true
+	}
+	return slices.ContainsFunc(t.made.Players, func(player string) bool {
+		return !slices.ContainsFunc(q.steps, func(s *history.Step) bool {
+			return s.Player == player && s.Status > 0 && s.Status < 400 && s.To <= cancelled &&
+				s.From > cancelled-m.patience()
+		})
+	})
+}
+
+// endingSearches are what ends the search of a party.
+var endingSearches = []history.Op{
+	history.Stop, history.Join, history.Leave, history.Kick, history.Disband,
 }
 
 // checkKicks checks that those who were kicked stay out.
@@ -261,6 +302,15 @@ func (m *model) checkSearches(p *Promise, q *party, tickets []*ticket, changes m
 	}
 	for i, t := range tickets {
 		changes["searches"]++
+		for _, e := range t.events {
+			if e.Kind != history.Cancelled {
+				continue
+			}
+			if changes["cancelled"]++; !m.hasCause(q, t, e) {
+				p.fail("%s: the search of party %s with ticket %s was cancelled at %s, and nobody asked for that or was silent",
+					q.project, q.id, t.id, clock(history.Moment(e.Time*1000)))
+			}
+		}
 		if t.result() != nil {
 			changes["results"]++
 		}

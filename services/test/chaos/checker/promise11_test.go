@@ -97,7 +97,7 @@ func TestPartiesKeepAllPromises(t *testing.T) {
 		want := map[string]int{"parties": 1, "changes of parties": 12, "members who joined": 4, "members who left": 2,
 			"members who were kicked": 1, "members who left since they were silent": 1,
 			"leaders who were followed by the oldest member": 0, "leaders who handed over": 1, "searches of parties": 3,
-			"of these, with a result": 1}
+			"of these, with a result": 1, "of these, cancelled": 2}
 		for _, c := range p.Counts {
 			if c.Count != want[c.What] {
 				t.Errorf("%d %s, want %d", c.Count, c.What, want[c.What])
@@ -169,6 +169,15 @@ func TestPartiesThatBreakTheirPromiseAreFound(t *testing.T) {
 		}}},
 		"a search goes on with other members": {"has other members since", []func(*history.History){
 			edited(8, func(s *history.Step) { s.Ticket = "o" })}},
+		"a search ends for a request that was refused": {"nobody asked for that", []func(*history.History){
+			add(told(history.Get, "b", 20_010, 6, "", "a", "b", "c")),
+			func(h *history.History) {
+				for i := range h.Steps {
+					if h.Steps[i].Op == history.Leave && h.Steps[i].Player == "c" {
+						h.Steps[i].Status = 409
+					}
+				}
+			}}},
 		"a party searches twice": {"while o waits", []func(*history.History){func(h *history.History) {
 			edit(h, 63, func(e *history.Event) { e.Position = 67 })
 			slices.SortStableFunc(h.Events, func(a, b history.Event) int { return int(a.Position) - int(b.Position) })

@@ -34,6 +34,17 @@ func once(m *model, p *Promise, s *Sums) {
 			matches[key] = one
 		}
 	}
+	for _, one := range m.matchesByID() {
+		seen := map[string]string{}
+		for _, id := range one.tickets {
+			if t := m.tickets[id]; t != nil && t.made.Party == "" {
+				if other := seen[player(t.made)]; other != "" {
+					p.fail("%s: match %s has tickets %s and %s of %s", one.project, one.id, other, id, player(t.made))
+				}
+				seen[player(t.made)] = id
+			}
+		}
+	}
 	var claims, leaders int
 	for _, log := range m.logs {
 		epochs := map[uint64]struct{}{}

@@ -17,7 +17,7 @@ func deleteIsFinal(m *model, p *Promise, _ *Sums) {
 				continue
 			}
 			after++
-			if c.Status != 404 {
+			if c.Status != 404 || c.End != "" && t.made.Party == "" && c.From > d.To {
 				p.fail("%s: ticket %s was deleted at %s; a %s at %s was answered %d",
 					t.project, t.id, clock(d.To), c.Op, clock(c.From), c.Status)
 			}

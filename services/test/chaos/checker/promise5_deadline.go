@@ -38,7 +38,7 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 	for _, t := range m.ticketsByID() {
 		var created int64
 		for _, c := range t.callsOf(history.Get) {
-			if c.Status != 200 {
+			if c.Status != 200 || c.Created == 0 {
 				continue
 			}
 			if created != 0 && c.Created != created {

@@ -143,7 +143,7 @@ func (r *progress) step(e *history.Event) {
 			}
 			r.due[id] = &due{at: e.Time + r.h.Terms.Approval.Milliseconds()}
 		}
-	case history.Full, history.Function: // the match goes on
+	case history.Full, history.Function, history.Unserved: // the match goes on
 	default:
 		delete(r.due, e.Match)
 		for _, id := range e.Tickets {

@@ -50,6 +50,9 @@ func configsAreCurrent(m *model, p *Promise, _ *Sums) {
 				t.project, t.id, settings.Generation, settings.Config)
 			continue
 		}
+		if len(t.configs) > 0 && !slices.Contains(t.configs, settings.Config) {
+			p.fail("%s: ticket %s was matched by config %s, in whose pools or queue it is not", t.project, t.id, settings.Config)
+		}
 		runs++
 		if c := all.replaced(by, made.Now); c != nil {
 			p.fail("%s: ticket %s was matched by a run of %s with generation %d of config %s, after its %s was answered at %s",
@@ -72,6 +75,9 @@ func (m *model) changes(p *Promise) *changes {
 	for i := range m.h.Changes {
 		c := &m.h.Changes[i]
 		if c.Op != history.Put && c.Op != history.Delete {
+			if c.Status/100 == 2 {
+				counts[c.Op]++
+			}
 			continue
 		}
 		k := config{c.Project, c.Name}
@@ -90,6 +96,8 @@ func (m *model) changes(p *Promise) *changes {
 	}
 	p.count("configs put", counts[history.Put])
 	p.count("configs deleted", counts[history.Delete])
+	p.count("rollbacks of a function", counts[history.Rollback])
+	p.count("canaries", counts[history.Canary])
 	return all
 }
 

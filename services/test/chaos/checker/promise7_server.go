@@ -20,6 +20,9 @@ func serversAreUsed(m *model, p *Promise, s *Sums) {
 			if a.Op == history.Allocate {
 				keys[a.Key] = struct{}{}
 			}
+			if a.Fleet != "" && one.first != nil && a.Fleet != one.first.Config {
+				p.fail("%s: match %s of config %s has a server of the fleet %s", one.project, one.id, one.first.Config, a.Fleet)
+			}
 			switch {
 			case a.Op == history.Allocate && a.Fresh:
 				started++

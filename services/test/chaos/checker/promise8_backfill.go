@@ -41,7 +41,14 @@ func backfills(m *model, p *Promise, _ *Sums) {
 		}
 	}
 	m.joinsAreTrue(p)
+	with := 0
+	for _, g := range games {
+		if g.rounds[0].Op != history.Create {
+			with++
+		}
+	}
 	p.count("backfill tickets created", counts[history.Create])
+	p.count("backfill tickets created with a match", with)
 	p.count("approvals answered", counts[history.Approve])
 	p.count("changes of a backfill ticket", counts[history.Put])
 	p.count("tickets that joined a running game", joined)
@@ -87,6 +94,9 @@ func (g *game) checkVersion(p *Promise, t *ticket, version int64) bool {
 		}
 	}
 	least, most := int64(1), int64(1)
+	if g.rounds[0].Op != history.Create { // it was created with its match, and got its connection later
+		most++
+	}
 	for i, r := range g.rounds[:n] {
 		if r.Op != history.Put {
 			continue
@@ -95,6 +105,11 @@ func (g *game) checkVersion(p *Promise, t *ticket, version int64) bool {
 		if i < first && r.Status/100 == 2 {
 			least++
 		}
+	}
+	if slices.ContainsFunc(t.events, func(e *history.Event) bool {
+		return e.Kind == history.Assigned && e.Match != ""
+	}) { // it joined when the game got its connection, and not by the approval
+		least = 1
 	}
 	if version < least || version > most {
 		p.fail("%s: ticket %s was proposed to version %d of backfill ticket %s, but approved at a version from %d to %d",
@@ -110,6 +125,10 @@ func (m *model) joinsAreTrue(p *Promise) {
 			t := m.tickets[id]
 			if t == nil || m.isShakenTicket(id) {
 				continue // its creation was never answered, or a failover may have undone it
+			}
+			if slices.Contains(r.Players, player(t.made)) && t.made.Party == "" {
+				p.fail("%s: ticket %s of %s joined the game at %s, where that player is", r.Project, id, player(t.made),
+					r.Connection)
 			}
 			if c := t.result(); c != nil && c.Assignment.Connection != r.Connection {
 				p.fail("%s: the game at %s was told that ticket %s has joined, which was told %s",

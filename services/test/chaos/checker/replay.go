@@ -89,7 +89,7 @@ func (r *replay) step(e *history.Event) {
 	case history.Allocating:
 		r.allocating(e)
 	case history.Assigned, history.Failed:
-		if e.Backfill != "" && e.Match == "" {
+		if e.Backfill != "" { // with the match whose server is the game, if it got its connection just now
 			r.joined(e)
 		} else {
 			r.resolved(e)
@@ -117,10 +117,14 @@ func (r *replay) step(e *history.Event) {
 			break
 		}
 		for _, id := range e.Tickets {
-			r.fail(1, e, "ticket %s expired, in a run that is too short for that", id)
+			if s := r.status[id]; !slices.Contains(endsEarly, e.Reason) {
+				r.fail(1, e, "ticket %s expired, in a run that is too short for that", id)
+			} else if s == nil || s.state != waiting {
+				r.fail(1, e, "ticket %s ended as %s, and does not wait", id, e.Reason)
+			}
 			r.status[id] = &status{state: deleted}
 		}
-	case history.Full, history.Function: // say why tickets wait, and what became of functions; nothing changes
+	case history.Full, history.Function, history.Unserved: // say why tickets wait, and what became of functions
 	case history.Returned:
 		if one := r.match(e.Project, e.Match); one.ended != nil && one.ended.Kind == history.Assigned &&
 			len(one.ended.Tickets) > 0 {
@@ -331,7 +335,7 @@ func (r *replay) cancelled(e *history.Event) {
 			r.fail(0, e, "ticket %s was never created", id)
 		case s.state == deleted:
 			r.fail(0, e, "ticket %s was deleted before", id)
-		case s.state != e.Reason:
+		case s.state != e.Reason && (e.Reason != "replaced" || s.state == resolved):
 			r.fail(0, e, "ticket %s was %s when it was deleted, not %s", id, s.state, e.Reason)
 		}
 		r.status[id] = &status{state: deleted}

@@ -57,6 +57,8 @@ type Terms struct {
 	// Stores are its servers.
 	Directors []string `json:"directors"`
 	Stores    []string `json:"stores"`
+	// Answerers are the processes that take what players say to a match. One of them is enough.
+	Answerers []string `json:"answerers"`
 	// Approval is how long proposals for a backfill ticket wait for its server's approval.
 	Approval time.Duration `json:"approval"`
 	// Silence is for how long a member of a party may be silent.
@@ -75,6 +77,9 @@ const (
 	Delete Op = "delete"
 	Put    Op = "put"
 	Upload Op = "upload"
+	// Rollback and Canary let an upload run that is kept.
+	Rollback Op = "rollback"
+	Canary   Op = "canary"
 	// Accept and Decline are what players say to a match that asks them.
 	Accept  Op = "accept"
 	Decline Op = "decline"
@@ -105,6 +110,9 @@ type Call struct {
 	Bytes int `json:"bytes,omitempty"`
 	// Configs are those whose pools have the ticket of a create, if their matches need nothing but two tickets.
 	Configs []string `json:"configs,omitempty"`
+	// Key is the Idempotency-Key of a create, and Player who it is for, if that is not the player of its number.
+	Key    string `json:"key,omitempty"`
+	Player string `json:"player,omitempty"`
 	// Ticket is "" when a create has no answer.
 	Ticket string `json:"ticket,omitempty"`
 	// Party and Players are those of a create that is the search of a party. Its From is when the ticket was created.
@@ -119,6 +127,8 @@ type Call struct {
 	// Created and Assignment are of a GET that was answered 200; Assignment is nil while the ticket waits.
 	Created    int64       `json:"created,omitempty"`
 	Assignment *Assignment `json:"assignment,omitempty"`
+	// End is why the ticket ended, where the answer says so instead of 404, which is the status then.
+	End string `json:"end,omitempty"`
 }
 
 // Step is a request of a member of a party, and its answer.
@@ -206,6 +216,8 @@ type Round struct {
 	// Version is the record version in the answer, Tickets those that have joined by the answer.
 	Version int64    `json:"version,omitempty"`
 	Tickets []string `json:"tickets,omitempty"`
+	// Players are those who are in the game from its beginning, as far as the server says it.
+	Players []string `json:"players,omitempty"`
 	Status  int      `json:"status"`
 	Error   string   `json:"error,omitempty"`
 }
@@ -219,6 +231,8 @@ type Hosting struct {
 	Match   string `json:"match"`
 	// Key identifies an allocation. A request that is sent again has the same key.
 	Key string `json:"key"`
+	// Fleet is that which is asked; "" if there is but one.
+	Fleet string `json:"fleet,omitempty"`
 	// Tickets are those that may join the server.
 	Tickets []string `json:"tickets,omitempty"`
 	// Connection of the server; "" where there is none.
@@ -271,6 +285,7 @@ const (
 	Accepted   Kind = "accepted"
 	Declined   Kind = "declined"
 	Function   Kind = "function"
+	Unserved   Kind = "unserved"
 )
 
 // Fault is a fault that was injected.

@@ -4,8 +4,8 @@ package lane
 // Lane is the kind of a player's ticket. Those of a config have its id.
 type Lane string
 
-// The lanes. Tickets of Both are in the pools of two configs. Tickets of Games join running games. The
-// players of Asked are asked whether they accept their match. No config matches
+// The lanes. Tickets of Both are in the pools of two configs. Tickets of Games join running games. The players of Asked
+// are asked whether they accept their match. Tickets of Queued are as those of Free, in a queue. No config matches
 // Prey, which is for the function that misbehaves.
 const (
 	Hosted Lane = "hosted"
@@ -13,6 +13,7 @@ const (
 	Both   Lane = "both"
 	Games  Lane = "games"
 	Asked  Lane = "asked"
+	Queued Lane = "queued"
 	Prey   Lane = "prey"
 )
 
@@ -22,6 +23,8 @@ func (l Lane) Attributes(number int64) map[string]float64 {
 	switch l {
 	case Both:
 		a[string(Hosted)], a[string(Free)] = 1, 1
+	case Queued:
+		a[string(Queued)], a[string(Free)] = 1, 1
 	default:
 		a[string(l)] = 1
 	}
@@ -34,7 +37,7 @@ func Of(attributes map[string]float64) Lane {
 	if has(Hosted) && has(Free) {
 		return Both
 	}
-	for _, l := range []Lane{Hosted, Free, Games, Asked} {
+	for _, l := range []Lane{Hosted, Queued, Free, Games, Asked} {
 		if has(l) {
 			return l
 		}
@@ -42,10 +45,18 @@ func Of(attributes map[string]float64) Lane {
 	return Prey
 }
 
+// Queues are those in which its tickets wait.
+func (l Lane) Queues() []string {
+	if l != Queued {
+		return nil
+	}
+	return []string{string(Queued)}
+}
+
 // Pairs are the configs that match a ticket with any other of theirs.
 func (l Lane) Pairs() []string {
 	switch l {
-	case Hosted, Free:
+	case Hosted, Free, Queued:
 		return []string{string(l)}
 	case Both:
 		return []string{string(Hosted), string(Free)}

@@ -30,6 +30,8 @@ type Mistake struct {
 	Alone bool
 	// Simulated: only the simulation finds it, where clocks are wrong.
 	Simulated bool
+	// Truth is what the walk over the scripts finds broken, instead of a promise.
+	Truth string
 }
 
 // All lists at least one mistake for each promise.
@@ -64,6 +66,24 @@ func All() []Mistake {
 		{Name: "youngest", Promise: 11, Alone: true, Says: "The youngest member follows a leader."},
 		{Name: "straggler", Promise: 11, Says: "A search goes on when a member leaves."},
 		{Name: "unready", Promise: 11, Alone: true, Says: "A search begins though a member is not ready."},
+
+		{Name: "unreturned", Truth: "credit",
+			Says: "The credit of an assigned match with a backfill ticket is not returned."},
+		{Name: "undropped", Truth: "credit", Says: "The credit of a dropped match with a backfill ticket is not returned."},
+		{Name: "unopened", Truth: "credit", Says: "A retry that is declined does not reopen its target."},
+		{Name: "firstend", Truth: "results", Says: "Of several told ends of one script only the first expires."},
+		{Name: "resultless", Truth: "results", Says: "Who leaves a party, or ends its search, deletes its result."},
+		{Name: "unheard", Truth: "ends", Says: "Who asked for a ticket is forgotten if the state could not be told."},
+		{Name: "impatient", Truth: "ends", Says: "Tickets end for silence that another Redis heard of."},
+		{Name: "served", Truth: "ends", Says: "Tickets end though their queue is served."},
+		{Name: "loose", Truth: "parties", Says: "Members change, and the party's search goes on."},
+		{Name: "rewound", Truth: "feed", Says: "A feed that went back is not noticed."},
+		{Name: "keyless", Truth: "keys", Says: "A create that is repeated with its key creates another ticket."},
+		{Name: "pauseless", Truth: "pauses", Says: "Players who declined create tickets at once."},
+		{Name: "unlimited", Truth: "lists", Says: "Players have more tickets than they may."},
+		{Name: "seatless", Truth: "games", Says: "A player who is in a game joins it again."},
+		{Name: "heavy", Truth: "large", Says: "Large tickets count after they are deleted."},
+		{Name: "queueless", Truth: "configs", Says: "A queue counts as served after its config was deleted."},
 	}
 }
 

@@ -79,7 +79,7 @@ func (c *Crowd) count(l lane.Lane, n int) {
 func (c *Crowd) unmatched() (in []lane.Lane, all int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, l := range []lane.Lane{lane.Hosted, lane.Free, lane.Both, lane.Games, lane.Asked} {
+	for _, l := range []lane.Lane{lane.Hosted, lane.Free, lane.Both, lane.Games, lane.Asked, lane.Queued} {
 		if c.waiting[l] > 0 {
 			in, all = append(in, l), all+c.waiting[l]
 		}
@@ -143,6 +143,7 @@ func (p *player) last(ctx context.Context) {
 		_ = wait.For(ctx, retryPause)
 	}
 	if p.lane == lane.Prey {
+		p.erases = false
 		p.delete(ctx)
 	}
 }

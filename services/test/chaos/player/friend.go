@@ -161,7 +161,11 @@ func (f *friend) watch(ctx context.Context) {
 	}
 	match := t.Acceptance.Match
 	f.answered[match] = true
-	if mood := f.random.IntN(12); mood > 0 { // or it is silent
+	if mood := f.random.IntN(12); mood > 3 && f.party.Leader == f.name {
+		p.say(ctx, match, f.name, true, slices.DeleteFunc(t.Acceptance.Unanswered, func(other string) bool {
+			return other == f.name
+		})...)
+	} else if mood > 0 { // or it is silent
 		p.say(ctx, match, f.name, mood > 1)
 	}
 }

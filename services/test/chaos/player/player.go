@@ -3,11 +3,13 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +37,7 @@ type API interface {
 	GetTicket(ctx context.Context, id string) (*client.Ticket, error)
 	DeleteTicket(ctx context.Context, id, player string) error
 	AnswerMatch(ctx context.Context, a client.MatchAnswer) error
+	Follow(ctx context.Context, id string, tell func(client.TicketEvent)) (*client.Assignment, error)
 }
 
 // Options are those of a crowd.
@@ -64,7 +67,15 @@ type player struct {
 	*Crowd
 	random *rand.Rand
 	number int64
-	lane   lane.Lane
+	// twin is the name of a player who comes twice; "" if it has its own.
+	twin string
+	lane lane.Lane
+	// key is the Idempotency-Key of the create; "" if it has none.
+	key string
+	// erases: it lets all be removed that is stored of it, instead of its ticket.
+	erases bool
+	// follows: it reads a stream of events instead of the ticket.
+	follows bool
 	// bytes is how large the properties are.
 	bytes int
 	id    string
@@ -87,6 +98,20 @@ func (p *player) play(ctx context.Context) {
 	if !leaves && p.lane != lane.Prey && !mayBeAsked && p.AtOnce && p.random.IntN(3) == 0 {
 		p.playAtOnce(ctx)
 		return
+	}
+	if p.random.IntN(3) == 0 {
+		p.key = fmt.Sprint("key-", p.number)
+	}
+	p.follows, p.erases = p.random.IntN(4) == 0, p.random.IntN(8) == 0 && p.twin == "" && p.Parties != nil
+	if p.random.IntN(8) == 0 && p.twin == "" && p.lane != lane.Prey {
+		p.erases = false
+		again := p.join(p.lane)
+		again.twin = p.name()
+		p.present.Go(func() {
+			if wait.For(ctx, time.Duration(again.random.IntN(1500))*time.Millisecond) == nil {
+				again.play(ctx)
+			}
+		})
 	}
 	if !p.create(ctx) {
 		return // the ticket may exist, but its id is unknown
@@ -136,12 +161,12 @@ func (p *player) playAtOnce(ctx context.Context) {
 		return
 	}
 	// A request that failed, or waited in vain, says nothing about the ticket.
+	c := history.Call{Op: history.Get, Project: p.Project, Number: p.number, Ticket: p.id}
 	if t != nil {
-		c := history.Call{Op: history.Get, Project: p.Project, Number: p.number, Ticket: p.id}
 		c.From = created.To
 		p.journalRead(&c, t, nil)
 	}
-	p.settle(ctx, t != nil || p.await(ctx))
+	p.settle(ctx, t != nil && c.Assignment != nil || p.await(ctx))
 }
 
 // standIn waits only so that another player is matched.
@@ -155,7 +180,7 @@ func (p *player) standIn(ctx context.Context) {
 	}
 }
 
-func (p *player) name() string { return fmt.Sprintf("player-%d", p.number) }
+func (p *player) name() string { return cmp.Or(p.twin, fmt.Sprintf("player-%d", p.number)) }
 
 // limit is the context of one request of a player.
 func (c *Crowd) limit(ctx context.Context, name string) (context.Context, context.CancelFunc) {
@@ -167,25 +192,34 @@ func (c *Crowd) limit(ctx context.Context, name string) (context.Context, contex
 
 // request is what creates the ticket.
 func (p *player) request() client.TicketRequest {
-	r := client.TicketRequest{Player: p.name(), Attributes: p.lane.Attributes(p.number)}
+	r := client.TicketRequest{Player: p.name(), Attributes: p.lane.Attributes(p.number), Queues: p.lane.Queues(),
+		IdempotencyKey: p.key}
 	if p.bytes > 0 {
 		r.Properties = map[string][]byte{"save": make([]byte, p.bytes)}
 	}
 	return r
 }
 
+// create creates the ticket. With a key the request is repeated until it is answered, and now and then after that.
 func (p *player) create(ctx context.Context) bool {
-	ctx, cancel := p.limit(context.WithoutCancel(ctx), p.name())
-	defer cancel()
-	c := p.creation()
-	id, err := p.Tickets.CreateTicket(ctx, p.request())
-	p.journalCreate(&c, id, err)
-	return err == nil
+	for c := p.creation(); ; {
+		one, cancel := p.limit(context.WithoutCancel(ctx), p.name())
+		id, err := p.Tickets.CreateTicket(one, p.request())
+		cancel()
+		p.journalCreate(&c, id, err)
+		switch {
+		case p.key == "" || c.Status > 0 && c.Status < 500 && p.random.IntN(4) > 0:
+			return p.id != ""
+		case wait.For(ctx, retryPause) != nil:
+			return p.id != ""
+		}
+	}
 }
 
 // creation is a call that begins now.
 func (p *player) creation() history.Call {
-	c := history.Call{Op: history.Create, Project: p.Project, Number: p.number, Bytes: p.bytes, Configs: p.lane.Pairs()}
+	c := history.Call{Op: history.Create, Project: p.Project, Number: p.number, Bytes: p.bytes, Configs: p.lane.Pairs(),
+		Key: p.key, Player: p.twin}
 	c.From = history.Now()
 	return c
 }
@@ -194,11 +228,17 @@ func (p *player) creation() history.Call {
 func (p *player) journalCreate(c *history.Call, id string, err error) {
 	c.To = history.Now()
 	c.Status, c.Error = Answer(err, http.StatusCreated)
-	c.Ticket, p.id = id, id
+	c.Ticket = id
 	p.Journal.Call(*c)
-	if err == nil && p.number > 0 {
+	if err != nil || id == p.id {
+		return
+	}
+	if first := *p; p.id != "" { // the first one was lost in a failover
+		p.enter(&first)
+	} else if p.number > 0 {
 		p.enter(p)
 	}
+	p.id = id
 }
 
 // get reads the ticket once.
@@ -224,7 +264,9 @@ func (p *player) journalRead(c *history.Call, t *client.Ticket, err error) {
 	c.Status, c.Error = Answer(err, http.StatusOK)
 	if t != nil {
 		c.Created, c.Bytes = t.Created, len(t.Properties["save"])
-		if a := t.Assignment; a != nil {
+		if a := t.Assignment; a != nil && isEnd(a) {
+			c.Status, c.End = http.StatusNotFound, a.Error
+		} else if a != nil {
 			c.Assignment = &history.Assignment{
 				Connection: a.Connection, Error: a.Error, Match: []byte(a.MatchProperties), Own: []byte(a.Properties),
 			}
@@ -233,9 +275,42 @@ func (p *player) journalRead(c *history.Call, t *client.Ticket, err error) {
 	p.Journal.Call(*c)
 }
 
+// isEnd tells whether a result is the reason of an end without a match, in projects that want it told.
+func isEnd(a *client.Assignment) bool {
+	return a.Connection == "" && len(a.MatchProperties) == 0 && slices.Contains(
+		[]string{"abandoned", "unserved", "unheard", "declined", "silent", "deleted", "replaced"}, a.Error)
+}
+
+// follow reads the events of the ticket until it has a result, or the stream breaks.
+func (p *player) follow(ctx context.Context) (c history.Call) {
+	one, cancel := p.limit(ctx, p.name())
+	defer cancel()
+	c = history.Call{Op: history.Get, Project: p.Project, Number: p.number, Ticket: p.id}
+	c.From = history.Now()
+	a, err := p.Tickets.Follow(one, p.id, func(e client.TicketEvent) {
+		if e.Acceptance != nil && !p.answered[e.Acceptance.Match] {
+			p.answer(ctx, e.Acceptance.Match)
+		}
+	})
+	var t *client.Ticket
+	if a != nil {
+		t = &client.Ticket{Assignment: a, Properties: map[string][]byte{"save": make([]byte, p.bytes)}}
+	}
+	if ended, is := errors.AsType[*client.EndedError](err); is {
+		c.End = ended.Reason
+	}
+	p.journalRead(&c, t, err)
+	return c
+}
+
 // await reads the ticket until it has a result. It returns false when ctx ends or the ticket is gone before.
 func (p *player) await(ctx context.Context) bool {
 	for ctx.Err() == nil {
+		if p.follows {
+			if c := p.follow(ctx); c.Assignment != nil || c.Status == http.StatusNotFound {
+				return c.Assignment != nil
+			}
+		}
 		c, t := p.read(withHold(ctx))
 		asking := ""
 		if t != nil && t.Acceptance != nil {
@@ -272,8 +347,13 @@ func (p *player) answer(ctx context.Context, match string) {
 	p.say(ctx, match, p.name(), accept)
 }
 
-// say accepts or declines a match for a player of the ticket. It repeats the request until it is answered.
-func (p *player) say(ctx context.Context, match, name string, accept bool) {
+// say accepts or declines a match for a player of the ticket, and for others in one request. It repeats the request
+// until it is answered.
+func (p *player) say(ctx context.Context, match, name string, accept bool, others ...string) {
+	said := client.MatchAnswer{Ticket: p.id, Match: match, Accept: accept, Player: name}
+	if len(others) > 0 { // nobody but a game service answers for several
+		said.Player, said.Players = "", append(others, name)
+	}
 	for ctx.Err() == nil {
 		c := history.Call{Op: history.Accept, Project: p.Project, Number: p.number, Ticket: p.id, Match: match}
 		if !accept {
@@ -281,7 +361,7 @@ func (p *player) say(ctx context.Context, match, name string, accept bool) {
 		}
 		one, cancel := p.limit(ctx, name)
 		c.From = history.Now()
-		err := p.Tickets.AnswerMatch(one, client.MatchAnswer{Ticket: p.id, Match: match, Accept: accept, Player: name})
+		err := p.Tickets.AnswerMatch(one, said)
 		c.To = history.Now()
 		cancel()
 		c.Status, c.Error = Answer(err, http.StatusNoContent)
@@ -301,7 +381,12 @@ func (p *player) delete(ctx context.Context) {
 		c := history.Call{Op: history.Delete, Project: p.Project, Number: p.number, Ticket: p.id}
 		one, cancel := p.limit(ctx, p.name())
 		c.From = history.Now()
-		err := p.Tickets.DeleteTicket(one, p.id, p.name())
+		var err error
+		if p.erases {
+			_, err = p.Parties().ErasePlayer(one, p.name())
+		} else {
+			err = p.Tickets.DeleteTicket(one, p.id, p.name())
+		}
 		c.To = history.Now()
 		cancel()
 		c.Status, c.Error = Answer(err, http.StatusOK)

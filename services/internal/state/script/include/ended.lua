@@ -13,6 +13,7 @@ end
 
 -- keep_ends notes until when the ends of tickets can be read. The mark tells expire_results.lua that these are ends.
 local function keep_ends(ids, now)
+  -- mistake firstend: ids = {ids[1]}
   if #ids > 0 then
     keep_results({'-', unpack(ids)}, #ids, now, tonumber(told_time))
   end

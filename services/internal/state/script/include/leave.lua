@@ -10,6 +10,7 @@
 local function leave(ticket_key, match_key, player, keeps)
   local state, owner, its_players, asks, is_told, ended_by =
     unpack(redis.call('HMGET', ticket_key, STATE, OWNER, PLAYERS, ASKED, TELLS, ENDED_BY))
+  -- mistake resultless: keeps = ''
   if not state or state == RESOLVED and keeps == '1' or ended_by and is_gone_for(leaver, by_service, ended_by) then
     return {'', 0}
   end

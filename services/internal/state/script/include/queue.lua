@@ -11,6 +11,7 @@ end
 -- encoded but for its last field, the queue, whose name has less than 128 bytes. Since when it is not served is noted:
 -- nothing else proves that its tickets wait in vain.
 local function leave_queue(name, event)
+  -- mistake queueless: name = ''
   if name == '' or redis.call('HINCRBY', queues, SERVERS .. name, -1) > 0 then
     return
   end

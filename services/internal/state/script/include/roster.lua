@@ -15,6 +15,7 @@ local function roster_refuses(from, to, now)
       seen[name] = true
     end
   end
+  -- mistake seatless: seen = {}
   local names = {promised or nil}
   for i = from, to do
     names[#names + 1] = names_of(KEYS[i])
