@@ -41,8 +41,8 @@ type Options struct {
 	// and functions, server for backfill. Without it requests carry no token.
 	Token TokenSource
 	// HTTP sends the requests. By default a client of its own, which follows no redirects and keeps up to 64 idle
-	// connections to the service. Whichever it is, a try of which nothing is sent or comes for a minute is given up: the
-	// node of the service may be gone.
+	// connections to the service. Whichever it is, a try of which nothing is sent or comes for a minute, or for 130 s
+	// after an upload, is given up: the node of the service may be gone.
 	HTTP *http.Client
 	// UserAgent names the calling program, by default matchmaker-client-go.
 	UserAgent string

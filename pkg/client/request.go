@@ -19,10 +19,14 @@ import (
 const maxAnswer = 64 << 20
 
 // stall is how long a try may go on while nothing of it is sent or comes: then the connection is taken for broken.
-const stall = time.Minute
+// The answer to an upload comes when the function is compiled; the service gives every answer within two minutes.
+const (
+	stall       = time.Minute
+	uploadStall = 130 * time.Second
+)
 
 // errStalled is the error of a network, which is a reason to try again.
-var errStalled = fmt.Errorf("nothing came for a minute: %w", os.ErrDeadlineExceeded)
+var errStalled = fmt.Errorf("nothing came for too long: %w", os.ErrDeadlineExceeded)
 
 // request is what a call asks for, in a form that can be sent more than once.
 type request struct {
@@ -98,7 +102,11 @@ func (c *Client) do(ctx context.Context, r *request, into any) (http.Header, err
 
 // try sends r once.
 func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, error) {
-	ctx, moves, stop := whileMoving(ctx, stall, errStalled)
+	most := stall
+	if r.body != nil && r.body.kind() != document(nil).kind() {
+		most = uploadStall
+	}
+	ctx, moves, stop := whileMoving(ctx, most, errStalled)
 	defer stop()
 	req, err := c.prepare(ctx, r, moves)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -34,6 +35,9 @@ var (
 	putEqual  = func(ctx context.Context, c *client.Client) error {
 		_, err := c.PutConfig(ctx, "ranked", client.Config{}, "")
 		return err
+	}
+	putArchive = func(ctx context.Context, c *client.Client) error {
+		return c.PutFunction(ctx, "f", "", strings.NewReader("an archive"))
 	}
 	putMatching = func(ctx context.Context, c *client.Client) error {
 		_, err := c.PutConfig(ctx, "ranked", client.Config{}, `"1"`)

@@ -61,6 +61,7 @@ func TestNothingComesForAMinute(t *testing.T) {
 		{"the connection", getOne, 2, time.Minute},
 		{"the header", getOne, 2, time.Minute},
 		{"the connection", createConfig, 1, time.Minute}, // nobody may repeat it
+		{"the connection", putArchive, 2, 130 * time.Second},
 		// A body that is sent slowly is sent whole; the minute begins after its last part.
 		{"a slow body", putMatching, 1, 0},
 	} {
