@@ -80,7 +80,8 @@ func TestFunctionLogFollowPrintsEachLineOnce(t *testing.T) {
 	read := func(n int) (map[string]string, string) { return answers[n-1], strconv.Itoa(10 * n) }
 	j := newLogService(t, read)
 	got := j.follow(t, newShell(t), len(answers), time.Second, "--seconds", "5")
-	got.expect(exitInterrupted, "== duel-0 ==\none\ntwo\ntwo\n\ufffd[31mthree\nfour\n== duel-1 ==\n[runner] started\nfive\n", "")
+	got.expect(exitInterrupted,
+		"== duel-0 ==\none\ntwo\ntwo\n\ufffd[31mthree\nfour\n== duel-1 ==\n[runner] started\nfive\n", "")
 	if want := "[seconds=5 after=10 after=20 after=30 after=40]"; fmt.Sprint(j.queries) != want {
 		t.Errorf("queries %v, want %s", j.queries, want)
 	}

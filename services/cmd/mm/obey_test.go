@@ -32,8 +32,8 @@ func TestEveryCommandObeysASignal(t *testing.T) {
 	})
 }
 
-// TestEveryCommandThatIsInterruptedSaysSo: whatever a command does, its exit code after Ctrl-C is 130, unless its command
-// line is wrong.
+// TestEveryCommandThatIsInterruptedSaysSo: whatever a command does, its exit code after Ctrl-C is 130, unless its
+// command line is wrong.
 func TestEveryCommandThatIsInterruptedSaysSo(t *testing.T) {
 	parser, err := newParser(new(commandLine), console{out: io.Discard, err: io.Discard}, func(int) {})
 	if err != nil {
