@@ -126,7 +126,7 @@ func TestEventLogOfTheBusFollowPrintsNewEvents(t *testing.T) {
 	}()
 	events.publish(t, createdEvent)
 	events.publish(t, assignedEvent)
-	if code := <-done; code != 0 || strings.Count(out.String(), "\n") != 2 {
+	if code := <-done; code != exitInterrupted || strings.Count(out.String(), "\n") != 2 {
 		t.Errorf("code %d, printed %s", code, out)
 	}
 }

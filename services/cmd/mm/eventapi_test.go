@@ -36,7 +36,7 @@ func TestEventLogFollowsAStream(t *testing.T) {
 	code := run(ctx, []string{"event", "log", "--follow", "--data", shell.data, "--url", service.url}, console{
 		in: strings.NewReader(""), out: out, err: t.Output(), now: func() time.Time { return shell.now },
 	})
-	if code != 0 || out.String() != createdLine+assignedLine {
+	if code != exitInterrupted || out.String() != createdLine+assignedLine {
 		t.Errorf("code %d, printed %s", code, out)
 	}
 }

@@ -80,13 +80,14 @@ func TestFunctionLogFollowPrintsEachLineOnce(t *testing.T) {
 	read := func(n int) (map[string]string, string) { return answers[n-1], strconv.Itoa(10 * n) }
 	j := newLogService(t, read)
 	got := j.follow(t, newShell(t), len(answers), time.Second, "--seconds", "5")
-	got.expect(0, "== duel-0 ==\none\ntwo\ntwo\n\ufffd[31mthree\nfour\n== duel-1 ==\n[runner] started\nfive\n", "")
+	got.expect(exitInterrupted,
+		"== duel-0 ==\none\ntwo\ntwo\n\ufffd[31mthree\nfour\n== duel-1 ==\n[runner] started\nfive\n", "")
 	if want := "[seconds=5 after=10 after=20 after=30 after=40]"; fmt.Sprint(j.queries) != want {
 		t.Errorf("queries %v, want %s", j.queries, want)
 	}
 
 	got = newLogService(t, read).follow(t, newShell(t), len(answers), time.Second, "-o", "json")
-	got.expect(0, `{"instance":"duel-0","line":"one"}
+	got.expect(exitInterrupted, `{"instance":"duel-0","line":"one"}
 {"instance":"duel-0","line":"two"}
 {"instance":"duel-0","line":"two"}
 {"instance":"duel-0","line":"\u001b[31mthree"}
@@ -101,7 +102,7 @@ func TestFunctionLogFollowsBeyondTimeoutAndTokens(t *testing.T) {
 	began := s.now
 	j := newLogService(t,
 		func(n int) (map[string]string, string) { return map[string]string{"duel-0": ""}, strconv.Itoa(n) })
-	j.follow(t, s, 50, 9*time.Second, "--timeout", "30s").expect(0, "", "")
+	j.follow(t, s, 50, 9*time.Second, "--timeout", "30s").expect(exitInterrupted, "", "")
 	if len(j.queries) != 50 {
 		t.Errorf("read %d times", len(j.queries))
 	}

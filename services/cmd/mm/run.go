@@ -71,7 +71,11 @@ func run(ctx context.Context, args []string, console console) int {
 	command.BindTo(bounded, (*context.Context)(nil))
 	command.BindTo(ctx, (*untimed)(nil))
 	err = obey(ctx, func() error { return command.Run(s) })
-	if err == nil {
+	interrupted := errors.Is(ctx.Err(), context.Canceled) // also what follows until Ctrl-C, and says nothing of it
+	switch {
+	case err == nil && interrupted:
+		return exitInterrupted
+	case err == nil:
 		return exitSuccess
 	}
 	for _, text := range s.errorLines(err) {
@@ -80,7 +84,7 @@ func run(ctx context.Context, args []string, console console) int {
 	if _, misuse := errors.AsType[usageError](err); misuse {
 		return exitUsage
 	}
-	if errors.Is(ctx.Err(), context.Canceled) && errors.Is(err, context.Canceled) {
+	if interrupted {
 		return exitInterrupted
 	}
 	return exitFailed

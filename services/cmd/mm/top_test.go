@@ -43,7 +43,7 @@ func TestTopGoesOnUntilItIsInterrupted(t *testing.T) {
 			return ctx.Err()
 		},
 	})
-	if code != 0 || strings.Count(out.String(), clearScreen) != 3 {
+	if code != exitInterrupted || strings.Count(out.String(), clearScreen) != 3 {
 		t.Errorf("code %d, printed %q", code, out.String())
 	}
 }

@@ -42,20 +42,20 @@ func TestWatchPrintsWhatChanged(t *testing.T) {
 		}
 	}
 	got := shell.watch(service, 4, change, "config", "list", "--watch", "-o", "json")
-	got.expect(0, "[]\n[\n  {\n    \"id\": \"ranked\"", "")
+	got.expect(exitInterrupted, "[]\n[\n  {\n    \"id\": \"ranked\"", "")
 	if n := strings.Count(got.out, `"id"`); n != 1 {
 		t.Errorf("the config is printed %d times, want once:\n%s", n, got.out)
 	}
 	shell.width = 80 // of a terminal, whose content is replaced
 	got = shell.watch(service, 3, func(int) { service.configs["second"] = "{}" }, "config", "list", "--watch")
-	if n := strings.Count(got.out, clearScreen); got.code != 0 || n != 2 {
+	if n := strings.Count(got.out, clearScreen); got.code != exitInterrupted || n != 2 {
 		t.Errorf("the screen is replaced %d times, want twice:\n%q %s", n, got.out, got.err)
 	}
 	shell.width = 0
 	got = shell.watch(service, 2, func(int) { service.functions["duel"] = "abc" }, "function", "list", "-w")
-	got.expect(0, "duel  Running", "has no functions")
+	got.expect(exitInterrupted, "duel  Running", "has no functions")
 	got = shell.watch(service, 2, func(int) {}, "ticket", "list", "--watch")
-	got.expect(0, "t-1", "mm: 2 of 3 tickets\n")
+	got.expect(exitInterrupted, "t-1", "mm: 2 of 3 tickets\n")
 	service.untrusted = true
 	shell.watch(service, 2, func(int) {}, "config", "list", "--watch").expect(1, "", "401")
 }

@@ -1,0 +1,3 @@
+module matchmaker.dev/pkg/matchfn
+
+go 1.26.0

@@ -1,0 +1,361 @@
+// Package lenient takes the members out of JSON objects as real rule files write them: numbers in strings, a single
+// value where a list is expected, members that are null, and names in any case, with underscores or without. What it
+// does not know it refuses, with the place: a misspelt limit must not vanish.
+package lenient
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"matchmaker.dev/pkg/matchfn/rules/document"
+)
+
+// MaxBytes, MaxNodes bound a file before the work on it begins.
+const (
+	MaxBytes = 256 << 10
+	MaxNodes = 20000
+)
+
+// Parse reads a file, which may have a byte order mark, comments and trailing commas.
+func Parse(text []byte) (*document.Node, error) {
+	text, err := document.Text(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > MaxBytes {
+		return nil, fmt.Errorf("the text has %d bytes, and at most %d are allowed", len(text), MaxBytes)
+	}
+	if err := count(text); err != nil {
+		return nil, err
+	}
+	return document.Parse(text, document.Relaxed())
+}
+
+// Reader remembers the first error of all objects that are read with it.
+type Reader struct {
+	// Fold takes names and words in any case, with or without dots, underscores, spaces and hyphens.
+	Fold bool
+	err  error
+}
+
+// Err returns the first error.
+func (r *Reader) Err() error { return r.err }
+
+// Fail notes an error at a place, if it is the first. The place may be nil.
+func (r *Reader) Fail(at *document.Node, format string, args ...any) {
+	switch {
+	case r.err != nil:
+	case at == nil:
+		r.err = fmt.Errorf(format, args...)
+	default:
+		r.err = at.Errorf(format, args...)
+	}
+}
+
+// Object reads an object. It is never nil.
+func (r *Reader) Object(n *document.Node) *Object {
+	o := &Object{reader: r, Node: n}
+	if n == nil {
+		r.Fail(nil, "an object is missing")
+		return o
+	}
+	if n.Kind != document.Object {
+		r.Fail(n, "an object is expected, not %s", n.Kind)
+		return o
+	}
+	o.taken = make([]bool, len(n.Members))
+	return o
+}
+
+// Object is an object whose members are taken one by one.
+type Object struct {
+	Node   *document.Node
+	reader *Reader
+	taken  []bool
+}
+
+// Get takes a member by one of its names. It returns nil if there is none, or if it is null. Two members for the same
+// names are an error.
+func (o *Object) Get(names ...string) *document.Node {
+	var found *document.Node
+	for i := range o.taken {
+		m := o.Node.Members[i]
+		if o.taken[i] || !o.named(m.Name, names) {
+			continue
+		}
+		o.taken[i] = true
+		if found != nil {
+			o.reader.Fail(m.Node, "it says the same as %s, which is here too", found.Path)
+		}
+		found = m.Node
+	}
+	if found == nil || found.Kind == document.Null {
+		return nil
+	}
+	return found
+}
+
+func (o *Object) named(name string, names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return o.reader.same(n, name) })
+}
+
+// same reports whether a name or a word is meant by a text.
+func (r *Reader) same(name, text string) bool {
+	return name == text || r.Fold && plain(name) == plain(text)
+}
+
+// plain returns a name without that in which spellings of it differ.
+func plain(name string) string { return spellings.Replace(strings.ToLower(name)) }
+
+var spellings = strings.NewReplacer("_", "", ".", "", " ", "", "-", "")
+
+// Member returns the first member of an object that is not null and whose name is one of some, in any spelling, or nil.
+func Member(n *document.Node, names ...string) *document.Node {
+	if n == nil {
+		return nil
+	}
+	o := Object{reader: &Reader{Fold: true}}
+	for _, m := range n.Members {
+		if m.Kind != document.Null && o.named(m.Name, names) {
+			return m.Node
+		}
+	}
+	return nil
+}
+
+// Need is like Get, and a missing member is an error.
+func (o *Object) Need(names ...string) *document.Node {
+	n := o.Get(names...)
+	if n == nil {
+		o.reader.Fail(o.Node, "%q is missing", names[0])
+	}
+	return n
+}
+
+// Text takes a string. It is the fallback if there is none.
+func (o *Object) Text(fallback string, names ...string) string {
+	n := o.Get(names...)
+	if n == nil {
+		return fallback
+	}
+	return o.reader.Text(n)
+}
+
+// Text reads a string.
+func (r *Reader) Text(n *document.Node) string {
+	if n != nil && n.Kind != document.String {
+		r.Fail(n, "a string is expected, not %s", n.Kind)
+	}
+	if n == nil {
+		return ""
+	}
+	return n.Text
+}
+
+// Value reads a string that players' values are, or are compared with: it must have 1 to 256 bytes.
+func (r *Reader) Value(n *document.Node) string {
+	s := r.Text(n)
+	if n != nil && n.Kind == document.String && (s == "" || len(s) > 256) {
+		r.Fail(n, "a string of 1 to 256 bytes is expected, not one of %d", len(s))
+	}
+	return s
+}
+
+// Name takes a string that must not be missing, empty or longer than 256 bytes.
+func (o *Object) Name(names ...string) string {
+	n := o.Need(names...)
+	if n == nil {
+		return ""
+	}
+	name := o.reader.Text(n)
+	if name == "" || len(name) > 256 {
+		o.reader.Fail(n, "must have 1 to 256 bytes")
+	}
+	return name
+}
+
+// Word takes one of some words. It is the fallback if there is none; an empty fallback makes it necessary.
+func (o *Object) Word(name, fallback string, words ...string) string {
+	n := o.Get(name)
+	if n == nil {
+		if fallback == "" {
+			o.reader.Fail(o.Node, "%q is missing: it is one of %s", name, strings.Join(words, ", "))
+		}
+		return fallback
+	}
+	text := o.reader.Text(n)
+	for _, w := range words {
+		if o.reader.same(w, text) {
+			return w
+		}
+	}
+	o.reader.Fail(n, "must be one of %s, not %q", strings.Join(words, ", "), text)
+	return fallback
+}
+
+// Bool takes true or false, which may be in a string.
+func (o *Object) Bool(fallback bool, names ...string) bool {
+	n := o.Get(names...)
+	if n == nil {
+		return fallback
+	}
+	return o.reader.Bool(n)
+}
+
+// Bool reads true or false, which may be in a string.
+func (r *Reader) Bool(n *document.Node) bool {
+	switch {
+	case n.Kind == document.Bool:
+		return n.True
+	case n.Kind == document.String && (n.Text == "true" || n.Text == "false"):
+		return n.Text == "true"
+	}
+	r.Fail(n, "true or false is expected, not %s", n.Kind)
+	return false
+}
+
+// Number takes a number if there is one.
+func (o *Object) Number(names ...string) *float64 {
+	n := o.Get(names...)
+	if n == nil {
+		return nil
+	}
+	v := o.reader.Number(n)
+	return &v
+}
+
+var errNumber = errors.New("no number")
+
+// ParseNumber reads a number in a string.
+func ParseNumber(text string) (float64, error) {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.Trim(text, "0123456789.eE+-") != "" {
+		return 0, errNumber
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(v, 0) {
+		return 0, errNumber
+	}
+	return v, nil
+}
+
+// Number reads a number, which may be in a string.
+func (r *Reader) Number(n *document.Node) float64 {
+	if n == nil {
+		return 0
+	}
+	if n.Kind == document.Number {
+		return n.Number
+	}
+	if n.Kind == document.String {
+		if v, err := ParseNumber(n.Text); err == nil {
+			return v
+		}
+		r.Fail(n, "a number is expected, not %q", n.Text)
+		return 0
+	}
+	r.Fail(n, "a number is expected, not %s", n.Kind)
+	return 0
+}
+
+// Whole takes a whole number from low to high. It is the fallback if there is none; one below low makes it necessary.
+func (o *Object) Whole(name string, fallback, low, high int) int {
+	n := o.Get(name)
+	if n == nil {
+		if fallback < low {
+			o.reader.Fail(o.Node, "%q is missing", name)
+		}
+		return fallback
+	}
+	return o.reader.Whole(n, low, high)
+}
+
+// Whole reads a whole number from low to high.
+func (r *Reader) Whole(n *document.Node, low, high int) int {
+	v := r.Number(n)
+	if v != math.Trunc(v) || v < float64(low) || v > float64(high) {
+		r.Fail(n, "must be a whole number from %d to %d", low, high)
+		return low
+	}
+	return int(v)
+}
+
+// List takes a list of at most most elements. A single value that is no list is a list of one.
+func (o *Object) List(most int, names ...string) []*document.Node {
+	return o.reader.List(o.Get(names...), most)
+}
+
+// List returns the elements of a list of at most so many, and of a single value that one.
+func (r *Reader) List(n *document.Node, most int) []*document.Node {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind != document.List:
+		return []*document.Node{n}
+	case len(n.Elements) > most:
+		r.Fail(n, "has %d elements, and at most %d are allowed", len(n.Elements), most)
+		return nil
+	}
+	return n.Elements
+}
+
+// Values reads strings as Value does.
+func (r *Reader) Values(nodes []*document.Node) []string {
+	values := make([]string, len(nodes))
+	for i, n := range nodes {
+		values[i] = r.Value(n)
+	}
+	return values
+}
+
+// Done refuses the members that were not taken. Those that are named are known, and left out.
+func (o *Object) Done(ignored ...string) {
+	for i := range o.taken {
+		if m := o.Node.Members[i]; !o.taken[i] && !o.named(m.Name, ignored) {
+			o.reader.Fail(m.Node, "%q is not known here", m.Name)
+		}
+	}
+}
+
+// Open takes a rule set out of what an API puts around it: members of some names, and lists of one. Beside is what else
+// may be there. It returns what the rule set is called by a member of a name, there or in itself. Of several rule sets
+// it takes none.
+func (r *Reader) Open(n *document.Node, name string, around []string, beside ...string) (
+	in *document.Node, called string,
+) {
+	for r.err == nil {
+		if of := Member(n, name); of != nil && of.Kind == document.String {
+			called = of.Text
+		}
+		inner := Member(n, around...)
+		switch {
+		case n.Kind == document.List && len(n.Elements) == 1:
+			n = n.Elements[0]
+		case n.Kind == document.List && len(n.Elements) > 1:
+			r.Fail(n, "there are %d here, and one is expected: keep one of %s", len(n.Elements), calledIn(n.Elements, name))
+		case inner == nil:
+			return n, called
+		default:
+			o := r.Object(n)
+			o.Get(around...)
+			o.Done(append(beside, name)...)
+			n = inner
+		}
+	}
+	return n, called
+}
+
+// calledIn returns what objects are called by a member of a name.
+func calledIn(objects []*document.Node, name string) string {
+	var names []string
+	for _, o := range objects {
+		if of := Member(o, name); of != nil {
+			names = append(names, strconv.Quote(of.Text))
+		}
+	}
+	return strings.Join(names, ", ")
+}

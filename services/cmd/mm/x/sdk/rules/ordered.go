@@ -1,0 +1,55 @@
+package rules
+
+import "slices"
+
+// Ordered returns whether rules put lists side by side that may have a number for each of several teams. Then it
+// matters which team of a shape is the first. Otherwise the teams of a shape may change places.
+func Ordered(r *Rules) bool {
+	return slices.ContainsFunc(r.Rules, func(rule Rule) bool { return orderedIn(rule.Need) })
+}
+
+func orderedIn(need Condition) bool {
+	switch c := need.(type) {
+	case *Compare:
+		return severalIn(c.Left) && severalIn(c.Right) || pairsIn(c.Left) || pairsIn(c.Right)
+	case *All:
+		return slices.ContainsFunc(c.Of, orderedIn)
+	case *AnyOf:
+		return slices.ContainsFunc(c.Of, orderedIn)
+	case *One:
+		return slices.ContainsFunc(c.Of, orderedIn)
+	case *Not:
+		return orderedIn(c.Of)
+	}
+	return false
+}
+
+// severalIn returns whether an expression may have several numbers.
+func severalIn(e Expression) bool {
+	switch e := e.(type) {
+	case *StatOf:
+		return e.Stat == StatEach || e.Scope.Of != InMatch
+	case *Arithmetic:
+		return severalIn(e.Left) || severalIn(e.Right)
+	case *Abs:
+		return severalIn(e.Of)
+	case *LatencyOf:
+		return true
+	case *Reluctance:
+		return e.Scope.Of != InMatch
+	}
+	return false
+}
+
+// pairsIn returns whether an expression puts two lists side by side.
+func pairsIn(e Expression) bool {
+	switch e := e.(type) {
+	case *Arithmetic:
+		return severalIn(e.Left) && severalIn(e.Right) || pairsIn(e.Left) || pairsIn(e.Right)
+	case *Reduce:
+		return pairsIn(e.Of)
+	case *Abs:
+		return pairsIn(e.Of)
+	}
+	return false
+}

@@ -1,0 +1,115 @@
+package unity
+
+import (
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/document"
+)
+
+// infer finds the kind of each source by its default and by the rules that use it. Unity compares strings and numbers
+// alike for equality, and intersects lists of both. Where nothing in the file says which they are, they are strings.
+func (x *translator) infer(p *Pool) {
+	all := slices.Clone(p.Rules)
+	for _, team := range p.Teams {
+		all = append(all, team.Rules...)
+	}
+	for _, rule := range all {
+		if rule.Default != nil {
+			x.defaults[rule.Source] = rule.Default
+		}
+	}
+	for _, rule := range all {
+		example := first(x.defaults[rule.Source])
+		switch rule.Type {
+		case "Intersection":
+			x.kinds[rule.Source] = rules.Set
+		case "Equality", "InList":
+			if n := first(rule.Reference); n != nil {
+				example = n
+			}
+			if x.kinds[rule.Source] == "" {
+				x.kinds[rule.Source] = rules.String
+			}
+			if example != nil && example.Kind == document.Number {
+				x.kinds[rule.Source] = rules.Number
+			}
+		default:
+			x.kinds[rule.Source], x.known[rule.Source] = rules.Number, true
+		}
+		if example != nil {
+			x.known[rule.Source] = true
+		}
+	}
+}
+
+// first returns the first element of a list, nil for an empty one, and what is no list itself.
+func first(n *document.Node) *document.Node {
+	if n == nil || n.Kind != document.List {
+		return n
+	}
+	if len(n.Elements) == 0 {
+		return nil
+	}
+	return n.Elements[0]
+}
+
+// guess returns what the guess of a source's kind means for players, or nothing if the file says the kind.
+func (x *translator) guess(source string) string {
+	switch {
+	case x.known[source]:
+		return ""
+	case x.kinds[source] == rules.Set:
+		return "its lists are taken as lists of strings; players with lists of numbers count as missing"
+	}
+	return "its values are taken as strings; players with numbers count as missing"
+}
+
+// datum reads a default.
+func datum(kind rules.Kind, n *document.Node) (d rules.Datum, err error) {
+	switch kind {
+	case rules.Number:
+		var ok bool
+		if d.Number, ok = number(n); !ok {
+			err = n.Errorf("a number is expected, not %s", n.Kind)
+		}
+	case rules.Set:
+		d.Set, err = texts(n)
+	default:
+		d.String, err = text(n)
+	}
+	return d, err
+}
+
+// text reads a string that players' values are, or are compared with.
+func text(n *document.Node) (string, error) {
+	switch {
+	case n.Kind != document.String:
+		return "", n.Errorf("a string is expected, not %s", n.Kind)
+	case n.Text == "" || len(n.Text) > 256:
+		return "", n.Errorf("a string of 1 to 256 bytes is expected, not one of %d", len(n.Text))
+	}
+	return n.Text, nil
+}
+
+// texts reads different strings, or one.
+func texts(n *document.Node) ([]string, error) {
+	elements := n.Elements
+	if n.Kind != document.List {
+		elements = []*document.Node{n}
+	}
+	if len(elements) > maxValues {
+		return nil, n.Errorf("has %d elements, and at most %d are allowed", len(elements), maxValues)
+	}
+	var all []string
+	for _, e := range elements {
+		s, err := text(e)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
