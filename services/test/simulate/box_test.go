@@ -153,7 +153,11 @@ func propose(
 // fill sends tickets to running games, as many as each has room for.
 func fill(r *matchfn.Run, s history.Settings, number []float64) error {
 	room, next := r.BackfillAttribute("free"), uint32(0)
-	for game := range uint32(r.Backfills()) {
+	// It does not look at who is in a game: each second another game is the first, so that a game that some may not join,
+	// or that nobody plays, keeps nobody waiting.
+	games, first := uint32(r.Backfills()), uint32(r.Now().Unix()) //nolint:gosec // it counts up, as far as it matters
+	for n := range games {
+		game := (first + n) % games
 		var tickets []uint32
 		for len(tickets) < 4 && float64(len(tickets)+1) <= room[game] && int(next) < r.Tickets() {
 			tickets = append(tickets, next)

@@ -134,8 +134,8 @@ func (m *model) checkEnd(p *Promise, t *ticket) {
 		at := history.Moment(e.Time * 1000)
 		until := at + history.Moment(clockError.Microseconds())
 		switch e.Reason {
-		case "replaced":
-			if !slices.ContainsFunc(m.h.Calls, func(c history.Call) bool {
+		case "replaced": // promise 11 asks why the search of a party ends
+			if t.made.Party == "" && !slices.ContainsFunc(m.h.Calls, func(c history.Call) bool {
 				return c.Op == history.Create && c.Project == t.project && c.Ticket != t.id && c.From <= until &&
 					player(&c) == player(t.made)
 			}) {
