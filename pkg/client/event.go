@@ -49,7 +49,8 @@ type Event struct {
 	Parties    []int                 `json:"parties,omitempty"`
 	Measures   map[string]float64    `json:"measures,omitempty"`
 	Attributes map[string]Difference `json:"attributes,omitempty"`
-	// By is who changed a function, or the config that served a queue: the subject of the token. It is "" if the service did.
+	// By is who changed a function, or the config that served a queue: the subject of the token. It is "" if the
+	// service did.
 	By string `json:"by,omitempty"`
 	// Arrivals are the tickets of an event of the kind created, if EventQuery.Arrivals asked for them: nil for those that
 	// were gone when the event was read.

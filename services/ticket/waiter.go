@@ -31,8 +31,8 @@ type waiter struct {
 	woken           notify.Signal
 	// result is that of the ticket, if a wake-up had it.
 	result atomic.Pointer[pb.Assignment]
-	// follows: events wake it, too. end is the event that ended the ticket, and notified that who waits was woken, with the
-	// reason if the ticket ended.
+	// follows: events wake it, too. end is the event that ended the ticket, and notified that who waits was woken, with
+	// the reason if the ticket ended.
 	follows  bool
 	end      atomic.Pointer[pb.Event]
 	notified atomic.Pointer[string]

@@ -155,7 +155,7 @@ func fill(r *matchfn.Run, s history.Settings, number []float64) error {
 	room, next := r.BackfillAttribute("free"), uint32(0)
 	// It does not look at who is in a game: each second another game is the first, so that a game that some may not join,
 	// or that nobody plays, keeps nobody waiting.
-	games, first := uint32(r.Backfills()), uint32(r.Now().Unix()) //nolint:gosec // it counts up, as far as it matters
+	games, first := uint32(r.Backfills()), uint32(r.Now().Unix())
 	for n := range games {
 		game := (first + n) % games
 		var tickets []uint32
