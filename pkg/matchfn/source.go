@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-//go:embed go.mod *.go block fake internal pack rules settings
+//go:embed go.mod *.go block fake internal pack rounding rules settings
 var source embed.FS
 
 // Source returns the files of this module, for tools that write projects which build without a module proxy.

@@ -117,13 +117,12 @@ func TestCanaryGrowsToAll(t *testing.T) {
 		b.runs(t, 40, 0)
 		b.clock.advance(time.Second)
 		got = wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
-		if got.Canary.Matches != 49 || len(got.Canary.Findings) != 3 {
+		if got.Canary.Matches != 49 || got.Canary.Runs != 40 || len(got.Canary.Findings) != 3 {
 			return fmt.Errorf("there is %+v", got.Canary)
 		}
 		return nil
 	})
-	if f := got.Canary.Findings[2]; f.Name != "wait" || f.P < f.Limit || f.Seen == nil || *f.Seen <= 0 || *f.Seen > 0.5 ||
-		got.Canary.Runs != 40 {
+	if f := got.Canary.Findings[2]; f.Name != "wait" || f.P < f.Limit || f.Seen == nil || *f.Seen <= 0 || *f.Seen > 0.5 {
 		t.Errorf("found %+v", got.Canary)
 	}
 	versions := wants[versionList](t, b.get(t, "/functions/duel/versions"), http.StatusOK).Versions

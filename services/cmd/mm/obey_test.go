@@ -40,6 +40,7 @@ func TestEveryCommandThatIsInterruptedSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	service := newService(t)
+	t.Chdir(t.TempDir())
 	interrupted := 0
 	for _, command := range parser.Model.Leaves(true) {
 		args := strings.Fields(command.Path())

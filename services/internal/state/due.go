@@ -183,7 +183,7 @@ func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
 	}
 	var in replied
 	now := Counts{Waiting: waiting.Val(), Matches: matches.Val(), Outbox: outbox.Val(), Backfills: backfills.Val(),
-		Proposed: proposed.Val(), Results: in.kept(results.Val(), s.Now()), Large: in.digits(in.row(large)[0]),
+		Proposed: proposed.Val(), Results: in.results(results.Val(), s.Now()), Large: in.digits(in.row(large)[0]),
 		BackfillBytes: in.digits(in.row(games)[0]), Unpublished: in.unpublished(in.row(history))}
 	if first := oldest.Val(); len(first) > 0 {
 		now.Oldest = time.UnixMilli(int64(first[0].Score))
@@ -200,8 +200,8 @@ func (r *replied) unpublished(history []any) int64 {
 	return max(0, r.digits(history[0])-int64(at.GetPosition()))
 }
 
-// kept is how many results are kept, of their numbers by the time in milliseconds until which they are.
-func (r *replied) kept(parts map[string]string, now time.Time) (sum int64) {
+// results is how many results are kept, of their numbers by the time in milliseconds until which they are.
+func (r *replied) results(parts map[string]string, now time.Time) (sum int64) {
 	for ends, count := range parts {
 		if r.digits(ends) > millis(now) {
 			sum += r.digits(count)

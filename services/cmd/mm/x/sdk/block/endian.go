@@ -1,6 +1,0 @@
-//go:build armbe || arm64be || m68k || mips || mips64 || mips64p32 || ppc || ppc64 || s390 || s390x || shbe || sparc || sparc64
-
-package block
-
-// The format is little-endian and used in place.
-var _ = thisPackageNeedsALittleEndianMachine

@@ -1,3 +1,0 @@
-module matchmaker.dev/pkg/matchfn
-
-go 1.26.0
