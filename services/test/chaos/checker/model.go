@@ -52,6 +52,8 @@ type match struct {
 	tickets []string
 	// begun is the first event of its allocation, ended the one that ended the match.
 	begun, ended *history.Event
+	// joined: tickets joined its game before it had its server.
+	joined bool
 	// answers are those of its tickets' players, by their numbers, if it asks them.
 	answers  map[string]map[int64]history.Kind
 	hostings []*history.Hosting

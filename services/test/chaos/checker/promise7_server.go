@@ -76,7 +76,7 @@ func serversAreUsed(m *model, p *Promise, s *Sums) {
 
 // assigned tells whether tickets were assigned to the match's server.
 func (one *match) assigned() bool {
-	return one.ended != nil && one.ended.Kind == history.Assigned && len(one.ended.Tickets) > 0
+	return one.ended != nil && one.ended.Kind == history.Assigned && (len(one.ended.Tickets) > 0 || one.joined)
 }
 
 // state is the match's state in words.

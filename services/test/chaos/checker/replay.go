@@ -126,8 +126,7 @@ func (r *replay) step(e *history.Event) {
 		}
 	case history.Full, history.Function, history.Unserved: // say why tickets wait, and what became of functions
 	case history.Returned:
-		if one := r.match(e.Project, e.Match); one.ended != nil && one.ended.Kind == history.Assigned &&
-			len(one.ended.Tickets) > 0 {
+		if r.match(e.Project, e.Match).assigned() {
 			r.fail(7, e, "the server was given back though tickets were assigned to it")
 		}
 	case history.Gap:
@@ -295,6 +294,9 @@ func (r *replay) endMatch(e *history.Event, one *match) bool {
 // joined ends all proposals to a backfill ticket: its server approved them.
 func (r *replay) joined(e *history.Event) {
 	r.checkProposed(e, 3)
+	if e.Match != "" {
+		r.match(e.Project, e.Match).joined = len(e.Tickets) > 0
+	}
 	for _, id := range e.Tickets {
 		r.status[id] = &status{state: resolved, backfill: e.Backfill}
 	}
