@@ -44,11 +44,11 @@ func TestMistakesAreFound(t *testing.T) {
 			run.Env = append(os.Environ(), mistake.Variable+"="+m.Name, "TMPDIR="+t.TempDir())
 			out, err := run.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), found) {
-				t.Errorf("%s: %q was not found: %v\n%s", m.Says, found, err, tail(string(out), 2000))
+				t.Errorf("%s: %q was not found: %v\n%s", m.Says, found, err, tail(string(out), 20_000))
 			}
 			for _, other := range brokenPromise.FindAllStringSubmatch(string(out), -1) {
 				if m.Alone && other[1] != strconv.Itoa(m.Promise) {
-					t.Errorf("%s: promise %s was found broken too:\n%s", m.Says, other[1], tail(string(out), 2000))
+					t.Errorf("%s: promise %s was found broken too:\n%s", m.Says, other[1], tail(string(out), 20_000))
 				}
 			}
 			t.Log(brokenLine.FindString(string(out)))
