@@ -184,6 +184,9 @@ func (s *session) showConfigs(ctx context.Context, api *client.Client) error {
 	if configs == nil {
 		configs = []client.ListedConfig{}
 	}
+	if len(configs) == 0 {
+		s.note("project %s has no configs: make one with \"mm config put\"", s.Project)
+	}
 	g := grid{head: []any{"config", "function", "queue", "pools", "server", "name", "etag"}}
 	for _, c := range configs {
 		server := ""

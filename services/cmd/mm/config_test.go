@@ -50,6 +50,7 @@ ranked  duel          2  yes     "1"
 `, "")
 	shell.on(service, "config", "list", "-o", "json").expect(0, `"id": "ranked"`, "")
 	shell.on(service, "config", "delete", "ranked").expect(0, "deleted  ranked\n", "")
+	shell.on(service, "config", "list").expect(0, "", "mm: project demo has no configs")
 	shell.on(service, "config", "get", "ranked").expect(1, "", "mm: there is no config ranked (404 Not Found")
 	shell.in = `{"matchmaking":{}}`
 	shell.on(service, "config", "put", "piped", "-").expect(0, "piped", "")

@@ -68,6 +68,7 @@ func (c eventLog) Run(ctx context.Context, followCtx untimed, s *session) error 
 		}
 		return err
 	}
+	found := false
 	for more := true; more; {
 		page, err := api.GetEvents(ctx, q)
 		if err != nil {
@@ -78,7 +79,11 @@ func (c eventLog) Run(ctx context.Context, followCtx untimed, s *session) error 
 				return err
 			}
 		}
+		found = found || len(page.Events) > 0
 		q.After, more = page.Next, page.More
+	}
+	if !found {
+		s.note("project %s has no such event since %s", s.Project, formatTime(q.Since))
 	}
 	return nil
 }

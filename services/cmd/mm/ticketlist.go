@@ -125,6 +125,9 @@ func (c ticketList) listWaiting(ctx context.Context, s *session, api *client.Cli
 		g.add(t.ID, shortNumber(t.Waited)+" s", strings.Join(t.Players, " "), strings.Join(t.Queues, " "),
 			strings.Join(attributes, " "), formatTime(time.UnixMilli(t.Created)), t.Owner)
 	}
+	if len(all.Tickets) == 0 {
+		s.note("no such ticket waits in project %s", s.Project)
+	}
 	if n := int64(len(all.Tickets)); all.Total > n {
 		s.note("%d of %d tickets", n, all.Total)
 	}
@@ -158,6 +161,9 @@ func (c ticketList) listPlayers(ctx context.Context, s *session, api *client.Cli
 	tickets, err := api.Tickets(ctx, c.Player)
 	if err != nil {
 		return err
+	}
+	if len(tickets) == 0 {
+		s.note("the player has no tickets in project %s", s.Project)
 	}
 	g := grid{head: []any{"ticket", "created", "state", "connection", "error", "queues", "match properties"}, more: 2}
 	for _, t := range tickets {

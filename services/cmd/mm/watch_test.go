@@ -42,7 +42,7 @@ func TestWatchPrintsWhatChanged(t *testing.T) {
 		}
 	}
 	got := shell.watch(service, 4, change, "config", "list", "--watch", "-o", "json")
-	got.expect(exitInterrupted, "[]\n[\n  {\n    \"id\": \"ranked\"", "")
+	got.expect(exitInterrupted, "[]\n[\n  {\n    \"id\": \"ranked\"", "has no configs")
 	if n := strings.Count(got.out, `"id"`); n != 1 {
 		t.Errorf("the config is printed %d times, want once:\n%s", n, got.out)
 	}
