@@ -409,7 +409,7 @@ var walkStays = []string{
 func TestWalkOverEveryScript(t *testing.T) {
 	n := 16
 	if short() {
-		n = 6
+		n = 3
 	}
 	run := map[string]int{}
 	var sum sync.Mutex
