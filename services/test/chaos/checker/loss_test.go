@@ -92,6 +92,20 @@ func TestLostWritesExcuseTheirConsequences(t *testing.T) {
 				h.Hostings = append(h.Hostings, history.Hosting{At: at(6000), Op: history.Allocate, Project: project,
 					Match: "m8", Key: "m8", Connection: "hosts:8", Fresh: true})
 			}},
+		{"an answer to a match that was made is forgotten", "which asks nobody", "", func(h *history.History) {
+			waitingTwo(h)
+			c := call(history.Accept, "z", 26, 10_500, 204)
+			c.Match = "m8"
+			h.Calls = append(h.Calls, c)
+			matched(h, 70, 12_000, "m9", "free-9")
+		}},
+		{"an older answer is forgotten", "which asks nobody", "which asks nobody", func(h *history.History) {
+			waitingTwo(h)
+			c := call(history.Accept, "z", 26, 6000, 204)
+			c.Match = "m8"
+			h.Calls = append(h.Calls, c)
+			matched(h, 70, 12_000, "m9", "free-9")
+		}},
 		{"a config that is deleted makes a match", "after its delete was answered", "", func(h *history.History) {
 			waitingTwo(h)
 			h.Changes = append(h.Changes, change(history.Delete, "free", 10_500, 0, 0))
