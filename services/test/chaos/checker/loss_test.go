@@ -65,6 +65,13 @@ func TestLostWritesExcuseTheirConsequences(t *testing.T) {
 			gap(h, 60, 11_500)
 			matched(h, 70, 12_000, "m9", "free-9")
 		}},
+		{"another match is made of those who were told one", "with one key", "", func(h *history.History) {
+			waitingTwo(h)
+			h.Calls[0].Key = "key"
+			tells(h, "y", 25, 10_200, "free-8")
+			h.Calls[len(h.Calls)-1].Assignment.Match = made("free", 2, 10_190, 25, int(h.Calls[0].Number))
+			matched(h, 70, 12_000, "m9", "free-9")
+		}},
 		{"events are told again", "created before", "", func(h *history.History) {
 			waitingTwo(h)
 			gap(h, 59, 11_500)
