@@ -90,6 +90,15 @@ func TestLostWritesExcuseTheirConsequences(t *testing.T) {
 			c.Created = 10_100
 			h.Calls = append(h.Calls, call(history.Create, "z", 26, 10_100, 201), c)
 		}},
+		{"a ticket that was told to be gone waits again", "and its player asked for no other", "", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Create, "z", 26, 5000, 201))
+			insert(h, 60, history.Event{Kind: history.Created, Time: 5000, Tickets: []string{"z"}})
+			insert(h, 70, history.Event{Kind: history.Cancelled, Time: 10_500, Tickets: []string{"z"}, Reason: "replaced"})
+			gap(h, 60, 11_500)
+			told, c := call(history.Get, "z", 26, 10_600, 404), call(history.Get, "z", 26, 20_000, 200)
+			told.End, c.Created = "replaced", 5000
+			h.Calls = append(h.Calls, told, c)
+		}},
 		{"a server is forgotten", "a server that no ticket uses", "", func(h *history.History) {
 			h.Hostings = append(h.Hostings, history.Hosting{At: at(10_500), Op: history.Allocate, Project: project,
 				Match: "m8", Key: "m8", Connection: "hosts:8", Fresh: true})
