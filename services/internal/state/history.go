@@ -35,7 +35,7 @@ func (s *Store) History(ctx context.Context, project string, after *pb.Bookmark,
 		case len(entries) > 0 && entries[0].position == position:
 			replaced = replaced || entries[0].check != after.GetCheck()
 			entries = entries[1:]
-		case len(entries) == 0:
+		case len(entries) == 0 || entries[0].position-entries[0].size < position: // the place is within an entry
 			replaced = true
 		}
 	}

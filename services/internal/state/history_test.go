@@ -211,5 +211,11 @@ func TestHistoryThatWasPutBackContinuesAfterTheBookmark(t *testing.T) {
 		create(t, s, "other")
 		lines, _ := readHistory(t, s, end)
 		wantHistory(t, lines, "gap replaced", "created other")
+		// The new history goes on beyond the old position, which is now within an entry.
+		must(t, s.PutBack(t.Context(), project))
+		must(t, s.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RETURNED, Match: "m"}))
+		create(t, s, "another")
+		lines, _ = readHistory(t, s, end)
+		wantHistory(t, lines, "gap replaced", "returned m", "created another")
 	})
 }

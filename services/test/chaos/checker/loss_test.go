@@ -65,6 +65,13 @@ func TestLostWritesExcuseTheirConsequences(t *testing.T) {
 			gap(h, 60, 11_500)
 			matched(h, 70, 12_000, "m9", "free-9")
 		}},
+		{"another match is made of those who were told one", "with one key", "", func(h *history.History) {
+			waitingTwo(h)
+			h.Calls[0].Key = "key"
+			tells(h, "y", 25, 10_200, "free-8")
+			h.Calls[len(h.Calls)-1].Assignment.Match = made("free", 2, 10_190, 25, int(h.Calls[0].Number))
+			matched(h, 70, 12_000, "m9", "free-9")
+		}},
 		{"events are told again", "created before", "", func(h *history.History) {
 			waitingTwo(h)
 			gap(h, 59, 11_500)
@@ -83,6 +90,15 @@ func TestLostWritesExcuseTheirConsequences(t *testing.T) {
 			c.Created = 10_100
 			h.Calls = append(h.Calls, call(history.Create, "z", 26, 10_100, 201), c)
 		}},
+		{"a ticket that was told to be gone waits again", "and its player asked for no other", "", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Create, "z", 26, 5000, 201))
+			insert(h, 60, history.Event{Kind: history.Created, Time: 5000, Tickets: []string{"z"}})
+			insert(h, 70, history.Event{Kind: history.Cancelled, Time: 10_500, Tickets: []string{"z"}, Reason: "replaced"})
+			gap(h, 60, 11_500)
+			told, c := call(history.Get, "z", 26, 10_600, 404), call(history.Get, "z", 26, 20_000, 200)
+			told.End, c.Created = "replaced", 5000
+			h.Calls = append(h.Calls, told, c)
+		}},
 		{"a server is forgotten", "a server that no ticket uses", "", func(h *history.History) {
 			h.Hostings = append(h.Hostings, history.Hosting{At: at(10_500), Op: history.Allocate, Project: project,
 				Match: "m8", Key: "m8", Connection: "hosts:8", Fresh: true})
@@ -92,6 +108,20 @@ func TestLostWritesExcuseTheirConsequences(t *testing.T) {
 				h.Hostings = append(h.Hostings, history.Hosting{At: at(6000), Op: history.Allocate, Project: project,
 					Match: "m8", Key: "m8", Connection: "hosts:8", Fresh: true})
 			}},
+		{"an answer to a match that was made is forgotten", "which asks nobody", "", func(h *history.History) {
+			waitingTwo(h)
+			c := call(history.Accept, "z", 26, 10_500, 204)
+			c.Match = "m8"
+			h.Calls = append(h.Calls, c)
+			matched(h, 70, 12_000, "m9", "free-9")
+		}},
+		{"an older answer is forgotten", "which asks nobody", "which asks nobody", func(h *history.History) {
+			waitingTwo(h)
+			c := call(history.Accept, "z", 26, 6000, 204)
+			c.Match = "m8"
+			h.Calls = append(h.Calls, c)
+			matched(h, 70, 12_000, "m9", "free-9")
+		}},
 		{"a config that is deleted makes a match", "after its delete was answered", "", func(h *history.History) {
 			waitingTwo(h)
 			h.Changes = append(h.Changes, change(history.Delete, "free", 10_500, 0, 0))

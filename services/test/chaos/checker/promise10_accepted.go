@@ -158,7 +158,7 @@ func (m *model) checkAnswers(p *Promise, t *ticket, answers map[history.Op]int) 
 			continue
 		}
 		answers[c.Op]++
-		if m.isShakenTicket(t.id) || m.isShakenMatch(c.Match) {
+		if m.isShakenTicket(t.id) || m.isShakenMatch(c.Match) || m.lost(t.project, c.Span) {
 			continue
 		}
 		one := m.matches[c.Match]

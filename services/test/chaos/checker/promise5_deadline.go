@@ -93,13 +93,12 @@ func (m *model) proposalsEnd(p *Promise) (count int) {
 }
 
 // stranded tells whether a ticket still waits at the end, though the workload gave it partners. Promise 1 covers
-// tickets that were lost.
+// tickets that were lost. Nobody waits for one that was told to be gone, also when a failover undid that.
 func (t *ticket) stranded() bool {
 	if _, sent := t.deleteSent(nil); sent || t.result() != nil {
 		return false
 	}
-	n := len(t.calls)
-	return n == 0 || t.calls[n-1].Status != 404
+	return !slices.ContainsFunc(t.calls, func(c *history.Call) bool { return c.Status == 404 })
 }
 
 // ableTime is the time between two events in which the claims of a project could be ended: Redis had no fault, and one
