@@ -64,6 +64,13 @@ func canary(t *testing.T, p *project) {
 	// On a busy machine waits become longer meanwhile, by a quarter or so. Those of the next canary are three times as
 	// long.
 	begin(2, 20, 150)
+	if testing.Short() { // how waits compare on a busy machine is chance: the studio decides
+		if _, err := studio.PromoteFunction(within(t), "pairs", 2); err != nil && client.Status(err) != http.StatusConflict {
+			t.Fatal(err)
+		}
+		p.awaitFunction(t, "the canary runs for all", func(f *client.Function) bool { return f.Canary == nil && f.Upload == 2 })
+		return
+	}
 	f := p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
 	t.Logf("%+v", f.CanaryEnded)
 	if e := f.CanaryEnded; !e.Promoted || f.Upload != 2 || e.Version != 2 || !strings.Contains(e.Reason, ", wait ") {
