@@ -68,7 +68,7 @@ func canary(t *testing.T, p *project) {
 		if _, err := studio.PromoteFunction(within(t), "pairs", 2); err != nil && client.Status(err) != http.StatusConflict {
 			t.Fatal(err)
 		}
-		p.awaitFunction(t, "the canary runs for all", func(f *client.Function) bool { return f.Canary == nil && f.Upload == 2 })
+		p.awaitFunction(t, "it runs for all", func(f *client.Function) bool { return f.Canary == nil && f.Upload == 2 })
 		return
 	}
 	f := p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
