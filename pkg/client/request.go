@@ -103,7 +103,7 @@ func (c *Client) do(ctx context.Context, r *request, into any) (http.Header, err
 // try sends r once.
 func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, error) {
 	most := stall
-	if r.body != nil && r.body.kind() != document(nil).kind() {
+	if _, is := r.body.(*upload); is {
 		most = uploadStall
 	}
 	ctx, moves, stop := whileMoving(ctx, most, errStalled)
