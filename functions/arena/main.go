@@ -35,7 +35,7 @@ type group struct {
 // open opens games for tickets that are close to each other.
 func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
 	var l line
-	sizes, ids := waiting.Sizes(r), waiting.IDsOf(r)
+	sizes, ids := waiting.Sizes(r), waiting.IDs(r)
 	l.tickets, l.value = waiting.Sorted(waiting.Unmatched(tickets, matched), rules.Values(r, sizes))
 	l.wait = matchfn.Gather(r.Wait(), l.tickets)
 	l.window = rules.Window.AfterEach(l.wait)
@@ -51,7 +51,7 @@ func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
 			i++
 			continue
 		}
-		propose(r, rules, &g, func(t uint32) string { return waiting.In(ids, t) })
+		propose(r, rules, &g, ids)
 		for _, t := range g.tickets {
 			matched[t] = true
 		}

@@ -70,10 +70,9 @@ func (m *matcher) once(r *matchfn.Run) error {
 	sizes := waiting.Sizes(r)
 	value := m.rules.Values(r, sizes)
 	l := newLine(&m.rules, tickets, value, r.Wait())
-	ids := waiting.IDsOf(r)
+	ids := waiting.IDs(r)
 	l.pair(func(score float64, a, b uint32) {
-		m.propose(r, score, a, b, value[a], value[b], waiting.Size(sizes, a)+waiting.Size(sizes, b),
-			func(t uint32) string { return waiting.In(ids, t) })
+		m.propose(r, score, a, b, value[a], value[b], waiting.Size(sizes, a)+waiting.Size(sizes, b), ids)
 		matched[a], matched[b] = true, true
 	})
 	waiting.Expire(r, m.rules.Timeout, tickets, matched)

@@ -19,7 +19,7 @@ import (
 // exceed their distance by. Fill marks its tickets as matched. Tickets and games must be ascending.
 func Fill(r *matchfn.Run, rules *waiting.Rules, tickets, games []uint32, matched []bool) {
 	FillFrom(r, rules, games, &column{r: r, rules: rules, tickets: tickets, matched: matched, sizes: waiting.Sizes(r),
-		roles: rules.RolesOf(r), ids: waiting.IDsOf(r)})
+		roles: rules.RolesOf(r), ids: waiting.IDs(r)})
 }
 
 // Source is where FillFrom finds tickets.
@@ -90,14 +90,14 @@ type column struct {
 	matched []bool
 	sizes   []uint32 // how many players each ticket has; nil if each has one
 	roles   []string // which roles they take; nil if that does not matter
-	ids     []string // of their players; nil if they are not read
+	ids     func(ticket uint32) string
 	line    *line    // nil until it is needed
 	queue   []uint32 // likewise
 }
 
 func (c *column) Players(ticket uint32) uint32 { return waiting.Size(c.sizes, ticket) }
 
-func (c *column) IDs(ticket uint32) string { return waiting.In(c.ids, ticket) }
+func (c *column) IDs(ticket uint32) string { return c.ids(ticket) }
 
 func (c *column) Forget(ticket uint32) { c.matched[ticket] = true }
 
@@ -112,7 +112,7 @@ func (c *column) Longest(seats *waiting.Seats) (chosen []uint32) {
 		c.queue = c.queue[1:]
 		switch size := c.Players(t); {
 		case c.matched[t] || !c.rules.Takes(size):
-		case !seats.Take(t, size, waiting.In(c.roles, t), c.IDs(t)):
+		case !seats.Take(t, size, waiting.In(c.roles, t), c.ids):
 			passed = append(passed, t)
 		default:
 			chosen = append(chosen, t)
@@ -137,7 +137,8 @@ type line struct {
 	values, windows []float64 // by place in the line
 	matched         []bool    // by ticket
 	sizes           []uint32  // likewise; nil if each has one player
-	roles, ids      []string  // likewise; nil if they do not matter
+	roles           []string  // likewise; nil if they do not matter
+	ids             func(ticket uint32) string
 	// low finds tickets whose windows reach down to a value, high those whose windows reach up to it. high has the
 	// opposite order and the opposite sign of values.
 	low, high tree
@@ -188,7 +189,7 @@ func (l *line) nearest(at float64, seats *waiting.Seats) (chosen []uint32, score
 		}
 		size := waiting.Size(l.sizes, ticket)
 		if !l.matched[ticket] {
-			if !seats.Take(ticket, size, waiting.In(l.roles, ticket), waiting.In(l.ids, ticket)) {
+			if !seats.Take(ticket, size, waiting.In(l.roles, ticket), l.ids) {
 				continue
 			}
 			chosen = append(chosen, ticket)

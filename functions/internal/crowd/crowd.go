@@ -240,7 +240,7 @@ func (c *Crowd) Nearest(at float64, seats *waiting.Seats) (chosen []uint32, scor
 			} else {
 				p, above = above[0], above[1:]
 			}
-			if !seats.Take(p.Number, p.Size, waiting.In(c.roles, p.Number), c.IDs(p.Number)) {
+			if !seats.Take(p.Number, p.Size, waiting.In(c.roles, p.Number), c.IDs) {
 				continue
 			}
 			chosen = append(chosen, p.Number)
@@ -306,7 +306,7 @@ func (c *Crowd) Longest(seats *waiting.Seats) (chosen []uint32) {
 	seats.Begin()
 	for _, number := range c.All() {
 		if size := c.tickets[number].Size; c.rules.Takes(size) &&
-			seats.Take(number, size, waiting.In(c.roles, number), c.IDs(number)) {
+			seats.Take(number, size, waiting.In(c.roles, number), c.IDs) {
 			chosen = append(chosen, number)
 		}
 		if seats.Left() == 0 {

@@ -72,7 +72,7 @@ func (r *Rules) RolesOf(run *matchfn.Run) []string {
 	return roles
 }
 
-// In returns what a list of RolesOf or IDsOf has of a ticket.
+// In returns what a list of RolesOf has of a ticket.
 func In(of []string, ticket uint32) string {
 	if of == nil {
 		return ""
@@ -87,6 +87,13 @@ const Inside = "inside"
 // maxInside is how long the property may be.
 const maxInside = 64 << 10
 
+// IDs returns a function that reads the ids of a ticket's players, one a line.
+func IDs(run *matchfn.Run) func(ticket uint32) string {
+	players := run.Players()
+	column := players.IDs()
+	return func(ticket uint32) string { return string(appendIDs(nil, players, column, ticket)) }
+}
+
 // IDsOf returns the ids of each ticket's players, one a line; nil if none is known.
 func IDsOf(run *matchfn.Run) []string {
 	players := run.Players()
@@ -94,16 +101,7 @@ func IDsOf(run *matchfn.Run) []string {
 	var all []byte
 	ends := make([]int, run.Tickets())
 	for ticket := range ends {
-		first, end := players.Of(uint32(ticket))
-		from := len(all)
-		for p := first; p < end; p++ {
-			if id, ok := column.Of(p); ok {
-				if len(all) > from {
-					all = append(all, '\n')
-				}
-				all = append(all, id...)
-			}
-		}
+		all = appendIDs(all, players, column, uint32(ticket))
 		ends[ticket] = len(all)
 	}
 	if len(all) == 0 {
@@ -114,6 +112,21 @@ func IDsOf(run *matchfn.Run) []string {
 		ids[ticket], from = text[from:end], end
 	}
 	return ids
+}
+
+// appendIDs appends the ids of a ticket's players, one a line.
+func appendIDs(all []byte, players matchfn.RunPlayers, column matchfn.Property, ticket uint32) []byte {
+	first, end := players.Of(ticket)
+	from := len(all)
+	for p := first; p < end; p++ {
+		if id, ok := column.Of(p); ok {
+			if len(all) > from {
+				all = append(all, '\n')
+			}
+			all = append(all, id...)
+		}
+	}
+	return all
 }
 
 // Seat says in a backfill ticket who is in its game: those who were, and the players of some tickets. Where they are
@@ -205,11 +218,12 @@ func (s *Seats) Begin() {
 
 // has returns whether one of some players is in the game.
 func (s *Seats) has(ids string) bool {
-	if s.inside != nil && ids != "" {
-		for id := range strings.SplitSeq(ids, "\n") {
-			if s.inside[id] {
-				return true
-			}
+	if ids == "" {
+		return false
+	}
+	for id := range strings.SplitSeq(ids, "\n") {
+		if s.inside[id] {
+			return true
 		}
 	}
 	return false
@@ -219,9 +233,10 @@ func (s *Seats) has(ids string) bool {
 func (s *Seats) Left() int { return s.left }
 
 // Take takes places for the players of a ticket, and returns whether there are any for all of them, of whom none is in
-// the game. roles are those of RolesOf, ids those of IDsOf.
-func (s *Seats) Take(ticket, size uint32, roles, ids string) bool {
-	if int(size) > s.left || len(s.barred) > 0 && slices.Contains(s.barred, ticket) || s.has(ids) {
+// the game. roles are those of RolesOf. ids reads the ids of a ticket's players, where it matters who is in the game.
+func (s *Seats) Take(ticket, size uint32, roles string, ids func(ticket uint32) string) bool {
+	if int(size) > s.left || len(s.barred) > 0 && slices.Contains(s.barred, ticket) ||
+		s.inside != nil && s.has(ids(ticket)) {
 		return false
 	}
 	if s.free != nil {
