@@ -58,22 +58,22 @@ func TestOldInstanceIsInTheStatusUntilItsRunEnds(t *testing.T) {
 	last := w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 60_000,
 		Settings: []byte(`{"do":"hang"}`)})
 	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); { // the only one has begun
-		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))
+		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 2000}))
 	}
 	w.put(project, "f", w.duel)
 	if a := w.invoke("f", "pair"); !strings.Contains(a.error, `"do"`) {
 		t.Fatalf("the new version says %v", a)
 	}
 	w.waitUntil("both", func(all []*pb.InstanceStatus) bool {
+		if len(last) > 0 {
+			t.Fatalf("the run is over: %v", <-last)
+		}
 		there := map[int64]bool{}
 		for _, i := range all {
 			there[i.GetGeneration()] = i.GetState() == "Running"
 		}
 		return there[1] && there[2]
 	})
-	if len(last) > 0 {
-		t.Fatalf("the run is over: %v", <-last)
-	}
 }
 
 func TestVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {

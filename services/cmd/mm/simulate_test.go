@@ -112,6 +112,9 @@ func fiveOfReadme(t *testing.T) []byte {
 // The quick start's five against five is tried with players who have what its rules need. Without, it is said what they
 // lack.
 func TestFiveAgainstFiveIsTried(t *testing.T) {
+	if testing.Short() { // the scenario "five" of end to end plays it
+		t.Skip("make check runs it")
+	}
 	t.Parallel()
 	s, dir := newSandboxShell(t), t.TempDir()
 	config := filepath.Join(dir, "five.json")
