@@ -134,6 +134,7 @@ func startingModule(code string, version byte) []byte {
 		section(10, body(code), body("\x41"+string(version)), body("\x41\x08"), body("\x42\x00")))
 }
 
+// Promise 9.
 func TestFailedRunDoesNotAffectOthers(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "bad", w.guest)

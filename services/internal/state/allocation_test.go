@@ -51,6 +51,7 @@ func wantDeallocations(t *testing.T, s *state.Store, now time.Time, want ...stri
 	}
 }
 
+// Promise 7.
 func TestMatchHasOneLeaseHolder(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -140,6 +141,7 @@ func TestLeaseNamesThePlayers(t *testing.T) {
 }
 
 // A match ends and no ticket uses its server. The server is deallocated, and tried again until it succeeds.
+// Promise 7.
 func TestUnusedServerIsDeallocated(t *testing.T) {
 	results := map[string]*pb.Assignment{"a": {}, "b": {}}
 	leave := func(t *testing.T, s *state.Store) {
@@ -249,6 +251,7 @@ func TestUnusedServerIsDeallocated(t *testing.T) {
 
 // The holder of an overdue match may still be asking for its server. The server is deallocated twice, since a call of
 // the holder may be under way.
+// Promise 7.
 func TestServerOfALostHolderIsDeallocatedTwice(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -315,6 +318,7 @@ func TestDeallocationIsGivenUp(t *testing.T) {
 }
 
 // A call whose answer was lost may reach the hosting system after the match's server was deallocated.
+// Promise 7.
 func TestServerOfALostCallIsDeallocatedTwice(t *testing.T) {
 	results := map[string]*pb.Assignment{"a": {}}
 	for name, end := range map[string]func(t *testing.T, s *state.Store, m *pb.Match, lost bool){

@@ -26,12 +26,11 @@ var pages = map[string]page{
 		alone:  true,
 		before: built,
 		serve:  map[string]string{"make dev": "bin/mm function list"},
-		// Two pairs, one who plays a party, and eight who play with another one.
-		games: []int{2, 2, 1, 8},
+		games:  []int{2},
 	},
 	"docs/tutorial.md": {
-		before: `sed 's/"pools":/"queue": "quick", "pools":/' ranked.json > quick.json; bin/mm config put quick quick.json` + "\n",
-		games:  []int{3},
+		// A pair, one who plays a party, eight who play with another one, and a game that is refilled.
+		games:  []int{2, 1, 8, 3},
 		prints: []string{`"assignment":{"connection":"127.0.0.1:`, "db0:keys="},
 	},
 	"docs/api.md": {
