@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -215,6 +216,11 @@ func TestInventedRegionsTakeNoServers(t *testing.T) {
 	w.create(1500) // more than the targets that are remembered
 	w.until("invented regions wait", func() bool { return w.log.says("hosting has given no server yet for") })
 	serve("meanwhile")
+	for line := range strings.Lines(w.log.all()) {
+		if strings.Contains(line, "works again") && strings.Contains(line, "claiming matches for") {
+			t.Errorf("it is refused all the time, and the log says: %s", line)
+		}
+	}
 	if n := fleet.strange.Load(); n == 0 || n > 16*100 {
 		t.Errorf("hosting was asked %d times for servers in invented regions", n)
 	}
