@@ -159,7 +159,7 @@ func TestNobodyJoinsHisGameAgain(t *testing.T) {
 	for name, roster := range map[string][]fake.RosterPlayer{
 		"the property says it": nil, "the server says it": {in("zoe", "Red", "", 0), in("amy", "Red", "", 0)},
 		"he came after the server said who is there": {in("amy", "Red", "", 0)},
-		"the property is gone": nil,
+		"the property is gone":                       nil,
 	} {
 		gone := name == "the property is gone"
 		properties := map[string][]byte{"region": []byte(`"eu"`), players: search.AppendSeats(nil, seats)}
