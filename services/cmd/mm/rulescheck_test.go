@@ -48,6 +48,8 @@ func TestRulesCheck(t *testing.T) {
 		shell.run("rules", "check", write(text)).expect(1, "", want)
 	}
 
+	shell.run("rules", "check", write(`{"teams": [`+strings.Repeat(`{"name": "a", "size": 1},`, 40_000))).expect(1, "",
+		"the file has more than 524290 bytes")
 	exact := writeRules(t, `{"name": "near", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 5}`)
 	shell.run("rules", "check", exact, "--language", "flexmatch").expect(0, `"skill" of any two players`,
 		`rules[0] "near": exact`)

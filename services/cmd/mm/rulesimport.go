@@ -101,7 +101,11 @@ func (c rulesFile) read(s *session) ([]byte, error) {
 		defer file.Close()
 		in = file
 	}
-	text, err := io.ReadAll(io.LimitReader(in, 2*lenient.MaxBytes+4))
+	const most = 2*lenient.MaxBytes + 2 // with the byte order mark
+	text, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("the file has more than %d bytes", most)
+	}
 	if err == nil {
 		text, err = document.Text(text)
 	}
