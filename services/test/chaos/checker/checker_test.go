@@ -117,6 +117,16 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 			h.Calls = append(h.Calls, call(history.Create, "z", 26, 100, 201), call(history.Get, "z", 26, 900, 200))
 			insert(h, 2, history.Event{Kind: history.Created, Tickets: []string{"z"}})
 		}},
+		{"a ticket that waits was told to be gone before", 5, "was never matched", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Create, "z", 26, 100, 201), call(history.Get, "z", 26, 800, 404),
+				call(history.Get, "z", 26, 900, 200))
+			insert(h, 2, history.Event{Kind: history.Created, Tickets: []string{"z"}})
+		}},
+		{"a ticket that waits was deleted before", 5, "was never matched", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Create, "z", 26, 100, 201), call(history.Delete, "z", 26, 800, 200),
+				call(history.Get, "z", 26, 900, 200))
+			insert(h, 2, history.Event{Kind: history.Created, Tickets: []string{"z"}})
+		}},
 		{"a claimed ticket stays claimed", 5, "is still claimed", func(h *history.History) {
 			h.Events = slices.DeleteFunc(h.Events, func(e history.Event) bool { return e.Position == 12 })
 		}},
