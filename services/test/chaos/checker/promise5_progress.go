@@ -270,7 +270,8 @@ func (r *progress) mayBeAway(name string, millis int64, put, deletion history.Op
 	unsure := false
 	for i := range r.h.Changes {
 		c := &r.h.Changes[i]
-		if c.Project != r.project || c.Name != name || c.Op != put && c.Op != deletion || c.From.Millis()-cycleTime.Milliseconds() > millis {
+		if c.Project != r.project || c.Name != name || c.Op != put && c.Op != deletion ||
+			c.From.Millis()-cycleTime.Milliseconds() > millis {
 			continue
 		}
 		if c.To.Millis()+cycleTime.Milliseconds() > millis {
