@@ -20,7 +20,7 @@ type MatchLease struct {
 	// Hold is for how long no other holder asks for the match's server.
 	Hold time.Duration
 	// The search for a server ends after Search. The tickets wait again after Claim if the match has no result by then.
-	// Later leases of the match have what is left of these times of its first lease.
+	// Later leases of the match have what those before it left of these times; while nobody has the lease, they stand.
 	Search, Claim time.Duration
 }
 
