@@ -39,7 +39,7 @@ func TestCommandsFlagsAndNamesAreCompleted(t *testing.T) {
 		}
 	}
 	service := newService(t)
-	service.configs["ranked"], service.functions["duel"] = "{}", "hash"
+	service.configs["ranked"], service.functions["duel"] = duelConfig, someHash
 	at := " --url " + service.url + " --data " + shell.data + " "
 	for line, want := range map[string][]string{
 		"mm config get" + at + "r":      {"ranked"},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -58,12 +57,17 @@ func (c *functionCanary) request() (*client.CanaryRequest, error) {
 		Version: c.Version, Configs: c.Config, Queues: c.Queue, BlockSeconds: int64(c.Blocks / time.Second), Steps: c.Steps,
 		LeastMatches: c.Least, DeadlineSeconds: int64(c.Deadline / time.Second),
 	}
+	begins := len(c.Config)+len(c.Queue)+len(c.Steps)+len(c.More)+len(c.Less) > 0 || c.Blocks != 0 || c.Least != 0 ||
+		c.Deadline != 0 || c.Tolerance != nil
+	if c.Version == 0 && begins {
+		return nil, usageError("<version> is required with flags: without it, the canary ends")
+	}
 	if c.Blocks%time.Second != 0 || c.Deadline%time.Second != 0 {
-		return nil, errors.New("--blocks and --deadline: must be whole seconds")
+		return nil, usageError("--blocks and --deadline: must be whole seconds")
 	}
 	switch {
 	case c.Tolerance != nil && *c.Tolerance < 1:
-		return nil, errors.New("--tolerance: must be from 1 to 1000")
+		return nil, usageError("--tolerance: must be from 1 to 1000")
 	case c.Tolerance != nil:
 		r.TolerancePercent = *c.Tolerance
 	}
@@ -73,7 +77,7 @@ func (c *functionCanary) request() (*client.CanaryRequest, error) {
 				r.Measures = map[string]string{}
 			}
 			if r.Measures[name] != "" {
-				return nil, fmt.Errorf("--more and --less: %q is given twice", name)
+				return nil, usageError(fmt.Sprintf("--more and --less: %q is given twice", name))
 			}
 			r.Measures[name] = better
 		}

@@ -36,6 +36,9 @@ func (c functionNew) Run(s *session) error {
 			"use 1 to 64 letters, digits, '.', '_' and '-', with a letter or digit first and last", c.Name))
 	}
 	dir := c.Dir
+	if oneLine(dir) != dir {
+		return usageError("--dir: only printable characters are allowed")
+	}
 	if dir == "" {
 		dir = name
 	}

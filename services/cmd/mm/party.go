@@ -61,6 +61,15 @@ func (p partyPlayer) mine(ctx context.Context, s *session, api *client.Client) (
 		`make one with "mm party create", or join one with "mm party join CODE"`)
 }
 
+// showNoParty says that there is no party to leave or to end.
+func (p partyPlayer) showNoParty(s *session) error {
+	player, err := p.self(s)
+	if err != nil {
+		return err
+	}
+	return s.showNothingDeleted("party of player", player)
+}
+
 // advise adds what to do to a refusal with a status.
 func (s *session) advise(err error, status int, advice string) error {
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == status {
@@ -282,7 +291,10 @@ func (c partyLeave) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.mine(ctx, s, api)
+	p, err := api.MyParty(ctx, c.Player)
+	if client.Status(err) == http.StatusNotFound {
+		return c.showNoParty(s)
+	}
 	if err != nil {
 		return err
 	}
@@ -351,7 +363,10 @@ func (c partyDisband) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.mine(ctx, s, api)
+	p, err := api.MyParty(ctx, c.Player)
+	if client.Status(err) == http.StatusNotFound {
+		return c.showNoParty(s)
+	}
 	if err != nil {
 		return err
 	}

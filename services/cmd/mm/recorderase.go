@@ -26,9 +26,6 @@ Example: mm record erase day.mmrec ada --players day.players`
 
 // Run erases the player from both files. The list is last: with it the command can be repeated.
 func (c recordErase) Run(s *session) error {
-	if c.ID == "" {
-		return errEmptyPlayer
-	}
 	id, numbers, err := c.numbers()
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Players, err)

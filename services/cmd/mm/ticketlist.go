@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,7 +75,7 @@ func (r *attributeRange) UnmarshalText(text []byte) error {
 			continue
 		}
 		n, err := strconv.ParseFloat(end.text, 64)
-		if err != nil {
+		if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
 			return fmt.Errorf("%q is not NAME=MIN..MAX", text)
 		}
 		*end.to = &n
