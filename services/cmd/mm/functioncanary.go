@@ -11,9 +11,9 @@ import (
 
 type functionCanary struct {
 	Name      string        `arg:"" completion-predictor:"function" help:"The function's name."`
-	Version   int64         `arg:"" optional:"" help:"The upload that is to be the canary, see \"mm function versions\"; without it, the canary ends."`
-	Config    []string      `sep:"none" help:"A config that gets it at first; may be given several times."`
-	Queue     []string      `sep:"none" help:"A queue that gets it at first; may be given several times."`
+	Version   int64         `arg:"" optional:"" completion-predictor:"version" help:"The upload that is to be the canary, see \"mm function versions\"; without it, the canary ends."`
+	Config    []string      `sep:"none" completion-predictor:"config" help:"A config that gets it at first; may be given several times."`
+	Queue     []string      `sep:"none" completion-predictor:"queue" help:"A queue that gets it at first; may be given several times."`
 	Blocks    time.Duration `help:"How long the blocks of time are that get it, such as 10m."`
 	Steps     []int         `help:"The parts to which it grows, in percent. Default: 50,100, and 10,25,50,100 for blocks."`
 	Least     int64         `help:"How many matches of it each step needs; default: 200."`

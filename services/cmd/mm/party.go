@@ -29,7 +29,7 @@ type partyCommands struct {
 
 // partyPlayer is the player who acts.
 type partyPlayer struct {
-	Player string `help:"The player's identifier. Required, unless --token is a player's."`
+	Player string `completion-predictor:"player" help:"The player's identifier. Required, unless --token is a player's."`
 }
 
 func (p partyPlayer) connect(s *session) (*client.Client, error) {
@@ -248,7 +248,7 @@ func (c partyUpdate) Run(ctx context.Context, s *session) error {
 type partyStart struct {
 	partyPlayer
 	fieldFlags
-	Queue []string `sep:"none" placeholder:"NAME" help:"Queue to search in. May be repeated; default: outside of queues."`
+	Queue []string `sep:"none" placeholder:"NAME" completion-predictor:"queue" help:"Queue to search in. May be repeated; default: outside of queues."`
 }
 
 func (partyStart) Help() string {
@@ -309,7 +309,7 @@ func (c partyLeave) Run(ctx context.Context, s *session) error {
 }
 
 type partyKick struct {
-	Member string `arg:"" help:"The member to remove."`
+	Member string `arg:"" completion-predictor:"member" help:"The member to remove."`
 	partyPlayer
 }
 
@@ -329,7 +329,7 @@ func (c partyKick) Run(ctx context.Context, s *session) error {
 }
 
 type partyLead struct {
-	Member string `arg:"" help:"The member who is to lead."`
+	Member string `arg:"" completion-predictor:"member" help:"The member who is to lead."`
 	partyPlayer
 }
 

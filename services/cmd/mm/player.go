@@ -13,7 +13,7 @@ type playerCommands struct {
 }
 
 type playerExport struct {
-	ID string `arg:"" help:"The player's identifier."`
+	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
 }
 
 func (playerExport) Help() string {
@@ -35,7 +35,7 @@ func (c playerExport) Run(ctx context.Context, s *session, api developerAPI) err
 }
 
 type playerErase struct {
-	ID  string `arg:"" help:"The player's identifier."`
+	ID  string `arg:"" completion-predictor:"player" help:"The player's identifier."`
 	Yes bool   `help:"Remove it. Without it the command says what the service stores."`
 }
 

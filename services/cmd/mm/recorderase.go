@@ -11,9 +11,9 @@ import (
 )
 
 type recordErase struct {
-	File    string `arg:"" help:"The recording."`
+	File    string `arg:"" completion-predictor:"file" help:"The recording."`
 	ID      string `arg:"" help:"The player's identifier."`
-	Players string `required:"" placeholder:"FILE" help:"The list of who the players are, as mm record --players wrote it."`
+	Players string `required:"" placeholder:"FILE" completion-predictor:"file" help:"The list of who the players are, as mm record --players wrote it."`
 }
 
 func (recordErase) Help() string {

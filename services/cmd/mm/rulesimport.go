@@ -91,7 +91,7 @@ const errNoPools = usageError("--pool: only files of unity have pools")
 
 // rulesFile is a file with rules.
 type rulesFile struct {
-	File string `arg:"" help:"The file, - for standard input."`
+	File string `arg:"" completion-predictor:"file" help:"The file, - for standard input."`
 	Pool string `help:"The pool of Unity's queue; without it, the default pool."`
 }
 
