@@ -133,6 +133,8 @@ func TestRefusalsNameWhatTheCommandLineHas(t *testing.T) {
 		{"config list --url nonsense", "", "mm: URL \"nonsense\" must begin", 2},
 		{"ticket create --player \x1b[31m", "", "mm: --player: up to 256 bytes of printable UTF-8", 2},
 		{"token player \x1b[31m", "", "mm: <player>: up to 256 bytes of printable UTF-8", 2},
+		{"token developer --role boss", "", "--role must be one of", 2},
+		{"token service --scope all", "", "--scope must be one of", 2},
 		{"ticket list --attribute a=NaN..1", "", "is not NAME=MIN..MAX", 2},
 		{"ticket list --attribute a=1..inf", "", "is not NAME=MIN..MAX", 2},
 		{"config put a missing.json", "", "mm: open missing.json: ", 2},
