@@ -53,7 +53,7 @@ func settingsReference(t *testing.T) string {
 			rows += fmt.Sprintf("| `--%s` | %s | %s |\n", f.Name, f.Default, firstPart(f.Help, ". ", "; ", ": ", ", or "))
 		}
 		if rows != "" {
-			fmt.Fprintf(&b, "\n### %s\n\n| setting | default | |\n| --- | --- | --- |\n%s", strings.TrimSuffix(g.Title, ":"), rows)
+			b.WriteString("\n### " + strings.TrimSuffix(g.Title, ":") + "\n\n| setting | default | |\n| --- | --- | --- |\n" + rows)
 		}
 	}
 	return b.String()
