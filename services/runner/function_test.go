@@ -31,7 +31,7 @@ func TestUpdateDoesNotInterruptService(t *testing.T) {
 			default:
 			}
 			// The guest accepts every setting; duel refuses the setting "do" with an error of its own. Both are answers.
-			if a := w.invoke("f", "pair"); a.error != "" && !strings.Contains(a.error, `"do"`) {
+			if a := w.invoke("f", "pair"); a.error != "" && !strings.Contains(a.error, itsOwnError) {
 				t.Errorf("run %d: %s", n, a.error)
 			}
 		}
@@ -42,7 +42,7 @@ func TestUpdateDoesNotInterruptService(t *testing.T) {
 	if n := <-done; n == 0 {
 		t.Error("no run was made meanwhile")
 	}
-	if a := w.invoke("f", "pair"); !strings.Contains(a.error, `"do"`) {
+	if a := w.invoke("f", "pair"); !strings.Contains(a.error, itsOwnError) {
 		t.Errorf("the old version still answers: %v", a)
 	}
 }
@@ -58,22 +58,22 @@ func TestOldInstanceIsInTheStatusUntilItsRunEnds(t *testing.T) {
 	last := w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 60_000,
 		Settings: []byte(`{"do":"hang"}`)})
 	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); { // the only one has begun
-		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))
+		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 2000}))
 	}
 	w.put(project, "f", w.duel)
-	if a := w.invoke("f", "pair"); !strings.Contains(a.error, `"do"`) {
+	if a := w.invoke("f", "pair"); !strings.Contains(a.error, itsOwnError) {
 		t.Fatalf("the new version says %v", a)
 	}
 	w.waitUntil("both", func(all []*pb.InstanceStatus) bool {
+		if len(last) > 0 {
+			t.Fatalf("the run is over: %v", <-last)
+		}
 		there := map[int64]bool{}
 		for _, i := range all {
 			there[i.GetGeneration()] = i.GetState() == "Running"
 		}
 		return there[1] && there[2]
 	})
-	if len(last) > 0 {
-		t.Fatalf("the run is over: %v", <-last)
-	}
 }
 
 func TestVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
@@ -146,7 +146,7 @@ func TestFailedRunDoesNotAffectOthers(t *testing.T) {
 	w.ticket(2, nil)
 
 	before := w.invokeOK("bad", "pair", 1).stats.GetInstance()
-	if a := w.invoke("bad", "fail"); a.error != "as told" || a.stats.GetInstance() != before {
+	if a := w.invoke("bad", "fail"); a.error != itsOwnError || a.stats.GetInstance() != before {
 		t.Errorf("an error that the function returned: %v", a)
 	}
 	if a := w.invoke("bad", "panic"); !strings.Contains(a.error, "trap") || a.stats.GetInstance() != before {

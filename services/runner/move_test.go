@@ -175,7 +175,7 @@ func TestStoppingRunnerFinishesItsRuns(t *testing.T) {
 	hung := w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 8000,
 		Settings: []byte(`{"do":"hang"}`)})
 	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); {
-		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 200}))
+		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 2000}))
 	}
 	stop()
 	if a := w.awaitAnswer(hung); !strings.Contains(a.error, "deadline: ") {

@@ -175,7 +175,7 @@ func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error)
 func (f *function) finish(ctx context.Context, answer bus.SendPart, last *pb.RunPart) {
 	last.Last = true
 	if last.GetError() != "" {
-		f.env.Log.DebugContext(ctx, "a run failed", "project", f.project, "function", f.function, "error", last.GetError())
+		f.env.Log.DebugContext(ctx, "a run failed", "project", f.project, "function", f.function)
 	}
 	if err := answer(last); err != nil {
 		f.env.Log.WarnContext(ctx, "the answer of a run is lost",

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,9 +11,9 @@ import (
 
 type functionCanary struct {
 	Name      string        `arg:"" completion-predictor:"function" help:"The function's name."`
-	Version   int64         `arg:"" optional:"" help:"The upload that is to be the canary, see \"mm function versions\"; without it, the canary ends."`
-	Config    []string      `sep:"none" help:"A config that gets it at first; may be given several times."`
-	Queue     []string      `sep:"none" help:"A queue that gets it at first; may be given several times."`
+	Version   int64         `arg:"" optional:"" completion-predictor:"version" help:"The upload that is to be the canary, see \"mm function versions\"; without it, the canary ends."`
+	Config    []string      `sep:"none" completion-predictor:"config" help:"A config that gets it at first; may be given several times."`
+	Queue     []string      `sep:"none" completion-predictor:"queue" help:"A queue that gets it at first; may be given several times."`
 	Blocks    time.Duration `help:"How long the blocks of time are that get it, such as 10m."`
 	Steps     []int         `help:"The parts to which it grows, in percent. Default: 50,100, and 10,25,50,100 for blocks."`
 	Least     int64         `help:"How many matches of it each step needs; default: 200."`
@@ -58,12 +57,17 @@ func (c *functionCanary) request() (*client.CanaryRequest, error) {
 		Version: c.Version, Configs: c.Config, Queues: c.Queue, BlockSeconds: int64(c.Blocks / time.Second), Steps: c.Steps,
 		LeastMatches: c.Least, DeadlineSeconds: int64(c.Deadline / time.Second),
 	}
+	begins := len(c.Config)+len(c.Queue)+len(c.Steps)+len(c.More)+len(c.Less) > 0 || c.Blocks != 0 || c.Least != 0 ||
+		c.Deadline != 0 || c.Tolerance != nil
+	if c.Version == 0 && begins {
+		return nil, usageError("<version> is required with flags: without it, the canary ends")
+	}
 	if c.Blocks%time.Second != 0 || c.Deadline%time.Second != 0 {
-		return nil, errors.New("--blocks and --deadline: must be whole seconds")
+		return nil, usageError("--blocks and --deadline: must be whole seconds")
 	}
 	switch {
 	case c.Tolerance != nil && *c.Tolerance < 1:
-		return nil, errors.New("--tolerance: must be from 1 to 1000")
+		return nil, usageError("--tolerance: must be from 1 to 1000")
 	case c.Tolerance != nil:
 		r.TolerancePercent = *c.Tolerance
 	}
@@ -73,7 +77,7 @@ func (c *functionCanary) request() (*client.CanaryRequest, error) {
 				r.Measures = map[string]string{}
 			}
 			if r.Measures[name] != "" {
-				return nil, fmt.Errorf("--more and --less: %q is given twice", name)
+				return nil, usageError(fmt.Sprintf("--more and --less: %q is given twice", name))
 			}
 			r.Measures[name] = better
 		}

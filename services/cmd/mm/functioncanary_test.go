@@ -62,9 +62,9 @@ func TestFunctionCanaryCommands(t *testing.T) {
 		t.Errorf("asked %q", *asked)
 	}
 	shell.run("function", "canary", "duel", "4", "--blocks", "10m", "--tolerance", "0", "--url", url, "--data",
-		shell.data).expect(1, "", "--tolerance: must be from 1 to 1000")
+		shell.data).expect(2, "", "--tolerance: must be from 1 to 1000")
 	shell.run("function", "canary", "duel", "4", "--blocks", "1500ms", "--url", url, "--data", shell.data).
-		expect(1, "", "must be whole seconds")
+		expect(2, "", "must be whole seconds")
 	shell.run("function", "canary", "duel", "4", "--blocks", "10m", "--more", "a", "--less", "a", "--url", url, "--data",
-		shell.data).expect(1, "", "given twice")
+		shell.data).expect(2, "", "given twice")
 }

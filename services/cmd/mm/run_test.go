@@ -124,7 +124,7 @@ func TestFlagsCanComeFromTheEnvironment(t *testing.T) {
 	t.Setenv("MM_OUTPUT", "json")
 	shell.run("function", "list").expect(0, "[]", "has no functions")
 	t.Setenv("MM_PROJECT", "another")
-	shell.run("function", "list").expect(1, "", "404")
+	shell.run("function", "list").expect(1, "", "403")
 }
 
 func TestCommandsWithoutAKeySayHowToGetOne(t *testing.T) {

@@ -76,7 +76,7 @@ func (c *claim) UnmarshalText(text []byte) error {
 type playerToken struct {
 	lifetime
 	claimFlags
-	Player string `arg:"" help:"The player's identifier."`
+	Player string `arg:"" completion-predictor:"player" help:"The player's identifier."`
 }
 
 func (playerToken) Help() string {

@@ -76,7 +76,7 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 				t.Errorf("%s renews: %v, %v, want %v", holder, got, err, want)
 			}
 		}
-		// The next holder has what is left of the first one's time.
+		// The next holder has what those before it left of the time, which stands while nobody has the lease.
 		active := func(left time.Duration) state.Allocation {
 			return state.Allocation{Status: state.MatchActive, Search: left, Players: owners}
 		}
@@ -92,15 +92,20 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 		begin("two", 22*time.Second, active(37*time.Second))
 		must(t, s.ReleaseMatchLease(t.Context(), project, "m", "one")) // not the holder any more
 		begin("one", 23*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 9 * time.Second})
-		must(t, s.ReleaseMatchLease(t.Context(), project, "m", "two"))
-		begin("one", 24*time.Second, active(35*time.Second))
-		// The claim's deadline is also the one of the first lease.
-		if released, _, err := s.At(epoch0.Add(time.Minute)).ReleaseOverdueMatches(t.Context(), project, 10); err != nil ||
-			len(released) != 1 {
-			t.Error(released, err)
+		must(t, s.At(epoch0.Add(23*time.Second)).ReleaseMatchLease(t.Context(), project, "m", "two"))
+		begin("one", 24*time.Second, active(36*time.Second))
+		begin("two", 50*time.Second, active(26*time.Second)) // that of one expired at 34
+		for _, c := range []struct {
+			after time.Duration
+			want  int
+		}{{76 * time.Second, 0}, {77 * time.Second, 1}} {
+			if released, _, err := s.At(epoch0.Add(c.after)).ReleaseOverdueMatches(t.Context(), project, 10); err != nil ||
+				len(released) != c.want {
+				t.Error(c.after, released, err)
+			}
 		}
-		renew("one", 65*time.Second, false)
-		begin("two", 70*time.Second, state.Allocation{Status: state.MatchReleased})
+		renew("two", 78*time.Second, false)
+		begin("one", 79*time.Second, state.Allocation{Status: state.MatchReleased})
 	})
 }
 
