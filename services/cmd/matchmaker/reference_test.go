@@ -14,8 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"matchmaker.dev/services/internal/catalog"
 )
 
 // TestReferenceIsGenerated: docs/reference.md has every setting and metric as the code describes it. With -update it is
@@ -43,30 +41,19 @@ func TestReferenceIsGenerated(t *testing.T) {
 func settingsReference(t *testing.T) string {
 	t.Helper()
 	_, all := nodes(t)
-	users := map[string][]string{}
-	for _, service := range catalog.Names() {
-		for _, f := range all[service].Flags {
-			users[f.Name] = append(users[f.Name], service)
-		}
-	}
 	var b strings.Builder
 	b.WriteString("## Settings\n\n" +
-		"The flags of `matchmaker all`. `matchmaker SERVICE --help` has the whole text. Each is also a variable,\n" +
-		"`MATCHMAKER_` and the name in capitals with `_`, and a line of the file of `--config`.\n")
+		"The flags of `matchmaker all`. `matchmaker SERVICE --help` has those of a service and the whole text.\n")
 	for _, g := range groups {
 		rows := ""
 		for _, f := range all["all"].Flags {
-			if f.Group == nil || f.Group.Key != g.Key || users[f.Name] == nil {
+			if f.Group == nil || f.Group.Key != g.Key {
 				continue
 			}
-			services := strings.Join(users[f.Name], ", ")
-			if len(users[f.Name]) == len(catalog.Names()) {
-				services = "all"
-			}
-			rows += fmt.Sprintf("| `--%s` | %s | %s | %s |\n", f.Name, f.Default, firstSentence(f.Help), services)
+			rows += fmt.Sprintf("| `--%s` | %s | %s |\n", f.Name, f.Default, firstPart(f.Help, ". ", "; ", ": ", ", or "))
 		}
 		if rows != "" {
-			fmt.Fprintf(&b, "\n### %s\n\n| setting | default | | services |\n| --- | --- | --- | --- |\n%s", strings.TrimSuffix(g.Title, ":"), rows)
+			b.WriteString("\n### " + strings.TrimSuffix(g.Title, ":") + "\n\n| setting | default | |\n| --- | --- | --- |\n" + rows)
 		}
 	}
 	return b.String()
@@ -103,7 +90,7 @@ func metricsReference(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("## Metrics\n\nNames are those of Prometheus.\n\n| metric | |\n| --- | --- |\n")
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", name, firstSentence(found[name]))
+		fmt.Fprintf(&b, "| `%s` | %s |\n", name, firstPart(found[name], ". ", "; "))
 	}
 	return b.String()
 }
@@ -144,9 +131,13 @@ func text(e ast.Expr) string {
 	return ""
 }
 
-// firstSentence returns the first sentence of a text, or the part before a semicolon, for the cell of a table.
-func firstSentence(s string) string {
-	s, _, _ = strings.Cut(strings.ReplaceAll(s, "|", `\|`), ". ")
-	s, _, _ = strings.Cut(s, "; ")
+var inBrackets = regexp.MustCompile(` \([^()]*\)`)
+
+// firstPart returns a text up to the first of the ends, without what is in brackets, for the cell of a table.
+func firstPart(s string, ends ...string) string {
+	s = inBrackets.ReplaceAllString(strings.ReplaceAll(s, "|", `\|`), "")
+	for _, end := range ends {
+		s, _, _ = strings.Cut(s, end)
+	}
 	return strings.TrimSuffix(s, ".")
 }
