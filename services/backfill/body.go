@@ -105,7 +105,7 @@ func bodyOf(b *pb.Backfill) body {
 	out.Players = fields.RosterOf(b.GetRoster())
 	out.Attributes = fields.Attributes(b.GetAttributeNames(), b.GetAttributeValues())
 	out.Properties = maps.Clone(b.GetProperties())
-	maps.DeleteFunc(out.Properties, func(name string, _ []byte) bool { return strings.HasPrefix(name, state.Note) })
+	maps.DeleteFunc(out.Properties, func(name string, _ []byte) bool { return strings.HasPrefix(name, fields.Note) })
 	return out
 }
 

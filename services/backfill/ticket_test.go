@@ -387,7 +387,7 @@ func TestQueueOfABackfillTicket(t *testing.T) {
 // server says who is in the game.
 func TestNotesOfFunctionsStay(t *testing.T) {
 	m := start(t)
-	large := strings.Repeat("A", 60_000) // with a note there would be more than a function may leave
+	most := strings.Repeat("A", 21_824) // 16,368 bytes: beside others there would be too many
 	id := m.create(t, base, `{"properties":{"map":"AQ==","matchfn:inside":"em9l"}}`)
 	for _, step := range []struct {
 		put, properties string
@@ -400,8 +400,10 @@ func TestNotesOfFunctionsStay(t *testing.T) {
 		{`{"properties":{"matchfn":"AQ=="}}`, `{"matchfn":"AQ=="}`,
 			map[string][]byte{"matchfn": {1}, "matchfn:inside": []byte("zoe"), "matchfn:b": {3}}},
 		{`{"players":[]}`, `{}`, nil},
-		{`{"properties":{"matchfn:inside":"` + large + `"}}`, `{}`, map[string][]byte{"matchfn:inside": make([]byte, 45_000)}},
-		{`{"properties":{"b":"` + large + `"}}`, `{"b":"` + large + `"}`, map[string][]byte{"b": make([]byte, 45_000)}},
+		{`{"properties":{"matchfn:inside":"` + most + `"}}`, `{}`, map[string][]byte{"matchfn:inside": make([]byte, 16_368)}},
+		{`{"properties":{"b":"` + most + `"}}`, `{"b":"` + most + `"}`,
+			map[string][]byte{"b": make([]byte, 16_368), "matchfn:inside": make([]byte, 16_368)}},
+		{`{"properties":{"matchfn:b":"` + most + `"}}`, `{}`, map[string][]byte{"matchfn:b": make([]byte, 16_368)}},
 	} {
 		replies := []reply{m.post(t, base+"/"+id+"/approvals", "")}
 		if step.put != "" {

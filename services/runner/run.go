@@ -161,7 +161,7 @@ func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error)
 	case !entry.Cancel():
 		return true, nil
 	case crowded:
-		return false, fmt.Errorf("the runner was busy with other runs: %w", context.Cause(ctx))
+		return false, fmt.Errorf(bus.Busy+": %w", context.Cause(ctx))
 	}
 	failing := serving.failureText()
 	err = fmt.Errorf("no instance was free: %w%s", context.Cause(ctx), failing)

@@ -115,7 +115,8 @@ func TestALackingRoleIsSaidOfAll(t *testing.T) {
 		if reason.Kind != search.RoleLacks {
 			continue
 		}
-		if lacks++; !slices.Equal(reason.Roles, []search.Lack{{Name: "healer", Takers: 1, Needs: 2}}) || reason.Ticket%2 == 1 {
+		lacks++
+		if !slices.Equal(reason.Roles, []search.Lack{{Name: "healer", Takers: 1, Needs: 2}}) || reason.Ticket%2 == 1 {
 			t.Errorf("%+v", reason)
 		}
 	}

@@ -85,8 +85,8 @@ func In(of []string, ticket uint32) string {
 // replaces the others.
 const Inside = "matchfn:inside"
 
-// maxInside is how long the property may be: a third of what a backfill ticket may have.
-const maxInside = 16 << 10
+// maxInside is how long the property may be: with its name, what a function may note.
+const maxInside = 16<<10 - len(Inside)
 
 // IDs returns a function that reads the ids of a ticket's players, one a line.
 func IDs(run *matchfn.Run) func(ticket uint32) string {

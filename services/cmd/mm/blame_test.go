@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -111,7 +110,8 @@ func TestRefusalsNameWhatTheCommandLineHas(t *testing.T) {
 		{"ticket create --player p", "queues.0: odd", "mm: queues.0: odd (", 1},
 		{"ticket get x", "query parameter id: odd", "mm: <id>: odd (", 2},
 		{"ticket list --queue a --config b", "x", "give one of them", 2},
-		{"ticket list --min-age 1s --max-age 2s", "query parameters minAge, maxAge: odd", "mm: --min-age, --max-age: odd (", 2},
+		{"ticket list --min-age 1s --max-age 2s", "query parameters minAge, maxAge: odd",
+			"mm: --min-age, --max-age: odd (", 2},
 		{"ticket accept x --match y", "match: odd", "mm: --match: odd (", 2},
 		{"function shadow f 3", "version: odd", "mm: <version>: odd (", 2},
 		{"function restart f", "functions: odd", "mm: <name>: odd (", 2},
@@ -133,6 +133,8 @@ func TestRefusalsNameWhatTheCommandLineHas(t *testing.T) {
 		{"config list --url nonsense", "", "mm: URL \"nonsense\" must begin", 2},
 		{"ticket create --player \x1b[31m", "", "mm: --player: up to 256 bytes of printable UTF-8", 2},
 		{"token player \x1b[31m", "", "mm: <player>: up to 256 bytes of printable UTF-8", 2},
+		{"token developer --role boss", "", "--role must be one of", 2},
+		{"token service --scope all", "", "--scope must be one of", 2},
 		{"ticket list --attribute a=NaN..1", "", "is not NAME=MIN..MAX", 2},
 		{"ticket list --attribute a=1..inf", "", "is not NAME=MIN..MAX", 2},
 		{"config put a missing.json", "", "mm: open missing.json: ", 2},
@@ -152,7 +154,7 @@ func TestRefusalsNameWhatTheCommandLineHas(t *testing.T) {
 			line = append(line, "--url", service.URL)
 		}
 		got := shell.run(line...)
-		if got.code != test.code || !strings.Contains(got.err, cmp.Or(test.want, "?")) || strings.Contains(got.err, service.URL) {
+		if got.code != test.code || !strings.Contains(got.err, test.want) || strings.Contains(got.err, service.URL) {
 			t.Errorf("%q, %q: exit code %d, %q", test.line, test.detail, got.code, got.err)
 		}
 	}
@@ -161,8 +163,8 @@ func TestRefusalsNameWhatTheCommandLineHas(t *testing.T) {
 // TestDeletingWhatIsNotThereSucceeds: it says so, whatever it is.
 func TestDeletingWhatIsNotThereSucceeds(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	for _, line := range []string{"config delete x", "function delete x", "backfill delete x", "ticket delete x --player p",
-		"context delete x", "party leave --player p", "party disband --player p", "logout"} {
+	for _, line := range []string{"config delete x", "function delete x", "backfill delete x",
+		"ticket delete x --player p", "context delete x", "party leave --player p", "party disband --player p", "logout"} {
 		shell.on(service, strings.Fields(line)...).expect(0, "", ": nothing was ")
 	}
 }

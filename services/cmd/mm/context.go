@@ -230,7 +230,8 @@ type contextDelete struct {
 }
 
 func (contextDelete) Help() string {
-	return `Its tokens are deleted with it. Where there is no such context, the command says so, and succeeds. To end a login at its identity provider too, log out before.
+	return `Its tokens are deleted with it. Where there is no such context, the command says so, and succeeds. To
+end a login at its identity provider too, log out before.
 
 Example: mm context delete staging`
 }

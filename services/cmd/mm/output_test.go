@@ -50,7 +50,8 @@ func TestOutputsOfAList(t *testing.T) {
 func TestDeletingWhatIsNotThereSaysSo(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	service.configs["ranked"], service.functions["duel"] = `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"duel"}}}`, someHash
-	shell.on(service, "config", "delete", "ranked", "--dry-run").expect(0, "name      Ranked\n", "mm: nothing was deleted\n")
+	shell.on(service, "config", "delete", "ranked", "--dry-run").
+		expect(0, "name      Ranked\n", "mm: nothing was deleted\n")
 	shell.on(service, "function", "delete", "duel", "--dry-run").
 		expect(0, "would delete     duel\nused by configs  ranked\n", "mm: nothing was deleted\n")
 	if len(service.configs) != 1 || len(service.functions) != 1 {

@@ -66,9 +66,6 @@ func (s *Store) CreateBackfill(
 	return position, in.err
 }
 
-// Note begins the names of properties in which functions note something for themselves: NOTE of script/include/names.lua.
-const Note = "matchfn:"
-
 // ReplaceBackfill replaces what a server says in its backfill ticket, whose queue and roster stay if b has none, and
 // whose notes of functions stay if b has neither them nor a roster. It sets b's new version, created, queue and roster, and the allocated connection if b has none. The tickets that were
 // proposed to it wait again. It returns the feed's position after the change. Errors: NotFound when there is no such

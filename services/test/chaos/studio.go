@@ -69,6 +69,9 @@ func (s *studio) open(ctx context.Context) error {
 	return s.ask(ctx, history.Change{Op: history.Canary, Name: lane.FunctionOf(changed[0])},
 		func(ctx context.Context, c *history.Change) error {
 			_, err := s.functions.any().CanaryFunction(ctx, c.Name, canaryOf(1))
+			if client.Status(err) == http.StatusConflict { // the answer before was lost
+				return nil
+			}
 			return err
 		})
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -117,9 +116,6 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	} else {
 		w.store.redis, err = newReal(o.Redis)
 	}
-	if err == nil {
-		w.store.own, err = w.store.redis.open()
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +142,6 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	cancel()
 	w.running.Wait()
 	h, failure := w.journal.End()
-	w.store.own.close()
 	w.store.redis.close()
 	return &Outcome{
 		History: h, Steps: w.gate.passed, Faults: int(w.faults.Load()),
@@ -380,7 +375,6 @@ func (w *world) rest(ctx context.Context) {
 	}
 	w.act(ctx, "look", func() {
 		w.checkTruths()
-		w.checkCredit()
 		w.checkRemoval()
 	})
 }
@@ -395,19 +389,6 @@ func (w *world) checkTruths() {
 		for _, text := range m.image(project, w.gate.passed, false).broken() {
 			w.untrue = true
 			w.fail("step %d: %s: %s", w.gate.passed, project, text)
-		}
-	}
-}
-
-// openMatches is how many matches of a target of hosting are open, as Redis answers HGETALL.
-var openMatches = regexp.MustCompile(`\r\no:(.*)\r\n\$\d+\r\n([1-9]\d*)\r\n`)
-
-// checkCredit checks that no match is counted as open when none is: else its target would have fewer for good.
-func (w *world) checkCredit() {
-	for _, project := range projects {
-		reply := exec(w.store.own, []string{"HGETALL", "mm:{" + project + "}:credit"})
-		for _, open := range openMatches.FindAllSubmatch(reply, -1) {
-			w.fail("%s: %s matches of the target %q are counted as open, and all have ended", project, open[2], open[1])
 		}
 	}
 }

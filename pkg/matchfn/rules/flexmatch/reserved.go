@@ -28,7 +28,8 @@ func (r *reader) reserved(set *RuleSet) {
 			r.Fail(lenient.Member(a.At, "name"), "players have their ids under the name %q, which the rule %q needs: "+
 				"give the attribute another name", a.Name, ids)
 		case a.Name == IDValue && a.Type == "string":
-			r.Fail(lenient.Member(a.At, "name"), "players have their ids under the name %q: give the attribute another name", a.Name)
+			r.Fail(lenient.Member(a.At, "name"), "players have their ids under the name %q: give the attribute "+
+				"another name", a.Name)
 		}
 	}
 }

@@ -334,8 +334,8 @@ type Envelope struct {
 // mostAround is how many objects, lists and texts there are around a rule set at most.
 const mostAround = 10
 
-// Open takes a rule set out of what is around it: members of some names, lists and texts, and any object with one member
-// that has a rule set in it. It returns what it is called. Of several rule sets it takes none.
+// Open takes a rule set out of what is around it: members of some names, lists and texts, and any object with one
+// member that has a rule set in it. It returns what it is called. Of several rule sets it takes none.
 func (r *Reader) Open(n *document.Node, e Envelope) (in *document.Node, called string) {
 	for r.err == nil {
 		if of := Member(n, e.Name); of != nil && of.Kind == document.String {

@@ -118,7 +118,8 @@ func TestUnityRelaxationsHaveAnAgeForEachKind(t *testing.T) {
 		"relaxations": [%s]}`
 	const replace = `{"type": "ReferenceControl.Replace", "value": 300, "atSeconds": 10}`
 	result := unityDuel(t, fmt.Sprintf(rule, replace+`, {"type": "RuleControl.Disable", "ageType": "Youngest", "atSeconds": 45}`))
-	if l := lineOf(t, result, "r"); l.Verdict != translation.Stricter || !strings.HasPrefix(l.Why, "a player without the") {
+	l := lineOf(t, result, "r")
+	if l.Verdict != translation.Stricter || !strings.HasPrefix(l.Why, "a player without the value") {
 		t.Fatal(l)
 	}
 	for _, c := range []struct {
@@ -149,7 +150,7 @@ func TestUnityRelaxationsHaveAnAgeForEachKind(t *testing.T) {
 			t.Errorf("%s: %s", name, l)
 		}
 	}
-	l := lineOf(t, unityDuel(t, `{"name": "r", "type": "Equality", "source": "Players.CustomData.x", "relaxations": [
+	l = lineOf(t, unityDuel(t, `{"name": "r", "type": "Equality", "source": "Players.CustomData.x", "relaxations": [
 		{"type": "ReferenceControl.Replace", "value": "a", "atSeconds": 10}]}`), "r")
 	if l.Verdict != translation.Refused || !strings.Contains(l.Why, "replaces its reference, and it has none") {
 		t.Error(l)

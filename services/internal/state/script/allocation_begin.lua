@@ -5,11 +5,12 @@
 -- Uses: time, change, large, credit, allocation
 -- KEYS: waiting, claims, outbox, then for each match: its key, and the keys of its tickets
 -- ARGV: duration (of the leases), search_time (until the search for a server ends), claim_time (until the tickets wait
---       again, counted as the search is) (all three in milliseconds), match_count, then for each match: id, holder, number of tickets, their ids
---       with spaces between, event, dropped event, target ('' = none)
+--       again, counted as the search is) (all three in milliseconds), match_count, then for each match: id,
+--       holder, number of tickets, their ids with spaces between, event, dropped event, target ('' = none)
 -- Result: feed position (0 unless tickets wait again), then for each match five values:
 --         'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, of which the
---         leases before had their part, and the ids of the players: newlines between those of a ticket, tabs between the tickets;
+--         leases before had their part, and the ids of the players: newlines between those of a ticket, tabs between
+--         the tickets;
 --         'busy', for how many milliseconds another holder still has the lease, 0, 0, '';
 --         or 'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', 0, 0, 0, ''
 local now, k, a = millis(), first_key, first_arg

@@ -8,7 +8,8 @@
 --       duration (of the lease), search_time (until the search for a server ends), claim_time (until the tickets wait
 --       again, counted as the search is) (all three in milliseconds), target ('' = none), then id…
 -- Result: 'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, of which the
---         leases before had their part, and the ids of the players: newlines between those of a ticket, tabs between the tickets;
+--         leases before had their part, and the ids of the players: newlines between those of a ticket, tabs between
+--         the tickets;
 --         'busy', for how many milliseconds another holder still has the lease;
 --         'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', feed position (0 unless dropped);
 --         or 'again', the ids of the proposed tickets

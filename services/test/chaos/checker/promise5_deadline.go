@@ -92,9 +92,9 @@ func (m *model) proposalsEnd(p *Promise) (count int) {
 	return count
 }
 
-// stranded tells whether a ticket still waits at the end, though the workload gave it partners: the last answer says so,
-// whatever was told before. Nobody waits for one that a DELETE without an answer may yet delete, nor for one that was
-// over before a failover undid that.
+// stranded tells whether a ticket still waits at the end, though the workload gave it partners: the last answer says
+// that, whatever was told before. Nobody waits for one that a DELETE without an answer may yet delete, nor for one that
+// was over before a failover undid that.
 func (m *model) stranded(t *ticket) bool {
 	waits, undone := true, false
 	for _, c := range t.calls {

@@ -66,8 +66,8 @@ local APPROVED, USUAL, FIRST_USUAL, LEAST_USUAL, SILENT = 't', 'i', 20000, 1000,
 -- And STARTED_WITH: the match properties of the match that it was created with.
 local STARTED_WITH = 'f'
 -- What begins the name of a property in which a function notes something for itself: its server's PUT leaves it, unless
--- it says who is in the game. Up to how many bytes of a body they stay: as many as a function may leave.
-local NOTE, NOTED_BODY = 'matchfn:', 49152
+-- it says who is in the game. How many bytes of notes a backfill ticket has, their encoding included.
+local NOTE, NOTES = 'matchfn:', 17408
 -- Fields of what is known of queues, each before a name. SERVES: the queue of a config. SERVERS: how many configs serve
 -- a queue.
 local SERVES, SERVERS = 'c:', 'q:'

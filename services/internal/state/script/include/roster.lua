@@ -101,12 +101,16 @@ local function notes_of(text)
   return notes, names
 end
 
--- keep_notes returns a body with the notes of the one before that it does not name, as far as there is room for them.
+-- keep_notes returns a body with the notes of the one before that it does not name, as far as they have room.
 local function keep_notes(before, body)
-  local _, named = notes_of(body)
+  local notes, named = notes_of(body)
+  local size = 0
+  for _, note in ipairs(notes) do
+    size = size + #note[2]
+  end
   for _, note in ipairs((notes_of(before))) do
-    if not named[note[1]] and #body + #note[2] <= NOTED_BODY then
-      body = body .. note[2]
+    if not named[note[1]] and size + #note[2] <= NOTES then
+      body, size = body .. note[2], size + #note[2]
     end
   end
   return body
