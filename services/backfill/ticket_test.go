@@ -383,8 +383,8 @@ func TestQueueOfABackfillTicket(t *testing.T) {
 	}
 }
 
-// What a function notes for itself stays when a server replaces its backfill ticket, which sees nothing of it, until the
-// server says who is in the game.
+// What a function notes for itself stays when a server replaces its backfill ticket, which sees nothing of it, until
+// the server says who is in the game.
 func TestNotesOfFunctionsStay(t *testing.T) {
 	m := start(t)
 	most := strings.Repeat("A", 21_824) // 16,368 bytes: beside others there would be too many

@@ -91,7 +91,8 @@ func TestFunctionsJudgeSettings(t *testing.T) {
 		t.Errorf("warnings: %s", crash.warnings())
 	}
 	busy := s.put(t, "a", of("duel", `{"busy":1}`))
-	if busy.expect(t, 200); !strings.HasPrefix(busy.warnings(), "uncheckedSettings: matchmaking.config: nobody has checked") {
+	busy.expect(t, 200)
+	if !strings.HasPrefix(busy.warnings(), "uncheckedSettings: matchmaking.config: nobody has checked") {
 		t.Errorf("warnings: %s", busy.warnings())
 	}
 	empty := s.put(t, "a", of("duel", `{"empty":1}`))

@@ -53,7 +53,8 @@ func settingsReference(t *testing.T) string {
 			rows += fmt.Sprintf("| `--%s` | %s | %s |\n", f.Name, f.Default, firstPart(f.Help, ". ", "; ", ": ", ", or "))
 		}
 		if rows != "" {
-			b.WriteString("\n### " + strings.TrimSuffix(g.Title, ":") + "\n\n| setting | default | |\n| --- | --- | --- |\n" + rows)
+			b.WriteString("\n### " + strings.TrimSuffix(g.Title, ":") + "\n\n| setting | default | |\n| --- | --- | --- |\n")
+			b.WriteString(rows)
 		}
 	}
 	return b.String()
