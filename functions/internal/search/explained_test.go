@@ -121,8 +121,16 @@ func explained(r *rules.Rules, pool []judge.Ticket, work int) (alone, none int, 
 				return 0, 0, fmt.Errorf("ticket %d could be in the match %+v that the search did not find", t, reason.Match)
 			case reason.Kind == search.NoneAlone && i > 0 || reason.Candidates >= len(left):
 				return 0, 0, fmt.Errorf("ticket %d has the reasons %+v", t, of[t])
+			case reason.Kind == search.RoleLacks && i > 0: // what `roles` lack, without which there is a match
+				for _, role := range reason.Roles {
+					if of[t][0].Name != "roles" || role.Takers >= role.Needs {
+						return 0, 0, fmt.Errorf("ticket %d has the reasons %+v", t, of[t])
+					}
+				}
 			case work >= plenty && (reason.Kind == search.RoleLacks || reason.Kind == search.Undecided || reason.Looked > 0):
 				return 0, 0, fmt.Errorf("ticket %d has the reasons %+v in spite of much work", t, of[t])
+			}
+			switch {
 			case reason.Match == nil:
 				continue
 			}

@@ -83,7 +83,7 @@ func (e *explainer) reasonsOf(t uint32, all []variant, of func(variant int) *ver
 	}
 	said.Roles = whole.roles
 	switch {
-	case alone && len(said.Roles) > 0:
+	case alone && reasons[0].Name == "roles" && len(said.Roles) > 0:
 		said.Kind, said.Candidates, said.Looked = RoleLacks, -1, 0
 		reasons = slices.Insert(reasons, 1, said)
 	case alone:
