@@ -170,8 +170,8 @@ func (s *studio) upload(ctx context.Context, name, archive string) error {
 	})
 }
 
-// move lets another upload run that is kept: from now on, or in some seconds while it is no worse. It tries once: there
-// may be a canary already.
+// move lets another upload run that is kept: from now on, or in half of the next seconds. It tries once: there may be a
+// canary already. Uploads are refused until it ended.
 func (s *studio) move(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -192,7 +192,7 @@ func (s *studio) move(ctx context.Context, name string) {
 	} else {
 		c.Op = history.Canary
 		_, err = s.functions.any().CanaryFunction(ctx, c.Name, client.CanaryRequest{Version: to, BlockSeconds: 1,
-			LeastMatches: 10})
+			Percent: 50, DeadlineSeconds: 5})
 	}
 	c.To = history.Now()
 	c.Status, c.Error = player.Answer(err, http.StatusOK)
