@@ -11,8 +11,8 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// begin lets an upload be the canary, or changes who gets it. The developer may ask too often meanwhile.
-func (p *project) begin(t *testing.T, r client.CanaryRequest) {
+// beginCanary lets an upload be the canary, or changes who gets it. The developer may ask too often meanwhile.
+func (p *project) beginCanary(t *testing.T, r client.CanaryRequest) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("upload %d is a canary", r.Version), func() bool {
 		f, err := p.developer(t).CanaryFunction(within(t), "pairs", r)
@@ -66,9 +66,9 @@ func canary(t *testing.T, p *project) {
 		p.keepComing(t, 4, config, attributes{"number": 1, "side": float64(side + 1)})
 	}
 	p.inShadow(t, append(unzip(t, p.s.made.actor), 0, 2, 1, 'b')) // an empty section of its own, so that it differs
-	p.begin(t, client.CanaryRequest{Version: 2, Configs: []string{"left"}})
+	p.beginCanary(t, client.CanaryRequest{Version: 2, Configs: []string{"left"}})
 	p.byBoth(t)
-	p.begin(t, client.CanaryRequest{Version: 2, Configs: []string{"left", "right"}})
+	p.beginCanary(t, client.CanaryRequest{Version: 2, Configs: []string{"left", "right"}})
 	if f := p.byBoth(t); len(f.Canary.Configs) != 2 || f.Canary.Failed > 0 || f.Upload != 1 {
 		t.Errorf("the canary is %+v", f.Canary)
 	}
@@ -87,7 +87,7 @@ func canary(t *testing.T, p *project) {
 		t.Fatal(err)
 	}
 	p.inShadow(t, bad)
-	p.begin(t, client.CanaryRequest{Version: 3, Configs: []string{"left"}})
+	p.beginCanary(t, client.CanaryRequest{Version: 3, Configs: []string{"left"}})
 	f = p.awaitFunction(t, "the canary goes back", func(f *client.Function) bool { return f.Canary == nil })
 	if e := f.CanaryEnded; e.Promoted || f.Upload != 2 || e.Version != 3 || f.Returned != nil ||
 		!strings.Contains(e.Reason, "that were repeated on upload 2 did not") || !strings.Contains(e.Reason, "is not a setting") {
@@ -104,7 +104,7 @@ func canaryOfBlocks(t *testing.T, p *project) {
 	p.put(t, "config", rules{function: "pairs", settings: map[string]any{"connection": "127.0.0.1:9"}})
 	p.keepComing(t, 4, "player", attributes{"number": 1})
 	p.inShadow(t, append(unzip(t, p.s.made.actor), 0, 2, 1, 'b'))
-	p.begin(t, client.CanaryRequest{Version: 2, BlockSeconds: 2, Percent: 50})
+	p.beginCanary(t, client.CanaryRequest{Version: 2, BlockSeconds: 2, Percent: 50})
 	p.byBoth(t)
 	f, err := p.developer(t).CanaryFunction(within(t), "pairs", client.CanaryRequest{})
 	if err != nil {
