@@ -27,8 +27,8 @@ var errUnchanged = errors.New("nothing is to be changed")
 // deadlineBeats is after how many looks at what runs prove it is looked whether the time of a canary is over.
 const deadlineBeats = 10
 
-// followRuns notes which uploads work, lets functions go back by themselves, and ends canaries whose time is over, until
-// ctx ends. Every replica does that for all projects: the first one that writes a function did it.
+// followRuns notes which uploads work, lets functions go back by themselves, and ends canaries whose time is over,
+// until ctx ends. Every replica does that for all projects: the first one that writes a function did it.
 func (r *registry) followRuns(ctx context.Context) {
 	beats := 0
 	r.eachBeat(ctx, func() {

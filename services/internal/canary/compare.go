@@ -21,6 +21,8 @@ const (
 	leastUnits, leastRuns = 4, 10
 	// storedAfter is how long after a match it is surely in the report.
 	storedAfter = 7 * time.Second
+	// normalCritical is what the standard normal distribution exceeds with a probability of 2.5 %.
+	normalCritical = 1.959964
 	// mostQuantities is how many are compared.
 	mostQuantities = 64
 )
@@ -208,8 +210,8 @@ func (c *Comparison) keepUnits(units *samples) {
 	}
 }
 
-// compare compares the means of both uploads. Each is the sum of all values by their number, and its variance is told by
-// how much units differ from it. The interval is by Welch's method.
+// compare compares the means of both uploads. Each is the sum of all values by their number, and how much units differ
+// from it says how sure it is. The interval is by Welch's method.
 func (s *samples) compare(name string) Quantity {
 	var means [2]mean
 	for side := range s {
@@ -220,9 +222,9 @@ func (s *samples) compare(name string) Quantity {
 	if canary.units < leastUnits || other.units < leastUnits {
 		return q
 	}
-	all, half := canary.variance+other.variance, 0.0
-	if all > 0 {
-		freedom := all * all / (canary.variance*canary.variance/(canary.units-1) + other.variance*other.variance/(other.units-1))
+	v, w, half := canary.variance, other.variance, 0.0
+	if all := v + w; all > 0 {
+		freedom := all * all / (v*v/(canary.units-1) + w*w/(other.units-1))
 		half = statistics.StudentCritical(0.025, freedom) * math.Sqrt(all)
 	}
 	more := canary.value - other.value
@@ -249,7 +251,8 @@ func meanOf(all map[int64]*sample) (m mean) {
 	}
 	m.value, m.units = sum/n, math.Round(n*n/squares*1e6)/1e6
 	for _, unit := range units {
-		apart += math.Pow(all[unit].sum-m.value*all[unit].n, 2)
+		beside := all[unit].sum - m.value*all[unit].n
+		apart += beside * beside
 	}
 	if m.units > 1 {
 		m.variance = apart / (n * n) * m.units / (m.units - 1)
@@ -271,7 +274,7 @@ func compareRuns(canary, other Runs) Quantity {
 	if canary.All >= leastRuns && other.All >= leastRuns {
 		p, v := share(canary, 1)
 		o, w := share(other, 1)
-		half := statistics.NormalCritical(0.025) * math.Sqrt(v+w)
+		half := normalCritical * math.Sqrt(v+w)
 		q.Difference = &Interval{a - b, max(p-o-half, -1), min(p-o+half, 1)}
 	}
 	return q
