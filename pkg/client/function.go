@@ -317,8 +317,9 @@ func (c *Client) ShadowFunction(ctx context.Context, name string, version int64)
 	return c.actOnFunction(ctx, name, "shadow", map[string]int64{"version": version})
 }
 
-// CanaryFunction lets a version that is kept run for a part of the configs, or of the time. For the one that is the canary
-// already it changes that part, and for the version 0 it ends the canary. Status 409: another version is the canary.
+// CanaryFunction lets a version that is kept run for a part of the configs, or of the time. For the one that is the
+// canary already it changes that part, and for the version 0 it ends the canary. Status 409: another version is the
+// canary.
 func (c *Client) CanaryFunction(ctx context.Context, name string, r CanaryRequest) (*Function, error) {
 	return c.actOnFunction(ctx, name, "canary", r)
 }

@@ -63,7 +63,7 @@ func (b *trialed) runs(t *testing.T, of *pb.UploadStatus) {
 	of = proto.CloneOf(of)
 	of.Upload, of.Canary, of.RepeatedOn = 2, true, 1
 	of.Generation = cmp.Or(of.GetGeneration(), f.GetCanary().GetGeneration())
-	s := &pb.RunnerStatus{Runner: "r", Uploads: []*pb.UploadStatus{of, {Upload: 1, Generation: f.GetGeneration(),
+	s := &pb.RunnerStatus{Runner: "canary", Uploads: []*pb.UploadStatus{of, {Upload: 1, Generation: f.GetGeneration(),
 		AllRuns: 1000, AllFailed: 2, Worked: true}}}
 	for _, u := range s.GetUploads() {
 		u.Project, u.Function = "demo", "duel"
@@ -233,8 +233,10 @@ func TestCanaryIsWithdrawn(t *testing.T) {
 				b.await(t, "the runs are heard", of, func(*pb.Function) bool {
 					return b.registry.board.generations()[uploadKey{hosted{"demo", "duel"}, 2, true}] != nil
 				})
-				b.upload(t, "other", 20)
-				b.works(t, "other") // looked at after that
+				for n, later := range []string{"other", "another"} { // looked at after that
+					b.upload(t, later, 20+n)
+					b.works(t, later)
+				}
 				b.clock.advance(10 * time.Minute)
 			}
 			f := b.await(t, "the end", of, func(f *pb.Function) bool { return f.GetCanary() == nil })

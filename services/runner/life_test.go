@@ -447,8 +447,8 @@ func TestRunsOfTheCanary(t *testing.T) {
 	}
 }
 
-// Failed runs of a canary are repeated on the upload that runs for the others, unless the studio wants no return. Runs of
-// the same upload for a config that names it are told apart.
+// Failed runs of a canary are repeated on the upload that runs for the others, unless the studio wants no return. Runs
+// of the same upload for a config that names it are told apart.
 func TestFailedRunsOfTheCanaryAreRepeated(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"bad", "off"} {
@@ -477,7 +477,8 @@ func TestFailedRunsOfTheCanaryAreRepeated(t *testing.T) {
 			t.Errorf("another config: %+v", a)
 		}
 		w.awaitUpload("a repeated run", "bad", 2, func(u *pb.UploadStatus) bool {
-			return u.GetCanary() && u.GetRepeated() == n && u.GetPassed() == n && u.GetRepeatedOn() == 1 && u.GetGeneration() == 9
+			return u.GetCanary() && u.GetGeneration() == 9 && u.GetRepeatedOn() == 1 && u.GetRepeated() == n &&
+				u.GetPassed() == n
 		})
 	}
 	if a := run("bad", "named", 2); a.upload != 2 || a.error == "" {

@@ -90,7 +90,8 @@ func canary(t *testing.T, p *project) {
 	p.beginCanary(t, client.CanaryRequest{Version: 3, Configs: []string{"left"}})
 	f = p.awaitFunction(t, "the canary goes back", func(f *client.Function) bool { return f.Canary == nil })
 	if e := f.CanaryEnded; e.Promoted || f.Upload != 2 || e.Version != 3 || f.Returned != nil ||
-		!strings.Contains(e.Reason, "that were repeated on upload 2 did not") || !strings.Contains(e.Reason, "is not a setting") {
+		!strings.Contains(e.Reason, "that were repeated on upload 2 did not: ") ||
+		!strings.Contains(e.Reason, "is not a setting") {
 		t.Errorf("a canary that fails ended so: %+v", e)
 	}
 	p.functionEvents(t, "uploaded 1", "shadow 2", "canary 2", "canary 2", "promoted 2", "shadow 3", "canary 3",
