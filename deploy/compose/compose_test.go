@@ -226,9 +226,8 @@ func (s *system) quickStart(ctx context.Context, t *testing.T) {
 		t.Fatal(err)
 	}
 	got := regexp.MustCompile(`(?m)^connection +(\S+)$`).FindAllStringSubmatch(said, -1)
-	// These are the commands that wait: mm with a name, and the README's shell function.
-	waits := regexp.MustCompile(`--player [a-z]+ .*--wait|\bsearch [a-z]+ \d`).FindAllString(script.String(), -1)
-	if len(waits) < 5 || len(got) != len(waits) {
+	waits := regexp.MustCompile(`--player [a-z]+ .*--wait`).FindAllString(script.String(), -1)
+	if len(waits) < 2 || len(got) != len(waits) {
 		t.Errorf("%d players have a connection, want one for each of %q:\n%s", len(got), waits, said)
 	}
 	for _, c := range got {

@@ -427,7 +427,7 @@ func TestNobodyJoinsHisGameAgain(t *testing.T) {
 // The property has an end: of very many players, those who came first are forgotten.
 func TestThoseInsideAreNotTooMany(t *testing.T) {
 	game := running(1, 2)
-	before := strings.Repeat("x", 200) + "\n" + strings.Repeat("y", 65300)
+	before := strings.Repeat("x", 200) + "\n" + strings.Repeat("y", 16200)
 	game.Properties = map[string][]byte{waiting.Inside: []byte(before)}
 	one := player(1, 0)
 	one.Players = []fake.Player{{ID: strings.Repeat("z", 100)}}
@@ -436,7 +436,7 @@ func TestThoseInsideAreNotTooMany(t *testing.T) {
 		t.Fatal(proposals, err)
 	}
 	got := proposals[0].Extras.Backfill.Properties
-	if len(got) != 1 || len(got[0].Value) != 65300+1+100 || got[0].Value[0] != 'y' {
+	if len(got) != 1 || len(got[0].Value) != 16200+1+100 || got[0].Value[0] != 'y' {
 		t.Errorf("%d properties", len(got))
 	}
 }

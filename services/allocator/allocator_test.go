@@ -273,6 +273,7 @@ func (w *world) leaves(id string) {
 	}
 }
 
+// Promise 3.
 func TestAllTicketsOfAMatchGetTheServer(t *testing.T) {
 	asked := make(chan *provider.Request, 1)
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
@@ -297,6 +298,7 @@ func TestAllTicketsOfAMatchGetTheServer(t *testing.T) {
 	}
 }
 
+// Promise 3.
 func TestMatchWhoseTicketLeftTakesNoServer(t *testing.T) {
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		if r.Match == "left" {
@@ -328,6 +330,7 @@ func TestMatchWhoseTicketLeftTakesNoServer(t *testing.T) {
 	}
 }
 
+// Promise 7.
 func TestServerThatNoTicketUsesIsDeallocated(t *testing.T) {
 	var w *world
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
@@ -348,6 +351,7 @@ func TestServerThatNoTicketUsesIsDeallocated(t *testing.T) {
 	}
 }
 
+// Promise 3.
 func TestTicketThatLeavesDuringTheAllocationLeavesTheOthers(t *testing.T) {
 	var w *world
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
@@ -429,6 +433,7 @@ func TestServerThatTakesLong(t *testing.T) {
 	}
 }
 
+// Promise 7.
 func TestServerOfAReleasedMatchIsDeallocated(t *testing.T) {
 	s := &script{allocate: allocateAtOnce}
 	w := start(t, s)
@@ -454,6 +459,7 @@ func TestServerOfAReleasedMatchIsDeallocated(t *testing.T) {
 	}
 }
 
+// Promise 7.
 func TestMatchThatIsDeliveredTwiceKeepsItsServer(t *testing.T) {
 	var w *world
 	var m *pb.Match

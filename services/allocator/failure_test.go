@@ -198,6 +198,7 @@ func (s *script) expectDeallocated(t *testing.T, w *world, want bool) {
 	}
 }
 
+// Promise 7.
 func TestDeallocationIsRepeatedUntilItSucceeds(t *testing.T) {
 	var w *world
 	s := &script{
@@ -235,6 +236,7 @@ func TestDeallocationIsRepeatedUntilItSucceeds(t *testing.T) {
 }
 
 // It is tried for a while, and then an error says so.
+// Promise 7.
 func TestDeallocationThatNeverSucceedsEnds(t *testing.T) {
 	var w *world
 	var log process.Buffer

@@ -41,6 +41,7 @@ var flows = map[string]struct {
 	},
 }
 
+// Promises 3, 7.
 func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
 	for name, flow := range flows {
 		for i, step := range flow.steps {

@@ -11,6 +11,7 @@ import (
 
 // A call whose answer was lost may reach the hosting system after the match has ended, and after the match's server was
 // deallocated. A second deallocation, a minute later, ends the server of that call.
+// Promise 7.
 func TestServerOfACallThatArrivesLateIsDeallocated(t *testing.T) {
 	refused := provider.Fail(provider.Refused, "the image does not start")
 	for name, test := range map[string]struct {

@@ -55,6 +55,7 @@ func (h *twice) servers(match string) []string {
 
 // An allocator is stopped while it asks for a server, for longer than its lease. Another one gets a server for the
 // match meanwhile. The tickets have that one, and the other is given back.
+// Promise 7.
 func TestSecondServerOfAMatchThatWasTakenOverIsReleased(t *testing.T) {
 	w := prepare(t)
 	h := &twice{given: map[string][]string{}}

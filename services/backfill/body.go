@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -103,7 +104,8 @@ func bodyOf(b *pb.Backfill) body {
 	}
 	out.Players = fields.RosterOf(b.GetRoster())
 	out.Attributes = fields.Attributes(b.GetAttributeNames(), b.GetAttributeValues())
-	out.Properties = b.GetProperties()
+	out.Properties = maps.Clone(b.GetProperties())
+	maps.DeleteFunc(out.Properties, func(name string, _ []byte) bool { return strings.HasPrefix(name, fields.Note) })
 	return out
 }
 

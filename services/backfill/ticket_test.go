@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/state"
 )
 
 func TestLifeOfABackfillTicket(t *testing.T) {
@@ -378,5 +380,44 @@ func TestQueueOfABackfillTicket(t *testing.T) {
 	} {
 		m.put(t, at, `{"queue":`+queue+`}`).problem(t, 400, words)
 		m.post(t, base, `{"queue":`+queue+`}`).problem(t, 400, words)
+	}
+}
+
+// What a function notes for itself stays when a server replaces its backfill ticket, which sees nothing of it, until
+// the server says who is in the game.
+func TestNotesOfFunctionsStay(t *testing.T) {
+	m := start(t)
+	most := strings.Repeat("A", 21_824) // 16,368 bytes: beside others there would be too many
+	id := m.create(t, base, `{"properties":{"map":"AQ==","matchfn:inside":"em9l"}}`)
+	for _, step := range []struct {
+		put, properties string
+		want            map[string][]byte
+	}{
+		{"", `{"map":"AQ=="}`, map[string][]byte{"map": {1}, "matchfn:inside": []byte("zoe")}},
+		{`{}`, `{}`, map[string][]byte{"matchfn:inside": []byte("zoe")}},
+		{`{"properties":{"map":"Ag==","matchfn:b":"Aw=="}}`, `{"map":"Ag=="}`,
+			map[string][]byte{"map": {2}, "matchfn:inside": []byte("zoe"), "matchfn:b": {3}}},
+		{`{"properties":{"matchfn":"AQ=="}}`, `{"matchfn":"AQ=="}`,
+			map[string][]byte{"matchfn": {1}, "matchfn:inside": []byte("zoe"), "matchfn:b": {3}}},
+		{`{"players":[]}`, `{}`, nil},
+		{`{"properties":{"matchfn:inside":"` + most + `"}}`, `{}`, map[string][]byte{"matchfn:inside": make([]byte, 16_368)}},
+		{`{"properties":{"b":"` + most + `"}}`, `{"b":"` + most + `"}`,
+			map[string][]byte{"b": make([]byte, 16_368), "matchfn:inside": make([]byte, 16_368)}},
+		{`{"properties":{"matchfn:b":"` + most + `"}}`, `{}`, map[string][]byte{"matchfn:b": make([]byte, 16_368)}},
+	} {
+		replies := []reply{m.post(t, base+"/"+id+"/approvals", "")}
+		if step.put != "" {
+			replies = []reply{m.put(t, base+"/"+id, step.put), m.post(t, base+"/"+id+"/approvals", "")}
+		}
+		for _, r := range replies {
+			if r.expect(t, 200); !strings.Contains(r.body, `"properties":`+step.properties) {
+				t.Errorf("after %.80s the answer is %.200s", step.put, r.body)
+			}
+		}
+		a, err := m.store.ApproveBackfill(t.Context(), "demo", id, state.ApprovalOptions{})
+		must(t, err)
+		if got := a.Backfill.GetProperties(); !maps.EqualFunc(got, step.want, bytes.Equal) {
+			t.Errorf("after %.80s the properties are %.80q, want %.80q", step.put, got, step.want)
+		}
 	}
 }

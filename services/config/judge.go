@@ -108,6 +108,8 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 	case waiting.Err() != nil || answer.Failure == bus.NoRunner:
 		found.Add(uncheckedSettings, settings, "nobody has checked it: function %q did not answer within %v",
 			c.GetFunction(), s.JudgeTime)
+	case strings.HasPrefix(answer.Failure, bus.Busy):
+		found.Add(uncheckedSettings, settings, "nobody has checked it: %s", answer.Failure)
 	case answer.Failure != "":
 		found.Add(failingFunction, settings, "function %q fails when it is given no ticket: %s", c.GetFunction(),
 			answer.Failure)

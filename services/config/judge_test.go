@@ -58,6 +58,8 @@ func TestFunctionsJudgeSettings(t *testing.T) {
 			last.Error = `settings: "windw" is not a setting of this function`
 		case strings.Contains(string(r.GetSettings()), "crash"):
 			last.Error = "trap: unreachable"
+		case strings.Contains(string(r.GetSettings()), "busy"):
+			last.Error = bus.Busy + ": waited for 1s"
 		case strings.Contains(string(r.GetSettings()), "empty"):
 			last.Stats.Population = map[string]int64{"": 0, "skill": 0, "skil": 0}
 		}
@@ -87,6 +89,11 @@ func TestFunctionsJudgeSettings(t *testing.T) {
 	crash := s.put(t, "a", of("duel", `{"crash":1}`))
 	if crash.expect(t, 200); !strings.HasPrefix(crash.warnings(), "failingFunction: matchmaking.config: ") {
 		t.Errorf("warnings: %s", crash.warnings())
+	}
+	busy := s.put(t, "a", of("duel", `{"busy":1}`))
+	busy.expect(t, 200)
+	if !strings.HasPrefix(busy.warnings(), "uncheckedSettings: matchmaking.config: nobody has checked") {
+		t.Errorf("warnings: %s", busy.warnings())
 	}
 	empty := s.put(t, "a", of("duel", `{"empty":1}`))
 	if empty.expect(t, 200); empty.warnings() != "" {

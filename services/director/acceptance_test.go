@@ -14,6 +14,7 @@ import (
 
 // While Redis is away nobody can answer, so nobody is taken for silent. When it is there all the time, who does not
 // answer is.
+// Promise 10.
 func TestNobodyIsSilentWhileRedisIsAway(t *testing.T) {
 	t.Parallel()
 	w, own := newOwnWorld(t)
@@ -93,6 +94,7 @@ func (w *world) asked(ticket string) (match string) {
 
 // Players are asked before a running game learns of them. A director that comes meanwhile goes on: the game's server
 // has its whole time to approve when all have accepted.
+// Promise 10.
 func TestNextDirectorProposesAcceptedTicketsToARunningGame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,6 +11,7 @@ import (
 // One of two players leaves when both are claimed already. That player gets no result, and the other one is again the
 // oldest of those who wait: a function that always takes the two oldest takes it next. While a server is being
 // allocated the other one stays with the match: see the allocator's tests.
+// Promise 4.
 func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 	for name, test := range map[string]struct {
 		config *pb.Config

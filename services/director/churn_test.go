@@ -18,6 +18,7 @@ import (
 
 // A project that changes a config without end causes a bounded number of reads and runs a second, and no run of another
 // config. The last change counts.
+// Promise 9.
 func TestChurnOfAConfigCausesFewReadsAndRuns(t *testing.T) {
 	const changes = 1000
 	w := newWorld(t)

@@ -51,6 +51,7 @@ func TestProposalsAreSettledAsTheyCome(t *testing.T) {
 	w.results(tickets[2:]...)
 }
 
+// Promise 9.
 func TestSlowFunctionDelaysNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -75,6 +76,7 @@ func TestSlowFunctionDelaysNobody(t *testing.T) {
 
 // Several configs may propose one ticket. Proposals of runs that started together are compared. When one proposal gets
 // the ticket, the ticket is withdrawn from all others.
+// Promise 2.
 func TestBestOfAllConfigsGetsTheTicket(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,6 +115,7 @@ func TestBestOfAllConfigsGetsTheTicket(t *testing.T) {
 }
 
 // Several configs have the same tickets. What one gets is withdrawn from the others: each ticket is in one match.
+// Promise 2.
 func TestTicketOfSeveralConfigsIsWithdrawnEverywhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -154,6 +157,7 @@ func TestTicketOfSeveralConfigsIsWithdrawnEverywhere(t *testing.T) {
 }
 
 // No run is shown a ticket that was claimed before it started.
+// Promise 2.
 func TestClaimedTicketsAreNotProposedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -269,6 +273,7 @@ func TestFailingFunctionIsTriedAgain(t *testing.T) {
 
 // A config counts from the moment on in which its PUT is answered, and does not count after its DELETE. The director is
 // not poked here: it runs the configs that it knows, and learns of changes from claims that are refused.
+// Promise 6.
 func TestConfigsCountFromTheMomentTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -39,6 +39,7 @@ func (w *world) listed(projects ...string) {
 	})
 }
 
+// Promise 5.
 func TestLostListOfProjectsComesBack(t *testing.T) {
 	t.Parallel()
 	w, own := newOwnWorld(t)
@@ -72,6 +73,7 @@ func TestLostListOfProjectsComesBack(t *testing.T) {
 
 // Somebody must lead a project in which nothing can ever be matched: it has no config, or one of a function that nobody
 // uploaded.
+// Promise 1.
 func TestTicketsThatNobodyCanMatchExpire(t *testing.T) {
 	for name, config := range map[string]*pb.Config{"no config": nil, "no function": {Function: "missing"}} {
 		t.Run(name, func(t *testing.T) {

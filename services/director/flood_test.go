@@ -11,6 +11,7 @@ const tooMany = "too many proposals of the project are under way"
 
 // A function proposes more than there is room for, and its run never ends by itself. What there is no room for is
 // dropped, and its run ends with an error that says so. Another config of the project gets its matches meanwhile.
+// Promise 9.
 func TestFloodOfProposalsHurtsItsOwnConfigOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

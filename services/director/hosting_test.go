@@ -3,7 +3,10 @@ package director_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,6 +146,83 @@ func TestMatchesWithoutServersAreNotClaimed(t *testing.T) {
 	}
 	if n := len(fleet.asked); n != wanted {
 		t.Errorf("%d matches asked for a server, want %d: each ticket is claimed once", n, wanted)
+	}
+}
+
+// regional is a hosting system that has servers in one region. It counts what is asked of others.
+type regional struct {
+	region  string
+	strange atomic.Int64
+}
+
+func (r *regional) Allocate(_ context.Context, q *provider.Request) (provider.Result, error) {
+	if q.Hosting.Region != r.region && q.Hosting.Fleet != "other" {
+		r.strange.Add(1)
+		return provider.Result{}, provider.Fail(provider.FleetEmpty, "no server there")
+	}
+	return provider.Result{Status: provider.Allocated, Connection: "server-of-" + q.Match}, nil
+}
+
+func (r *regional) Poll(context.Context, []provider.Ref) ([]provider.Result, error) { return nil, nil }
+
+func (r *regional) Release(context.Context, provider.Ref) error { return nil }
+
+// Players invent regions. Those of a region that hosting has served, and of another fleet, are served meanwhile, and
+// the director says why the others wait.
+func TestInventedRegionsTakeNoServers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	fleet := &regional{region: "eu"}
+	var honest, alien sync.Map // ids of tickets
+	w.runner("r", map[string]function{
+		"regions": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+			var proposals []*pb.Proposal
+			for _, id := range tickets {
+				if _, is := alien.Load(id); is {
+					continue
+				}
+				p := of(r.GetConfig(), id)
+				p.Hosting = &pb.HostingOverride{Region: "invented for " + id}
+				if _, is := honest.Load(id); is {
+					p.Hosting.Region = "eu"
+				}
+				proposals = append(proposals, p)
+			}
+			part(proposals...)
+			return nil
+		},
+		"other": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+			return alone(r, slices.DeleteFunc(slices.Clone(tickets), func(id string) bool {
+				_, is := alien.Load(id)
+				return !is
+			}), part)
+		},
+	})
+	w.director("d", times(), func(o *director.Options) { o.Events = false })
+	w.hosted(fleet)
+	w.put(project, "regions", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
+	w.put(project, "other", &pb.Config{Hosting: &pb.Hosting{Fleet: "other"}})
+	serve := func(when string) {
+		t.Helper()
+		for what, ids := range map[string]*sync.Map{"in a region with servers": &honest, "of another fleet": &alien} {
+			id := fmt.Sprintf("ticket-%05d", w.n+1)
+			ids.Store(id, true)
+			if result := w.results(w.create(1)...)[id]; result.GetConnection() == "" {
+				t.Errorf("%s: a ticket %s has %v", when, what, result)
+			}
+		}
+	}
+	serve("before")
+	w.create(1500) // more than the targets that are remembered
+	w.until("invented regions wait", func() bool { return w.log.says("hosting has given no server yet for") })
+	serve("meanwhile")
+	for line := range strings.Lines(w.log.all()) {
+		if strings.Contains(line, "works again") && strings.Contains(line, "claiming matches for") {
+			t.Errorf("it is refused all the time, and the log says: %s", line)
+		}
+	}
+	if n := fleet.strange.Load(); n == 0 || n > 16*100 {
+		t.Errorf("hosting was asked %d times for servers in invented regions", n)
 	}
 }
 

@@ -69,7 +69,7 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 	outbox, reporter := &outbox{scope: scope}, newReporter(scope)
 	return &leader{
 		scope: scope, runners: s.runners, outbox: outbox,
-		settler:     &settler{scope: scope, outbox: outbox, reporter: reporter},
+		settler:     &settler{scope: scope, outbox: outbox, reporter: reporter, refused: map[string]time.Time{}},
 		maintenance: &maintenance{scope: scope, outbox: outbox, listeners: s.listeners},
 		estimator:   newEstimator(scope), reporter: reporter,
 		budget: schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, asked: map[string]int64{},

@@ -79,6 +79,7 @@ func (w *world) play() {
 }
 
 // A director that dies after it has claimed a match, before the work queue has it, leaves it to the next one.
+// Promise 5.
 func TestMatchThatNobodySentIsSentByTheNextLeader(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -102,6 +103,7 @@ func TestMatchThatNobodySentIsSentByTheNextLeader(t *testing.T) {
 }
 
 // A match whose allocation does not begin in time is given up, and its tickets are matched again.
+// Promise 5.
 func TestMatchThatNobodyTakesUpIsGivenUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -116,6 +118,7 @@ func TestMatchThatNobodyTakesUpIsGivenUp(t *testing.T) {
 	w.paired(tickets...)
 }
 
+// Promise 1.
 func TestTicketsAreTakenAndMatchedLaterWhileNATSIsAway(t *testing.T) {
 	t.Parallel()
 	w, own := newOwnWorld(t)
@@ -144,6 +147,7 @@ func TestMatchesGoOnAfterNATSLostItsStore(t *testing.T) {
 	})
 }
 
+// Promise 1.
 func TestNothingIsTakenWhileRedisIsAwayAndAllGoesOnWhenItIsBack(t *testing.T) {
 	t.Parallel()
 	w, own := newOwnWorld(t)

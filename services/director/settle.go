@@ -24,6 +24,8 @@ type settler struct {
 	// settled: then it is known which tickets are left.
 	evaluation *evaluation
 	matched    matched
+	// refused is when claims were last refused, by what the log says of it.
+	refused map[string]time.Time
 }
 
 // add adds proposals of a segment's run.
@@ -237,18 +239,24 @@ func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims 
 			claimed = true
 		}
 	}
-	if err != nil || claimed {
-		s.observed.Check(ctx, "claiming all matches", err)
+	s.check(ctx, now, "claiming all matches", err, claimed)
+	s.check(ctx, now, "claiming matches for all servers", noServers, claimed)
+	s.check(ctx, now, "claiming matches for new targets", unknown, claimed)
+	s.check(ctx, now, "claiming matches of different players", twice, claimed)
+}
+
+// calm is for how long no claim was refused for a reason before the log says that this works again. Other matches are
+// claimed meanwhile.
+const calm = 10 * time.Second
+
+// check logs that claims are refused for a reason, and later that they are not any more.
+func (s *settler) check(ctx context.Context, now time.Time, doing string, refused error, claimed bool) {
+	if refused != nil {
+		s.refused[doing] = now
+	} else if !claimed || now.Sub(s.refused[doing]) < calm {
+		return
 	}
-	if noServers != nil || claimed {
-		s.observed.Check(ctx, "claiming matches for all servers", noServers)
-	}
-	if unknown != nil || claimed {
-		s.observed.Check(ctx, "claiming matches for new targets", unknown)
-	}
-	if twice != nil || claimed {
-		s.observed.Check(ctx, "claiming matches of different players", twice)
-	}
+	s.observed.Check(ctx, doing, refused)
 }
 
 // newClaim returns the claim of a proposal.

@@ -10,6 +10,7 @@ import (
 
 // Tickets whose queue lost its config end, one after another batch of them, in a project that refuses such tickets; in
 // others they wait, and what was noted of the queue is forgotten.
+// Promise 1.
 func TestTicketsInAQueueWithoutConfigEnd(t *testing.T) {
 	t.Parallel()
 	for _, refuses := range []bool{true, false} {

@@ -26,6 +26,7 @@ import (
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/telemetry/telemetrytest"
 	"matchmaker.dev/services/test/proxy"
 )
 
@@ -191,8 +192,10 @@ func times() director.Settings {
 func (w *world) director(name string, t director.Settings, changes ...func(*director.Options)) (stop func()) {
 	w.Helper()
 	store, b := w.connect()
+	meter, _ := telemetrytest.New() // instruments that record may panic
 	options := director.Options{
 		Store: store, Bus: b, Log: w.logger(), Now: time.Now, Name: name, Settings: t, Readable: 10 * time.Minute,
+		Meter:  meter,
 		Events: true, Timing: director.Timing{Look: short, Save: short, Silence: short, Forget: short},
 	}
 	for _, change := range changes {

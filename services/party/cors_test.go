@@ -126,3 +126,30 @@ func TestPagesReadParties(t *testing.T) {
 	}
 	w.checkOrigin(again, game, game, game)
 }
+
+// A page may read why its request was refused, whichever step refused it.
+func TestPagesReadRefusals(t *testing.T) {
+	t.Parallel()
+	const game = "https://game.example"
+	w := startAt(t, nil, func(o *party.Options) { o.Origins = game })
+	for status, ask := range map[int]func(*http.Request){
+		http.StatusNotAcceptable:         func(r *http.Request) { r.Header.Set("Accept", "text/html") },
+		http.StatusRequestEntityTooLarge: func(r *http.Request) { r.ContentLength = 64 << 10 },
+		http.StatusMethodNotAllowed:      func(r *http.Request) { r.Method = http.MethodPatch },
+		http.StatusUnauthorized:          func(*http.Request) {},
+	} {
+		body := strings.NewReader(strings.Repeat(" ", 64<<10))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.urls[0]+"/members", body)
+		must(t, err)
+		req.Header.Set("Origin", game)
+		req.ContentLength = -1
+		ask(req)
+		res, err := http.DefaultClient.Do(req)
+		must(t, err)
+		must(t, res.Body.Close())
+		if res.StatusCode != status {
+			t.Errorf("got %d, want %d", res.StatusCode, status)
+		}
+		w.checkOrigin(res, game, game, game)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 // TestKicksAreRemembered removes as many players as a party remembers. All of them stay out, and no further one is
 // removed.
+// Promise 11.
 func TestKicksAreRemembered(t *testing.T) {
 	w := start(t, func(s *party.Settings) { s.Rate = 0 })
 	p := w.party("ada")

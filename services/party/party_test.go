@@ -167,6 +167,7 @@ func (p *shown) players() string {
 	return strings.Join(names, " ")
 }
 
+// Promise 11.
 func TestPartyIsMadeJoinedAndLeft(t *testing.T) {
 	w := start(t, defaults)
 	p := w.do("ada", "POST", "", `{"size":3,"attributes":{"skill":1200},"properties":{"hat":"YQ=="}}`)
@@ -224,6 +225,7 @@ func TestPartyIsMadeJoinedAndLeft(t *testing.T) {
 	}
 }
 
+// Promise 11.
 func TestSearchIsOneTicketOfAllMembers(t *testing.T) {
 	w := start(t, defaults)
 	p := w.party("ada", "bob", "eve")
@@ -374,6 +376,7 @@ func TestMembersHearOfChanges(t *testing.T) {
 }
 
 // TestSilentMembersLeave has a leader who is not heard of any more.
+// Promise 11.
 func TestSilentMembersLeave(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(s *party.Settings) { s.Silence = 3 * time.Second })

@@ -91,7 +91,6 @@ func New(o Options) app.Part {
 
 func (s *service) routes(e *echo.Echo) {
 	callers := s.Verifier.Require(auth.Player, auth.Service)
-	cors := web.NewCORS(s.Origins, allowedMethods, allowedHeaders, exposedHeaders)
 	bodies := ratelimit.Bodies(s.Bodies, s.Now)
 	var paths []string
 	add := func(method, path string, h func(echo.Context, string) error) {
@@ -99,7 +98,7 @@ func (s *service) routes(e *echo.Echo) {
 		if !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
-		e.Add(method, path, cors.Allow(callers(bodies(func(c echo.Context) error {
+		e.Add(method, path, callers(bodies(func(c echo.Context) error {
 			player, err := auth.PlayerOf(c)
 			if err != nil {
 				return err
@@ -108,7 +107,7 @@ func (s *service) routes(e *echo.Echo) {
 				return err
 			}
 			return h(c, player)
-		}))))
+		})))
 	}
 	add(echo.POST, "", s.create)
 	add(echo.GET, "", s.mine)
@@ -122,7 +121,7 @@ func (s *service) routes(e *echo.Echo) {
 	add(echo.DELETE, "/:party/members/:player", s.leave)
 	add(echo.PUT, "/:party/search", s.start)
 	add(echo.DELETE, "/:party/search", s.stop)
-	cors.Preflights(e, paths...)
+	web.NewCORS(s.Origins, allowedMethods, allowedHeaders, exposedHeaders).Allow(e, paths...)
 	studio := s.Verifier.Require(auth.Developer, auth.Service)
 	e.GET(web.Base+"/players/:player", studio(s.export))
 	e.DELETE(web.Base+"/players/:player", studio(s.erase))

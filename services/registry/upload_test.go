@@ -94,6 +94,7 @@ func TestUpload(t *testing.T) {
 }
 
 // A manifest that names more than a request should have is refused, and says how many it may name.
+// Promise 9.
 func TestUploadOfAManifestOfTooManyNamesIsRefused(t *testing.T) {
 	t.Parallel()
 	b := start(t, nil)

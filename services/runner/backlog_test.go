@@ -93,6 +93,7 @@ func TestBacklogOfAllProjectsIsBounded(t *testing.T) {
 }
 
 // A run beyond the bound is refused at once, and nothing is kept of it. There is room again when the others ended.
+// Promise 9.
 func TestRunsBeyondTheBacklogAreRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestFunction(t, time.Second)

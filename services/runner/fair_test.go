@@ -74,6 +74,7 @@ func (w *world) mustAnswer(project, function, config string, hanging ...<-chan *
 }
 
 // A config whose function hangs leaves an instance of the function for the other configs, as often as it runs.
+// Promise 9.
 func TestHangingConfigHoldsUpNoOtherConfigOfItsFunction(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
@@ -91,6 +92,7 @@ func TestHangingConfigHoldsUpNoOtherConfigOfItsFunction(t *testing.T) {
 }
 
 // However many functions of strangers hang, or begin to hang that were quick before, a quick function is answered.
+// Promise 9.
 func TestHangingFunctionsOfStrangersHoldUpNobody(t *testing.T) {
 	w := newWorld(t)
 	w.startForEndless(2)
@@ -136,6 +138,7 @@ func TestFloodOfProposalsIsRefused(t *testing.T) {
 }
 
 // A runner has no more instances than allowed. A project that has all of them gives one up for another project.
+// Promise 9.
 func TestInstancesOfARunnerAreBounded(t *testing.T) {
 	w := newWorld(t)
 	s := quickSettings()

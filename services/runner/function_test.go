@@ -31,7 +31,7 @@ func TestUpdateDoesNotInterruptService(t *testing.T) {
 			default:
 			}
 			// The guest accepts every setting; duel refuses the setting "do" with an error of its own. Both are answers.
-			if a := w.invoke("f", "pair"); a.error != "" && !strings.Contains(a.error, `"do"`) {
+			if a := w.invoke("f", "pair"); a.error != "" && !strings.Contains(a.error, itsOwnError) {
 				t.Errorf("run %d: %s", n, a.error)
 			}
 		}
@@ -42,7 +42,7 @@ func TestUpdateDoesNotInterruptService(t *testing.T) {
 	if n := <-done; n == 0 {
 		t.Error("no run was made meanwhile")
 	}
-	if a := w.invoke("f", "pair"); !strings.Contains(a.error, `"do"`) {
+	if a := w.invoke("f", "pair"); !strings.Contains(a.error, itsOwnError) {
 		t.Errorf("the old version still answers: %v", a)
 	}
 }
@@ -61,7 +61,7 @@ func TestOldInstanceIsInTheStatusUntilItsRunEnds(t *testing.T) {
 		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 2000}))
 	}
 	w.put(project, "f", w.duel)
-	if a := w.invoke("f", "pair"); !strings.Contains(a.error, `"do"`) {
+	if a := w.invoke("f", "pair"); !strings.Contains(a.error, itsOwnError) {
 		t.Fatalf("the new version says %v", a)
 	}
 	w.waitUntil("both", func(all []*pb.InstanceStatus) bool {
@@ -134,6 +134,7 @@ func startingModule(code string, version byte) []byte {
 		section(10, body(code), body("\x41"+string(version)), body("\x41\x08"), body("\x42\x00")))
 }
 
+// Promise 9.
 func TestFailedRunDoesNotAffectOthers(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "bad", w.guest)
@@ -145,7 +146,7 @@ func TestFailedRunDoesNotAffectOthers(t *testing.T) {
 	w.ticket(2, nil)
 
 	before := w.invokeOK("bad", "pair", 1).stats.GetInstance()
-	if a := w.invoke("bad", "fail"); a.error != "as told" || a.stats.GetInstance() != before {
+	if a := w.invoke("bad", "fail"); a.error != itsOwnError || a.stats.GetInstance() != before {
 		t.Errorf("an error that the function returned: %v", a)
 	}
 	if a := w.invoke("bad", "panic"); !strings.Contains(a.error, "trap") || a.stats.GetInstance() != before {

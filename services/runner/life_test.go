@@ -79,7 +79,7 @@ func TestHealthOfUploads(t *testing.T) {
 	for range 3 {
 		w.invokeOK("f", "pair", 1)
 	}
-	if a := w.invoke("f", "fail"); !strings.Contains(a.error, "as told") {
+	if a := w.invoke("f", "fail"); !strings.Contains(a.error, itsOwnError) {
 		t.Fatalf("the run says %q", a.error)
 	}
 	u := w.awaitUpload("four runs", "f", 1, func(u *pb.UploadStatus) bool { return u.GetRuns() == 4 })
@@ -285,7 +285,7 @@ func TestConfigsGetTheUploadThatTheyName(t *testing.T) {
 		t.Errorf("upload 1: %+v", a)
 	}
 	for _, upload := range []int64{0, 2} {
-		if a := run(upload); !strings.Contains(a.error, `"do"`) || a.upload != 2 {
+		if a := run(upload); !strings.Contains(a.error, itsOwnError) || a.upload != 2 {
 			t.Errorf("upload %d: %+v", upload, a)
 		}
 	}
@@ -408,8 +408,8 @@ func TestRunsOfTheCanary(t *testing.T) {
 		mark             int64
 	}{
 		{"f", "a", 0, 2, "", 7},
-		{"f", "b", 0, 1, `"do"`, 7},
-		{"f", "a", 1, 1, `"do"`, 0},
+		{"f", "b", 0, 1, itsOwnError, 7},
+		{"f", "a", 1, 1, itsOwnError, 0},
 		{"never", "a", 0, 1, "", 7},
 	} {
 		a, marks := run(c.function, c.config, c.names)

@@ -23,7 +23,7 @@ type metrics struct {
 	compile, compileWait  metric.Float64Histogram
 	runs, ends, leftOut   metric.Int64Counter
 	checks, snapshots     metric.Int64Counter
-	snapshotLabels        map[string]metric.MeasurementOption
+	snapshotLabels        telemetry.Values
 	memory, kept          metric.Int64Gauge
 	logBytes, logDropped  metric.Int64Counter
 	work                  work
@@ -170,8 +170,8 @@ func (x *metrics) eachFeed(r *Runner, value func(*feed) float64) func(context.Co
 type labels struct {
 	function   metric.MeasurementOption
 	project    metric.MeasurementOption
-	runs, ends map[string]metric.MeasurementOption
-	checks     map[string]metric.MeasurementOption
+	runs, ends telemetry.Values
+	checks     telemetry.Values
 }
 
 func (x *metrics) labels(f functionKey) *labels {
@@ -193,7 +193,7 @@ func (x *metrics) recordRun(ctx context.Context, l *labels, outcome string, stat
 	if outcome == outcomeOK && stats.GetTickets() == 0 {
 		outcome = outcomeIdle
 	}
-	x.runs.Add(ctx, 1, l.runs[outcome])
+	x.runs.Add(ctx, 1, l.runs.Of(outcome))
 	if stats != nil {
 		x.work.record(ctx, l, stats)
 	}
@@ -223,7 +223,7 @@ func (x *metrics) recordCheck(ctx context.Context, l *labels, err error) {
 	} else if err != nil {
 		outcome = checkFailed
 	}
-	x.checks.Add(ctx, 1, l.checks[outcome])
+	x.checks.Add(ctx, 1, l.checks.Of(outcome))
 }
 
 // Outcomes of snapshots.
@@ -236,7 +236,7 @@ const (
 
 // recordSnapshot records what became of a snapshot.
 func (x *metrics) recordSnapshot(ctx context.Context, outcome string) {
-	x.snapshots.Add(ctx, 1, x.snapshotLabels[outcome])
+	x.snapshots.Add(ctx, 1, x.snapshotLabels.Of(outcome))
 }
 
 // loaded records what it took to load a module, when it was not loaded before.
@@ -255,10 +255,7 @@ func (x *metrics) recordEnd(ctx context.Context, l *labels, err error) {
 	if e, ok := errors.AsType[*sandbox.Error](err); ok {
 		cause = string(e.Cause)
 	}
-	if _, known := l.ends[cause]; !known {
-		cause = "other"
-	}
-	x.ends.Add(ctx, 1, l.ends[cause])
+	x.ends.Add(ctx, 1, l.ends.Of(cause))
 }
 
 func seconds(micros int64) float64 { return float64(micros) / 1e6 }

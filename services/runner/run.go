@@ -161,7 +161,7 @@ func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error)
 	case !entry.Cancel():
 		return true, nil
 	case crowded:
-		return false, fmt.Errorf("the runner was busy with other runs: %w", context.Cause(ctx))
+		return false, fmt.Errorf(bus.Busy+": %w", context.Cause(ctx))
 	}
 	failing := serving.failureText()
 	err = fmt.Errorf("no instance was free: %w%s", context.Cause(ctx), failing)
@@ -175,7 +175,7 @@ func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error)
 func (f *function) finish(ctx context.Context, answer bus.SendPart, last *pb.RunPart) {
 	last.Last = true
 	if last.GetError() != "" {
-		f.env.Log.DebugContext(ctx, "a run failed", "project", f.project, "function", f.function, "error", last.GetError())
+		f.env.Log.DebugContext(ctx, "a run failed", "project", f.project, "function", f.function)
 	}
 	if err := answer(last); err != nil {
 		f.env.Log.WarnContext(ctx, "the answer of a run is lost",

@@ -51,6 +51,9 @@ type Timing struct {
 	// KeptFrom is from how many waiting tickets of a project on a stopping runner keeps them: 50,000. Fewer are read from
 	// Redis as fast.
 	KeptFrom int
+	// KeepFrom is from how many tickets on a function that keeps its tickets is asked to: 1,024. With fewer, a run of all
+	// takes as long.
+	KeepFrom int
 	// Poll is how often the state is read for projects and functions, in case a poke is lost: 1 s.
 	Poll time.Duration
 }

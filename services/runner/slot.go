@@ -127,7 +127,8 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 	}
 	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.log.line)
 	if err == nil && bool(m.Manifest.Changes) && !s.f.isTrial() {
-		s.keeping = invocation.NewKeeping(instance.Memory(), int(s.v.keepMost.Load()))
+		s.keeping = invocation.NewKeeping(instance.Memory(), int(s.v.keepMost.Load()),
+			s.f.env.Settings.KeepFrom)
 	}
 	if err != nil {
 		s.v.releaseModule() // the next start opens it again, in case its files were damaged
@@ -289,6 +290,7 @@ func (s *slot) logReturn() {
 // sign says in each part of an answer to a run which upload of the function runs, and for which part of its canary.
 func (s *slot) sign(r *run) func(*pb.RunPart) error {
 	upload, answer := s.v.spec.GetVersion(), r.Answer
+	// mistake mislabel: upload = 1
 	return func(p *pb.RunPart) error {
 		p.Upload, p.Canary = upload, r.canary
 		return answer(p)

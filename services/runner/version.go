@@ -41,6 +41,7 @@ func newVersion(f *function, spec *pb.Function) *version {
 
 // matches returns whether a spec describes this version.
 func (v *version) matches(spec *pb.Function) bool {
+	// mistake stale: return true
 	return v.spec.GetGeneration() == spec.GetGeneration() && v.spec.GetModule() == spec.GetModule()
 }
 

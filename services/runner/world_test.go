@@ -210,6 +210,9 @@ func (w *world) invoke(function, do string) answer {
 	}))
 }
 
+// itsOwnError is the error of a run of a cycle that its function failed: the function's words are in its log.
+const itsOwnError = "the function returned an error: its log says which"
+
 // startRun sends a run, with defaults for what the test leaves out.
 func (w *world) startRun(r *pb.RunRequest) <-chan *pb.RunPart {
 	w.t.Helper()

@@ -48,7 +48,7 @@ func startFunction(ctx context.Context, box *sandbox.Box, module []byte) (*funct
 		return nil, err
 	}
 	if bool(m.Manifest.Changes) {
-		f.keeping = invocation.NewKeeping(f.instance.Memory(), 0)
+		f.keeping = invocation.NewKeeping(f.instance.Memory(), 0, 0)
 	}
 	f.release = func() { box.Release(m) }
 	return f, nil

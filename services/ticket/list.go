@@ -2,6 +2,7 @@ package ticket
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -81,11 +82,12 @@ func (s *service) listCreated(c echo.Context, by asker, key string) error {
 // answerList answers the tickets of a player that exist for who asks.
 func (s *service) answerList(c echo.Context, player string, by asker, tickets ...*state.Ticket) error {
 	project := c.Param("project")
+	tickets = slices.DeleteFunc(tickets, func(t *state.Ticket) bool { return t.IsGoneFor(player, by.anyone) })
+	if err := s.addUnserved(c.Request().Context(), project, tickets...); err != nil {
+		return err
+	}
 	text := append(make([]byte, 0, usualAnswer), `{"tickets":[`...)
 	for _, t := range tickets {
-		if t.IsGoneFor(player, by.anyone) {
-			continue
-		}
 		if t.Assignment == nil {
 			s.presence.Heard(project, t.Body.GetId())
 		}
@@ -95,10 +97,7 @@ func (s *service) answerList(c echo.Context, player string, by asker, tickets ..
 		if !by.anyone {
 			t = shownTo(player, t)
 		}
-		err := s.addUnserved(c.Request().Context(), project, t)
-		if err != nil {
-			return err
-		}
+		var err error
 		if text, err = response.AppendTicket(text, t); err != nil {
 			return err
 		}

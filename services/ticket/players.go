@@ -57,5 +57,7 @@ func shownTo(player string, t *state.Ticket) *state.Ticket {
 		}
 		shown.Players = append(shown.Players, p)
 	}
-	return &state.Ticket{Body: shown, Assignment: t.Assignment, Acceptance: t.Acceptance, Estimate: t.Estimate}
+	other := *t
+	other.Body = shown
+	return &other
 }

@@ -2,6 +2,7 @@ package ticket_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -142,5 +143,32 @@ func TestQueueThatNobodyServesIsRefused(t *testing.T) {
 	r.create(t)
 	if got := r.queues(t, waiting); !slices.Equal(got.UnservedQueues, []string{"nobody"}) {
 		t.Errorf("a ticket that waited before is %+v", got)
+	}
+}
+
+// A list looks up the queues of all of its tickets at once, and says of each which of its own are not served.
+func TestListSaysWhichQueuesNobodyServes(t *testing.T) {
+	r := start(t)
+	r.set(t, &pb.ProjectSettings{Tickets: &pb.TicketRules{Listed: true}})
+	r.serve(t, "c", "ranked")
+	want := map[string]string{
+		r.create(t): "[]", r.createIn(t, `["ranked"]`): "[]", r.createIn(t, `["ranked","casual"]`): "[casual]",
+		r.createIn(t, `["duel","casual"]`): "[casual duel]",
+	}
+	status, text, err := r.send(t.Context(), http.MethodGet, r.urls[1]+"?player=ada", "")
+	must(t, err)
+	var listed struct {
+		Tickets []struct {
+			queued
+			ID string
+		}
+	}
+	if status != http.StatusOK || json.Unmarshal([]byte(text), &listed) != nil || len(listed.Tickets) != len(want) {
+		t.Fatalf("got %d %s", status, text)
+	}
+	for _, one := range listed.Tickets {
+		if got := fmt.Sprint(one.UnservedQueues); got != want[one.ID] {
+			t.Errorf("of %q, %s are not served, want %s", one.Queues, got, want[one.ID])
+		}
 	}
 }

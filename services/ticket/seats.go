@@ -44,6 +44,7 @@ func (s *service) seatsOf(project string, players []string, t *state.Ticket) (ma
 	}
 	seats := make(map[string]string, len(players))
 	for _, player := range players {
+		// mistake seat: player = t.Body.GetOwner()
 		pass, err := s.Seats.Sign(seat.Seat{
 			Player: player, Project: project, Ticket: t.Body.GetId(), Match: a.GetMatch(), Backfill: a.GetBackfill(),
 			Connection: a.GetConnection(),

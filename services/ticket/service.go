@@ -114,15 +114,15 @@ func New(o Options) app.Part {
 
 func (s *service) routes(e *echo.Echo) {
 	callers := s.Verifier.Require(auth.Player, auth.Service)
-	cors := web.NewCORS(s.Settings.Origins, allowedMethods, allowedHeaders, exposedHeaders)
-	e.POST(web.Base+"/tickets", cors.Allow(callers(ratelimit.Bodies(s.Bodies, s.Now)(s.create))))
-	e.GET(web.Base+"/tickets", cors.Allow(callers(s.get)))
-	e.DELETE(web.Base+"/tickets", cors.Allow(callers(s.delete)))
-	e.POST(web.Base+"/tickets/acceptance", cors.Allow(callers(s.answer)))
-	e.GET(web.TicketEvents, cors.Allow(callers(s.follow)))
+	e.POST(web.Base+"/tickets", callers(ratelimit.Bodies(s.Bodies, s.Now)(s.create)))
+	e.GET(web.Base+"/tickets", callers(s.get))
+	e.DELETE(web.Base+"/tickets", callers(s.delete))
+	e.POST(web.Base+"/tickets/acceptance", callers(s.answer))
+	e.GET(web.TicketEvents, callers(s.follow))
 	e.GET(web.Base+"/tickets/:ticket/explanation", s.explain, s.Verifier.RequireLook(auth.Developer))
 	e.GET(web.Base+"/tickets/:ticket/explanation/capture", s.capture, s.Verifier.RequireLook(auth.Developer))
-	cors.Preflights(e, web.Base+"/tickets", web.Base+"/tickets/acceptance", web.TicketEvents)
+	web.NewCORS(s.Settings.Origins, allowedMethods, allowedHeaders, exposedHeaders).Allow(e,
+		web.Base+"/tickets", web.Base+"/tickets/acceptance", web.TicketEvents)
 }
 
 // run wakes those who wait for a result, and ends tickets that nobody asks for. It returns when the streams have ended.

@@ -17,7 +17,9 @@ type examiner struct {
 	never     bool // whether there is no match for that, or for a role
 	short     bool // whether the steps were too few for all combinations of the ticket that is examined
 	// takers is how many players take each role, of the keys of the tickets that are asked about.
-	takers map[uint32][]int
+	// allTakers is the same of all tickets.
+	takers    map[uint32][]int
+	allTakers []int
 	// sizes is how many tickets of each key have so many players, if all of a key fit with each other; else nil.
 	sizes map[uint32][]int
 }

@@ -18,11 +18,18 @@ type Reason struct {
 	Of          rules.Kind
 	// Looked is of how many other tickets Candidates are, where the work did not suffice to look at all; else 0.
 	Looked int
-	// Players are those of a ticket that is too large; of too few, how many more are needed at least; of a role, how many
-	// must take it.
+	// Players are those of a ticket that is too large; of too few, how many more are needed at least.
 	Players int
+	// Roles are those that too few players take: for any match with the ticket, and where players are too few of all.
+	Roles []Lack
 	// Soon is within how many seconds a nearer match is expected, for a ticket that waits.
 	Soon float64
+}
+
+// Lack is a role that too few players take for a match.
+type Lack struct {
+	Name          string
+	Takers, Needs int
 }
 
 // Kind is a kind of reason.
@@ -53,8 +60,8 @@ const (
 	TooLarge
 	// TooFew says that there are too few players for any match, whatever the rules. Candidates are with all rules.
 	TooFew
-	// RoleLacks says that too few players take a role for any match with the ticket, whoever else is in it. The name is
-	// that of the role. Candidates are the players who take it, of all tickets that could be together with it.
+	// RoleLacks says that too few players take some roles for any match with the ticket, whoever else is in it, of all
+	// tickets that could be together with it.
 	RoleLacks
 	// Undecided says that no match was found with the ticket, and that the work did not suffice to say why. Candidates
 	// are with all rules, -1 if nobody knows.

@@ -17,6 +17,7 @@ type explainer struct {
 	// with every variant of the rules.
 	others []uint32
 	looks  int
+	lacks  []Lack // of all who are in no match
 }
 
 // unfit is the tickets that can be in no match with a variant of the rules: those of others, and those without a value
@@ -72,6 +73,7 @@ func (e *explainer) look(v *variant, tickets []uint32, share int) []verdict {
 	x.lacking, x.never = max(0, x.lacking), x.lacking > 0 || !s.rolesLeft()
 	if v.isWhole() { // a role that is lacking is said of all rules
 		x.countRoles(tickets)
+		e.lacks = x.lacks(x.allTakers)
 	}
 	x.countAll()
 	for i, t := range tickets {

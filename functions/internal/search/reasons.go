@@ -18,13 +18,7 @@ type verdict struct {
 	soon        float64 // within which time a nearer match is expected, 0 if the search does not wait for one
 	join        *Match
 	granted     int // how much work there was
-	role        lack
-}
-
-// lack is a role that too few players take.
-type lack struct {
-	name           string
-	takers, needed int
+	roles       []Lack
 }
 
 // count is how many tickets fit, and of how many others; 0 for all.
@@ -87,18 +81,22 @@ func (e *explainer) reasonsOf(t uint32, all []variant, of func(variant int) *ver
 		said.Kind = kind
 		reasons = slices.Insert(reasons, 0, said)
 	}
-	switch role := whole.role; {
+	said.Roles = whole.roles
+	switch {
+	case alone && len(said.Roles) > 0:
+		said.Kind, said.Candidates, said.Looked = RoleLacks, -1, 0
+		reasons = slices.Insert(reasons, 1, said)
 	case alone:
 	case few:
-		said.Players = whole.lacking
+		said.Players, said.Roles = whole.lacking, e.lacks
 		if first(TooFew); sure && len(e.games.Running) > 0 {
-			said.Players = 0
+			said.Players, said.Roles = 0, nil
 			first(NoneAlone)
 		}
 	case sure:
 		first(NoneAlone)
-	case role.name != "":
-		said.Candidates, said.Looked, said.Players, said.Name = role.takers, 0, role.needed, role.name
+	case len(said.Roles) > 0:
+		said.Candidates, said.Looked = -1, 0
 		first(RoleLacks)
 	case len(reasons) == 0:
 		first(Undecided)

@@ -21,7 +21,7 @@ func (e *explainer) sample(times int) {
 // pick looks which tickets of a sample fit with one, as a look at each says. It is the same sample for each variant.
 func (e *explainer) pick(x *examiner, number int, t uint32, v *verdict) {
 	apart := len(e.others) / e.looks
-	v.lacking, v.role = x.lacking, x.roleOf(t)
+	v.lacking, v.roles = x.lacking, x.lacks(x.takers[x.keys[t]])
 	for i := range e.looks {
 		o := e.others[i*apart+(number+1)%apart]
 		if o == t {
@@ -87,28 +87,29 @@ func (x *examiner) countRoles(tickets []uint32) {
 	if x.roles.takes == nil {
 		return
 	}
-	x.takers = map[uint32][]int{}
+	x.takers, x.allTakers = map[uint32][]int{}, make([]int, len(x.roles.names))
 	for _, t := range tickets {
 		x.takers[x.keys[t]] = make([]int, len(x.roles.names))
 	}
 	x.work -= len(x.order) / 8
 	for _, t := range x.order {
+		x.b.count(t, x.allTakers, 1)
 		if takers := x.takers[x.keys[t]]; takers != nil {
 			x.b.count(t, takers, 1)
 		}
 	}
 }
 
-// roleOf is a role that too few players take for any match with a ticket, without a name if there is none.
-func (x *examiner) roleOf(t uint32) lack {
-	for i, n := range x.takers[x.keys[t]] {
+// lacks are the roles that too few players take for any match, of whom so many take each.
+func (x *examiner) lacks(takers []int) (lacks []Lack) {
+	for i, n := range takers {
 		least := x.fewestTeams[0].needs[i]
 		for _, a := range x.fewestTeams {
 			least = min(least, a.needs[i])
 		}
 		if n < least {
-			return lack{x.pool.names.texts[x.roles.names[i]], n, least}
+			lacks = append(lacks, Lack{Name: x.pool.names.texts[x.roles.names[i]], Takers: n, Needs: least})
 		}
 	}
-	return lack{}
+	return lacks
 }

@@ -81,11 +81,12 @@ func In(of []string, ticket uint32) string {
 }
 
 // Inside is the property of a backfill ticket that says who is in its game, where its server does not: their ids, one a
-// line. It is read and written as long as the server names nobody.
-const Inside = "inside"
+// line. It is read and written as long as the server names nobody. Properties of such a name stay when the server
+// replaces the others.
+const Inside = "matchfn:inside"
 
-// maxInside is how long the property may be.
-const maxInside = 64 << 10
+// maxInside is how long the property may be: with its name, what a function may note.
+const maxInside = 16<<10 - len(Inside)
 
 // IDs returns a function that reads the ids of a ticket's players, one a line.
 func IDs(run *matchfn.Run) func(ticket uint32) string {

@@ -52,14 +52,13 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 		case search.TooLarge:
 			text = "no " + reason.Name + " takes " + strconv.Itoa(reason.Players) + " players of one ticket"
 		case search.TooFew:
-			text = strconv.Itoa(reason.Players) + " more players are needed for a match"
-			if reason.Players == 1 {
-				text = "1 more player is needed for a match"
-			}
+			text = tooFew(reason)
 		case search.RoleLacks:
-			text = fmt.Sprintf("too few take the role %s: a match needs %d, and there are %d", reason.Name, reason.Players,
-				candidates)
-			candidates = -1
+			text = "too few take "
+			for i, role := range reason.Roles[:min(len(reason.Roles), mostRoles)] {
+				text += fmt.Sprintf("%sthe role %s: a match needs %d, and there are %d", separator(i, "; "), role.Name, role.Needs,
+					role.Takers)
+			}
 		case search.Undecided:
 			text = "no match was found, and the work of the run ended before it was known why"
 		}
@@ -68,4 +67,33 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 		}
 		r.Explain(reason.Ticket, text, candidates)
 	}
+}
+
+// mostRoles is how many roles a reason names.
+const mostRoles = 8
+
+// separator is what comes before an element of a list.
+func separator(i int, between string) string {
+	if i == 0 {
+		return ""
+	}
+	return between
+}
+
+// tooFew says how many more players are needed, and of which roles. Who takes a role is a player of his own.
+func tooFew(reason search.Reason) string {
+	roles, ofRoles := "", 0
+	for i, role := range reason.Roles {
+		n := role.Needs - role.Takers
+		if ofRoles += n; i < mostRoles {
+			roles += separator(i, ", ") + strconv.Itoa(n) + " of the role " + role.Name
+		}
+	}
+	if roles != "" {
+		roles = ": " + roles
+	}
+	if n := max(reason.Players, ofRoles); n != 1 {
+		return strconv.Itoa(n) + " more players are needed for a match" + roles
+	}
+	return "1 more player is needed for a match" + roles
 }

@@ -140,6 +140,7 @@ func TestSaysWhyTicketsDoNotJoinGames(t *testing.T) {
 func TestSaysWhatStopsATicket(t *testing.T) {
 	const asSet = `"teams": [{"name": "side", "size": 2}], "values": {"maps": "set"}, "rules": [{"share": "maps", "min": 1}]`
 	const asRoles = `"teams": [{"name": "side", "size": 2, "roles": {"tank": 1, "healer": 1}}]`
+	const fiveRoles = `"teams": [{"name": "side", "copies": 2, "size": 5, "roles": {"tank": 1, "healer": 1, "damage": 3}}]`
 	ping := func(region string) fake.Ticket { return list(`[{"latency": {"` + region + `": 20}}]`) }
 	for name, c := range map[string]struct {
 		rules   string
@@ -178,6 +179,14 @@ func TestSaysWhatStopsATicket(t *testing.T) {
 			slices.Repeat([]fake.Ticket{list(`[{}]`)}, 9), "1 more player is needed for a match (8)"},
 		"one of ten": {`"teams": [{"name": "side", "copies": 2, "size": 5}]`,
 			[]fake.Ticket{list(`[{}]`)}, "9 more players are needed for a match (0)"},
+		"roles that nobody takes": {fiveRoles, slices.Repeat([]fake.Ticket{list(`[{"roles": ["damage"]}]`)}, 9),
+			"4 more players are needed for a match: 2 of the role tank, 2 of the role healer (8)"},
+		"roles beside a party": {fiveRoles, []fake.Ticket{list(`[{"roles": ["damage"]}, {"roles": ["tank", "healer"]}]`)},
+			"8 more players are needed for a match: 1 of the role tank, 1 of the role healer, 5 of the role damage (0)"},
+		"roles of others, whatever the rules": {fiveRoles + `, "values": {"mode": "string"},
+			"rules": [{"any": [{"same": "mode"}, {"compare": [{"count": "players"}, ">", 1]}]}]`,
+			[]fake.Ticket{list(`[{"roles": ["tank"], "mode": "a"}]`), list(`[{"roles": ["tank"], "mode": "b"}]`)},
+			"8 more players are needed for a match: 2 of the role healer, 6 of the role damage (1)"},
 		"a size that waits for its step": {`"teams": [{"name": "side", "copies": 2,
   "size": {"min": {"start": 2, "steps": [[30, 1]]}, "max": 2}}]`,
 			slices.Repeat([]fake.Ticket{list(`[{}]`)}, 2),
@@ -195,6 +204,18 @@ func TestSaysWhatStopsATicket(t *testing.T) {
 		if err != nil || len(got) != 1 || fmt.Sprintf("%s (%d)", got[0].Reason, got[0].Candidates) != c.want {
 			t.Errorf("%s: %+v, %v, want %q", name, got, err, c.want)
 		}
+	}
+}
+
+// Where a role is lacking, it says so, beside what there would be without roles.
+func TestSaysWhichRolesLack(t *testing.T) {
+	got, err := fake.Explain(function, fake.Request{
+		Settings: `{"teams": [{"name": "side", "copies": 2, "size": 2, "roles": {"tank": 1, "healer": {"max": 1}}}]}`,
+		Tickets:  slices.Repeat([]fake.Ticket{list(`[{"roles": ["healer"]}]`)}, 4), Asked: []uint32{0},
+	})
+	if err != nil || len(got) != 2 || got[0].Reason != "roles: without it there is a match" ||
+		got[1].Reason != "too few take the role tank: a match needs 2, and there are 0" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

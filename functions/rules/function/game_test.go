@@ -142,7 +142,7 @@ func TestGameGetsThePlayerWhoIsMissing(t *testing.T) {
 
 // Nobody joins the game that he is in, whoever says that he is there: its server, what the function wrote when he came,
 // or that beside a server who has not heard of him yet. So it is with each of a party, and with who says that he is
-// several.
+// several. Where a PUT took the property away and nobody is named, nobody joins.
 func TestNobodyJoinsHisGameAgain(t *testing.T) {
 	const settings = `{"teams": [{"name": "Red", "size": {"min": 1, "max": 30}}], "regions": {"max": 50},
 		"backfill": {"first": "games"}}`
@@ -159,19 +159,24 @@ func TestNobodyJoinsHisGameAgain(t *testing.T) {
 	for name, roster := range map[string][]fake.RosterPlayer{
 		"the property says it": nil, "the server says it": {in("zoe", "Red", "", 0), in("amy", "Red", "", 0)},
 		"he came after the server said who is there": {in("amy", "Red", "", 0)},
+		"the property is gone":                       nil,
 	} {
+		gone := name == "the property is gone"
+		properties := map[string][]byte{"region": []byte(`"eu"`), players: search.AppendSeats(nil, seats)}
+		if gone {
+			delete(properties, players)
+		}
 		proposals, err := fake.Run(function, fake.Request{
 			Settings: settings, Tickets: []fake.Ticket{who("zoe"), who("bob", "zoe"), several, who("nan")},
-			Backfills: []fake.Backfill{{Version: 1, Roster: roster, Connection: "10.0.0.1:7777", Ticket: fake.Ticket{
-				Properties: map[string][]byte{"region": []byte(`"eu"`), players: search.AppendSeats(nil, seats)},
-			}}},
+			Backfills: []fake.Backfill{{Version: 1, Roster: roster, Connection: "10.0.0.1:7777",
+				Ticket: fake.Ticket{Properties: properties}}},
 		})
 		if err != nil || len(proposals) == 0 {
 			t.Fatal(name, proposals, err)
 		}
 		for _, p := range proposals {
 			if p.Extras != nil && p.Extras.Backfill != nil && !p.Extras.Backfill.Create &&
-				!slices.Equal(p.Tickets(), []uint32{3}) {
+				(gone || !slices.Equal(p.Tickets(), []uint32{3})) {
 				t.Errorf("%s: %v join", name, p.Tickets())
 			}
 		}

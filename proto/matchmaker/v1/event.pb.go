@@ -267,7 +267,7 @@ type Event struct {
 	//	                  says how many runs failed
 	//	                shadow: the upload runs in the shadow of the other one
 	//	                unshadowed: the upload runs in no shadow any more
-	//	                promoted: the upload ran in the shadow and runs from now on
+	//	                promoted: the upload ran in the shadow or as a canary, and runs for all from now on
 	//	                canary: the upload runs for a part of the configs, or of the time
 	//	                withdrawn: it does so no more; detail says why
 	//	                deleted: the function was deleted

@@ -38,6 +38,7 @@ var ways = map[string]way{
 	"both, list":          {service: true, kubernetes: true, density: &agones.Density{List: "matches"}},
 }
 
+// Promise 7.
 func TestConformance(t *testing.T) {
 	for name, w := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -47,6 +48,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// Promise 7.
 func TestFaults(t *testing.T) {
 	for name, w := range ways {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"matchmaker.dev/services/allocator/provider/conformance"
 )
 
+// Promise 7.
 func TestConformance(t *testing.T) {
 	// It has no books, no limits, and tells its servers nothing: there are none.
 	conformance.Run(t, func(*testing.T) conformance.Fixture {

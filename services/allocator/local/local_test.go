@@ -22,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
+// Promise 7.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	conforms(t, "gameserver", Settings{Max: conformance.Room})

@@ -28,6 +28,7 @@ var ways = map[string]func(m *managertest.Manager){
 	"too late": func(m *managertest.Manager) { m.Polls, m.Late = 2, true },
 }
 
+// Promise 7.
 func TestConformance(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -37,6 +38,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// Promise 7.
 func TestFaults(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {

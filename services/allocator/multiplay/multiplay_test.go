@@ -28,6 +28,7 @@ var ways = map[string]func(o *multiplay.Options, c *multiplaytest.Clanforge){
 	"fulfilled when asked for": func(_ *multiplay.Options, c *multiplaytest.Clanforge) { c.Polls = 0 },
 }
 
+// Promise 7.
 func TestConformance(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -37,6 +38,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// Promise 7.
 func TestFaults(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {

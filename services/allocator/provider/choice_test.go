@@ -88,6 +88,7 @@ func TestChoicePollsEachAfterItsOwn(t *testing.T) {
 	}
 }
 
+// Promise 9.
 func TestRulesNameTheirProjects(t *testing.T) {
 	c := choice(provider.Rules{
 		Rules: []provider.Rule{

@@ -88,9 +88,6 @@ type setup struct {
 // run connects, builds, and serves until ctx ends. more are parts besides the services.
 func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...app.Part) (err error) {
 	set := how.settings
-	if err := validate(set.shared()); err != nil {
-		return err
-	}
 	// Without it, the collector runs a hundred times a second in a process that serves
 	// thousands of requests a second and keeps next to nothing.
 	ballast := make([]byte, ballastSize)

@@ -107,7 +107,9 @@ func newCommand(account string, services []service) *command {
 }
 
 // Validate is called by kong.
-func (c *command) Validate() error { return validate(c.Own) }
+func (c *command) Validate() error {
+	return validate(slices.Concat(kong.Plugins{&c.Process.Settings, &c.Process.Shutdown}, c.Shared, c.Own))
+}
 
 func (c *command) Run(ctx context.Context, s streams) error {
 	log, err := app.Logger(s.err, c.Process.LogLevel, c.Process.LogFormat)

@@ -52,7 +52,9 @@ func newDev(services []service) devCmd {
 }
 
 // Validate is called by kong.
-func (c *devCmd) Validate() error { return validate(c.Own) }
+func (c *devCmd) Validate() error {
+	return validate(slices.Concat(kong.Plugins{&c.Process.Settings, &c.Process.Shutdown}, c.Own, c.Limits))
+}
 
 func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	log, err := app.Logger(s.err, c.Process.LogLevel, c.Process.LogFormat)

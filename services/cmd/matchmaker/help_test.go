@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -164,30 +163,5 @@ func TestServicesTakeTheirOwnFlags(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("--%s is a flag of %q, want %s", flag, got, want)
 		}
-	}
-}
-
-// The table of limits in docs/operations.md has every limit that is a flag.
-func TestEveryLimitIsInTheTable(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(text), "\n## Limits\n")
-	table, _, _ = strings.Cut(table, "\n## ")
-	_, all := nodes(t)
-	found := 0
-	for _, command := range []string{"all", "dev"} {
-		for _, f := range all[command].Flags {
-			if !strings.HasPrefix(f.Name, "max-") || f.Name == "max-interval" { // which limits nothing
-				continue
-			}
-			if found++; !strings.Contains(table, "`--"+f.Name+"`") {
-				t.Errorf("there is no row for --%s", f.Name)
-			}
-		}
-	}
-	if found < 20 {
-		t.Errorf("only %d limits", found)
 	}
 }

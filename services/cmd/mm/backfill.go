@@ -20,9 +20,9 @@ type backfillCommands struct {
 type game struct {
 	Connection string `placeholder:"IP:PORT" help:"The game server's address."`
 	fieldFlags
-	Queue string `placeholder:"NAME" help:"Queue whose tickets may join; default: tickets without queues, and for an update the queue as it is."`
+	Queue string `placeholder:"NAME" completion-predictor:"queue" help:"Queue whose tickets may join; default: tickets without queues, and for an update the queue as it is."`
 	// Players are those of an update, too: without them it leaves those that are there.
-	Players string `placeholder:"FILE" type:"existingfile" help:"JSON file with the players in the game: a list of objects with id, team, role and attributes. Default for an update: as they are."`
+	Players string `placeholder:"FILE" type:"existingfile" completion-predictor:"file" help:"JSON file with the players in the game: a list of objects with id, team, role and attributes. Default for an update: as they are."`
 }
 
 // players are those of the file; nil if there is none.
@@ -71,7 +71,7 @@ func (c backfillCreate) Run(ctx context.Context, s *session) error {
 }
 
 type backfillApprove struct {
-	ID string `arg:"" name:"id" help:"The backfill ticket."`
+	ID string `arg:"" name:"id" completion-predictor:"backfill" help:"The backfill ticket."`
 }
 
 func (backfillApprove) Help() string {
@@ -117,7 +117,7 @@ func (c backfillApprove) Run(ctx context.Context, s *session, api serverAPI) err
 }
 
 type backfillUpdate struct {
-	ID string `arg:"" name:"id" help:"The backfill ticket."`
+	ID string `arg:"" name:"id" completion-predictor:"backfill" help:"The backfill ticket."`
 	game
 }
 
@@ -150,7 +150,7 @@ func (c backfillUpdate) Run(ctx context.Context, s *session) error {
 }
 
 type backfillDelete struct {
-	ID string `arg:"" name:"id" help:"The backfill ticket."`
+	ID string `arg:"" name:"id" completion-predictor:"backfill" help:"The backfill ticket."`
 }
 
 func (backfillDelete) Help() string {

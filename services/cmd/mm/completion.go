@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,13 +16,17 @@ import (
 	"github.com/posener/complete"
 
 	"matchmaker.dev/pkg/client"
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/issuer"
+	reports "matchmaker.dev/services/internal/report"
 )
 
 type completionCommand struct{ kongcompletion.Completion }
 
 func (completionCommand) Help() string {
 	return `It prints what your shell's start file, such as ~/.bashrc, is to read. Commands, flags and their values are
-completed, the names of contexts, and those of configs, functions and tickets that wait.
+completed, the names of contexts, and what the service has: configs, functions and their versions, queues, tickets that
+wait and their players, matches of the last hour, members of a party.
 
 Examples:
 
@@ -38,40 +44,51 @@ func (c *completionCommand) AfterApply() error { //nolint:unparam // the parser 
 // completionTime is how long a shell waits for names.
 const completionTime = 2 * time.Second
 
-// names predicts what a service has. They are looked up as a command would that has the flags so far.
-func (c console) names(
-	ctx context.Context, list func(context.Context, *client.Client) ([]string, error),
-) complete.Predictor {
+// lister looks up names for a command line, of which it gets the words so far.
+type lister func(ctx context.Context, api *client.Client, words []string) ([]string, error)
+
+// names predicts what a service has.
+func (c console) names(ctx context.Context, list lister) complete.Predictor {
+	return c.namesAs(ctx, asDeveloper(), list)
+}
+
+// namesAs looks them up as a command would that has the flags so far, with a token of claims.
+func (c console) namesAs(ctx context.Context, claims issuer.Claims, list lister) complete.Predictor {
 	return complete.PredictFunc(func(a complete.Args) []string {
 		flags := commonFlags{Output: "table", Timeout: completionTime}
 		for name, to := range map[string]*string{"url": &flags.URL, "project": &flags.Project, "data": &flags.Data,
 			"token": &flags.Bearer, "context": &flags.Context} {
-			*to = os.Getenv("MM_" + strings.ToUpper(name))
-			for i, word := range a.Completed {
-				if value, is := strings.CutPrefix(word, "--"+name+"="); is {
-					*to = value
-				} else if word == "--"+name && i+1 < len(a.Completed) {
-					*to = a.Completed[i+1]
-				}
-			}
+			*to = cmp.Or(valueOf(name, a.Completed), os.Getenv("MM_"+strings.ToUpper(name)))
 		}
 		s, err := newSession(flags, c)
 		if err != nil {
 			return nil
 		}
 		s.err = io.Discard // the shell shows names alone
-		api, err := s.connect(asDeveloper())
+		api, err := s.connect(claims)
 		if err != nil {
 			return nil
 		}
 		ctx, cancel := context.WithTimeout(ctx, completionTime)
 		defer cancel()
-		names, _ := list(ctx, api) // none where it fails
+		names, _ := list(ctx, api, a.Completed) // none where it fails
 		return names
 	})
 }
 
-func configNames(ctx context.Context, api *client.Client) (names []string, err error) {
+// valueOf is what a flag has among the words of a command line; the last one counts.
+func valueOf(flag string, words []string) (value string) {
+	for i, word := range words {
+		if of, is := strings.CutPrefix(word, "--"+flag+"="); is {
+			value = of
+		} else if word == "--"+flag && i+1 < len(words) {
+			value = words[i+1]
+		}
+	}
+	return value
+}
+
+func configNames(ctx context.Context, api *client.Client, _ []string) (names []string, err error) {
 	configs, err := api.ListConfigs(ctx)
 	for _, one := range configs {
 		names = append(names, one.ID)
@@ -79,7 +96,7 @@ func configNames(ctx context.Context, api *client.Client) (names []string, err e
 	return names, err
 }
 
-func functionNames(ctx context.Context, api *client.Client) (names []string, err error) {
+func functionNames(ctx context.Context, api *client.Client, _ []string) (names []string, err error) {
 	functions, err := api.GetFunctions(ctx)
 	for _, one := range functions {
 		names = append(names, one.Name)
@@ -87,15 +104,95 @@ func functionNames(ctx context.Context, api *client.Client) (names []string, err
 	return names, err
 }
 
-func ticketIDs(ctx context.Context, api *client.Client) (ids []string, err error) {
-	page, err := api.GetWaitingTickets(ctx, client.WaitingQuery{Limit: 200})
-	if err != nil {
-		return nil, err
+// versionNumbers are those of the function that the words name.
+func versionNumbers(ctx context.Context, api *client.Client, words []string) (numbers []string, err error) {
+	functions, err := functionNames(ctx, api, words)
+	for _, name := range functions {
+		if !slices.Contains(words, name) {
+			continue
+		}
+		versions, err := api.GetFunctionVersions(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range versions {
+			numbers = append(numbers, strconv.FormatInt(one.Version, 10))
+		}
 	}
-	for _, one := range page.Tickets {
-		ids = append(ids, one.ID)
+	return numbers, err
+}
+
+// waiting predicts by tickets that wait.
+func waiting(of func(client.WaitingTicket) []string) lister {
+	return func(ctx context.Context, api *client.Client, _ []string) (all []string, err error) {
+		page, err := api.GetWaitingTickets(ctx, client.WaitingQuery{Limit: 200})
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range page.Tickets {
+			all = append(all, of(one)...)
+		}
+		return all, nil
 	}
-	return ids, nil
+}
+
+// queueNames are those that configs serve, or that tickets wait in.
+func queueNames(ctx context.Context, api *client.Client, words []string) ([]string, error) {
+	all, _ := waiting(func(t client.WaitingTicket) []string { return t.Queues })(ctx, api, words)
+	configs, err := api.ListConfigs(ctx)
+	for _, one := range configs {
+		if one.Queue != "" {
+			all = append(all, one.Queue)
+		}
+	}
+	return all, err
+}
+
+// events predicts by the matches of the last hour.
+func events(of func(client.Event) string) lister {
+	return func(ctx context.Context, api *client.Client, _ []string) (ids []string, err error) {
+		query := client.EventQuery{
+			Kinds: []string{"claimed", "proposed", "assigned"}, Since: time.Now().Add(-time.Hour), Limit: 1000,
+		}
+		for more := true; more && ctx.Err() == nil; {
+			page, err := api.GetEvents(ctx, query)
+			if err != nil {
+				return nil, err
+			}
+			for _, one := range page.Events {
+				ids = append(ids, of(one))
+			}
+			query.After, more = page.Next, page.More
+		}
+		slices.Sort(ids)
+		return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == "" }), nil
+	}
+}
+
+// eventKinds are those that the API has.
+func eventKinds() (names []string) {
+	for number, name := range pb.Event_Kind_name {
+		if number != 0 {
+			names = append(names, strings.ToLower(strings.TrimPrefix(name, "KIND_")))
+		}
+	}
+	return names
+}
+
+// memberNames are those of the party of the --player so far.
+func (c console) memberNames(ctx context.Context, a complete.Args) (names []string) {
+	player := valueOf("player", a.Completed)
+	party := func(ctx context.Context, api *client.Client, _ []string) ([]string, error) {
+		mine, err := api.MyParty(ctx, player)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range mine.Members {
+			names = append(names, one.ID)
+		}
+		return names, nil
+	}
+	return c.namesAs(ctx, asPlayer(player), party).Predict(a)
 }
 
 // complete answers a shell that completes a command line, which asks by environment variables. It is done if one asks.
@@ -104,9 +201,17 @@ func (c console) complete(ctx context.Context, parser *kong.Kong) (code int, don
 		kongcompletion.WithExitFunc(func(status int) { code, done = status, true }),
 		kongcompletion.WithPredictors(map[string]complete.Predictor{
 			"context": complete.PredictFunc(func(complete.Args) []string { return c.contextNames() }),
-			"config":  c.names(ctx, configNames), "function": c.names(ctx, functionNames), "ticket": c.names(ctx, ticketIDs),
-			"file":   complete.PredictFiles("*"),
-			"folder": complete.PredictDirs("*"),
+			"config":  c.names(ctx, configNames), "function": c.names(ctx, functionNames),
+			"ticket":  c.names(ctx, waiting(func(t client.WaitingTicket) []string { return []string{t.ID} })),
+			"player":  c.names(ctx, waiting(func(t client.WaitingTicket) []string { return append(t.Players, t.Owner) })),
+			"version": c.names(ctx, versionNumbers), "queue": c.names(ctx, queueNames),
+			"match":     c.names(ctx, events(func(e client.Event) string { return e.Match })),
+			"backfill":  c.names(ctx, events(func(e client.Event) string { return e.Backfill })),
+			"kind":      complete.PredictSet(eventKinds()...),
+			"member":    complete.PredictFunc(func(a complete.Args) []string { return c.memberNames(ctx, a) }),
+			"dimension": complete.PredictSet(reports.Dimensions()...),
+			"file":      complete.PredictFiles("*"),
+			"folder":    complete.PredictDirs("*"),
 		}),
 	)
 	return code, done

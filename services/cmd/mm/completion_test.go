@@ -1,17 +1,20 @@
 package main
 
 import (
+	"io"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // complete asks mm as a shell does.
 func (s *shell) complete(line string) []string {
 	s.t.Helper()
+	s.now = time.Now() // its tokens are good for little longer than it takes
 	s.t.Setenv("COMP_LINE", line)
 	s.t.Setenv("COMP_POINT", strconv.Itoa(len(line)))
 	got := s.run()
@@ -39,13 +42,19 @@ func TestCommandsFlagsAndNamesAreCompleted(t *testing.T) {
 		}
 	}
 	service := newService(t)
-	service.configs["ranked"], service.functions["duel"] = "{}", "hash"
+	service.configs["ranked"], service.functions["duel"] = duelConfig, someHash
 	at := " --url " + service.url + " --data " + shell.data + " "
 	for line, want := range map[string][]string{
-		"mm config get" + at + "r":      {"ranked"},
-		"mm function log" + at:          {"duel"},
-		"mm ticket why" + at:            {"t-1"},
-		"mm function delete" + at + "x": {},
+		"mm config get" + at + "r":                     {"ranked"},
+		"mm function log" + at:                         {"duel"},
+		"mm ticket why" + at:                           {"t-1"},
+		"mm function delete" + at + "x":                {},
+		"mm function rollback" + at + "duel ":          {"1", "2", "3"},
+		"mm ticket list" + at + "--queue ":             {"quick"},
+		"mm ticket why" + at + "--player ":             {"ada", "ada", "bob"},
+		"mm report" + at + "--since-change ":           {"ranked"},
+		"mm function canary duel" + at + "--config ra": {"ranked"},
+		"mm match get" + at:                            {"m"},
 	} {
 		if got := shell.complete(line); !slices.Equal(got, want) && len(got)+len(want) > 0 {
 			t.Errorf("%q is completed by %q, want %q", line, got, want)
@@ -75,5 +84,40 @@ COMP_LINE="mm function ver" COMP_POINT=15 "$tool" mm ver function`
 	out, err := exec.CommandContext(t.Context(), bash, "-c", script, "bash", filepath.Dir(mm)).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "versions" {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// newTexts are arguments and flags of which nothing exists that could be completed, or that only people know.
+var newTexts = strings.Fields(`code token-command issuer client-id scope audience name role note implementation url
+	nats more less explain project token connection if-match from to pool timeout output`)
+
+// TestWhateverNamesWhatExistsIsCompleted: who adds an argument or a flag with a text says what completes it.
+func TestWhateverNamesWhatExistsIsCompleted(t *testing.T) {
+	parser, err := newParser(new(commandLine), console{out: io.Discard, err: io.Discard}, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	completed := 0
+	for _, command := range parser.Model.Leaves(true) {
+		values := slices.Clone(command.Positional)
+		for _, group := range command.AllFlags(true) {
+			for _, flag := range group {
+				values = append(values, flag.Value)
+			}
+		}
+		for _, value := range values {
+			kind := value.Target.Type().String()
+			if completes := value.Tag.Has("completion-predictor") || value.Enum != ""; completes {
+				completed++
+			} else if command.Path() == "record erase" && value.Name == "id" { // of a player who has gone
+				continue
+			} else if (strings.HasSuffix(kind, "string") || value.Name == "version" && kind == "int64") &&
+				!slices.Contains(newTexts, value.Name) {
+				t.Errorf("%s: nothing completes %s", command.Path(), value.Name)
+			}
+		}
+	}
+	if completed < 100 {
+		t.Errorf("only %d are completed", completed)
 	}
 }

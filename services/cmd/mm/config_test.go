@@ -19,6 +19,7 @@ func write(t *testing.T, name, content string) string {
 
 func TestConfigPutGetAndDelete(t *testing.T) {
 	shell, service := newShell(t), newService(t)
+	service.other = true // mm keeps what it does not know
 	file := write(t, "ranked.json", `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"duel"},"config":{"n": 1}},
 		"pools":{"all":[{"attribute":"skill","min":0,"max":2500.5},{"attribute":"created","max":9}],"any":[]},
 		"hosting":{"FleetId":"eu","Secret":"hidden"},"odd":true}`)
@@ -61,9 +62,10 @@ ranked  duel          2  yes     "1"
 
 func TestConfigCreate(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	file := write(t, "ranked.json", `{"matchmaking":{},"odd":true}`)
+	service.other = true // mm keeps what it does not know
+	file := write(t, "ranked.json", `{"matchmaking":{"targetFunction":{"name":"duel"}},"odd":true}`)
 	shell.on(service, "config", "create", file).expect(0, "config  6c4de9ba\n", "")
-	if service.configs["6c4de9ba"] != `{"matchmaking":{},"odd":true}` {
+	if service.configs["6c4de9ba"] != `{"matchmaking":{"targetFunction":{"name":"duel"}},"odd":true}` {
 		t.Errorf("sent %s", service.configs["6c4de9ba"])
 	}
 	shell.in = `{}`
@@ -72,14 +74,14 @@ func TestConfigCreate(t *testing.T) {
 		t.Errorf("sent %s", service.configs["6c4de9ba"])
 	}
 	shell.in = `{"bad":1}`
-	shell.on(service, "config", "create", "-").expect(1, "", "mm: badFilterRange: pools.a[0]\nmm: other: x\n")
-	shell.on(service, "config", "create", file+"x").expect(1, "", "no such file")
+	shell.on(service, "config", "create", "-").expect(1, "", "mm: badFilterRange: pools.a[0]\nmm: badQueue: x\n")
+	shell.on(service, "config", "create", file+"x").expect(2, "", "no such file")
 }
 
 func TestConfigPutNamesTheErrorsInAFile(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	got := shell.on(service, "config", "put", "a", write(t, "a.json", `{"bad":1}`))
-	got.expect(1, "", "mm: badFilterRange: pools.a[0]\nmm: other: x\n")
+	got.expect(1, "", "mm: badFilterRange: pools.a[0]\nmm: badQueue: x\n")
 	for _, rules := range []string{`{"bad":1,"teams":[]}`, `{"bad":1,"flexmatch":{}}`, `{"bad":1,"ruleLanguageVersion":"1.0"}`} {
 		file := write(t, "rules.json", rules)
 		for _, command := range [][]string{{"config", "put", "a", file}, {"config", "create", file}} {
@@ -92,7 +94,7 @@ func TestConfigPutNamesTheErrorsInAFile(t *testing.T) {
 	file := write(t, "b.json", "{\n  \"a\": 1,\n  oops\n}")
 	shell.on(service, "config", "put", "a", file).expect(1, "", "mm: "+file+":3:3: not JSON: invalid character 'o'")
 	shell.on(service, "config", "put", "a", write(t, "c.json", "")).expect(1, "", "c.json: empty\n")
-	shell.on(service, "config", "put", "a", file+"x").expect(1, "", "no such file")
+	shell.on(service, "config", "put", "a", file+"x").expect(2, "", "no such file")
 }
 
 func TestFunctionPutWaitsUntilTheFunctionRuns(t *testing.T) {
@@ -119,7 +121,7 @@ func TestFunctionPutIgnoresTheStateOfTheUploadBefore(t *testing.T) {
 	service.state = func(n int) string {
 		switch n {
 		case 1:
-			uploaded, service.functions["duel"] = service.functions["duel"], "another"
+			uploaded, service.functions["duel"] = service.functions["duel"], strings.Repeat("e", 32)
 		case 3:
 			service.functions["duel"] = uploaded
 		}
@@ -152,9 +154,9 @@ func TestFunctionPutChecksTheFile(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	shell.on(service, "function", "put", "duel", write(t, "a.zip", "")).expect(1, "", "a.zip: the file is empty\n")
 	shell.on(service, "function", "put", "duel", write(t, "a.zip", "text")).expect(1, "", "a.zip: neither a .zip")
-	shell.on(service, "function", "put", "duel", t.TempDir()).expect(1, "", "is a directory")
+	shell.on(service, "function", "put", "duel", t.TempDir()).expect(2, "", "is a directory")
 	shell.on(service, "function", "put", "duel", "missing.zip").
-		expect(1, "", "mm: open missing.zip: no such file or directory\n")
+		expect(2, "", "mm: open missing.zip: no such file or directory\n")
 	if len(service.functions) != 0 {
 		t.Errorf("uploaded %v", service.functions)
 	}
@@ -162,13 +164,13 @@ func TestFunctionPutChecksTheFile(t *testing.T) {
 
 func TestFunctionRestartFailsIfAFunctionIsNotRestarted(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	service.functions["duel"], service.functions["ranked"] = "abc", "def"
+	service.functions["duel"], service.functions["ranked"] = someHash, strings.Repeat("d", 32)
 	service.state = func(int) string { return "Pending" }
 	shell.on(service, "function", "restart", "ranked", "duel").
 		expect(0, "NAME    STATE\nranked  Pending\nduel    Pending\n", "")
 	shell.on(service, "function", "restart", "duel", "-o", "json").expect(0, `"state": "Pending"`, "")
 	shell.on(service, "function", "restart", "duel", "none").
-		expect(1, "", "mm: functions: not found: none; nothing was restarted (404")
+		expect(1, "", "mm: <name>: not found: none; nothing was restarted (404")
 	service.state = func(int) string { return "Failed" }
 	shell.on(service, "function", "restart", "ranked", "duel").
 		expect(1, "ranked  Failed\n", "mm: not restarted: ranked, duel\n")
@@ -176,7 +178,7 @@ func TestFunctionRestartFailsIfAFunctionIsNotRestarted(t *testing.T) {
 
 func TestFunctionDelete(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	service.functions["duel"], service.functions["ranked"] = "abc", "def"
+	service.functions["duel"], service.functions["ranked"] = someHash, strings.Repeat("d", 32)
 	shell.on(service, "function", "delete", "duel").expect(0, "deleted  duel\n", "")
 	if _, still := service.functions["duel"]; still || len(service.functions) != 1 {
 		t.Errorf("the service still has %v", service.functions)
@@ -188,12 +190,12 @@ func TestFunctionDelete(t *testing.T) {
 
 func TestFunctionListGetLog(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	service.functions["duel"] = "abc"
+	service.functions["duel"] = someHash
 	shell.on(service, "function", "list").expect(0,
 		"NAME  STATE    INSTANCES  UPDATED                  MD5\n"+
-			"duel  Running          1  2030-01-01 00:00:00 UTC  abc\n", "")
-	shell.on(service, "function", "list", "-o", "json").expect(0, `"md5Hash": "abc"`, "")
-	shell.on(service, "function", "get", "duel").expect(0, "md5       abc\n", "")
+			"duel  Running          1  2030-01-01 00:00:00 UTC  "+someHash+"\n", "")
+	shell.on(service, "function", "list", "-o", "json").expect(0, `"md5Hash": "`+someHash, "")
+	shell.on(service, "function", "get", "duel").expect(0, "md5       "+someHash, "")
 	shell.on(service, "function", "get", "none").expect(1, "", "mm: there is no function none (404")
 	shell.on(service, "function", "log", "duel").
 		expect(0, "== duel-0 ==\nline of 1800\ufffd[31m\ntrap: unreachable\n"+

@@ -12,7 +12,7 @@ import (
 
 type configCheck struct {
 	File string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
-	ID   string `placeholder:"ID" help:"Check whether the file can replace this config; default: whether it can be created."`
+	ID   string `placeholder:"ID" completion-predictor:"config" help:"Check whether the file can replace this config; default: whether it can be created."`
 }
 
 func (configCheck) Help() string {

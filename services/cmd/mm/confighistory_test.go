@@ -76,7 +76,7 @@ func TestConfigCheck(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	service.warned = []string{`unknownFunction: matchmaking.targetFunction.name: no function "dual" is uploaded`}
 	const warning = `mm: warning: unknownFunction: matchmaking.targetFunction.name: no function "dual" is uploaded` + "\n"
-	file := write(t, "a.json", `{"matchmaking":{}}`)
+	file := write(t, "a.json", `{"matchmaking":{"targetFunction":{"name":"duel"}}}`)
 	shell.on(service, "config", "check", file).expect(0, "checked  it would create a config\n", warning)
 	shell.on(service, "config", "put", "a", file, "--dry-run").expect(0, "checked  it would create a config\n", warning)
 	if len(service.configs) > 0 {
@@ -89,12 +89,12 @@ func TestConfigCheck(t *testing.T) {
 	shell.on(service, "config", "check", write(t, "b.json", `{"bad":1}`)).
 		expect(1, "", "mm: badSettings: matchmaking.config: odd\n")
 	// What is stored is shown with what is wrong with it now.
-	service.configs["b"] = `{"matchmaking":{"name":"bad"}}`
-	shell.on(service, "config", "get", "b").expect(0, "name    bad\n",
+	service.configs["b"] = `{"matchmaking":{"name":"bad","targetFunction":{"name":"duel"}}}`
+	shell.on(service, "config", "get", "b").expect(0, "name      bad\n",
 		"mm: warning: config b: badSettings: matchmaking.config: odd\n")
 	shell.on(service, "config", "get", "b", "-o", "json").expect(0, `"name": "bad"`, "")
 	service.old = true
-	shell.on(service, "config", "get", "b").expect(0, "name    bad\n", "")
+	shell.on(service, "config", "get", "b").expect(0, "name      bad\n", "")
 	shell.on(service, "config", "check", file).
 		expect(1, "", "mm: this service cannot check configs: it runs an older version\n")
 }
@@ -102,7 +102,7 @@ func TestConfigCheck(t *testing.T) {
 // When another upload runs, the configs that use the function are checked.
 func TestFunctionPutChecksTheConfigsThatUseIt(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	service.configs["good"], service.configs["odd"] = `{}`, `{"bad":1}`
+	service.configs["good"], service.configs["odd"] = duelConfig, `{"matchmaking":{"targetFunction":{"name":"bad"}}}`
 	archive := write(t, "duel.zip", "PK\x03\x04 archive")
 	shell.on(service, "function", "put", "duel", archive).expect(0, "state     Running\n",
 		"mm: warning: config odd: badSettings: matchmaking.config: odd\n")

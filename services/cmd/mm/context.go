@@ -230,17 +230,17 @@ type contextDelete struct {
 }
 
 func (contextDelete) Help() string {
-	return `Its tokens are deleted with it. To end a login at its identity provider too, log out before.
+	return `Its tokens are deleted with it. Where there is no such context, the command says so, and succeeds. To
+end a login at its identity provider too, log out before.
 
 Example: mm context delete staging`
 }
 
 // Run deletes the context.
 func (c contextDelete) Run(s *session) error {
+	was := false
 	if err := s.changeContexts(func(kept *contextFile) error {
-		if _, err := kept.get(c.Name); err != nil {
-			return err
-		}
+		_, was = kept.Contexts[c.Name]
 		delete(kept.Contexts, c.Name)
 		if kept.Current == c.Name {
 			kept.Current = ""
@@ -248,6 +248,9 @@ func (c contextDelete) Run(s *session) error {
 		return nil
 	}); err != nil {
 		return err
+	}
+	if !was {
+		return s.showNothingDeleted("context", c.Name)
 	}
 	return s.showDeleted(c.Name)
 }

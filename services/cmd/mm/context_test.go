@@ -24,17 +24,17 @@ func TestContextIsUsedUnlessFlagsSayOtherwise(t *testing.T) {
 	shell.run("context", "set", "there", "--url", other.url, "--data", shell.data, "--project", "another").
 		expect(0, "project  another", "")
 	shell.run("context", "list").expect(0, "CONTEXT  CURRENT  URL", "")
-	shell.run("function", "list", "--context", "there").expect(1, "", "404") // the fake knows only the project demo
+	shell.run("function", "list", "--context", "there").expect(1, "", "403") // the fake knows only the project demo
 	shell.run("function", "list", "--context", "there", "--project", "demo").expect(0, "", "has no functions")
 	shell.run("context", "use", "there").expect(0, "context  there\n", "")
-	shell.run("function", "list").expect(1, "", "404")
+	shell.run("function", "list").expect(1, "", "403")
 	t.Setenv("MM_CONTEXT", "here")
 	shell.run("function", "list").expect(0, "", "has no functions")
 	unset(t, "MM_CONTEXT")
 	shell.run("context", "use", "nowhere").expect(1, "", `mm: there is no context "nowhere"`)
 	shell.run("function", "list", "--context", "nowhere").expect(1, "", `mm: there is no context "nowhere"`)
 	shell.run("context", "delete", "there").expect(0, "deleted  there\n", "")
-	shell.run("context", "delete", "there").expect(1, "", `mm: there is no context "there"`)
+	shell.run("context", "delete", "there").expect(0, "", "mm: there is no context there: nothing was deleted\n")
 	shell.run("context", "show", "here", "-o", "yaml").expect(0, "url: "+service.url+"\n", "")
 	shell.run("context", "set", "bad name").expect(2, "", "is no name of a context")
 	shell.run("context", "set", "bad", "--url", "nowhere").expect(2, "", "is no URL")

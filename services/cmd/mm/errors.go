@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -76,7 +75,8 @@ func (s *session) errorLines(err error) []string {
 	var lines []string
 	if refused, ok := errors.AsType[*client.Error](err); ok && len(refused.Validation) > 0 {
 		for _, v := range refused.Validation {
-			lines = append(lines, v.ResultCode+": "+v.Message)
+			text, _ := s.line.blame(v.Message)
+			lines = append(lines, v.ResultCode+": "+text)
 		}
 	} else if long, ok := errors.AsType[multilineError](err); ok {
 		lines = long.lines()
@@ -118,7 +118,8 @@ func (s *session) responseText(e *client.Error) string {
 	if e.Detail == "" {
 		text = "the service answered " + text
 	} else {
-		text = fmt.Sprintf("%s (%s)", asFlags(e.Detail), text)
+		detail, _ := s.line.blame(e.Detail)
+		text = fmt.Sprintf("%s (%s)", detail, text)
 	}
 	if e.RetryAfter > 0 {
 		text += fmt.Sprintf("; retry after %s", e.RetryAfter)
@@ -129,22 +130,6 @@ func (s *session) responseText(e *client.Error) string {
 	}
 	return text
 }
-
-// asFlags names the flags of mm for what the service says of the parameters of a query.
-func asFlags(detail string) string {
-	return queryParameters.ReplaceAllStringFunc(detail, func(found string) string {
-		names := strings.Split(queryParameters.FindStringSubmatch(found)[1], ", ")
-		for i, name := range names {
-			names[i] = "--" + strings.ToLower(upperCase.ReplaceAllString(name, "-$0"))
-		}
-		return strings.Join(names, ", ") + ":"
-	})
-}
-
-var (
-	queryParameters = regexp.MustCompile(`^query parameters? ([A-Za-z, ]+):`)
-	upperCase       = regexp.MustCompile(`[A-Z]`)
-)
 
 // oneLine puts text on one line and makes it safe for a terminal.
 func oneLine(text string) string { return printable(text, "") }

@@ -16,15 +16,15 @@ type eventCommands struct {
 }
 
 type eventLog struct {
-	Ticket      string        `help:"Only what happened to this ticket."`
-	Player      string        `help:"Only what happened to the tickets of this player, in a project that lists tickets."`
-	Match       string        `help:"Only what happened to this match."`
-	Config      string        `help:"Only what happened to matches of this config."`
-	Kind        []string      `help:"Only events of these kinds, such as failed; may be repeated."`
+	Ticket      string        `completion-predictor:"ticket" help:"Only what happened to this ticket."`
+	Player      string        `completion-predictor:"player" help:"Only what happened to the tickets of this player, in a project that lists tickets."`
+	Match       string        `completion-predictor:"match" help:"Only what happened to this match."`
+	Config      string        `completion-predictor:"config" help:"Only what happened to matches of this config."`
+	Kind        []string      `completion-predictor:"kind" help:"Only events of these kinds, such as failed; may be repeated."`
 	Since       time.Duration `default:"30m" help:"How far back."`
 	Follow      bool          `short:"f" help:"Continue with new events, until Ctrl-C."`
 	NATS        string        `name:"nats" env:"MM_NATS" placeholder:"URL" help:"Read from the message bus at this URL instead of the API."`
-	Credentials string        `name:"nats-credentials" env:"MM_NATS_CREDENTIALS" placeholder:"FILE" help:"NATS credentials file, for --nats."`
+	Credentials string        `name:"nats-credentials" env:"MM_NATS_CREDENTIALS" placeholder:"FILE" completion-predictor:"file" help:"NATS credentials file, for --nats."`
 }
 
 func (eventLog) Help() string {

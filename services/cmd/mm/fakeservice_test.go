@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/openapi/openapitest"
 )
 
 // service is a fake of the service. It stores requests and answers as the contract says. It does not verify tokens, but
@@ -33,6 +34,7 @@ type service struct {
 	changes   map[string][]string // what each config was, the oldest first; "" if it was deleted
 	warned    []string            // warnings of configs
 	old       bool                // it cannot check configs
+	other     bool                // it is of another version than the OpenAPI document
 	functions map[string]string   // name → MD5
 	current   int                 // version of each function
 	owners    map[string]string   // ticket → player
@@ -58,6 +60,12 @@ type service struct {
 	// state is a function's state at the n-th read.
 	state func(n int) string
 }
+
+// What a config and an MD5 may be.
+const (
+	duelConfig = `{"matchmaking":{"targetFunction":{"name":"duel"}}}`
+	someHash   = "0123456789abcdef0123456789abcdef"
+)
 
 func newService(t *testing.T) *service {
 	t.Helper()
@@ -106,11 +114,57 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("PUT "+backfill+"/{id}", s.require(s.putBackfill, "server"))
 	mux.HandleFunc("DELETE "+backfill+"/{id}", s.require(s.deleteBackfill, "server"))
 	mux.HandleFunc("POST "+backfill+"/{id}/approvals", s.require(s.approve, "server"))
-	server := httptest.NewServer(mux)
+	all := asServices(mux)
+	checked := openapitest.Handler(t, all)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.mu.Lock(); s.other || s.old {
+			s.mu.Unlock()
+			all.ServeHTTP(w, r)
+			return
+		}
+		s.mu.Unlock()
+		checked.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s
 }
+
+// asServices gives answers the headers that all services give them.
+func asServices(next *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w = typed{w}
+		w.Header().Set("X-Correlation-Id", "c-1")
+		switch _, route := next.Handler(r); {
+		case route != "":
+			next.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, "/another/"):
+			writeProblem(w, http.StatusForbidden, "the token is not for this project")
+		default:
+			writeProblem(w, http.StatusNotFound, "there is nothing here")
+		}
+	})
+}
+
+// typed says that a body is JSON unless it says what it is.
+type typed struct{ http.ResponseWriter }
+
+func (w typed) Write(text []byte) (int, error) {
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	return w.ResponseWriter.Write(text)
+}
+
+func (w typed) WriteHeader(status int) {
+	if w.Header().Get("Content-Type") == "" && status != http.StatusNoContent {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets a service flush.
+func (w typed) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (s *service) explainTicket(w http.ResponseWriter, r *http.Request) {
 	switch r.PathValue("id") {
@@ -122,7 +176,7 @@ func (s *service) explainTicket(w http.ResponseWriter, r *http.Request) {
 	case "t-4":
 		_, _ = io.WriteString(w, `{"id":"t-4","state":"waiting","waited":1,"players":1,"queues":["qick"],
 			"unservedQueues":["qick"],"configs":[{"config":"far","function":"duel","queue":"quick","serves":false,"inPool":true,
-			"pools":[],"run":null}],"history":{"matches":[],"since":"2030-01-01T00:00:00Z","complete":true}}`)
+			"pools":[]}],"history":{"matches":[],"since":"2030-01-01T00:00:00Z","complete":true}}`)
 		return
 	default:
 		writeProblem(w, http.StatusNotFound, "there is no ticket "+r.PathValue("id"))
@@ -241,9 +295,7 @@ func (s *service) listConfigs(w http.ResponseWriter, _ *http.Request) {
 func (s *service) putSettings(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	if match := r.Header.Get("If-Match"); match != "" && match != fmt.Sprintf("\"%d\"", len(s.settings)) {
-		w.Header().Set("Content-Type", "application/problem+json")
-		w.WriteHeader(http.StatusConflict)
-		_, _ = io.WriteString(w, `{"title":"Conflict","detail":"the settings have changed"}`)
+		writeProblem(w, http.StatusConflict, "the settings have changed")
 		return
 	}
 	s.settings = append(s.settings, string(body))
@@ -304,8 +356,12 @@ func (s *service) require(handle http.HandlerFunc, kinds ...string) http.Handler
 
 func writeProblem(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="matchmaking"`)
+	}
 	w.WriteHeader(status)
-	answer(w, map[string]any{"title": http.StatusText(status), "status": status, "detail": detail,
+	answer(w, map[string]any{"type": fmt.Sprint("https://httpstatuses.io/", status),
+		"title": http.StatusText(status), "status": status, "detail": detail,
 		"instance": nil, "extensions": map[string]any{"correlationId": "c-1"}})
 }
 
@@ -321,7 +377,9 @@ func (s *service) createTicket(w http.ResponseWriter, r *http.Request) {
 	if s.holds && r.Header.Get("Prefer") != "" {
 		w.Header().Set("Location", "tickets?id=t-1")
 		w.WriteHeader(http.StatusCreated)
-		answer(w, s.ticket("t-1"))
+		held := s.ticket("t-1")
+		held["status"] = nil
+		answer(w, held)
 		return
 	}
 	w.WriteHeader(http.StatusCreated)
@@ -334,8 +392,8 @@ func (s *service) getTicket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.URL.Query().Has("player") {
-		_, _ = io.WriteString(w, `{"tickets":[{"id":"t-2","created":1000000000000,"assignment":null},`+
-			`{"id":"t-1","created":1000000000000,"assignment":{"connection":"10.0.0.1:7000","error":""}}]}`)
+		_, _ = io.WriteString(w, `{"tickets":[{"id":"t-2","created":1000000000000,"attributes":{},"properties":{},"assignment":null},`+
+			`{"id":"t-1","created":1000000000000,"attributes":{},"properties":{},"assignment":{"connection":"10.0.0.1:7000","error":"","properties":null,"matchproperties":null}}]}`)
 		return
 	}
 	id := r.URL.Query().Get("id")
@@ -349,7 +407,12 @@ func (s *service) getTicket(w http.ResponseWriter, r *http.Request) {
 func (s *service) ticket(id string) map[string]any {
 	s.reads++
 	t := map[string]any{"id": id, "attributes": map[string]any{"skill": 1200}, "properties": map[string]any{"k": "aGk="},
-		"created": 1893456000000, "assignment": s.assignment(s.reads)}
+		"created": 1893456000000, "assignment": nil}
+	if assigned := s.assignment(s.reads); assigned != nil {
+		all := map[string]any{"connection": "", "error": "", "properties": nil, "matchproperties": nil}
+		maps.Copy(all, assigned)
+		t["assignment"] = all
+	}
 	if s.players != nil {
 		t["players"] = s.players
 	}
@@ -393,7 +456,7 @@ func (s *service) putConfig(w http.ResponseWriter, r *http.Request) {
 			w,
 			[]map[string]string{
 				{"ResultCode": "badFilterRange", "Message": "pools.a[0]"},
-				{"ResultCode": "other", "Message": "x"},
+				{"ResultCode": "badQueue", "Message": "x"},
 			},
 		)
 		return
@@ -408,6 +471,7 @@ func (s *service) putConfig(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("X-Config-Warning", warning)
 	}
 	w.Header().Set("ETag", `"1"`)
+	_, _ = w.Write(body)
 }
 
 func (s *service) getConfigHistory(w http.ResponseWriter, r *http.Request) {
@@ -483,7 +547,9 @@ func (s *service) createConfig(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(refused.Body.Bytes())
 		return
 	}
-	w.Header()["X-Config-Warning"] = refused.Header()["X-Config-Warning"]
+	for _, warning := range refused.Header()["X-Config-Warning"] {
+		w.Header().Add("X-Config-Warning", warning)
+	}
 	answer(w, map[string]any{"id": "6c4de9ba"})
 }
 
@@ -506,15 +572,19 @@ func (s *service) deleteConfig(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (s *service) putFunction(_ http.ResponseWriter, r *http.Request) {
+func (s *service) putFunction(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	sum := md5.Sum(body)
 	s.functions[r.PathValue("name")] = hex.EncodeToString(sum[:])
+	answer(w, s.inState(r.PathValue("name"), "Pending"))
 }
 
 func (s *service) function(name string) map[string]any {
 	s.reads++
-	state := s.state(s.reads)
+	return s.inState(name, s.state(s.reads))
+}
+
+func (s *service) inState(name, state string) map[string]any {
 	return map[string]any{"name": name, "md5Hash": s.functions[name],
 		"created": "2030-01-01T00:00:00Z", "updated": "2030-01-01T00:00:00Z",
 		"status": map[string]any{"state": state, "instances": []any{map[string]any{"name": name + "-0", "state": "Waiting"}}}}
@@ -542,7 +612,7 @@ func (s *service) getVersions(w http.ResponseWriter, r *http.Request) {
 	for version := 3; version > 0 && s.functions[r.PathValue("name")] != ""; version-- {
 		list = append(
 			list,
-			map[string]any{"version": version, "current": version == s.current, "md5Hash": fmt.Sprint("md5-", version),
+			map[string]any{"version": version, "current": version == s.current, "md5Hash": fmt.Sprintf("%032x", version),
 				"size": 2_400_000, "uploaded": fmt.Sprintf("2030-01-0%dT00:00:00Z", version)},
 		)
 	}
@@ -556,7 +626,7 @@ func (s *service) rollback(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, http.StatusNotFound, fmt.Sprintf("version: %d is not kept", to.Version))
 		return
 	}
-	s.current, s.functions[r.PathValue("name")] = to.Version, fmt.Sprint("md5-", to.Version)
+	s.current, s.functions[r.PathValue("name")] = to.Version, fmt.Sprintf("%032x", to.Version)
 	answer(w, s.function(r.PathValue("name")))
 }
 
@@ -597,6 +667,9 @@ func (s *service) putBackfill(w http.ResponseWriter, r *http.Request) {
 	var b map[string]any
 	_ = json.NewDecoder(r.Body).Decode(&b)
 	version, _ := old["RecordVersion"].(int)
+	if b["properties"] == nil && b["Properties"] == nil {
+		b["properties"] = map[string]any{}
+	}
 	b["Id"], b["Created"], b["RecordVersion"] = id, 1893456000000, version+1
 	s.backfills[id] = b
 	answer(w, b)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,9 +11,9 @@ import (
 
 type functionCanary struct {
 	Name     string        `arg:"" completion-predictor:"function" help:"The function's name."`
-	Version  int64         `arg:"" optional:"" help:"The upload that is to be the canary, see \"mm function versions\"; without it, the canary ends."`
-	Config   []string      `sep:"none" help:"A config that gets it; may be given several times."`
-	Queue    []string      `sep:"none" help:"A queue that gets it; may be given several times."`
+	Version  int64         `arg:"" optional:"" completion-predictor:"version" help:"The upload that is to be the canary, see \"mm function versions\"; without it, the canary ends."`
+	Config   []string      `sep:"none" completion-predictor:"config" help:"A config that gets it; may be given several times."`
+	Queue    []string      `sep:"none" completion-predictor:"queue" help:"A queue that gets it; may be given several times."`
 	Blocks   time.Duration `help:"How long the blocks of time are that get it, such as 10m."`
 	Percent  int           `help:"Which percentage of the blocks gets it; default: 10."`
 	Deadline time.Duration `help:"When it ends unless it runs for all, at most 22h; default: 12h."`
@@ -38,8 +37,12 @@ Examples:
 
 // Run begins, changes or ends a canary.
 func (c functionCanary) Run(ctx context.Context, s *session, api developerAPI) error {
-	if c.Blocks%time.Second != 0 || c.Deadline%time.Second != 0 {
-		return errors.New("--blocks and --deadline: must be whole seconds")
+	begins := len(c.Config)+len(c.Queue) > 0 || c.Percent != 0 || c.Blocks != 0 || c.Deadline != 0
+	switch {
+	case c.Version == 0 && begins:
+		return usageError("<version> is required with flags: without it, the canary ends")
+	case c.Blocks%time.Second != 0 || c.Deadline%time.Second != 0:
+		return usageError("--blocks and --deadline: must be whole seconds")
 	}
 	f, err := api.CanaryFunction(ctx, c.Name, client.CanaryRequest{
 		Version: c.Version, Configs: c.Config, Queues: c.Queue, BlockSeconds: int64(c.Blocks / time.Second),

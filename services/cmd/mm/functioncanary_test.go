@@ -60,5 +60,5 @@ func TestFunctionCanaryCommands(t *testing.T) {
 		t.Errorf("asked %q", *asked)
 	}
 	shell.run("function", "canary", "duel", "4", "--blocks", "1500ms", "--url", url, "--data", shell.data).
-		expect(1, "", "must be whole seconds")
+		expect(2, "", "must be whole seconds")
 }

@@ -87,7 +87,7 @@ func mean(sum float64, n int64) string {
 
 type functionShadow struct {
 	Name    string `arg:"" completion-predictor:"function" help:"The function's name."`
-	Version int64  `arg:"" optional:"" help:"The version to run in the shadow, see \"mm function versions\"; none without it."`
+	Version int64  `arg:"" optional:"" completion-predictor:"version" help:"The version to run in the shadow, see \"mm function versions\"; none without it."`
 }
 
 func (functionShadow) Help() string {
@@ -111,7 +111,7 @@ func (c functionShadow) Run(ctx context.Context, s *session, api developerAPI) e
 
 type functionPromote struct {
 	Name    string `arg:"" completion-predictor:"function" help:"The function's name."`
-	Version int64  `arg:"" optional:"" help:"The version that is in the shadow, or the canary; default: whichever there is."`
+	Version int64  `arg:"" optional:"" completion-predictor:"version" help:"The version that is in the shadow, or the canary; default: whichever there is."`
 	Wait    bool   `default:"true" negatable:"" help:"Wait until the function runs, for at most 30 seconds."`
 }
 

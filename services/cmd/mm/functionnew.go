@@ -13,7 +13,7 @@ import (
 
 type functionNew struct {
 	Name    string `arg:"" help:"The function's name."`
-	Dir     string `placeholder:"FOLDER" help:"The folder to write; default: the name. It must be empty or not exist."`
+	Dir     string `placeholder:"FOLDER" completion-predictor:"folder" help:"The folder to write; default: the name. It must be empty or not exist."`
 	OnlySDK bool   `name:"only-sdk" help:"Only replace the SDK of the project in the folder."`
 }
 
@@ -36,6 +36,9 @@ func (c functionNew) Run(s *session) error {
 			"use 1 to 64 letters, digits, '.', '_' and '-', with a letter or digit first and last", c.Name))
 	}
 	dir := c.Dir
+	if oneLine(dir) != dir {
+		return usageError("--dir: only printable characters are allowed")
+	}
 	if dir == "" {
 		dir = name
 	}

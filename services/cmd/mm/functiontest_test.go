@@ -341,7 +341,7 @@ func TestFunctionTestNamesErrorsInItsFiles(t *testing.T) {
 	s.run("function", "test", write(t, "a.wasm", "\x00asm"), "--generate", "1", "--backfills", games).
 		expect(1, "", "games.json: [0].version: 0 is below 1\n")
 	s.run("function", "test", "missing.wasm", "--generate", "1").
-		expect(1, "", "mm: open missing.wasm: no such file or directory\n")
+		expect(2, "", "mm: open missing.wasm: no such file or directory\n")
 }
 
 // In the binary, sandboxes execute the binary itself.

@@ -54,7 +54,7 @@ func (c functionVersions) Run(ctx context.Context, s *session, api developerAPI)
 
 type functionRollback struct {
 	Name    string `arg:"" completion-predictor:"function" help:"The function's name."`
-	Version int64  `arg:"" optional:"" help:"The version to run, see \"mm function versions\"; default: the one before the current one."`
+	Version int64  `arg:"" optional:"" completion-predictor:"version" help:"The version to run, see \"mm function versions\"; default: the one before the current one."`
 	Wait    bool   `default:"true" negatable:"" help:"Wait until the function runs, for at most 30 seconds."`
 }
 

@@ -275,7 +275,11 @@ func (logoutCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if kept == nil || kept.Login == nil || kept.Login.Token == "" && kept.Login.Refresh == "" {
-		return errors.New("nobody is logged in")
+		s.note("nobody is logged in: nothing was forgotten")
+		if s.structured() {
+			return s.print(map[string]any{"context": nil})
+		}
+		return nil
 	}
 	out := *kept.Login
 	out.Token, out.Refresh, out.Expires = "", "", time.Time{}

@@ -14,7 +14,7 @@ type matchCommands struct {
 }
 
 type matchGet struct {
-	ID string `arg:"" name:"id" help:"The match's id."`
+	ID string `arg:"" name:"id" completion-predictor:"match" help:"The match's id."`
 }
 
 func (matchGet) Help() string {

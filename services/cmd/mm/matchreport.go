@@ -15,10 +15,10 @@ import (
 type reportCommand struct {
 	Since       time.Duration `default:"1h" help:"How far back it begins; a day at most."`
 	Until       time.Duration `default:"0s" help:"How far back it ends."`
-	SinceChange string        `placeholder:"CONFIG" help:"Since the last change of this config instead, only its matches, and beside them as long before the change."`
+	SinceChange string        `placeholder:"CONFIG" completion-predictor:"config" help:"Since the last change of this config instead, only its matches, and beside them as long before the change."`
 	Earlier     time.Duration `placeholder:"DURATION" help:"Beside it the same time so much earlier, such as 1h or 12h."`
-	Config      string        `help:"Only matches of this config."`
-	By          []string      `default:"queue,party,region" help:"A table for each of these: config, revision, function, upload, queue, party, region."`
+	Config      string        `completion-predictor:"config" help:"Only matches of this config."`
+	By          []string      `default:"queue,party,region" completion-predictor:"dimension" help:"A table for each of these: config, revision, function, upload, queue, party, region."`
 }
 
 func (reportCommand) Help() string {

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -59,11 +62,28 @@ func (s *session) printNext(value any) error {
 	return writeYAML(s.out, value)
 }
 
+// printJSON writes JSON that cannot control the terminal.
 func (c console) printJSON(value any, indent string) error {
-	encoder := json.NewEncoder(c.out)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", indent)
-	return encoder.Encode(value)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	// The encoder escapes those below U+0020 alone.
+	var safe []byte
+	for _, r := range text.String() {
+		if r < 0x7f || unicode.IsPrint(r) {
+			safe = utf8.AppendRune(safe, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			safe = fmt.Appendf(safe, `\u%04x`, unit)
+		}
+	}
+	_, err := c.out.Write(safe)
+	return err
 }
 
 // showID prints the id of something. label is its name in the table, member its name in the JSON.

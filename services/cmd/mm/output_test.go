@@ -36,7 +36,7 @@ func (r rawValue) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
 func TestOutputsOfAList(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	service.configs["ranked"] = "{}"
+	service.configs["ranked"] = duelConfig
 	shell.on(service, "config", "list", "-o", "yaml").expect(0, "- id: ranked\n  etag: '\"1\"'\n", "")
 	const narrow = "TICKET  WAITED  PLAYERS  QUEUES  ATTRIBUTES\n"
 	shell.on(service, "ticket", "list", "--limit", "1").expect(0, narrow, "1 of 3")
@@ -49,8 +49,9 @@ func TestOutputsOfAList(t *testing.T) {
 
 func TestDeletingWhatIsNotThereSaysSo(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	service.configs["ranked"], service.functions["duel"] = `{"matchmaking":{"name":"Ranked"}}`, "abc"
-	shell.on(service, "config", "delete", "ranked", "--dry-run").expect(0, "name    Ranked\n", "mm: nothing was deleted\n")
+	service.configs["ranked"], service.functions["duel"] = `{"matchmaking":{"name":"Ranked","targetFunction":{"name":"duel"}}}`, someHash
+	shell.on(service, "config", "delete", "ranked", "--dry-run").
+		expect(0, "name      Ranked\n", "mm: nothing was deleted\n")
 	shell.on(service, "function", "delete", "duel", "--dry-run").
 		expect(0, "would delete     duel\nused by configs  ranked\n", "mm: nothing was deleted\n")
 	if len(service.configs) != 1 || len(service.functions) != 1 {
@@ -65,7 +66,7 @@ func TestDeletingWhatIsNotThereSaysSo(t *testing.T) {
 
 func TestDryRunsChangeNothing(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	file := write(t, "ranked.json", `{"matchmaking":{}}`)
+	file := write(t, "ranked.json", `{"matchmaking":{"targetFunction":{"name":"duel"}}}`)
 	shell.on(service, "config", "create", file, "--dry-run").expect(0, "checked  it would create a config\n", "")
 	archive := write(t, "duel.wasm", "\x00asm archive")
 	shell.on(service, "function", "put", "duel", archive, "--dry-run").

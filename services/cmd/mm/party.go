@@ -29,7 +29,7 @@ type partyCommands struct {
 
 // partyPlayer is the player who acts.
 type partyPlayer struct {
-	Player string `help:"The player's identifier. Required, unless --token is a player's."`
+	Player string `completion-predictor:"player" help:"The player's identifier. Required, unless --token is a player's."`
 }
 
 func (p partyPlayer) connect(s *session) (*client.Client, error) {
@@ -59,6 +59,15 @@ func (p partyPlayer) mine(ctx context.Context, s *session, api *client.Client) (
 	party, err := api.MyParty(ctx, p.Player)
 	return party, s.advise(err, http.StatusNotFound,
 		`make one with "mm party create", or join one with "mm party join CODE"`)
+}
+
+// showNoParty says that there is no party to leave or to end.
+func (p partyPlayer) showNoParty(s *session) error {
+	player, err := p.self(s)
+	if err != nil {
+		return err
+	}
+	return s.showNothingDeleted("party of player", player)
 }
 
 // advise adds what to do to a refusal with a status.
@@ -239,7 +248,7 @@ func (c partyUpdate) Run(ctx context.Context, s *session) error {
 type partyStart struct {
 	partyPlayer
 	fieldFlags
-	Queue []string `sep:"none" placeholder:"NAME" help:"Queue to search in. May be repeated; default: outside of queues."`
+	Queue []string `sep:"none" placeholder:"NAME" completion-predictor:"queue" help:"Queue to search in. May be repeated; default: outside of queues."`
 }
 
 func (partyStart) Help() string {
@@ -282,7 +291,10 @@ func (c partyLeave) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.mine(ctx, s, api)
+	p, err := api.MyParty(ctx, c.Player)
+	if client.Status(err) == http.StatusNotFound {
+		return c.showNoParty(s)
+	}
 	if err != nil {
 		return err
 	}
@@ -297,7 +309,7 @@ func (c partyLeave) Run(ctx context.Context, s *session) error {
 }
 
 type partyKick struct {
-	Member string `arg:"" help:"The member to remove."`
+	Member string `arg:"" completion-predictor:"member" help:"The member to remove."`
 	partyPlayer
 }
 
@@ -317,7 +329,7 @@ func (c partyKick) Run(ctx context.Context, s *session) error {
 }
 
 type partyLead struct {
-	Member string `arg:"" help:"The member who is to lead."`
+	Member string `arg:"" completion-predictor:"member" help:"The member who is to lead."`
 	partyPlayer
 }
 
@@ -351,7 +363,10 @@ func (c partyDisband) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.mine(ctx, s, api)
+	p, err := api.MyParty(ctx, c.Player)
+	if client.Status(err) == http.StatusNotFound {
+		return c.showNoParty(s)
+	}
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ type playerCommands struct {
 }
 
 type playerExport struct {
-	ID string `arg:"" help:"The player's identifier."`
+	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
 }
 
 func (playerExport) Help() string {
@@ -22,13 +22,8 @@ func (playerExport) Help() string {
 Example: mm player export ada > ada.json`
 }
 
-const errEmptyPlayer = usageError("the player's id is empty")
-
 // Run prints the document.
 func (c playerExport) Run(ctx context.Context, s *session, api developerAPI) error {
-	if c.ID == "" {
-		return errEmptyPlayer
-	}
 	document, err := api.ExportPlayer(ctx, c.ID)
 	if err != nil {
 		return err
@@ -40,7 +35,7 @@ func (c playerExport) Run(ctx context.Context, s *session, api developerAPI) err
 }
 
 type playerErase struct {
-	ID  string `arg:"" help:"The player's identifier."`
+	ID  string `arg:"" completion-predictor:"player" help:"The player's identifier."`
 	Yes bool   `help:"Remove it. Without it the command says what the service stores."`
 }
 
@@ -56,9 +51,6 @@ Examples:
 
 // Run erases the player, or says what is stored.
 func (c playerErase) Run(ctx context.Context, s *session, api developerAPI) error {
-	if c.ID == "" {
-		return errEmptyPlayer
-	}
 	if c.Yes {
 		erased, err := api.ErasePlayer(ctx, c.ID)
 		if err != nil {

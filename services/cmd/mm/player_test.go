@@ -8,7 +8,8 @@ import (
 )
 
 func (s *service) exportPlayer(w http.ResponseWriter, r *http.Request) {
-	fmt.Fprintf(w, `{"player":%q,"tickets":[{"id":"t"}],"party":{"id":"p"},"kickedFrom":[],"acceptances":[],`+
+	fmt.Fprintf(w, `{"player":%q,"tickets":[{"id":"t","attributes":{},"properties":{},"created":1,"assignment":null}],`+
+		`"party":{"id":"p","leader":true,"joined":1,"ready":true},"kickedFrom":[],"acceptances":[],`+
 		`"games":[{"backfill":"b"}],"pause":null,"rate":{"keptSeconds":9},"complete":false}`, r.PathValue("id"))
 }
 
@@ -44,6 +45,6 @@ pause        7
 		t.Error("it erased", service.erased)
 	}
 	for _, command := range []string{"export", "erase"} {
-		shell.on(service, "player", command, "").expect(2, "", "the player's id is empty")
+		shell.on(service, "player", command, "").expect(2, "", "<id>: an empty value")
 	}
 }

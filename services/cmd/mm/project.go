@@ -51,7 +51,7 @@ func addSettings(g *grid, settings json.RawMessage) {
 }
 
 type settingsSet struct {
-	File    string `arg:"" help:"JSON file, or - for standard input."`
+	File    string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
 	IfMatch string `placeholder:"ETAG" help:"Replace only the settings that have this ETag."`
 }
 

@@ -29,11 +29,11 @@ Examples:
 }
 
 type recordStart struct {
-	Out        string        `required:"" placeholder:"FILE" help:"The file to write."`
+	Out        string        `required:"" placeholder:"FILE" completion-predictor:"file" help:"The file to write."`
 	For        time.Duration `default:"1h" help:"How long to record; Ctrl-C ends it earlier."`
 	MaxSize    int           `default:"1024" placeholder:"MIB" help:"How large the file may become, with the list of players, in MiB. Then the recording ends."`
 	Properties bool          `help:"Record properties, too. --players is needed."`
-	Players    string        `placeholder:"FILE" help:"Keep a list of who the players are in this file, for mm record erase."`
+	Players    string        `placeholder:"FILE" completion-predictor:"file" help:"Keep a list of who the players are in this file, for mm record erase."`
 	Force      bool          `help:"Replace the files if there are any."`
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 type recordErase struct {
-	File    string `arg:"" help:"The recording."`
+	File    string `arg:"" completion-predictor:"file" help:"The recording."`
 	ID      string `arg:"" help:"The player's identifier."`
-	Players string `required:"" placeholder:"FILE" help:"The list of who the players are, as mm record --players wrote it."`
+	Players string `required:"" placeholder:"FILE" completion-predictor:"file" help:"The list of who the players are, as mm record --players wrote it."`
 }
 
 func (recordErase) Help() string {
@@ -26,9 +26,6 @@ Example: mm record erase day.mmrec ada --players day.players`
 
 // Run erases the player from both files. The list is last: with it the command can be repeated.
 func (c recordErase) Run(s *session) error {
-	if c.ID == "" {
-		return errEmptyPlayer
-	}
 	id, numbers, err := c.numbers()
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Players, err)

@@ -61,10 +61,10 @@ func (c rulesCheck) Run(s *session) error {
 
 // parse reads the rules, and what became of each if the file is in another language.
 func (c rulesCheck) parse(text []byte) (*rules.Rules, []translation.Line, error) {
+	if c.Pool != "" && c.Language != origin.Unity {
+		return nil, nil, errNoPools
+	}
 	if c.Language == "rules" {
-		if c.Pool != "" {
-			return nil, nil, errors.New("--pool: only files of unity have pools")
-		}
 		return parseOurs(text)
 	}
 	t, err := origin.Import(c.Language, text, c.Pool)

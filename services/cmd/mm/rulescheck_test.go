@@ -22,8 +22,8 @@ func TestRulesCheck(t *testing.T) {
 	const near = `near: "skill" of any two players of the match differs by at most 100 (from 30 s on no bound, by the age of ` +
 		`the oldest ticket)`
 	shell.run("rules", "check", good).expect(0, near, "")
-	shell.run("rules", "check", good, "--pool", "p").expect(1, "", "only files of unity have pools")
-	shell.run("rules", "check", filepath.Join(t.TempDir(), "none")).expect(1, "", "mm: open ")
+	shell.run("rules", "check", good, "--pool", "p").expect(2, "", "only files of unity have pools")
+	shell.run("rules", "check", filepath.Join(t.TempDir(), "none")).expect(2, "", "mm: open ")
 
 	r := shell.run("rules", "check", good, "-o", "json")
 	var got struct {
@@ -48,6 +48,8 @@ func TestRulesCheck(t *testing.T) {
 		shell.run("rules", "check", write(text)).expect(1, "", want)
 	}
 
+	shell.run("rules", "check", write(`{"teams": [`+strings.Repeat(`{"name": "a", "size": 1},`, 40_000))).expect(1, "",
+		"the file has more than 524290 bytes")
 	exact := writeRules(t, `{"name": "near", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 5}`)
 	shell.run("rules", "check", exact, "--language", "flexmatch").expect(0, `"skill" of any two players`,
 		`rules[0] "near": exact`)

@@ -47,6 +47,9 @@ func (r rawJSON) MarshalJSON() ([]byte, error) { return r, nil }
 
 // Run prints the translation.
 func (c rulesImport) Run(s *session) error {
+	if c.Pool != "" && c.Language != origin.Unity {
+		return errNoPools
+	}
 	text, err := c.read(s)
 	if err != nil {
 		return err
@@ -84,9 +87,11 @@ func countRefused(lines []translation.Line) (n int) {
 	return n
 }
 
+const errNoPools = usageError("--pool: only files of unity have pools")
+
 // rulesFile is a file with rules.
 type rulesFile struct {
-	File string `arg:"" help:"The file, - for standard input."`
+	File string `arg:"" completion-predictor:"file" help:"The file, - for standard input."`
 	Pool string `help:"The pool of Unity's queue; without it, the default pool."`
 }
 
@@ -101,7 +106,11 @@ func (c rulesFile) read(s *session) ([]byte, error) {
 		defer file.Close()
 		in = file
 	}
-	text, err := io.ReadAll(io.LimitReader(in, 2*lenient.MaxBytes+4))
+	const most = 2*lenient.MaxBytes + 2 // with the byte order mark
+	text, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("the file has more than %d bytes", most)
+	}
 	if err == nil {
 		text, err = document.Text(text)
 	}

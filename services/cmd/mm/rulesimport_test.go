@@ -52,9 +52,9 @@ func TestRulesImport(t *testing.T) {
 	if _, err := rules.Parse(got.Rules); err != nil || len(got.Verdicts) != 2 || got.Verdicts[1].Verdict != "exact" {
 		t.Errorf("%v, %+v", err, got.Verdicts)
 	}
-	shell.run("rules", "import", "flexmatch", exact, "--pool", "p").expect(1, "", "only files of unity have pools")
+	shell.run("rules", "import", "flexmatch", exact, "--pool", "p").expect(2, "", "only files of unity have pools")
 	shell.run("rules", "import", "nakama", exact).expect(2, "", "flexmatch")
-	shell.run("rules", "import", "flexmatch", filepath.Join(t.TempDir(), "none")).expect(1, "", "mm: open ")
+	shell.run("rules", "import", "flexmatch", filepath.Join(t.TempDir(), "none")).expect(2, "", "mm: open ")
 	wrong := writeRules(t, `{}`)
 	shell.run("rules", "import", "flexmatch", wrong).expect(1, "", `rules[0]: "name" is missing`)
 }

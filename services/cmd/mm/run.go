@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,11 +58,17 @@ func run(ctx context.Context, args []string, console console) int {
 	if helped {
 		return exitSuccess
 	}
-	if err != nil {
-		console.message(fmt.Sprintf("%s (see %s --help)", oneLine(err.Error()), commandPath(err)))
+	parse, wrong := errors.AsType[*kong.ParseError](err)
+	if wrong {
+		command = parse.Context
+	}
+	values, empty := readGiven(command)
+	if err = cmp.Or(empty, err); err != nil {
+		console.message(fmt.Sprintf("%s (see %s --help)", oneLine(err.Error()), commandPath(command)))
 		return exitUsage
 	}
 	s, err := newSession(line.commonFlags, console)
+	s.line = values
 	if err != nil {
 		console.message(oneLine(err.Error()))
 		return exitFailed
@@ -78,10 +85,15 @@ func run(ctx context.Context, args []string, console console) int {
 	case err == nil:
 		return exitSuccess
 	}
-	for _, text := range s.errorLines(err) {
-		console.message(text)
+	text, misuse := s.line.misuse(err)
+	if text == "" {
+		for _, text := range s.errorLines(err) {
+			console.message(text)
+		}
+	} else {
+		console.message(oneLine(text))
 	}
-	if _, misuse := errors.AsType[usageError](err); misuse {
+	if misuse {
 		return exitUsage
 	}
 	if interrupted {
@@ -121,12 +133,13 @@ func newParser(line *commandLine, console console, exit func(int)) (*kong.Kong, 
 	)
 }
 
-// commandPath returns the command that could not be parsed, for the hint to its help.
-func commandPath(err error) string {
-	if parse, ok := errors.AsType[*kong.ParseError](err); ok {
-		if node := parse.Context.Selected(); node != nil {
-			return node.FullPath()
-		}
+// commandPath returns the command of a line, for the hint to its help.
+func commandPath(line *kong.Context) string {
+	if line == nil {
+		return "mm"
+	}
+	if node := line.Selected(); node != nil {
+		return node.FullPath()
 	}
 	return "mm"
 }

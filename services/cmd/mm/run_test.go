@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"os"
@@ -124,7 +125,7 @@ func TestFlagsCanComeFromTheEnvironment(t *testing.T) {
 	t.Setenv("MM_OUTPUT", "json")
 	shell.run("function", "list").expect(0, "[]", "has no functions")
 	t.Setenv("MM_PROJECT", "another")
-	shell.run("function", "list").expect(1, "", "404")
+	shell.run("function", "list").expect(1, "", "403")
 }
 
 func TestCommandsWithoutAKeySayHowToGetOne(t *testing.T) {
@@ -185,6 +186,11 @@ func TestErrorNamesAServiceThatDoesNotAnswer(t *testing.T) {
 func TestOutputCannotControlTheTerminal(t *testing.T) {
 	if got := oneLine("a\x1b[31mb\nc\u009bd\u202e"); got != "a\ufffd[31mb c\ufffdd\ufffd" {
 		t.Errorf("got %q", got)
+	}
+	var out bytes.Buffer
+	if err := (console{out: &out}).printJSON("a\x1b\x7f\u009b\u202e\U000e0001é\U0001f3b2", ""); err != nil ||
+		out.String() != `"a\u001b\u007f\u009b\u202e\udb40\udc01é`+"\U0001f3b2\"\n" {
+		t.Errorf("%v: %s", err, &out)
 	}
 	if got := printable("a\tb\nc\r", "\n\t"); got != "a\tb\nc " {
 		t.Errorf("got %q", got)

@@ -24,6 +24,7 @@ type session struct {
 	commonFlags
 	console
 	given     commonFlags  // as on the command line and in the environment
+	line      given        // what the command line itself gives
 	context   string       // the name of the context that applies; empty if none does
 	kept      *keptContext // that context
 	tokenMade bool         // with the key in the data folder, not given by the user
@@ -137,9 +138,13 @@ func (s *session) connect(claims issuer.Claims, options ...func(*client.Retry)) 
 	for _, option := range options {
 		option(&retry)
 	}
-	return client.New(client.Options{
+	api, err := client.New(client.Options{
 		URL: s.URL, Project: s.Project, Token: token, UserAgent: "mm/" + version, Retry: retry,
 	})
+	if err != nil {
+		return nil, usageError(strings.TrimPrefix(err.Error(), "client: "))
+	}
+	return api, nil
 }
 
 // developerAPI and serverAPI are clients for commands that call the API first.
@@ -238,6 +243,9 @@ func (s *session) commandToken(ctx context.Context) (string, error) {
 
 // mintToken makes a token with the key of the development service.
 func (s *session) mintToken(claims issuer.Claims) (string, error) {
+	if !auth.IsPlayer(claims.Subject) {
+		return "", usageError(s.line.holding(claims.Subject) + ": up to 256 bytes of printable UTF-8 are expected")
+	}
 	// issuer.Open makes a key if there is none. No service would trust that key.
 	if _, err := os.Stat(filepath.Join(s.Data, "issuer.jwk")); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {

@@ -24,9 +24,9 @@ import (
 )
 
 type simulateCommand struct {
-	Scenario string `arg:"" help:"The scenario, a YAML file."`
-	Against  string `placeholder:"FILE" help:"Another scenario, which is compared with the first."`
-	Report   string `placeholder:"FILE" help:"Write the tables and plots to this HTML file."`
+	Scenario string `arg:"" completion-predictor:"file" help:"The scenario, a YAML file."`
+	Against  string `placeholder:"FILE" completion-predictor:"file" help:"Another scenario, which is compared with the first."`
+	Report   string `placeholder:"FILE" completion-predictor:"file" help:"Write the tables and plots to this HTML file."`
 	Seed     uint64 `default:"1" help:"Seed of the players, and of all else that is random."`
 	Memory   int    `default:"256" placeholder:"MIB" help:"How much memory a function may use, in MiB, at most 1024."`
 }

@@ -77,7 +77,7 @@ func TestSimulateSaysWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	bad := scenario(t, dir, "bad.yaml", strings.Replace(pairs, "rate: 5", "rate: 5, hour: noon", 1))
 	s.run("simulate", bad).expect(1, "", "mm: "+bad+": population.hour: a number is expected, got a string\n")
-	s.run("simulate", filepath.Join(dir, "none.yaml")).expect(1, "", "none.yaml: no such file or directory")
+	s.run("simulate", filepath.Join(dir, "none.yaml")).expect(2, "", "none.yaml: no such file or directory")
 	missing := scenario(t, dir, "missing.yaml", strings.Replace(pairs, "population: {",
 		"recording: {file: none.mmrec}\nx: {", 1))
 	s.run("simulate", missing).expect(1, "", "mm: "+missing+": x: unknown member")
@@ -94,22 +94,22 @@ func TestSimulateSaysWhatIsWrong(t *testing.T) {
 	s.run("simulate", fails, "--memory", "0").expect(2, "", "--memory must be from 1 to 1024")
 }
 
-// fiveOfReadme is the config of the quick start for two teams of five.
-func fiveOfReadme(t *testing.T) []byte {
+// fiveOfTutorial is the config of the tutorial for two teams of five.
+func fiveOfTutorial(t *testing.T) []byte {
 	t.Helper()
-	page, err := os.ReadFile("../../../README.md")
+	page, err := os.ReadFile("../../../docs/tutorial.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, text, found := strings.Cut(string(page), "cat > five.json <<'END'\n")
 	text, _, ends := strings.Cut(text, "\nEND\n")
 	if !found || !ends {
-		t.Fatal("README has no five.json")
+		t.Fatal("the tutorial has no five.json")
 	}
 	return []byte(text)
 }
 
-// The quick start's five against five is tried with players who have what its rules need. Without, it is said what they
+// The tutorial's five against five is tried with players who have what its rules need. Without, it is said what they
 // lack.
 func TestFiveAgainstFiveIsTried(t *testing.T) {
 	if testing.Short() { // the scenario "five" of end to end plays it
@@ -118,7 +118,7 @@ func TestFiveAgainstFiveIsTried(t *testing.T) {
 	t.Parallel()
 	s, dir := newSandboxShell(t), t.TempDir()
 	config := filepath.Join(dir, "five.json")
-	if err := os.WriteFile(config, fiveOfReadme(t), 0o600); err != nil {
+	if err := os.WriteFile(config, fiveOfTutorial(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	rules := builtPrograms(t).rules

@@ -28,11 +28,11 @@ type ticketCommands struct {
 const errNoPlayer = usageError("--player is required, unless --token is a player's")
 
 type ticketCreate struct {
-	Player string `help:"The player who owns the ticket. Required, unless --token is a player's or there is a --for."`
+	Player string `completion-predictor:"player" help:"The player who owns the ticket. Required, unless --token is a player's or there is a --for."`
 	fieldFlags
 	playerFlags
 	claimFlags
-	Queue []string `sep:"none" placeholder:"NAME" help:"Queue to wait in. May be repeated; default: outside of queues."`
+	Queue []string `sep:"none" placeholder:"NAME" completion-predictor:"queue" help:"Queue to wait in. May be repeated; default: outside of queues."`
 	Wait  bool     `help:"Wait for the match and print the game server's address. Ctrl-C while waiting deletes the ticket, so that no match gets an absent player."`
 }
 
@@ -102,7 +102,7 @@ func (c ticketCreate) Run(ctx context.Context, s *session) error {
 
 type ticketGet struct {
 	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket."`
-	Player string `help:"Read as this player; default: as a game service."`
+	Player string `completion-predictor:"player" help:"Read as this player; default: as a game service."`
 	Wait   bool   `help:"Wait until the ticket has its result."`
 }
 
@@ -141,7 +141,7 @@ func asReader(player string) issuer.Claims {
 
 type ticketDelete struct {
 	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket."`
-	Player string `help:"The ticket's owner, or one of its players. Required, unless --token is a player's."`
+	Player string `completion-predictor:"player" help:"The ticket's owner, or one of its players. Required, unless --token is a player's."`
 }
 
 func (ticketDelete) Help() string {

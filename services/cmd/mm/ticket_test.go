@@ -15,7 +15,7 @@ func assignedAtThirdRead(n int) map[string]any {
 	if n < 3 {
 		return nil
 	}
-	return map[string]any{"connection": "127.0.0.1:7000", "error": nil, "properties": map[string]any{"password": "x"},
+	return map[string]any{"connection": "127.0.0.1:7000", "properties": map[string]any{"password": "x"},
 		"matchproperties": map[string]any{"map": "arena\u001b"}}
 }
 
@@ -68,7 +68,7 @@ func TestTicketCreateSendsAttributesAndProperties(t *testing.T) {
 	got = shell.on(service, "ticket", "create", "--player", "p", "--output", "json")
 	got.expect(0, `"id": "t-1"`, "")
 	shell.on(service, "ticket", "create", "--player", "p", "--property", "k=@"+file+"x").
-		expect(1, "", "mm: --property k: open")
+		expect(2, "", "mm: --property k: open")
 }
 
 func TestTicketAnswersItsMatch(t *testing.T) {
@@ -220,7 +220,7 @@ func TestTicketWaitPrintsTheAssignment(t *testing.T) {
 
 func TestTicketWaitWithoutAMatchPrintsTheTicketAndFails(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	service.assignment = func(int) map[string]any { return map[string]any{"connection": "", "error": nil} }
+	service.assignment = func(int) map[string]any { return map[string]any{"connection": ""} }
 	shell.on(service, "ticket", "create", "--player", "p", "--wait").
 		expect(0, "matched, without a server: neither config nor function names one\n", "mm: ticket t-1 waits")
 	service.assignment = func(int) map[string]any { return map[string]any{"error": "PoolTimeout"} }

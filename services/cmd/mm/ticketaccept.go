@@ -10,8 +10,8 @@ import (
 // answerFlags name who answers a match that asks its players.
 type answerFlags struct {
 	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket."`
-	Player string `help:"The player who answers; default: all players of the ticket, or the player of --token."`
-	Match  string `help:"The match; default: the one that asks now."`
+	Player string `completion-predictor:"player" help:"The player who answers; default: all players of the ticket, or the player of --token."`
+	Match  string `completion-predictor:"match" help:"The match; default: the one that asks now."`
 }
 
 type ticketAccept struct{ answerFlags }

@@ -8,8 +8,8 @@ import (
 
 type ticketCapture struct {
 	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket's id."`
-	Config string `required:"" help:"The config whose function is run; it must get the ticket."`
-	To     string `default:"run.capture" placeholder:"FILE" help:"The file to write."`
+	Config string `required:"" completion-predictor:"config" help:"The config whose function is run; it must get the ticket."`
+	To     string `default:"run.capture" placeholder:"FILE" completion-predictor:"file" help:"The file to write."`
 }
 
 func (ticketCapture) Help() string {

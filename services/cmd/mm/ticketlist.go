@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,11 +15,11 @@ import (
 
 type ticketList struct {
 	watchFlag
-	Player  string           `help:"The player. Alone, it lists also tickets that have results."`
+	Player  string           `completion-predictor:"player" help:"The player. Alone, it lists also tickets that have results."`
 	Waiting bool             `help:"Only tickets that wait, as the studio sees them. That is the default without --player."`
-	Queue   string           `help:"Queue that they wait in."`
+	Queue   string           `completion-predictor:"queue" help:"Queue that they wait in."`
 	NoQueue bool             `help:"Only those that wait in no queue."`
-	Config  string           `help:"Config whose pools have them."`
+	Config  string           `completion-predictor:"config" help:"Config whose pools have them."`
 	Pool    string           `help:"Pool of the config."`
 	Between []attributeRange `name:"attribute" sep:"none" placeholder:"NAME=MIN..MAX" help:"Attribute that is in a range; either end may be missing. May be repeated."`
 	MinAge  time.Duration    `help:"For how long they have waited at least."`
@@ -74,7 +75,7 @@ func (r *attributeRange) UnmarshalText(text []byte) error {
 			continue
 		}
 		n, err := strconv.ParseFloat(end.text, 64)
-		if err != nil {
+		if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
 			return fmt.Errorf("%q is not NAME=MIN..MAX", text)
 		}
 		*end.to = &n

@@ -10,7 +10,7 @@ import (
 
 type ticketWatch struct {
 	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket."`
-	Player string `help:"Read as this player; default: as a game service."`
+	Player string `completion-predictor:"player" help:"Read as this player; default: as a game service."`
 }
 
 func (ticketWatch) Help() string {

@@ -12,7 +12,7 @@ import (
 
 type ticketWhy struct {
 	ID     string `arg:"" optional:"" name:"id" completion-predictor:"ticket" help:"The ticket's id."`
-	Player string `help:"Instead of the id: the player whose ticket waits; of several, the one that has waited for longest."`
+	Player string `completion-predictor:"player" help:"Instead of the id: the player whose ticket waits; of several, the one that has waited for longest."`
 }
 
 func (ticketWhy) Help() string {

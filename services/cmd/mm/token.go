@@ -76,7 +76,7 @@ func (c *claim) UnmarshalText(text []byte) error {
 type playerToken struct {
 	lifetime
 	claimFlags
-	Player string `arg:"" help:"The player's identifier."`
+	Player string `arg:"" completion-predictor:"player" help:"The player's identifier."`
 }
 
 func (playerToken) Help() string {
@@ -98,7 +98,7 @@ func (c playerToken) Run(s *session) (err error) {
 type developerToken struct {
 	lifetime
 	Name string `arg:"" default:"developer" help:"The developer's identifier."`
-	Role string `default:"Owner" help:"Role in the project: Manager or Owner; Support looks and changes nothing."`
+	Role string `enum:"Owner,Manager,Support" default:"Owner" help:"Role in the project: Manager or Owner; Support looks and changes nothing."`
 }
 
 func (developerToken) Help() string { return "Example: mm token developer --role Manager" }
@@ -123,7 +123,7 @@ func (c serverToken) Run(s *session) error {
 type serviceToken struct {
 	lifetime
 	Name  string `arg:"" default:"service" help:"The game service's identifier."`
-	Scope string `default:"matchmaking" help:"matchmaking acts for players, matchmaking.read only reads."`
+	Scope string `enum:"matchmaking,matchmaking.read" default:"matchmaking" help:"matchmaking acts for players, matchmaking.read only reads."`
 }
 
 func (serviceToken) Help() string { return "Example: mm token service lobby --scope matchmaking.read" }

@@ -10,7 +10,7 @@ import (
 
 func TestTopShowsTheProject(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	service.configs["ranked"] = `{"pools":{"new":[],"old":[]}}`
+	service.configs["ranked"] = `{"pools":{"new":[],"old":[]},"matchmaking":{"targetFunction":{"name":"duel"}}}`
 	service.functions["duel"] = "5d41402abc4b2a76b9719d911017c592"
 	shell.now = time.Date(2030, 1, 1, 0, 0, 1, 0, time.UTC)
 	got := shell.on(service, "top", "--once")

@@ -38,7 +38,7 @@ func TestWatchPrintsWhatChanged(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	change := func(n int) {
 		if n == 2 {
-			service.configs["ranked"] = "{}"
+			service.configs["ranked"] = duelConfig
 		}
 	}
 	got := shell.watch(service, 4, change, "config", "list", "--watch", "-o", "json")
@@ -47,12 +47,12 @@ func TestWatchPrintsWhatChanged(t *testing.T) {
 		t.Errorf("the config is printed %d times, want once:\n%s", n, got.out)
 	}
 	shell.width = 80 // of a terminal, whose content is replaced
-	got = shell.watch(service, 3, func(int) { service.configs["second"] = "{}" }, "config", "list", "--watch")
+	got = shell.watch(service, 3, func(int) { service.configs["second"] = duelConfig }, "config", "list", "--watch")
 	if n := strings.Count(got.out, clearScreen); got.code != exitInterrupted || n != 2 {
 		t.Errorf("the screen is replaced %d times, want twice:\n%q %s", n, got.out, got.err)
 	}
 	shell.width = 0
-	got = shell.watch(service, 2, func(int) { service.functions["duel"] = "abc" }, "function", "list", "-w")
+	got = shell.watch(service, 2, func(int) { service.functions["duel"] = someHash }, "function", "list", "-w")
 	got.expect(exitInterrupted, "duel  Running", "has no functions")
 	got = shell.watch(service, 2, func(int) {}, "ticket", "list", "--watch")
 	got.expect(exitInterrupted, "t-1", "mm: 2 of 3 tickets\n")

@@ -135,12 +135,12 @@ func outcomeOf(s *Segment, c *state.Claim) outcome {
 func (p *Project) countClaims(ctx context.Context, outcomes map[outcome]int64) {
 	for o, n := range outcomes {
 		labels := o.segment.labels
-		p.metrics.claims.Add(ctx, n, labels.claims[o.claim])
+		p.metrics.claims.Add(ctx, n, labels.claims.Of(o.claim))
 		if o.claim != "failed" {
 			o.segment.proposals(ctx, "kept", n)
 		}
 		if o.match != "" {
-			p.metrics.matches.Add(ctx, n, labels.matches[o.match])
+			p.metrics.matches.Add(ctx, n, labels.matches.Of(o.match))
 		}
 	}
 }

@@ -18,7 +18,7 @@ type metrics struct {
 	configs, projects *telemetry.Labels
 	parties, measures *telemetry.Labels
 
-	phase              map[string]metric.MeasurementOption
+	phase              telemetry.Values
 	phases             metric.Float64Histogram
 	matching, assigned metric.Float64Histogram
 	score              metric.Float64Histogram
@@ -29,7 +29,7 @@ type metrics struct {
 	work               metric.Float64Counter
 	delay              metric.Float64Histogram
 	repaired           metric.Int64Counter
-	repairs            map[string]metric.MeasurementOption
+	repairs            telemetry.Values
 	removed            metric.Int64Counter
 	reads              metric.Int64Counter
 }
@@ -100,7 +100,7 @@ func newMetrics(m telemetry.Meter) *metrics {
 
 // recordPhase records how long a phase of a cycle took.
 func (x *metrics) recordPhase(ctx context.Context, phase string, d time.Duration) {
-	x.phases.Record(ctx, d.Seconds(), x.phase[phase])
+	x.phases.Record(ctx, d.Seconds(), x.phase.Of(phase))
 }
 
 // stages records where the time of a run went.
@@ -119,10 +119,10 @@ func (x *metrics) stages(ctx context.Context, s *pb.RunStats) {
 // labels are those of a config's counters.
 type labels struct {
 	config     metric.MeasurementOption
-	runs       map[string]metric.MeasurementOption
-	proposals  map[string]metric.MeasurementOption
-	claims     map[string]metric.MeasurementOption
-	matches    map[string]metric.MeasurementOption
+	runs       telemetry.Values
+	proposals  telemetry.Values
+	claims     telemetry.Values
+	matches    telemetry.Values
 	assigned   metric.MeasurementOption
 	unassigned metric.MeasurementOption
 }
@@ -133,8 +133,8 @@ func (x *metrics) labels(project, config string) *labels {
 		config:    telemetry.WithLabels(of),
 		runs:      telemetry.LabelsByValue(of, "outcome", "ok", "failed", "absent", "late", "bus"),
 		proposals: telemetry.LabelsByValue(of, "outcome", "kept", "outbid", "late", "dropped", "unclaimed"),
-		claims: telemetry.LabelsByValue(of, "outcome", "ok", "config", "ticket", "backfill", "full", "hosting", "players",
-			"failed"),
+		claims: telemetry.LabelsByValue(of, "outcome", "ok", "config", "ticket", "backfill", "full", "hosting", "target",
+			"players", "failed"),
 		matches:    telemetry.LabelsByValue(of, "kind", "hosted", "direct", "filling"),
 		assigned:   telemetry.WithLabels(of, attribute.String("result", "connection")),
 		unassigned: telemetry.WithLabels(of, attribute.String("result", "error")),

@@ -44,7 +44,7 @@ type Project struct {
 	name  string
 	epoch uint64
 	// work has the labels of the kinds of work, project those of the project alone.
-	work    map[string]metric.MeasurementOption
+	work    telemetry.Values
 	project metric.MeasurementOption
 }
 
@@ -52,8 +52,8 @@ type Project struct {
 func (o *Observer) Project(name string, epoch uint64, log *slog.Logger) *Project {
 	work := telemetry.LabelsByValue(o.metrics.projects.Of(name), "kind", "function", "runner", "director", "bus")
 	project := telemetry.WithLabels(o.metrics.projects.Of(name))
-	telemetry.StartAtZero(o.metrics.removed, map[string]metric.MeasurementOption{"": project})
-	telemetry.StartAtZero(o.metrics.reads, map[string]metric.MeasurementOption{"": project})
+	telemetry.StartAtZero(o.metrics.removed, telemetry.Values{"project": project})
+	telemetry.StartAtZero(o.metrics.reads, telemetry.Values{"project": project})
 	return &Project{ErrorLog: NewErrorLog(log), Observer: o, name: name, epoch: epoch, work: work, project: project}
 }
 
@@ -133,12 +133,12 @@ func (p *Project) RecordCost(ctx context.Context, c schedule.Cost) {
 		time time.Duration
 	}{{"function", c.Function}, {"runner", c.Runner}, {"director", c.Director}, {"bus", c.Bus}} {
 		if part.time > 0 {
-			p.metrics.work.Add(ctx, part.time.Seconds(), p.work[part.kind])
+			p.metrics.work.Add(ctx, part.time.Seconds(), p.work.Of(part.kind))
 		}
 	}
 }
 
 // CountRepairs counts things that were repaired or expired.
 func (p *Project) CountRepairs(ctx context.Context, what string, n int) {
-	p.metrics.repaired.Add(ctx, int64(n), p.metrics.repairs[what])
+	p.metrics.repaired.Add(ctx, int64(n), p.metrics.repairs.Of(what))
 }

@@ -139,7 +139,7 @@ func TestClaimsAreCountedByOutcome(t *testing.T) {
 	}
 	record(nil, claim("", ""), claim("", ""), claim("", "", assigned), claim("", "", assigned), claim("", "", assigned),
 		claim("", "game"), claim("config", ""), claim("full", "", assigned), claim("ticket-1", ""), claim("ticket-2", ""),
-		claim("backfill", "game"))
+		claim("backfill", "game"), claim("hosting", ""), claim("target", ""), claim("players", ""))
 	record(errors.New("the state store did not answer"), claim("", ""), claim("", ""))
 	for _, test := range []struct {
 		name, label string
@@ -147,9 +147,10 @@ func TestClaimsAreCountedByOutcome(t *testing.T) {
 	}{
 		{"matchmaker.claims", "outcome", map[string]int64{
 			"ok": 6, "config": 1, "full": 1, "ticket": 2, "backfill": 1, "failed": 2,
+			"hosting": 1, "target": 1, "players": 1,
 		}},
 		{"matchmaker.matches", "kind", map[string]int64{"hosted": 2, "direct": 3, "filling": 1}},
-		{"matchmaker.proposals", "outcome", map[string]int64{"kept": 11}},
+		{"matchmaker.proposals", "outcome", map[string]int64{"kept": 14}},
 	} {
 		if got := counts(t, reader, test.name, test.label); !maps.Equal(got, test.want) {
 			t.Errorf("%s are %v, want %v", test.name, got, test.want)

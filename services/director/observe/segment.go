@@ -39,7 +39,7 @@ func (s *Segment) TraceTickets(traced []*pb.Traced) {
 // EndRun records how the run ended, and why it failed if it did.
 func (s *Segment) EndRun(ctx context.Context, outcome schedule.Outcome, failure string, stats *pb.RunStats) {
 	m := s.project.metrics
-	m.runs.Add(ctx, 1, s.labels.runs[string(outcome)])
+	m.runs.Add(ctx, 1, s.labels.runs.Of(string(outcome)))
 	if stats != nil {
 		m.stages(ctx, stats)
 	}
@@ -113,7 +113,7 @@ func (p *Project) CountOutbid(ctx context.Context, candidates, selected, next it
 }
 
 func (s *Segment) proposals(ctx context.Context, outcome string, n int64) {
-	s.project.metrics.proposals.Add(ctx, n, s.labels.proposals[outcome])
+	s.project.metrics.proposals.Add(ctx, n, s.labels.proposals.Of(outcome))
 }
 
 // runContext is ctx with the span of the run.

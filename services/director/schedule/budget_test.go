@@ -64,6 +64,7 @@ func TestNoSegmentUsesMoreThanHalfACore(t *testing.T) {
 	}
 }
 
+// Promise 9.
 func TestProjectUsesNoMoreThanItsBudget(t *testing.T) {
 	const lasts = 10 * time.Second
 	for _, cores := range []float64{.5, 1, 4} {
@@ -85,6 +86,7 @@ func TestProjectUsesNoMoreThanItsBudget(t *testing.T) {
 }
 
 // What one config uses is not missed by another, which uses less than its share.
+// Promise 9.
 func TestHeavyConfigsDelayThemselves(t *testing.T) {
 	b := NewBudget(1)
 	heavy := []*load{
@@ -217,6 +219,7 @@ func TestFewDeletedConfigsAreRemembered(t *testing.T) {
 }
 
 // Who changes a config without end, or deletes it and makes it again, gets no more runs than one who lets it be.
+// Promise 9.
 func TestChurnGainsNothing(t *testing.T) {
 	const lasts = 10 * time.Second
 	for _, churn := range []string{"none", "put", "delete and put"} {

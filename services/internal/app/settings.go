@@ -1,6 +1,11 @@
 package app
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
 
 // Settings are the settings of every process.
 type Settings struct {
@@ -10,10 +15,30 @@ type Settings struct {
 	LogFormat string `help:"Format of the log on standard error: json or text." enum:"json,text" default:"${logformat}" group:"process"`
 }
 
+// Validate names the flag that makes no sense.
+func (s *Settings) Validate() error {
+	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+		return fmt.Errorf("--listen: an address such as :8080 or 127.0.0.1:8080 is expected: %w", err)
+	}
+	return nil
+}
+
 // Shutdown is how a process stops.
 type Shutdown struct {
 	// Requests under way have half of Drain, the parts' Runs the rest.
 	Drain time.Duration `help:"How long a stopping process may take to finish what it has in hand." default:"15s" group:"process"`
 	// Answers end their connections meanwhile, so that nobody sends a request on one that is about to be closed.
 	Grace time.Duration `help:"How long a stopping process says it is not ready before it takes no more requests: as long as a load balancer needs to notice." default:"0s" group:"process"`
+}
+
+// Validate names the flags that make no sense.
+func (s *Shutdown) Validate() error {
+	var errs []error
+	if s.Drain <= 0 {
+		errs = append(errs, errors.New("--drain: must be more than 0"))
+	}
+	if s.Grace < 0 {
+		errs = append(errs, errors.New("--grace: must be 0 or more"))
+	}
+	return errors.Join(errs...)
 }

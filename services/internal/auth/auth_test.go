@@ -10,6 +10,7 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -53,6 +54,7 @@ type provider struct {
 	mu      sync.Mutex
 	set     jwk.Set
 	raw     []any // keys that jwx would not make
+	mark    string
 	down    bool
 	fetches int
 	keys    map[string]crypto.Signer
@@ -73,6 +75,7 @@ func newProvider(t *testing.T) *provider {
 			k, _ := p.set.Key(n)
 			all = append(all, k)
 		}
+		_, _ = io.WriteString(w, p.mark)
 		_ = json.NewEncoder(w).Encode(map[string]any{"keys": append(all, p.raw...)})
 	}))
 	t.Cleanup(server.Close)
@@ -469,6 +472,13 @@ func TestServersOfTheirOwn(t *testing.T) {
 			t.Errorf("%v: %+v, %v", odd, got, err)
 		}
 	}
+}
+
+// Some editors put a mark before what they save, and the server of a static file sends it.
+func TestKeySetWithAByteOrderMark(t *testing.T) {
+	w := newWorld(t)
+	w.p.change(func() { w.p.mark = "\ufeff" })
+	w.want("a set with a mark", w.verify("first"), good, 1)
 }
 
 func TestKeysFromFile(t *testing.T) {

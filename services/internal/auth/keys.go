@@ -127,6 +127,9 @@ func (s *keySet) count(ctx context.Context, err error) {
 
 func (s *keySet) fetch(ctx context.Context) (map[string]key, error) {
 	text, err := s.read(ctx)
+	if err == nil {
+		text, err = document.Text(text)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -162,11 +165,7 @@ func (s *keySet) read(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 		defer file.Close()
-		text, err := io.ReadAll(io.LimitReader(file, maxKeySet))
-		if err != nil {
-			return nil, err
-		}
-		return document.Text(text)
+		return io.ReadAll(io.LimitReader(file, maxKeySet))
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.source, http.NoBody)
 	if err != nil {

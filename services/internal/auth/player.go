@@ -10,15 +10,17 @@ import (
 )
 
 // extended is how a value in the form of RFC 8187 begins. Many HTTP clients send no others than ASCII.
-const extended = "UTF-8''"
+const extended = "UTF-8'"
 
-// decode returns the name that a header's value has: percent-encoded UTF-8 behind UTF-8”, and otherwise as it is.
+// decode returns the name that a header's value has: percent-encoded UTF-8 behind UTF-8 and two quotes, between
+// which may be a language, and otherwise as it is.
 func decode(value string) (string, error) {
 	if len(value) < len(extended) || !strings.EqualFold(value[:len(extended)], extended) {
 		return value, nil
 	}
-	name, err := url.PathUnescape(value[len(extended):])
-	if err != nil {
+	_, encoded, found := strings.Cut(value[len(extended):], "'")
+	name, err := url.PathUnescape(encoded)
+	if err != nil || !found {
 		return "", problem.New(problem.Invalid, OnBehalfOf+": percent-encoded UTF-8 is expected after UTF-8'' (RFC 8187)")
 	}
 	return name, nil

@@ -162,6 +162,8 @@ func TestOwner(t *testing.T) {
 		"such a name, encoded":    {odd, "utf-8''UTF-8%27%27p", true, odd.Subject, good},
 		"service, raw":            {acts, "zoë", true, "zoë", good},
 		"service, encoded":        {acts, "UTF-8''%e7%8E%8b+ zo%C3%AB%25", true, "王+ zoë%", good},
+		"service, with language":  {acts, "utf-8'de'zo%C3%AB", true, "zoë", good},
+		"service, one quote":      {acts, "UTF-8'zo", true, "", problem.Invalid},
 		"service, nothing after":  {acts, "UTF-8''", true, "", problem.Invalid},
 		"service, bad escape":     {acts, "UTF-8''a%2", true, "", problem.Invalid},
 		"service, bad bytes":      {acts, "UTF-8''a%ff", true, "", problem.Invalid},

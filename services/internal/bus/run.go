@@ -14,10 +14,11 @@ import (
 
 // NoRunner is the error of a run's last part when no runner hosts the function. OtherUpload is that of a runner on
 // which another upload serves than the request expects. Dropped is that of a run whose answer came faster than it was
-// read.
+// read. Busy begins that of a run that never began, since the runner had too many others.
 const (
 	NoRunner    = "no runner has an instance of this function"
 	OtherUpload = "another upload of the function serves on this runner"
+	Busy        = "the runner was busy with other runs"
 	Dropped     = "a part of the answer was dropped: too many proposals of the project are under way"
 )
 

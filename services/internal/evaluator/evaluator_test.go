@@ -56,6 +56,7 @@ func outcome(selected []*candidate) [][]string {
 	return all
 }
 
+// Promise 2.
 func TestSelectIsCompleteAndWithoutConflicts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		drawn := candidates(t)

@@ -5,6 +5,10 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
+// Note begins the names of properties of a backfill ticket in which functions note something for themselves. It is NOTE
+// of script/include/names.lua.
+const Note = "matchfn:"
+
 // RosterPlayer is a player in a running game, as its server names them.
 type RosterPlayer struct {
 	ID   string `json:"id"`

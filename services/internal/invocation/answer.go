@@ -125,7 +125,7 @@ func (p *parts) checkSize(a *block.Answer, s *pool.Selection, b *backfills) erro
 	if len(b.list) > 0 {
 		fillings = a.Len()
 	}
-	if fixed+longID*len(a.AllTickets())+MaxBackfillBytes*fillings <= MaxAnswerSize {
+	if fixed+longID*len(a.AllTickets())+(MaxBackfillBytes+MaxBackfillNotes)*fillings <= MaxAnswerSize {
 		return nil // most answers, without a look at each ticket
 	}
 	size := fixed

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -15,9 +16,11 @@ import (
 )
 
 // What a function may leave in a backfill ticket: as much as its server may send, so that the server can send it back.
-// Base64 makes 64 KiB of MaxBackfillBytes.
+// Base64 makes 64 KiB of MaxBackfillBytes. Its notes, which the server does not see, have so many bytes beside that:
+// NOTES of script/include/names.lua.
 const (
 	MaxBackfillBytes      = 48 << 10
+	MaxBackfillNotes      = 16 << 10
 	MaxBackfillAttributes = 64
 	MaxBackfillProperties = 64
 )
@@ -87,14 +90,20 @@ func (b *backfills) filling(e *block.Extras) (filling *pb.Filling, size int, err
 		return filling, size, nil
 	}
 	filling.Contents = contents(before, f)
-	n := proto.Size(filling.Contents)
+	n, count, notes := proto.Size(filling.Contents), len(filling.Contents.GetProperties()), 0
+	for name, value := range filling.Contents.GetProperties() {
+		if strings.HasPrefix(name, fields.Note) {
+			count, notes = count-1, notes+len(name)+len(value)
+		}
+	}
 	for _, limit := range []struct {
 		n, most int
 		what    string
 	}{
 		{len(filling.Contents.GetAttributeNames()), MaxBackfillAttributes, "attributes"},
-		{len(filling.Contents.GetProperties()), MaxBackfillProperties, "properties"},
-		{n, MaxBackfillBytes, "bytes"},
+		{count, MaxBackfillProperties, "properties"},
+		{n - notes, MaxBackfillBytes, "bytes"},
+		{notes, MaxBackfillNotes, "bytes of notes"},
 	} {
 		if limit.n > limit.most {
 			return nil, 0, fmt.Errorf("leaves %d %s in a backfill ticket, at most %d are allowed", limit.n, limit.what,

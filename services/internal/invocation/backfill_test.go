@@ -15,6 +15,7 @@ import (
 
 	"matchmaker.dev/pkg/matchfn"
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/proposals"
 	"matchmaker.dev/services/internal/sandbox"
@@ -180,12 +181,26 @@ func TestBackfillTicketsHaveNoMoreThanAServerMaySend(t *testing.T) {
 			}
 		},
 		"bytes": func(b matchfn.Backfill) { b.Property("roster", []byte(strings.Repeat("x", MaxBackfillBytes))) },
+		"bytes of notes": func(b matchfn.Backfill) {
+			b.Property(fields.Note, []byte(strings.Repeat("x", MaxBackfillNotes)))
+		},
 	} {
 		last := invoke(t, nil, true, func(r *matchfn.Run) { change(r.Propose(1, 0).UpdateBackfill(0)) },
 			newBackfill("a", 1, 1))
 		if !strings.Contains(last.GetError(), words) || !strings.Contains(last.GetError(), "proposal 0") {
 			t.Errorf("%s: %q", words, last.GetError())
 		}
+	}
+	full := newBackfill("a", 1, 1)
+	full.Properties = map[string][]byte{"x": []byte(strings.Repeat("x", MaxBackfillBytes-1000))}
+	for i := range MaxBackfillProperties - 1 {
+		full.Properties[fmt.Sprint(i)] = nil
+	}
+	last := invoke(t, nil, true, func(r *matchfn.Run) {
+		r.Propose(1, 0).UpdateBackfill(0).Property(fields.Note+"x", []byte(strings.Repeat("x", MaxBackfillNotes-100)))
+	}, full)
+	if last.GetError() != "" {
+		t.Error("a note beside what a server may send:", last.GetError())
 	}
 }
 

@@ -86,6 +86,14 @@ type FunctionError struct{ error }
 
 func (e FunctionError) Unwrap() error { return e.error }
 
+// words is an error in the function's own words. They may name players, so they go to who asked and to the function's
+// log, and not to a director, which logs why a run of a cycle failed.
+type words string
+
+func (w words) Error() string { return string(w) }
+
+const inItsLog = "the function returned an error: its log says which"
+
 // Invoke does a run with an instance and sends all parts of its answer but the last. It returns the last part, with the
 // rest of the proposals or the error; the next run uses that part again. After an error that is no FunctionError the
 // instance must not be used again. The end of life kills the instance.
@@ -97,6 +105,10 @@ func (inv *Invoker) Invoke(life context.Context, r *Run, instance Instance, n Ne
 	err := inv.invoke(life, r, instance, n, last, began)
 	if err != nil {
 		last.Error, last.Traced = err.Error(), sampledTickets(&inv.selection)
+		asked := r.Request.GetCheck() || len(r.Request.GetExplain()) > 0
+		if _, own := errors.AsType[words](err); own && !asked {
+			last.Error = inItsLog
+		}
 	}
 	r.Traced = inv.parts.sampled || len(last.GetTraced()) > 0
 	stats.Messages, stats.AnswerBytes = int64(inv.parts.messages), int64(inv.parts.sent+inv.parts.size)
@@ -210,7 +222,7 @@ func (inv *Invoker) invoke(
 	case err != nil:
 		return err
 	case answer.Failure != "":
-		return FunctionError{errors.New(answer.Failure)}
+		return FunctionError{words(answer.Failure)}
 	}
 	stats.Proposals, stats.Mentions = int64(answer.Len()), int64(len(answer.AllTickets()))
 	if err := limit.check("its answer was checked"); err != nil {

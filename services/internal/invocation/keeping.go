@@ -52,9 +52,9 @@ const (
 )
 
 // NewKeeping is for the function of an instance with so much memory, in bytes. It keeps no more than most tickets,
-// unless that is 0.
-func NewKeeping(memory, most int) *Keeping {
-	k := &Keeping{least: keepLeast, most: memory / keepBytes, bases: map[string]*base{}}
+// unless that is 0, and none if there are less than least, or 1,024 if that is 0.
+func NewKeeping(memory, most, least int) *Keeping {
+	k := &Keeping{least: cmp.Or(least, keepLeast), most: memory / keepBytes, bases: map[string]*base{}}
 	if most > 0 {
 		k.most = min(k.most, most)
 	}

@@ -44,6 +44,7 @@ func mustSay(t *testing.T, err error, want string) {
 
 // An answer that would keep its readers busy is refused before a part of it is sent, with the number and the limit. The
 // next answer is sent.
+// Promise 9.
 func TestFloodOfProposalsIsRefused(t *testing.T) {
 	flood := func(proposals int, tickets ...uint32) func(*matchfn.Run) error {
 		return func(r *matchfn.Run) error {
@@ -106,6 +107,7 @@ func TestFloodOfProposalsIsRefused(t *testing.T) {
 }
 
 // Proposals that change large backfill tickets each carry all of one.
+// Promise 9.
 func TestAnswerOfTooManyBytesIsRefused(t *testing.T) {
 	backfills := pool.NewBackfills()
 	large := newBackfill("b", 1, 2)
@@ -159,6 +161,7 @@ func (s slow) Run(ctx context.Context, request []byte, budget time.Duration) ([]
 }
 
 // The deadline covers the whole run, and the error says how far it came.
+// Promise 9.
 func TestDeadlineCoversTheWholeRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sent, tickets := 0, someTickets(t, 40_000)

@@ -154,6 +154,7 @@ func TestEqualStampsAreOrderedByID(t *testing.T) {
 
 // Players who invent names get no columns for more than the index was made for, and no run is any the worse: a name
 // that a run asks for has its column and its values, also if it comes later than all others, and keeps it.
+// Promise 9.
 func TestInventedNamesTakeNoColumnFromThoseInUse(t *testing.T) {
 	const names = 8
 	ix, now := NewSized(names), time.Unix(1_700_000_000, 0)

@@ -49,6 +49,7 @@ func oldest(tickets map[string]*pb.Ticket, pools map[string]*pb.Pool) []string {
 }
 
 // A crowd comes and goes, in any order, with few players who have several tickets, alone and with others.
+// Promise 2.
 func TestSelectionHasNoPlayerTwice(t *testing.T) {
 	next := uint64(1)
 	if testing.Short() {

@@ -11,6 +11,7 @@ import (
 )
 
 // Every module here is hostile. It fails its own run with the reason, and the next instance of the same module answers.
+// Promise 9.
 func TestHostileRuns(t *testing.T) {
 	t.Parallel()
 	const short = 300 * time.Millisecond
@@ -197,6 +198,7 @@ func TestLogIsLimited(t *testing.T) {
 }
 
 // Deadlines, memory and traps work at the start as in a run, and the author gets the reason.
+// Promise 9.
 func TestHostileStarts(t *testing.T) {
 	t.Parallel()
 	initialize := func(code []byte, imports ...imported) module {

@@ -71,6 +71,7 @@ func mustTell(t *testing.T, s *state.Store, want ...string) {
 	}
 }
 
+// Promise 10.
 func TestMatchGoesOnWhenAllPlayersAccepted(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
@@ -133,6 +134,7 @@ func TestMatchGoesOnWhenAllPlayersAccepted(t *testing.T) {
 	})
 }
 
+// Promise 10.
 func TestFirstDeclineEndsTheAcceptance(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		for name, c := range map[string]struct {
@@ -247,6 +249,7 @@ func TestAnswersThatAreRefused(t *testing.T) {
 }
 
 // A newer ticket of a player ends the older one that is asked, and with it the acceptance.
+// Promise 10.
 func TestReplacedTicketEndsTheAcceptance(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -269,6 +272,7 @@ func TestReplacedTicketEndsTheAcceptance(t *testing.T) {
 }
 
 // An accepted match without hosting gets its results in one step, and what its players said is gone.
+// Promise 10.
 func TestAcceptedMatchWithoutHosting(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -328,6 +332,7 @@ func TestAcceptanceTakesNoServer(t *testing.T) {
 }
 
 // A backfill ticket that is created with a match ends with it when a player declines.
+// Promise 10.
 func TestDeclinedMatchWithABackfillTicket(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -386,6 +391,7 @@ func TestLargestAcceptance(t *testing.T) {
 
 // Redis may lose that the players of a match accepted, after an allocator asked for its server. The server goes, and
 // the tickets wait again: nobody would end the match later.
+// Promise 10.
 func TestServerOfAMatchThatIsStillAsked(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		for _, backfill := range []string{"", "game"} {
@@ -427,6 +433,7 @@ func TestServerOfAMatchThatIsStillAsked(t *testing.T) {
 }
 
 // Who could not answer, since Redis was not there, is not silent: the ticket waits again with the others.
+// Promise 10.
 func TestNobodyIsSilentWhoseAnswerMayBeLost(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})

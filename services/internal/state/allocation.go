@@ -20,7 +20,7 @@ type MatchLease struct {
 	// Hold is for how long no other holder asks for the match's server.
 	Hold time.Duration
 	// The search for a server ends after Search. The tickets wait again after Claim if the match has no result by then.
-	// Later leases of the match have what is left of these times of its first lease.
+	// Later leases of the match have what those before it left of these times; while nobody has the lease, they stand.
 	Search, Claim time.Duration
 }
 
@@ -233,38 +233,49 @@ func (s *Store) ClaimDeallocations(
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	matches := map[string][]Deallocation{}
+	var all []matchOf
 	for i, project := range projects {
-		k := keysOf(project)
 		for _, id := range due[i].Val() {
-			reply, err := s.run(ctx, s.call(deallocationClaimScript, k, ids{ofMatch: id},
-				"match_id", id,
-				"first_delay", b.First.Milliseconds(),
-				"max_delay", b.Max.Milliseconds(),
-				"patience", b.Patience.Milliseconds()))
-			if err != nil {
-				return matches, err
-			}
-			r, err := listOf(reply, 3)
-			if err != nil {
-				return matches, err
-			}
-			var in replied
-			body, used, twice := in.text(r[0]), in.text(r[1]), in.flag(r[2])
-			if in.err != nil {
-				return matches, in.err
-			}
-			if body == "" {
-				continue // another caller has it
-			}
-			m := new(pb.Match)
-			if err := proto.Unmarshal([]byte(body), m); err != nil {
-				return matches, corrupt("match", err)
-			}
-			matches[project] = append(matches[project], Deallocation{m, used, twice})
+			all = append(all, matchOf{project, id})
 		}
 	}
-	return matches, nil
+	claimed, err := stepAbreast(all, func(one matchOf) (Deallocation, error) { return s.claimDeallocation(ctx, one, b) })
+	matches := map[string][]Deallocation{}
+	for i, one := range claimed {
+		if one.Match != nil {
+			matches[all[i].project] = append(matches[all[i].project], one)
+		}
+	}
+	return matches, err
+}
+
+// matchOf is a match of a project.
+type matchOf struct{ project, id string }
+
+// claimDeallocation claims one; its Match is nil if another caller has it.
+func (s *Store) claimDeallocation(ctx context.Context, one matchOf, b Backoff) (Deallocation, error) {
+	reply, err := s.run(ctx, s.call(deallocationClaimScript, keysOf(one.project), ids{ofMatch: one.id},
+		"match_id", one.id,
+		"first_delay", b.First.Milliseconds(),
+		"max_delay", b.Max.Milliseconds(),
+		"patience", b.Patience.Milliseconds()))
+	if err != nil {
+		return Deallocation{}, err
+	}
+	r, err := listOf(reply, 3)
+	if err != nil {
+		return Deallocation{}, err
+	}
+	var in replied
+	body, used, last := in.text(r[0]), in.text(r[1]), in.flag(r[2])
+	if in.err != nil || body == "" {
+		return Deallocation{}, in.err
+	}
+	m := new(pb.Match)
+	if err := proto.Unmarshal([]byte(body), m); err != nil {
+		return Deallocation{}, corrupt("match", err)
+	}
+	return Deallocation{m, used, last}, nil
 }
 
 // confirmAfter is the time between two deallocations of a match whose holder may still have been asking for the server.

@@ -51,6 +51,7 @@ func wantDeallocations(t *testing.T, s *state.Store, now time.Time, want ...stri
 	}
 }
 
+// Promise 7.
 func TestMatchHasOneLeaseHolder(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -75,7 +76,7 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 				t.Errorf("%s renews: %v, %v, want %v", holder, got, err, want)
 			}
 		}
-		// The next holder has what is left of the first one's time.
+		// The next holder has what those before it left of the time, which stands while nobody has the lease.
 		active := func(left time.Duration) state.Allocation {
 			return state.Allocation{Status: state.MatchActive, Search: left, Players: owners}
 		}
@@ -91,15 +92,20 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 		begin("two", 22*time.Second, active(37*time.Second))
 		must(t, s.ReleaseMatchLease(t.Context(), project, "m", "one")) // not the holder any more
 		begin("one", 23*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 9 * time.Second})
-		must(t, s.ReleaseMatchLease(t.Context(), project, "m", "two"))
-		begin("one", 24*time.Second, active(35*time.Second))
-		// The claim's deadline is also the one of the first lease.
-		if released, _, err := s.At(epoch0.Add(time.Minute)).ReleaseOverdueMatches(t.Context(), project, 10); err != nil ||
-			len(released) != 1 {
-			t.Error(released, err)
+		must(t, s.At(epoch0.Add(23*time.Second)).ReleaseMatchLease(t.Context(), project, "m", "two"))
+		begin("one", 24*time.Second, active(36*time.Second))
+		begin("two", 50*time.Second, active(26*time.Second)) // that of one expired at 34
+		for _, c := range []struct {
+			after time.Duration
+			want  int
+		}{{76 * time.Second, 0}, {77 * time.Second, 1}} {
+			if released, _, err := s.At(epoch0.Add(c.after)).ReleaseOverdueMatches(t.Context(), project, 10); err != nil ||
+				len(released) != c.want {
+				t.Error(c.after, released, err)
+			}
 		}
-		renew("one", 65*time.Second, false)
-		begin("two", 70*time.Second, state.Allocation{Status: state.MatchReleased})
+		renew("two", 78*time.Second, false)
+		begin("one", 79*time.Second, state.Allocation{Status: state.MatchReleased})
 	})
 }
 
@@ -140,6 +146,7 @@ func TestLeaseNamesThePlayers(t *testing.T) {
 }
 
 // A match ends and no ticket uses its server. The server is deallocated, and tried again until it succeeds.
+// Promise 7.
 func TestUnusedServerIsDeallocated(t *testing.T) {
 	results := map[string]*pb.Assignment{"a": {}, "b": {}}
 	leave := func(t *testing.T, s *state.Store) {
@@ -249,6 +256,7 @@ func TestUnusedServerIsDeallocated(t *testing.T) {
 
 // The holder of an overdue match may still be asking for its server. The server is deallocated twice, since a call of
 // the holder may be under way.
+// Promise 7.
 func TestServerOfALostHolderIsDeallocatedTwice(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -315,6 +323,7 @@ func TestDeallocationIsGivenUp(t *testing.T) {
 }
 
 // A call whose answer was lost may reach the hosting system after the match's server was deallocated.
+// Promise 7.
 func TestServerOfALostCallIsDeallocatedTwice(t *testing.T) {
 	results := map[string]*pb.Assignment{"a": {}}
 	for name, end := range map[string]func(t *testing.T, s *state.Store, m *pb.Match, lost bool){

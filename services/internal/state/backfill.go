@@ -66,11 +66,12 @@ func (s *Store) CreateBackfill(
 	return position, in.err
 }
 
-// ReplaceBackfill replaces what a server says in its backfill ticket, whose queue and roster stay if b has none. It
-// sets b's new version, created, queue and roster, and the allocated connection if b has none. The tickets that were
-// proposed to it wait again. It returns the feed's position after the change. Errors: NotFound when there is no such
-// backfill ticket, or when it does not belong to the match that b names; when it is larger than before, Limited when
-// those of the project are too large together and Unavailable when Redis is short of memory.
+// ReplaceBackfill replaces what a server says in its backfill ticket, whose queue and roster stay if b has none, and
+// whose notes of functions stay if b has neither them nor a roster. It sets b's new version, created, queue and roster,
+// and the allocated connection if b has none. The tickets that were proposed to it wait again. It returns the feed's
+// position after the change. Errors: NotFound when there is no such backfill ticket, or when it does not belong to the
+// match that b names; when it is larger than before, Limited when those of the project are too large together and
+// Unavailable when Redis is short of memory.
 func (s *Store) ReplaceBackfill(
 	ctx context.Context, project string, b *pb.Backfill,
 ) (position uint64, err error) {

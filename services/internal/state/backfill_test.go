@@ -346,6 +346,7 @@ func claimWithBackfill(revision int64, match, backfill string, tickets ...string
 }
 
 // However tickets are rejected, they wait again at their old age, and the backfill ticket is as before.
+// Promise 4.
 func TestRejectedTicketsWaitAgain(t *testing.T) {
 	for name, reject := range map[string]func(t *testing.T, s *state.Store){
 		"replaced": func(t *testing.T, s *state.Store) {
@@ -541,6 +542,7 @@ func TestApprovalsAreLimited(t *testing.T) {
 }
 
 // After any race each ticket waits or is assigned, and each approval reports exactly the tickets that it assigned.
+// Promises 2, 8.
 func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

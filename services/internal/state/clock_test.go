@@ -194,6 +194,7 @@ func TestLeaseOfAnAllocatorThatIsBehindHolds(t *testing.T) {
 }
 
 // Only the holder of the lease writes the result. The server of the one that lost it is given back.
+// Promise 7.
 func TestOnlyTheHolderAssigns(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

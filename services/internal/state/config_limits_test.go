@@ -27,6 +27,7 @@ func sized(id string, filters, segments, bytes int) *pb.Config {
 	return &pb.Config{Id: id, Settings: make([]byte, bytes), Pools: map[string]*pb.Pool{"all": p}}
 }
 
+// Promise 9.
 func TestConfigsOfAProjectHaveLimitsTogether(t *testing.T) {
 	for name, test := range map[string]struct {
 		limits        state.ConfigLimits

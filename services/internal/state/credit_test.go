@@ -323,6 +323,35 @@ func TestInventedRegionsTakeNothingFromOthers(t *testing.T) {
 	})
 }
 
+// Players invent regions before any was served. A region with servers has its turn all the same, however many older
+// matches name others.
+func TestNewRegionHasItsTurnAmongInventedOnes(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		tries := 0
+		for seen := false; !seen && tries < 100; tries++ {
+			h.claimIn(20, "f", func(i int) string {
+				if i == 19 {
+					return "eu"
+				}
+				return fmt.Sprint("invented ", tries, " ", i)
+			})
+			for len(h.open) > 0 {
+				if seen = seen || h.open[0].GetProposal().GetHosting().GetRegion() == "eu"; seen {
+					h.end(served)
+					continue
+				}
+				h.refuse(h.open[0])
+				h.end(state.Outcome{Error: "AllocationError", Reason: "fleet-empty"})
+			}
+			h.now = h.now.Add(time.Second + 7*time.Millisecond)
+		}
+		if tries < 2 || h.claimIn(firstWindow, "f", func(int) string { return "eu" }) != 0 {
+			t.Errorf("after %d tries, a region with servers is not known", tries)
+		}
+	})
+}
+
 // A refusal of hosting may arrive when its match has ended, or is asked again since Redis lost that it was accepted.
 func TestLateRefusalClosesNothing(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

@@ -46,6 +46,7 @@ func ends(t *testing.T, s *state.Store, id, reason string) *state.Ticket {
 	return got
 }
 
+// Promise 1.
 func TestEndsAreTold(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		for _, c := range []struct {
@@ -134,6 +135,7 @@ func TestEndsAreTold(t *testing.T) {
 	})
 }
 
+// Promise 1.
 func TestTicketIsGoneForThoseWhoDeletedIt(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
@@ -223,6 +225,7 @@ func TestReplacedTicketIsTold(t *testing.T) {
 }
 
 // However calls race, a ticket ends once, and is told or gone.
+// Promise 1.
 func TestEndsThatRace(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 10_000})

@@ -55,6 +55,7 @@ func gameAsks(
 	return revision, terms, shown
 }
 
+// Promise 10.
 func TestPlayersAreAskedBeforeTheyAreProposedToAGame(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		for _, made := range []*pb.Backfill{nil, game("g", 1)} {
@@ -113,6 +114,7 @@ func TestPlayersAreAskedBeforeTheyAreProposedToAGame(t *testing.T) {
 }
 
 // When a player declines, leaves or is silent, the game gets nobody and is as it was.
+// Promise 10.
 func TestGameIsShownAgainWhenAPlayerDoesNotCome(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		for name, c := range map[string]struct {
@@ -164,6 +166,7 @@ func TestGameIsShownAgainWhenAPlayerDoesNotCome(t *testing.T) {
 
 // A game that changes or ends while players are asked gets none of them. They all wait again, and nobody was silent,
 // also those who had all accepted. Who had declined has declined.
+// Promise 10.
 func TestGameThatChangesEndsTheAcceptance(t *testing.T) {
 	changes := map[string]func(t *testing.T, s *state.Store){
 		"replaced": func(t *testing.T, s *state.Store) {

@@ -318,24 +318,27 @@ func (s *Store) SweepParties(
 		return 0, nil, err
 	}
 	var in replied
-	parties = in.number(due[0])
-	for _, id := range in.texts(due[1:]) {
+	parties, ofParties := in.number(due[0]), in.texts(due[1:])
+	if in.err != nil {
+		return 0, nil, in.err
+	}
+	found, err := stepAbreast(ofParties, func(id string) (SilentMembers, error) {
 		reply, err := s.run(ctx, s.call(partySilentScript, k, ids{ofParty: id},
 			"id", id,
 			"silence", silence.Milliseconds(),
 			"again", silentAgain.Milliseconds()))
 		if err != nil {
-			return parties, silent, err
+			return SilentMembers{}, err
 		}
 		players, err := listOf(reply, 0)
 		if err != nil {
-			return parties, silent, err
+			return SilentMembers{}, err
 		}
-		if len(players) > 0 {
-			silent = append(silent, SilentMembers{Party: id, Players: in.texts(players)})
-		}
-	}
-	return parties, silent, in.err
+		var in replied
+		return SilentMembers{Party: id, Players: in.texts(players)}, in.err
+	})
+	silent = slices.DeleteFunc(found, func(one SilentMembers) bool { return len(one.Players) == 0 })
+	return parties, silent, err
 }
 
 // FindParties lists the projects that have parties.

@@ -55,6 +55,7 @@ func change(
 	return err
 }
 
+// Promise 11.
 func TestPlayerIsInOneParty(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -106,6 +107,7 @@ func TestPartiesHaveLimits(t *testing.T) {
 }
 
 // TestRacesInPartiesLoseNobody lets players join and leave at the same time.
+// Promise 11.
 func TestRacesInPartiesLoseNobody(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -151,6 +153,7 @@ func TestRacesInPartiesLoseNobody(t *testing.T) {
 	})
 }
 
+// Promise 11.
 func TestSilentMembersAreFound(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		first, now := open(state.Options{}), epoch0

@@ -122,6 +122,7 @@ func TestPlayerHasNoMoreTicketsThanAllowed(t *testing.T) {
 	})
 }
 
+// Promise 1.
 func TestOldestTicketIsReplaced(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
@@ -160,6 +161,7 @@ func TestOldestTicketIsReplaced(t *testing.T) {
 }
 
 // However many replicas race for a player, there is one ticket in the end, and each of the others was told.
+// Promise 1.
 func TestRacesForTheLimitOfAPlayer(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		for _, replace := range []bool{false, true} {

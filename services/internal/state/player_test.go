@@ -77,6 +77,7 @@ func TestPlayersCountAsBytesOfTheirTicket(t *testing.T) {
 }
 
 // A claim that is asked to compare refuses a match, or a proposal to a running game, that has a player twice.
+// Promise 2.
 func TestClaimRefusesAPlayerTwice(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

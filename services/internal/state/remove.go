@@ -51,6 +51,7 @@ func (s *Store) RemoveProject(ctx context.Context, project string) (deleted int,
 			seized = now
 		}
 		names = slices.DeleteFunc(names, func(name string) bool { return name == k.lease() })
+		// mistake remnant: names = names[min(1, len(names)):]
 		for batch := range slices.Chunk(names, removeBatch) {
 			n, err := s.redis.Unlink(ctx, batch...).Result()
 			if err != nil {

@@ -53,6 +53,7 @@ func (r *reader) resume(ctx context.Context) (bool, error) {
 		return false, errGap
 	}
 	r.position = position
+	// mistake missed: r.position = reached
 	for r.position < reached {
 		before := r.position
 		if _, err := r.read(ctx); err != nil {

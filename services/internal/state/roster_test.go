@@ -151,7 +151,8 @@ func TestNobodyJoinsAGameTwice(t *testing.T) {
 	})
 }
 
-// A game whose server does not say who is in it takes players again, as before there were rosters.
+// A game whose server does not say who is in it takes players again, as before there were rosters. When it says so for
+// the first time, it may not know of those who joined a little while ago.
 func TestGameWithoutARosterKnowsNobody(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -169,6 +170,19 @@ func TestGameWithoutARosterKnowsNobody(t *testing.T) {
 		}
 		if got := proposes(t, s, revision, terms, 3, "two"); got != "" {
 			t.Errorf("refused for %q", got)
+		}
+		named := game("g", 5)
+		named.Roster = rosterOf("bob")
+		_, err := s.At(at(4)).ReplaceBackfill(t.Context(), project, named) // rejects the second
+		must(t, err)
+		for _, seconds := range []int{5, 21, 23} {
+			want := "players"
+			if seconds == 23 {
+				want = ""
+			}
+			if got := proposes(t, s, revision, terms, seconds, "two"); got != want {
+				t.Errorf("at %d s refused for %q, want %q", seconds, got, want)
+			}
 		}
 	})
 }

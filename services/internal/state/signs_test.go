@@ -67,6 +67,7 @@ func (c *hall) waits(until int, heard, want []string) {
 	isWaiting(c.T, c.now, want...)
 }
 
+// Promise 1.
 func TestTicketsThatNobodyAsksForEnd(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		c, all := newHall(t, open, 3)
@@ -83,6 +84,7 @@ func TestTicketsThatNobodyAsksForEnd(t *testing.T) {
 	})
 }
 
+// Promise 1.
 func TestNobodyIsSilentBecauseNobodyListened(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		c, all := newHall(t, open, 3)

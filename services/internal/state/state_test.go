@@ -283,6 +283,7 @@ func TestTicketIsReadAsItWasCreated(t *testing.T) {
 	})
 }
 
+// Promise 1.
 func TestManyCreatesAtOnceAreAllStored(t *testing.T) {
 	longSuite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -369,6 +370,7 @@ func TestDeleteIsForTheOwner(t *testing.T) {
 	})
 }
 
+// Promise 2.
 func TestClaimIsAllOrNothing(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -429,6 +431,7 @@ func TestClaimsOfManyScriptsComeBackInOrder(t *testing.T) {
 	})
 }
 
+// Promise 2.
 func TestClaimNeedsTheLease(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -476,6 +479,7 @@ func TestReleasedLeaseIsFree(t *testing.T) {
 	})
 }
 
+// Promise 6.
 func TestClaimNeedsAnUnchangedConfig(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -499,6 +503,7 @@ func TestClaimNeedsAnUnchangedConfig(t *testing.T) {
 	})
 }
 
+// Promises 3, 4.
 func TestAssignReachesAllTicketsOfAMatch(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -579,6 +584,7 @@ func TestAssignedMatchIsStoredUntilItsExpiry(t *testing.T) {
 	})
 }
 
+// Promise 3.
 func TestMatchIsDroppedWhenATicketLeftBeforeItsServerWasAskedFor(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -607,6 +613,7 @@ func TestMatchIsDroppedWhenATicketLeftBeforeItsServerWasAskedFor(t *testing.T) {
 	})
 }
 
+// Promise 5.
 func TestOverdueClaimIsReleased(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -684,6 +691,7 @@ func TestLargestMatch(t *testing.T) {
 	})
 }
 
+// Promise 5.
 func TestOutboxKeepsMatchesThatWereNotSent(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -710,6 +718,7 @@ func TestOutboxKeepsMatchesThatWereNotSent(t *testing.T) {
 	})
 }
 
+// Promise 1.
 func TestExpiry(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

@@ -80,9 +80,9 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 	took("many that are refused: the queues that there are are read once", 3)
 }
 
-// TestBatchesOfTheDirectorAreAbreast: of what is due, several steps are under way at a time. One after another, the
-// first would wait here for the others.
-func TestBatchesOfTheDirectorAreAbreast(t *testing.T) {
+// TestBatchesAreAbreast: of what is due, several steps are under way at a time. One after another, the first would wait
+// here for the others.
+func TestBatchesAreAbreast(t *testing.T) {
 	const due, abreast = 48, 16
 	s := opener(t, embeddedtest.Redis(t))(state.Options{})
 	revision, terms := setUp(t, s)
@@ -91,28 +91,51 @@ func TestBatchesOfTheDirectorAreAbreast(t *testing.T) {
 		create(t, s, fmt.Sprint("t", n))
 		claims = append(claims, claim(revision, fmt.Sprint("m", n), fmt.Sprint("t", n)))
 		must(t, second(s.CreateBackfill(t.Context(), project, game(fmt.Sprint("g", n), 1))))
+		must(t, s.CreateParty(t.Context(), project, &pb.Party{Id: fmt.Sprint("p", n), Code: fmt.Sprint("code", n), Size: 2,
+			Members: []*pb.Member{{Player: fmt.Sprint("ada", n)}}}, state.PartyLimits{Parties: due, Silence: time.Minute}))
 	}
 	mustClaim(t, s, terms, claims...)
+	for _, c := range claims {
+		_, _, err := take(t.Context(), s, c.Match, epoch0, at(50))
+		must(t, err)
+	}
+	const gap = time.Hour
+	_, _, err := s.SweepParties(t.Context(), project, time.Minute, gap) // since then somebody listens
+	must(t, err)
 	var together atomic.Pointer[barrier]
+	var first atomic.Int64 // how many scripts come before those that are to be abreast
 	s.OnTrips(func(scripts int) {
-		if b := together.Load(); b != nil {
+		if b := together.Load(); b != nil && first.Add(-int64(scripts)) < 0 {
 			b.wait(scripts)
 		}
 	})
-	for name, end := range map[string]func() (done []string, err error){
-		"overdue claims": func() ([]string, error) {
+	for _, batch := range []struct {
+		name  string
+		first int64
+		end   func() (done int, err error)
+	}{
+		{"overdue claims", 0, func() (int, error) {
 			done, _, err := s.At(at(100)).ReleaseOverdueMatches(t.Context(), project, due)
-			return done, err
-		},
-		"silent games": func() ([]string, error) {
+			return len(done), err
+		}},
+		{"deallocations", 0, func() (int, error) {
+			done, err := s.At(at(200)).ClaimDeallocations(t.Context(), []string{project}, due, retries)
+			return len(done[project]), err
+		}},
+		{"silent games", 0, func() (int, error) {
 			done, _, err := s.At(at(10000)).DeleteSilentBackfills(t.Context(), project, time.Second, due)
-			return done, err
-		},
+			return len(done), err
+		}},
+		{"silent members", 1, func() (int, error) {
+			_, done, err := s.At(at(200)).SweepParties(t.Context(), project, time.Minute, gap)
+			return len(done), err
+		}},
 	} {
+		first.Store(batch.first)
 		together.Store(newBarrier(abreast))
-		done, err := end()
-		if err != nil || len(done) != due || together.Load().late {
-			t.Errorf("%s: %d done, %v; late: %v", name, len(done), err, together.Load().late)
+		done, err := batch.end()
+		if err != nil || done != due || together.Load().late {
+			t.Errorf("%s: %d done, %v; late: %v", batch.name, done, err, together.Load().late)
 		}
 	}
 }

@@ -105,6 +105,7 @@ func TestRefusedTicketsCountToTheRateOfThePlayer(t *testing.T) {
 	})
 }
 
+// Promise 1.
 func TestTicketsEndWhenNobodyServesTheirQueues(t *testing.T) {
 	for name, leave := range map[string]func(t *testing.T, s *state.Store){
 		"deleted": func(t *testing.T, s *state.Store) { removeConfig(t, s, "a") },
@@ -150,6 +151,7 @@ func TestTicketsEndWhenNobodyServesTheirQueues(t *testing.T) {
 }
 
 // Only what is noted proves that nobody serves a queue.
+// Promise 1.
 func TestLostQueuesEndNobody(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, s *state.Store){
 		"configs and queues are lost": func(t *testing.T, s *state.Store) {

@@ -49,7 +49,7 @@ type Instruments struct {
 type Streams struct {
 	Options
 	places *Places
-	ended  map[string]metric.MeasurementOption
+	ended  telemetry.Values
 
 	begin    sync.Mutex
 	draining bool // no stream begins any more
@@ -119,7 +119,7 @@ func (s *Streams) Answer(
 	err = web.Detach(c, s.Log, http.StatusOK, func(ctx context.Context, out *web.Stream) {
 		defer end()
 		one := &Stream{all: s, ctx: ctx, out: out, until: until}
-		s.Ended.Add(ctx, 1, s.ended[one.run(run)])
+		s.Ended.Add(ctx, 1, s.ended.Of(one.run(run)))
 		out.Close() // the process waits for that, too
 	})
 	return err == nil, err

@@ -117,19 +117,32 @@ func WithLabels(labels []attribute.KeyValue, more ...attribute.KeyValue) metric.
 }
 
 // StartAtZero starts a counter at 0 for some labels, so that its first count is seen as an increase.
-func StartAtZero(c metric.Int64Counter, labels map[string]metric.MeasurementOption) {
-	for _, l := range labels {
-		c.Add(context.Background(), 0, l) //nolint:forbidigo // no request is the cause
+func StartAtZero(c metric.Int64Counter, labels Values) {
+	for value, l := range labels {
+		if value != "" {
+			c.Add(context.Background(), 0, l) //nolint:forbidigo // no request is the cause
+		}
 	}
 }
 
+// Values has an option for each of some values of a key, and at "" that for all others.
+type Values map[string]metric.MeasurementOption
+
 // LabelsByValue makes an option for each of some values of a key.
-func LabelsByValue(labels []attribute.KeyValue, key string, values ...string) map[string]metric.MeasurementOption {
-	all := make(map[string]metric.MeasurementOption, len(values))
+func LabelsByValue(labels []attribute.KeyValue, key string, values ...string) Values {
+	all := Values{"": WithLabels(labels, attribute.String(key, "other"))}
 	for _, v := range values {
 		all[v] = WithLabels(labels, attribute.String(key, v))
 	}
 	return all
+}
+
+// Of returns the option of a value. It is never nil: instruments would panic.
+func (v Values) Of(value string) metric.MeasurementOption {
+	if option, known := v[value]; known {
+		return option
+	}
+	return v[""]
 }
 
 // Enabled tells whether anything is recorded. Numbers that are costly to get are not needed otherwise.

@@ -48,38 +48,46 @@ func CheckOrigins(origins string) error {
 	return nil
 }
 
-// Allow lets browsers of the allowed origins read a route's answers, errors included.
-func (a *CORS) Allow(next echo.HandlerFunc) echo.HandlerFunc {
-	if len(a.origins) == 0 {
-		return next
-	}
-	return func(c echo.Context) error {
-		header := c.Response().Header()
-		header.Add(echo.HeaderVary, echo.HeaderOrigin)
-		if origin := c.Request().Header.Get(echo.HeaderOrigin); origin != "" &&
-			(slices.Contains(a.origins, origin) || slices.Contains(a.origins, "*")) {
-			header.Set(echo.HeaderAccessControlAllowOrigin, origin)
-			header.Set(echo.HeaderAccessControlExposeHeaders, a.exposed)
-		}
-		return next(c)
-	}
-}
-
-// Preflights answers at some paths what browsers ask before a request with a token.
-func (a *CORS) Preflights(e *echo.Echo, paths ...string) {
+// Allow lets browsers of the allowed origins read all answers at some paths, also those of steps before the handler.
+// There it answers what they ask before a request with a token.
+func (a *CORS) Allow(e *echo.Echo, paths ...string) {
 	if len(a.origins) == 0 {
 		return
 	}
-	answer := a.Allow(func(c echo.Context) error {
-		header := c.Response().Header()
-		if header.Get(echo.HeaderAccessControlAllowOrigin) != "" {
-			header.Set(echo.HeaderAccessControlAllowMethods, a.methods)
-			header.Set(echo.HeaderAccessControlAllowHeaders, a.headers)
-			header.Set(echo.HeaderAccessControlMaxAge, "600")
+	e.Pre(func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			c.Response().Before(func() { // the route is known by then
+				if slices.Contains(paths, c.Path()) {
+					a.addTo(c.Response().Header(), c.Request().Header.Get(echo.HeaderOrigin))
+				}
+			})
+			return next(c)
 		}
-		return c.NoContent(http.StatusNoContent)
 	})
 	for _, path := range paths {
-		e.OPTIONS(path, answer)
+		e.OPTIONS(path, a.preflight)
 	}
+}
+
+// addTo lets a page of an origin, "" for none, read an answer.
+func (a *CORS) addTo(header http.Header, origin string) {
+	header.Add(echo.HeaderVary, echo.HeaderOrigin)
+	if a.allows(origin) {
+		header.Set(echo.HeaderAccessControlAllowOrigin, origin)
+		header.Set(echo.HeaderAccessControlExposeHeaders, a.exposed)
+	}
+}
+
+func (a *CORS) allows(origin string) bool {
+	return origin != "" && (slices.Contains(a.origins, origin) || slices.Contains(a.origins, "*"))
+}
+
+func (a *CORS) preflight(c echo.Context) error {
+	if a.allows(c.Request().Header.Get(echo.HeaderOrigin)) {
+		header := c.Response().Header()
+		header.Set(echo.HeaderAccessControlAllowMethods, a.methods)
+		header.Set(echo.HeaderAccessControlAllowHeaders, a.headers)
+		header.Set(echo.HeaderAccessControlMaxAge, "600")
+	}
+	return c.NoContent(http.StatusNoContent)
 }

@@ -141,6 +141,7 @@ func splitName(name string) (parts [3]string) {
 const ms = time.Millisecond
 
 // A project whose runs cost more gets fewer, and so does a config of a project. Each gets the same time.
+// Promise 9.
 func TestTimeIsSharedFairly(t *testing.T) {
 	for name, takes := range map[string]map[string]time.Duration{
 		"projects":               {"a/f/c": 1 * ms, "b/f/c": 9 * ms},
@@ -264,6 +265,7 @@ func TestEachLengthHasALane(t *testing.T) {
 
 // A function that was quick and suddenly hangs takes its slot, but not that of others. Its config gets no other one
 // beyond the slots meanwhile.
+// Promise 9.
 func TestRunThatIsLateHoldsUpNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 2)

@@ -96,6 +96,11 @@ func (f *Folder) Write(
 	if !origin.Known() || position == 0 {
 		return 0, errors.New("a snapshot of an unknown feed is of no use")
 	}
+	h := Header{Project: project, Secret: rand.Text(), Origin: origin, Position: position, Written: f.now()}
+	secret, err := f.secrets.KeepSecret(ctx, project, h.Secret, MaxAge) // before the lock: it may take long
+	if err != nil {
+		return 0, err
+	}
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	path := f.path(project)
@@ -103,11 +108,6 @@ func (f *Folder) Write(
 		return 0, err
 	}
 	used, err := f.each(func(string, fs.FileInfo) error { return nil })
-	if err != nil {
-		return 0, err
-	}
-	h := Header{Project: project, Secret: rand.Text(), Origin: origin, Position: position, Written: f.now()}
-	secret, err := f.secrets.KeepSecret(ctx, project, h.Secret, MaxAge)
 	if err != nil {
 		return 0, err
 	}

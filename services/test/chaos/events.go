@@ -96,6 +96,6 @@ func eventOf(project string, e *pb.Event) history.Event {
 		Kind:    history.Kind(strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_"))),
 		Tickets: e.GetTickets(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
 		Epoch: e.GetEpoch(), Reason: e.GetReason(), Error: e.GetError(), Backfill: e.GetBackfill(),
-		Acceptance: e.GetAcceptance(), Player: int64(e.GetPlayer()),
+		Acceptance: e.GetAcceptance(), Player: int64(e.GetPlayer()), Upload: e.GetUpload(),
 	}
 }

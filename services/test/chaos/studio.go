@@ -35,9 +35,6 @@ type studio struct {
 // enemyConfig is the config whose function misbehaves.
 const enemyConfig = "enemy"
 
-// functionOf is the function of a config.
-func functionOf(config string) string { return config + "-function" }
-
 // changed are the configs that come and go.
 var changed = []string{string(lane.Hosted), string(lane.Free), string(lane.Games), string(lane.Asked)}
 
@@ -57,18 +54,28 @@ func newStudio(s *system, project string, journal *history.Journal, random *rand
 // open uploads the functions and puts the configs.
 func (s *studio) open(ctx context.Context) error {
 	last := s.made.editions[len(s.made.editions)-1]
-	if err := s.upload(ctx, functionOf(changed[0]), last); err != nil { // so that it can go back
+	if err := s.upload(ctx, lane.FunctionOf(changed[0]), last); err != nil { // so that it can go back
 		return err
 	}
 	for _, config := range append(slices.Clone(changed), enemyConfig) {
-		if err := s.upload(ctx, functionOf(config), s.made.editions[0]); err != nil {
+		if err := s.upload(ctx, lane.FunctionOf(config), s.made.editions[0]); err != nil {
 			return err
 		}
 		if err := s.put(ctx, config); err != nil {
 			return err
 		}
 	}
-	return nil
+	// A short run may see no other one.
+	return s.ask(ctx, history.Change{Op: history.Canary, Name: lane.FunctionOf(changed[0])},
+		func(ctx context.Context, c *history.Change) error {
+			_, err := s.functions.any().CanaryFunction(ctx, c.Name, canaryOf(1))
+			return err
+		})
+}
+
+// canaryOf begins a canary of an upload, for some seconds.
+func canaryOf(upload int64) client.CanaryRequest {
+	return client.CanaryRequest{Version: upload, BlockSeconds: 1, Percent: 50, DeadlineSeconds: 5}
 }
 
 // work changes a config or function now and then until ctx ends. When faults ends, all configs are put again.
@@ -94,9 +101,9 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 		case 7, 8:
 			err = s.put(after, enemyConfig)
 		case 9:
-			err = s.upload(after, functionOf(config), s.made.editions[s.random.IntN(len(s.made.editions))])
+			err = s.upload(after, lane.FunctionOf(config), s.made.editions[s.random.IntN(len(s.made.editions))])
 		case 10, 11:
-			s.move(after, functionOf(changed[0]))
+			s.move(after, lane.FunctionOf(changed[0]))
 		}
 		if err != nil {
 			return err
@@ -127,7 +134,7 @@ func (s *studio) config(name string) client.Config {
 	text, _ := json.Marshal(settings) // no value of it fails
 	one := 1.0
 	c := client.Config{
-		Matchmaking: client.Matchmaking{Name: name, TargetFunction: &client.FunctionTarget{Name: functionOf(name),
+		Matchmaking: client.Matchmaking{Name: name, TargetFunction: &client.FunctionTarget{Name: lane.FunctionOf(name),
 			Version: "1"}, Config: text},
 		Pools: map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
 	}
@@ -165,7 +172,8 @@ func (s *studio) upload(ctx context.Context, name, archive string) error {
 	if err != nil {
 		return err
 	}
-	return s.ask(ctx, history.Change{Op: history.Upload, Name: name}, func(ctx context.Context, _ *history.Change) error {
+	c := history.Change{Op: history.Upload, Name: name, Edition: 1 + slices.Index(s.made.editions, archive)}
+	return s.ask(ctx, c, func(ctx context.Context, _ *history.Change) error {
 		return s.functions.any().PutFunction(ctx, name, "", bytes.NewReader(text))
 	})
 }
@@ -191,8 +199,7 @@ func (s *studio) move(ctx context.Context, name string) {
 		_, err = s.functions.any().RollbackFunction(ctx, c.Name, to)
 	} else {
 		c.Op = history.Canary
-		_, err = s.functions.any().CanaryFunction(ctx, c.Name, client.CanaryRequest{Version: to, BlockSeconds: 1,
-			Percent: 50, DeadlineSeconds: 5})
+		_, err = s.functions.any().CanaryFunction(ctx, c.Name, canaryOf(to))
 	}
 	c.To = history.Now()
 	c.Status, c.Error = player.Answer(err, http.StatusOK)

@@ -58,12 +58,7 @@ func startBalancer(t *testing.T, s *system, log *slog.Logger) string {
 
 // newBalancer starts a balancer that probes the replicas of a system until the test ends.
 func newBalancer(t *testing.T, s *system) *balancer {
-	b := &balancer{s: s, way: &http.Transport{
-		MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second,
-		// A body that its sender holds back is not sent before a service, however slow, has said that it wants it.
-		ExpectContinueTimeout: patience,
-	}}
-	t.Cleanup(b.way.CloseIdleConnections)
+	b := &balancer{s: s, way: newWay(t)}
 	backends := map[string]*backend{}
 	add := func(service, path string) {
 		r := route{path: regexp.MustCompile(path), turn: new(atomic.Uint64)}
@@ -92,6 +87,17 @@ func newBalancer(t *testing.T, s *system) *balancer {
 		asking.Go(func() { b.watch(ctx, r) })
 	}
 	return b
+}
+
+// newWay is the way from a front to the services.
+func newWay(t *testing.T) *http.Transport {
+	way := &http.Transport{
+		MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second,
+		// A body that its sender holds back is not sent before a service, however slow, has said that it wants it.
+		ExpectContinueTimeout: patience,
+	}
+	t.Cleanup(way.CloseIdleConnections)
+	return way
 }
 
 // watch probes a backend until ctx ends.

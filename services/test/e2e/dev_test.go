@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -17,9 +20,10 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/openapi/openapitest"
 )
 
-// newDev starts the system as one process.
+// newDev starts the system as one process. Its front checks each answer and passes it on.
 func newDev(t *testing.T, made *artefacts, more ...string) *system {
 	t.Helper()
 	dir := t.TempDir()
@@ -29,7 +33,13 @@ func newDev(t *testing.T, made *artefacts, more ...string) *system {
 		"--drain", patience.String(), "--player-stay", "0s",
 	}
 	s.commands["dev"] = slices.Concat(command, made.instances, more)
-	s.front = func() string { return "http://" + s.address("dev") }
+	front := httptest.NewServer(openapitest.Handler(t, &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: s.address("dev")}) },
+		Transport: newWay(t),
+		ErrorLog:  slog.NewLogLogger(slog.DiscardHandler, slog.LevelWarn),
+	}))
+	t.Cleanup(front.Close)
+	s.front = func() string { return front.URL }
 	s.nats = func() string {
 		url, err := os.ReadFile(filepath.Join(dir, bus.URLFile))
 		if err != nil {

@@ -26,12 +26,11 @@ var pages = map[string]page{
 		alone:  true,
 		before: built,
 		serve:  map[string]string{"make dev": "bin/mm function list"},
-		// Two pairs, one who plays a party, and eight who play with another one.
-		games: []int{2, 2, 1, 8},
+		games:  []int{2},
 	},
 	"docs/tutorial.md": {
-		before: `sed 's/"pools":/"queue": "quick", "pools":/' ranked.json > quick.json; bin/mm config put quick quick.json` + "\n",
-		games:  []int{3},
+		// A pair, one who plays a party, eight who play with another one, and a game that is refilled.
+		games:  []int{2, 1, 8, 3},
 		prints: []string{`"assignment":{"connection":"127.0.0.1:`, "db0:keys="},
 	},
 	"docs/api.md": {
@@ -127,7 +126,7 @@ var skipped = []skip{
 	{"deploy/README.md", "docker compose", compose},
 	{"deploy/README.md", "helm install", kubernetes},
 	{"docs/api.md", "bin/mm report", "it compares half an hour with the one before"},
-	{"docs/functions.md", "bin/mm function put duel duel.zip --shadow                      # it", "it goes on for hours"},
+	{"docs/functions.md", "bin/mm function put duel duel.zip --shadow    # it", "it goes on for hours"},
 	{"docs/identity.md", "mm context set", login},
 	{"docs/permissions.md", "matchmaker ticket", "the end-to-end tests run each service as its user"},
 	{"docs/production.md", "docker build", compose},

@@ -113,34 +113,45 @@ func anchors(text string) map[string]bool {
 }
 
 var (
-	testName = regexp.MustCompile(`\bTest[A-Z]\w+`)
-	testFunc = regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(Test\w+)\(`)
 	pathName = regexp.MustCompile("`([a-z]+(?:/[a-z_]+)*/[a-z_]+\\.(?:go|lua|yaml|proto|md))`")
+	promise  = regexp.MustCompile(`(?m)^\| (\d+) \| `)
+	shows    = regexp.MustCompile(`(?m)^// Promises? (\d+(?:, \d+)*)\.\nfunc (?:\([^)]*\) )?Test`)
 )
 
-// The architecture's page names the tests that show each promise, and the files in which each step lives.
+// TestArchitectureNamesWhatExists: the files in which each step lives.
 func TestArchitectureNamesWhatExists(t *testing.T) {
-	tests := map[string]bool{}
+	for _, found := range pathName.FindAllStringSubmatch(read(t, "ARCHITECTURE.md"), -1) {
+		if !exists(found[1]) && !exists("services/"+found[1]) && !exists("services/internal/"+found[1]) {
+			t.Errorf("ARCHITECTURE.md names the file %s, which does not exist", found[1])
+		}
+	}
+}
+
+// TestPromisesHaveTests: the comment of a test ends in the promises of ARCHITECTURE.md that it shows.
+func TestPromisesHaveTests(t *testing.T) {
+	tests := map[string]int{}
+	for _, row := range promise.FindAllStringSubmatch(read(t, "ARCHITECTURE.md"), -1) {
+		tests[row[1]] = 0
+	}
+	if len(tests) == 0 {
+		t.Fatal("ARCHITECTURE.md has no promises")
+	}
 	walk(t, func(path string) {
-		if strings.HasSuffix(path, ".go") && strings.HasPrefix(path, "services/") {
-			for _, found := range testFunc.FindAllStringSubmatch(read(t, path), -1) {
-				tests[found[1]] = true
+		if !strings.HasPrefix(path, "services/") || filepath.Ext(path) != ".go" {
+			return
+		}
+		for _, found := range shows.FindAllStringSubmatch(read(t, path), -1) {
+			for _, number := range strings.Split(found[1], ", ") {
+				if _, there := tests[number]; !there {
+					t.Errorf("%s: a test names promise %s, which ARCHITECTURE.md does not have", path, number)
+				}
+				tests[number]++
 			}
 		}
 	})
-	text := read(t, "ARCHITECTURE.md")
-	named := testName.FindAllString(text, -1)
-	if len(named) == 0 {
-		t.Error("ARCHITECTURE.md names no test")
-	}
-	for _, name := range named {
-		if !tests[name] {
-			t.Errorf("ARCHITECTURE.md names the test %s, which does not exist", name)
-		}
-	}
-	for _, found := range pathName.FindAllStringSubmatch(text, -1) {
-		if !exists(found[1]) && !exists("services/"+found[1]) && !exists("services/internal/"+found[1]) {
-			t.Errorf("ARCHITECTURE.md names the file %s, which does not exist", found[1])
+	for number, n := range tests {
+		if n == 0 {
+			t.Errorf("no test names promise %s", number)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"matchmaker.dev/pkg/matchfn"
@@ -15,14 +17,20 @@ import (
 	"matchmaker.dev/services/test/chaos/lane"
 )
 
-// box runs match functions in the process. There is one module, with the function of the chaos test.
+// box runs match functions in the process. All modules have the function of the chaos test. The name of one is its
+// edition, with keeps before that if the function keeps its tickets.
 type box struct{}
 
-var module = sandbox.Module{Manifest: sandbox.Manifest{Attributes: []string{"number", "free"}, Properties: []string{}}}
+const keeps = "keeps-"
 
 // Open is that of sandbox.Box, as the others.
-func (box) Open(context.Context, string, string) (*sandbox.Module, sandbox.Cost, error) {
-	return &module, sandbox.Cost{}, nil
+func (box) Open(_ context.Context, _, hash string) (*sandbox.Module, sandbox.Cost, error) {
+	m := &sandbox.Module{Hash: hash, Manifest: sandbox.Manifest{Attributes: []string{"number", "free"},
+		Properties: []string{}}}
+	if strings.HasPrefix(hash, keeps) {
+		m.Manifest.Changes = true
+	}
+	return m, sandbox.Cost{}, nil
 }
 
 // Load is not called: Open has the module.
@@ -34,8 +42,14 @@ func (box) Load(context.Context, string, []byte) (*sandbox.Module, sandbox.Cost,
 func (box) Release(*sandbox.Module) {}
 
 // Start starts an instance.
-func (box) Start(_ context.Context, _ *sandbox.Module, name string, _ func(string)) (runner.Instance, error) {
-	return &instance{name: name, function: matchfn.New(match), done: make(chan struct{})}, nil
+func (box) Start(_ context.Context, m *sandbox.Module, name string, _ func(string)) (runner.Instance, error) {
+	number, keeper := strings.CutPrefix(m.Hash, keeps)
+	e, err := strconv.Atoi(number)
+	f := matchfn.New(edition(e).match)
+	if keeper {
+		f = matchfn.NewMatcher(func(*matchfn.Settings) (matchfn.Matcher, error) { return &pairs{edition: edition(e)}, nil })
+	}
+	return &instance{name: name, function: f, done: make(chan struct{})}, err
 }
 
 // instance is an instance of the function.
@@ -99,13 +113,14 @@ func (i *instance) Run(ctx context.Context, request []byte, budget time.Duration
 	return slices.Clone(i.function.Answer(request)), sandbox.Stats{}, nil
 }
 
-// match is the function: what testdata/chaos.c of the chaos test does, in Go.
-func match(r *matchfn.Run) error {
+// edition is that of the function: what testdata/chaos.c of the chaos test does, in Go.
+type edition int
+
+func (e edition) match(r *matchfn.Run) error {
 	var s history.Settings
 	if err := json.Unmarshal(r.Config(), &s); err != nil {
 		return err
 	}
-	number := r.Attribute("number")
 	switch {
 	case s.How == "twice":
 		for i := range uint32(r.Tickets()) {
@@ -116,51 +131,77 @@ func match(r *matchfn.Run) error {
 	case s.How != "":
 		panic(s.How)
 	case s.Fills:
-		return fill(r, s, number)
+		return e.fill(r, s, r.Attribute("number"))
 	default:
-		for i := uint32(0); int(i)+1 < r.Tickets(); i += 2 {
-			p, err := propose(r, history.Properties{Settings: s}, number, i, i+1)
-			if err != nil {
-				return err
-			}
-			switch {
-			case !s.Hosted: // a place that no other match has
-				p.Connection(fmt.Sprintf("free-%d-%v-%v", r.Now().UnixMilli(), number[i], number[i+1]))
-			case s.Generation%3 == 0: // its game takes more players
-				p.CreateBackfill().Attribute(string(lane.Games), 1).Attribute("free", 2)
-			}
+		return (&pairs{edition: e}).Match(r)
+	}
+	return nil
+}
+
+// seated is a ticket of a run, and the number of its player.
+type seated struct {
+	ticket uint32
+	number float64
+}
+
+// pairs pairs tickets, and keeps the one that is left over.
+type pairs struct {
+	edition
+	alone []seated
+}
+
+// Match is that of matchfn.Matcher.
+func (k *pairs) Match(r *matchfn.Run) error {
+	var s history.Settings
+	if err := json.Unmarshal(r.Config(), &s); err != nil {
+		return err
+	}
+	k.alone = slices.DeleteFunc(k.alone, func(one seated) bool { return slices.Contains(r.Gone(), one.ticket) })
+	for i, number := range r.Attribute("number") {
+		if k.alone = append(k.alone, seated{r.First() + uint32(i), number}); len(k.alone) < 2 {
+			continue
 		}
+		p, err := k.propose(r, history.Properties{Settings: s}, k.alone...)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !s.Hosted: // a place that no other match has
+			p.Connection(fmt.Sprintf("free-%d-%v-%v", r.Now().UnixMilli(), k.alone[0].number, k.alone[1].number))
+		case s.Generation%3 == 0: // its game takes more players
+			p.CreateBackfill().Attribute(string(lane.Games), 1).Attribute("free", 2)
+		}
+		k.alone = k.alone[:0]
 	}
 	return nil
 }
 
 // propose proposes tickets, and writes into the match what made it.
-func propose(
-	r *matchfn.Run, made history.Properties, number []float64, tickets ...uint32,
-) (matchfn.Proposal, error) {
-	made.Edition, made.Now = 1, r.Now().UnixMilli()
-	for _, t := range tickets {
-		made.Players = append(made.Players, int64(number[t]))
+func (e edition) propose(r *matchfn.Run, made history.Properties, all ...seated) (matchfn.Proposal, error) {
+	made.Edition, made.Now = int(e), r.Now().UnixMilli()
+	tickets := make([]uint32, len(all))
+	for i, one := range all {
+		tickets[i], made.Players = one.ticket, append(made.Players, int64(one.number))
 	}
 	text, err := json.Marshal(made)
 	p := r.Propose(0, tickets...).MatchProperties(text)
-	for _, t := range tickets {
-		p.TicketProperties(t, fmt.Appendf(nil, `{"you":%d}`, int64(number[t])))
+	for _, one := range all {
+		p.TicketProperties(one.ticket, fmt.Appendf(nil, `{"you":%d}`, int64(one.number)))
 	}
 	return p, err
 }
 
 // fill sends tickets to running games, as many as each has room for.
-func fill(r *matchfn.Run, s history.Settings, number []float64) error {
+func (e edition) fill(r *matchfn.Run, s history.Settings, number []float64) error {
 	room, next := r.BackfillAttribute("free"), uint32(0)
 	// It does not look at who is in a game: each second another game is the first, so that a game that some may not join,
 	// or that nobody plays, keeps nobody waiting.
 	games, first := uint32(r.Backfills()), uint32(r.Now().Unix())
 	for n := range games {
 		game := (first + n) % games
-		var tickets []uint32
+		var tickets []seated
 		for len(tickets) < 4 && float64(len(tickets)+1) <= room[game] && int(next) < r.Tickets() {
-			tickets = append(tickets, next)
+			tickets = append(tickets, seated{next, number[next]})
 			next++
 		}
 		if len(tickets) == 0 {
@@ -168,7 +209,7 @@ func fill(r *matchfn.Run, s history.Settings, number []float64) error {
 		}
 		made := history.Properties{Settings: s, Version: r.BackfillVersion()[game]}
 		made.Backfill, _ = r.BackfillConnection(game)
-		p, err := propose(r, made, number, tickets...)
+		p, err := e.propose(r, made, tickets...)
 		if err != nil {
 			return err
 		}

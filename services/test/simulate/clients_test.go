@@ -60,10 +60,6 @@ func newClients(ctx context.Context, w *world) (*clients, error) {
 		if err != nil {
 			return nil, err
 		}
-		configs, err := w.api(project, "config", issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"})
-		if err != nil {
-			return nil, err
-		}
 		backfills, err := w.api(project, "backfill", issuer.Claims{Kind: auth.Server, Subject: "server"})
 		if err != nil {
 			return nil, err
@@ -73,13 +69,20 @@ func newClients(ctx context.Context, w *world) (*clients, error) {
 			Lanes: lanes, AtOnce: true, Parties: func() *client.Client { return parties }, Silence: silenceTime,
 			As: func(ctx context.Context, name string) context.Context { return as(ctx, "%s", name) },
 		}))
-		c.studios = append(c.studios, &studio{project: project, configs: configs, journal: w.journal, random: random()})
+		s, err := w.newStudio(ctx, project, random())
+		if err != nil {
+			return nil, err
+		}
+		c.studios = append(c.studios, s)
 		c.games = append(c.games, &games{project: project, backfills: backfills, journal: w.journal, random: random()})
 	}
 	for _, s := range c.studios {
 		if err := s.open(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if err := w.foredoom(ctx, random()); err != nil {
+		return nil, err
 	}
 	w.fleet.play = func(project, backfill, connection string) {
 		c.games[slices.Index(projects, project)].host(backfill, connection)
@@ -100,6 +103,23 @@ func (c *clients) begin(ctx context.Context) {
 		})
 		c.playing.Go(func() { c.games[n].run(c.arrivals, c.lives) })
 	}
+	c.arriving.Go(func() { c.world.doom(c.lives, c.faults) })
+}
+
+// newStudio makes a studio, which is a process of its own.
+func (w *world) newStudio(ctx context.Context, project string, random *rand.Rand) (*studio, error) {
+	configs, err := w.api(project, "config", issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"})
+	if err != nil {
+		return nil, err
+	}
+	p := newProcess(ctx, "studio-"+project)
+	store, err := w.open(p)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { _ = store.Close() })
+	return &studio{project: project, configs: configs, journal: w.journal, random: random, functions: store,
+		bus: port{w.hub, p}}, nil
 }
 
 // close ends the arrivals, and puts all configs again.

@@ -62,9 +62,16 @@ func (h *hub) events(project string) (all []history.Event) {
 				Kind:    history.Kind(strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_"))),
 				Tickets: e.GetTickets(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
 				Epoch: e.GetEpoch(), Reason: e.GetReason(), Error: e.GetError(), Backfill: e.GetBackfill(),
-				Acceptance: e.GetAcceptance(), Player: int64(e.GetPlayer()),
+				Acceptance: e.GetAcceptance(), Player: int64(e.GetPlayer()), Upload: e.GetUpload(),
 			})
 		}
 	}
 	return all
+}
+
+// purge removes the events of a project.
+func (h *hub) purge(project string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.stream.projects, project)
 }

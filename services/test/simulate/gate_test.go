@@ -1,11 +1,11 @@
 package simulate
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -74,7 +74,7 @@ type gate struct {
 	// passed counts the steps that were let go, and faults those that had one.
 	passed, faults int
 	// record has a line for each step that was let go; nil when none is kept.
-	record *bytes.Buffer
+	record io.Writer
 }
 
 func newGate(seed uint64) *gate {

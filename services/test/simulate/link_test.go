@@ -19,8 +19,6 @@ import (
 type store struct {
 	gate  *gate
 	redis redis
-	// own is a session for looking.
-	own session
 
 	mu    sync.Mutex
 	links []*link

@@ -2,11 +2,14 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,6 +28,7 @@ import (
 	"matchmaker.dev/services/party"
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
+	"matchmaker.dev/services/ticket/seat"
 )
 
 // Settings of the services.
@@ -104,15 +108,18 @@ func limits() state.Limits {
 func (w *world) start(ctx context.Context, replica string) error {
 	w.lives[replica]++
 	p := newProcess(ctx, fmt.Sprintf("%s.%d", replica, w.lives[replica]))
-	if p.ahead = w.clockError(p.name); p.ahead != 0 {
+	hosts := p.name // each life is on another one
+	if strings.HasPrefix(replica, "runner") {
+		hosts = replica // whose files a runner finds again
+	}
+	if p.ahead = w.clockError(hosts); p.ahead != 0 {
 		w.noteFault("clock "+p.ahead.String(), p.name)
 	}
 	store, err := w.open(p)
 	if err != nil {
 		return err
 	}
-	role, _, _ := strings.Cut(replica, "-")
-	part, err := w.part(role, p, store)
+	part, err := w.part(replica, p, store)
 	if err != nil {
 		return err
 	}
@@ -140,8 +147,9 @@ func (w *world) start(ctx context.Context, replica string) error {
 	return nil
 }
 
-// part makes the service of a role.
-func (w *world) part(role string, p *process, store *state.Store) (app.Part, error) {
+// part makes the service of a replica.
+func (w *world) part(replica string, p *process, store *state.Store) (app.Part, error) {
+	role, _, _ := strings.Cut(replica, "-")
 	b, log, now := port{w.hub, p}, w.log.With("process", p.name), p.now
 	bounds := settings.Default[fields.Limits]()
 	bounds.Name = 128
@@ -155,9 +163,18 @@ func (w *world) part(role string, p *process, store *state.Store) (app.Part, err
 		}), nil
 	case "runner":
 		s := settings.Default[runner.Settings]()
-		s.MaxInstances = 2
+		s.MaxInstances, s.Hosts, s.KeptFrom, s.KeepFrom = 2, 1+int(w.Seed%2), 1, 2
+		kept := filepath.Join(w.Dir, replica)
+		files, err := filepath.Glob(filepath.Join(kept, "*.index"))
+		for _, file := range files { // the time of files is not that of the world
+			w.kept++
+			err = errors.Join(err, os.Chtimes(file, now(), now()))
+		}
+		if err != nil {
+			return app.Part{}, err
+		}
 		r, err := runner.New(runner.Options{
-			Store: store, Bus: b, Box: box{}, Name: p.name, Log: log, Now: now, Settings: s,
+			Store: store, Bus: b, Box: box{}, Name: p.name, Log: log, Now: now, Settings: s, Snapshots: kept,
 		})
 		if err != nil {
 			return app.Part{}, err
@@ -173,7 +190,7 @@ func (w *world) part(role string, p *process, store *state.Store) (app.Part, err
 	case "ticket":
 		return ticket.New(ticket.Options{
 			Store: store, Bus: b, Verifier: w.verifier, Log: log, Now: now, Settings: settings.Default[ticket.Settings](),
-			Fields: bounds, Readable: readable,
+			Fields: bounds, Readable: readable, Seats: seat.New(w.seats, store.Now, time.Hour),
 		}), nil
 	case "party":
 		s := settings.Default[party.Settings]()

@@ -1,13 +1,13 @@
 package simulate
 
 import (
-	"bytes"
 	"cmp"
 	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -59,12 +59,12 @@ func live(t *testing.T, o Options) (out *Outcome) {
 		defer func() { _ = file.Close() }()
 		o.Log = slog.New(slog.NewTextHandler(file, nil))
 	}
-	o.Record = new(bytes.Buffer)
-	defer func() {
-		if err := os.WriteFile(cmp.Or(*record, filepath.Join(o.Dir, "record")), o.Record.Bytes(), 0o600); err != nil {
-			t.Error(err)
-		}
-	}()
+	file, err := os.Create(cmp.Or(*record, filepath.Join(o.Dir, "record")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	o.Record = file // at once, so that a panic leaves it
 	cryptotest.SetGlobalRandom(t, o.Seed)
 	replayState = o.Seed
 	synctest.Test(t, func(t *testing.T) {
@@ -82,7 +82,7 @@ func live(t *testing.T, o Options) (out *Outcome) {
 // folder is for the files of a world. It stays when the test fails, which says where it is.
 func folder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "matchmaker-simulation-")
+	dir, err := os.MkdirTemp("", "matchmaker-simulation-"+path.Base(t.Name())+"-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func check(t *testing.T, out *Outcome) *checker.Result {
 func TestPromisesAreKept(t *testing.T) {
 	var sums checker.Sums
 	counts, order := map[string]*checker.Count{}, []string(nil)
-	began := time.Now()
+	began, kept := time.Now(), 0
 	for _, s := range seeds(worlds()) {
 		t.Run(fmt.Sprint("seed=", s), func(t *testing.T) {
 			out := live(t, Options{Seed: s, Faults: perWorld, Lossy: s%4 == 0})
@@ -140,6 +140,7 @@ func TestPromisesAreKept(t *testing.T) {
 				t.Log(digest(t, out))
 			}
 			t.Logf("%v; lasted %v, %d steps; %v", r.Sums, out.Lasted.Round(time.Second), out.Steps, r.Waits)
+			kept += out.Kept
 			sums.Faults, sums.Tickets, sums.Matches = sums.Faults+out.Faults, sums.Tickets+r.Sums.Tickets,
 				sums.Matches+r.Sums.Matches
 			for _, p := range r.Promises {
@@ -155,6 +156,10 @@ func TestPromisesAreKept(t *testing.T) {
 	}
 	for _, what := range order {
 		t.Logf("%8d  promise %s", counts[what].Count, what)
+	}
+	t.Logf("%8d  indexes that runners had kept", kept)
+	if kept == 0 && worlds() > 1 {
+		t.Error("no runner found an index that it had kept")
 	}
 	t.Logf("%v in %v", sums, time.Since(began).Round(time.Second))
 }

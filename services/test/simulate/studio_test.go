@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/test/chaos/history"
 	"matchmaker.dev/services/test/chaos/lane"
 	"matchmaker.dev/services/test/chaos/player"
@@ -23,8 +25,12 @@ type studio struct {
 	configs *client.Client
 	journal *history.Journal
 	random  *rand.Rand
-	// generation is that of the settings that were put last.
+	// functions is the state, and bus the bus, as the registry sees them.
+	functions *state.Store
+	bus       port
+	// generation is that of the settings that were put last, and edition that of the function.
 	generation int64
+	edition    int
 }
 
 // enemyConfig is the config whose function misbehaves.
@@ -38,23 +44,28 @@ var configs = []string{
 // good are those whose functions do as they should.
 var good = configs[:len(configs)-1]
 
-// functionOf is the function of a config.
-func functionOf(config string) string { return config + "-function" }
-
 // misbehaviours are what the enemy does.
 var misbehaviours = []string{"spin", "panic", "eat", "twice", "shout"}
 
 // open puts the configs.
 func (s *studio) open(ctx context.Context) error {
 	for _, config := range configs {
-		if err := s.put(ctx, config); err != nil {
+		if err := s.add(ctx, config); err != nil {
 			return err
 		}
 	}
 	return s.settle(ctx)
 }
 
-// work changes a config now and then until ctx ends. When faults ends, all configs are put again.
+// add uploads a function and puts its config.
+func (s *studio) add(ctx context.Context, config string) error {
+	if err := s.upload(ctx, config); err != nil {
+		return err
+	}
+	return s.put(ctx, config)
+}
+
+// work changes a config or a function now and then until ctx ends. When faults ends, all configs are put again.
 func (s *studio) work(ctx, after, faults context.Context) error {
 	renewed := false
 	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(changePace))) {
@@ -66,7 +77,7 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 		}
 		config := good[s.random.IntN(len(good))]
 		var err error
-		switch s.random.IntN(8) {
+		switch what := s.random.IntN(11); what {
 		case 0, 1:
 			err = s.put(after, config)
 		case 5, 6, 7:
@@ -82,6 +93,15 @@ func (s *studio) work(ctx, after, faults context.Context) error {
 				}
 				pause(ctx, time.Duration(s.random.IntN(int(away))))
 				err = s.put(after, config)
+			}
+		case 8, 9, 10:
+			if what > 8 && !renewed {
+				if err = s.remove(after, config); err == nil {
+					pause(ctx, time.Duration(s.random.IntN(int(600*time.Millisecond))))
+				}
+			}
+			if err == nil {
+				err = s.upload(after, config)
 			}
 		default:
 			err = s.put(after, enemyConfig)
@@ -148,13 +168,15 @@ func (s *studio) config(name string) client.Config {
 	if name == enemyConfig {
 		made.How, pool = misbehaviours[s.random.IntN(len(misbehaviours))], string(lane.Prey)
 	}
+	made.Seats = s.generation%3 > 0
 	text, _ := json.Marshal(made) // no value of it fails
 	one := 1.0
 	c := client.Config{
 		Matchmaking: client.Matchmaking{
-			Name: name, TargetFunction: &client.FunctionTarget{Name: functionOf(name), Version: "1"}, Config: text,
+			Name: name, TargetFunction: &client.FunctionTarget{Name: lane.FunctionOf(name), Version: "1"}, Config: text,
 		},
 		Pools: map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
+		Seats: made.Seats,
 	}
 	if name == string(lane.Asked) || name == string(lane.Games) && s.generation%2 == 0 {
 		c.Acceptance = &client.AcceptanceRule{Seconds: 3}
@@ -193,6 +215,37 @@ func (s *studio) delete(ctx context.Context, name string) error {
 	return s.ask(ctx, history.Change{Op: history.Delete, Name: name}, func(ctx context.Context, _ *history.Change) error {
 		return s.configs.DeleteConfig(ctx, name)
 	})
+}
+
+// upload writes another edition of the function of a config into the state, as the registry does.
+func (s *studio) upload(ctx context.Context, config string) error {
+	s.edition++
+	f := &pb.Function{Name: lane.FunctionOf(config), Module: fmt.Sprint(s.edition, ".wasm"), Version: int64(s.edition),
+		Generation: int64(s.edition)}
+	if config == string(lane.Free) {
+		f.Module = keeps + f.Module
+	}
+	c := history.Change{Op: history.Upload, Name: f.Name, Edition: s.edition, Version: f.Version}
+	return s.ask(ctx, c, func(ctx context.Context, _ *history.Change) error {
+		if err := s.functions.NoteModule(ctx, s.project, f.Module); err != nil {
+			return err
+		}
+		return s.change(ctx, f.Name, f)
+	})
+}
+
+func (s *studio) remove(ctx context.Context, config string) error {
+	c := history.Change{Op: history.Remove, Name: lane.FunctionOf(config)}
+	return s.ask(ctx, c, func(ctx context.Context, c *history.Change) error { return s.change(ctx, c.Name, nil) })
+}
+
+// change writes a function, or deletes it when that is nil.
+func (s *studio) change(ctx context.Context, name string, f *pb.Function) error {
+	err := s.functions.ChangeFunction(ctx, s.project, name, func(*pb.Function) (*pb.Function, error) { return f, nil })
+	if err == nil {
+		s.bus.Poke(ctx, s.project, &pb.Poke{Functions: true})
+	}
+	return err
 }
 
 // ask repeats a request until it succeeds.

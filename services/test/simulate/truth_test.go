@@ -780,8 +780,8 @@ func (i *image) configsHold(fail func(string, ...any)) {
 	for name, body := range i.hash("functions") {
 		f := new(pb.Function)
 		_ = proto.Unmarshal([]byte(body), f)
-		if _, is := i.hash("unused")[f.Module]; is {
-			fail("the function %s names %s, which is to be removed", name, f.Module)
+		if i.hash("unused")[f.Module] == "0" { // a note of it that came late is no harm
+			fail("the function %s names %s, which was taken to be removed", name, f.Module)
 		}
 	}
 }

@@ -1,24 +1,23 @@
 package simulate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/test/chaos/checker"
 	"matchmaker.dev/services/test/chaos/history"
 )
@@ -36,7 +35,7 @@ type Options struct {
 	Redis string
 	Log   *slog.Logger
 	// Record gets a line for each step that the gate let go; nil when none is kept.
-	Record *bytes.Buffer
+	Record io.Writer
 }
 
 // Outcome is what became of a world.
@@ -48,6 +47,8 @@ type Outcome struct {
 	Faults int
 	// Problems are what went wrong beside the promises.
 	Problems []string
+	// Kept is how many indexes runners found that they had kept.
+	Kept int
 	// Lasted is how long the world lasted, in its own time.
 	Lasted time.Duration
 }
@@ -68,6 +69,8 @@ const (
 	recovery = 30 * time.Second
 	// calmTime is how long players still come after the last fault.
 	calmTime = 15 * time.Second
+	// takeoverTime is how long it takes until an upload runs, when there are no faults.
+	takeoverTime = 5 * time.Second
 	// restTime is how long the system may take to come to rest after the last fault.
 	restTime = 3 * time.Minute
 )
@@ -83,6 +86,7 @@ type world struct {
 	journal  *history.Journal
 	tokens   *issuer.Issuer
 	verifier *auth.Verifier
+	seats    *keyfile.Keys
 	faults   atomic.Int64
 
 	running sync.WaitGroup
@@ -91,6 +95,8 @@ type world struct {
 	// processes are the latest lives of replicas.
 	processes map[string]*process
 	problems  []string
+	kept      int
+	doomed    *studio
 	// untrue: something was not true that must be of all that Redis has.
 	untrue bool
 }
@@ -110,9 +116,6 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	} else {
 		w.store.redis, err = newReal(o.Redis)
 	}
-	if err == nil {
-		w.store.own, err = w.store.redis.open()
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +125,7 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	}
 	w.journal, err = history.Begin(filepath.Join(o.Dir, "journal.jsonl"), history.Terms{
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + hostTime/2 + ackWait, Recovery: recovery,
-		Approval: approvalTime, Silence: silenceTime, Enemies: []string{enemyConfig},
+		Approval: approvalTime, Silence: silenceTime, Takeover: takeoverTime, Enemies: []string{enemyConfig},
 		Directors: []string{"director-1", "director-2"}, Answerers: []string{"ticket-1", "ticket-2"},
 	})
 	if err != nil {
@@ -139,11 +142,10 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	cancel()
 	w.running.Wait()
 	h, failure := w.journal.End()
-	w.store.own.close()
 	w.store.redis.close()
 	return &Outcome{
 		History: h, Steps: w.gate.passed, Faults: int(w.faults.Load()),
-		Problems: w.problems, Lasted: time.Since(begun),
+		Problems: w.problems, Kept: w.kept, Lasted: time.Since(begun),
 	}, errors.Join(err, failure)
 }
 
@@ -152,15 +154,19 @@ func (w *world) authorities() (err error) {
 	if w.tokens, err = issuer.Open(filepath.Join(w.Dir, "keys"), time.Now); err != nil {
 		return err
 	}
+	keys := filepath.Join(w.Dir, "seats")
+	if _, err = keyfile.Rotate(keys, time.Now()); err != nil {
+		return err
+	}
+	if w.seats, err = keyfile.Open(keys, time.Now, w.log); err != nil {
+		return err
+	}
 	w.verifier, err = auth.New(auth.Options{Issuers: []auth.Issuer{w.tokens.Trust()}, Log: w.log})
 	return err
 }
 
 // live is the life of the world.
 func (w *world) live(ctx context.Context) error {
-	if err := w.upload(ctx); err != nil {
-		return err
-	}
 	for _, replica := range replicas {
 		if err := w.start(ctx, replica); err != nil {
 			return err
@@ -177,6 +183,11 @@ func (w *world) live(ctx context.Context) error {
 	if err := w.heal(ctx); err != nil {
 		return err
 	}
+	for _, replica := range []string{"runner-1", "runner-2"} { // others come, which find what these keep
+		p := w.process(replica)
+		w.act(ctx, "stop "+p.name, p.stop)
+		w.restartAfter(ctx, replica, 500*time.Millisecond)
+	}
 	pause(ctx, leaseTime)
 	w.journal.Calm()
 	c.endFaults()
@@ -188,32 +199,6 @@ func (w *world) live(ctx context.Context) error {
 	c.end()
 	c.last(ctx)
 	w.rest(ctx)
-	return nil
-}
-
-// upload writes the functions into the state.
-func (w *world) upload(ctx context.Context) error {
-	p := newProcess(ctx, "studio")
-	defer p.kill()
-	store, err := w.open(p)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
-	for _, project := range projects {
-		for _, config := range configs {
-			name := functionOf(config)
-			if err := store.NoteModule(ctx, project, "chaos.wasm"); err != nil {
-				return err
-			}
-			err := store.ChangeFunction(ctx, project, name, func(*pb.Function) (*pb.Function, error) {
-				return &pb.Function{Name: name, Module: "chaos.wasm", Generation: 1}, nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
 	return nil
 }
 
@@ -390,7 +375,7 @@ func (w *world) rest(ctx context.Context) {
 	}
 	w.act(ctx, "look", func() {
 		w.checkTruths()
-		w.checkCredit()
+		w.checkRemoval()
 	})
 }
 
@@ -404,19 +389,6 @@ func (w *world) checkTruths() {
 		for _, text := range m.image(project, w.gate.passed, false).broken() {
 			w.untrue = true
 			w.fail("step %d: %s: %s", w.gate.passed, project, text)
-		}
-	}
-}
-
-// openMatches is how many matches of a target of hosting are open, as Redis answers HGETALL.
-var openMatches = regexp.MustCompile(`\r\no:(.*)\r\n\$\d+\r\n([1-9]\d*)\r\n`)
-
-// checkCredit checks that no match is counted as open when none is: else its target would have fewer for good.
-func (w *world) checkCredit() {
-	for _, project := range projects {
-		reply := exec(w.store.own, []string{"HGETALL", "mm:{" + project + "}:credit"})
-		for _, open := range openMatches.FindAllSubmatch(reply, -1) {
-			w.fail("%s: %s matches of the target %q are counted as open, and all have ended", project, open[2], open[1])
 		}
 	}
 }

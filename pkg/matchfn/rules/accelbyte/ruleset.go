@@ -89,11 +89,17 @@ type Regions struct {
 	At                                          *document.Node
 }
 
+// Marks are members that only rulesets have.
+func Marks() []string { return []string{"alliance", "matching_rule", "matching_rules"} }
+
 // Parse reads a ruleset, or a request or an answer of the API around it.
 func Parse(node *document.Node) (*RuleSet, error) {
 	r := &lenient.Reader{Fold: true}
-	node, name := r.Open(node, "name", []string{"data", "rule_set"}, "enable_custom_match_function", "namespace",
-		"created_at", "updated_at", "pagination", "paging")
+	node, name := r.Open(node, lenient.Envelope{
+		Name: "name", Marks: Marks(), Around: []string{"data", "rule_set", "match_ruleset"},
+		Members: append(Marks(), "flexing_rule", "flexing_rules", "alliance_flexing_rule", "alliance_flexing_rules",
+			"match_options"),
+	})
 	set := &RuleSet{Name: name, On: map[string]bool{}}
 	set.At = node
 	o := r.Object(node)

@@ -2,6 +2,7 @@ package flexmatch
 
 import (
 	"fmt"
+	"strings"
 
 	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/pkg/matchfn/rules/lenient"
@@ -201,6 +202,9 @@ func (p *scanner) property() (string, error) {
 	p.space()
 	if p.at < len(p.text) {
 		return "", p.errorf("there is text after the end of the target")
+	}
+	if name != "" {
+		name = strings.ToLower(name[:1]) + name[1:]
 	}
 	return name, nil
 }

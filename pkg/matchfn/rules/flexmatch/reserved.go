@@ -1,5 +1,7 @@
 package flexmatch
 
+import "matchmaker.dev/pkg/matchfn/rules/lenient"
+
 // reserved refuses attributes whose names are those of what players have besides, if a rule needs that: players cannot
 // have both under one name. A string of the name id would be the player's id where he has no such attribute.
 func (r *reader) reserved(set *RuleSet) {
@@ -20,13 +22,14 @@ func (r *reader) reserved(set *RuleSet) {
 	for _, a := range set.Attributes {
 		switch {
 		case a.Name == LatencyValue && latency != "":
-			r.Fail(a.At.Get("name"), "players have their latencies under the name %q, which the rule %q needs: "+
+			r.Fail(lenient.Member(a.At, "name"), "players have their latencies under the name %q, which the rule %q needs: "+
 				"give the attribute another name", a.Name, latency)
 		case a.Name == IDValue && ids != "":
-			r.Fail(a.At.Get("name"), "players have their ids under the name %q, which the rule %q needs: "+
+			r.Fail(lenient.Member(a.At, "name"), "players have their ids under the name %q, which the rule %q needs: "+
 				"give the attribute another name", a.Name, ids)
 		case a.Name == IDValue && a.Type == "string":
-			r.Fail(a.At.Get("name"), "players have their ids under the name %q: give the attribute another name", a.Name)
+			r.Fail(lenient.Member(a.At, "name"), "players have their ids under the name %q: give the attribute "+
+				"another name", a.Name)
 		}
 	}
 }

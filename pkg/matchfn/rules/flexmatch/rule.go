@@ -201,11 +201,8 @@ func (r *reader) sort(o *lenient.Object, rule *Rule) {
 	if n := o.Need("sortAttribute"); n != nil {
 		rule.Attribute = r.attributeOf(n, "")
 	}
-	if n := o.Get("mapKey"); n != nil {
-		rule.MapKey = r.Text(n)
-		if rule.MapKey != "minValue" && rule.MapKey != "maxValue" {
-			r.Fail(n, "must be minValue or maxValue, not %q", rule.MapKey)
-		}
+	if lenient.Member(o.Node, "mapKey") != nil {
+		rule.MapKey = o.Word("mapKey", "", "minValue", "maxValue")
 	}
 	rule.Aggregation = r.numberAggregation(o)
 	switch kind := r.scope.attributes[rule.Attribute]; {

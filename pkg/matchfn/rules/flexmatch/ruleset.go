@@ -2,6 +2,8 @@
 package flexmatch
 
 import (
+	"strings"
+
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/pkg/matchfn/rules/lenient"
@@ -142,28 +144,49 @@ func unwrap(node *document.Node) (inner, mode *document.Node, err error) {
 		mode = lenient.Member(lenient.Member(templated(stack, "AWS::GameLift::MatchmakingConfiguration"), "Properties"),
 			"BackfillMode")
 	}
-	for {
+	for r.Err() == nil {
 		if beside := lenient.Member(node, "BackfillMode"); beside != nil {
 			mode = beside
 		}
-		if next := lenient.Member(node, "RuleSets", "RuleSet", "Properties", "RuleSetBody", "Fn::Sub"); next != nil {
+		if next := lenient.Member(node, around...); next != nil {
 			node = next
-		} else if node.Kind == document.List && len(node.Elements) > 0 && node.Elements[0].Kind == document.String {
+		} else if join := lenient.Member(node, "Fn::Join"); join != nil {
+			node = joined(&r, join)
+		} else if node.Kind == document.List && len(node.Elements) > 1 && node.Elements[0].Kind == document.String {
 			node = node.Elements[0] // of Fn::Sub, before its variables
-		} else if next, _ := r.Open(node, "RuleSetName", nil); next != node {
+		} else if next, _ := r.Open(node, lenient.Envelope{
+			Name: "RuleSetName", Marks: append(around, "ruleLanguageVersion"),
+		}); next != node {
 			node = next
 		} else {
 			break
 		}
 	}
-	if r.Err() != nil || node.Kind != document.String {
-		return node, mode, r.Err()
+	return node, mode, r.Err()
+}
+
+// around are members that a rule set is in. Before it, there may be texts and lists.
+var around = []string{"RuleSets", "RuleSet", "Properties", "RuleSetBody", "Fn::Sub", "Fn::ToJsonString"}
+
+// Marks are members that only rule sets and what is around them have.
+func Marks() []string { return []string{"ruleLanguageVersion", "RuleSetBody"} }
+
+// joined is the text that Fn::Join of CloudFormation makes of a separator and texts.
+func joined(r *lenient.Reader, join *document.Node) *document.Node {
+	text := *join
+	if len(join.Elements) == 2 {
+		parts := make([]string, len(join.Elements[1].Elements))
+		for i, part := range join.Elements[1].Elements {
+			if part.Kind != document.String {
+				r.Fail(part, "Fn::Join has a reference to another resource: give the rule set as it is")
+			}
+			parts[i] = part.Text
+		}
+		text.Kind, text.Text, text.Elements = document.String, strings.Join(parts, join.Elements[0].Text), nil
+	} else {
+		r.Fail(join, "a separator and a list of texts are expected")
 	}
-	inner, err = lenient.Parse([]byte(node.Text))
-	if err != nil {
-		return nil, nil, node.Errorf("in the text: %v", err)
-	}
-	return inner, mode, nil
+	return &text
 }
 
 // templated returns the only resource of a type, or nil.
@@ -181,7 +204,7 @@ func templated(stack *document.Node, kind string) (found *document.Node) {
 }
 
 func parse(node *document.Node) (*RuleSet, error) {
-	r := &reader{names: map[string]*Rule{}}
+	r := &reader{Reader: lenient.Reader{Fold: true}, names: map[string]*Rule{}}
 	r.scope = scope{teams: map[string]int{}, attributes: map[string]string{}}
 	o := r.Object(node)
 	set := &RuleSet{Name: o.Text("", "name")}

@@ -3,6 +3,7 @@ package flexmatch
 import (
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
+	"matchmaker.dev/pkg/matchfn/rules/lenient"
 )
 
 // weight bounds what a rule becomes in our language: how many conditions and expressions, and how deep its text is.
@@ -16,7 +17,7 @@ func (r *reader) weigh(rule *Rule) {
 	switch {
 	case rule.Statement != nil:
 		rule.weight = rule.Statement.weight()
-		at := rule.At.Get("statement")
+		at := lenient.Member(rule.At, "statement")
 		if rule.weight.size > rules.MaxConditions {
 			r.Fail(at, "it has more than %d conditions and expressions, with those of the rules that it names",
 				rules.MaxConditions)

@@ -321,47 +321,92 @@ func (o *Object) Done(ignored ...string) {
 	}
 }
 
-// Open takes a rule set out of what an API puts around it: members of some names, and lists of one. Beside is what else
-// may be there. It returns what the rule set is called by a member of a name, there or in itself. Of several rule sets
-// it takes none.
-func (r *Reader) Open(n *document.Node, name string, around []string, beside ...string) (
-	in *document.Node, called string,
-) {
+// Envelope says what APIs and tools have around a rule set.
+type Envelope struct {
+	// Name is the member with what the rule set is called, there or in itself.
+	Name string
+	// Marks are members that a rule set has, and what has one is one.
+	Marks []string
+	// Around are members that a rule set is in. What Members are of it must not be beside them.
+	Around, Members []string
+}
+
+// mostAround is how many objects, lists and texts there are around a rule set at most.
+const mostAround = 10
+
+// Open takes a rule set out of what is around it: members of some names, lists and texts, and any object with one
+// member that has a rule set in it. It returns what it is called. Of several rule sets it takes none.
+func (r *Reader) Open(n *document.Node, e Envelope) (in *document.Node, called string) {
 	for r.err == nil {
-		if of := Member(n, name); of != nil && of.Kind == document.String {
+		if of := Member(n, e.Name); of != nil && of.Kind == document.String {
 			called = of.Text
 		}
-		inner := Member(n, around...)
+		inner := Member(n, e.Around...)
 		switch {
+		case n.Kind == document.String:
+			text, err := Parse([]byte(n.Text))
+			if err != nil {
+				r.Fail(n, "in the text: %v", err)
+				return n, called
+			}
+			n = text
 		case n.Kind == document.List && len(n.Elements) == 1:
 			n = n.Elements[0]
-		case n.Kind == document.List && len(n.Elements) > 1:
-			r.Fail(n, "there are %d here, and one is expected: keep one of %s", len(n.Elements), calledIn(n.Elements, name))
-		case inner == nil:
+		case inner != nil:
+			o := r.Object(n)
+			o.Get(e.Around...)
+			for _, m := range n.Members {
+				if o.named(m.Name, e.Members) && m.Kind != document.Null {
+					r.Fail(m.Node, "%q is not known here", m.Name)
+				}
+			}
+			n = inner
+		case Member(n, e.Marks...) != nil:
 			return n, called
 		default:
-			o := r.Object(n)
-			o.Get(around...)
-			o.Done(append(beside, name)...)
-			if n = inner; n.Kind == document.String {
-				text, err := Parse([]byte(n.Text))
-				if err != nil {
-					r.Fail(n, "in the text: %v", err)
-					return n, called
-				}
-				n = text
+			holding := slices.DeleteFunc(Inside(n), func(one *document.Node) bool { return !Holds(one, e.Marks, mostAround) })
+			if len(holding) == 0 && n.Kind == document.List {
+				holding = n.Elements
 			}
+			if len(holding) > 1 {
+				r.Fail(n, "there are %d here, and one is expected: keep one of %s", len(holding), calledIn(holding, e.Name))
+			}
+			if len(holding) != 1 {
+				return n, called
+			}
+			n = holding[0]
 		}
 	}
 	return n, called
 }
 
-// calledIn returns what objects are called by a member of a name.
+// Holds reports whether a value, or what is in it so many levels deep, has a member of one of some names.
+func Holds(n *document.Node, names []string, depth int) bool {
+	return Member(n, names...) != nil || depth > 0 &&
+		slices.ContainsFunc(Inside(n), func(one *document.Node) bool { return Holds(one, names, depth-1) })
+}
+
+// Inside returns the members of an object, the elements of a list, or what a text is that is JSON.
+func Inside(n *document.Node) []*document.Node {
+	if first := First([]byte(strings.TrimPrefix(n.Text, "\ufeff"))); n.Kind == document.String && len(first) > 0 &&
+		strings.IndexByte("{[\"", first[0]) >= 0 {
+		if text, err := Parse([]byte(n.Text)); err == nil {
+			return []*document.Node{text}
+		}
+	}
+	inside := slices.Clone(n.Elements)
+	for _, m := range n.Members {
+		inside = append(inside, m.Node)
+	}
+	return inside
+}
+
+// calledIn returns what objects are called by a member of a name, and the places of those that have none.
 func calledIn(objects []*document.Node, name string) string {
-	var names []string
-	for _, o := range objects {
-		if of := Member(o, name); of != nil {
-			names = append(names, strconv.Quote(of.Text))
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		if names[i] = o.Path; Member(o, name) != nil {
+			names[i] = strconv.Quote(Member(o, name).Text)
 		}
 	}
 	return strings.Join(names, ", ")

@@ -109,34 +109,29 @@ func Guess(text []byte) string {
 	if err != nil {
 		return ""
 	}
-	return guess(n, 0)
+	return guess(n, mostAround)
 }
 
-// mostAround is how many objects and lists answers of APIs have around a rule set at most.
-const mostAround = 4
+// mostAround is how many objects, lists and texts answers of APIs have around a rule set at most.
+const mostAround = 10
 
 func guess(n *document.Node, depth int) string {
 	for _, of := range []struct {
 		language string
-		members  []string
+		marks    []string
 	}{
-		{FlexMatch, []string{"ruleLanguageVersion", "RuleSetBody"}}, {Unity, []string{"matchDefinition", "defaultPool"}},
-		{PlayFab, []string{"MinMatchSize", "MaxMatchSize", "MatchmakingQueue"}},
-		{AccelByte, []string{"alliance", "matching_rule", "matching_rules"}},
+		{FlexMatch, flexmatch.Marks()}, {Unity, unity.Marks()}, {PlayFab, append(playfab.Marks(), "MatchmakingQueue")},
+		{AccelByte, accelbyte.Marks()},
 	} {
-		if lenient.Member(n, of.members...) != nil {
+		if lenient.Member(n, of.marks...) != nil {
 			return of.language
 		}
 	}
-	if depth >= mostAround || lenient.Member(n, "teams") != nil { // the latter is our language
+	if depth == 0 || lenient.Member(n, "teams") != nil { // the latter is our language
 		return ""
 	}
-	inner := slices.Clone(n.Elements)
-	for _, m := range n.Members {
-		inner = append(inner, m.Node)
-	}
-	for _, one := range inner {
-		if language := guess(one, depth+1); language != "" {
+	for _, one := range lenient.Inside(n) {
+		if language := guess(one, depth-1); language != "" {
 			return language
 		}
 	}

@@ -1,10 +1,13 @@
 package origin_test
 
 import (
+	"encoding/binary"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/judge"
@@ -101,6 +104,61 @@ func TestSpellingsOfVendors(t *testing.T) {
 	}
 }
 
+// files are one of each language.
+var files = map[string]string{
+	origin.FlexMatch: flexFile, origin.Unity: unityFile, origin.PlayFab: playFabFile, origin.AccelByte: accelByteFile,
+}
+
+// Tools and SDKs write the members in their language's case: each may be in any.
+func TestMembersInAnyCase(t *testing.T) {
+	member := regexp.MustCompile(`"(\w+)":`)
+	words := regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
+	for language, file := range files {
+		for _, join := range []func(i int, word string) string{
+			func(_ int, word string) string { return strings.ToUpper(word[:1]) + word[1:] },
+			func(i int, word string) string {
+				if i == 0 {
+					return strings.ToLower(word)
+				}
+				return strings.ToUpper(word[:1]) + word[1:]
+			},
+			func(i int, word string) string { return strings.Repeat("_", min(i, 1)) + strings.ToLower(word) },
+			func(_ int, word string) string { return strings.ToUpper(word) },
+		} {
+			same(t, language, member.ReplaceAllStringFunc(file, func(m string) string {
+				out := ""
+				for i, word := range words.FindAllString(m, -1) {
+					out += join(i, word)
+				}
+				return strconv.Quote(out) + ":"
+			}), file)
+		}
+	}
+	same(t, origin.FlexMatch, strings.Replace(flexFile, "teams[t].minPlayers", "teams[t].MinPlayers", 1), flexFile)
+	nested, before := "", "c"
+	for range 6 {
+		nested += `, {"Name": "c` + before + `", "Type": "compound", "Statement": "` + strings.Repeat("not(", 6) + before +
+			strings.Repeat(")", 6) + `"}`
+		before = "c" + before
+	}
+	for file, want := range map[string]string{
+		`{"minMatchSize": 2, "maxMatchSize": 2, "maxTicketSize": 1}`: "line 1, maxTicketSize: exact",
+		`{"RuleLanguageVersion": "1.0", "PlayerAttributes": {"Name": "id", "Type": "string"}, "Teams":
+			{"Name": "t", "MinPlayers": 1, "MaxPlayers": 2}}`: "column 61: PlayerAttributes.Name: players have their ids",
+		`{"RuleLanguageVersion": "1.0", "Teams": {"Name": "t", "MinPlayers": 1, "MaxPlayers": 2}, "Rules": [
+			{"Name": "c", "Type": "latency", "MaxLatency": 9}` + nested + `]}`: "Statement: it is nested too deep",
+	} {
+		result, err := origin.Import(origin.Guess([]byte(file)), []byte(file), "")
+		said := fmt.Sprint(err)
+		if err == nil {
+			said = fmt.Sprint(result.Lines)
+		}
+		if !strings.Contains(said, want) {
+			t.Errorf("%s: %s, want %s", file, said, want)
+		}
+	}
+}
+
 // A single value stands for a list of one, a text for its number or truth.
 func TestSingleValuesAndTexts(t *testing.T) {
 	for _, c := range []struct{ language, file, from, to string }{
@@ -160,12 +218,49 @@ func TestAnswersOfAPIs(t *testing.T) {
 			"name": ""}`},
 		{origin.AccelByte, accelByteFile, `{"data": [{"name": "", "data": ` + accelByteFile + `}],
 			"pagination": {"first": "", "last": "", "next": "", "previous": ""}}`},
+		{origin.FlexMatch, flexFile, `{"Resources": {"R": {"Type": "AWS::GameLift::MatchmakingRuleSet", "Properties":
+			{"Name": "x", "RuleSetBody": {"Fn::Join": ["", [` + strconv.Quote(oneLine(flexFile)[:50]) + `, ` +
+			strconv.Quote(oneLine(flexFile)[50:]) + `]]}}}}}`},
+		{origin.FlexMatch, flexFile, `{"Resources": {"R": {"Type": "AWS::GameLift::MatchmakingRuleSet", "Properties":
+			{"RuleSetBody": {"Fn::ToJsonString": ` + flexFile + `}}}}}`},
+		{origin.FlexMatch, flexFile, `{"resource": {"aws_gamelift_fleet": {}, "awscc_gamelift_matchmaking_rule_set": {"x":
+			{"name": "x", "rule_set_body": ` + text + `}}}}`},
+		{origin.FlexMatch, flexFile, `{"values": {"root_module": {"resources": [{"type": "a", "values": {}}, {"type": "b",
+			"values": {"name": "x", "rule_set_body": ` + text + `}}]}}}`},
+		{origin.FlexMatch, flexFile, `{"ResultMetadata": {}, "RuleSets": [{"RuleSetBody": ` +
+			strconv.Quote("\ufeff"+oneLine(flexFile)) + `}]}`},
+		{origin.FlexMatch, flexFile, text},
+		{origin.FlexMatch, flexFile, `[` + text + `]`},
+		{origin.FlexMatch, flexFile, strconv.Quote(text)},
+		{origin.Unity, unityFile, `{"Result": ` + unityFile + `, "Messages": []}`},
+		{origin.Unity, unityFile, `{"results": [` + strconv.Quote(oneLine(unityFile)) + `], "total": 1}`},
+		{origin.Unity, unityFile, `{"value": {"queue": ` + strconv.Quote(oneLine(unityFile)) + `}}`},
+		{origin.PlayFab, playFabFile, `{"Error": null, "Result": {"MatchmakingQueue": ` + playFabFile + `, "Request": {}}}`},
+		{origin.PlayFab, playFabFile, `{"code": 200, "CallBackTimeMS": 9, "data": {"MatchmakingQueue": ` +
+			strconv.Quote(oneLine(playFabFile)) + `}}`},
+		{origin.PlayFab, playFabFile, `[` + playFabFile + `]`},
+		{origin.AccelByte, accelByteFile, `{"statusCode": 200, "content": {"data": ` + accelByteFile + `, "name": ""}}`},
+		{origin.AccelByte, accelByteFile, `{"ruleset": ` + strconv.Quote(oneLine(accelByteFile)) + `}`},
+		{origin.AccelByte, accelByteFile, `{"match_pool": "x", "match_ruleset": ` + accelByteFile + `}`},
 		{origin.AccelByte, accelByteFile, strings.Replace(accelByteFile, "{", `{"sort_ticket": {"search_result": ""},
 			"ticket_flexing_selection": "", "sub_game_modes": {}, "bucket_mmr_rule": {"disable": false}, `, 1)},
 	} {
 		same(t, c.language, c.around, c.file)
 		if got := origin.Guess([]byte(c.around)); got != c.language {
 			t.Errorf("%s: %q is guessed of %s", c.language, got, c.around)
+		}
+	}
+	for language, file := range files {
+		units := utf16.Encode([]rune("\ufeff" + file))
+		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+			var text []byte
+			for _, unit := range units {
+				text = order.AppendUint16(text, unit)
+			}
+			same(t, language, string(text), file)
+			if got := origin.Guess(text); got != language {
+				t.Errorf("%q is guessed of UTF-16 of %s", got, language)
+			}
 		}
 	}
 	same(t, origin.AccelByte, `{"name": "", "rule_set": `+strconv.Quote(oneLine(accelByteFile))+`}`, accelByteFile)
@@ -177,6 +272,12 @@ func TestAnswersOfAPIs(t *testing.T) {
 		{origin.PlayFab, `{"data": {"MatchMakingQueues": [{"Name": "a"}, {"Name": "b"}]}}`, `keep one of "a", "b"`},
 		{origin.PlayFab, `{"MatchmakingQueue": {"MinMatchSize": 2}, "MaxMatchSize": 2}`, `"MaxMatchSize" is not known here`},
 		{origin.AccelByte, `{"data": [{"name": "a"}, {"name": "b"}]}`, `keep one of "a", "b"`},
+		{origin.FlexMatch, `{"a": {"RuleSetBody": ""}, "b": [{"RuleSetBody": ""}]}`, `there are 2 here, and one is expected`},
+		{origin.FlexMatch, `{"Resources": {"R": {"Type": "AWS::GameLift::MatchmakingRuleSet", "Properties": {"RuleSetBody":
+			{"Fn::Join": ["", ["{", {"Ref": "X"}]]}}}}}`, "Fn::Join has a reference to another resource"},
+		{origin.FlexMatch, `{"RuleSetBody": {"Fn::Join": ""}}`, "a separator and a list of texts are expected"},
+		{origin.FlexMatch, `{"RuleSetBody": "{"}`, "RuleSetBody: in the text: line 1, column 2"},
+		{origin.AccelByte, `{"data": {}, "flexing_rule": []}`, `"flexing_rule" is not known here`},
 		{origin.AccelByte, `{"data": {}, "matching_rule": []}`, `"matching_rule" is not known here`},
 	} {
 		if _, err := origin.Import(c.language, []byte(c.text), ""); err == nil || !strings.Contains(err.Error(), c.want) {

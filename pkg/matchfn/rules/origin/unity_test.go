@@ -79,13 +79,47 @@ func TestUnityKindsThatAreGuessedAreSaid(t *testing.T) {
 	}
 }
 
+// A player without a value is in no match in any case. Where Unity does not always look at it, that is stricter.
+func TestUnityValuesThatAreNotAlwaysNeeded(t *testing.T) {
+	rule := func(source, more string) string {
+		return fmt.Sprintf(`{"name": "r", "type": "LessThan", "source": "Players.%s", "reference": 9%s}`, source, more)
+	}
+	const skill, file = "CustomData.skill", `{"matchDefinition": {"teams": [
+		{"name": "a", "playerCount": {"min": 1, "max": 1}, "teamRules": [%s]},
+		{"name": "b", "playerCount": {"min": 1, "max": 1}, "teamRules": [%s]}], "matchRules": [%s]}}`
+	const later = `, "enableRule": false, "relaxations": [{"type": "RuleControl.Enable", "atSeconds": 9}]`
+	for want, c := range map[translation.Verdict][][3]string{
+		translation.Exact: {
+			{"", "", rule(skill, "")}, {rule(skill, ""), rule(skill, ""), ""}, {rule(skill, ""), "", rule(skill, "")},
+			{"", "", rule("ExternalData.CloudSave.skill", `, "externalData": {"cloudSave": {"default": 3}}`+later)},
+		},
+		translation.Stricter: {
+			{"", "", rule(skill, later)}, {rule(skill, ""), "", ""}, {rule(skill, ""), rule(skill, later), ""},
+			{"", "", rule("QosResults.Latency", later)},
+		},
+	} {
+		for _, of := range c {
+			result, err := origin.Import(origin.Unity, fmt.Appendf(nil, file, of[0], of[1], of[2]), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range result.Lines {
+				if l.Name == "r" && l.Verdict != want {
+					t.Errorf("%q: %s", of, l)
+				}
+			}
+		}
+	}
+}
+
 // A rule's reference may follow another age than what enables it. Of one kind all relaxations follow the same age.
 func TestUnityRelaxationsHaveAnAgeForEachKind(t *testing.T) {
 	const rule = `{"name": "r", "type": "Difference", "source": "Players.CustomData.skill", "reference": 100,
 		"relaxations": [%s]}`
 	const replace = `{"type": "ReferenceControl.Replace", "value": 300, "atSeconds": 10}`
 	result := unityDuel(t, fmt.Sprintf(rule, replace+`, {"type": "RuleControl.Disable", "ageType": "Youngest", "atSeconds": 45}`))
-	if l := lineOf(t, result, "r"); l.Verdict != translation.Exact {
+	l := lineOf(t, result, "r")
+	if l.Verdict != translation.Stricter || !strings.HasPrefix(l.Why, "a player without the value") {
 		t.Fatal(l)
 	}
 	for _, c := range []struct {
@@ -116,7 +150,7 @@ func TestUnityRelaxationsHaveAnAgeForEachKind(t *testing.T) {
 			t.Errorf("%s: %s", name, l)
 		}
 	}
-	l := lineOf(t, unityDuel(t, `{"name": "r", "type": "Equality", "source": "Players.CustomData.x", "relaxations": [
+	l = lineOf(t, unityDuel(t, `{"name": "r", "type": "Equality", "source": "Players.CustomData.x", "relaxations": [
 		{"type": "ReferenceControl.Replace", "value": "a", "atSeconds": 10}]}`), "r")
 	if l.Verdict != translation.Refused || !strings.Contains(l.Why, "replaces its reference, and it has none") {
 		t.Error(l)

@@ -98,11 +98,16 @@ func ParseMember(text []byte) (*document.Node, error) {
 	return lenient.Parse(text)
 }
 
+// Marks are members that only queues have.
+func Marks() []string { return []string{"MinMatchSize", "MaxMatchSize"} }
+
 // Parse reads a queue, or a request or an answer of the API around it.
 func Parse(node *document.Node) (*Queue, error) {
 	r := &lenient.Reader{Fold: true}
-	node, _ = r.Open(node, "Name", []string{"data", "MatchmakingQueue", "MatchmakingQueues"},
-		"AuthenticationContext", "CustomTags", "code", "status")
+	node, _ = r.Open(node, lenient.Envelope{
+		Name: "Name", Marks: Marks(), Around: []string{"data", "MatchmakingQueue", "MatchmakingQueues"},
+		Members: append(Marks(), "MaxTicketSize", "Teams", "Rules", "DifferenceRules"),
+	})
 	o := r.Object(node)
 	q := &Queue{Name: o.Text("", "Name"), At: o.Node}
 	q.Min = o.Whole("MinMatchSize", 0, 1, maxPlayers)

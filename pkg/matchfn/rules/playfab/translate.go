@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/lenient"
 	t "matchmaker.dev/pkg/matchfn/rules/translation"
 )
 
@@ -36,7 +37,7 @@ func Translate(q *Queue) (*t.Translation, error) {
 			Op:    rules.LessEqual,
 			Right: &rules.Literal{Bound: rules.Fixed(float64(q.MaxTicket))},
 		})
-		x.Say(q.At.Get("MaxTicketSize"), "", t.Exact, "larger tickets wait; PlayFab refuses them")
+		x.Say(lenient.Member(q.At, "MaxTicketSize"), "", t.Exact, "larger tickets wait; PlayFab refuses them")
 	}
 	if q.Server != nil && q.Server.True {
 		x.Say(q.Server, "", t.Note, "servers are said by the hosting of the config")

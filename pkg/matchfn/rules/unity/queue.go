@@ -80,12 +80,16 @@ type Rule struct {
 	At                 *document.Node
 }
 
+// Marks are members that only queues, pools and match logic have.
+func Marks() []string { return []string{"matchDefinition", "defaultPool", "filteredPools"} }
+
 // Parse reads a queue and one of its pools, by its name. Without a name it is the default pool, or the first. A pool or
 // match logic may be by itself, and an answer of the API may be around a queue. What is wrong in other pools does not
 // matter.
 func Parse(node *document.Node, pool string) (*Queue, error) {
 	r := &reader{lenient.Reader{Fold: true}}
-	node, _ = r.Open(node, "name", []string{"queueConfig", "queues", "results"})
+	node, _ = r.Open(node, lenient.Envelope{Name: "name", Marks: append(Marks(), "matchLogic", "maxPlayersPerTicket"),
+		Around: []string{"queueConfig", "queues", "results", "result"}, Members: Marks()})
 	q := r.queue(node, pool)
 	if err := r.Err(); err != nil {
 		return nil, err

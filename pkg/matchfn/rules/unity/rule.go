@@ -39,7 +39,21 @@ func (x *translator) rule(rule *Rule, scope rules.Scope) {
 	if guess := x.guess(rule.Source); guess != "" {
 		verdict, why = t.Stricter, strings.TrimPrefix(why+"; "+guess, "; ")
 	}
+	if x.defaults[rule.Source] == nil && !x.pool.needs(rule.Source) {
+		verdict, why = t.Stricter, strings.TrimPrefix(why+"; a player without the value is in no match, also where the "+
+			"rule does not count", "; ")
+	}
 	x.Say(rule.At, rule.Name, verdict, "%s", why)
+}
+
+// needs returns whether a rule looks at the source for every player, at any time.
+func (p *Pool) needs(source string) bool {
+	always := func(rule *Rule) bool {
+		active, never, err := rule.active()
+		return rule.Source == source && active == nil && !never && err == nil
+	}
+	return slices.ContainsFunc(p.Rules, always) ||
+		!slices.ContainsFunc(p.Teams, func(t Team) bool { return !slices.ContainsFunc(t.Rules, always) })
 }
 
 // negate returns the condition that another does not hold. The bounds of latencies would become others.

@@ -20,7 +20,7 @@ var clocks = map[string]rules.Clock{"Youngest": rules.Newest, "Oldest": rules.Ol
 // Translate makes our rules of the pool of a queue.
 func Translate(q *Queue) (*t.Translation, error) {
 	p, names := q.Pool, q.Pools
-	x := &translator{Builder: t.New(p.Name), kinds: map[string]rules.Kind{}, known: map[string]bool{},
+	x := &translator{Builder: t.New(p.Name), pool: p, kinds: map[string]rules.Kind{}, known: map[string]bool{},
 		defaults: map[string]*document.Node{}}
 	x.infer(p)
 	x.around(q, p, names)
@@ -43,6 +43,7 @@ func Translate(q *Queue) (*t.Translation, error) {
 
 type translator struct {
 	*t.Builder
+	pool     *Pool
 	kinds    map[string]rules.Kind // of sources
 	known    map[string]bool       // sources whose kind the file says, and which is not guessed
 	defaults map[string]*document.Node

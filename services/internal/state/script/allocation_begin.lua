@@ -5,11 +5,12 @@
 -- Uses: time, change, large, credit, allocation
 -- KEYS: waiting, claims, outbox, then for each match: its key, and the keys of its tickets
 -- ARGV: duration (of the leases), search_time (until the search for a server ends), claim_time (until the tickets wait
---       again) (all three in milliseconds), match_count, then for each match: id, holder, number of tickets, their ids
---       with spaces between, event, dropped event, target ('' = none)
+--       again, counted as the search is) (all three in milliseconds), match_count, then for each match: id,
+--       holder, number of tickets, their ids with spaces between, event, dropped event, target ('' = none)
 -- Result: feed position (0 unless tickets wait again), then for each match five values:
---         'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, counted from the
---         first lease, and the ids of the players: newlines between those of a ticket, tabs between the tickets;
+--         'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, of which the
+--         leases before had their part, and the ids of the players: newlines between those of a ticket, tabs between
+--         the tickets;
 --         'busy', for how many milliseconds another holder still has the lease, 0, 0, '';
 --         or 'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', 0, 0, 0, ''
 local now, k, a = millis(), first_key, first_arg
@@ -17,7 +18,7 @@ local events, moved, begun_ids, deadlines, dropped, changes, scores, ends, resul
 for _ = 1, tonumber(match_count) do
   local id, holder, count, tickets, event, dropped_event, target = unpack(ARGV, a, a + 6)
   local m = {key = KEYS[k], id = id, holder = holder}
-  local refusal, begun, taken_over, first_deadline = refuse_lease(m, duration, now)
+  local refusal, begun, taken_over, time_left = refuse_lease(m, duration, now)
   local n = #result
   if refusal then
     result[n + 1], result[n + 2], result[n + 3], result[n + 4], result[n + 5] = refusal, begun, 0, 0, ''
@@ -52,11 +53,9 @@ for _ = 1, tonumber(match_count) do
       result[n + 1], result[n + 2], result[n + 3], result[n + 4], result[n + 5] = 'dropped', 0, 0, 0, ''
     else
       begun_ids[#begun_ids + 1] = id
-      local first, left = take_lease(m, begun, taken_over, first_deadline, duration, search_time, now)
-      if first == 1 then
-        deadlines[#deadlines + 1] = now + claim_time
-        deadlines[#deadlines + 1] = id
-      end
+      local first, left = take_lease(m, begun, taken_over, time_left, duration, search_time, now)
+      deadlines[#deadlines + 1] = now + left + claim_time - search_time
+      deadlines[#deadlines + 1] = id
       result[n + 1], result[n + 2], result[n + 3], result[n + 4] = 'ok', 0, first, left
       result[n + 5] = table.concat(names, '\t')
     end
@@ -71,8 +70,6 @@ if #dropped > 0 then
 end
 if #begun_ids > 0 then
   redis.call('ZREM', outbox, unpack(begun_ids))
-end
-if #deadlines > 0 then
   redis.call('ZADD', claims, unpack(deadlines))
 end
 if #events > 0 then

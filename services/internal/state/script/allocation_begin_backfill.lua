@@ -6,14 +6,15 @@
 --       then ticket… (those of the match, then those that are proposed to the backfill ticket)
 -- ARGV: match_id, event, dropped_event, backfill_id ('' = none), rejected_event, ticket_count (of the match), holder,
 --       duration (of the lease), search_time (until the search for a server ends), claim_time (until the tickets wait
---       again) (all three in milliseconds), target ('' = none), then id…
--- Result: 'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, counted from the
---         first lease, and the ids of the players: newlines between those of a ticket, tabs between the tickets;
+--       again, counted as the search is) (all three in milliseconds), target ('' = none), then id…
+-- Result: 'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, of which the
+--         leases before had their part, and the ids of the players: newlines between those of a ticket, tabs between
+--         the tickets;
 --         'busy', for how many milliseconds another holder still has the lease;
 --         'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', feed position (0 unless dropped);
 --         or 'again', the ids of the proposed tickets
 local now, m = millis(), {key = match, id = match_id, holder = holder}
-local refusal, begun, taken_over, first_deadline = refuse_lease(m, duration, now)
+local refusal, begun, taken_over, time_left = refuse_lease(m, duration, now)
 if refusal then
   return {refusal, begun}
 end
@@ -60,8 +61,6 @@ if not begun and #ids < count then
 end
 redis.call('ZREM', outbox, match_id)
 append_history({event, table.concat(ids, ' ')}, #ids)
-local first, left = take_lease(m, begun, taken_over, first_deadline, duration, search_time, now)
-if first == 1 then
-  redis.call('ZADD', claims, now + claim_time, match_id)
-end
+local first, left = take_lease(m, begun, taken_over, time_left, duration, search_time, now)
+redis.call('ZADD', claims, now + left + claim_time - search_time, match_id)
 return {'ok', 0, first, left, table.concat(names, '\t')}

@@ -9,7 +9,8 @@ if state ~= ALLOCATING or current ~= holder then
   return 0
 end
 if duration == '0' then
-  redis.call('HDEL', match, HOLDER, LEASE_EXPIRES)
+  redis.call('HDEL', match, HOLDER)
+  redis.call('HSET', match, LEASE_EXPIRES, millis())
 else
   redis.call('HSET', match, LEASE_EXPIRES, millis() + duration)
 end

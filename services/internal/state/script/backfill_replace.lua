@@ -1,7 +1,7 @@
 -- Replaces what its server says of a backfill ticket, counts its version up, and makes the tickets that are proposed to
 -- it wait again. Players who are asked whether they go to its game are not asked any more.
 -- Full: runs
--- Uses: time, change, backfill, proposal
+-- Uses: time, change, backfill, proposal, player, roster
 -- KEYS: waiting, claims, backfills, proposed, backfill, proposals, then ticket…
 -- ARGV: bytes_limit (of all backfill tickets, 0 = none), may_grow (0 = Redis is short of memory), backfill_id,
 --       connection ('' = none), match_id (that it must belong to, '' = any), body, new_queue ('' = as it is, '-' =
@@ -11,6 +11,9 @@
 --         reached); 'short' (of memory); or 'again', the ids of the proposed tickets
 if not is_accessible() then
   return {'none'}
+end
+if roster == '' then
+  body = keep_notes(redis.call('HGET', backfill, BODY) or '', body)
 end
 local players_size = roster ~= '' and #roster + #roster_names + redis.call('HSTRLEN', backfill, STARTED_WITH)
   or roster_size(backfill)

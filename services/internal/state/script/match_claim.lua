@@ -27,6 +27,8 @@ local matches, all, current, targets, result = {}, {}, {}, {}, {0}
 local k, a = first_key, first_arg
 local room = tonumber(max_matches) > 0 and max_matches - redis.call('ZCARD', claims) or math.huge
 local added = 0
+-- Of those that may try a shared target that is closed, any may: not the oldest, which may be of invented regions.
+local first_try = now % match_count
 for i = 1, tonumber(match_count) do
   local id, config, revision, count, tickets, event, body, target, acceptance, size, outcome, compare, assignments =
     unpack(ARGV, a, a + 12)
@@ -46,7 +48,7 @@ for i = 1, tonumber(match_count) do
   end
   local counted, refusal = '', nil
   if target ~= '' and result[i + 1] == 'ok' then
-    counted, refusal = server_of(target, targets, now)
+    counted, refusal = server_of(target, targets, now, i > first_try)
     result[i + 1] = refusal or 'ok'
   end
   if result[i + 1] == 'ok' then

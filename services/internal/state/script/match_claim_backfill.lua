@@ -26,7 +26,7 @@ if tonumber(max_matches) > 0 and redis.call('ZCARD', claims) >= tonumber(max_mat
   return {'full', 0}
 end
 local now, targets = millis(), {}
-local counted, refusal = server_of(target, targets, now)
+local counted, refusal = server_of(target, targets, now, true)
 if not counted then
   local name = target_of(target)
   note_claims(name, targets[name], now)

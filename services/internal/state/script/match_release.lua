@@ -34,10 +34,10 @@ if may_have_server == '1' or contested or (may_have_server == '' and state == AL
   local due = now
   -- A call for its server may still arrive: of the holder, or one whose answer was lost. Deallocate the server when the
   -- lease has expired, and once more after that.
-  if may_have_server == '' and lease_expires then
+  if may_have_server == '' and current then
     due = math.max(due, tonumber(lease_expires))
   end
-  if may_have_server == '1' or contested or lease_expires then
+  if may_have_server == '1' or contested or current then
     redis.call('HSET', match, CONFIRM, 1)
   end
   redis.call('ZADD', deallocations, due, match_id)

@@ -117,6 +117,16 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 			h.Calls = append(h.Calls, call(history.Create, "z", 26, 100, 201), call(history.Get, "z", 26, 900, 200))
 			insert(h, 2, history.Event{Kind: history.Created, Tickets: []string{"z"}})
 		}},
+		{"a ticket that waits was told to be gone before", 5, "was never matched", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Create, "z", 26, 100, 201), call(history.Get, "z", 26, 800, 404),
+				call(history.Get, "z", 26, 900, 200))
+			insert(h, 2, history.Event{Kind: history.Created, Tickets: []string{"z"}})
+		}},
+		{"a ticket that waits was deleted before", 5, "was never matched", func(h *history.History) {
+			h.Calls = append(h.Calls, call(history.Create, "z", 26, 100, 201), call(history.Delete, "z", 26, 800, 200),
+				call(history.Get, "z", 26, 900, 200))
+			insert(h, 2, history.Event{Kind: history.Created, Tickets: []string{"z"}})
+		}},
 		{"a claimed ticket stays claimed", 5, "is still claimed", func(h *history.History) {
 			h.Events = slices.DeleteFunc(h.Events, func(e history.Event) bool { return e.Position == 12 })
 		}},
@@ -140,6 +150,39 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 		{"a run uses settings that were replaced", 6, "was matched by a run", func(h *history.History) {
 			h.Changes = append(h.Changes, change(history.Put, "free", 300, 9, 9))
 			edit(h, 30, func(e *history.Event) { e.Time = 100 })
+		}},
+		{"an edition that nobody uploaded", 6, "of edition 0, which was not uploaded before", func(h *history.History) {
+			h.Changes = append(h.Changes, upload(history.Upload, 1, 20))
+		}},
+		{"an edition that was uploaded later", 6, "which was not uploaded before", func(h *history.History) {
+			h.Changes = append(h.Changes, upload(history.Upload, 0, 790))
+		}},
+		{"a run of an edition that was replaced", 6, "of edition 0, after its upload was answered",
+			func(h *history.History) {
+				h.Terms.Recovery = 100e6
+				h.Changes = append(h.Changes, upload(history.Upload, 0, 20), upload(history.Upload, 1, 90))
+			}},
+		{"a run of a function that was deleted", 6, "after its remove was answered", func(h *history.History) {
+			h.Terms.Takeover, h.Calm = 50e6, at(100)
+			h.Changes = append(h.Changes, upload(history.Upload, 0, 20), upload(history.Remove, 0, 90))
+		}},
+		{"a match of another upload than it names", 6, "is of upload 3 of hosted-function", func(h *history.History) {
+			h.Changes = append(h.Changes, upload(history.Upload, 0, 20))
+			edit(h, 10, func(e *history.Event) { e.Upload = 3 })
+		}},
+		{"a player has no seat pass", 3, "has 0 seat passes for 1 players", func(h *history.History) {
+			seat(h, history.Seat{})
+			for i := range h.Calls {
+				if a := h.Calls[i].Assignment; a != nil {
+					a.Seats = nil
+				}
+			}
+		}},
+		{"a seat pass of another match", 3, "the seat pass of player-1 is", func(h *history.History) {
+			seat(h, history.Seat{Player: "player-1", Project: project, Ticket: "a", Match: "m2", Connection: "hosts:1"})
+		}},
+		{"a seat pass of another server", 3, "the seat pass of player-1 is", func(h *history.History) {
+			seat(h, history.Seat{Player: "player-1", Project: project, Ticket: "a", Match: "m1", Connection: "hosts:2"})
 		}},
 		{"settings that nobody put", 6, "which was never put", func(h *history.History) {
 			h.Changes = slices.DeleteFunc(h.Changes, func(c history.Change) bool { return c.Name == "free" })
@@ -316,6 +359,25 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 	for n := 1; n <= 9; n++ {
 		if !tried[n] {
 			t.Errorf("no history breaks promise %d", n)
+		}
+	}
+}
+
+// upload is a change of the function of hosted.
+func upload(op history.Op, edition int, millis int64) history.Change {
+	c := change(op, "hosted-function", millis, 0, 0)
+	c.Edition, c.Version = edition, int64(edition)+1
+	return c
+}
+
+// seat gives ticket a a seat pass, which its config wants.
+func seat(h *history.History, s history.Seat) {
+	for i := range h.Calls {
+		if a := h.Calls[i].Assignment; a != nil && h.Calls[i].Ticket == "a" {
+			seated := *a
+			seated.Match = []byte(strings.Replace(string(a.Match), `"generation":1`, `"generation":1,"seats":true`, 1))
+			seated.Seats = map[string]history.Seat{"player-1": s}
+			h.Calls[i].Assignment = &seated
 		}
 	}
 }

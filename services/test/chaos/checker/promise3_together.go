@@ -25,6 +25,11 @@ func together(m *model, p *Promise, _ *Sums) {
 		}
 		m.sameForAll(p, one)
 	}
+	passes := 0
+	for _, t := range m.ticketsByID() {
+		passes += m.checkSeats(p, t)
+	}
+	p.count("seat passes", passes)
 	p.count("matches assigned", assigned)
 	p.count("of these, without a player who had left", smaller)
 	p.count("matches dropped because a player had left in time", dropped)
@@ -64,4 +69,37 @@ func (m *model) sameForAll(p *Promise, one *match) {
 				t.project, one.id, t.id, t.number, made.Players)
 		}
 	}
+}
+
+// checkSeats checks that the players of a ticket have seat passes, if its config wants that, each of which is for its
+// match or running game, and its server. It returns how many they are.
+func (m *model) checkSeats(p *Promise, t *ticket) int {
+	c := t.result()
+	if c == nil || c.Assignment.Error != "" || m.isShakenTicket(t.id) {
+		return 0
+	}
+	var names []string
+	if made, ok := properties(c.Assignment); ok && made.Settings.Seats {
+		if names = t.made.Players; len(names) == 0 {
+			names = []string{player(t.made)}
+		}
+	}
+	if len(c.Assignment.Seats) != len(names) {
+		p.fail("%s: ticket %s has %d seat passes for %d players", t.project, t.id, len(c.Assignment.Seats), len(names))
+	}
+	for _, name := range names {
+		want, got := history.Seat{Player: name, Project: t.project, Ticket: t.id, Connection: c.Assignment.Connection},
+			c.Assignment.Seats[name]
+		for _, e := range t.events {
+			if e.Kind == history.Assigned && e.Backfill == "" {
+				want.Match = e.Match
+			} else if e.Kind == history.Assigned { // joined with another match than that of the server
+				want.Match, want.Backfill = got.Match, e.Backfill
+			}
+		}
+		if got != want || got.Match == "" {
+			p.fail("%s: ticket %s: the seat pass of %s is %+v, want %+v", t.project, t.id, name, got, want)
+		}
+	}
+	return len(names)
 }

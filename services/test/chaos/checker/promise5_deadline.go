@@ -52,7 +52,7 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 				again++
 			}
 		}
-		if t.stranded() {
+		if m.stranded(t) {
 			s.Stranded++
 			p.fail("%s: ticket %s (player %d) was never matched", t.project, t.id, t.number)
 		}
@@ -92,13 +92,19 @@ func (m *model) proposalsEnd(p *Promise) (count int) {
 	return count
 }
 
-// stranded tells whether a ticket still waits at the end, though the workload gave it partners. Promise 1 covers
-// tickets that were lost. Nobody waits for one that was told to be gone, also when a failover undid that.
-func (t *ticket) stranded() bool {
-	if _, sent := t.deleteSent(nil); sent || t.result() != nil {
-		return false
+// stranded tells whether a ticket still waits at the end, though the workload gave it partners: the last answer says
+// that, whatever was told before. Nobody waits for one that a DELETE without an answer may yet delete, nor for one that
+// was over before a failover undid that.
+func (m *model) stranded(t *ticket) bool {
+	waits, undone := true, false
+	for _, c := range t.calls {
+		over := c.Op == history.Delete || c.Status == 404 || c.Assignment != nil
+		if over || c.Op == history.Get && c.Status == 200 {
+			waits = !over
+		}
+		undone = undone || over && (m.isShakenTicket(t.id) || m.lost(t.project, c.Span))
 	}
-	return !slices.ContainsFunc(t.calls, func(c *history.Call) bool { return c.Status == 404 })
+	return waits && !undone
 }
 
 // ableTime is the time between two events in which the claims of a project could be ended: Redis had no fault, and one

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
 )
 
 // cycleTime is how often a leader looks for what is due. A cycle is a taking of tickets by a leader, at least that long
@@ -257,13 +258,20 @@ func (r *progress) countIdle(e *history.Event) (most int) {
 	return most
 }
 
-// changes tells whether a config is being changed, or may not exist, by a time in milliseconds. A DELETE without an
-// answer may take effect after a PUT that came later, until the faults are over.
+// changes tells whether a config or its function is being changed, or may not exist, by a time in milliseconds.
 func (r *progress) changes(config string, millis int64) bool {
-	there, unsure := false, false
+	return r.mayBeAway(config, millis, history.Put, history.Delete, false) ||
+		r.mayBeAway(lane.FunctionOf(config), millis, history.Upload, history.Remove, true)
+}
+
+// mayBeAway tells whether what is put and deleted is being changed, or may not exist. A DELETE without an answer may
+// take effect after a PUT that came later, until the faults are over.
+func (r *progress) mayBeAway(name string, millis int64, put, deletion history.Op, there bool) bool {
+	unsure := false
 	for i := range r.h.Changes {
 		c := &r.h.Changes[i]
-		if c.Project != r.project || c.Name != config || c.From.Millis()-cycleTime.Milliseconds() > millis {
+		if c.Project != r.project || c.Name != name || c.Op != put && c.Op != deletion ||
+			c.From.Millis()-cycleTime.Milliseconds() > millis {
 			continue
 		}
 		if c.To.Millis()+cycleTime.Milliseconds() > millis {
@@ -271,9 +279,9 @@ func (r *progress) changes(config string, millis int64) bool {
 		}
 		switch {
 		case c.Status == 200:
-			there = c.Op == history.Put && !r.lost(r.project, c.Span)
+			there = c.Op == put && !r.lost(r.project, c.Span)
 			unsure = unsure && !r.isCalm(c.From.Millis())
-		case c.Op == history.Delete:
+		case c.Op == deletion:
 			unsure = true
 		}
 	}

@@ -15,6 +15,7 @@ type changes struct {
 	of          map[config][]*history.Change
 	revisions   map[string]map[int64]*history.Change // PUTs by project and revision; only those that were answered
 	generations map[config]map[int64]*history.Change // PUTs by generation
+	uploads     map[config][]*history.Change         // and deletions, rollbacks and canaries, by function
 }
 
 // configsAreCurrent checks promise 6: no match is made by a config that was replaced or deleted before.
@@ -54,6 +55,7 @@ func configsAreCurrent(m *model, p *Promise, _ *Sums) {
 			p.fail("%s: ticket %s was matched by config %s, in whose pools or queue it is not", t.project, t.id, settings.Config)
 		}
 		runs++
+		all.checkUpload(m, p, t, made)
 		if c := all.replaced(by, made.Now); c != nil {
 			p.fail("%s: ticket %s was matched by a run of %s with generation %d of config %s, after its %s was answered at %s",
 				t.project, t.id, clock(history.Moment(made.Now*1000)), settings.Generation, settings.Config, c.Op, clock(c.To))
@@ -70,11 +72,13 @@ func configsAreCurrent(m *model, p *Promise, _ *Sums) {
 // changes collects the changes of configs and counts them.
 func (m *model) changes(p *Promise) *changes {
 	all := &changes{map[config][]*history.Change{}, map[string]map[int64]*history.Change{},
-		map[config]map[int64]*history.Change{}}
+		map[config]map[int64]*history.Change{}, map[config][]*history.Change{}}
 	counts := map[history.Op]int{}
 	for i := range m.h.Changes {
 		c := &m.h.Changes[i]
 		if c.Op != history.Put && c.Op != history.Delete {
+			k := config{c.Project, c.Name}
+			all.uploads[k] = append(all.uploads[k], c)
 			if c.Status/100 == 2 {
 				counts[c.Op]++
 			}
@@ -96,6 +100,8 @@ func (m *model) changes(p *Promise) *changes {
 	}
 	p.count("configs put", counts[history.Put])
 	p.count("configs deleted", counts[history.Delete])
+	p.count("functions uploaded", counts[history.Upload])
+	p.count("functions deleted", counts[history.Remove])
 	p.count("rollbacks of a function", counts[history.Rollback])
 	p.count("canaries", counts[history.Canary])
 	return all

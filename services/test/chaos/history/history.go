@@ -63,6 +63,8 @@ type Terms struct {
 	Approval time.Duration `json:"approval"`
 	// Silence is for how long a member of a party may be silent.
 	Silence time.Duration `json:"silence"`
+	// Takeover is how long it may take after the faults until an upload runs; 0 if only Recovery is known.
+	Takeover time.Duration `json:"takeover,omitempty"`
 	// Enemies are the configs whose functions misbehave.
 	Enemies []string `json:"enemies"`
 }
@@ -77,6 +79,8 @@ const (
 	Delete Op = "delete"
 	Put    Op = "put"
 	Upload Op = "upload"
+	// Remove deletes a function.
+	Remove Op = "remove"
 	// Rollback and Canary let an upload run that is kept.
 	Rollback Op = "rollback"
 	Canary   Op = "canary"
@@ -159,6 +163,18 @@ type Assignment struct {
 	// Match are the properties for all players of the match, Own those for this player.
 	Match json.RawMessage `json:"match,omitempty"`
 	Own   json.RawMessage `json:"own,omitempty"`
+	// Seats are what the seat passes say, by player.
+	Seats map[string]Seat `json:"seats,omitempty"`
+}
+
+// Seat is what a seat pass says.
+type Seat struct {
+	Player     string `json:"sub"`
+	Project    string `json:"project"`
+	Ticket     string `json:"ticket"`
+	Match      string `json:"match"`
+	Backfill   string `json:"backfill"`
+	Connection string `json:"connection"`
 }
 
 // Properties are what the match functions write for all players of a match.
@@ -186,6 +202,8 @@ type Settings struct {
 	Hosted bool `json:"hosted"`
 	// Fills tells the function to fill running games and open none.
 	Fills bool `json:"fills"`
+	// Seats: its players get seat passes.
+	Seats bool `json:"seats,omitempty"`
 	// How the function misbehaves; "" when it does not.
 	How string `json:"how,omitempty"`
 }
@@ -200,9 +218,12 @@ type Change struct {
 	// Generation of the settings that are put. Each PUT has a new one, and they grow.
 	Generation int64 `json:"generation,omitempty"`
 	// Revision is in the answer to a PUT.
-	Revision int64  `json:"revision,omitempty"`
-	Status   int    `json:"status"`
-	Error    string `json:"error,omitempty"`
+	Revision int64 `json:"revision,omitempty"`
+	// Edition is that of the function that is uploaded, and Version the number of the upload, if it is known.
+	Edition int    `json:"edition,omitempty"`
+	Version int64  `json:"version,omitempty"`
+	Status  int    `json:"status"`
+	Error   string `json:"error,omitempty"`
 }
 
 // Round is a running game server's request about its backfill ticket.
@@ -254,8 +275,10 @@ type Event struct {
 	Config   string   `json:"config,omitempty"`
 	Revision int64    `json:"revision,omitempty"`
 	Epoch    uint64   `json:"epoch,omitempty"`
-	Reason   string   `json:"reason,omitempty"`
-	Error    string   `json:"error,omitempty"`
+	// Upload is that of the function which proposed the match.
+	Upload int64  `json:"upload,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"`
 	// Backfill is the backfill ticket that the tickets are proposed to, or joined.
 	Backfill string `json:"backfill,omitempty"`
 	// Acceptance is for how many milliseconds the players of a claimed match may accept it; 0 if they are not asked.

@@ -17,6 +17,9 @@ const (
 	Prey   Lane = "prey"
 )
 
+// FunctionOf is the function of a config.
+func FunctionOf(config string) string { return config + "-function" }
+
 // Attributes are those of a player's ticket.
 func (l Lane) Attributes(number int64) map[string]float64 {
 	a := map[string]float64{"number": float64(number)}

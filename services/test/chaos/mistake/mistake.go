@@ -28,9 +28,10 @@ type Mistake struct {
 	Says    string
 	// Alone: it breaks no other promise.
 	Alone bool
-	// Simulated: only the simulation finds it, where clocks are wrong.
+	// Simulated: only the simulation finds it.
 	Simulated bool
-	// Truth is what the walk over the scripts finds broken, instead of a promise.
+	// Truth is what is found broken instead of a promise: by the worlds if it is Simulated, else by the walk over the
+	// scripts.
 	Truth string
 }
 
@@ -66,6 +67,14 @@ func All() []Mistake {
 		{Name: "youngest", Promise: 11, Alone: true, Says: "The youngest member follows a leader."},
 		{Name: "straggler", Promise: 11, Says: "A search goes on when a member leaves."},
 		{Name: "unready", Promise: 11, Alone: true, Says: "A search begins though a member is not ready."},
+		{Name: "missed", Promise: 5, Simulated: true,
+			Says: "A runner that starts with the tickets that it kept does not read what changed since."},
+		{Name: "unkept", Promise: 5, Simulated: true,
+			Says: "What a function that keeps its tickets proposed in vain does not come again."},
+		{Name: "stale", Promise: 6, Simulated: true, Says: "A runner goes on with the first upload that it has."},
+		{Name: "mislabel", Promise: 6, Simulated: true, Says: "A match names another upload than that which made it."},
+		{Name: "seat", Promise: 3, Simulated: true, Says: "All seat passes of a ticket are for its owner."},
+		{Name: "remnant", Truth: "removal", Simulated: true, Says: "Something of a deleted project remains."},
 
 		{Name: "unreturned", Truth: "credit",
 			Says: "The credit of an assigned match with a backfill ticket is not returned."},

@@ -5,11 +5,14 @@ package player
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -269,10 +272,25 @@ func (p *player) journalRead(c *history.Call, t *client.Ticket, err error) {
 		} else if a != nil {
 			c.Assignment = &history.Assignment{
 				Connection: a.Connection, Error: a.Error, Match: []byte(a.MatchProperties), Own: []byte(a.Properties),
+				Seats: seatsIn(a.Seats),
 			}
 		}
 	}
 	p.Journal.Call(*c)
+}
+
+// seatsIn is what seat passes say. One that cannot be read says nothing.
+func seatsIn(passes map[string]string) map[string]history.Seat {
+	said := make(map[string]history.Seat, len(passes))
+	for name, pass := range passes {
+		var s history.Seat
+		if parts := strings.Split(pass, "."); len(parts) == 3 {
+			text, _ := base64.RawURLEncoding.DecodeString(parts[1])
+			_ = json.Unmarshal(text, &s)
+		}
+		said[name] = s
+	}
+	return said
 }
 
 // isEnd tells whether a result is the reason of an end without a match, in projects that want it told.

@@ -48,7 +48,7 @@ func TestRulesOfChangesOverlookNobody(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 8))
 	f := matchfn.NewMatcher(function.Begin, function.Options()...)
-	index, inv, keeping := pool.New(), &invocation.Invoker{}, invocation.NewKeeping(1<<30, 0)
+	index, inv, keeping := pool.New(), &invocation.Invoker{}, invocation.NewKeeping(1<<30, 0, 0)
 	m := f.Manifest()
 	needs := invocation.NeedsOf(sandbox.Manifest{
 		Attributes: m.Attributes, Properties: m.Properties,

@@ -5,9 +5,10 @@
 
 -- refuse_lease tells why a holder does not get the lease of a match: a status, and for how many milliseconds another
 -- holder still has it. It is nil when the holder gets it. Then come whether the allocation has begun, whether it was
--- another holder's, and when the search for a server ends if it has begun.
+-- another holder's, and for how long the search for a server may go on if it has begun: the time in which nobody had
+-- the lease does not count.
 local function refuse_lease(m, duration, now)
-  local state, current, lease_expires, first_deadline, counted =
+  local state, current, lease_expires, deadline, counted =
     unpack(redis.call('HMGET', m.key, STATE, HOLDER, LEASE_EXPIRES, DEADLINE, COUNTED))
   m.state, m.counted = state, counted
   if not state then
@@ -24,22 +25,22 @@ local function refuse_lease(m, duration, now)
   if taken_over and not has_ended(tonumber(lease_expires), now, tonumber(duration)) then
     return 'busy', lease_expires - now
   end
-  return nil, begun, taken_over, tonumber(first_deadline)
+  local left = begun and tonumber(deadline)
+  if left then
+    left = left - math.min(now, tonumber(lease_expires or now))
+  end
+  return nil, begun, taken_over, left
 end
 
 -- take_lease gives a holder the lease. It returns 1 for the first lease, else 0, and for how many milliseconds the
 -- search for a server may go on: later holders have what is left of the time of the first.
-local function take_lease(m, begun, taken_over, first_deadline, duration, search_time, now)
-  if not begun then
-    redis.call('HSET', m.key, STATE, ALLOCATING, HOLDER, m.holder, LEASE_EXPIRES, now + duration,
-      DEADLINE, now + search_time)
-    return 1, tonumber(search_time)
-  end
-  redis.call('HSET', m.key, HOLDER, m.holder, LEASE_EXPIRES, now + duration)
+local function take_lease(m, begun, taken_over, left, duration, search_time, now)
+  left = math.max(0, math.min(left or tonumber(search_time), tonumber(search_time)))
+  redis.call('HSET', m.key, STATE, ALLOCATING, HOLDER, m.holder, LEASE_EXPIRES, now + duration, DEADLINE, now + left)
   if taken_over then
     redis.call('HSET', m.key, CONTESTED, 1)
   end
-  return 0, math.max(0, math.min(first_deadline - now, tonumber(search_time)))
+  return begun and 0 or 1, left
 end
 
 -- deallocate notes that a match has, or may have, a server that no ticket uses.

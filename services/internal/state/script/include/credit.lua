@@ -93,8 +93,9 @@ local function is_room_for_targets(now)
 end
 
 -- server_of returns the target that one more match asks for a server, or nil and why it must wait: 'hosting' or, when
--- its target shares what others were refused, 'target'. targets are those of the script.
-local function server_of(names, targets, now)
+-- its target shares what others were refused, 'target'. targets are those of the script. may_try tells whether it may
+-- try a shared one that is closed.
+local function server_of(names, targets, now, may_try)
   local name, is_shared = target_of(names)
   local t = targets[name]
   if not t then
@@ -112,7 +113,7 @@ local function server_of(names, targets, now)
   if t.room > 0 then
     t.room = t.room - 1
     return name
-  elseif t.due > 0 and t.due <= now then
+  elseif t.due > 0 and t.due <= now and (may_try or not is_shared) then
     t.due, t.retry = now + LOST, true
     return name
   end

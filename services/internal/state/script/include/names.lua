@@ -65,6 +65,9 @@ local ROSTER_NAMES, ROSTER_BYTES, UNHEARD = 262144, 131072, 20000
 local APPROVED, USUAL, FIRST_USUAL, LEAST_USUAL, SILENT = 't', 'i', 20000, 1000, 3
 -- And STARTED_WITH: the match properties of the match that it was created with.
 local STARTED_WITH = 'f'
+-- What begins the name of a property in which a function notes something for itself: its server's PUT leaves it, unless
+-- it says who is in the game. How many bytes of notes a backfill ticket has, their encoding included.
+local NOTE, NOTES = 'matchfn:', 17408
 -- Fields of what is known of queues, each before a name. SERVES: the queue of a config. SERVERS: how many configs serve
 -- a queue.
 local SERVES, SERVERS = 'c:', 'q:'

@@ -11,7 +11,7 @@ local function roster_refuses(from, to, now)
     seen[name] = true
   end
   for time, name in string.gmatch(lately or '', '(%d+) ([^\n]+)') do
-    if tonumber(time) > now - UNHEARD then
+    if there and tonumber(time) > now - UNHEARD then
       seen[name] = true
     end
   end
@@ -81,6 +81,41 @@ local function bytes_field(number, value)
   return table.concat(digits) .. value
 end
 
+-- notes_of returns a list of the properties of a body that are notes of functions, each a name and the encoded field,
+-- and a set of the names.
+local function notes_of(text)
+  local notes, names = {}, {}
+  if not string.find(text, NOTE, 1, true) then
+    return notes, names
+  end
+  for number, begin, last, value in fields_of(text, 1, #text) do
+    if number == 7 then
+      for inner, _, finish, at in fields_of(text, value, last) do
+        local name = inner == 1 and string.sub(text, at, finish)
+        if name and string.sub(name, 1, #NOTE) == NOTE then
+          notes[#notes + 1], names[name] = {name, string.sub(text, begin, last)}, true
+        end
+      end
+    end
+  end
+  return notes, names
+end
+
+-- keep_notes returns a body with the notes of the one before that it does not name, as far as they have room.
+local function keep_notes(before, body)
+  local notes, named = notes_of(body)
+  local size = 0
+  for _, note in ipairs(notes) do
+    size = size + #note[2]
+  end
+  for _, note in ipairs((notes_of(before))) do
+    if not named[note[1]] and size + #note[2] <= NOTES then
+      body, size = body .. note[2], size + #note[2]
+    end
+  end
+  return body
+end
+
 -- seats_of returns where the players of a ticket are in the game, as its result says it: the field team of each player
 -- of the roster, '' for none, and a list with the field role of each.
 local function seats_of(result)
@@ -124,30 +159,29 @@ local function entries_of(key, names, result)
   return #entries > 0 and table.concat(entries) or ids_of(names, team, roles)
 end
 
--- note_joined adds the players of tickets that join to those in the game, if its server says who they are.
--- their_results are the results of the tickets, in the order of the keys.
+-- note_joined notes the players of tickets that join, and adds them to those in the game, if its server says who they
+-- are. their_results are the results of the tickets, in the order of the keys.
 local function note_joined(keys, their_results, now)
   if #keys == 0 then
     return
   end
   local there, roster, lately = unpack(redis.call('HMGET', backfill, PLAYERS, ROSTER, LATELY))
-  if not there then
-    return
-  end
-  local names, added, size, recent = {}, {roster}, #roster, {}
+  local names, added, size, recent = {}, {roster or ''}, #(roster or ''), {}
   for line in string.gmatch(lately or '', '[^\n]+') do
     if tonumber(string.match(line, '%d+')) > now - UNHEARD then
       recent[#recent + 1] = line
     end
   end
   if there ~= '' then
-    names[1] = there
+    names[1] = there or nil
   end
   for i, key in ipairs(keys) do
     local joining = names_of(key)
-    names[#names + 1] = joining
-    added[#added + 1] = size < ROSTER_BYTES and entries_of(key, joining, their_results[i]) or ids_of(joining, '', {})
-    size = size + #added[#added]
+    if there then
+      names[#names + 1] = joining
+      added[#added + 1] = size < ROSTER_BYTES and entries_of(key, joining, their_results[i]) or ids_of(joining, '', {})
+      size = size + #added[#added]
+    end
     for name in string.gmatch(joining, '[^\n]+') do
       recent[#recent + 1] = string.format('%.0f ', now) .. name
     end
@@ -156,5 +190,8 @@ local function note_joined(keys, their_results, now)
   if #lately > ROSTER_NAMES then
     lately = string.match(string.sub(lately, -ROSTER_NAMES), '\n(.*)') or ''
   end
-  redis.call('HSET', backfill, PLAYERS, table.concat(names, '\n'), ROSTER, table.concat(added), LATELY, lately)
+  redis.call('HSET', backfill, LATELY, lately)
+  if there then
+    redis.call('HSET', backfill, PLAYERS, table.concat(names, '\n'), ROSTER, table.concat(added))
+  end
 end

@@ -1,0 +1,53 @@
+package checker
+
+import (
+	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/chaos/lane"
+)
+
+// checkUpload checks that the run that matched a ticket was of an upload that was there, and that the match names it.
+func (all *changes) checkUpload(m *model, p *Promise, t *ticket, made history.Properties) {
+	function := config{t.project, lane.FunctionOf(made.Settings.Config)}
+	uploads := all.uploads[function]
+	if len(uploads) == 0 {
+		return
+	}
+	var put *history.Change
+	moved := false
+	for _, c := range uploads {
+		if c.Op == history.Upload && c.Edition == made.Edition && c.From.Millis() <= made.Now+clockError.Milliseconds() {
+			put = c
+		}
+		moved = moved || c.Op == history.Rollback || c.Op == history.Canary
+	}
+	began := clock(history.Moment(made.Now * 1000))
+	if put == nil {
+		p.fail("%s: ticket %s was matched by a run of %s at %s of edition %d, which was not uploaded before", t.project, t.id,
+			function.name, began, made.Edition)
+		return
+	}
+	if one := m.matchOf(t); put.Version != 0 && one != nil && one.first != nil && !m.isShakenMatch(one.id) &&
+		one.first.Config == made.Settings.Config && one.first.Upload != put.Version {
+		p.fail("%s: match %s is of upload %d of %s, and its function was upload %d", t.project, one.id, one.first.Upload,
+			function.name, put.Version)
+	}
+	if moved || put.Status/100 != 2 || m.lost(t.project, put.Span) {
+		return
+	}
+	for _, c := range uploads {
+		if c.From > put.To && c.Status/100 == 2 && !m.lost(t.project, c.Span) && m.takenOver(c).Millis() < made.Now {
+			p.fail("%s: ticket %s was matched by a run of %s at %s of edition %d, after its %s was answered at %s", t.project,
+				t.id, function.name, began, made.Edition, c.Op, clock(c.To))
+			return
+		}
+	}
+}
+
+// takenOver is until when runners have an upload, or have none of a function that was deleted.
+func (m *model) takenOver(c *history.Change) history.Moment {
+	at := c.To + history.Moment(m.h.Terms.Recovery.Microseconds())
+	if soon := m.h.Terms.Takeover; soon > 0 && m.h.Calm > 0 {
+		at = min(at, max(c.To, m.h.Calm)+history.Moment(soon.Microseconds()))
+	}
+	return at
+}
