@@ -101,35 +101,35 @@ type FunctionCanary struct {
 	Configs      []string `json:"configs,omitzero"`
 	Queues       []string `json:"queues,omitzero"`
 	BlockSeconds int64    `json:"blockSeconds,omitzero"`
-	// Steps are the parts in percent to which it grows, and Step is how many of them it has reached. It is 0 while it has
-	// the configs or queues that were named.
-	Steps        []int     `json:"steps"`
-	Step         int       `json:"step"`
-	Began        time.Time `json:"began"`
-	StepBegan    time.Time `json:"stepBegan"`
-	Until        time.Time `json:"until"` // it ends then, unless it runs for all
-	LeastMatches int64     `json:"leastMatches"`
-	// TolerancePercent is by how much waits and measures may be worse in any case.
-	TolerancePercent int             `json:"tolerancePercent"`
-	Matches          int64           `json:"matches"` // of LeastMatches that each step needs
-	Runs             int64           `json:"runs"`
-	Failed           int64           `json:"failed"`
-	Health           *FunctionHealth `json:"health,omitzero"`
-	Findings         []CanaryFinding `json:"findings,omitzero"`
+	Percent      int      `json:"percent,omitzero"` // of the blocks
+
+	Began   time.Time       `json:"began"`
+	Changed time.Time       `json:"changed"` // since when these get it
+	Until   time.Time       `json:"until"`   // it ends then, unless it runs for all
+	Runs    int64           `json:"runs"`    // since it began
+	Failed  int64           `json:"failed"`
+	Health  *FunctionHealth `json:"health,omitzero"`
+	// Report compares it with the other upload. GetFunction has it, and no other call.
+	Report []CanaryQuantity `json:"report,omitzero"`
 }
 
-// CanaryFinding compares a canary with the upload that runs for the others.
-type CanaryFinding struct {
-	Name    string  `json:"name"` // failures, matches, wait, or spread, gap or measure with a name
-	Canary  float64 `json:"canary"`
-	Current float64 `json:"current"`
-	// WorseBy is a part of Current, less what became of the others meanwhile; nil if it is not known.
-	WorseBy *float64 `json:"worseBy,omitzero"`
-	// P is the probability of such a difference by chance. The canary is worse if it is less than Limit.
-	P     float64 `json:"p"`
-	Limit float64 `json:"limit"`
-	// Seen is which WorseBy, or share of failures, would be found with a probability of 80 %; nil if it is not known.
-	Seen *float64 `json:"seen,omitzero"`
+// CanaryQuantity compares a canary with the upload that runs for the others: their means, of how many matches each is,
+// and the difference.
+type CanaryQuantity struct {
+	Name      string  `json:"name"` // failures (of runs), matches (a minute), wait, or spread, gap or measure with a name
+	Canary    float64 `json:"canary"`
+	Current   float64 `json:"current"`
+	CanaryOf  int64   `json:"canaryOf"` // runs for failures
+	CurrentOf int64   `json:"currentOf"`
+	// Difference is how much more the canary has; nil if too little is known.
+	Difference *CanaryDifference `json:"difference,omitzero"`
+}
+
+// CanaryDifference is a difference, which lies between Low and High with a confidence of 95 %.
+type CanaryDifference struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
 }
 
 // FunctionCanaryEnd is how a canary ended.
@@ -140,18 +140,15 @@ type FunctionCanaryEnd struct {
 	Reason   string    `json:"reason"`
 }
 
-// CanaryRequest says who gets a canary: Configs, Queues, or BlockSeconds of time. What is absent has its default.
+// CanaryRequest says who gets a canary: Configs, Queues, or Percent of the blocks of time. What is absent has its
+// default.
 type CanaryRequest struct {
 	Version         int64    `json:"version"`
 	Configs         []string `json:"configs,omitzero"`
 	Queues          []string `json:"queues,omitzero"`
 	BlockSeconds    int64    `json:"blockSeconds,omitzero"`
-	Steps           []int    `json:"steps,omitzero"`
-	LeastMatches    int64    `json:"leastMatches,omitzero"`
+	Percent         int      `json:"percent,omitzero"`
 	DeadlineSeconds int64    `json:"deadlineSeconds,omitzero"`
-	// TolerancePercent is by how much waits and measures may be worse in any case, 5 by default.
-	TolerancePercent int               `json:"tolerancePercent,omitzero"`
-	Measures         map[string]string `json:"measures,omitzero"` // more or less, whichever is better
 }
 
 // LogLine is a line of a function's log. Lines that a runner of an earlier version sent have no upload and no config.
@@ -320,9 +317,9 @@ func (c *Client) ShadowFunction(ctx context.Context, name string, version int64)
 	return c.actOnFunction(ctx, name, "shadow", map[string]int64{"version": version})
 }
 
-// CanaryFunction lets a version that is kept run for a part of the configs, or of the time, and grow by itself while it
-// is no worse; for the version 0 none does any more. Status 409: there is a canary already, or too few matches were
-// made to compare with.
+// CanaryFunction lets a version that is kept run for a part of the configs, or of the time. For the one that is the
+// canary already it changes that part, and for the version 0 it ends the canary. Status 409: another version is the
+// canary.
 func (c *Client) CanaryFunction(ctx context.Context, name string, r CanaryRequest) (*Function, error) {
 	return c.actOnFunction(ctx, name, "canary", r)
 }

@@ -24,13 +24,23 @@ const (
 // errUnchanged ends a change of a function that has nothing to change.
 var errUnchanged = errors.New("nothing is to be changed")
 
-// followRuns notes which uploads work, and lets functions go back by themselves, until ctx ends. Every replica does
-// that for all projects: the first one that writes a function did it.
+// deadlineBeats is after how many looks at what runs prove it is looked whether the time of a canary is over.
+const deadlineBeats = 10
+
+// followRuns notes which uploads work, lets functions go back by themselves, and ends canaries whose time is over,
+// until ctx ends. Every replica does that for all projects: the first one that writes a function did it.
 func (r *registry) followRuns(ctx context.Context) {
+	beats := 0
 	r.eachBeat(ctx, func() {
+		if beats++; beats%deadlineBeats == 0 {
+			r.endOverdue(ctx)
+		}
 		for key, u := range r.board.generations() {
 			var err error
 			switch {
+			case u.GetCanary() && provesReturn(u):
+				err = r.withdraw(ctx, key.hosted, u)
+			case u.GetCanary():
 			case provesReturn(u):
 				err = r.goBack(ctx, key.project, key.function, u)
 			case provesWork(u):
@@ -44,6 +54,16 @@ func (r *registry) followRuns(ctx context.Context) {
 			}
 		}
 	})
+}
+
+// endOverdue ends canaries whose time is over.
+func (r *registry) endOverdue(ctx context.Context) {
+	for key := range r.board.canaries() {
+		if err := r.withdraw(ctx, key, nil); err != nil && !errors.Is(err, errUnchanged) && ctx.Err() == nil {
+			r.Log.WarnContext(ctx, "a canary whose time may be over is not ended yet", "project", key.project, "function",
+				key.function, "error", err)
+		}
+	}
 }
 
 // eachBeat does something twice in the time of a heartbeat, until ctx ends.
@@ -122,9 +142,7 @@ func (r *registry) goBack(ctx context.Context, project, name string, u *pb.Uploa
 			next := withVersion(current, to, says, now)
 			next.Returned = back
 			uploads.Of(next, u.GetUpload()).Worked = 0
-			return next, functionEvent(next, returnedReason, fmt.Sprintf(
-				"%d of %d runs of upload %d failed, and %d of the %d that were repeated on upload %d did not",
-				back.GetFailed(), back.GetRuns(), back.GetFrom(), back.GetPassed(), back.GetRepeated(), back.GetTo()), ""), nil
+			return next, functionEvent(next, returnedReason, proofText(u), ""), nil
 		})
 	if err != nil {
 		return err
@@ -135,6 +153,49 @@ func (r *registry) goBack(ctx context.Context, project, name string, u *pb.Uploa
 	r.metrics.wentBack(ctx, project)
 	r.tellChange(ctx, project)
 	return nil
+}
+
+// proofText says what proves that an upload fails.
+func proofText(u *pb.UploadStatus) string {
+	return fmt.Sprintf("%d of %d runs of upload %d failed, and %d of the %d that were repeated on upload %d did not",
+		u.GetAllFailed(), u.GetAllRuns(), u.GetUpload(), u.GetPassed(), u.GetRepeated(), u.GetRepeatedOn())
+}
+
+// withdraw ends the canary of a function if its runs prove that it fails; if there is no proof, if its time is over.
+func (r *registry) withdraw(ctx context.Context, key hosted, proof *pb.UploadStatus) error {
+	var upload int64
+	var reason, end string // end is what the function said, which no log has
+	change := func(current *pb.Function) (*pb.Function, *pb.Event, error) {
+		c, now := current.GetCanary(), r.Store.Now()
+		switch {
+		case c == nil:
+			return nil, nil, errUnchanged
+		case now.UnixMilli() >= c.GetUntil():
+			reason, end = "its time is over", ""
+		case isCanary(current, proof) && proof.GetRepeatedOn() == current.GetVersion() && !current.GetNoReturn() &&
+			r.Settings.Trial > 0:
+			reason, end = proofText(proof), ": "+proof.GetError()
+		default:
+			return nil, nil, errUnchanged
+		}
+		upload = c.GetUpload()
+		endCanary(current, now, reason+end)
+		return current, functionEvent(current, withdrawnReason, reason, ""), nil
+	}
+	if err := r.Store.ChangeFunctionWith(ctx, key.project, key.function, change); err != nil {
+		return err
+	}
+	r.Log.InfoContext(ctx, "canary withdrawn", "project", key.project, "function", key.function, "upload", upload,
+		"reason", reason)
+	r.metrics.canaryChanged(ctx, key.project, withdrawnReason)
+	r.tellChange(ctx, key.project)
+	return nil
+}
+
+// isCanary returns whether runs were those of the function's canary.
+func isCanary(f *pb.Function, u *pb.UploadStatus) bool {
+	c := f.GetCanary()
+	return c != nil && u.GetCanary() && c.GetUpload() == u.GetUpload() && c.GetGeneration() == u.GetGeneration()
 }
 
 // manifestOf is the manifest of an upload. One that is not kept beside it is read from its module.
@@ -159,7 +220,6 @@ const (
 	unshadowedReason = "unshadowed"
 	promotedReason   = "promoted"
 	canaryReason     = "canary"
-	grownReason      = "grown"
 	withdrawnReason  = "withdrawn"
 	deletedReason    = "deleted"
 )
@@ -170,7 +230,7 @@ func functionEvent(f *pb.Function, reason, detail, by string) *pb.Event {
 	switch reason {
 	case shadowReason:
 		number = f.GetShadow()
-	case canaryReason, grownReason:
+	case canaryReason:
 		number = f.GetCanary().GetUpload()
 	case withdrawnReason:
 		number = f.GetCanaryEnded().GetUpload()

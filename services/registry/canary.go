@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,44 +10,38 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	canaries "matchmaker.dev/services/internal/canary"
 	"matchmaker.dev/services/internal/problem"
 	reports "matchmaker.dev/services/internal/report"
+	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/internal/web"
 )
 
 // What a canary has if the studio does not say it, and what it may have at most. Reports are kept for a day, and those
 // of the hour before are needed until it ends.
 const (
-	canaryLeast, fewestLeast, mostLeast = 200, 10, 1_000_000
-	canaryTime, longestCanary           = 12 * time.Hour, 22 * time.Hour
-	longestBlock                        = time.Hour
-	mostSteps, mostNames, mostMeasures  = 10, 100, 16
-	longestName                         = 64 // of a measure
-	mostTolerance                       = 1000
+	canaryTime, longestCanary = 12 * time.Hour, 22 * time.Hour
+	longestBlock              = time.Hour
+	canaryPercent             = 10
+	mostNames                 = 100
 )
 
 // canaryRequest is the body of a request for a canary. Absent members have a default.
 type canaryRequest struct {
 	Version *int64 `json:"version"`
-	// Configs, Queues and BlockSeconds say who gets it: one of them.
-	Configs      []string `json:"configs"`
-	Queues       []string `json:"queues"`
-	BlockSeconds int64    `json:"blockSeconds"`
-	// Steps are the parts, in percent, to which it grows.
-	Steps           []int32 `json:"steps"`
-	LeastMatches    int64   `json:"leastMatches"`
-	DeadlineSeconds int64   `json:"deadlineSeconds"`
-	// TolerancePercent is by how much waits and measures may be worse in any case.
-	TolerancePercent *int32 `json:"tolerancePercent"`
-	// Measures say of what the function measures whether "more" or "less" is better.
-	Measures map[string]string `json:"measures"`
+	// Configs, Queues and BlockSeconds say who gets it: one of them. Percent is which part of the blocks.
+	Configs         []string `json:"configs"`
+	Queues          []string `json:"queues"`
+	BlockSeconds    int64    `json:"blockSeconds"`
+	Percent         *int32   `json:"percent"`
+	DeadlineSeconds int64    `json:"deadlineSeconds"`
 }
 
 // canary answers POST /functions/{name}/actions/canary: a version that is kept runs for some configs or queues, or in
-// some blocks of time, and grows by itself; for the version 0 none does any more.
+// some blocks of time. For the version that is the canary already it changes who gets it, and for 0 it ends the canary.
 func (r *registry) canary(c echo.Context) error {
 	name, err := nameOf(c)
 	if err != nil {
@@ -92,32 +87,32 @@ func (r *registry) canary(c echo.Context) error {
 	if err := r.allowRestarts(ctx, project, 1); err != nil { // it starts instances
 		return err
 	}
-	tally := r.board.uploadOf(project, name, *of.Version)
+	outcome := ""
 	err = r.changeFunction(c, name, func(f *pb.Function) (string, error) {
 		if err := mayBeCanary(f, *of.Version); err != nil {
 			return "", err
 		}
 		now := r.Store.Now()
-		asked.Upload, asked.Began, asked.StepBegan = *of.Version, now.UnixMilli(), now.UnixMilli()
-		asked.Until = now.Add(of.deadline()).UnixMilli()
-		asked.Runs, asked.Failed = tally.GetAllRuns(), tally.GetAllFailed()
-		f.Canary, f.CanaryEnded = asked, nil
+		next := proto.CloneOf(asked)
+		next.Upload, next.Changed, next.Until = *of.Version, now.UnixMilli(), now.Add(of.deadline()).UnixMilli()
+		next.Began, next.Generation, outcome = next.GetChanged(), nextGeneration(f, now), "begun"
+		if was := f.GetCanary(); was != nil {
+			next.Began, next.Generation, outcome = was.GetBegan(), was.GetGeneration(), "changed"
+		}
+		f.Canary, f.CanaryEnded = next, nil
 		if f.GetShadow() == *of.Version {
 			f.Shadow = 0
 		}
 		return canaryReason, nil
 	})
 	if err == nil {
-		r.metrics.canaryChanged(ctx, project, "begun")
+		r.metrics.canaryChanged(ctx, project, outcome)
 	}
 	return err
 }
 
 func (q *canaryRequest) deadline() time.Duration {
-	if q.DeadlineSeconds == 0 {
-		return canaryTime
-	}
-	return time.Duration(q.DeadlineSeconds) * time.Second
+	return cmp.Or(time.Duration(q.DeadlineSeconds)*time.Second, canaryTime)
 }
 
 // read checks what a request says, and adds what it leaves out.
@@ -137,50 +132,24 @@ func (q *canaryRequest) read() (*pb.Canary, error) {
 			"blocks of time are: one of the three")
 	case q.BlockSeconds < 0 || q.BlockSeconds > longest:
 		return invalid("blockSeconds: %d, must be from 1 to %d", q.BlockSeconds, longest)
+	case q.Percent != nil && q.BlockSeconds == 0:
+		return invalid("percent: it is which part of the blocks of time: give blockSeconds too")
+	case q.Percent != nil && (*q.Percent < 1 || *q.Percent > 99):
+		return invalid("percent: %d, must be from 1 to 99: the other blocks are compared", *q.Percent)
 	case len(q.Configs)+len(q.Queues) > mostNames:
 		return invalid("configs, queues: %d names, at most %d are allowed", len(q.Configs)+len(q.Queues), mostNames)
 	case slices.Contains(q.Queues, ""):
 		return invalid("queues: a name is empty: name the configs for the tickets that wait in no queue")
-	case q.LeastMatches != 0 && (q.LeastMatches < fewestLeast || q.LeastMatches > mostLeast):
-		return invalid("leastMatches: %d, must be from %d to %d", q.LeastMatches, fewestLeast, mostLeast)
-	case q.TolerancePercent != nil && (*q.TolerancePercent < 1 || *q.TolerancePercent > mostTolerance):
-		return invalid("tolerancePercent: %d, must be from 1 to %d", *q.TolerancePercent, mostTolerance)
 	case q.DeadlineSeconds < 0 || q.DeadlineSeconds > int64(longestCanary/time.Second):
 		return invalid("deadlineSeconds: %d, must be from 1 to %d: reports are kept for a day", q.DeadlineSeconds,
 			int64(longestCanary/time.Second))
 	}
-	c := &pb.Canary{
-		Configs: distinct(q.Configs), Queues: distinct(q.Queues), Block: q.BlockSeconds * 1000, Steps: q.Steps,
-		Least: q.LeastMatches, Tolerance: canaries.Tolerance,
-	}
-	if q.TolerancePercent != nil {
-		c.Tolerance = *q.TolerancePercent
-	}
-	if c.GetLeast() == 0 {
-		c.Least = canaryLeast
-	}
-	if c.GetBlock() > 0 {
-		c.Step = 1
-	}
+	c := &pb.Canary{Configs: distinct(q.Configs), Queues: distinct(q.Queues), Block: q.BlockSeconds * 1000}
 	switch {
-	case len(c.GetSteps()) == 0 && c.GetBlock() > 0:
-		c.Steps = []int32{10, 25, 50, 100}
-	case len(c.GetSteps()) == 0:
-		c.Steps = []int32{50, 100}
-	}
-	if err := checkSteps(c); err != nil {
-		return nil, err
-	}
-	if len(q.Measures) > mostMeasures {
-		return invalid("measures: %d, at most %d are allowed", len(q.Measures), mostMeasures)
-	}
-	for _, name := range slices.Sorted(maps.Keys(q.Measures)) {
-		better := q.Measures[name]
-		if name == "" || len(name) > longestName || better != "more" && better != "less" {
-			return invalid("measures: %.80q: %.80q: a name of 1 to %d bytes must have \"more\" or \"less\", whichever is better",
-				name, better, longestName)
-		}
-		c.Measures = append(c.Measures, &pb.CanaryMeasure{Name: name, More: better == "more"})
+	case q.Percent != nil:
+		c.Percent = *q.Percent
+	case c.GetBlock() > 0:
+		c.Percent = canaryPercent
 	}
 	return c, nil
 }
@@ -189,33 +158,12 @@ func distinct(names []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
-func checkSteps(c *pb.Canary) error {
-	steps := c.GetSteps()
-	last := int32(0)
-	for _, percent := range steps {
-		if percent <= last || percent > 100 {
-			return problem.New(problem.Invalid, "steps: %v: must be percentages from 1 to 100, each more than the one before",
-				steps)
-		}
-		last = percent
-	}
-	switch {
-	case len(steps) > mostSteps:
-		return problem.New(problem.Invalid, "steps: %d, at most %d are allowed", len(steps), mostSteps)
-	case last != 100:
-		return problem.New(problem.Invalid, "steps: the last one must be 100")
-	case c.GetBlock() > 0 && len(steps) == 1:
-		return problem.New(problem.Invalid, "steps: with blocks of time one must be less than 100: the others are compared")
-	}
-	return nil
-}
-
 // mayBeCanary is an error if a version cannot be the canary of a function now.
 func mayBeCanary(f *pb.Function, number int64) error {
-	switch {
-	case f.GetCanary() != nil:
+	switch now := f.GetCanary().GetUpload(); {
+	case now != 0 && now != number:
 		return problem.New(problem.Conflict, "version: upload %d of function %q is a canary already: promote it, or end it "+
-			"with the version 0", f.GetCanary().GetUpload(), f.GetName())
+			"with the version 0", now, f.GetName())
 	case number == f.GetVersion():
 		return problem.New(problem.Invalid, "version: %d runs for all: another one can be the canary", number)
 	}
@@ -240,7 +188,7 @@ func (r *registry) members(ctx context.Context, project, name string) (configs, 
 	return configs, distinct(queues), nil
 }
 
-// checkMembers is an error if configs or queues that a canary names cannot get it, or made too few matches to compare.
+// checkMembers is an error if configs or queues that a canary names cannot get it.
 func (r *registry) checkMembers(ctx context.Context, project string, f *pb.Function, c *pb.Canary) error {
 	configs, queues, err := r.members(ctx, project, f.GetName())
 	if err != nil {
@@ -262,42 +210,7 @@ func (r *registry) checkMembers(ctx context.Context, project string, f *pb.Funct
 				"queues that are: %s", queue, f.GetName(), list(queues))
 		}
 	}
-	if c.GetBlock() > 0 {
-		return nil
-	}
-	now := r.Store.Now()
-	slots, err := r.slots(ctx, project, now.Add(-canaries.Before), now)
-	if err != nil {
-		return err
-	}
-	made := int64(0)
-	for _, slot := range slots {
-		for _, s := range slot.GetSeries() {
-			if s.GetFunction() == f.GetName() && s.GetUpload() == f.GetVersion() &&
-				(slices.Contains(c.GetConfigs(), s.GetConfig()) || slices.Contains(c.GetQueues(), s.GetQueue())) {
-				made += s.GetMatches()
-			}
-		}
-	}
-	if made < c.GetLeast() {
-		return problem.New(problem.Conflict, "leastMatches: upload %d made %d matches for these configs or queues within an "+
-			"hour, %d are needed to compare with them: wait, ask for fewer, or use blocks of time", f.GetVersion(), made,
-			c.GetLeast())
-	}
 	return nil
-}
-
-// slots reads a project's report of a time.
-func (r *registry) slots(
-	ctx context.Context, project string, from, to time.Time,
-) (map[int64]*pb.ReportSlot, error) {
-	var numbers []int64
-	last := reports.SlotOf(to) + 1 // clocks differ
-	for slot := max(reports.SlotOf(from), last-reports.Slots); slot <= last; slot++ {
-		numbers = append(numbers, slot)
-	}
-	slots, _, err := r.Store.Report(ctx, project, numbers)
-	return slots, err
 }
 
 // longestReason is how many bytes the reason has at most why a canary ended.
@@ -325,9 +238,110 @@ func clip(reason string) string {
 func canaryText(c *pb.Canary) string {
 	switch {
 	case c.GetBlock() > 0:
-		return fmt.Sprintf("%d%% of the blocks of %v", canaries.Percent(c), time.Duration(c.GetBlock())*time.Millisecond)
+		return fmt.Sprintf("%d%% of the blocks of %v", c.GetPercent(), time.Duration(c.GetBlock())*time.Millisecond)
 	case len(c.GetQueues()) > 0:
 		return "the queues " + list(c.GetQueues())
 	}
 	return "the configs " + list(c.GetConfigs())
+}
+
+// canary is what is known of the upload that a part of the runs get.
+type canary struct {
+	Version      int64    `json:"version"`
+	Configs      []string `json:"configs,omitzero"`
+	Queues       []string `json:"queues,omitzero"`
+	BlockSeconds int64    `json:"blockSeconds,omitzero"`
+	Percent      int32    `json:"percent,omitzero"` // of the blocks
+	Began        string   `json:"began"`
+	Changed      string   `json:"changed"` // since when these get it
+	Until        string   `json:"until"`
+	Runs         int64    `json:"runs"` // since it began, and those of them that failed
+	Failed       int64    `json:"failed"`
+	Health       *health  `json:"health,omitzero"`
+	// Report compares it with the other upload.
+	Report []quantity `json:"report,omitzero"`
+}
+
+// quantity compares a canary with the other upload in one respect.
+type quantity struct {
+	Name    string  `json:"name"`
+	Canary  float64 `json:"canary"`
+	Current float64 `json:"current"`
+	// CanaryOf and CurrentOf are how many matches, or runs, that is of.
+	CanaryOf  int64 `json:"canaryOf"`
+	CurrentOf int64 `json:"currentOf"`
+	// Difference is absent if too little is known.
+	Difference *difference `json:"difference,omitzero"`
+}
+
+// difference is how much more the canary has, with a 95 % interval.
+type difference struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+type canaryEnded struct {
+	Version  int64  `json:"version"`
+	Time     string `json:"time"`
+	Promoted bool   `json:"promoted"`
+	Reason   string `json:"reason"`
+}
+
+// canaryOf describes the canary, nil when there is none.
+func (r *registry) canaryOf(project string, f *pb.Function) *canary {
+	c := f.GetCanary()
+	if c == nil {
+		return nil
+	}
+	runs := r.board.canaryRuns(project, f)
+	return &canary{
+		Version: c.GetUpload(), Configs: c.GetConfigs(), Queues: c.GetQueues(), BlockSeconds: c.GetBlock() / 1000,
+		Percent: c.GetPercent(), Began: iso8601(c.GetBegan()), Changed: iso8601(c.GetChanged()), Until: iso8601(c.GetUntil()),
+		Runs: runs.GetAllRuns(), Failed: runs.GetAllFailed(), Health: healthOf(runs),
+	}
+}
+
+// Slots of a report are read so many at a time, and a byte of them costs so much.
+const (
+	slotsAtOnce  = 32
+	slotByteCost = 20 * time.Nanosecond
+)
+
+// compare reads the project's report, and compares the canary of a function with the other upload.
+func (r *registry) compare(ctx context.Context, project string, f *pb.Function) ([]quantity, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	now := r.Store.Now()
+	comparison := canaries.Compare(f, now)
+	last := reports.SlotOf(now) + 1 // clocks differ
+	for slot := max(comparison.First(), last-reports.Slots); slot <= last; {
+		var numbers []int64
+		for ; slot <= last && len(numbers) < slotsAtOnce; slot++ {
+			numbers = append(numbers, slot)
+		}
+		found, bytes, err := r.Store.Report(ctx, project, numbers)
+		if err != nil {
+			return nil, err
+		}
+		cost := time.Duration(bytes) * slotByteCost
+		if wait.For(ctx, r.pace.Reserve(project, "", int(cost/time.Microsecond))) != nil {
+			return nil, problem.New(problem.Unavailable, "the canary was not compared in time: the project reads too much, try "+
+				"again later").After(time.Second)
+		}
+		for number, one := range found {
+			comparison.Add(number, one)
+		}
+	}
+	own, other := r.board.canaryRuns(project, f), r.board.uploadOf(project, f.GetName(), f.GetVersion())
+	var list []quantity
+	for _, q := range comparison.Report(canaries.Runs{All: own.GetAllRuns(), Failed: own.GetAllFailed()},
+		canaries.Runs{All: other.GetAllRuns(), Failed: other.GetAllFailed()}) {
+		one := quantity{q.Name, q.Canary.Mean, q.Other.Mean, q.Canary.Of, q.Other.Of, nil}
+		if d := q.Difference; d != nil {
+			one.Difference = &difference{d.Value, d.Low, d.High}
+		}
+		list = append(list, one)
+	}
+	return list, nil
 }

@@ -1,13 +1,16 @@
 package registry
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	reports "matchmaker.dev/services/internal/report"
@@ -21,9 +24,9 @@ type trialed struct {
 	books map[int64]*reports.Book
 }
 
-func startTrial(t *testing.T, configs ...string) *trialed {
+func startTrial(t *testing.T, change func(*Options), configs ...string) *trialed {
 	t.Helper()
-	b := &trialed{bench: start(t, nil), books: map[int64]*reports.Book{}}
+	b := &trialed{bench: start(t, change), books: map[int64]*reports.Book{}}
 	b.upload(t, "duel", 1)
 	b.works(t, "duel")
 	wants[function](t, b.put(t, "/functions/duel?shadow=true", numbered(2)), http.StatusOK)
@@ -52,27 +55,31 @@ func (b *trialed) matched(t *testing.T, config string, upload, mark int64, match
 	must(t, b.store.PutReport(t.Context(), "demo", b.epoch, at, b.books[at].Message(), state.ReportKeep{For: time.Hour}))
 }
 
-// runs tells how many runs there were, as the heartbeat of a runner that has the canary.
-func (b *trialed) runs(t *testing.T, canary, failed int64) {
+// runs tells what became of the runs of the canary, as the heartbeat of a runner that has it. The other upload had a
+// thousand.
+func (b *trialed) runs(t *testing.T, of *pb.UploadStatus) {
 	t.Helper()
 	f := b.record(t)
-	s := &pb.RunnerStatus{Runner: "r"}
-	for upload, counts := range map[int64][2]int64{1: {1000, 2}, 2: {canary, failed}} {
-		s.Instances = append(s.Instances, &pb.InstanceStatus{Project: "demo", Function: "duel", Name: fmt.Sprint(upload),
-			State: "Running", Generation: f.GetGeneration(), Upload: upload, Aside: upload == 2, Canary: upload == 2})
-		s.Uploads = append(s.Uploads, &pb.UploadStatus{Project: "demo", Function: "duel", Upload: upload,
-			Generation: f.GetGeneration(), AllRuns: counts[0], AllFailed: counts[1], Worked: upload == 1})
+	of = proto.CloneOf(of)
+	of.Upload, of.Canary, of.RepeatedOn = 2, true, 1
+	of.Generation = cmp.Or(of.GetGeneration(), f.GetCanary().GetGeneration())
+	s := &pb.RunnerStatus{Runner: "canary", Uploads: []*pb.UploadStatus{of, {Upload: 1, Generation: f.GetGeneration(),
+		AllRuns: 1000, AllFailed: 2, Worked: true}}}
+	for _, u := range s.GetUploads() {
+		u.Project, u.Function = "demo", "duel"
+		s.Instances = append(s.Instances, &pb.InstanceStatus{Project: "demo", Function: "duel", Upload: u.GetUpload(),
+			Name: fmt.Sprint(u.GetUpload()), State: "Running", Generation: u.GetGeneration(), Aside: u.GetCanary(),
+			Canary: u.GetCanary()})
 	}
 	must(t, b.bus.Heartbeat(t.Context(), s))
 }
 
-// await beats until the function is as it should be. The clock goes on, so that it is looked again.
-func (b *trialed) await(t *testing.T, what string, canary, failed int64, fit func(*pb.Function) bool) *pb.Function {
+// await beats until the function is as it should be.
+func (b *trialed) await(t *testing.T, what string, of *pb.UploadStatus, fit func(*pb.Function) bool) *pb.Function {
 	t.Helper()
 	var f *pb.Function
 	eventually(t, what, func() error {
-		b.runs(t, canary, failed)
-		b.clock.advance(time.Second)
+		b.runs(t, of)
 		if f = b.record(t); !fit(f) {
 			return fmt.Errorf("it is %v, ended %v", f.GetCanary(), f.GetCanaryEnded())
 		}
@@ -96,160 +103,170 @@ func (b *trialed) told(t *testing.T) (reasons, details []string) {
 	return reasons, details
 }
 
-const firstCanary = `{"version":2,"configs":["a"],"leastMatches":50}`
+const firstCanary = `{"version":2,"configs":["a"]}`
 
-// A canary that is no worse grows from one config to half of them, and runs for all in the end.
-func TestCanaryGrowsToAll(t *testing.T) {
+// A canary stays as it is until the studio changes who gets it, which goes on with the same instances, and promotes it.
+func TestCanaryIsChangedAndPromoted(t *testing.T) {
 	t.Parallel()
-	b := startTrial(t, "a", "b", "c", "d")
-	refused(t, b.act(t, "canary", firstCanary), http.StatusConflict, "made 0 matches for these configs or queues")
-	for _, config := range []string{"a", "b", "c", "d"} {
-		b.matched(t, config, 1, 0, 100, 5)
-	}
+	b := startTrial(t, nil, "a", "b", "c")
 	got := wants[function](t, b.act(t, "canary", firstCanary), http.StatusOK)
-	if c := got.Canary; c == nil || got.Shadow != nil || c.Version != 2 || c.LeastMatches != 50 ||
-		!slices.Equal(c.Configs, []string{"a"}) || !slices.Equal(c.Steps, []int32{50, 100}) || c.Step != 0 {
-		t.Fatalf("the canary is %+v", got.Canary)
-	}
 	first := b.record(t).GetCanary()
-	b.matched(t, "a", 2, first.GetStepBegan(), 49, 5)
-	eventually(t, "what was found", func() error {
-		b.runs(t, 40, 0)
-		b.clock.advance(time.Second)
-		got = wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
-		if got.Canary.Matches != 49 || got.Canary.Runs != 40 || len(got.Canary.Findings) != 3 {
-			return fmt.Errorf("there is %+v", got.Canary)
-		}
-		return nil
-	})
-	if f := got.Canary.Findings[2]; f.Name != "wait" || f.P < f.Limit || f.Seen == nil || *f.Seen <= 0 || *f.Seen > 0.5 {
-		t.Errorf("found %+v", got.Canary)
+	if c := got.Canary; c == nil || got.Shadow != nil || c.Version != 2 || !slices.Equal(c.Configs, []string{"a"}) ||
+		c.Until != iso8601(first.GetBegan()+canaryTime.Milliseconds()) {
+		t.Fatalf("the canary is %+v", got.Canary)
 	}
 	versions := wants[versionList](t, b.get(t, "/functions/duel/versions"), http.StatusOK).Versions
 	if !versions[0].Canary || versions[1].Canary {
 		t.Errorf("the uploads are %+v", versions)
 	}
-	b.matched(t, "a", 2, first.GetStepBegan(), 1, 5)
-	f := b.await(t, "the second step", 80, 0, func(f *pb.Function) bool { return f.GetCanary().GetStep() == 1 })
-	second := f.GetCanary()
-	if len(second.GetConfigs()) != 2 || second.GetConfigs()[0] != "a" || second.GetStepBegan() <= first.GetStepBegan() ||
-		second.GetLooks() != 1 || f.GetVersion() != 1 {
-		t.Errorf("the second step: %v", second)
+	b.clock.advance(time.Minute)
+	for _, body := range []string{`{"version":2,"queues":["q-c","q-b","q-b"],"deadlineSeconds":60}`,
+		`{"version":2,"blockSeconds":60}`, `{"version":2,"blockSeconds":60,"percent":70}`} {
+		wants[function](t, b.act(t, "canary", body), http.StatusOK)
 	}
-	for _, config := range second.GetConfigs() {
-		b.matched(t, config, 2, second.GetStepBegan(), 60, 5)
+	c := b.record(t).GetCanary()
+	if c.GetBegan() != first.GetBegan() || c.GetGeneration() != first.GetGeneration() ||
+		c.GetChanged() != first.GetBegan()+60_000 || len(c.GetQueues())+len(c.GetConfigs()) > 0 || c.GetPercent() != 70 {
+		t.Errorf("the canary was %v and is %v", first, c)
 	}
-	f = b.await(t, "the end", 160, 1, func(f *pb.Function) bool { return f.GetCanary() == nil })
-	if e := f.GetCanaryEnded(); f.GetVersion() != 2 || !e.GetPromoted() || e.GetUpload() != 2 || f.GetTrialUntil() == 0 ||
-		!strings.Contains(e.GetReason(), "wait 5 s against 5 s") {
-		t.Errorf("it ended: %v", f)
-	}
+	wants[function](t, b.act(t, "promote", `{"version":2}`), http.StatusOK)
 	reasons, details := b.told(t)
-	if text := strings.Join(reasons, ", "); text != "uploaded 1, shadow 2, canary 2, grown 2, promoted 2" {
+	if text := strings.Join(reasons[2:], ", "); text != "canary 2, canary 2, canary 2, canary 2, promoted 2" {
 		t.Errorf("the events are %s", text)
 	}
-	if details[2] != `for the configs "a"` || !strings.Contains(details[3], "is seen with 80%") {
+	if want := []string{`for the configs "a"`, `for the queues "q-b", "q-c"`, "for 10% of the blocks of 1m0s",
+		"for 70% of the blocks of 1m0s"}; !slices.Equal(details[2:6], want) {
 		t.Errorf("their details are %q", details)
 	}
 }
 
-// A canary of which too little is known to find much longer waits gets no more configs, but has to make more matches.
-// Twelve before and twelve of it find none.
-func TestCanaryWaitsUntilMuchWouldBeFound(t *testing.T) {
+// The report has what both uploads did for a config, and says where too little is known. Nothing follows from it.
+func TestReportOfACanary(t *testing.T) {
 	t.Parallel()
-	b := startTrial(t, "a", "b")
-	waits := []float64{1, 2.5, 6}
-	for _, wait := range waits {
-		b.matched(t, "a", 1, 0, 4, wait)
+	b := startTrial(t, nil, "a", "b")
+	play := func(upload, mark int64, matches int, wait float64) {
+		t.Helper()
+		for i := range 5 {
+			b.matched(t, "a", upload, mark, matches+i, wait+float64(i)/10)
+			b.matched(t, "b", 1, mark, 100, 50)
+			b.clock.advance(reports.SlotTime)
+		}
 	}
-	wants[function](t, b.act(t, "canary", `{"version":2,"configs":["a"],"leastMatches":10}`), http.StatusOK)
-	began := b.record(t).GetCanary().GetStepBegan()
-	for _, wait := range waits {
-		b.matched(t, "a", 2, began, 4, wait)
+	b.clock.advance(reports.SlotTime - time.Duration(b.clock.now().UnixMilli())*time.Millisecond%reports.SlotTime)
+	play(1, 0, 100, 5)
+	wants[function](t, b.act(t, "canary", firstCanary), http.StatusOK)
+	got := wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
+	if r := got.Canary.Report; len(r) != 3 || r[2].Name != "wait" || r[2].CurrentOf != 510 || r[2].CanaryOf != 0 ||
+		r[2].Difference != nil || r[0].Difference != nil {
+		t.Errorf("at first: %+v", r)
 	}
-	f := b.await(t, "more matches are wanted", 30, 0, func(f *pb.Function) bool { return f.GetCanary().GetWanted() > 0 })
-	if c := f.GetCanary(); c.GetWanted() != 24 || c.GetStep() != 0 || c.GetLooks() != 1 {
-		t.Errorf("the canary is %v", c)
+	play(2, b.record(t).GetCanary().GetChanged(), 50, 9)
+	b.clock.advance(time.Minute)
+	eventually(t, "the runs are heard", func() error {
+		b.runs(t, &pb.UploadStatus{AllRuns: 100, AllFailed: 20, Repeated: 9})
+		got = wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
+		if got.Canary.Runs != 100 || got.Canary.Failed != 20 {
+			return fmt.Errorf("there is %+v", got.Canary)
+		}
+		return nil
+	})
+	r := got.Canary.Report
+	for i, want := range []struct {
+		name                string
+		canary, current     float64
+		canaryOf, currentOf int64
+	}{{"failures", 0.2, 0.002, 100, 1000}, {"matches", 10.4, 20.4, 260, 510}, {"wait", 9.2, 5.2, 260, 510}} {
+		q := r[i]
+		if q.Name != want.name || math.Abs(q.Canary-want.canary) > 0.01 || math.Abs(q.Current-want.current) > 0.01 ||
+			q.CanaryOf != want.canaryOf || q.CurrentOf != want.currentOf || q.Difference == nil ||
+			q.Difference.Low > want.canary-want.current || q.Difference.High < want.canary-want.current {
+			t.Errorf("%+v: %+v, %+v", want, q, q.Difference)
+		}
 	}
-	for _, wait := range waits {
-		b.matched(t, "a", 2, began, 98, wait)
+	list := wants[functionList](t, b.get(t, "/functions"), http.StatusOK)
+	if c := list.Functions[0].Canary; c == nil || c.Report != nil || c.Runs != 100 {
+		t.Errorf("in the list it is %+v", c)
 	}
-	b.await(t, "it is looked again", 60, 0, func(f *pb.Function) bool { return f.GetCanary().GetLooks() == 2 })
+	if f := b.record(t); f.GetCanary() == nil {
+		t.Errorf("it ended: %v", f.GetCanaryEnded())
+	}
 }
 
+// A canary returns by the rule that lets uploads return: its failed runs pass on the other upload.
 func TestCanaryIsWithdrawn(t *testing.T) {
+	proof := &pb.UploadStatus{AllRuns: 40, AllFailed: 4, Repeated: 5, Passed: 3, Error: "as told", ErrorTime: 5}
+	const failed = "4 of 40 runs of upload 2 failed, and 3 of the 5 that were repeated on upload 1 did not"
 	for name, c := range map[string]struct {
-		wait         float64 // of the canary's matches
-		matches      int
-		runs, failed int64
-		later        time.Duration
-		reason       string
+		change func(*pb.UploadStatus)
+		later  time.Duration
+		before func(*testing.T, *trialed)
+		trial  func(*Options)
+		event  string // "" if it stays
 	}{
-		"longer waits": {wait: 9, matches: 50, runs: 60, reason: "it is worse: wait 9 s against 5 s"},
-		"failed runs":  {wait: 5, runs: 12, failed: 6, reason: "it is worse: failures 50% against 0.2%"},
-		"no matches":   {runs: 12, later: 9 * time.Minute, reason: "it is worse: matches a minute 0 against"},
-		"too few": {wait: 5, matches: 49, runs: 60, later: 11 * time.Minute,
-			reason: "its time is over: in this step it made 49"},
-		"nothing at all": {later: 11 * time.Minute,
-			reason: "its time is over: in this step it made 0 matches, 50 are needed"},
+		"failed runs":       {event: failed},
+		"its time":          {later: 10 * time.Minute, event: "its time is over"},
+		"few repeats":       {change: func(u *pb.UploadStatus) { u.Passed = 2 }},
+		"repeats fail too":  {change: func(u *pb.UploadStatus) { u.Repeated = 6 }},
+		"few fail":          {change: func(u *pb.UploadStatus) { u.AllRuns = 81 }},
+		"an earlier canary": {change: func(u *pb.UploadStatus) { u.Generation = 7 }},
+		"no return": {before: func(t *testing.T, b *trialed) {
+			t.Helper()
+			wants[function](t, b.act(t, "return", `{"automatic":false}`), http.StatusOK)
+		}},
+		"no trials": {trial: func(o *Options) { o.Settings.Trial = 0 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := startTrial(t, "a", "b")
-			b.matched(t, "a", 1, 0, 100, 5)
-			wants[function](t, b.act(t, "canary", `{"version":2,"configs":["a"],"leastMatches":50,"deadlineSeconds":600}`),
-				http.StatusOK)
-			if c.matches > 0 {
-				b.matched(t, "a", 2, b.record(t).GetCanary().GetStepBegan(), c.matches, c.wait)
+			b := startTrial(t, c.trial, "a", "b")
+			b.upload(t, "other", 20)
+			b.upload(t, "another", 21)
+			if c.before != nil {
+				c.before(t, b)
+			}
+			wants[function](t, b.act(t, "canary", `{"version":2,"configs":["a"],"deadlineSeconds":600}`), http.StatusOK)
+			of := proto.CloneOf(proof)
+			switch {
+			case c.change != nil:
+				c.change(of)
+			case c.later > 0:
+				of = &pb.UploadStatus{}
 			}
 			b.clock.advance(c.later)
-			f := b.await(t, "the end", c.runs, c.failed, func(f *pb.Function) bool { return f.GetCanary() == nil })
-			if e := f.GetCanaryEnded(); f.GetVersion() != 1 || e.GetPromoted() || !strings.HasPrefix(e.GetReason(), c.reason) {
+			if c.event == "" { // it ends only with its time
+				b.await(t, "the runs are heard", of, func(*pb.Function) bool {
+					return b.registry.board.generations()[uploadKey{hosted{"demo", "duel"}, 2, true}] != nil
+				})
+				b.works(t, "other") // looked at after that, or at the same time
+				b.works(t, "another")
+				b.clock.advance(10 * time.Minute)
+			}
+			f := b.await(t, "the end", of, func(f *pb.Function) bool { return f.GetCanary() == nil })
+			want := cmp.Or(c.event, "its time is over")
+			if e := f.GetCanaryEnded(); f.GetVersion() != 1 || e.GetPromoted() || !strings.HasPrefix(e.GetReason(), want) ||
+				c.event == failed && !strings.HasSuffix(e.GetReason(), ": as told") {
 				t.Errorf("it ended: %v", e)
 			}
 			reasons, details := b.told(t)
-			if last := len(reasons) - 1; reasons[last] != "withdrawn 2" || !strings.HasPrefix(details[last], c.reason) {
+			if last := len(reasons) - 1; reasons[last] != "withdrawn 2" || details[last] != want {
 				t.Errorf("the events are %q: %q", reasons, details)
 			}
 			got := wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
-			if got.Canary != nil || got.CanaryEnded == nil || got.CanaryEnded.Version != 2 || got.CanaryEnded.Promoted {
+			if got.Canary != nil || got.CanaryEnded == nil || got.CanaryEnded.Version != 2 || got.Returned != nil {
 				t.Errorf("it says %+v", got)
 			}
 		})
 	}
 }
 
-// Runs of the upload before it was the canary count neither for it nor against it.
-func TestEarlierRunsOfTheCanaryDoNotCount(t *testing.T) {
-	t.Parallel()
-	b := startTrial(t, "a")
-	b.matched(t, "a", 1, 0, 100, 5)
-	eventually(t, "the runner is heard", func() error {
-		b.runs(t, 100, 100)
-		if b.registry.board.uploadOf("demo", "duel", 2).GetAllRuns() != 100 {
-			return errors.New("it is not")
-		}
-		return nil
-	})
-	wants[function](t, b.act(t, "canary", firstCanary), http.StatusOK)
-	b.matched(t, "a", 2, b.record(t).GetCanary().GetStepBegan(), 50, 5)
-	f := b.await(t, "the end", 140, 100, func(f *pb.Function) bool { return f.GetCanary() == nil })
-	if f.GetVersion() != 2 { // of one config, half and all are the same
-		t.Errorf("it ended: %v", f.GetCanaryEnded())
-	}
-}
-
 // What ends a canary, what is refused while there is one, and what goes on.
 func TestCanaryAndOtherChanges(t *testing.T) {
 	t.Parallel()
-	b := startTrial(t, "a", "b")
-	b.matched(t, "a", 1, 0, 100, 5)
+	b := startTrial(t, nil, "a", "b")
 	begin := func() {
 		t.Helper()
 		wants[function](t, b.act(t, "canary", firstCanary), http.StatusOK)
 	}
 	begin()
-	refused(t, b.act(t, "canary", firstCanary), http.StatusConflict, "upload 2 of function \"duel\" is a canary already")
 	refused(t, b.put(t, "/functions/duel", numbered(3)), http.StatusConflict, "is a canary, and is compared")
 	refused(t, b.act(t, "shadow", `{"version":2}`), http.StatusBadRequest, "2 is a canary")
 	wants[function](t, b.put(t, "/functions/duel", numbered(1)), http.StatusOK) // the same file again
@@ -261,6 +278,14 @@ func TestCanaryAndOtherChanges(t *testing.T) {
 		wants[function](t, b.put(t, "/functions/duel?shadow=true", numbered(n+4)), http.StatusOK)
 	}
 	b.hasVersions(t, "9 8 7 2 1*")
+	refused(t, b.act(t, "canary", `{"version":7,"configs":["a"]}`), http.StatusConflict,
+		"upload 2 of function \"duel\" is a canary already")
+	was := b.record(t).GetCanary().GetGeneration()
+	b.clock.advance(time.Second)
+	wants[deployResult](t, b.restart(t, `{"functions":["duel"]}`), http.StatusOK)
+	if f := b.record(t); f.GetCanary().GetGeneration() != f.GetGeneration() || f.GetGeneration() == was {
+		t.Errorf("restarted: %v, %v", f.GetGeneration(), f.GetCanary())
+	}
 	got = wants[function](t, b.act(t, "canary", `{"version":0}`), http.StatusOK)
 	if e := got.CanaryEnded; got.Canary != nil || e == nil || e.Reason != "the studio ended it" || e.Promoted {
 		t.Errorf("the studio ended it: %+v", e)
@@ -287,7 +312,7 @@ func TestCanaryAndOtherChanges(t *testing.T) {
 
 func TestCanariesThatMakeNoSense(t *testing.T) {
 	t.Parallel()
-	b := startTrial(t, "a", "b")
+	b := startTrial(t, nil, "a", "b")
 	_, _, err := b.store.PutConfig(t.Context(), "demo", &pb.Config{Id: "pinned", Function: "duel", Upload: 1, Queue: "p"},
 		-1)
 	must(t, err)
@@ -298,35 +323,23 @@ func TestCanariesThatMakeNoSense(t *testing.T) {
 		`{}`:             {400, "version: missing"},
 		`{"version":2}`:  {400, "one of the three"},
 		`{"version":-2}`: {400, "version: missing or negative"},
-		`{"version":2,"configs":["a"],"queues":["q-a"]}`:                        {400, "one of the three"},
-		`{"version":1,"configs":["a"]}`:                                         {400, "version: 1 runs for all"},
-		`{"version":7,"configs":["a"]}`:                                         {404, "version: 7"},
-		`{"version":2,"configs":["none"]}`:                                      {400, `configs: "none" is no config that runs`},
-		`{"version":2,"configs":["pinned"]}`:                                    {400, `names no upload; those that do: "a", "b"`},
-		`{"version":2,"queues":["p"]}`:                                          {400, `queues: no config serves "p"`},
-		`{"version":2,"queues":[""]}`:                                           {400, "queues: a name is empty"},
-		`{"version":2,"queues":["q-a"]}`:                                        {409, "made 0 matches"},
-		`{"version":2,"blockSeconds":-1}`:                                       {400, "blockSeconds: -1"},
-		`{"version":2,"blockSeconds":3601}`:                                     {400, "from 1 to 3600"},
-		`{"version":2,"blockSeconds":60,"steps":[100]}`:                         {400, "must be less than 100"},
-		`{"version":2,"blockSeconds":60,"steps":[50]}`:                          {400, "the last one must be 100"},
-		`{"version":2,"blockSeconds":60,"steps":[50,50,100]}`:                   {400, "each more than the one before"},
-		`{"version":2,"blockSeconds":60,"steps":[1,2,3,4,5,6,7,8,9,10,11,100]}`: {400, "at most 10"},
-		`{"version":2,"blockSeconds":60,"tolerancePercent":-1}`:                 {400, "tolerancePercent: -1"},
-		`{"version":2,"blockSeconds":60,"tolerancePercent":0}`:                  {400, "tolerancePercent: 0"},
-		`{"version":2,"blockSeconds":60,"tolerancePercent":1001}`:               {400, "from 1 to 1000"},
-		`{"version":2,"blockSeconds":60,"leastMatches":9}`:                      {400, "leastMatches: 9"},
-		`{"version":2,"blockSeconds":60,"deadlineSeconds":79201}`:               {400, "deadlineSeconds: 79201"},
-		`{"version":2,"blockSeconds":60,"measures":{"gap":"down"}}`:             {400, `measures: "gap": "down"`},
-		`{"version":2,"blockSeconds":60,"measure":{}}`:                          {400, "measure"},
+		`{"version":2,"configs":["a"],"queues":["q-a"]}`:          {400, "one of the three"},
+		`{"version":1,"configs":["a"]}`:                           {400, "version: 1 runs for all"},
+		`{"version":7,"configs":["a"]}`:                           {404, "version: 7"},
+		`{"version":2,"configs":["none"]}`:                        {400, `configs: "none" is no config that runs`},
+		`{"version":2,"configs":["pinned"]}`:                      {400, `names no upload; those that do: "a", "b"`},
+		`{"version":2,"queues":["p"]}`:                            {400, `queues: no config serves "p"`},
+		`{"version":2,"queues":[""]}`:                             {400, "queues: a name is empty"},
+		`{"version":2,"blockSeconds":-1}`:                         {400, "blockSeconds: -1"},
+		`{"version":2,"blockSeconds":3601}`:                       {400, "from 1 to 3600"},
+		`{"version":2,"blockSeconds":60,"percent":0}`:             {400, "percent: 0, must be from 1 to 99"},
+		`{"version":2,"blockSeconds":60,"percent":100}`:           {400, "percent: 100, must be from 1 to 99"},
+		`{"version":2,"configs":["a"],"percent":50}`:              {400, "percent: it is which part of the blocks"},
+		`{"version":2,"blockSeconds":60,"deadlineSeconds":-1}`:    {400, "deadlineSeconds: -1"},
+		`{"version":2,"blockSeconds":60,"deadlineSeconds":79201}`: {400, "deadlineSeconds: 79201"},
+		`{"version":2,"blockSeconds":60,"steps":[100]}`:           {400, "steps"},
 	} {
 		refused(t, b.act(t, "canary", body), c.status, c.words)
-	}
-	got := wants[function](t, b.act(t, "canary", `{"version":2,"blockSeconds":60,"measures":{"gap":"less"}}`),
-		http.StatusOK)
-	if c := got.Canary; c == nil || c.BlockSeconds != 60 || c.Step != 1 ||
-		!slices.Equal(c.Steps, []int32{10, 25, 50, 100}) {
-		t.Errorf("with blocks: %+v", c)
 	}
 	other := start(t, nil)
 	other.upload(t, "duel", 1)

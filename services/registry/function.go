@@ -113,7 +113,13 @@ func (r *registry) get(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, r.describe(project, f))
+	answer := r.describe(project, f)
+	if answer.Canary != nil {
+		if answer.Canary.Report, err = r.compare(c.Request().Context(), project, f); err != nil {
+			return err
+		}
+	}
+	return c.JSON(http.StatusOK, answer)
 }
 
 // remove answers DELETE /functions/{name}; there may be none.

@@ -32,10 +32,11 @@ type quantiles struct {
 	P99 float64 `json:"p99"`
 }
 
-// uploadKey names an upload of a function.
+// uploadKey names an upload of a function, or a canary.
 type uploadKey struct {
 	hosted
 	upload int64
+	canary bool
 }
 
 // uploadOf sums up what all runners say of an upload; nil when none had a run of it lately.
@@ -53,6 +54,36 @@ func (b *board) uploadOf(project, function string, number int64) *pb.UploadStatu
 	return sum
 }
 
+// canaryRuns sums up what all runners say of the canary of a function; nil when none had a run of it lately.
+func (b *board) canaryRuns(project string, f *pb.Function) *pb.UploadStatus {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var sum *pb.UploadStatus
+	for _, r := range b.live() {
+		for _, u := range r.uploads[hosted{project, f.GetName()}] {
+			if isCanary(f, u) {
+				sum = addUpload(sum, u, false)
+			}
+		}
+	}
+	return sum
+}
+
+// canaries are the functions of which a runner has a canary.
+func (b *board) canaries() map[hosted]bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := map[hosted]bool{}
+	for _, r := range b.live() {
+		for of, list := range r.hosted {
+			if slices.ContainsFunc(list, (*pb.InstanceStatus).GetCanary) {
+				found[of] = true
+			}
+		}
+	}
+	return found
+}
+
 // generations sums up what all runners say of the newest generation of each upload, of those that serve somewhere.
 func (b *board) generations() map[uploadKey]*pb.UploadStatus {
 	b.mu.Lock()
@@ -61,7 +92,7 @@ func (b *board) generations() map[uploadKey]*pb.UploadStatus {
 	for _, r := range b.live() {
 		for of, list := range r.uploads {
 			for _, u := range list {
-				key := uploadKey{of, u.GetUpload()}
+				key := uploadKey{of, u.GetUpload(), u.GetCanary()}
 				sums[key] = addUpload(sums[key], u, true)
 			}
 		}
@@ -69,8 +100,8 @@ func (b *board) generations() map[uploadKey]*pb.UploadStatus {
 	for _, r := range b.live() {
 		for of, list := range r.hosted {
 			for _, i := range list {
-				key := uploadKey{of, i.GetUpload()}
-				if u := sums[key]; u != nil && !i.GetAside() && i.GetGeneration() == u.GetGeneration() {
+				key := uploadKey{of, i.GetUpload(), i.GetCanary()}
+				if u := sums[key]; u != nil && (i.GetCanary() || !i.GetAside()) && i.GetGeneration() == u.GetGeneration() {
 					serving[key] = true
 				}
 			}
@@ -98,7 +129,7 @@ func addUpload(sum, u *pb.UploadStatus, newest bool) *pb.UploadStatus {
 	case sum == nil || newest && u.GetGeneration() > sum.GetGeneration():
 		sum = &pb.UploadStatus{
 			Project: u.GetProject(), Function: u.GetFunction(), Upload: u.GetUpload(), Generation: u.GetGeneration(),
-			RepeatedOn: u.GetRepeatedOn(),
+			RepeatedOn: u.GetRepeatedOn(), Canary: u.GetCanary(),
 		}
 	case newest && u.GetGeneration() < sum.GetGeneration():
 		return sum

@@ -33,7 +33,7 @@ func newMetrics(m telemetry.Meter, r *registry) *metrics {
 		returns: m.Counter("matchmaker.function.returns", "{return}",
 			"Functions of a project that went back to an earlier upload by themselves."),
 		canaries: m.Counter("matchmaker.function.canaries", "{change}",
-			"Changes of the canaries of a project's functions, by outcome: begun, grown, promoted, withdrawn."),
+			"Changes of the canaries of a project's functions, by outcome: begun, changed, promoted, withdrawn."),
 		compile: m.WorkSeconds("matchmaker.upload.compile",
 			"Processor time to compile an upload and to start it for a trial. Those that were refused count."),
 		waited: m.WaitSeconds("matchmaker.upload.wait", "Time that an upload waited for its turn to be compiled."),

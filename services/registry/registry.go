@@ -105,7 +105,6 @@ type registry struct {
 	pace      *ratelimit.Local // of them, in microseconds of a processor
 	inventory inventory
 	metrics   *metrics
-	looks     looks
 }
 
 // New makes the service. It does no I/O before it is run.
@@ -170,7 +169,6 @@ func (r *registry) run(ctx context.Context) error {
 	parts.Go(func() { r.sweepLoop(ctx) })
 	parts.Go(func() { r.shareLogs(ctx) })
 	parts.Go(func() { r.followRuns(ctx) })
-	parts.Go(func() { r.followCanaries(ctx) })
 	heartbeats, err := r.Bus.OnHeartbeat(r.board.receive)
 	if err != nil {
 		return err

@@ -62,6 +62,9 @@ func (r *registry) restart(c echo.Context) error {
 				return nil, problem.New(problem.NotFound, "function %q was not found", name)
 			}
 			current.Generation = nextGeneration(current, r.Store.Now())
+			if c := current.GetCanary(); c != nil {
+				c.Generation = current.GetGeneration()
+			}
 			return current, nil
 		})
 		if err != nil {

@@ -150,6 +150,13 @@ func (r *registry) switchTo(c echo.Context, name string, number int64, reason st
 	}
 	r.Log.InfoContext(ctx, "function runs another upload", "project", project, "function", name, "from", f.GetVersion(),
 		"to", number, "reason", reason)
+	switch {
+	case f.GetCanary() == nil:
+	case next.GetCanaryEnded().GetPromoted():
+		r.metrics.canaryChanged(ctx, project, promotedReason)
+	default:
+		r.metrics.canaryChanged(ctx, project, withdrawnReason)
+	}
 	r.tellChange(ctx, project)
 	return c.JSON(http.StatusOK, r.describe(project, next))
 }

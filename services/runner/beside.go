@@ -82,7 +82,7 @@ func (f *function) besideOf(key besideKey) *beside {
 
 // startBeside is besideOf for a caller that has the lock.
 func (f *function) startBeside(key besideKey) *beside {
-	spec := uploads.As(f.record, key.upload)
+	spec := f.specOf(key)
 	if f.closed || spec == nil {
 		return nil
 	}
@@ -104,6 +104,15 @@ func (f *function) startBeside(key besideKey) *beside {
 	return b
 }
 
+// specOf returns what runs beside the upload that serves, nil if it is not kept. A canary has a generation of its own.
+func (f *function) specOf(key besideKey) *pb.Function {
+	spec := uploads.As(f.record, key.upload)
+	if c := f.record.GetCanary(); spec != nil && key.role == canaried && c.GetUpload() == key.upload {
+		spec.Generation = c.GetGeneration()
+	}
+	return spec
+}
+
 func (f *function) newBeside(key besideKey) *function {
 	b := &function{
 		functionKey: f.functionKey, env: f.env, feed: f.feed, labels: f.labels, health: f.health, spent: f.spent,
@@ -112,6 +121,10 @@ func (f *function) newBeside(key besideKey) *function {
 	}
 	if key.role.serves() {
 		b.least, b.most = f.least, f.most
+	}
+	if key.role == canaried {
+		b.home, b.health = f, newHealth(f.env.Store.Now)
+		b.health.canary = true
 	}
 	// No name of a function has such a sign: the gate tells its configs apart from those of the function.
 	b.gate = f.env.gate.Function(f.project, fmt.Sprintf("%s#%s-%d", f.function, key.role, key.upload), b.most,
@@ -124,17 +137,22 @@ func (f *function) newBeside(key besideKey) *function {
 // lock.
 func (f *function) keepBesides() {
 	now, target := f.env.Now(), uploads.TrialTarget(f.record, f.env.Store.Now())
+	needed := map[int64]bool{target.GetVersion(): true} // to repeat failed runs
+	if f.record.GetCanary() != nil {
+		needed[f.record.GetVersion()] = true
+	}
 	for key, b := range f.besides {
-		spec := uploads.As(f.record, key.upload)
-		idle := now.Sub(b.used)
+		spec := f.specOf(key)
+		idle, isCanary := now.Sub(b.used), key.upload == f.record.GetCanary().GetUpload()
 		switch {
 		case spec == nil,
 			key.role == pinned && idle >= pinnedIdle && b.gate.Idle(),
-			key.role == canaried && key.upload != f.record.GetCanary().GetUpload() && b.gate.Idle(),
+			key.role == canaried && !isCanary && b.gate.Idle(),
 			key.role == shadow && key.upload != f.record.GetShadow(),
-			key.role == repeater && (key.upload != target.GetVersion() || idle >= repeaterIdle) && b.gate.Idle():
+			key.role == repeater && (!needed[key.upload] || idle >= repeaterIdle) && b.gate.Idle():
 			delete(f.besides, key)
 			b.kill()
+		case key.role == canaried && !isCanary: // it ends its runs
 		default:
 			b.update(spec)
 		}
@@ -145,7 +163,7 @@ func (f *function) keepBesides() {
 	if n := f.record.GetCanary().GetUpload(); n != 0 && n != f.record.GetVersion() && f.current != nil {
 		f.startBeside(besideKey{canaried, n})
 	}
-	f.trying.Store(target != nil || f.record.GetShadow() != 0)
+	f.trying.Store(target != nil || f.record.GetShadow() != 0 || f.home != nil)
 }
 
 // shadowOf returns the upload that runs in the shadow, nil if there is none that could.

@@ -34,6 +34,7 @@ type function struct {
 	least, most int
 	// role is what it runs for if it is beside another one, and empty otherwise.
 	role      role
+	home      *function // that a canary is beside of; nil otherwise
 	health    *health
 	sightings *sightings
 	spent     *spending
@@ -260,9 +261,15 @@ func (f *function) appendStatus(list []*pb.InstanceStatus) []*pb.InstanceStatus 
 // appendUploads appends how the runs of each upload went lately.
 func (f *function) appendUploads(list []*pb.UploadStatus) []*pb.UploadStatus {
 	f.mu.Lock()
-	record := f.record
+	record, besides := f.record, f.sortedBesides()
 	f.mu.Unlock()
-	return f.health.tell(list, f.functionKey, record)
+	list = f.health.tell(list, f.functionKey, record)
+	for _, b := range besides {
+		if b.key.role == canaried {
+			list = b.health.tell(list, f.functionKey, record)
+		}
+	}
+	return list
 }
 
 // measureLog counts what goes into the function's log, and lines that do not.

@@ -23,6 +23,7 @@ const (
 // health is how the runs of a function's uploads went lately. It is safe for concurrent use.
 type health struct {
 	now     func() time.Time // of Redis: others read the times
+	canary  bool             // the runs are those of a canary
 	mu      sync.Mutex
 	uploads map[int64]*uploadHealth
 }
@@ -153,7 +154,9 @@ func (h *health) tell(list []*pb.UploadStatus, of functionKey, record *pb.Functi
 		if now.Sub(u.used) > healthMinutes*time.Minute || len(list) >= maxUploads {
 			continue
 		}
-		list = append(list, u.statusFor(of, record, now))
+		status := u.statusFor(of, record, now)
+		status.Canary = h.canary
+		list = append(list, status)
 	}
 	return list
 }

@@ -50,7 +50,7 @@ func (w *world) awaitUpload(what, function string, upload int64, fit func(*pb.Up
 		var last *pb.UploadStatus
 		for _, s := range w.statuses {
 			for _, u := range s.GetUploads() {
-				if u.GetFunction() == function && u.GetUpload() == upload {
+				if u.GetFunction() == function && u.GetUpload() == upload && (last == nil || !fit(last)) {
 					last = u
 				}
 			}
@@ -342,8 +342,22 @@ func TestRunThatExpectsAnotherUploadIsRefused(t *testing.T) {
 	}
 }
 
+// waitCanary waits until both uploads of a function run, of which the second is the canary.
+func (w *world) waitCanary(function string) {
+	w.t.Helper()
+	w.waitUntil("both uploads of "+function+" to run", func(all []*pb.InstanceStatus) bool {
+		runs := map[int64]bool{}
+		for _, i := range all {
+			if i.GetFunction() == function && i.GetState() == "Running" && i.GetCanary() == i.GetAside() {
+				runs[i.GetUpload()] = i.GetCanary() == (i.GetUpload() == 2)
+			}
+		}
+		return runs[1] && runs[2]
+	})
+}
+
 // The runs of a config get the canary, and no others. Each part of an answer says which upload made it, and for which
-// step. A canary that never starts takes no run.
+// share. A canary that never starts takes no run.
 func TestRunsOfTheCanary(t *testing.T) {
 	w := newWorld(t)
 	until := func(f *pb.Function, c *pb.Canary) {
@@ -351,13 +365,12 @@ func TestRunsOfTheCanary(t *testing.T) {
 		c.Upload, c.Until = 2, math.MaxInt64
 	}
 	w.putUploads("f", [][]byte{w.duel, w.guest}, func(f *pb.Function) {
-		until(f, &pb.Canary{Configs: []string{"a"}, StepBegan: 7})
+		until(f, &pb.Canary{Configs: []string{"a"}, Changed: 7, Generation: 9})
 	})
 	w.putUploads("never", [][]byte{w.guest, []byte("no module")}, func(f *pb.Function) {
-		until(f, &pb.Canary{Configs: []string{"a"}, StepBegan: 7})
+		until(f, &pb.Canary{Configs: []string{"a"}, Changed: 7, Generation: 9})
 	})
 	w.startRunner("runner-1", quickSettings())
-	w.waitServing("f", 1)
 	w.waitUntil("never to run", func(all []*pb.InstanceStatus) bool {
 		states := map[int64]string{}
 		for _, i := range all {
@@ -367,10 +380,7 @@ func TestRunsOfTheCanary(t *testing.T) {
 		}
 		return states[1] == "Running" && states[2] == "Terminated"
 	})
-	isCanary := func(i *pb.InstanceStatus) bool {
-		return i.GetFunction() == "f" && i.GetUpload() == 2 && i.GetCanary() && i.GetAside() && i.GetState() == "Running"
-	}
-	w.waitUntil("the canary to run", func(all []*pb.InstanceStatus) bool { return slices.ContainsFunc(all, isCanary) })
+	w.waitCanary("f")
 	w.ticket(1, nil)
 	w.ticket(2, nil)
 	run := func(function, config string, upload int64) (a answer, marks []int64) {
@@ -408,16 +418,78 @@ func TestRunsOfTheCanary(t *testing.T) {
 			t.Errorf("%+v: upload %d, marks %v, error %q", c, a.upload, marks, a.error)
 		}
 	}
-	w.awaitUpload("the run of the canary", "f", 2, func(u *pb.UploadStatus) bool { return u.GetAllRuns() == 1 })
+	w.awaitUpload("the run of the canary", "f", 2, func(u *pb.UploadStatus) bool {
+		return u.GetAllRuns() == 1 && u.GetCanary() && u.GetGeneration() == 9
+	})
+	// Others get it: the same instances, whose runs still count.
+	w.putUploads("f", [][]byte{w.duel, w.guest}, func(f *pb.Function) {
+		until(f, &pb.Canary{Queues: []string{"none"}, Changed: 8, Generation: 9})
+	})
+	eventually := time.Now().Add(patience)
+	for a, marks := run("f", "a", 0); a.upload != 1 || !slices.Equal(marks, []int64{8}); a, marks = run("f", "a", 0) {
+		if time.Now().After(eventually) {
+			t.Fatalf("config a still gets the canary: upload %d, marks %v", a.upload, marks)
+		}
+	}
+	w.awaitUpload("the runs of the canary", "f", 2, func(u *pb.UploadStatus) bool {
+		return u.GetAllRuns() >= 1 && u.GetCanary()
+	})
 	// It ends.
 	w.putUploads("f", [][]byte{w.duel, w.guest}, func(f *pb.Function) {
 		until(f, &pb.Canary{})
 		f.Canary = nil
 	})
-	w.waitUntil("the canary to end", func(all []*pb.InstanceStatus) bool { return !slices.ContainsFunc(all, isCanary) })
+	w.waitUntil("the canary to end", func(all []*pb.InstanceStatus) bool {
+		return !slices.ContainsFunc(all, func(i *pb.InstanceStatus) bool { return i.GetFunction() == "f" && i.GetAside() })
+	})
 	if a, marks := run("f", "a", 0); a.upload != 1 || !slices.Equal(marks, []int64{0}) {
 		t.Errorf("after its end: upload %d, marks %v", a.upload, marks)
 	}
+}
+
+// Failed runs of a canary are repeated on the upload that runs for the others, unless the studio wants no return. Runs
+// of the same upload for a config that names it are told apart.
+func TestFailedRunsOfTheCanaryAreRepeated(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"bad", "off"} {
+		w.putUploads(name, [][]byte{w.guest, w.duel}, func(f *pb.Function) {
+			f.Version, f.Module, f.NoReturn = 1, f.GetVersions()[1].GetModule(), name == "off"
+			f.Canary = &pb.Canary{Upload: 2, Until: math.MaxInt64, Configs: []string{"a"}, Generation: 9}
+		})
+	}
+	w.startRunner("runner-1", quickSettings())
+	for _, name := range []string{"bad", "off"} {
+		w.waitCanary(name)
+	}
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	run := func(function, config string, upload int64) answer {
+		return w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: function, Config: config, Upload: upload,
+			Position: w.position(), Budget: 20_000, Settings: []byte(`{"do":"pair"}`)}))
+	}
+	for n := int64(1); n <= 3; n++ {
+		for _, name := range []string{"off", "bad"} {
+			if a := run(name, "a", 0); a.upload != 2 || a.error == "" {
+				t.Fatalf("the canary of %s: %+v", name, a)
+			}
+		}
+		if a := run("bad", "b", 0); a.upload != 1 || a.error != "" {
+			t.Errorf("another config: %+v", a)
+		}
+		w.awaitUpload("a repeated run", "bad", 2, func(u *pb.UploadStatus) bool {
+			return u.GetCanary() && u.GetGeneration() == 9 && u.GetRepeatedOn() == 1 && u.GetRepeated() == n &&
+				u.GetPassed() == n
+		})
+	}
+	if a := run("bad", "named", 2); a.upload != 2 || a.error == "" {
+		t.Errorf("a config that names the upload: %+v", a)
+	}
+	w.awaitUpload("the run of that config", "bad", 2, func(u *pb.UploadStatus) bool {
+		return !u.GetCanary() && u.GetAllRuns() == 1 && u.GetRepeated() == 0
+	})
+	w.awaitUpload("the runs of the canary", "off", 2, func(u *pb.UploadStatus) bool {
+		return u.GetCanary() && u.GetAllFailed() == 3 && u.GetRepeated() == 0
+	})
 }
 
 func TestLogLinesHaveTheirUploadAndConfig(t *testing.T) {

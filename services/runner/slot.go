@@ -218,7 +218,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	outcome := outcomeOf(err)
 	s.record(r, outcome, last.GetStats(), err)
 	charge := time.Duration(last.GetStats().GetCharge()) * time.Microsecond
-	if s.f.role == "" && r.isCycle() {
+	if (s.f.role == "" || s.f.role == canaried) && r.isCycle() {
 		last.GetStats().Charge += s.f.spent.pay(charge).Microseconds()
 	}
 	free()

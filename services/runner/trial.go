@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -81,9 +82,9 @@ type trial struct {
 	compare *comparison  // with the upload in the shadow; nil without one
 }
 
-// try begins what is tried with a run of the upload that serves.
+// try begins what is tried with a run of the upload that serves, or of its canary.
 func (f *function) try(spec *pb.Function, r *run) *trial {
-	if f.role != "" || !f.trying.Load() || !r.isCycle() {
+	if !f.trying.Load() || !r.isCycle() {
 		return nil
 	}
 	t := &trial{f: f, spec: spec}
@@ -112,15 +113,13 @@ func (t *trial) end(r *run, work time.Duration, err error) {
 	r.Watch = nil
 }
 
-// repeat repeats a failed run on the last upload that worked, if the function goes back to it when that one does not
-// fail.
+// repeat repeats a failed run on the upload that runs instead if that one does not fail.
 func (f *function) repeat(spec *pb.Function, r *run) {
-	f.mu.Lock()
-	record := f.record
-	target := uploads.TrialTarget(record, f.env.Store.Now())
-	isNewest := record.GetVersion() == spec.GetVersion() && record.GetGeneration() == spec.GetGeneration()
-	f.mu.Unlock()
-	if target == nil || !isNewest || !f.repeating.CompareAndSwap(false, true) {
+	home := cmp.Or(f.home, f)
+	home.mu.Lock()
+	target := uploads.RepeatTarget(home.record, spec.GetVersion(), spec.GetGeneration(), f.env.Store.Now())
+	home.mu.Unlock()
+	if target == nil || !f.repeating.CompareAndSwap(false, true) {
 		return
 	}
 	tickets := r.Watch.Tickets(maxRemembered)
@@ -131,7 +130,7 @@ func (f *function) repeat(spec *pb.Function, r *run) {
 	request, budget := r.Request, r.Deadline.Sub(r.Began)
 	f.goroutines.Go(func() {
 		defer f.repeating.Store(false)
-		passed, ended := f.repeatOn(besideKey{repeater, target.GetVersion()}, request, budget, tickets)
+		passed, ended := home.repeatOn(besideKey{repeater, target.GetVersion()}, request, budget, tickets)
 		if ended {
 			f.health.countRepeat(spec, target.GetVersion(), passed)
 			f.env.statusChanged.Notify() // the registry decides

@@ -552,7 +552,7 @@ type RunPart struct {
 	// seen is how many runs of the config there were since RunRequest.seen_since, as far as the runner knows; set only on
 	// the last part.
 	Seen *Seen `protobuf:"bytes,16,opt,name=seen,proto3" json:"seen,omitempty"`
-	// canary tells while the function has a canary when its step began, or the block of time that the run belongs to, in
+	// canary tells while the function has a canary since when it has its share, or which block of time the run is of, in
 	// Unix milliseconds; also if another upload made the proposals. It is 0 without one, and for configs that name an upload.
 	Canary        int64 `protobuf:"varint,60,opt,name=canary,proto3" json:"canary,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1541,7 +1541,9 @@ type UploadStatus struct {
 	// worked is set if the function's record says already that the upload worked in this generation.
 	Worked bool `protobuf:"varint,18,opt,name=worked,proto3" json:"worked,omitempty"`
 	// compared is what came of the runs that the upload got in the shadow of another one.
-	Compared      *Comparison `protobuf:"bytes,19,opt,name=compared,proto3" json:"compared,omitempty"`
+	Compared *Comparison `protobuf:"bytes,19,opt,name=compared,proto3" json:"compared,omitempty"`
+	// canary is set if these are its runs as a canary. Others of the same upload are told apart from them.
+	Canary        bool `protobuf:"varint,20,opt,name=canary,proto3" json:"canary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1707,6 +1709,13 @@ func (x *UploadStatus) GetCompared() *Comparison {
 		return x.Compared
 	}
 	return nil
+}
+
+func (x *UploadStatus) GetCanary() bool {
+	if x != nil {
+		return x.Canary
+	}
+	return false
 }
 
 // Comparison compares the proposals of an upload with those of the one in whose shadow it ran.
@@ -2254,7 +2263,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\n" +
 	"HostsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"\xa8\x04\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"\xc0\x04\n" +
 	"\fUploadStatus\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12\x1a\n" +
 	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x16\n" +
@@ -2280,7 +2289,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\brepeated\x18\x10 \x01(\x03R\brepeated\x12\x16\n" +
 	"\x06passed\x18\x11 \x01(\x03R\x06passed\x12\x16\n" +
 	"\x06worked\x18\x12 \x01(\bR\x06worked\x125\n" +
-	"\bcompared\x18\x13 \x01(\v2\x19.matchmaker.v1.ComparisonR\bcompared\"\xa7\x02\n" +
+	"\bcompared\x18\x13 \x01(\v2\x19.matchmaker.v1.ComparisonR\bcompared\x12\x16\n" +
+	"\x06canary\x18\x14 \x01(\bR\x06canary\"\xa7\x02\n" +
 	"\n" +
 	"Comparison\x12\x12\n" +
 	"\x04with\x18\x01 \x01(\x03R\x04with\x12\x12\n" +

@@ -267,10 +267,9 @@ type Event struct {
 	//	                  says how many runs failed
 	//	                shadow: the upload runs in the shadow of the other one
 	//	                unshadowed: the upload runs in no shadow any more
-	//	                promoted: the upload ran in the shadow and runs from now on
+	//	                promoted: the upload ran in the shadow or as a canary, and runs for all from now on
 	//	                canary: the upload runs for a part of the configs, or of the time
-	//	                grown: it runs for a greater part, since it was no worse; detail says by which numbers
-	//	                withdrawn: it does so no more; detail says why. One that grew to all is promoted
+	//	                withdrawn: it does so no more; detail says why
 	//	                deleted: the function was deleted
 	//	KIND_GAP        trimmed: the history was trimmed before it was published
 	//	                replaced: the service's state was lost, or restored to an earlier one
@@ -285,7 +284,7 @@ type Event struct {
 	// match, or its game is the one that the players are asked for.
 	Backfill string `protobuf:"bytes,11,opt,name=backfill,proto3" json:"backfill,omitempty"`
 	// detail says why there was no server with KIND_FAILED and KIND_FULL, and with KIND_FUNCTION how many runs failed, the note
-	// of the upload, or what was found of a canary, for the studio's people; players do not get it.
+	// of the upload, or who gets a canary or why it ended, for the studio's people; players do not get it.
 	Detail string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
 	// player says with KIND_CANCELLED which of the ticket's players deleted it: their number in the ticket, from 1. It is 0
 	// if the owner did, or the service for the owner. With KIND_ACCEPTED and KIND_DECLINED it says which of them answered; it

@@ -1100,40 +1100,22 @@ func (x *Function) GetCanaryEnded() *CanaryEnd {
 	return nil
 }
 
-// Canary is an upload that runs for some configs or queues, or in some blocks of time, and grows while it is no worse
-// than the one that runs for the others.
+// Canary is an upload that runs for some configs or queues, or in some blocks of time.
 type Canary struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Upload int64                  `protobuf:"varint,1,opt,name=upload,proto3" json:"upload,omitempty"`
-	Began  int64                  `protobuf:"varint,2,opt,name=began,proto3" json:"began,omitempty"`
-	// until is when it ends, unless it runs for all by then.
+	// began is when it began, and until when it ends, unless it runs for all by then.
+	Began int64 `protobuf:"varint,2,opt,name=began,proto3" json:"began,omitempty"`
 	Until int64 `protobuf:"varint,3,opt,name=until,proto3" json:"until,omitempty"`
-	// configs or queues that get it, or the length of blocks of time in milliseconds: one of these.
+	// configs or queues that get it, or the length of blocks of time in milliseconds and which percentage of them it gets:
+	// one of these three. changed is since when they are so.
 	Configs []string `protobuf:"bytes,4,rep,name=configs,proto3" json:"configs,omitempty"`
 	Queues  []string `protobuf:"bytes,5,rep,name=queues,proto3" json:"queues,omitempty"`
 	Block   int64    `protobuf:"varint,6,opt,name=block,proto3" json:"block,omitempty"`
-	// steps are the parts, in percent, that it grows to; the last one is 100. step counts those that it has reached: at
-	// first, configs or queues are those that the studio named, and it is 0.
-	Steps     []int32 `protobuf:"varint,7,rep,packed,name=steps,proto3" json:"steps,omitempty"`
-	Step      int32   `protobuf:"varint,8,opt,name=step,proto3" json:"step,omitempty"`
-	StepBegan int64   `protobuf:"varint,9,opt,name=step_began,json=stepBegan,proto3" json:"step_began,omitempty"`
-	// least is how many matches each step needs.
-	Least int64 `protobuf:"varint,10,opt,name=least,proto3" json:"least,omitempty"`
-	// measures are those of the function for which less or more is better. Others are not compared.
-	Measures []*CanaryMeasure `protobuf:"bytes,11,rep,name=measures,proto3" json:"measures,omitempty"`
-	// looks is how often it was decided by waits and measures, and run_looks how often by runs.
-	Looks    int32 `protobuf:"varint,12,opt,name=looks,proto3" json:"looks,omitempty"`
-	RunLooks int32 `protobuf:"varint,13,opt,name=run_looks,json=runLooks,proto3" json:"run_looks,omitempty"`
-	// runs and failed are what was counted of the upload before it began, and with_runs and with_failed what was counted of
-	// the other one at the last look: runners forget it when it has no runs.
-	Runs       int64 `protobuf:"varint,14,opt,name=runs,proto3" json:"runs,omitempty"`
-	Failed     int64 `protobuf:"varint,15,opt,name=failed,proto3" json:"failed,omitempty"`
-	WithRuns   int64 `protobuf:"varint,16,opt,name=with_runs,json=withRuns,proto3" json:"with_runs,omitempty"`
-	WithFailed int64 `protobuf:"varint,17,opt,name=with_failed,json=withFailed,proto3" json:"with_failed,omitempty"`
-	// tolerance is by which part in percent waits and measures may be worse in any case. 0 is the default.
-	Tolerance int32 `protobuf:"varint,18,opt,name=tolerance,proto3" json:"tolerance,omitempty"`
-	// wanted is how many matches the step needs for the next look, if those of the last look were too few to find much.
-	Wanted        int64 `protobuf:"varint,19,opt,name=wanted,proto3" json:"wanted,omitempty"`
+	Percent int32    `protobuf:"varint,20,opt,name=percent,proto3" json:"percent,omitempty"`
+	Changed int64    `protobuf:"varint,9,opt,name=changed,proto3" json:"changed,omitempty"`
+	// generation is that of its instances: what its runs prove is known of this canary, not of an earlier one.
+	Generation    int64 `protobuf:"varint,21,opt,name=generation,proto3" json:"generation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1210,148 +1192,25 @@ func (x *Canary) GetBlock() int64 {
 	return 0
 }
 
-func (x *Canary) GetSteps() []int32 {
+func (x *Canary) GetPercent() int32 {
 	if x != nil {
-		return x.Steps
-	}
-	return nil
-}
-
-func (x *Canary) GetStep() int32 {
-	if x != nil {
-		return x.Step
+		return x.Percent
 	}
 	return 0
 }
 
-func (x *Canary) GetStepBegan() int64 {
+func (x *Canary) GetChanged() int64 {
 	if x != nil {
-		return x.StepBegan
+		return x.Changed
 	}
 	return 0
 }
 
-func (x *Canary) GetLeast() int64 {
+func (x *Canary) GetGeneration() int64 {
 	if x != nil {
-		return x.Least
+		return x.Generation
 	}
 	return 0
-}
-
-func (x *Canary) GetMeasures() []*CanaryMeasure {
-	if x != nil {
-		return x.Measures
-	}
-	return nil
-}
-
-func (x *Canary) GetLooks() int32 {
-	if x != nil {
-		return x.Looks
-	}
-	return 0
-}
-
-func (x *Canary) GetRunLooks() int32 {
-	if x != nil {
-		return x.RunLooks
-	}
-	return 0
-}
-
-func (x *Canary) GetRuns() int64 {
-	if x != nil {
-		return x.Runs
-	}
-	return 0
-}
-
-func (x *Canary) GetFailed() int64 {
-	if x != nil {
-		return x.Failed
-	}
-	return 0
-}
-
-func (x *Canary) GetWithRuns() int64 {
-	if x != nil {
-		return x.WithRuns
-	}
-	return 0
-}
-
-func (x *Canary) GetWithFailed() int64 {
-	if x != nil {
-		return x.WithFailed
-	}
-	return 0
-}
-
-func (x *Canary) GetTolerance() int32 {
-	if x != nil {
-		return x.Tolerance
-	}
-	return 0
-}
-
-func (x *Canary) GetWanted() int64 {
-	if x != nil {
-		return x.Wanted
-	}
-	return 0
-}
-
-// CanaryMeasure says of what a function measures whether more or less of it is better.
-type CanaryMeasure struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	More          bool                   `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CanaryMeasure) Reset() {
-	*x = CanaryMeasure{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CanaryMeasure) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CanaryMeasure) ProtoMessage() {}
-
-func (x *CanaryMeasure) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CanaryMeasure.ProtoReflect.Descriptor instead.
-func (*CanaryMeasure) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *CanaryMeasure) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *CanaryMeasure) GetMore() bool {
-	if x != nil {
-		return x.More
-	}
-	return false
 }
 
 // CanaryEnd is how a canary ended.
@@ -1368,7 +1227,7 @@ type CanaryEnd struct {
 
 func (x *CanaryEnd) Reset() {
 	*x = CanaryEnd{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1380,7 +1239,7 @@ func (x *CanaryEnd) String() string {
 func (*CanaryEnd) ProtoMessage() {}
 
 func (x *CanaryEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1393,7 +1252,7 @@ func (x *CanaryEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CanaryEnd.ProtoReflect.Descriptor instead.
 func (*CanaryEnd) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CanaryEnd) GetUpload() int64 {
@@ -1444,7 +1303,7 @@ type FunctionReturn struct {
 
 func (x *FunctionReturn) Reset() {
 	*x = FunctionReturn{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1456,7 +1315,7 @@ func (x *FunctionReturn) String() string {
 func (*FunctionReturn) ProtoMessage() {}
 
 func (x *FunctionReturn) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1469,7 +1328,7 @@ func (x *FunctionReturn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionReturn.ProtoReflect.Descriptor instead.
 func (*FunctionReturn) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *FunctionReturn) GetTime() int64 {
@@ -1555,7 +1414,7 @@ type FunctionVersion struct {
 
 func (x *FunctionVersion) Reset() {
 	*x = FunctionVersion{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1567,7 +1426,7 @@ func (x *FunctionVersion) String() string {
 func (*FunctionVersion) ProtoMessage() {}
 
 func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1580,7 +1439,7 @@ func (x *FunctionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionVersion.ProtoReflect.Descriptor instead.
 func (*FunctionVersion) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FunctionVersion) GetVersion() int64 {
@@ -1678,7 +1537,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1690,7 +1549,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1703,7 +1562,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Manifest) GetAttributes() []string {
@@ -1759,7 +1618,7 @@ type Team struct {
 
 func (x *Team) Reset() {
 	*x = Team{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1771,7 +1630,7 @@ func (x *Team) String() string {
 func (*Team) ProtoMessage() {}
 
 func (x *Team) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1784,7 +1643,7 @@ func (x *Team) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Team.ProtoReflect.Descriptor instead.
 func (*Team) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Team) GetName() string {
@@ -1813,7 +1672,7 @@ type HostingOverride struct {
 
 func (x *HostingOverride) Reset() {
 	*x = HostingOverride{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1825,7 +1684,7 @@ func (x *HostingOverride) String() string {
 func (*HostingOverride) ProtoMessage() {}
 
 func (x *HostingOverride) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1838,7 +1697,7 @@ func (x *HostingOverride) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingOverride.ProtoReflect.Descriptor instead.
 func (*HostingOverride) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{19}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *HostingOverride) GetRegion() string {
@@ -1892,7 +1751,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1904,7 +1763,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1917,7 +1776,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Proposal) GetTeams() []*Team {
@@ -2026,7 +1885,7 @@ type Measures struct {
 
 func (x *Measures) Reset() {
 	*x = Measures{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2038,7 +1897,7 @@ func (x *Measures) String() string {
 func (*Measures) ProtoMessage() {}
 
 func (x *Measures) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2051,7 +1910,7 @@ func (x *Measures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Measures.ProtoReflect.Descriptor instead.
 func (*Measures) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Measures) GetOwn() []*Measure {
@@ -2086,7 +1945,7 @@ type Measure struct {
 
 func (x *Measure) Reset() {
 	*x = Measure{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2098,7 +1957,7 @@ func (x *Measure) String() string {
 func (*Measure) ProtoMessage() {}
 
 func (x *Measure) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2111,7 +1970,7 @@ func (x *Measure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Measure.ProtoReflect.Descriptor instead.
 func (*Measure) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Measure) GetName() string {
@@ -2143,7 +2002,7 @@ type AttributeMeasure struct {
 
 func (x *AttributeMeasure) Reset() {
 	*x = AttributeMeasure{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2155,7 +2014,7 @@ func (x *AttributeMeasure) String() string {
 func (*AttributeMeasure) ProtoMessage() {}
 
 func (x *AttributeMeasure) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2168,7 +2027,7 @@ func (x *AttributeMeasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeMeasure.ProtoReflect.Descriptor instead.
 func (*AttributeMeasure) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{23}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *AttributeMeasure) GetAttribute() uint32 {
@@ -2208,7 +2067,7 @@ type Filling struct {
 
 func (x *Filling) Reset() {
 	*x = Filling{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2220,7 +2079,7 @@ func (x *Filling) String() string {
 func (*Filling) ProtoMessage() {}
 
 func (x *Filling) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2233,7 +2092,7 @@ func (x *Filling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filling.ProtoReflect.Descriptor instead.
 func (*Filling) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{24}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Filling) GetBackfill() string {
@@ -2282,7 +2141,7 @@ type Match struct {
 
 func (x *Match) Reset() {
 	*x = Match{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2294,7 +2153,7 @@ func (x *Match) String() string {
 func (*Match) ProtoMessage() {}
 
 func (x *Match) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2307,7 +2166,7 @@ func (x *Match) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Match.ProtoReflect.Descriptor instead.
 func (*Match) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Match) GetId() string {
@@ -2403,7 +2262,7 @@ type GameServer struct {
 
 func (x *GameServer) Reset() {
 	*x = GameServer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2415,7 +2274,7 @@ func (x *GameServer) String() string {
 func (*GameServer) ProtoMessage() {}
 
 func (x *GameServer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2428,7 +2287,7 @@ func (x *GameServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameServer.ProtoReflect.Descriptor instead.
 func (*GameServer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GameServer) GetConfig() string {
@@ -2495,7 +2354,7 @@ type Backfill struct {
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2507,7 +2366,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2520,7 +2379,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Backfill) GetId() string {
@@ -2610,7 +2469,7 @@ type Roster struct {
 
 func (x *Roster) Reset() {
 	*x = Roster{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2622,7 +2481,7 @@ func (x *Roster) String() string {
 func (*Roster) ProtoMessage() {}
 
 func (x *Roster) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2635,7 +2494,7 @@ func (x *Roster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Roster.ProtoReflect.Descriptor instead.
 func (*Roster) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Roster) GetPlayers() []*RosterPlayer {
@@ -2661,7 +2520,7 @@ type RosterPlayer struct {
 
 func (x *RosterPlayer) Reset() {
 	*x = RosterPlayer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2673,7 +2532,7 @@ func (x *RosterPlayer) String() string {
 func (*RosterPlayer) ProtoMessage() {}
 
 func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2686,7 +2545,7 @@ func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RosterPlayer.ProtoReflect.Descriptor instead.
 func (*RosterPlayer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{29}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RosterPlayer) GetId() string {
@@ -2750,7 +2609,7 @@ type ProjectSettings struct {
 
 func (x *ProjectSettings) Reset() {
 	*x = ProjectSettings{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2762,7 +2621,7 @@ func (x *ProjectSettings) String() string {
 func (*ProjectSettings) ProtoMessage() {}
 
 func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2775,7 +2634,7 @@ func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProjectSettings.ProtoReflect.Descriptor instead.
 func (*ProjectSettings) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{30}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ProjectSettings) GetRevision() int64 {
@@ -2846,7 +2705,7 @@ type AcceptanceRules struct {
 
 func (x *AcceptanceRules) Reset() {
 	*x = AcceptanceRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2858,7 +2717,7 @@ func (x *AcceptanceRules) String() string {
 func (*AcceptanceRules) ProtoMessage() {}
 
 func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2871,7 +2730,7 @@ func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRules.ProtoReflect.Descriptor instead.
 func (*AcceptanceRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{31}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *AcceptanceRules) GetFirstPause() int64 {
@@ -2910,7 +2769,7 @@ type TicketRules struct {
 
 func (x *TicketRules) Reset() {
 	*x = TicketRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2922,7 +2781,7 @@ func (x *TicketRules) String() string {
 func (*TicketRules) ProtoMessage() {}
 
 func (x *TicketRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2935,7 +2794,7 @@ func (x *TicketRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
 func (*TicketRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{32}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *TicketRules) GetPlayerLimit() int64 {
@@ -2994,7 +2853,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3006,7 +2865,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3019,7 +2878,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{33}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -3058,7 +2917,7 @@ type PropertyRule struct {
 
 func (x *PropertyRule) Reset() {
 	*x = PropertyRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3070,7 +2929,7 @@ func (x *PropertyRule) String() string {
 func (*PropertyRule) ProtoMessage() {}
 
 func (x *PropertyRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3083,7 +2942,7 @@ func (x *PropertyRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropertyRule.ProtoReflect.Descriptor instead.
 func (*PropertyRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PropertyRule) GetProperty() string {
@@ -3121,7 +2980,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3133,7 +2992,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3146,7 +3005,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -3184,7 +3043,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3196,7 +3055,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3209,7 +3068,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -3253,7 +3112,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3265,7 +3124,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3278,7 +3137,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -3314,7 +3173,7 @@ type ReportSlot struct {
 
 func (x *ReportSlot) Reset() {
 	*x = ReportSlot{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3326,7 +3185,7 @@ func (x *ReportSlot) String() string {
 func (*ReportSlot) ProtoMessage() {}
 
 func (x *ReportSlot) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3339,7 +3198,7 @@ func (x *ReportSlot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
 func (*ReportSlot) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ReportSlot) GetSeries() []*ReportSeries {
@@ -3379,7 +3238,7 @@ type ReportSeries struct {
 
 func (x *ReportSeries) Reset() {
 	*x = ReportSeries{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3391,7 +3250,7 @@ func (x *ReportSeries) String() string {
 func (*ReportSeries) ProtoMessage() {}
 
 func (x *ReportSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3404,7 +3263,7 @@ func (x *ReportSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
 func (*ReportSeries) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ReportSeries) GetConfig() string {
@@ -3507,7 +3366,7 @@ type ReportDistribution struct {
 
 func (x *ReportDistribution) Reset() {
 	*x = ReportDistribution{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3519,7 +3378,7 @@ func (x *ReportDistribution) String() string {
 func (*ReportDistribution) ProtoMessage() {}
 
 func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3532,7 +3391,7 @@ func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
 func (*ReportDistribution) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ReportDistribution) GetKind() string {
@@ -3593,7 +3452,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3605,7 +3464,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3618,7 +3477,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{41}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Capture) GetConfig() string {
@@ -3807,33 +3666,19 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\tno_return\x18\r \x01(\bR\bnoReturn\x129\n" +
 	"\breturned\x18\x0e \x01(\v2\x1d.matchmaker.v1.FunctionReturnR\breturned\x12-\n" +
 	"\x06canary\x18< \x01(\v2\x15.matchmaker.v1.CanaryR\x06canary\x12;\n" +
-	"\fcanary_ended\x18= \x01(\v2\x18.matchmaker.v1.CanaryEndR\vcanaryEnded\"\x80\x04\n" +
+	"\fcanary_ended\x18= \x01(\v2\x18.matchmaker.v1.CanaryEndR\vcanaryEnded\"\xe8\x01\n" +
 	"\x06Canary\x12\x16\n" +
 	"\x06upload\x18\x01 \x01(\x03R\x06upload\x12\x14\n" +
 	"\x05began\x18\x02 \x01(\x03R\x05began\x12\x14\n" +
 	"\x05until\x18\x03 \x01(\x03R\x05until\x12\x18\n" +
 	"\aconfigs\x18\x04 \x03(\tR\aconfigs\x12\x16\n" +
 	"\x06queues\x18\x05 \x03(\tR\x06queues\x12\x14\n" +
-	"\x05block\x18\x06 \x01(\x03R\x05block\x12\x14\n" +
-	"\x05steps\x18\a \x03(\x05R\x05steps\x12\x12\n" +
-	"\x04step\x18\b \x01(\x05R\x04step\x12\x1d\n" +
+	"\x05block\x18\x06 \x01(\x03R\x05block\x12\x18\n" +
+	"\apercent\x18\x14 \x01(\x05R\apercent\x12\x18\n" +
+	"\achanged\x18\t \x01(\x03R\achanged\x12\x1e\n" +
 	"\n" +
-	"step_began\x18\t \x01(\x03R\tstepBegan\x12\x14\n" +
-	"\x05least\x18\n" +
-	" \x01(\x03R\x05least\x128\n" +
-	"\bmeasures\x18\v \x03(\v2\x1c.matchmaker.v1.CanaryMeasureR\bmeasures\x12\x14\n" +
-	"\x05looks\x18\f \x01(\x05R\x05looks\x12\x1b\n" +
-	"\trun_looks\x18\r \x01(\x05R\brunLooks\x12\x12\n" +
-	"\x04runs\x18\x0e \x01(\x03R\x04runs\x12\x16\n" +
-	"\x06failed\x18\x0f \x01(\x03R\x06failed\x12\x1b\n" +
-	"\twith_runs\x18\x10 \x01(\x03R\bwithRuns\x12\x1f\n" +
-	"\vwith_failed\x18\x11 \x01(\x03R\n" +
-	"withFailed\x12\x1c\n" +
-	"\ttolerance\x18\x12 \x01(\x05R\ttolerance\x12\x16\n" +
-	"\x06wanted\x18\x13 \x01(\x03R\x06wanted\"7\n" +
-	"\rCanaryMeasure\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04more\x18\x02 \x01(\bR\x04more\"k\n" +
+	"generation\x18\x15 \x01(\x03R\n" +
+	"generation\"k\n" +
 	"\tCanaryEnd\x12\x16\n" +
 	"\x06upload\x18\x01 \x01(\x03R\x06upload\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x1a\n" +
@@ -4067,7 +3912,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
 	(*Player)(nil),             // 1: matchmaker.v1.Player
@@ -4082,87 +3927,85 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Report)(nil),             // 10: matchmaker.v1.Report
 	(*Function)(nil),           // 11: matchmaker.v1.Function
 	(*Canary)(nil),             // 12: matchmaker.v1.Canary
-	(*CanaryMeasure)(nil),      // 13: matchmaker.v1.CanaryMeasure
-	(*CanaryEnd)(nil),          // 14: matchmaker.v1.CanaryEnd
-	(*FunctionReturn)(nil),     // 15: matchmaker.v1.FunctionReturn
-	(*FunctionVersion)(nil),    // 16: matchmaker.v1.FunctionVersion
-	(*Manifest)(nil),           // 17: matchmaker.v1.Manifest
-	(*Team)(nil),               // 18: matchmaker.v1.Team
-	(*HostingOverride)(nil),    // 19: matchmaker.v1.HostingOverride
-	(*Proposal)(nil),           // 20: matchmaker.v1.Proposal
-	(*Measures)(nil),           // 21: matchmaker.v1.Measures
-	(*Measure)(nil),            // 22: matchmaker.v1.Measure
-	(*AttributeMeasure)(nil),   // 23: matchmaker.v1.AttributeMeasure
-	(*Filling)(nil),            // 24: matchmaker.v1.Filling
-	(*Match)(nil),              // 25: matchmaker.v1.Match
-	(*GameServer)(nil),         // 26: matchmaker.v1.GameServer
-	(*Backfill)(nil),           // 27: matchmaker.v1.Backfill
-	(*Roster)(nil),             // 28: matchmaker.v1.Roster
-	(*RosterPlayer)(nil),       // 29: matchmaker.v1.RosterPlayer
-	(*ProjectSettings)(nil),    // 30: matchmaker.v1.ProjectSettings
-	(*AcceptanceRules)(nil),    // 31: matchmaker.v1.AcceptanceRules
-	(*TicketRules)(nil),        // 32: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),      // 33: matchmaker.v1.AttributeRule
-	(*PropertyRule)(nil),       // 34: matchmaker.v1.PropertyRule
-	(*Waits)(nil),              // 35: matchmaker.v1.Waits
-	(*WaitClass)(nil),          // 36: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),       // 37: matchmaker.v1.WaitEvidence
-	(*ReportSlot)(nil),         // 38: matchmaker.v1.ReportSlot
-	(*ReportSeries)(nil),       // 39: matchmaker.v1.ReportSeries
-	(*ReportDistribution)(nil), // 40: matchmaker.v1.ReportDistribution
-	(*Capture)(nil),            // 41: matchmaker.v1.Capture
-	nil,                        // 42: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                        // 43: matchmaker.v1.Player.PropertiesEntry
-	nil,                        // 44: matchmaker.v1.Config.PoolsEntry
-	nil,                        // 45: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                        // 46: matchmaker.v1.Backfill.PropertiesEntry
+	(*CanaryEnd)(nil),          // 13: matchmaker.v1.CanaryEnd
+	(*FunctionReturn)(nil),     // 14: matchmaker.v1.FunctionReturn
+	(*FunctionVersion)(nil),    // 15: matchmaker.v1.FunctionVersion
+	(*Manifest)(nil),           // 16: matchmaker.v1.Manifest
+	(*Team)(nil),               // 17: matchmaker.v1.Team
+	(*HostingOverride)(nil),    // 18: matchmaker.v1.HostingOverride
+	(*Proposal)(nil),           // 19: matchmaker.v1.Proposal
+	(*Measures)(nil),           // 20: matchmaker.v1.Measures
+	(*Measure)(nil),            // 21: matchmaker.v1.Measure
+	(*AttributeMeasure)(nil),   // 22: matchmaker.v1.AttributeMeasure
+	(*Filling)(nil),            // 23: matchmaker.v1.Filling
+	(*Match)(nil),              // 24: matchmaker.v1.Match
+	(*GameServer)(nil),         // 25: matchmaker.v1.GameServer
+	(*Backfill)(nil),           // 26: matchmaker.v1.Backfill
+	(*Roster)(nil),             // 27: matchmaker.v1.Roster
+	(*RosterPlayer)(nil),       // 28: matchmaker.v1.RosterPlayer
+	(*ProjectSettings)(nil),    // 29: matchmaker.v1.ProjectSettings
+	(*AcceptanceRules)(nil),    // 30: matchmaker.v1.AcceptanceRules
+	(*TicketRules)(nil),        // 31: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),      // 32: matchmaker.v1.AttributeRule
+	(*PropertyRule)(nil),       // 33: matchmaker.v1.PropertyRule
+	(*Waits)(nil),              // 34: matchmaker.v1.Waits
+	(*WaitClass)(nil),          // 35: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),       // 36: matchmaker.v1.WaitEvidence
+	(*ReportSlot)(nil),         // 37: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 38: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 39: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 40: matchmaker.v1.Capture
+	nil,                        // 41: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 42: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 43: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 44: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 45: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	42, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	41, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	43, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	42, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	44, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	43, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
-	17, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
-	16, // 9: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
-	15, // 10: matchmaker.v1.Function.returned:type_name -> matchmaker.v1.FunctionReturn
+	16, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
+	15, // 9: matchmaker.v1.Function.versions:type_name -> matchmaker.v1.FunctionVersion
+	14, // 10: matchmaker.v1.Function.returned:type_name -> matchmaker.v1.FunctionReturn
 	12, // 11: matchmaker.v1.Function.canary:type_name -> matchmaker.v1.Canary
-	14, // 12: matchmaker.v1.Function.canary_ended:type_name -> matchmaker.v1.CanaryEnd
-	13, // 13: matchmaker.v1.Canary.measures:type_name -> matchmaker.v1.CanaryMeasure
-	17, // 14: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
-	18, // 15: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	45, // 16: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
-	19, // 17: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
-	24, // 18: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
-	21, // 19: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
-	22, // 20: matchmaker.v1.Measures.own:type_name -> matchmaker.v1.Measure
-	23, // 21: matchmaker.v1.Measures.attributes:type_name -> matchmaker.v1.AttributeMeasure
-	27, // 22: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
-	20, // 23: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
-	7,  // 24: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
-	3,  // 25: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
-	7,  // 26: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	46, // 27: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	28, // 28: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
-	29, // 29: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
-	33, // 30: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	32, // 31: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
-	31, // 32: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	34, // 33: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
-	9,  // 34: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	36, // 35: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	37, // 36: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	39, // 37: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	40, // 38: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
-	6,  // 39: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	40, // [40:40] is the sub-list for method output_type
-	40, // [40:40] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	13, // 12: matchmaker.v1.Function.canary_ended:type_name -> matchmaker.v1.CanaryEnd
+	16, // 13: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
+	17, // 14: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
+	44, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	18, // 16: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
+	23, // 17: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
+	20, // 18: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
+	21, // 19: matchmaker.v1.Measures.own:type_name -> matchmaker.v1.Measure
+	22, // 20: matchmaker.v1.Measures.attributes:type_name -> matchmaker.v1.AttributeMeasure
+	26, // 21: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
+	19, // 22: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
+	7,  // 23: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
+	3,  // 24: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
+	7,  // 25: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
+	45, // 26: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	27, // 27: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
+	28, // 28: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
+	32, // 29: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	31, // 30: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	30, // 31: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
+	33, // 32: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
+	9,  // 33: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	35, // 34: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	36, // 35: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	38, // 36: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	39, // 37: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	6,  // 38: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -4172,15 +4015,15 @@ func file_matchmaker_v1_record_proto_init() {
 	}
 	file_matchmaker_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[5].OneofWrappers = []any{}
-	file_matchmaker_v1_record_proto_msgTypes[23].OneofWrappers = []any{}
-	file_matchmaker_v1_record_proto_msgTypes[27].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[22].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   47,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,7 +1,6 @@
 package canary
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,344 +11,216 @@ import (
 	"matchmaker.dev/services/internal/report"
 )
 
-// trial is a canary whose matches a test makes up.
+const (
+	began  = 1_800_000_000_000
+	minute = 60_000
+)
+
+// trial is a canary whose matches a test makes up. How long players wait changes from one five minutes to the next.
 type trial struct {
 	f      *pb.Function
 	books  map[int64]*report.Book
 	random *rand.Rand
 	now    time.Time
-	runs   [4]int64 // of the canary, of them failed, and those of the other upload
 }
-
-const began = 1_800_000_000_000
 
 func newTrial(seed uint64, c *pb.Canary) *trial {
-	c.Upload, c.Began, c.Least, c.Until = 2, began, max(c.GetLeast(), 100), began+12*3_600_000
-	if c.GetStepBegan() == 0 {
-		c.StepBegan = began
+	c.Upload, c.Began, c.Changed, c.Until = 2, began, began, began+12*60*minute
+	return &trial{&pb.Function{Name: "f", Version: 1, Canary: c}, map[int64]*report.Book{}, rand.New(rand.NewPCG(seed, 1)),
+		time.UnixMilli(began).Add(time.Hour)}
+}
+
+// play makes matches of two tickets in a time, about so many a minute.
+func (w *trial) play(from, length int64, config string, upload, mark int64, aMinute, wait float64) {
+	slot := report.SlotOf(time.UnixMilli(began + from))
+	if w.books[slot] == nil {
+		w.books[slot] = report.NewBook(slot)
 	}
-	return &trial{
-		f: &pb.Function{Name: "f", Version: 1, Canary: c}, books: map[int64]*report.Book{},
-		random: rand.New(rand.NewPCG(seed, 1)), now: time.UnixMilli(began).Add(20 * time.Minute),
-		runs: [4]int64{200, 0, 1000, 0},
+	rush := wait * (0.7 + 0.6*w.random.Float64())
+	for left := float64(length) / minute; ; {
+		if left -= w.random.ExpFloat64() / aMinute; left < 0 {
+			return
+		}
+		waited := rush * w.random.ExpFloat64()
+		w.books[slot].Add(&report.Match{
+			Key: report.Key{Config: config, Function: "f", Upload: upload, Canary: mark}, Players: 2,
+			Waits: []float64{waited, waited}, Values: []report.Value{{Kind: report.Measure, Name: "quality", Value: -waited}},
+		})
 	}
 }
 
-// play makes matches of two tickets, which wait equally long, so many a minute.
-func (w *trial) play(from time.Duration, minutes int, config string, upload, mark int64, aMinute int, wait float64) {
-	for m := range minutes {
-		at := time.UnixMilli(began).Add(from + time.Duration(m)*time.Minute)
-		slot := report.SlotOf(at)
-		if w.books[slot] == nil {
-			w.books[slot] = report.NewBook(slot)
-		}
-		for range aMinute {
-			waited := wait * w.random.ExpFloat64()
-			w.books[slot].Add(&report.Match{
-				Key: report.Key{Config: config, Function: "f", Upload: upload, Canary: mark}, Players: 2,
-				Waits:  []float64{waited, waited},
-				Values: []report.Value{{Kind: report.Measure, Name: "quality", Value: 1 / (1 + waited)}},
-			})
-		}
-	}
-}
-
-func (w *trial) look() *Result {
-	slots := map[int64]*pb.ReportSlot{}
+func (w *trial) report(canary, other Runs) map[string]Quantity {
+	c := Compare(w.f, w.now)
 	for at, b := range w.books {
-		slots[at] = b.Message()
+		c.Add(at, b.Message())
 	}
-	return Look(&Evidence{Function: w.f, Now: w.now, Slots: slots, Runs: w.runs[0], Failed: w.runs[1],
-		OtherRuns: w.runs[2], OtherFailed: w.runs[3]})
+	found := map[string]Quantity{}
+	for _, q := range c.Report(canary, other) {
+		found[q.Name] = q
+	}
+	return found
 }
 
-func (r *Result) finding(name string) *Finding {
-	for i := range r.Findings {
-		if r.Findings[i].Name == name {
-			return &r.Findings[i]
+// configs plays an hour before a canary of a config, and so many minutes of it.
+func configs(seed uint64, minutes int64) *trial {
+	w := newTrial(seed, &pb.Canary{Configs: []string{"a"}})
+	for at := int64(-60); at < minutes; at += 5 {
+		if at < 0 {
+			w.play(at*minute, 5*minute, "a", 1, 0, 20, 5)
+		} else {
+			w.play(at*minute, 5*minute, "a", 2, began, 15, 6)
 		}
 	}
-	return &Finding{P: math.NaN()}
+	w.now = time.UnixMilli(began + minutes*minute).Add(storedAfter)
+	return w
 }
 
-// What a canary of configs finds by its players' waits: whether they are longer than those of the same configs before.
-// Others, whose players wait for much longer, say nothing, unless theirs grow likewise.
-func TestWaitsOfConfigs(t *testing.T) {
-	for name, c := range map[string]struct {
-		canary, others float64 // how many times as long they wait since
-		worse          bool
-	}{
-		"as before":             {1, 1, false},
-		"longer":                {1.5, 1, true},
-		"shorter":               {0.5, 1, false},
-		"all wait longer":       {1.5, 1.5, false},
-		"others wait for less":  {1, 0.6, true},
-		"a little longer alone": {1.01, 1, false},
-	} {
+// blocks plays so many minutes in blocks of two, of which the canary has half.
+func blocks(seed uint64, minutes int64) *trial {
+	w := newTrial(seed, &pb.Canary{Block: 2 * minute, Percent: 50})
+	for at := int64(0); at < minutes; at += 2 {
+		if upload, mark := For(w.f, "any", "", began+at*minute); upload == 2 {
+			w.play(at*minute, 2*minute, "any", 2, mark, 15, 6)
+		} else {
+			w.play(at*minute, 2*minute, "any", 1, mark, 20, 5)
+		}
+	}
+	w.now = time.UnixMilli(began + minutes*minute).Add(storedAfter)
+	return w
+}
+
+// The canary makes five matches a minute fewer, and its players wait a second longer. Of a hundred intervals, about
+// five do not contain that, and four times the matches make them about half as long.
+func TestTheIntervalContainsTheTruthAndShrinks(t *testing.T) {
+	for name, play := range map[string]func(seed uint64, minutes int64) *trial{"configs": configs, "blocks": blocks} {
 		t.Run(name, func(t *testing.T) {
-			w := newTrial(7, &pb.Canary{Configs: []string{"a", "b"}})
-			for config, wait := range map[string]float64{"a": 5, "b": 20, "c": 90, "d": 50} {
-				w.play(-time.Hour, 60, config, 1, 0, 20, wait)
-			}
-			for config, wait := range map[string]float64{"a": 5, "b": 20} {
-				w.play(0, 20, config, 2, began, 20, wait*c.canary)
-			}
-			for config, wait := range map[string]float64{"c": 90, "d": 50} {
-				w.play(0, 20, config, 1, began, 20, wait*c.others)
-			}
-			r := w.look()
-			f := r.finding("wait")
-			if f.Worse != c.worse || !r.ByMatches || r.Matches != 800 || (len(r.Worse()) > 0) != c.worse {
-				t.Errorf("found %+v of %d matches", r.Findings, r.Matches)
-			}
-			if q := r.finding("measure quality"); !math.IsNaN(q.P) {
-				t.Errorf("compared by a measure of which nobody knows what is better: %+v", q)
-			}
-			if f.Seen < 0.05 || f.Seen > 0.4 {
-				t.Errorf("what would be found: %v", f.Seen)
-			}
-		})
-	}
-}
-
-func TestMeasuresOfWhichLessOrMoreIsBetter(t *testing.T) {
-	for _, more := range []bool{true, false} {
-		w := newTrial(3, &pb.Canary{Configs: []string{"a"}, Measures: []*pb.CanaryMeasure{{Name: "quality", More: more}}})
-		w.play(-time.Hour, 60, "a", 1, 0, 20, 5)
-		w.play(0, 20, "a", 2, began, 20, 12) // which makes the quality less
-		if q := w.look().finding("measure quality"); q.Worse != more || q.Canary >= q.Other {
-			t.Errorf("more is better: %v, found %+v", more, q)
-		}
-	}
-}
-
-// trials is how many trials a test makes that counts how many end as they should.
-func trials(all int) int {
-	if testing.Short() {
-		return all / 4
-	}
-	return all
-}
-
-// However often it is looked, a canary that is like the other upload is taken for a worse one with a probability of
-// Alpha at most; and one that is worse by what is said to be seen is found with a probability of Power, about.
-func TestErrorsAreAsOftenAsPromised(t *testing.T) {
-	trials := trials(300)
-	wrong, found, seen := 0, 0, 0.0
-	for seed := range uint64(trials) {
-		w := newTrial(seed, &pb.Canary{Configs: []string{"a"}})
-		w.play(-time.Hour, 60, "a", 1, 0, 5, 5)
-		w.play(0, 20, "a", 2, began, 10, 5)
-		f := w.look().finding("wait")
-		if f.P < f.Limit {
-			wrong++
-		}
-		seen += f.Seen / float64(trials)
-	}
-	for seed := range uint64(trials) {
-		w := newTrial(seed+1000, &pb.Canary{Configs: []string{"a"}})
-		w.play(-time.Hour, 60, "a", 1, 0, 5, 5)
-		w.play(0, 20, "a", 2, began, 10, 5*(1+seen))
-		if w.look().finding("wait").Worse {
-			found++
-		}
-	}
-	t.Logf("wrong %d of %d; %.0f%% longer waits are found in %d", wrong, trials, 100*seen, found)
-	if float64(wrong) > Alpha*float64(trials) { // the first look may use a quarter of Alpha
-		t.Errorf("a canary that is like the other one was worse in %d of %d trials", wrong, trials)
-	}
-	if share := float64(found) / float64(trials); share < Power-0.1 || share > Power+0.15 {
-		t.Errorf("waits longer by %.0f%% were found in %.0f%% of the trials", 100*seen, 100*share)
-	}
-	sum := 0.0
-	for looks := range int32(1000) {
-		sum += limit(looks, 1)
-	}
-	if sum > Alpha/2 || sum < 0.99*Alpha/2 {
-		t.Errorf("all looks of a kind use up %v", sum)
-	}
-}
-
-// Waits that are longer in some minutes than in others, as when many come or a machine is busy, end no canary by that
-// alone. Where they are so for all configs at once, a canary for which they are longer besides is found.
-func TestWaitsThatGoUpAndDown(t *testing.T) {
-	trials := trials(200)
-	for name, c := range map[string]struct {
-		alone       bool    // it is the only config
-		worse       float64 // how many times as long the canary's waits are
-		fewest, all int     // in how many trials it is found
-	}{
-		"alike, alone":        {true, 1, 0, trials / 20},
-		"alike, among others": {false, 1, 0, trials / 20},
-		"half as long again":  {false, 1.5, trials * 9 / 10, trials},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			found := 0
+			const trials = 120
+			truths := map[string]float64{rate: -5, report.Wait: 1, "measure quality": -1}
+			hits, widths := map[string]int{}, [2]map[string]float64{{}, {}}
 			for seed := range uint64(trials) {
-				w := newTrial(seed, &pb.Canary{Configs: []string{"a"}})
-				for slot := range 16 {
-					from := time.Duration(slot-12) * 5 * time.Minute
-					tide, upload, mark, worse := math.Exp(0.4*w.random.NormFloat64()), int64(1), int64(0), 1.0
-					if from >= 0 {
-						upload, mark, worse = 2, began, c.worse
+				for i, minutes := range []int64{40, 160} {
+					for name, q := range play(seed, minutes).report(Runs{}, Runs{}) {
+						d := q.Difference
+						if name == failures {
+							continue
+						}
+						if d == nil || math.Abs(d.Value-(q.Canary.Mean-q.Other.Mean)) > 1e-9 || d.Low > d.Value || d.High < d.Value {
+							t.Fatalf("%s: %+v, %+v", name, q, d)
+						}
+						widths[i][name] += d.High - d.Low
+						if i == 0 && d.Low <= truths[name] && truths[name] <= d.High {
+							hits[name]++
+						}
 					}
-					w.play(from, 5, "a", upload, mark, 20, 5*tide*worse)
-					if !c.alone {
-						w.play(from, 5, "b", 1, mark, 20, 15*tide)
-						w.play(from, 5, "c", 1, mark, 20, 9*tide)
-					}
-				}
-				if w.look().finding("wait").Worse {
-					found++
 				}
 			}
-			t.Logf("it is found in %d of %d trials", found, trials)
-			if found < c.fewest || found > c.all {
-				t.Errorf("it is found in %d of %d trials, wanted %d to %d", found, trials, c.fewest, c.all)
+			for name := range truths {
+				if hits[name] < trials*90/100 || hits[name] > trials*99/100 {
+					t.Errorf("%s: %d of %d intervals contain the truth", name, hits[name], trials)
+				}
+				if shrunk := widths[1][name] / widths[0][name]; shrunk < 0.3 || shrunk > 0.85 { // the hour before is the same
+					t.Errorf("%s: with four times the matches intervals are %.2f times as long", name, shrunk)
+				}
 			}
 		})
 	}
 }
 
-// A canary for which players wait twice as long is found, whatever few odd matches there are: of players who waited for
-// very long on purpose, of a slot in which the service was down, of another config whose values were all 0.
-func TestFewOddMatchesHideNothing(t *testing.T) {
-	odd := func(w *trial, slot time.Time, config string, mark int64, wait, spread float64) {
-		w.books[report.SlotOf(slot)].Add(&report.Match{
-			Key: report.Key{Config: config, Function: "f", Upload: 1, Canary: mark}, Players: 2, Waits: []float64{wait, wait},
-			Values: []report.Value{{Kind: report.Spread, Name: "skill", Value: spread}},
-		})
+func TestTheShareOfRunsThatFail(t *testing.T) {
+	const trials, n, canary, other = 500, 60, 0.2, 0.1
+	random, hits := rand.New(rand.NewPCG(1, 1)), 0
+	draw := func(p float64) (r Runs) {
+		for r.All = range int64(n + 1) {
+			if r.All < n && random.Float64() < p {
+				r.Failed++
+			}
+		}
+		return r
 	}
-	for name, add := range map[string]func(w *trial){
-		"none":      func(*trial) {},
-		"long wait": func(w *trial) { odd(w, time.UnixMilli(began).Add(-time.Minute), "a", 0, 3500, 1e12) },
-		"bad slot":  func(w *trial) { w.play(-30*time.Minute, 5, "a", 1, 0, 20, 60) },
-		"another config": func(w *trial) {
-			for range 100 {
-				odd(w, time.UnixMilli(began).Add(-time.Minute), "b", 0, 5, 0)
-			}
-			odd(w, time.UnixMilli(began), "b", began, 5, 1e-9)
-		},
-	} {
-		w := newTrial(9, &pb.Canary{Configs: []string{"a"}})
-		for slot := range 12 {
-			if name != "bad slot" || slot != 6 {
-				w.play(time.Duration(slot-12)*5*time.Minute, 5, "a", 1, 0, 20, 5)
-			}
+	for range trials {
+		d := compareRuns(draw(canary), draw(other)).Difference
+		if d.Low <= canary-other && canary-other <= d.High {
+			hits++
 		}
-		w.play(0, 20, "a", 2, began, 20, 10)
-		add(w)
-		if f := w.look().finding("wait"); !f.Worse || !(f.Change > 0.5 && f.Change < 1.5) {
-			t.Errorf("%s: waits are %+v", name, f)
-		}
+	}
+	if hits < trials*93/100 || hits > trials*98/100 {
+		t.Errorf("%d of %d intervals contain the truth", hits, trials)
+	}
+	few, many := compareRuns(Runs{20, 4}, Runs{20, 2}), compareRuns(Runs{2000, 400}, Runs{2000, 200})
+	if math.Abs(few.Difference.Value-0.1) > 1e-12 || few.Difference.Low > 0 || many.Difference.Low < 0.05 ||
+		few.Canary != (Value{0.2, 20}) || few.Other != (Value{0.1, 20}) {
+		t.Errorf("of 20: %+v, %+v; of 2000: %+v", few, few.Difference, many.Difference)
+	}
+	if q := compareRuns(Runs{9, 9}, Runs{1000, 0}); q.Difference != nil || q.Canary.Mean != 1 {
+		t.Errorf("of nine runs it is said: %+v", q)
+	}
+	if q := compareRuns(Runs{}, Runs{}); q.Difference != nil || q.Canary.Mean != 0 {
+		t.Errorf("of no runs it is said: %+v", q)
 	}
 }
 
-// Where much longer waits would not be found, the canary does not grow. With more matches they are.
-func TestCanaryOfWhichTooLittleIsKnown(t *testing.T) {
-	for matches, sure := range map[int]bool{1: false, 40: true} {
-		w := newTrial(5, &pb.Canary{Configs: []string{"a"}, Least: 1})
-		w.play(-time.Hour, 60, "a", 1, 0, 20, 5)
-		w.play(0, 10, "a", 2, began, matches, 5)
-		w.f.Canary.Least = 10
-		if r := w.look(); !r.ByMatches || r.Sure != sure {
-			t.Errorf("with %d matches a minute it is sure: %v, %+v", matches, r.Sure, r.finding("wait"))
+func TestTooFewToSay(t *testing.T) {
+	for _, w := range []*trial{configs(1, 15), blocks(1, 14)} {
+		found := w.report(Runs{}, Runs{})
+		for _, name := range []string{rate, report.Wait} {
+			if q := found[name]; q.Difference != nil || q.Canary.Of == 0 || q.Canary.Mean == 0 {
+				t.Errorf("%s of %v: %+v", name, w.f.GetCanary(), q)
+			}
 		}
-		w.f.Canary.Wanted = 401
-		if w.look().ByMatches {
-			t.Error("it is decided by fewer matches than are wanted")
-		}
+	}
+	// Many slots, of which one has nearly all matches, are like one.
+	w := configs(1, 40)
+	w.play(0, 5*minute, "a", 2, began, 2000, 6)
+	if found := w.report(Runs{}, Runs{}); found[report.Wait].Difference != nil || found[rate].Difference == nil {
+		t.Errorf("one slot has nearly all: %+v", found)
+	}
+	if found := newTrial(1, &pb.Canary{Configs: []string{"a"}}).report(Runs{}, Runs{}); len(found) != 2 ||
+		found[rate].Canary.Of != 0 {
+		t.Errorf("of nothing: %+v", found)
 	}
 }
 
-// Values that are nearly equal are compared, and no number is lost.
-func TestBlocksOfTinyValues(t *testing.T) {
-	w := newTrial(5, &pb.Canary{Block: 60_000, Steps: []int32{50, 100}, Step: 1})
-	for m := range 60 {
-		at := began + int64(m)*60_000
-		upload, mark := For(w.f, "any", "", at)
-		for range 10 {
-			book := w.books[report.SlotOf(time.UnixMilli(at))]
-			if book == nil {
-				w.play(time.Duration(m)*time.Minute, 1, "any", max(upload, 1), mark, 1, 5)
-				book = w.books[report.SlotOf(time.UnixMilli(at))]
-			}
-			book.Add(&report.Match{Key: report.Key{Config: "any", Function: "f", Upload: max(upload, 1), Canary: mark},
-				Players: 2, Waits: []float64{5, 5}, Values: []report.Value{{Kind: report.Spread, Name: "skill",
-					Value: 1e-100 * w.random.Float64()}}})
+// Only matches by one of both uploads count, of those who get the canary, since it began or in the hour before.
+func TestMatchesThatCount(t *testing.T) {
+	w := configs(1, 40)
+	want := w.report(Runs{}, Runs{})[report.Wait]
+	w.play(0, minute, "b", 1, began, 20, 50)              // another config
+	w.play(-minute, minute, "a", 3, 0, 20, 50)            // another upload
+	w.play(-2*minute, minute, "a", 2, 0, 20, 50)          // the canary's, for a config that named it
+	w.play(0, minute, "a", 1, began, 20, 50)              // no instance of the canary was ready
+	w.play(-90*minute, minute, "a", 1, 0, 20, 50)         // long before
+	w.play(10*minute, minute, "a", 1, 0, 20, 50)          // a config of the queue names the other upload
+	w.play(-40*minute, minute, "a", 2, began-99, 20, 500) // an earlier canary
+	if got := w.report(Runs{}, Runs{})[report.Wait]; got.Canary != want.Canary || got.Other != want.Other {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
+	w = blocks(1, 40)
+	want = w.report(Runs{}, Runs{})[report.Wait]
+	w.play(40*minute, 2*minute, "any", 1, began+40*minute, 20, 50) // the block goes on
+	w.play(-2*minute, 2*minute, "any", 1, began-2*minute, 20, 50)
+	if got := w.report(Runs{}, Runs{})[report.Wait]; got.Canary != want.Canary || got.Other != want.Other {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
+	for at := int64(0); ; at += 2 * minute {
+		if upload, mark := For(w.f, "", "", began+at); upload == 2 { // no instance was ready at once
+			w.play(at, minute, "any", 1, mark, 20, 50)
+			break
 		}
 	}
-	w.now = time.UnixMilli(began).Add(2 * time.Hour)
-	if f := w.look().finding("spread skill"); math.IsNaN(f.P) || f.Worse {
-		t.Errorf("found %+v", f)
+	if got := w.report(Runs{}, Runs{})[report.Wait]; got.Canary.Of >= want.Canary.Of || got.Other != want.Other {
+		t.Errorf("a block with matches of both: %+v, without %+v", got, want)
 	}
-}
-
-// What a studio tolerates is no worse, however sure it is.
-func TestTolerance(t *testing.T) {
-	for tolerance, worse := range map[int32]bool{0: true, 10: true, 100: false} {
-		w := newTrial(7, &pb.Canary{Configs: []string{"a"}, Tolerance: tolerance})
-		w.play(-time.Hour, 60, "a", 1, 0, 20, 5)
-		w.play(0, 20, "a", 2, began, 20, 7.5)
-		if f := w.look().finding("wait"); f.Worse != worse || f.P > f.Limit {
-			t.Errorf("%d%% are tolerated: %+v", tolerance, f)
-		}
-	}
-}
-
-func TestBlocksOfTime(t *testing.T) {
-	const minute = 60_000
-	for name, c := range map[string]struct {
-		wait  float64
-		rate  int
-		worse []string
-	}{
-		"alike":         {5, 20, nil},
-		"longer":        {9, 20, []string{"wait"}},
-		"fewer matches": {5, 8, []string{"matches"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newTrial(5, &pb.Canary{Block: 2 * minute, Steps: []int32{50, 100}, Step: 1})
-			w.now = time.UnixMilli(began).Add(2 * time.Hour)
-			canaries := 0
-			for m := range 120 {
-				at := began + int64(m)*minute
-				upload, mark := For(w.f, "any", "", at)
-				rush := 1 + 0.5*math.Sin(float64(m)/15) // the day goes up and down
-				if upload == 0 {
-					w.play(time.Duration(m)*time.Minute, 1, "any", 1, mark, 20, 5*rush)
-				} else {
-					canaries++
-					w.play(time.Duration(m)*time.Minute, 1, "any", 2, mark, c.rate, c.wait*rush)
-				}
-			}
-			if canaries != 60 {
-				t.Errorf("the canary has %d of 120 minutes", canaries)
-			}
-			r := w.look()
-			var worse []string
-			for _, f := range r.Worse() {
-				worse = append(worse, f.Name)
-			}
-			if !slices.Equal(worse, c.worse) || !r.ByMatches {
-				t.Errorf("worse by %v: %+v", worse, r.Findings)
-			}
-		})
-	}
-	w := newTrial(5, &pb.Canary{Block: 2 * minute, Steps: []int32{50, 100}, Step: 1})
-	w.now = time.UnixMilli(began).Add(13 * time.Minute)
-	w.play(0, 13, "any", 2, began, 20, 5)
-	if r := w.look(); r.Compared || r.ByMatches {
-		t.Errorf("it was decided by six blocks: %+v", r)
+	w = blocks(1, 40)
+	w.now = w.now.Add(-time.Millisecond) // the last block's matches may not be stored
+	if got := w.report(Runs{}, Runs{})[report.Wait]; got.Canary.Of+got.Other.Of >= want.Canary.Of+want.Other.Of {
+		t.Errorf("the last block counts at once: %+v", got)
 	}
 }
 
 // Of each group of blocks the canary has its part, and not the same one of each. Everybody who asks gets one answer.
 func TestBlocksAreDividedAsAsked(t *testing.T) {
-	for _, percent := range []int32{10, 25, 50, 75, 100} {
-		f := &pb.Function{Name: "f", Canary: &pb.Canary{Upload: 2, Block: 1000, Until: math.MaxInt64,
-			Steps: []int32{percent}, Step: 1}}
+	for _, percent := range []int32{1, 7, 10, 25, 50, 75, 99} {
+		f := &pb.Function{Name: "f", Canary: &pb.Canary{Upload: 2, Block: 1000, Until: math.MaxInt64, Percent: percent}}
 		const blocks = 2000
 		has, places := 0, map[int64]bool{}
 		for block := range int64(blocks) {
@@ -359,10 +230,10 @@ func TestBlocksAreDividedAsAsked(t *testing.T) {
 			}
 			if upload == 2 {
 				has++
-				places[block%(100/int64(percent))] = true
+				places[block%100] = true
 			}
 		}
-		if has != blocks*int(percent)/100 || len(places) < int(100/percent) {
+		if has != blocks*int(percent)/100 || len(places) < min(int(percent)*3/2, 99) {
 			t.Errorf("%d%%: %d of %d blocks, at the places %v", percent, has, blocks, places)
 		}
 	}
@@ -375,16 +246,16 @@ func TestWhoGetsTheCanary(t *testing.T) {
 		now           int64
 		want, mark    int64
 	}{
-		"a config":           {&pb.Canary{Configs: []string{"a"}}, "a", "", 5, 2, 3},
-		"another config":     {&pb.Canary{Configs: []string{"a"}}, "b", "", 5, 0, 3},
-		"a queue":            {&pb.Canary{Queues: []string{"q"}}, "b", "q", 5, 2, 3},
-		"another queue":      {&pb.Canary{Queues: []string{"q"}}, "q", "", 5, 0, 3},
-		"its time is over":   {&pb.Canary{Configs: []string{"a"}}, "a", "", 10, 0, 0},
-		"there is none":      {nil, "a", "", 5, 0, 0},
-		"blocks, at no step": {&pb.Canary{Block: 4}, "a", "", 5, 0, 4},
+		"a config":         {&pb.Canary{Configs: []string{"a"}}, "a", "", 5, 2, 3},
+		"another config":   {&pb.Canary{Configs: []string{"a"}}, "b", "", 5, 0, 3},
+		"a queue":          {&pb.Canary{Queues: []string{"q"}}, "b", "q", 5, 2, 3},
+		"another queue":    {&pb.Canary{Queues: []string{"q"}}, "q", "", 5, 0, 3},
+		"its time is over": {&pb.Canary{Configs: []string{"a"}}, "a", "", 10, 0, 0},
+		"there is none":    {nil, "a", "", 5, 0, 0},
+		"no block":         {&pb.Canary{Block: 4}, "a", "", 5, 0, 4},
 	} {
 		if c.canary != nil {
-			c.canary.Upload, c.canary.StepBegan, c.canary.Until = 2, 3, 10
+			c.canary.Upload, c.canary.Changed, c.canary.Until = 2, 3, 10
 		}
 		upload, mark := For(&pb.Function{Name: "f", Canary: c.canary}, c.config, c.queue, c.now)
 		if upload != c.want || mark != c.mark {
@@ -393,93 +264,24 @@ func TestWhoGetsTheCanary(t *testing.T) {
 	}
 }
 
-func TestGrow(t *testing.T) {
-	all := []string{"a", "b", "c", "d", "e"}
-	half := Grow("f", []string{"c"}, all, 50)
-	if len(half) != 3 || half[0] != "c" || !slices.Equal(half, Grow("f", []string{"c"}, all, 50)) {
-		t.Errorf("half is %v", half)
-	}
-	whole := Grow("f", half, all, 100)
-	if slices.Sort(whole); !slices.Equal(whole, all) {
-		t.Errorf("all is %v", whole)
-	}
-	if few := Grow("f", []string{"a", "b", "c"}, all, 10); len(few) != 3 {
-		t.Errorf("it has fewer: %v", few)
-	}
-}
-
-func TestFailuresOfRuns(t *testing.T) {
-	// The tea of Fisher: 16 + 1 of 70 ways. In the second table they are 66² + 12² + 1 of 2,704,156.
-	for _, c := range [][5]float64{{3, 4, 1, 4, 17. / 70}, {10, 12, 2, 12, 4501. / 2704156}, {0, 10, 0, 10, 1}} {
-		if p := Fisher(int64(c[0]), int64(c[1]), int64(c[2]), int64(c[3])); math.Abs(p-c[4]) > 1e-9 {
-			t.Errorf("%v: p is %v", c, p)
-		}
-	}
+// The names of measures are the function's, and may be many.
+func TestQuantitiesAreBoundedAndInOrder(t *testing.T) {
 	w := newTrial(1, &pb.Canary{Configs: []string{"a"}})
-	for failed, worse := range map[int64]bool{0: false, 1: false, 5: true} {
-		w.runs = [4]int64{20, failed, 1000, 3}
-		r := w.look()
-		if !r.ByRuns || (len(r.Worse()) > 0) != worse {
-			t.Errorf("%d of 20 runs fail: %+v", failed, r.Findings)
-		}
+	slot := &pb.ReportSlot{}
+	for name := range 300 {
+		slot.Series = append(slot.Series, &pb.ReportSeries{Config: "a", Function: "f", Upload: 2, Canary: began, Matches: 1,
+			Distributions: []*pb.ReportDistribution{
+				{Kind: report.Measure, Name: string(rune('a'+name%26)) + string(rune(200+name)), Counts: []int64{1}, Sum: 1},
+				{Kind: report.Wait, Counts: []int64{2}, Sum: 4}}})
 	}
-	w.runs = [4]int64{9, 9, 1000, 0}
-	if r := w.look(); r.ByRuns || len(r.Worse()) > 0 {
-		t.Error("it was decided by nine runs")
+	c := Compare(w.f, w.now)
+	c.Add(report.SlotOf(time.UnixMilli(began)), slot)
+	var names []string
+	for _, q := range c.Report(Runs{}, Runs{}) {
+		names = append(names, q.Name)
 	}
-	w.f.Canary.RunLooks, w.runs = 2, [4]int64{39, 39, 1000, 0}
-	if w.look().ByRuns {
-		t.Error("the third look was made before 40 runs")
+	if len(names) != mostQuantities+1 || !slices.Equal(names[:3], []string{failures, rate, report.Wait}) ||
+		!slices.IsSorted(names[3:]) {
+		t.Errorf("%d quantities: %q", len(names), names)
 	}
-}
-
-// A canary that matches nobody is found by its runs, though nobody's wait ended.
-func TestCanaryThatMatchesNobody(t *testing.T) {
-	w := newTrial(1, &pb.Canary{Configs: []string{"a"}})
-	w.play(-time.Hour, 60, "a", 1, 0, 2, 5)
-	w.now = time.UnixMilli(began).Add(time.Minute)
-	if len(w.look().Worse()) > 0 {
-		t.Error("two matches fewer are enough")
-	}
-	w.now = time.UnixMilli(began).Add(10 * time.Minute)
-	if worse := w.look().Worse(); len(worse) != 1 || worse[0].Name != "matches" {
-		t.Errorf("worse by %+v", worse)
-	}
-}
-
-func TestRanksOfValuesThatAreLess(t *testing.T) {
-	values := func(at ...int32) *values {
-		v := new(values)
-		for _, b := range at {
-			v.add([]int32{b}, []int64{1}, float64(b), 1)
-		}
-		return v
-	}
-	e, ok := mannWhitney(values(5, 6, 7), values(-3, -2, 0))
-	if !ok || e.shift != 0.5 {
-		t.Errorf("all are greater: %+v", e)
-	}
-	// Of 16 pairs 4 are greater and 2 equal, so U is 5 and not 8. Three are equal, and two: the variance of U is
-	// 16/12 (9 - 30/56).
-	e, _ = mannWhitney(values(1, 2, 2, 5), values(2, 3, 4, 4))
-	if e.shift != 5./16-0.5 || math.Abs(e.variance-(9-30./56)/12/16) > 1e-12 {
-		t.Errorf("%+v", e)
-	}
-	if _, ok := mannWhitney(values(1), values()); ok {
-		t.Error("nothing is compared")
-	}
-}
-
-func ExampleFinding_Text() {
-	for _, f := range []Finding{
-		{Name: "failures", Canary: 0.1, Other: 0.001, P: 0.0001, Limit: 0.00625, Seen: 0.05},
-		{Name: "wait", Canary: 12, Other: 10.4, P: 0.2, Limit: 0.0125, Seen: 0.18},
-		{Name: "matches", Canary: 3, Other: 3.5, P: 1, Limit: 0.0125, Seen: math.NaN()},
-	} {
-		fmt.Println(f.Text())
-	}
-	// Output:
-	// failures 10% against 0.1% (p 0.0001, limit 0.0063; 5% is seen with 80%)
-	// wait 12 s against 10.4 s (p 0.2, limit 0.013; worse by 18% is seen with 80%)
-	// matches a minute 3 against 3.5 (p 1, limit 0.013)
 }

@@ -1,61 +1,29 @@
-// Package statistics has the distributions of statistical tests. Probabilities and critical values are exact to ten
-// digits, for up to a million trials and from a tenth to a billion degrees of freedom.
+// Package statistics has means with their intervals, and Student's t. Critical values are exact to ten digits, from a
+// tenth to a billion degrees of freedom.
 package statistics
 
 import "math"
 
-// NormalCritical returns the value that the standard normal distribution exceeds with probability p.
-func NormalCritical(p float64) float64 {
-	return critical(p, func(x float64) (tail, density float64) {
-		return math.Erfc(x/math.Sqrt2) / 2, math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)
-	})
-}
-
-// StudentCritical returns the value that Student's t exceeds with probability p.
+// StudentCritical returns the value that Student's t exceeds with probability p, which is neither 0 nor 1. Newton's
+// method finds it, from below: the tail is convex above 0.
 func StudentCritical(p, freedom float64) float64 {
-	return critical(p, func(t float64) (tail, density float64) { return student(t, freedom) })
-}
-
-// StudentTail returns the probability that Student's t exceeds t.
-func StudentTail(t, freedom float64) (tail float64) {
-	if t < 0 {
-		return 1 - StudentTail(-t, freedom)
-	}
-	tail, _ = student(t, freedom)
-	return tail
-}
-
-func student(t, freedom float64) (tail, density float64) {
-	square := t / math.Sqrt(freedom) * t / math.Sqrt(freedom)
-	a, x, y := freedom/2, 1/(1+square), 1/(1+1/square)
-	return beta(a, 0.5, x, y) / 2, binomial(a, 0.5, x, y) * a / (2*a + 1) / t
-}
-
-// critical finds the value by Newton's method, from below: the tail is convex above 0. p is neither 0 nor 1.
-func critical(p float64, of func(x float64) (tail, density float64)) float64 {
 	if p > 0.5 {
-		return -critical(1-p, of)
+		return -StudentCritical(1-p, freedom)
 	}
 	x, next := 0.0, 1e-6
 	for next > x*(1+1e-15) {
 		x = next
-		tail, density := of(x)
+		tail, density := student(x, freedom)
 		next = x + (tail-p)/density
 	}
 	return next
 }
 
-// BinomialMass returns the probability of k successes in n trials with probability p each.
-func BinomialMass(k, n int64, p float64) float64 {
-	if k < 0 || k > n {
-		return 0
-	}
-	return binomial(float64(k), float64(n-k), p, 1-p)
-}
-
-// BinomialCDF returns the probability of at most k successes in n trials with probability p each.
-func BinomialCDF(k, n int64, p float64) float64 {
-	return beta(float64(n-k), float64(k+1), 1-p, p)
+// student returns the probability that Student's t exceeds t, and its density there.
+func student(t, freedom float64) (tail, density float64) {
+	square := t / math.Sqrt(freedom) * t / math.Sqrt(freedom)
+	a, x, y := freedom/2, 1/(1+square), 1/(1+1/square)
+	return beta(a, 0.5, x, y) / 2, binomial(a, 0.5, x, y) * a / (2*a + 1) / t
 }
 
 // binomial returns Γ(a+b+1)/Γ(a+1)/Γ(b+1) xᵃ yᵇ, where x + y = 1, without differences of great logarithms: C.

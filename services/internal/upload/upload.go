@@ -51,6 +51,20 @@ func TrialTarget(f *pb.Function, now time.Time) *pb.FunctionVersion {
 	return LastGood(f)
 }
 
+// RepeatTarget returns the upload on which failed runs of an upload are repeated, for proof that it is to blame, nil if
+// there is none: TrialTarget for the upload that runs, and that one for its canary. Runs of an earlier generation prove
+// nothing.
+func RepeatTarget(f *pb.Function, upload, generation int64, now time.Time) *pb.FunctionVersion {
+	c := f.GetCanary()
+	switch {
+	case upload == f.GetVersion() && generation == f.GetGeneration():
+		return TrialTarget(f, now)
+	case c != nil && upload == c.GetUpload() && generation == c.GetGeneration() && !f.GetNoReturn():
+		return Of(f, f.GetVersion())
+	}
+	return nil
+}
+
 // Protected returns whether an upload is kept however many came after it: it runs, also in the shadow or as a canary,
 // it is the last one that worked before, or a config names it.
 func Protected(f *pb.Function, number int64, pinned map[int64]bool) bool {

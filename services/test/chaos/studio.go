@@ -69,16 +69,13 @@ func (s *studio) open(ctx context.Context) error {
 	return s.ask(ctx, history.Change{Op: history.Canary, Name: lane.FunctionOf(changed[0])},
 		func(ctx context.Context, c *history.Change) error {
 			_, err := s.functions.any().CanaryFunction(ctx, c.Name, canaryOf(1))
-			if client.Status(err) == http.StatusConflict { // the answer before was lost
-				return nil
-			}
 			return err
 		})
 }
 
-// canaryOf begins a canary of an upload.
+// canaryOf begins a canary of an upload, for some seconds.
 func canaryOf(upload int64) client.CanaryRequest {
-	return client.CanaryRequest{Version: upload, BlockSeconds: 1, LeastMatches: 10}
+	return client.CanaryRequest{Version: upload, BlockSeconds: 1, Percent: 50, DeadlineSeconds: 5}
 }
 
 // work changes a config or function now and then until ctx ends. When faults ends, all configs are put again.
@@ -181,8 +178,8 @@ func (s *studio) upload(ctx context.Context, name, archive string) error {
 	})
 }
 
-// move lets another upload run that is kept: from now on, or in some seconds while it is no worse. It tries once: there
-// may be a canary already.
+// move lets another upload run that is kept: from now on, or in half of the next seconds. It tries once: there may be a
+// canary already. Uploads are refused until it ended.
 func (s *studio) move(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()

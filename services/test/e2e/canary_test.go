@@ -2,155 +2,118 @@ package e2e
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"matchmaker.dev/pkg/client"
 )
 
-// pausing is the actor's module for which tickets must have waited so long.
-func (p *project) pausing(t *testing.T, pause time.Duration, variant byte) []byte {
+// beginCanary lets an upload be the canary, or changes who gets it. The developer may ask too often meanwhile.
+func (p *project) beginCanary(t *testing.T, r client.CanaryRequest) {
 	t.Helper()
-	const text = "the actor waits 0000 ms"
-	module := unzip(t, p.s.made.actor)
-	if bytes.Count(module, []byte(text)) != 1 {
-		t.Fatal("the actor's module does not say once for how long tickets wait")
-	}
-	module = bytes.Replace(module, []byte(text), fmt.Appendf(nil, "the actor waits %04d ms", pause.Milliseconds()), 1)
-	return append(module, 0, 2, 1, variant) // an empty section of its own, so that two of them differ
+	eventually(t, fmt.Sprintf("upload %d is a canary", r.Version), func() bool {
+		f, err := p.developer(t).CanaryFunction(within(t), "pairs", r)
+		switch {
+		case client.Status(err) == http.StatusTooManyRequests:
+			return false
+		case err != nil:
+			t.Fatal(err)
+		case f.Canary == nil || f.Canary.Version != r.Version || f.Shadow != nil:
+			t.Fatalf("the canary: %+v", f.Canary)
+		}
+		return true
+	})
 }
 
-// canary: an upload that is like the one before runs for one config, then for two, and then for all. One for which
-// players wait longer goes back.
-func canary(t *testing.T, p *project) {
-	// Functions run once a second when nobody comes: these are waits of about one second, and of three.
-	const usual, long = 300 * time.Millisecond, 2200 * time.Millisecond
-	studio := p.developer(t)
-	upload := func(u client.FunctionUpload, module []byte) {
-		t.Helper()
-		if err := studio.UploadFunction(within(t), "pairs", u, bytes.NewReader(module)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	upload(client.FunctionUpload{}, p.pausing(t, usual, 'a'))
-	settings := map[string]any{"part": "late", "connection": "127.0.0.1:9"}
-	for side, config := range []string{"left", "middle", "right"} {
-		p.put(t, config, rules{function: "pairs", settings: settings, side: float64(side + 1)})
-		p.keepComing(t, 8, config, attributes{"number": 1, "side": float64(side + 1)})
-	}
-	begin := func(number, least int64, tolerance int) {
-		t.Helper()
-		p.awaitShadow(t)
-		eventually(t, fmt.Sprintf("upload %d is a canary", number), func() bool {
-			f, err := studio.CanaryFunction(within(t), "pairs", client.CanaryRequest{Version: number,
-				Configs: []string{"left"}, Steps: []int{60, 100}, LeastMatches: least, TolerancePercent: tolerance})
-			switch {
-			case err != nil && strings.Contains(err.Error(), "are needed to compare"),
-				client.Status(err) == http.StatusTooManyRequests:
-				return false
-			case err != nil:
-				t.Fatal(err)
-			case f.Canary == nil || f.Canary.Version != number || f.Shadow != nil:
-				t.Fatalf("the canary: %+v", f.Canary)
-			}
-			return true
-		})
-	}
-	upload(client.FunctionUpload{Shadow: true}, p.pausing(t, usual, 'b'))
-	// On a busy machine waits become longer meanwhile, by a quarter or so. Those of the next canary are three times as
-	// long.
-	begin(2, 20, 150)
-	if testing.Short() { // how waits compare on a busy machine is chance: the studio decides
-		if _, err := studio.PromoteFunction(within(t), "pairs", 2); err != nil && client.Status(err) != http.StatusConflict {
-			t.Fatal(err)
-		}
-		p.awaitFunction(t, "it runs for all", func(f *client.Function) bool { return f.Canary == nil && f.Upload == 2 })
-		return
-	}
-	f := p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
-	t.Logf("%+v", f.CanaryEnded)
-	if e := f.CanaryEnded; !e.Promoted || f.Upload != 2 || e.Version != 2 || !strings.Contains(e.Reason, ", wait ") {
-		t.Fatalf("a canary that is like the other upload ended so: %+v", e)
-	}
-	eventually(t, "the event says how it grew", func() bool {
-		return strings.Contains(p.lastReason(t, "grown"), `to the configs "left", "`)
-	})
-
-	upload(client.FunctionUpload{Shadow: true}, p.pausing(t, long, 'c'))
-	begin(3, 10, 0)
-	p.awaitFunction(t, "the canary is compared", func(f *client.Function) bool {
-		return f.Canary == nil || len(f.Canary.Findings) > 0 && f.Canary.Runs > 0
-	})
-	// Another upload is refused, unless the canary ended meanwhile.
-	runs := int64(2)
-	switch err := studio.UploadFunction(within(t), "pairs", client.FunctionUpload{},
-		bytes.NewReader(p.pausing(t, usual, 'd'))); {
-	case err == nil:
-		runs = 4
-	case client.Status(err) != http.StatusConflict:
-		t.Errorf("another upload meanwhile: %v", err)
-	}
-	f = p.awaitFunction(t, "the canary ends", func(f *client.Function) bool { return f.Canary == nil })
-	t.Logf("%+v", f.CanaryEnded)
-	if e := f.CanaryEnded; e.Promoted || f.Upload != runs || e.Version != 3 || !strings.Contains(e.Reason, "wait ") ||
-		!strings.HasPrefix(e.Reason, "it is worse: ") {
-		t.Errorf("a canary for which players wait longer ended so: %+v", e)
-	}
-	eventually(t, "the event says why", func() bool { return p.lastReason(t, "withdrawn") == f.CanaryEnded.Reason })
-}
-
-// canaryOfBlocks: an upload for which players wait longer runs in every second block of time or so, and goes back.
-func canaryOfBlocks(t *testing.T, p *project) {
-	studio := p.developer(t)
-	for i, pause := range []time.Duration{0, 900 * time.Millisecond} {
-		err := studio.UploadFunction(within(t), "pairs", client.FunctionUpload{Shadow: i > 0},
-			bytes.NewReader(p.pausing(t, pause, 'a')))
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	p.put(t, "config", rules{function: "pairs", settings: map[string]any{"part": "late", "connection": "127.0.0.1:9"}})
-	p.keepComing(t, 4, "player", attributes{"number": 1})
-	p.awaitShadow(t)
-	_, err := studio.CanaryFunction(within(t), "pairs", client.CanaryRequest{Version: 2, BlockSeconds: 2,
-		Steps: []int{50, 100}, LeastMatches: 20})
+// inShadow puts an upload of the function into the shadow, and waits until it runs: its module is compiled then, and a
+// canary starts at once.
+func (p *project) inShadow(t *testing.T, module []byte) {
+	t.Helper()
+	err := p.developer(t).UploadFunction(within(t), "pairs", client.FunctionUpload{Shadow: true}, bytes.NewReader(module))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var last *client.FunctionCanary
-	t.Cleanup(func() {
-		if last != nil && t.Failed() {
-			t.Logf("the canary was %+v", *last)
-		}
-	})
-	f := p.awaitFunction(t, "the canary ends", func(f *client.Function) bool {
-		last = cmp.Or(f.Canary, last)
-		return f.Canary == nil
-	})
-	t.Logf("%+v", f.CanaryEnded)
-	if e := f.CanaryEnded; e.Promoted || f.Upload != 1 || !strings.HasPrefix(e.Reason, "it is worse: ") {
-		t.Errorf("a canary for which players wait longer ended so: %+v", e)
-	}
-	p.functionEvents(t, "uploaded 1", "shadow 2", "canary 2", "withdrawn 2")
-}
-
-// awaitShadow waits until the upload in the shadow runs: its module is compiled then, and the canary starts at once.
-func (p *project) awaitShadow(t *testing.T) {
-	t.Helper()
 	p.awaitFunction(t, "the shadow runs", func(f *client.Function) bool { return f.Shadow != nil && f.Shadow.Runs > 0 })
 }
 
-// lastReason is the detail of the function's last event of a reason that is told now, "" if none is yet.
-func (p *project) lastReason(t *testing.T, reason string) (detail string) {
+// byBoth waits until both uploads matched tickets of the configs that get the canary.
+func (p *project) byBoth(t *testing.T) *client.Function {
 	t.Helper()
-	for _, e := range events(t, p.developer(t), client.EventQuery{Kinds: []string{"function"}}) {
-		if e.Reason == reason {
-			detail = e.Detail
+	return p.awaitFunction(t, "both uploads match tickets", func(f *client.Function) bool {
+		if f.Canary == nil {
+			t.Fatalf("the canary ended: %+v", f.CanaryEnded)
 		}
+		for _, q := range f.Canary.Report {
+			if q.Name == "wait" && q.CanaryOf > 0 && q.CurrentOf > 0 {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// canary: an upload runs for one config, then for two, and then for all, as the studio says. The next one fails, and
+// goes back by itself, while the other config goes on.
+func canary(t *testing.T, p *project) {
+	studio := p.developer(t)
+	p.upload(t, "pairs", p.s.made.actor)
+	for side, config := range []string{"left", "right"} {
+		p.put(t, config, rules{function: "pairs", settings: map[string]any{"connection": "127.0.0.1:9"},
+			side: float64(side + 1)})
+		p.keepComing(t, 4, config, attributes{"number": 1, "side": float64(side + 1)})
 	}
-	return detail
+	p.inShadow(t, append(unzip(t, p.s.made.actor), 0, 2, 1, 'b')) // an empty section of its own, so that it differs
+	p.beginCanary(t, client.CanaryRequest{Version: 2, Configs: []string{"left"}})
+	p.byBoth(t)
+	p.beginCanary(t, client.CanaryRequest{Version: 2, Configs: []string{"left", "right"}})
+	if f := p.byBoth(t); len(f.Canary.Configs) != 2 || f.Canary.Failed > 0 || f.Upload != 1 {
+		t.Errorf("the canary is %+v", f.Canary)
+	}
+	if _, err := studio.PromoteFunction(within(t), "pairs", 2); err != nil {
+		t.Fatal(err)
+	}
+	f := p.awaitFunction(t, "it runs for all", func(f *client.Function) bool {
+		return f.Upload == 2 && f.Status.State == client.Running
+	})
+	if e := f.CanaryEnded; f.Canary != nil || e == nil || !e.Promoted {
+		t.Errorf("the canary ended so: %+v", e)
+	}
+
+	bad, err := os.ReadFile(p.s.made.duel) // which does not know the actor's settings
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.inShadow(t, bad)
+	p.beginCanary(t, client.CanaryRequest{Version: 3, Configs: []string{"left"}})
+	f = p.awaitFunction(t, "the canary goes back", func(f *client.Function) bool { return f.Canary == nil })
+	if e := f.CanaryEnded; e.Promoted || f.Upload != 2 || e.Version != 3 || f.Returned != nil ||
+		!strings.Contains(e.Reason, "that were repeated on upload 2 did not: ") ||
+		!strings.Contains(e.Reason, "is not a setting") {
+		t.Errorf("a canary that fails ended so: %+v", e)
+	}
+	p.functionEvents(t, "uploaded 1", "shadow 2", "canary 2", "canary 2", "promoted 2", "shadow 3", "canary 3",
+		"withdrawn 3")
+	p.match(t, attributes{"number": 1, "side": 1})
+}
+
+// canaryOfBlocks: an upload runs in about every second block of time, until the studio ends it.
+func canaryOfBlocks(t *testing.T, p *project) {
+	p.upload(t, "pairs", p.s.made.actor)
+	p.put(t, "config", rules{function: "pairs", settings: map[string]any{"connection": "127.0.0.1:9"}})
+	p.keepComing(t, 4, "player", attributes{"number": 1})
+	p.inShadow(t, append(unzip(t, p.s.made.actor), 0, 2, 1, 'b'))
+	p.beginCanary(t, client.CanaryRequest{Version: 2, BlockSeconds: 2, Percent: 50})
+	p.byBoth(t)
+	f, err := p.developer(t).CanaryFunction(within(t), "pairs", client.CanaryRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := f.CanaryEnded; f.Canary != nil || f.Upload != 1 || e.Promoted || e.Version != 2 {
+		t.Errorf("the canary ended so: %+v", e)
+	}
+	p.functionEvents(t, "uploaded 1", "shadow 2", "canary 2", "withdrawn 2")
+	p.matchBy(t, 1, 1)
 }

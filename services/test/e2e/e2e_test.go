@@ -97,9 +97,6 @@ func play(t *testing.T, s *system, beside map[string]func(*testing.T, *project))
 	}
 	maps.Copy(scenarios, beside)
 	t.Run("scenario", func(t *testing.T) {
-		if testing.Short() { // it compares waits
-			delete(scenarios, "canary-blocks")
-		}
 		for name, scenario := range scenarios {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

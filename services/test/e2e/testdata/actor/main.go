@@ -34,8 +34,6 @@ func match(r *matchfn.Run) error {
 	switch part {
 	case "pair":
 		a.pair()
-	case "late":
-		return a.late()
 	case "every":
 		a.every()
 	case "fail":
@@ -63,23 +61,6 @@ func (a *actor) pair() {
 	for i := 0; i+1 < a.run.Tickets(); i += 2 {
 		a.propose(0, uint32(i), uint32(i+1))
 	}
-}
-
-// pause is for how long tickets must have waited before late proposes them. Tests that need uploads that differ by how
-// long tickets wait change it in the module.
-var pause = "the actor waits 0000 ms"
-
-// late is pair for tickets that have waited for long enough.
-func (a *actor) late() error {
-	var least float64
-	if _, err := fmt.Sscanf(pause, "the actor waits %f ms", &least); err != nil {
-		return err
-	}
-	wait := a.run.Wait()
-	for i := 0; i+1 < a.run.Tickets() && 1000*wait[i+1] >= least; i += 2 {
-		a.propose(0, uint32(i), uint32(i+1))
-	}
-	return nil
 }
 
 // toil takes a while: so many steps of some nanoseconds each.
