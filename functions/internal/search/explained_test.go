@@ -130,8 +130,7 @@ func explained(r *rules.Rules, pool []judge.Ticket, work int) (alone, none int, 
 			case work >= plenty && (reason.Kind == search.RoleLacks || reason.Kind == search.Undecided || reason.Looked > 0):
 				return 0, 0, fmt.Errorf("ticket %d has the reasons %+v in spite of much work", t, of[t])
 			}
-			switch {
-			case reason.Match == nil:
+			if reason.Match == nil {
 				continue
 			}
 			alone++
