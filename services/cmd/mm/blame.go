@@ -58,9 +58,9 @@ func readGiven(line *kong.Context) (given, error) {
 var members = map[string][]string{
 	"attributes": {"--attribute"}, "properties": {"--property", "--value"}, "queues": {"--queue"},
 	"players": {"--for", "--players"}, "player": {"<member>", "<player>", "--player", "<id>"},
-	"configs": {"--config"}, "blockSeconds": {"--blocks"}, "leastMatches": {"--least"},
-	"deadlineSeconds": {"--deadline"}, "tolerancePercent": {"--tolerance"}, "measures": {"--more", "--less"},
-	"configId": {"<id>", "--id"}, "functions": {"<name>"}, "X-On-Behalf-Of": {"--player"},
+	"configs": {"--config"}, "blockSeconds": {"--blocks"}, "percent": {"--percent"},
+	"deadlineSeconds": {"--deadline"},
+	"configId":        {"<id>", "--id"}, "functions": {"<name>"}, "X-On-Behalf-Of": {"--player"},
 }
 
 // said is how errors begin that are about a part of a request: a header, a parameter of the query, or a member of the

@@ -15,7 +15,7 @@ type functionCanary struct {
 	Config   []string      `sep:"none" completion-predictor:"config" help:"A config that gets it; may be given several times."`
 	Queue    []string      `sep:"none" completion-predictor:"queue" help:"A queue that gets it; may be given several times."`
 	Blocks   time.Duration `help:"How long the blocks of time are that get it, such as 10m."`
-	Percent  int           `help:"Which percentage of the blocks gets it; default: 10."`
+	Percent  *int          `help:"Which percentage of the blocks gets it; default: 10."`
 	Deadline time.Duration `help:"When it ends unless it runs for all, at most 22h; default: 12h."`
 }
 
@@ -37,17 +37,23 @@ Examples:
 
 // Run begins, changes or ends a canary.
 func (c functionCanary) Run(ctx context.Context, s *session, api developerAPI) error {
-	begins := len(c.Config)+len(c.Queue) > 0 || c.Percent != 0 || c.Blocks != 0 || c.Deadline != 0
+	begins := len(c.Config)+len(c.Queue) > 0 || c.Percent != nil || c.Blocks != 0 || c.Deadline != 0
 	switch {
 	case c.Version == 0 && begins:
 		return usageError("<version> is required with flags: without it, the canary ends")
 	case c.Blocks%time.Second != 0 || c.Deadline%time.Second != 0:
 		return usageError("--blocks and --deadline: must be whole seconds")
+	case c.Percent != nil && (*c.Percent < 1 || *c.Percent > 99):
+		return usageError("--percent: must be from 1 to 99")
 	}
-	f, err := api.CanaryFunction(ctx, c.Name, client.CanaryRequest{
+	request := client.CanaryRequest{
 		Version: c.Version, Configs: c.Config, Queues: c.Queue, BlockSeconds: int64(c.Blocks / time.Second),
-		Percent: c.Percent, DeadlineSeconds: int64(c.Deadline / time.Second),
-	})
+		DeadlineSeconds: int64(c.Deadline / time.Second),
+	}
+	if c.Percent != nil {
+		request.Percent = *c.Percent
+	}
+	f, err := api.CanaryFunction(ctx, c.Name, request)
 	if err != nil {
 		return err
 	}

@@ -209,7 +209,7 @@ func (w *walk) match(hosted bool, tickets []string) *pb.Match {
 	if w.IntN(2) == 0 {
 		m.Acceptance = 8000
 	}
-	if w.IntN(3) == 0 {
+	if w.IntN(2) == 0 {
 		m.Proposal.MatchProperties = w.text()
 	}
 	w.made = append(w.made, m)
