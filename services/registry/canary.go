@@ -3,6 +3,7 @@ package registry
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,7 +17,6 @@ import (
 	canaries "matchmaker.dev/services/internal/canary"
 	"matchmaker.dev/services/internal/problem"
 	reports "matchmaker.dev/services/internal/report"
-	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -302,12 +302,6 @@ func (r *registry) canaryOf(project string, f *pb.Function) *canary {
 	}
 }
 
-// Slots of a report are read so many at a time, and a byte of them costs so much.
-const (
-	slotsAtOnce  = 32
-	slotByteCost = 20 * time.Nanosecond
-)
-
 // compare reads the project's report, and compares the canary of a function with the other upload.
 func (r *registry) compare(ctx context.Context, project string, f *pb.Function) ([]quantity, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
@@ -315,23 +309,13 @@ func (r *registry) compare(ctx context.Context, project string, f *pb.Function) 
 	now := r.Store.Now()
 	comparison := canaries.Compare(f, now)
 	last := reports.SlotOf(now) + 1 // clocks differ
-	for slot := max(comparison.First(), last-reports.Slots); slot <= last; {
-		var numbers []int64
-		for ; slot <= last && len(numbers) < slotsAtOnce; slot++ {
-			numbers = append(numbers, slot)
-		}
-		found, bytes, err := r.Store.Report(ctx, project, numbers)
-		if err != nil {
-			return nil, err
-		}
-		cost := time.Duration(bytes) * slotByteCost
-		if wait.For(ctx, r.pace.Reserve(project, "", int(cost/time.Microsecond))) != nil {
-			return nil, problem.New(problem.Unavailable, "the canary was not compared in time: the project reads too much, try "+
-				"again later").After(time.Second)
-		}
-		for number, one := range found {
-			comparison.Add(number, one)
-		}
+	first := max(comparison.First(), last-reports.Slots)
+	switch err := reports.Read(ctx, r.Store, r.pace, project, first, last, comparison.Add); {
+	case errors.Is(err, reports.ErrNoTime):
+		return nil, problem.New(problem.Unavailable, "the canary was not compared in time: the project reads too much, try "+
+			"again later").After(time.Second)
+	case err != nil:
+		return nil, err
 	}
 	own, other := r.board.canaryRuns(project, f), r.board.uploadOf(project, f.GetName(), f.GetVersion())
 	var list []quantity

@@ -61,8 +61,21 @@ func (p partyPlayer) mine(ctx context.Context, s *session, api *client.Client) (
 		`make one with "mm party create", or join one with "mm party join CODE"`)
 }
 
-// showNoParty says that there is no party to leave or to end.
-func (p partyPlayer) showNoParty(s *session) error {
+// leaving calls do with the party that the player is in. Where there is none, it says so, and succeeds.
+func (p partyPlayer) leaving(
+	ctx context.Context, s *session, do func(api *client.Client, party *client.Party) error,
+) error {
+	api, err := p.connect(s)
+	if err != nil {
+		return err
+	}
+	party, err := api.MyParty(ctx, p.Player)
+	switch {
+	case err == nil:
+		return do(api, party)
+	case client.Status(err) != http.StatusNotFound:
+		return err
+	}
 	player, err := p.self(s)
 	if err != nil {
 		return err
@@ -287,25 +300,16 @@ func (partyLeave) Help() string { return `Example: mm party leave --player bob` 
 
 // Run leaves the party.
 func (c partyLeave) Run(ctx context.Context, s *session) error {
-	api, err := c.connect(s)
-	if err != nil {
-		return err
-	}
-	p, err := api.MyParty(ctx, c.Player)
-	if client.Status(err) == http.StatusNotFound {
-		return c.showNoParty(s)
-	}
-	if err != nil {
-		return err
-	}
-	player, err := c.self(s)
-	if err != nil {
-		return err
-	}
-	if err := api.LeaveParty(ctx, p.ID, player); err != nil {
-		return err
-	}
-	return s.showID("left", "left", p.ID)
+	return c.leaving(ctx, s, func(api *client.Client, p *client.Party) error {
+		player, err := c.self(s)
+		if err != nil {
+			return err
+		}
+		if err := api.LeaveParty(ctx, p.ID, player); err != nil {
+			return err
+		}
+		return s.showID("left", "left", p.ID)
+	})
 }
 
 type partyKick struct {
@@ -359,21 +363,12 @@ func (partyDisband) Help() string { return `Example: mm party disband --player a
 
 // Run ends the party.
 func (c partyDisband) Run(ctx context.Context, s *session) error {
-	api, err := c.connect(s)
-	if err != nil {
-		return err
-	}
-	p, err := api.MyParty(ctx, c.Player)
-	if client.Status(err) == http.StatusNotFound {
-		return c.showNoParty(s)
-	}
-	if err != nil {
-		return err
-	}
-	if err := api.DisbandParty(ctx, p.ID, c.Player); err != nil {
-		return err
-	}
-	return s.showDeleted(p.ID)
+	return c.leaving(ctx, s, func(api *client.Client, p *client.Party) error {
+		if err := api.DisbandParty(ctx, p.ID, c.Player); err != nil {
+			return err
+		}
+		return s.showDeleted(p.ID)
+	})
 }
 
 func (s *session) showParty(p *client.Party) error {

@@ -2,6 +2,7 @@ package studio
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,20 +12,14 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/report"
-	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/internal/web"
 )
 
-const (
-	// reportTime is the time that a report is about if nobody says another.
-	reportTime = time.Hour
-	// reportStep is how many slots are read at a time.
-	reportStep = 32
-	// reportByteCost is what it costs to read a byte of a slot and to add it up.
-	reportByteCost = 20 * time.Nanosecond
-)
+// reportTime is the time that a report is about if nobody says another.
+const reportTime = time.Hour
 
 // reportAnswer is how good matches were.
 type reportAnswer struct {
@@ -87,23 +82,14 @@ func (s *service) report(c echo.Context) error {
 	defer leave()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
 	defer cancel()
-	for from := q.first; from <= q.last; from += reportStep {
-		var slots []int64
-		for slot := from; slot < from+reportStep && slot <= q.last; slot++ {
-			slots = append(slots, slot)
-		}
-		found, bytes, err := s.Store.Report(ctx, project, slots)
-		if err != nil {
-			return err
-		}
-		for _, slot := range found {
-			q.table.Add(slot)
-		}
-		cost := time.Duration(bytes) * reportByteCost
-		if wait.For(ctx, s.pace.Reserve(project, "", int(cost/time.Microsecond))) != nil {
-			return problem.New(problem.Unavailable,
-				"the report was not made in time: the project looks at too much, try again later").After(time.Second)
-		}
+	err = report.Read(ctx, s.Store, s.pace, project, q.first, q.last,
+		func(_ int64, slot *pb.ReportSlot) { q.table.Add(slot) })
+	switch {
+	case errors.Is(err, report.ErrNoTime):
+		return problem.New(problem.Unavailable,
+			"the report was not made in time: the project looks at too much, try again later").After(time.Second)
+	case err != nil:
+		return err
 	}
 	return c.JSON(http.StatusOK, q.answer(now))
 }
