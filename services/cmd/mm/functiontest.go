@@ -16,10 +16,10 @@ import (
 	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/internal/population"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/lab/population"
 )
 
 type functionTest struct {

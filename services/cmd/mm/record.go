@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/recording"
+	"matchmaker.dev/services/lab/recording"
 )
 
 type recordCommands struct {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/recording"
+	"matchmaker.dev/services/lab/recording"
 )
 
 // record writes events, and returns the file and what it has.

@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"matchmaker.dev/services/internal/keyfile"
-	"matchmaker.dev/services/internal/recording"
+	"matchmaker.dev/services/lab/recording"
 )
 
 type recordErase struct {

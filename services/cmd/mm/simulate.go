@@ -19,8 +19,8 @@ import (
 	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/textfile"
-	"matchmaker.dev/services/simulation"
-	"matchmaker.dev/services/simulation/page"
+	"matchmaker.dev/services/lab/simulation"
+	"matchmaker.dev/services/lab/simulation/page"
 )
 
 type simulateCommand struct {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/population"
+	"matchmaker.dev/services/lab/population"
 )
 
 // Generator generates tickets.

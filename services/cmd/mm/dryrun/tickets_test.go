@@ -11,7 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/population"
+	"matchmaker.dev/services/lab/population"
 )
 
 func TestReadTickets(t *testing.T) {
