@@ -109,6 +109,7 @@ verify: $(TOOLS)/golangci-lint $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Check form
 		{ echo "go.work names $$named, the Makefile $(sort $(MODULES))"; exit 1; }
 	@there=$$(echo $$(git ls-files '*go.mod' | xargs -n1 dirname | LC_ALL=C sort)); [ "$$there" = "$(sort $(MODULES) $(APART) $(HUGE))" ] || \
 		{ echo "the Makefile lacks some of the modules $$there"; exit 1; }
+	@.ci/lines >/dev/null
 	@[ -z "$${CI:-}" ] || git diff --exit-code --stat
 $(TOOLS)/buf: MODULE := $(BUF)
 $(TOOLS)/protoc-gen-go: MODULE := $(PROTOC_GEN_GO)
