@@ -1,4 +1,4 @@
-// What imitates players and measures matches: the simulation and the recordings behind `mm simulate` and `mm record`.
+// What needs no service: one run of a match function, recordings, and the simulation that plays them.
 // The path is below matchmaker.dev/services, so that Go lets this module import the packages in services/internal.
 module matchmaker.dev/services/lab
 
@@ -6,9 +6,13 @@ go 1.26.0
 
 require (
 	github.com/google/go-cmp v0.7.0
+	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/klauspost/compress v1.20.3
 	go.yaml.in/yaml/v3 v3.0.6
+	golang.org/x/sync v0.24.0
 	google.golang.org/protobuf v1.36.12
+	matchmaker.dev/pkg/client v0.0.0
+	matchmaker.dev/pkg/matchfn v0.0.0
 	matchmaker.dev/proto v0.0.0
 	matchmaker.dev/services v0.0.0
 )
@@ -35,12 +39,14 @@ require (
 	github.com/lestrrat-go/option/v2 v2.0.0 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect
 	github.com/mattn/go-isatty v0.0.22 // indirect
+	github.com/mattn/go-runewidth v0.0.16 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/prometheus/client_golang v1.25.0 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/otlptranslator v1.0.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
 	github.com/tetratelabs/wazero v1.12.0 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
@@ -59,7 +65,6 @@ require (
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
-	matchmaker.dev/pkg/matchfn v0.0.0 // indirect
 )
 
 replace (

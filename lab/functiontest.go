@@ -1,7 +1,8 @@
-package main
+package lab
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,18 +12,20 @@ import (
 	"strings"
 	"time"
 
+	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/lab/dryrun"
 	"matchmaker.dev/services/lab/population"
 )
 
-type functionTest struct {
+// FunctionTest is the command "mm function test".
+type FunctionTest struct {
 	File      string         `arg:"" completion-predictor:"file" help:"A .wasm module, or a .zip archive with one."`
 	Config    string         `placeholder:"FILE" completion-predictor:"file" help:"The config, as for \"mm config put\". Default: no settings and no pools; the function gets all tickets."`
 	Tickets   string         `placeholder:"FILE" completion-predictor:"file" help:"The tickets, a JSON array; - is standard input."`
@@ -41,7 +44,8 @@ type functionTest struct {
 	Capture   string         `placeholder:"FILE" completion-predictor:"file" help:"Repeat the run of \"mm ticket capture\" instead, with its tickets, settings and time."`
 }
 
-func (functionTest) Help() string {
+// Help is what the parser prints.
+func (FunctionTest) Help() string {
 	return `The function runs on this machine as in a runner: in the same sandbox, on the config's pools, with the same
 checks of its answer and the same selection among its proposals. No service is needed. The exit code is 1 if the
 function fails, and if there is no match: it says why, unless --explain asks of other tickets. Generated tickets wait in
@@ -106,11 +110,15 @@ func (c *choice) UnmarshalText(text []byte) error {
 	}
 	c.name = name
 	for one := range strings.SplitSeq(values, "|") {
-		var v value
-		if err := v.UnmarshalText([]byte(name + "=" + one)); err != nil {
+		var is any
+		if json.Unmarshal([]byte(one), &is) != nil {
+			is = one
+		}
+		properties, err := client.Values{name: is}.Properties()
+		if err != nil {
 			return err
 		}
-		c.values = append(c.values, v.text)
+		c.values = append(c.values, properties[name])
 	}
 	return nil
 }
@@ -121,59 +129,59 @@ const (
 )
 
 // Validate is called by the parser.
-func (c functionTest) Validate() error {
+func (c FunctionTest) Validate() error {
 	fromStdin := slices.DeleteFunc([]string{c.Config, c.Tickets, c.Backfills},
-		func(file string) bool { return file != stdin })
+		func(file string) bool { return file != "-" })
 	switch {
 	case c.Capture != "" && (c.Tickets+c.Config+c.Backfills != "" || c.Generate != 0 || len(c.Explain) > 0):
-		return usageError("--capture has tickets and settings of its own, and says who is asked about")
+		return errors.New("--capture has tickets and settings of its own, and says who is asked about")
 	case c.Capture != "":
 		return nil
 	case (c.Tickets == "") == (c.Generate == 0):
-		return usageError("tickets are required: either --tickets FILE or --generate N")
+		return errors.New("tickets are required: either --tickets FILE or --generate N")
 	case c.Generate < 0 || c.Generate > maxTickets:
-		return usageError(fmt.Sprintf("--generate must be from 1 to %d", maxTickets))
+		return fmt.Errorf("--generate must be from 1 to %d", maxTickets)
 	case c.Tickets != "" && (len(c.Attribute)+len(c.Value) > 0 || c.Wait.set || c.Players.set):
-		return usageError("--attribute, --value, --players and --wait are for generated tickets, with --generate")
+		return errors.New("--attribute, --value, --players and --wait are for generated tickets, with --generate")
 	case len(fromStdin) > 1:
-		return usageError("only one file can be -, standard input")
+		return errors.New("only one file can be -, standard input")
 	case c.Runs < 1 || c.Runs > maxRuns:
-		return usageError(fmt.Sprintf("--runs must be from 1 to %d", maxRuns))
+		return fmt.Errorf("--runs must be from 1 to %d", maxRuns)
 	case c.Deadline < time.Millisecond || c.Deadline > time.Minute:
-		return usageError("--deadline must be from 1ms to 1m")
+		return errors.New("--deadline must be from 1ms to 1m")
 	case c.Memory < 1 || c.Memory > 1024:
-		return usageError("--memory must be from 1 to 1024, in MiB")
+		return errors.New("--memory must be from 1 to 1024, in MiB")
 	case len(c.Explain) > block.MaxAsked:
-		return usageError(fmt.Sprintf("--explain: at most %d tickets", block.MaxAsked))
+		return fmt.Errorf("--explain: at most %d tickets", block.MaxAsked)
 	case c.Show < 0:
-		return usageError("--show must be 0 or more")
+		return errors.New("--show must be 0 or more")
 	case c.Wait.name != "":
-		return usageError("--wait takes a distribution without a name, such as uniform:0:60")
+		return errors.New("--wait takes a distribution without a name, such as uniform:0:60")
 	case c.Players.name != "":
-		return usageError("--players takes a distribution without a name, such as choice:1,1,2")
+		return errors.New("--players takes a distribution without a name, such as choice:1,1,2")
 	}
 	return c.checkNames()
 }
 
 // checkNames refuses names of attributes and properties that cannot be.
-func (c functionTest) checkNames() error {
+func (c FunctionTest) checkNames() error {
 	seen := map[string]bool{}
 	for _, a := range c.Attribute {
 		if a.name == "" {
-			return usageError("--attribute needs a name, such as skill=normal:1500:300")
+			return errors.New("--attribute needs a name, such as skill=normal:1500:300")
 		}
 		if a.name == pool.Created {
-			return usageError("--attribute created: the service sets this attribute itself; use --wait")
+			return errors.New("--attribute created: the service sets this attribute itself; use --wait")
 		}
 		if seen[a.name] {
-			return usageError(fmt.Sprintf("--attribute %s is given twice", a.name))
+			return fmt.Errorf("--attribute %s is given twice", a.name)
 		}
 		seen[a.name] = true
 	}
 	values := map[string]bool{}
 	for _, v := range c.Value {
 		if values[v.name] {
-			return usageError(fmt.Sprintf("--value %s is given twice", v.name))
+			return fmt.Errorf("--value %s is given twice", v.name)
 		}
 		values[v.name] = true
 	}
@@ -181,24 +189,24 @@ func (c functionTest) checkNames() error {
 }
 
 // Run runs the function and prints a report.
-func (c functionTest) Run(ctx context.Context, s *session) error {
+func (c FunctionTest) Run(ctx context.Context, t *Terminal) error {
 	module, err := readModule(c.File)
 	if err != nil {
 		return err
 	}
 	if c.Capture != "" {
-		return c.inSandbox(s, func(box *sandbox.Box) error { return c.replay(ctx, s, box, module) })
+		return c.inSandbox(t, func(box *sandbox.Box) error { return c.replay(ctx, t, box, module) })
 	}
-	config, err := c.config(s)
+	config, err := c.config(t)
 	if err != nil {
 		return err
 	}
-	now := s.now().Truncate(time.Millisecond)
-	tickets, err := c.tickets(s, now, config)
+	now := t.Now().Truncate(time.Millisecond)
+	tickets, err := c.tickets(t, now, config)
 	if err != nil {
 		return err
 	}
-	backfills, err := c.backfills(s, now)
+	backfills, err := c.backfills(t, now)
 	if err != nil {
 		return err
 	}
@@ -207,20 +215,20 @@ func (c functionTest) Run(ctx context.Context, s *session) error {
 			return fmt.Errorf("--explain: there is no ticket %q", id)
 		}
 	}
-	return c.inSandbox(s, func(box *sandbox.Box) error {
-		return c.run(ctx, s, box, &trial{module, config, tickets, backfills, now})
+	return c.inSandbox(t, func(box *sandbox.Box) error {
+		return c.run(ctx, t, box, &trial{module, config, tickets, backfills, now})
 	})
 }
 
 // inSandbox runs something with a sandbox of its own.
-func (c functionTest) inSandbox(s *session, with func(*sandbox.Box) error) (err error) {
+func (c FunctionTest) inSandbox(t *Terminal, with func(*sandbox.Box) error) (err error) {
 	dir, err := os.MkdirTemp("", "mm")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	box, err := sandbox.New(sandbox.Options{
-		Dir: filepath.Join(dir, "sandbox"), Code: sandbox.UserCode(), Binary: s.binary, Log: slog.New(slog.DiscardHandler),
+		Dir: filepath.Join(dir, "sandbox"), Code: sandbox.UserCode(), Binary: t.Binary, Log: slog.New(slog.DiscardHandler),
 		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: c.Deadline},
 	})
 	if err != nil {
@@ -239,18 +247,18 @@ type trial struct {
 	now       time.Time
 }
 
-func (c functionTest) run(ctx context.Context, s *session, box *sandbox.Box, on *trial) error {
-	bar := s.startProgress("running "+filepath.Base(c.File), 0)
-	defer bar.stop()
+func (c FunctionTest) run(ctx context.Context, t *Terminal, box *sandbox.Box, on *trial) error {
+	_, stop := t.Progress("running " + filepath.Base(c.File))
+	defer stop()
 	var lines []string
 	result, err := dryrun.Run(ctx, dryrun.Options{
 		Box: box, Function: on.module, Config: on.config, Tickets: on.tickets, Backfills: on.backfills,
 		Now: on.now, Seed: c.Seed, Budget: c.Deadline, Cycles: c.Runs, Explain: c.Explain,
 		Log: func(line string) { lines = append(lines, line) },
 	})
-	bar.stop()
+	stop()
 	if err != nil {
-		s.printLog(lines)
+		t.Log(lines)
 		if ctx.Err() != nil {
 			return err
 		}
@@ -260,7 +268,7 @@ func (c functionTest) run(ctx context.Context, s *session, box *sandbox.Box, on 
 	r.attend(on.config)
 	r.explain(c.Explain, result)
 	// Somebody who asks about a ticket wants to see that it is in no match.
-	if err := s.showReport(r, lines, c.Show); err != nil || len(c.Explain) > 0 || c.Capture != "" {
+	if err := t.showReport(r, lines, c.Show); err != nil || len(c.Explain) > 0 || c.Capture != "" {
 		return err
 	}
 	if len(r.Matches) == 0 {
@@ -269,8 +277,22 @@ func (c functionTest) run(ctx context.Context, s *session, box *sandbox.Box, on 
 	return nil
 }
 
+// runError is the failure of a function's run.
+type runError struct{ error }
+
+func (e runError) Unwrap() error { return e.error }
+
+// Lines are the reason and the stack.
+func (e runError) Lines() []string {
+	lines := []string{"the function failed: " + e.Error()}
+	if died, ok := errors.AsType[*sandbox.Error](e.error); ok && died.Stack != "" {
+		lines = append(lines, strings.Split(strings.TrimRight(died.Stack, "\n"), "\n")...)
+	}
+	return lines
+}
+
 // wrap adds to an error whether the file or the function caused it.
-func (c functionTest) wrap(err error) error {
+func (c FunctionTest) wrap(err error) error {
 	refused, ok := errors.AsType[*problem.Error](err)
 	switch {
 	case !ok:
@@ -281,27 +303,27 @@ func (c functionTest) wrap(err error) error {
 	return err
 }
 
-func (c functionTest) config(s *session) (*pb.Config, error) {
+func (c FunctionTest) config(t *Terminal) (*pb.Config, error) {
 	if c.Config == "" {
 		return new(pb.Config), nil
 	}
-	text, err := s.readJSON(c.Config)
+	text, err := t.ReadJSON(c.Config)
 	if err != nil {
 		return nil, err
 	}
 	r := definition.NewReader(text, settings.Default[definition.Limits]())
 	config, _ := r.Config()
-	return config, addFile(c.Config, r.Err())
+	return config, t.AddFile(c.Config, r.Err())
 }
 
-func (c functionTest) tickets(s *session, now time.Time, config *pb.Config) ([]*pb.Ticket, error) {
+func (c FunctionTest) tickets(t *Terminal, now time.Time, config *pb.Config) ([]*pb.Ticket, error) {
 	if c.Tickets != "" {
-		text, err := s.readJSON(c.Tickets)
+		text, err := t.ReadJSON(c.Tickets)
 		if err != nil {
 			return nil, err
 		}
 		tickets, err := dryrun.ReadTickets(text, now)
-		return tickets, addFile(c.Tickets, err)
+		return tickets, t.AddFile(c.Tickets, err)
 	}
 	attributes := map[string]population.Distribution{}
 	for _, a := range c.Attribute {
@@ -321,14 +343,14 @@ func (c functionTest) tickets(s *session, now time.Time, config *pb.Config) ([]*
 	}.Tickets(), nil
 }
 
-func (c functionTest) backfills(s *session, now time.Time) ([]*pb.Backfill, error) {
+func (c FunctionTest) backfills(t *Terminal, now time.Time) ([]*pb.Backfill, error) {
 	if c.Backfills == "" {
 		return nil, nil
 	}
-	text, err := s.readJSON(c.Backfills)
+	text, err := t.ReadJSON(c.Backfills)
 	if err != nil {
 		return nil, err
 	}
 	backfills, err := dryrun.ReadBackfills(text, now)
-	return backfills, addFile(c.Backfills, err)
+	return backfills, t.AddFile(c.Backfills, err)
 }

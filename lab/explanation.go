@@ -1,11 +1,12 @@
-package main
+package lab
 
 import (
 	"slices"
 
 	"matchmaker.dev/pkg/client"
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/cmd/mm/dryrun"
+	"matchmaker.dev/services/cmd/mm/format"
+	"matchmaker.dev/services/lab/dryrun"
 )
 
 // explanation is what is known of a ticket that somebody asked about.
@@ -38,20 +39,12 @@ func newReason(x *pb.Explanation) client.Reason {
 	return is
 }
 
-// reasonCells are the cells of a reason: its text, and the candidates if they are known.
-func reasonCells(r client.Reason) []any {
-	if r.Candidates == nil {
-		return []any{oneLine(r.Reason), ""}
-	}
-	return []any{oneLine(r.Reason), *r.Candidates}
-}
-
 // explanationTable is empty if nobody asked.
-func (r *report) explanationTable() grid {
+func (r *report) explanationTable() Table {
 	if len(r.Explanations) == 0 {
-		return grid{}
+		return Table{}
 	}
-	g := grid{head: []any{"ticket", "why it is in no match", "candidates without that"}}
+	g := Table{Head: []any{"ticket", "why it is in no match", "candidates without that"}}
 	for _, e := range r.Explanations {
 		switch {
 		case e.Matched:
@@ -62,7 +55,7 @@ func (r *report) explanationTable() grid {
 			g.add(e.Ticket, "the function does not say", "")
 		}
 		for _, reason := range e.Reasons {
-			g.add(append([]any{e.Ticket}, reasonCells(reason)...)...)
+			g.add(append([]any{e.Ticket}, format.Reason(reason)...)...)
 		}
 	}
 	return g

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -16,14 +16,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/textfile"
+	"matchmaker.dev/services/lab/dryrun"
 	"matchmaker.dev/services/lab/simulation"
 	"matchmaker.dev/services/lab/simulation/page"
 )
 
-type simulateCommand struct {
+// Simulate is the command "mm simulate".
+type Simulate struct {
 	Scenario string `arg:"" completion-predictor:"file" help:"The scenario, a YAML file."`
 	Against  string `placeholder:"FILE" completion-predictor:"file" help:"Another scenario, which is compared with the first."`
 	Report   string `placeholder:"FILE" completion-predictor:"file" help:"Write the tables and plots to this HTML file."`
@@ -31,7 +32,8 @@ type simulateCommand struct {
 	Memory   int    `default:"256" placeholder:"MIB" help:"How much memory a function may use, in MiB, at most 1024."`
 }
 
-func (simulateCommand) Help() string {
+// Help is what the parser prints.
+func (Simulate) Help() string {
 	return `Players come, are matched by the functions of the scenario, or leave, in virtual time: a day takes minutes.
 All runs on this machine, and no service is needed. The same scenario and seed give the same result.
 docs/simulation.md describes the scenario, and what is not simulated. The exit code is 1 if a scenario has no match; it
@@ -54,15 +56,15 @@ Examples:
 }
 
 // Validate is called by the parser.
-func (c simulateCommand) Validate() error {
+func (c Simulate) Validate() error {
 	if c.Memory < 1 || c.Memory > 1024 {
-		return usageError("--memory must be from 1 to 1024, in MiB")
+		return errors.New("--memory must be from 1 to 1024, in MiB")
 	}
 	return nil
 }
 
 // Run simulates for as long as it takes: --timeout is for services.
-func (c simulateCommand) Run(ctx untimed, s *session) (err error) {
+func (c Simulate) Run(ctx Untimed, t *Terminal) (err error) {
 	var scenarios []*simulation.Scenario
 	for _, file := range []string{c.Scenario, c.Against} {
 		if file == "" {
@@ -70,37 +72,37 @@ func (c simulateCommand) Run(ctx untimed, s *session) (err error) {
 		}
 		one, err := simulation.Read(file, simulation.Files{Text: textfile.Read, Module: readModule})
 		if err != nil {
-			return addFile(file, err)
+			return t.AddFile(file, err)
 		}
 		scenarios = append(scenarios, one)
 	}
 	if len(scenarios) == 2 && scenarios[0].Name == scenarios[1].Name {
 		scenarios[1].Name += " (2)"
 	}
-	results, none, err := c.simulate(ctx, s, scenarios)
+	results, none, err := c.simulate(ctx, t, scenarios)
 	if err != nil {
 		return err
 	}
 	for _, r := range results {
 		for _, note := range page.Notes(r) {
-			s.note("%s", note)
+			t.Note("%s", note)
 		}
 	}
 	if len(results) == 2 && results[0].Arrivals != results[1].Arrivals {
-		s.note("the scenarios have different players, which makes the intervals of the differences wider")
+		t.Note("the scenarios have different players, which makes the intervals of the differences wider")
 	}
 	if c.Report != "" {
 		if err := c.write(results); err != nil {
 			return err
 		}
-		s.note("wrote %s", c.Report)
+		t.Note("wrote %s", c.Report)
 	}
-	return errors.Join(s.showSimulation(results), none)
+	return errors.Join(t.showSimulation(results), none)
 }
 
 // simulate simulates scenarios beside each other. none says of each without a match why it has none.
-func (c simulateCommand) simulate(
-	ctx context.Context, s *session, scenarios []*simulation.Scenario,
+func (c Simulate) simulate(
+	ctx context.Context, t *Terminal, scenarios []*simulation.Scenario,
 ) (results []*simulation.Result, none, err error) {
 	dir, err := os.MkdirTemp("", "mm")
 	if err != nil {
@@ -108,7 +110,7 @@ func (c simulateCommand) simulate(
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	box, err := sandbox.New(sandbox.Options{
-		Dir: filepath.Join(dir, "sandbox"), Code: sandbox.UserCode(), Binary: s.binary, Log: slog.New(slog.DiscardHandler),
+		Dir: filepath.Join(dir, "sandbox"), Code: sandbox.UserCode(), Binary: t.Binary, Log: slog.New(slog.DiscardHandler),
 		// The desk may be busy, and nobody else waits.
 		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: time.Minute, Start: time.Minute, Compile: 5 * time.Minute},
 	})
@@ -116,8 +118,8 @@ func (c simulateCommand) simulate(
 		return nil, nil, err
 	}
 	defer box.Close()
-	bar := s.startProgress("simulating", 0)
-	defer bar.stop()
+	setMessage, stop := t.Progress("simulating")
+	defer stop()
 	results = make([]*simulation.Result, len(scenarios))
 	done := make([]atomic.Int64, len(scenarios)) // in thousandths
 	group, inTime := errgroup.WithContext(ctx)
@@ -140,7 +142,7 @@ func (c simulateCommand) simulate(
 				for k := range done {
 					least = min(least, done[k].Load())
 				}
-				bar.setMessage(fmt.Sprintf("simulating: %.1f %%", float64(least)/10))
+				setMessage(fmt.Sprintf("simulating: %.1f %%", float64(least)/10))
 			}
 			results[i], err = simulation.Run(inTime, o)
 			if recorded != nil {
@@ -150,7 +152,7 @@ func (c simulateCommand) simulate(
 				return fmt.Errorf("%s: %w", scenario.Name, err)
 			}
 			if recorded != nil && recorded.Unknown+recorded.Gaps > 0 {
-				s.note("%s: %d tickets of the recording are left out, since their attributes are not known; "+
+				t.Note("%s: %d tickets of the recording are left out, since their attributes are not known; "+
 					"events may be missing, %d times", scenario.Name, recorded.Unknown, recorded.Gaps)
 			}
 			return nil
@@ -163,7 +165,7 @@ func (c simulateCommand) simulate(
 		if len(r.Matches) > 0 {
 			continue
 		}
-		why, err := c.whyNone(ctx, s, box, r)
+		why, err := c.whyNone(ctx, t, box, r)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -179,8 +181,8 @@ const (
 )
 
 // whyNone says why a scenario made no match.
-func (c simulateCommand) whyNone(
-	ctx context.Context, s *session, box *sandbox.Box, r *simulation.Result,
+func (c Simulate) whyNone(
+	ctx context.Context, t *Terminal, box *sandbox.Box, r *simulation.Result,
 ) (string, error) {
 	switch {
 	case r.Tickets == 0:
@@ -191,7 +193,7 @@ func (c simulateCommand) whyNone(
 	case r.Scenario.Recording != "":
 		return fmt.Sprintf("no function proposed one for %d tickets", r.Tickets), nil
 	}
-	now := s.now().Truncate(time.Millisecond)
+	now := t.Now().Truncate(time.Millisecond)
 	var tickets []*pb.Ticket
 	for crowd := r.Scenario.Population.Generate(c.Seed); len(tickets) < whyTickets; {
 		a, more := crowd.Next()
@@ -216,7 +218,7 @@ func (c simulateCommand) whyNone(
 	return strings.Join(whys, "; "), nil
 }
 
-func (c simulateCommand) write(results []*simulation.Result) (err error) {
+func (c Simulate) write(results []*simulation.Result) (err error) {
 	file, err := os.Create(c.Report)
 	if err != nil {
 		return err
@@ -246,9 +248,9 @@ type simulatedDifference struct {
 	Half float64 `json:"halfOfInterval"`
 }
 
-func (s *session) showSimulation(results []*simulation.Result) error {
+func (t *Terminal) showSimulation(results []*simulation.Result) error {
 	var value simulated
-	table := grid{head: []any{""}}
+	table := Table{Head: []any{""}}
 	for _, r := range results {
 		one := simulatedScenario{Name: r.Scenario.Name, Seed: r.Seed, Tickets: r.Tickets, Players: r.Players,
 			Matches: len(r.Matches), Runs: r.Runs, Numbers: map[string]float64{}}
@@ -259,10 +261,10 @@ func (s *session) showSimulation(results []*simulation.Result) error {
 			}
 		}
 		value.Scenarios = append(value.Scenarios, one)
-		table.head = append(table.head, oneLine(r.Scenario.Name))
+		table.Head = append(table.Head, r.Scenario.Name)
 	}
 	if len(results) == 2 {
-		table.head = append(table.head, "difference")
+		table.Head = append(table.Head, "difference")
 		value.Differences = map[string]simulatedDifference{}
 		for _, d := range simulation.Compare(results[0], results[1]) {
 			if !math.IsNaN(d.Mean) {
@@ -277,5 +279,5 @@ func (s *session) showSimulation(results []*simulation.Result) error {
 		}
 		table.add(cells...)
 	}
-	return s.show(value, table)
+	return t.Show(value, table)
 }

@@ -26,7 +26,7 @@ var sharedFixture = sync.OnceValues(func() (f fixture, err error) {
 	if err != nil {
 		return f, err
 	}
-	if f.guest, err = sandboxtest.Module(f.dir, ".", "../../../runner/testdata/guest"); err != nil {
+	if f.guest, err = sandboxtest.Module(f.dir, ".", "matchmaker.dev/services/runner/testdata/guest"); err != nil {
 		return f, err
 	}
 	f.box, err = sandbox.New(sandbox.Options{Dir: filepath.Join(f.dir, "box"), Code: sandbox.UserCode(), Binary: child,

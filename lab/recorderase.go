@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"errors"
@@ -25,13 +25,13 @@ Example: mm record erase day.mmrec ada --players day.players`
 }
 
 // Run erases the player from both files. The list is last: with it the command can be repeated.
-func (c recordErase) Run(s *session) error {
+func (c recordErase) Run(t *Terminal) error {
 	id, numbers, err := c.numbers()
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Players, err)
 	}
 	if len(numbers) == 0 {
-		s.note("%s has no player of this id: nothing was erased", c.Players)
+		t.Note("%s has no player of this id: nothing was erased", c.Players)
 		return nil
 	}
 	var tickets int
@@ -61,7 +61,7 @@ func (c recordErase) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	s.note("erased the player's tickets from %s: %d", c.File, tickets)
+	t.Note("erased the player's tickets from %s: %d", c.File, tickets)
 	return nil
 }
 

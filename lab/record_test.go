@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"bytes"
@@ -109,7 +109,7 @@ func TestTicketBeyondTheFormatIsUnknown(t *testing.T) {
 
 // With the list of players, a player is taken out of a recording.
 func TestPlayersAreErasedFromARecording(t *testing.T) {
-	dir, shell := t.TempDir(), newShell(t)
+	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name string, arrivals ...*client.Arrival) {
 		t.Helper()
@@ -158,16 +158,22 @@ func TestPlayersAreErasedFromARecording(t *testing.T) {
 	}
 	write("day", ticket("1", "ada"), ticket("2", "bob"), ticket("3", "bob", "ada"), ticket("4", "cyd"))
 	write("other", ticket("1", "ada"))
-	list := func(name string) string { return "--players=" + at(name+".players") }
-	shell.run("record", "erase", at("day.mmrec"), "ada", list("other")).
-		expect(1, "", "other.players is the list of another recording")
-	shell.run("record", "erase", at("day.mmrec"), "dan", list("day")).expect(0, "", "nothing was erased")
-	shell.run("record", "erase", at("day.mmrec"), "ada").expect(2, "", "--players")
+	expect := func(player, list, wantNote, wantErr string) {
+		t.Helper()
+		note := ""
+		terminal := &Terminal{Note: func(format string, args ...any) { note = fmt.Sprintf(format, args...) }}
+		err := recordErase{File: at("day.mmrec"), ID: player, Players: at(list + ".players")}.Run(terminal)
+		if !strings.HasSuffix(note, wantNote) || (err == nil) != (wantErr == "") ||
+			err != nil && !strings.Contains(err.Error(), wantErr) {
+			t.Errorf("erasing %s by the list %s: %q, %v", player, list, note, err)
+		}
+	}
+	expect("ada", "other", "", "other.players is the list of another recording")
+	expect("dan", "day", "nothing was erased", "")
 	if got := read(); !slices.Equal(got, []string{"1ada", "2bob", "3bob", "4cyd"}) {
 		t.Fatalf("it has %q", got)
 	}
-	shell.run("record", "erase", at("day.mmrec"), "ada", list("day")).
-		expect(0, "", "erased the player's tickets from "+at("day.mmrec")+": 2")
+	expect("ada", "day", "erased the player's tickets from "+at("day.mmrec")+": 2", "")
 	if got := read(); !slices.Equal(got, []string{"2bob", "4cyd"}) {
 		t.Errorf("it has %q", got)
 	}
@@ -175,7 +181,7 @@ func TestPlayersAreErasedFromARecording(t *testing.T) {
 	if err != nil || !strings.HasSuffix(string(text), "\n2\tbob\n3\tcyd\n") {
 		t.Errorf("the list is %q, %v", text, err)
 	}
-	shell.run("record", "erase", at("day.mmrec"), "ada", list("day")).expect(0, "", "nothing was erased")
+	expect("ada", "day", "nothing was erased", "")
 
 	// A recording that is not whole stays as it is, and so does the list.
 	whole, err := os.ReadFile(at("day.mmrec"))
@@ -185,7 +191,7 @@ func TestPlayersAreErasedFromARecording(t *testing.T) {
 	if err := os.WriteFile(at("day.mmrec"), whole[:len(whole)-1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	shell.run("record", "erase", at("day.mmrec"), "bob", list("day")).expect(1, "", "the recording is incomplete")
+	expect("bob", "day", "", "the recording is incomplete")
 	if after, err := os.ReadFile(at("day.mmrec")); err != nil || len(after) != len(whole)-1 {
 		t.Errorf("%d bytes, %v", len(after), err)
 	}
@@ -193,30 +199,5 @@ func TestPlayersAreErasedFromARecording(t *testing.T) {
 	hidden, _ := filepath.Glob(at(".*"))
 	if err != nil || len(names) != 4 || len(hidden) != 0 {
 		t.Errorf("the folder has %q, %q, %v", names, hidden, err)
-	}
-}
-
-func TestRecordKeepsFilesThatExist(t *testing.T) {
-	shell, service := newShell(t), newService(t)
-	file := filepath.Join(t.TempDir(), "day.mmrec")
-	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	shell.on(service, "record", "--out", file).expect(1, "", "mm: "+file+" exists: --force replaces it")
-	shell.on(service, "record").expect(2, "", "missing flags: --out=FILE")
-	shell.on(service, "record", "--help").expect(0, "mm record start --help", "")
-	shell.on(service, "record", "--out", file, "--for", "0s").expect(2, "", "--for must be more than 0")
-	shell.on(service, "record", "--out", file, "--max-size", "0").expect(2, "", "--max-size must be 1 or more")
-	shell.on(service, "record", "--out", "x", "--properties").expect(2, "", "--properties needs --players FILE")
-	shell.on(service, "record", "--out", "x", "--players", "x").expect(2, "", "must be two files")
-	other := filepath.Join(filepath.Dir(file), "other.mmrec")
-	shell.on(service, "record", "start", "--out", other, "--players", file).expect(1, "", file+" exists")
-	if _, err := os.Stat(other); err == nil {
-		t.Error("a recording was begun without its list")
-	}
-	// Who may not record replaces nothing.
-	shell.on(service, "record", "--out", file, "--force", "--token", "nobody").expect(1, "", "mm: ")
-	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
-		t.Errorf("the file is %q, %v", text, err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"bytes"
@@ -16,7 +16,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/cmd/mm/dryrun"
+	"matchmaker.dev/services/cmd/mm/format"
+	"matchmaker.dev/services/lab/dryrun"
 )
 
 // report is the result of "mm function test". Its fields are those of the JSON.
@@ -93,7 +94,7 @@ func (c *backfillChange) String() string {
 	}
 	words := []string{cmp.Or(c.ID, "creates")}
 	for _, name := range slices.Sorted(maps.Keys(c.Attributes)) {
-		words = append(words, name+"="+shortNumber(c.Attributes[name]))
+		words = append(words, name+"="+format.Number(c.Attributes[name]))
 	}
 	return strings.Join(append(words, slices.Sorted(maps.Keys(c.Properties))...), " ")
 }
@@ -108,7 +109,7 @@ func (s spread) gap() float64 { return s.Max - s.Min }
 
 // String is the table's cell.
 func (s spread) String() string {
-	low, high := shortNumber(s.Min), shortNumber(s.Max)
+	low, high := format.Number(s.Min), format.Number(s.Max)
 	if low == high {
 		return low
 	}
@@ -243,37 +244,30 @@ func (r *report) columns() []string {
 }
 
 // showReport prints a report. most is the number of matches in the table.
-func (s *session) showReport(r *report, logLines []string, most int) error {
+func (t *Terminal) showReport(r *report, logLines []string, most int) error {
 	r.Log = append(r.Log, logLines...)
-	if !s.structured() {
-		s.printLog(logLines)
+	if !t.Structured {
+		t.Log(logLines)
 	}
-	if err := s.show(
+	if err := t.Show(
 		r, r.summary(), r.stepTable(), r.gapTable(), r.measureTable(), r.matchTable(most),
 		r.explanationTable()); err != nil {
 		return err
 	}
-	if more := len(r.Matches) - most; more > 0 && !s.structured() {
-		s.note("%d more matches: --show %d or --output json prints all", more, len(r.Matches))
+	if more := len(r.Matches) - most; more > 0 && !t.Structured {
+		t.Note("%d more matches: --show %d or --output json prints all", more, len(r.Matches))
 	}
 	return nil
-}
-
-// printLog prints the function's log.
-func (s *session) printLog(lines []string) {
-	for _, line := range lines {
-		_, _ = fmt.Fprintln(s.err, "log:", printable(line, "\t"))
-	}
 }
 
 // ran reports whether any ticket was in a pool. The function is not run without tickets.
 func (r *report) ran() bool { return r.Outside < r.Tickets }
 
-func (r *report) summary() grid {
+func (r *report) summary() Table {
 	matched := r.Tickets - len(r.Waiting)
-	var g grid
-	g.add("function", fmt.Sprintf("%s (%s)", r.Function, formatMB(r.Module)))
-	g.add("memory", formatMB(r.Memory))
+	var g Table
+	g.add("function", fmt.Sprintf("%s (%s)", r.Function, format.MB(r.Module)))
+	g.add("memory", format.MB(r.Memory))
 	g.add("tickets", fmt.Sprintf("%d, %d of them in no pool", r.Tickets, r.Outside))
 	if r.Backfills > 0 {
 		filled := 0
@@ -287,26 +281,26 @@ func (r *report) summary() grid {
 	if r.Segments > 1 {
 		g.add("segments", fmt.Sprintf("%d, each with a run of its own", r.Segments))
 	}
-	g.add("matches", fmt.Sprintf("%d with %s, of %s", len(r.Matches), plural(matched, "ticket"),
-		plural(r.Proposed, "proposal")))
-	g.add("left over", strings.TrimSpace(plural(len(r.Waiting), "ticket")+" "+firstIDs(r.Waiting)))
+	g.add("matches", fmt.Sprintf("%d with %s, of %s", len(r.Matches), format.Plural(matched, "ticket"),
+		format.Plural(r.Proposed, "proposal")))
+	g.add("left over", strings.TrimSpace(format.Plural(len(r.Waiting), "ticket")+" "+firstIDs(r.Waiting)))
 	return g
 }
 
-func (r *report) stepTable() grid {
+func (r *report) stepTable() Table {
 	if !r.ran() {
-		return grid{}
+		return Table{}
 	}
-	g := grid{head: []any{"step", "time", "median of " + strconv.Itoa(r.Runs)}}
+	g := Table{Head: []any{"step", "time", "median of " + strconv.Itoa(r.Runs)}}
 	for _, step := range r.Times {
-		g.rows = append(g.rows, []any{step.Name, step.Time.String(), step.About})
+		g.Rows = append(g.Rows, []any{step.Name, step.Time.String(), step.About})
 	}
 	return g
 }
 
 // gapTable shows the distribution of the gaps between the least and the greatest value in a match.
-func (r *report) gapTable() grid {
-	g := grid{head: []any{"gap in a match", "median", "90 %", "greatest"}}
+func (r *report) gapTable() Table {
+	g := Table{Head: []any{"gap in a match", "median", "90 %", "greatest"}}
 	for _, name := range r.spreads[:min(1+mostRows, len(r.spreads))] {
 		var gaps []float64
 		for _, m := range r.Matches {
@@ -320,8 +314,8 @@ func (r *report) gapTable() grid {
 }
 
 // measureTable shows the distribution of what the function measured.
-func (r *report) measureTable() grid {
-	g := grid{head: []any{"measure", "median", "90 %", "greatest"}}
+func (r *report) measureTable() Table {
+	g := Table{Head: []any{"measure", "median", "90 %", "greatest"}}
 	all := map[string][]float64{}
 	for _, m := range r.Matches {
 		for name, value := range m.Measures {
@@ -335,25 +329,25 @@ func (r *report) measureTable() grid {
 }
 
 // addQuantiles adds a row about values, unless there are none.
-func (g *grid) addQuantiles(name string, values []float64) {
+func (g *Table) addQuantiles(name string, values []float64) {
 	if len(values) == 0 {
 		return
 	}
 	slices.Sort(values)
-	quantile := func(q float64) string { return shortNumber(values[int(math.Ceil(q*float64(len(values))))-1]) }
+	quantile := func(q float64) string { return format.Number(values[int(math.Ceil(q*float64(len(values))))-1]) }
 	g.add(name, quantile(0.5), quantile(0.9), quantile(1))
 }
 
-func (r *report) matchTable(most int) grid {
-	g := grid{head: []any{"match", "score", "teams"}}
+func (r *report) matchTable(most int) Table {
+	g := Table{Head: []any{"match", "score", "teams"}, Sparse: true}
 	columns := r.columns()
 	for _, name := range columns {
-		g.head = append(g.head, oneLine(name))
+		g.Head = append(g.Head, name)
 	}
 	// Few functions set these. Empty columns are left out.
-	g.head = append(g.head, "backfill", "connection", "server region", "fleet", "profile", "properties", "error")
+	g.Head = append(g.Head, "backfill", "connection", "server region", "fleet", "profile", "properties", "error")
 	for i, m := range r.Matches[:min(most, len(r.Matches))] {
-		row := []any{i + 1, shortNumber(m.Score), m.teamsCell()}
+		row := []any{i + 1, format.Number(m.Score), m.teamsCell()}
 		for _, name := range columns {
 			cell := ""
 			if s, ok := m.Spreads[name]; ok {
@@ -363,7 +357,7 @@ func (r *report) matchTable(most int) grid {
 		}
 		g.add(append(row, m.Backfill.String(), m.Connection, m.Region, m.Fleet, m.Profile, m.propertiesCell(), m.Error)...)
 	}
-	return g.withoutEmptyColumns()
+	return g
 }
 
 // propertiesCell is the beginning of the properties that all tickets of the match get.
@@ -375,7 +369,7 @@ func (m match) propertiesCell() string {
 	if len(properties) == 0 {
 		return ""
 	}
-	return text.Snip(compactJSON(properties), 40, "…")
+	return text.Snip(format.JSON(properties), 40, "…")
 }
 
 func (m match) teamsCell() string {
@@ -399,13 +393,3 @@ func firstIDs(ids []string) string {
 	}
 	return text
 }
-
-// shortNumber rounds a number to four digits, or to an integer if that has more.
-func shortNumber(f float64) string {
-	if a := math.Abs(f); a >= 1000 && a < 1e15 {
-		return strconv.FormatFloat(math.Round(f), 'f', -1, 64)
-	}
-	return strconv.FormatFloat(f, 'g', 4, 64)
-}
-
-func formatMB(n int) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

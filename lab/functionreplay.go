@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"bytes"
@@ -12,9 +12,10 @@ import (
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/cmd/mm/dryrun"
+	"matchmaker.dev/services/cmd/mm/format"
 	"matchmaker.dev/services/internal/capture"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/lab/dryrun"
 )
 
 // replay is the result of "mm function test --capture". Its fields are those of the JSON.
@@ -46,7 +47,7 @@ type replayProposal struct {
 }
 
 // replay repeats a run.
-func (c functionTest) replay(ctx context.Context, s *session, box *sandbox.Box, module []byte) error {
+func (c FunctionTest) replay(ctx context.Context, t *Terminal, box *sandbox.Box, module []byte) error {
 	file, err := os.ReadFile(c.Capture)
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func (c functionTest) replay(ctx context.Context, s *session, box *sandbox.Box, 
 	log := func(line string) { lines = append(lines, line) }
 	answer, stats, err := dryrun.Replay(ctx, box, module, run, c.Deadline, log)
 	if err != nil {
-		s.printLog(lines)
+		t.Log(lines)
 		if ctx.Err() != nil {
 			return err
 		}
@@ -81,10 +82,10 @@ func (c functionTest) replay(ctx context.Context, s *session, box *sandbox.Box, 
 	var now *block.Answer
 	r.Now, now = readAnswer(run, answer)
 	r.explain(run, now)
-	if s.Output == "table" {
-		s.printLog(lines)
+	if !t.Structured {
+		t.Log(lines)
 	}
-	return s.show(r, r.summary(), r.table(c.Show), r.explanationTable())
+	return t.Show(r, r.summary(), r.table(c.Show), r.explanationTable())
 }
 
 // readAnswer reads an answer; the block is nil if it is none.
@@ -136,11 +137,11 @@ func (r *replay) explain(run *pb.Capture, a *block.Answer) {
 	}
 }
 
-func (r *replay) summary() grid {
-	var g grid
+func (r *replay) summary() Table {
+	var g Table
 	g.add("function", r.Function)
 	g.add("config", r.Config)
-	g.add("captured", formatTime(r.Captured))
+	g.add("captured", r.Captured.Format("2006-01-02 15:04:05 MST"))
 	g.add("tickets", r.Tickets)
 	g.add("settings", r.Settings)
 	g.add("compute", r.Compute.String())
@@ -156,19 +157,19 @@ func (r *replay) summary() grid {
 }
 
 // table is the first proposals.
-func (r *replay) table(most int) grid {
-	g := grid{head: []any{"proposal", "score", "teams"}}
+func (r *replay) table(most int) Table {
+	g := Table{Head: []any{"proposal", "score", "teams"}}
 	for i, p := range r.Now.Proposals[:min(most, len(r.Now.Proposals))] {
 		var teams []string
 		for _, team := range p.Teams {
 			teams = append(teams, firstIDs(team))
 		}
-		g.add(i+1, shortNumber(p.Score), strings.Join(teams, " | "))
+		g.add(i+1, format.Number(p.Score), strings.Join(teams, " | "))
 	}
 	return g
 }
 
 // explanationTable is that of the same name of a report.
-func (r *replay) explanationTable() grid {
+func (r *replay) explanationTable() Table {
 	return (&report{Explanations: r.Explanations}).explanationTable()
 }

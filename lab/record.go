@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"context"
@@ -14,12 +14,14 @@ import (
 	"matchmaker.dev/services/lab/recording"
 )
 
-type recordCommands struct {
+// Record has the commands "mm record".
+type Record struct {
 	Start recordStart `cmd:"" default:"withargs" help:"Record the tickets that come; it may be left out."`
 	Erase recordErase `cmd:"" help:"Take a player out of a recording."`
 }
 
-func (recordCommands) Help() string {
+// Help is what the parser prints.
+func (Record) Help() string {
 	return `"mm record" is "mm record start", whose flags "mm record start --help" tells.
 
 Examples:
@@ -56,16 +58,16 @@ Examples:
 // Validate is called by the parser.
 func (c recordStart) Validate() error {
 	if c.Properties && c.Players == "" {
-		return usageError("--properties needs --players FILE: without that list nobody can take a player out again")
+		return errors.New("--properties needs --players FILE: without that list nobody can take a player out again")
 	}
 	if c.Players != "" && c.Players == c.Out {
-		return usageError("--players and --out must be two files")
+		return errors.New("--players and --out must be two files")
 	}
 	if c.For <= 0 {
-		return usageError("--for must be more than 0, such as 1h")
+		return errors.New("--for must be more than 0, such as 1h")
 	}
 	if c.MaxSize < 1 {
-		return usageError("--max-size must be 1 or more, in MiB")
+		return errors.New("--max-size must be 1 or more, in MiB")
 	}
 	return nil
 }
@@ -74,8 +76,8 @@ func (c recordStart) Validate() error {
 var errEnough = errors.New("the file is as large as it may be")
 
 // Run records until the time is over.
-func (c recordStart) Run(ctx untimed, s *session) (err error) {
-	api, err := s.connect(asDeveloper(), reconnecting)
+func (c recordStart) Run(ctx Untimed, t *Terminal) (err error) {
+	api, err := t.Connect()
 	if err != nil {
 		return err
 	}
@@ -96,11 +98,11 @@ func (c recordStart) Run(ctx untimed, s *session) (err error) {
 			return
 		}
 		if err = errors.Join(err, file.close()); err == nil {
-			s.note("wrote %s: %s", c.Out, r)
+			t.Note("wrote %s: %s", c.Out, r)
 		}
 	}()
-	bar := s.startProgress("recording", 0)
-	defer bar.stop()
+	setMessage, stop := t.Progress("recording")
+	defer stop()
 	timed, cancel := context.WithTimeout(ctx, c.For)
 	defer cancel()
 	err = api.FollowEvents(timed, query, func(e client.Event) error {
@@ -108,23 +110,23 @@ func (c recordStart) Run(ctx untimed, s *session) (err error) {
 			return err
 		}
 		if r.events%100 == 0 {
-			bar.setMessage("recording: " + r.String())
+			setMessage("recording: " + r.String())
 		}
 		if r.size() > int64(c.MaxSize)<<20 {
 			return errEnough
 		}
 		return nil
 	})
-	bar.stop()
+	stop()
 	switch {
 	case timed.Err() != nil: // the time is over, or Ctrl-C
 		err = nil
 	case errors.Is(err, errEnough):
-		s.note("%s: the recording ends here (--max-size)", err)
+		t.Note("%s: the recording ends here (--max-size)", err)
 		err = nil
 	}
 	if r.gaps > 0 {
-		s.note("events may be missing, %d times", r.gaps)
+		t.Note("events may be missing, %d times", r.gaps)
 	}
 	return err
 }

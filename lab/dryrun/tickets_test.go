@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/lab/dryrun"
 	"matchmaker.dev/services/lab/population"
 )
 

@@ -1,8 +1,9 @@
-package main
+package lab
 
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/cmd/mm/dryrun"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/lab/dryrun"
 )
 
 func TestMatchTableShowsBackfillTicketsAndServers(t *testing.T) {
@@ -37,17 +38,15 @@ func TestMatchTableShowsBackfillTicketsAndServers(t *testing.T) {
 		Module:  &sandbox.Module{}, Cycles: make([]dryrun.Times, 1),
 	}, now)
 
-	if about := v.summary().String(); !strings.Contains(about, "\nbackfills  3, 2 of them get tickets\n") {
+	if about := fmt.Sprint(v.summary().Rows); !strings.Contains(about, "[backfills 3, 2 of them get tickets]") {
 		t.Error(about)
 	}
-	want := strings.Join([]string{
-		"MATCH  SCORE  TEAMS  WAIT  BACKFILL                   SERVER REGION  FLEET  PROFILE  PROPERTIES",
-		"    1  1      a      0     game open=2 skill=1.5 map                                 " +
-			`{"map":"a cave with a name that goes on…`,
-		"    2  1      b      0     left",
-		"    3  1      c      0     creates open=1             eu             fast   big      {\"map\":1}",
-	}, "\n")
-	if diff := cmp.Diff(want, v.matchTable(10).String()); diff != "" {
+	want := [][]any{ // match, score, teams, wait, backfill, connection, server region, fleet, profile, properties, error
+		{1, "1", "a", "0", "game open=2 skill=1.5 map", "", "", "", "", `{"map":"a cave with a name that goes on…`, ""},
+		{2, "1", "b", "0", "left", "", "", "", "", "", ""},
+		{3, "1", "c", "0", "creates open=1", "", "eu", "fast", "big", `{"map":1}`, ""},
+	}
+	if diff := cmp.Diff(want, v.matchTable(10).Rows); diff != "" {
 		t.Error(diff)
 	}
 	text, err := json.Marshal(v.Matches[0].Backfill)
@@ -62,7 +61,12 @@ func TestErrorsNameTheFileOrTheFunctionThatCausedThem(t *testing.T) {
 		"not stored: full":                 problem.Wrap(problem.Unavailable, errors.New("full"), "not stored"),
 		"the function failed: no map fits": errors.New("no map fits"),
 	} {
-		if got := new(session).errorLines(functionTest{File: "a.wasm"}.wrap(err)); !slices.Equal(got, []string{want}) {
+		err := FunctionTest{File: "a.wasm"}.wrap(err)
+		got := []string{err.Error()}
+		if long, ok := errors.AsType[runError](err); ok {
+			got = long.Lines()
+		}
+		if !slices.Equal(got, []string{want}) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -73,15 +77,10 @@ func TestReportWithoutTicketsInPoolsHasNoTimes(t *testing.T) {
 	v := newReport("ffa.wasm", tickets, nil,
 		&dryrun.Result{Waiting: tickets, Outside: 2, Module: &sandbox.Module{}, Cycles: make([]dryrun.Times, 1)},
 		time.UnixMilli(0))
-	var out, says strings.Builder
-	on := &session{commonFlags: commonFlags{Output: "table"}, console: console{out: &out, err: &says}}
-	if err := on.showReport(v, nil, 10); err != nil {
-		t.Fatal(err)
-	}
 	const want = "the function was not run, since no pool has a ticket"
 	why := whyNone(v, new(pb.Config), tickets, nil)
-	if why != want || says.Len() > 0 || strings.Contains(out.String(), "STEP") {
-		t.Errorf("it prints %s and\n%s, and fails by %v", says.String(), out.String(), why)
+	if steps := v.stepTable(); why != want || len(steps.Rows) > 0 {
+		t.Errorf("it has the steps %v, and fails by %v", steps.Rows, why)
 	}
 	for _, c := range []struct {
 		config *pb.Config

@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func whyNone(r *report, config *pb.Config, tickets []*pb.Ticket, explanations []
 	why := fmt.Sprintf("the function proposed nothing for %d tickets", r.Tickets-r.Outside)
 	var reasons []string
 	for _, e := range explanations {
-		reasons = append(reasons, oneLine(e.GetReason()))
+		reasons = append(reasons, e.GetReason())
 	}
 	if len(reasons) == 0 {
 		return why + " (--explain ID asks it why)"
