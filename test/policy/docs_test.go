@@ -98,6 +98,24 @@ func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 	}
 }
 
+var target = regexp.MustCompile("`make ([a-z]+)")
+
+// TestDocumentsNameWhatExists: targets of the Makefile, and the values that docs/production.md shows.
+func TestDocumentsNameWhatExists(t *testing.T) {
+	makefile, texts := read(t, "Makefile"), documents(t)
+	for path, text := range texts {
+		for _, found := range target.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(makefile, "\n"+found[1]+":") {
+				t.Errorf("%s: there is no target %s", path, found[1])
+			}
+		}
+	}
+	if guide := read(t, "deploy/values/guide.yaml"); !strings.Contains(texts["docs/production.md"],
+		"```yaml\n"+guide+"```\n") {
+		t.Error("docs/production.md does not show deploy/values/guide.yaml as it is")
+	}
+}
+
 var (
 	heading   = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	notAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
