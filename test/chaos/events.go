@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/test/chaos/checker"
 	"matchmaker.dev/services/test/chaos/history"
-	"matchmaker.dev/services/test/chaos/player"
+	"matchmaker.dev/services/test/workload"
 )
 
 // eventsTime is how long the event logs may take to become complete.
@@ -24,7 +24,7 @@ var errEnd = errors.New("the log is complete")
 
 // rest waits until no claim, proposal or unused server is left, and writes the event logs to the journal.
 func rest(
-	ctx context.Context, s *system, crowds []*player.Crowd, journal *history.Journal, patience time.Duration,
+	ctx context.Context, s *system, crowds []*workload.Crowd, journal *history.Journal, patience time.Duration,
 ) error {
 	b, err := bus.Connect(ctx, bus.Options{Server: bus.Server{URL: s.nats}, Name: "chronicle",
 		Log: slog.New(slog.DiscardHandler)})
@@ -50,7 +50,7 @@ func rest(
 
 // readEvents reads the event logs of all projects up to their ends. The end is a ticket that each crowd creates and
 // deletes last. With an error it returns what it has read.
-func readEvents(ctx context.Context, b *bus.Bus, crowds []*player.Crowd) (all []history.Event, err error) {
+func readEvents(ctx context.Context, b *bus.Bus, crowds []*workload.Crowd) (all []history.Event, err error) {
 	ctx, cancel := context.WithTimeout(ctx, eventsTime)
 	defer cancel()
 	for _, c := range crowds {

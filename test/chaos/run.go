@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 	"matchmaker.dev/services/test/chaos/mistake"
 	"matchmaker.dev/services/test/chaos/schedule"
+	"matchmaker.dev/services/test/workload"
 )
 
 // startTime is how long the start may take on a busy machine.
@@ -192,7 +193,7 @@ func record(
 	journal, err := history.Begin(filepath.Join(dir, "journal.jsonl"), history.Terms{
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + 15*time.Second, Recovery: o.Patience, Approval: approvalTime,
 		Silence: silenceTime,
-		Enemies: []string{enemyConfig}, Directors: []string{"director-1", "director-2"}, Stores: storeNames(o.State),
+		Enemies: []string{workload.Enemy}, Directors: []string{"director-1", "director-2"}, Stores: storeNames(o.State),
 		Answerers: []string{"ticket-1", "ticket-2"},
 	})
 	if err != nil {
@@ -236,7 +237,7 @@ func exercise(
 		return nil, err
 	}
 	nemesis := &nemesis{system: s, journal: journal, log: log}
-	for _, c := range w.crowds {
+	for _, c := range w.Crowds {
 		nemesis.projects = append(nemesis.projects, c.Project)
 	}
 	if err := s.stores.locate(ctx, nemesis.projects); err != nil {
@@ -249,8 +250,8 @@ func exercise(
 	watching, stop := context.WithCancel(ctx)
 	defer func() { stop(); nemesis.watching.Wait() }()
 	nemesis.watch(watching)
-	w.begin(ctx)
-	defer w.end()
+	w.Begin(ctx, nil)
+	defer w.End()
 	nemesis.run(ctx, faults, o.Duration)
 	nemesis.scheduled(faults)
 	if err := nemesis.heal(); err != nil {
@@ -267,15 +268,19 @@ func exercise(
 		return nil, err
 	}
 	journal.Calm()
-	w.endFaults()
+	w.EndFaults()
 	log("all faults are over")
 	pause(ctx, calmTime)
-	if err := w.close(ctx); err != nil {
+	if err := w.Close(ctx); err != nil {
 		return nil, err
 	}
-	w.settle(ctx, o.Patience, log)
-	w.end()
+	w.Settle(ctx, o.Patience, func(players int) { log("%d players wait", players) })
+	w.End()
 	log("no ticket waits")
-	w.last(ctx, o.Patience)
-	return nemesis.problems, rest(ctx, s, w.crowds, journal, o.Patience)
+	reading, cancel := context.WithTimeout(ctx, o.Patience)
+	defer cancel()
+	for _, c := range w.Crowds {
+		c.Last(reading, 16)
+	}
+	return nemesis.problems, rest(ctx, s, w.Crowds, journal, o.Patience)
 }

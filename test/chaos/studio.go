@@ -3,52 +3,71 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/test/chaos/history"
 	"matchmaker.dev/services/test/chaos/lane"
-	"matchmaker.dev/services/test/chaos/player"
+	"matchmaker.dev/services/test/workload"
 )
 
-// studio changes the configs and functions of a project.
-type studio struct {
-	project   string
-	configs   api
-	functions api
-	journal   *history.Journal
-	random    *rand.Rand
-	made      *artefacts
-	// generation is that of the settings that were put last.
-	generation int64
-}
+// changePace is the time from one change of a studio to the next, on average.
+const changePace = time.Second
 
-// enemyConfig is the config whose function misbehaves.
-const enemyConfig = "enemy"
+// lanes has each lane as often as players choose it: more would not find a place in the running games.
+var lanes = []lane.Lane{
+	lane.Hosted, lane.Hosted, lane.Hosted, lane.Hosted, lane.Free, lane.Free, lane.Free, lane.Both, lane.Both, lane.Games,
+	lane.Asked,
+}
 
 // changed are the configs that come and go.
 var changed = []string{string(lane.Hosted), string(lane.Free), string(lane.Games), string(lane.Asked)}
 
-// misbehaviours are what the enemy does.
-var misbehaviours = []string{"spin", "panic", "eat", "twice", "shout"}
-
-func newStudio(s *system, project string, journal *history.Journal, random *rand.Rand) (*studio, error) {
-	configs, err := s.api(project, "config", studioClaims)
-	if err != nil {
-		return nil, err
+// newWorkload creates the projects with their configs and functions.
+func newWorkload(ctx context.Context, o options, s *system, journal *history.Journal) (*workload.Workload, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	w := new(workload.Workload)
+	streams := uint64(0)
+	random := func() *rand.Rand {
+		streams++
+		return rand.New(rand.NewPCG(o.Seed, streams)) //nolint:gosec // it must be the same every time
 	}
-	functions, err := s.api(project, "registry", studioClaims)
-	return &studio{project: project, configs: configs, functions: functions, journal: journal, random: random,
-		made: s.made}, err
+	for n := range o.Projects {
+		c := workload.Clients{Project: fmt.Sprintf("game-%d", n+1), Journal: journal}
+		st := &studio{made: s.made}
+		for service, to := range map[string]*func() *client.Client{"ticket": &c.Tickets, "party": &c.Parties,
+			"config": &c.Configs, "backfill": &c.Backfills, "registry": &st.functions} {
+			all, err := s.api(c.Project, service)
+			if err != nil {
+				return nil, err
+			}
+			*to = all.any
+		}
+		w.Crowds = append(w.Crowds, workload.New(workload.Options{
+			Clients: c, Random: random(), Large: o.Large, AtOnce: true, Lanes: lanes, Silence: silenceTime,
+			Pace: time.Duration(float64(o.Projects) / o.Rate * float64(time.Second)),
+		}))
+		st.Studio = &workload.Studio{Clients: c, Random: random(), Good: changed, Pace: changePace, Step: st.step}
+		w.Games = append(w.Games, &workload.Games{Clients: c, Random: random(), Approval: approvalTime})
+		if err := st.open(ctx); err != nil {
+			return nil, err
+		}
+		w.Studios = append(w.Studios, st.Studio)
+	}
+	return w, nil
+}
+
+// studio changes the configs and functions of a project.
+type studio struct {
+	*workload.Studio
+	functions func() *client.Client
+	made      *artefacts
 }
 
 // open uploads the functions and puts the configs.
@@ -57,18 +76,18 @@ func (s *studio) open(ctx context.Context) error {
 	if err := s.upload(ctx, lane.FunctionOf(changed[0]), last); err != nil { // so that it can go back
 		return err
 	}
-	for _, config := range append(slices.Clone(changed), enemyConfig) {
+	for _, config := range append(slices.Clone(changed), workload.Enemy) {
 		if err := s.upload(ctx, lane.FunctionOf(config), s.made.editions[0]); err != nil {
 			return err
 		}
-		if err := s.put(ctx, config); err != nil {
+		if err := s.Put(ctx, config); err != nil {
 			return err
 		}
 	}
 	// A short run may see no other one.
-	return s.ask(ctx, history.Change{Op: history.Canary, Name: lane.FunctionOf(changed[0])},
+	return s.Ask(ctx, history.Change{Op: history.Canary, Name: lane.FunctionOf(changed[0])},
 		func(ctx context.Context, c *history.Change) error {
-			_, err := s.functions.any().CanaryFunction(ctx, c.Name, canaryOf(1))
+			_, err := s.functions().CanaryFunction(ctx, c.Name, canaryOf(1))
 			return err
 		})
 }
@@ -78,92 +97,25 @@ func canaryOf(upload int64) client.CanaryRequest {
 	return client.CanaryRequest{Version: upload, BlockSeconds: 1, Percent: 50, DeadlineSeconds: 5}
 }
 
-// work changes a config or function now and then until ctx ends. When faults ends, all configs are put again.
-func (s *studio) work(ctx, after, faults context.Context) error {
-	renewed := false
-	for pause(ctx, time.Duration((0.3+1.4*s.random.Float64())*float64(changePace))) {
-		if faults.Err() != nil && !renewed {
-			renewed = true
-			if err := s.renew(after); err != nil {
-				return err
-			}
-		}
-		config := changed[s.random.IntN(len(changed))]
-		var err error
-		switch s.random.IntN(12) {
-		case 0, 1, 2, 3:
-			err = s.put(after, config)
-		case 4, 5, 6:
-			if err = s.delete(after, config); err == nil {
-				pause(ctx, time.Duration(s.random.IntN(600))*time.Millisecond)
-				err = s.put(after, config)
-			}
-		case 7, 8:
-			err = s.put(after, enemyConfig)
-		case 9:
-			err = s.upload(after, lane.FunctionOf(config), s.made.editions[s.random.IntN(len(s.made.editions))])
-		case 10, 11:
-			s.move(after, lane.FunctionOf(changed[0]))
-		}
-		if err != nil {
+// step changes a config or function.
+func (s *studio) step(ctx context.Context, config string, _ bool) error {
+	switch s.Random.IntN(12) {
+	case 0, 1, 2, 3:
+		return s.Put(ctx, config)
+	case 4, 5, 6:
+		if err := s.Delete(ctx, config); err != nil {
 			return err
 		}
+		pause(ctx, time.Duration(s.Random.IntN(600))*time.Millisecond)
+		return s.Put(ctx, config)
+	case 7, 8:
+		return s.Put(ctx, workload.Enemy)
+	case 9:
+		return s.upload(ctx, lane.FunctionOf(config), s.made.editions[s.Random.IntN(len(s.made.editions))])
+	default:
+		s.move(ctx, lane.FunctionOf(changed[0]))
+		return nil
 	}
-	return nil
-}
-
-// renew puts all configs again. A request without an answer may have taken effect after one that was sent later.
-func (s *studio) renew(ctx context.Context) error {
-	for _, config := range changed {
-		if err := s.put(ctx, config); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// config makes a config, with a new generation of settings.
-func (s *studio) config(name string) client.Config {
-	s.generation++
-	settings := history.Settings{Config: name, Generation: s.generation, Fills: name == string(lane.Games),
-		Hosted: name == string(lane.Hosted) || name == string(lane.Asked)}
-	pool := name
-	if name == enemyConfig {
-		settings.How, pool = misbehaviours[s.random.IntN(len(misbehaviours))], string(lane.Prey)
-	}
-	text, _ := json.Marshal(settings) // no value of it fails
-	one := 1.0
-	c := client.Config{
-		Matchmaking: client.Matchmaking{Name: name, TargetFunction: &client.FunctionTarget{Name: lane.FunctionOf(name),
-			Version: "1"}, Config: text},
-		Pools: map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
-	}
-	if name == string(lane.Asked) || name == string(lane.Games) && s.generation%2 == 0 {
-		c.Acceptance = &client.AcceptanceRule{Seconds: 3}
-	}
-	if settings.Hosted {
-		c.Hosting = &client.Hosting{Profile: "duel", FleetID: "chaos"}
-	}
-	return c
-}
-
-// put puts a config.
-func (s *studio) put(ctx context.Context, name string) error {
-	return s.ask(ctx, history.Change{Op: history.Put, Name: name}, func(ctx context.Context, c *history.Change) error {
-		config := s.config(name)
-		c.Generation = s.generation
-		etag, err := s.configs.any().PutConfig(ctx, name, config, "")
-		if err == nil {
-			c.Revision, err = strconv.ParseInt(strings.Trim(etag, `"`), 10, 64)
-		}
-		return err
-	})
-}
-
-func (s *studio) delete(ctx context.Context, name string) error {
-	return s.ask(ctx, history.Change{Op: history.Delete, Name: name}, func(ctx context.Context, _ *history.Change) error {
-		return s.configs.any().DeleteConfig(ctx, name)
-	})
 }
 
 // upload uploads a function.
@@ -173,18 +125,18 @@ func (s *studio) upload(ctx context.Context, name, archive string) error {
 		return err
 	}
 	c := history.Change{Op: history.Upload, Name: name, Edition: 1 + slices.Index(s.made.editions, archive)}
-	return s.ask(ctx, c, func(ctx context.Context, _ *history.Change) error {
-		return s.functions.any().PutFunction(ctx, name, "", bytes.NewReader(text))
+	return s.Ask(ctx, c, func(ctx context.Context, _ *history.Change) error {
+		return s.functions().PutFunction(ctx, name, "", bytes.NewReader(text))
 	})
 }
 
 // move lets another upload run that is kept: from now on, or in half of the next seconds. It tries once: there may be a
 // canary already. Uploads are refused until it ended.
 func (s *studio) move(ctx context.Context, name string) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	c := history.Change{Project: s.project, Name: name}
-	versions, err := s.functions.any().GetFunctionVersions(ctx, name)
+	c := history.Change{Project: s.Project, Name: name}
+	versions, err := s.functions().GetFunctionVersions(ctx, name)
 	if err != nil {
 		return
 	}
@@ -192,42 +144,16 @@ func (s *studio) move(ctx context.Context, name string) {
 	if len(versions) == 0 {
 		return
 	}
-	to := versions[s.random.IntN(len(versions))].Version
+	to := versions[s.Random.IntN(len(versions))].Version
 	c.From = history.Now()
-	if s.random.IntN(2) == 0 {
+	if s.Random.IntN(2) == 0 {
 		c.Op = history.Rollback
-		_, err = s.functions.any().RollbackFunction(ctx, c.Name, to)
+		_, err = s.functions().RollbackFunction(ctx, c.Name, to)
 	} else {
 		c.Op = history.Canary
-		_, err = s.functions.any().CanaryFunction(ctx, c.Name, canaryOf(to))
+		_, err = s.functions().CanaryFunction(ctx, c.Name, canaryOf(to))
 	}
 	c.To = history.Now()
-	c.Status, c.Error = player.Answer(err, http.StatusOK)
-	s.journal.Change(c)
-}
-
-// ask repeats a request until it succeeds.
-func (s *studio) ask(ctx context.Context, c history.Change, do func(context.Context, *history.Change) error) error {
-	ctx, cancel := context.WithTimeout(ctx, startTime)
-	defer cancel()
-	c.Project = s.project
-	for {
-		patience := requestTime
-		if c.Op == history.Upload {
-			patience = uploadTime
-		}
-		one, cancel := context.WithTimeout(ctx, patience)
-		c.From = history.Now()
-		err := do(one, &c)
-		c.To = history.Now()
-		cancel()
-		c.Status, c.Error = player.Answer(err, http.StatusOK)
-		s.journal.Change(c)
-		switch {
-		case c.Status == http.StatusOK:
-			return nil
-		case !pause(ctx, retryAfter()):
-			return fmt.Errorf("%s of %s: %w", c.Op, c.Name, errors.Join(err, context.Cause(ctx)))
-		}
-	}
+	c.Status, c.Error = workload.Answer(err, http.StatusOK)
+	s.Journal.Change(c)
 }

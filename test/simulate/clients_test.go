@@ -10,32 +10,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"sync"
 	"time"
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/test/chaos/lane"
-	"matchmaker.dev/services/test/chaos/player"
+	"matchmaker.dev/services/test/workload"
 )
-
-// requestTime is how long studios and games wait for an answer.
-const requestTime = 10 * time.Second
-
-// clients are all who use a world.
-type clients struct {
-	world   *world
-	crowds  []*player.Crowd
-	studios []*studio
-	games   []*games
-
-	// faults ends with the last fault, arrivals when no new player comes and nothing is changed any more, lives when all
-	// clients stop.
-	faults, arrivals, lives          context.Context
-	endFaults, endArrivals, endLives context.CancelFunc
-	arriving, playing                sync.WaitGroup
-}
 
 // lanes has each lane as often as players choose it.
 var lanes = []lane.Lane{
@@ -43,117 +25,70 @@ var lanes = []lane.Lane{
 	lane.Asked, lane.Asked, lane.Queued, lane.Queued,
 }
 
-// newClients makes the clients and puts the configs.
-func newClients(ctx context.Context, w *world) (*clients, error) {
-	c := &clients{world: w}
+// newWorkload makes the clients and puts the configs.
+func newWorkload(ctx context.Context, w *world) (*workload.Workload, error) {
+	all := new(workload.Workload)
 	streams := uint64(100)
 	random := func() *rand.Rand {
 		streams++
 		return rand.New(rand.NewPCG(w.Seed, streams))
 	}
 	for _, project := range projects {
-		tickets, err := w.api(project, "ticket", issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: "matchmaking"})
+		c, err := w.clients(project)
 		if err != nil {
 			return nil, err
 		}
-		parties, err := w.api(project, "party", issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: "matchmaking"})
-		if err != nil {
-			return nil, err
-		}
-		backfills, err := w.api(project, "backfill", issuer.Claims{Kind: auth.Server, Subject: "server"})
-		if err != nil {
-			return nil, err
-		}
-		c.crowds = append(c.crowds, player.New(player.Options{
-			Project: project, Tickets: tickets, Journal: w.journal, Random: random(), Pace: arrivalPace, Large: 0.02,
-			Lanes: lanes, AtOnce: true, Parties: func() *client.Client { return parties }, Silence: silenceTime,
-			As: func(ctx context.Context, name string) context.Context { return as(ctx, "%s", name) },
+		all.Crowds = append(all.Crowds, workload.New(workload.Options{
+			Clients: c, Random: random(), Pace: arrivalPace, Large: 0.02, Lanes: lanes, AtOnce: true, Silence: silenceTime,
 		}))
-		s, err := w.newStudio(ctx, project, random())
+		s, err := w.newStudio(ctx, c, random())
 		if err != nil {
 			return nil, err
 		}
-		c.studios = append(c.studios, s)
-		c.games = append(c.games, &games{project: project, backfills: backfills, journal: w.journal, random: random()})
-	}
-	for _, s := range c.studios {
 		if err := s.open(ctx); err != nil {
 			return nil, err
 		}
+		all.Studios = append(all.Studios, s.Studio)
+		all.Games = append(all.Games, &workload.Games{Clients: c, Random: random(), Approval: approvalTime, Named: true})
 	}
 	if err := w.foredoom(ctx, random()); err != nil {
 		return nil, err
 	}
 	w.fleet.play = func(project, backfill, connection string) {
-		c.games[slices.Index(projects, project)].host(backfill, connection)
+		all.Games[slices.Index(projects, project)].Host(backfill, connection)
 	}
-	return c, nil
+	return all, nil
 }
 
-func (c *clients) begin(ctx context.Context) {
-	c.lives, c.endLives = context.WithCancel(ctx)
-	c.arrivals, c.endArrivals = context.WithCancel(c.lives)
-	c.faults, c.endFaults = context.WithCancel(c.lives)
-	for n := range c.crowds {
-		c.arriving.Go(func() { c.crowds[n].Arrive(c.arrivals, c.lives) })
-		c.arriving.Go(func() {
-			if err := c.studios[n].work(c.arrivals, c.lives, c.faults); err != nil {
-				c.world.fail("%v", err)
-			}
-		})
-		c.playing.Go(func() { c.games[n].run(c.arrivals, c.lives) })
+// clients are those of a project.
+func (w *world) clients(project string) (workload.Clients, error) {
+	var errs []error
+	of := func(role string, claims issuer.Claims) func() *client.Client {
+		c, err := w.api(project, role, claims)
+		errs = append(errs, err)
+		return func() *client.Client { return c }
 	}
-	c.arriving.Go(func() { c.world.doom(c.lives, c.faults) })
+	lobby := issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: "matchmaking"}
+	return workload.Clients{
+		Project: project, Journal: w.journal, Tickets: of("ticket", lobby), Parties: of("party", lobby),
+		Configs:   of("config", issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"}),
+		Backfills: of("backfill", issuer.Claims{Kind: auth.Server, Subject: "server"}),
+		As:        func(ctx context.Context, who string) context.Context { return as(ctx, "%s", who) },
+	}, errors.Join(errs...)
 }
 
 // newStudio makes a studio, which is a process of its own.
-func (w *world) newStudio(ctx context.Context, project string, random *rand.Rand) (*studio, error) {
-	configs, err := w.api(project, "config", issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"})
-	if err != nil {
-		return nil, err
-	}
-	p := newProcess(ctx, "studio-"+project)
+func (w *world) newStudio(ctx context.Context, c workload.Clients, random *rand.Rand) (*studio, error) {
+	p := newProcess(ctx, "studio-"+c.Project)
 	store, err := w.open(p)
 	if err != nil {
 		return nil, err
 	}
 	context.AfterFunc(ctx, func() { _ = store.Close() })
-	return &studio{project: project, configs: configs, journal: w.journal, random: random, functions: store,
-		bus: port{w.hub, p}}, nil
-}
-
-// close ends the arrivals, and puts all configs again.
-func (c *clients) close(ctx context.Context) (err error) {
-	c.endArrivals()
-	c.arriving.Wait()
-	for _, s := range c.studios {
-		err = errors.Join(err, s.renew(ctx))
-	}
-	return err
-}
-
-// end stops all clients, whatever they wait for. It may be called twice.
-func (c *clients) end() {
-	c.endLives()
-	c.arriving.Wait()
-	c.playing.Wait()
-	for _, one := range c.crowds {
-		one.Wait()
-	}
-}
-
-// settle waits until all waiting players are matched.
-func (c *clients) settle(ctx context.Context, patience time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	player.Settle(ctx, c.crowds, func(int) {})
-}
-
-// last reads every ticket once more.
-func (c *clients) last(ctx context.Context) {
-	for _, one := range c.crowds {
-		one.Last(ctx, 1)
-	}
+	s := &studio{Studio: &workload.Studio{Clients: c, Random: random, Good: configs[:len(configs)-1], Pace: changePace,
+		Vary: vary}, functions: store, bus: port{w.hub, p}}
+	s.Step = s.step
+	return s, nil
 }
 
 // api makes a client for a project. It repeats no request, so that the history has every failure.
@@ -196,8 +131,8 @@ func (f front) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = http.NoBody
 	}
 	r.RequestURI = r.URL.RequestURI()
-	if player.IsHeld(r) {
-		r.Header.Set("Prefer", fmt.Sprintf("wait=%d", player.HoldTime/time.Second))
+	if workload.IsHeld(r) {
+		r.Header.Set("Prefer", fmt.Sprintf("wait=%d", workload.HoldTime/time.Second))
 	}
 	answers := make(chan *http.Response, 1)
 	f.world.gate.add(&step{
@@ -235,9 +170,4 @@ func (f front) send(r *http.Request, fate fault, answers chan<- *http.Response) 
 		p.edge.ServeHTTP(w, r.WithContext(ctx))
 		w.end(fate == mute || p.dead())
 	}()
-}
-
-// retryAfter is the time between a failure and the next try.
-func retryAfter(r *rand.Rand) time.Duration {
-	return 50*time.Millisecond + time.Duration(r.IntN(200))*time.Millisecond
 }

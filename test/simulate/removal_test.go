@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/test/chaos/lane"
+	"matchmaker.dev/services/test/workload"
 )
 
 // doomed is the project that is deleted while the world lives.
@@ -22,7 +21,11 @@ const letGo = 3*leaseTime + 4*time.Second
 
 // foredoom gives the doomed project its studio.
 func (w *world) foredoom(ctx context.Context, random *rand.Rand) (err error) {
-	if w.doomed, err = w.newStudio(ctx, doomed, random); err == nil {
+	c, err := w.clients(doomed)
+	if err != nil {
+		return err
+	}
+	if w.doomed, err = w.newStudio(ctx, c, random); err == nil {
 		err = w.doomed.add(ctx, string(lane.Free))
 	}
 	return err
@@ -32,17 +35,13 @@ func (w *world) foredoom(ctx context.Context, random *rand.Rand) (err error) {
 // no ticket of it is there. A replica that lags would bring it back, so that is over before.
 func (w *world) doom(ctx, faults context.Context) {
 	s, config := w.doomed, string(lane.Free)
-	tickets, err := w.api(doomed, "ticket", issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: "matchmaking"})
-	if err != nil {
-		w.fail("%v", err)
-		return
-	}
+	tickets := s.Tickets()
 	ask := func(do func(context.Context) error) {
 		for {
-			one, cancel := context.WithTimeout(as(ctx, doomed), requestTime)
+			one, cancel := context.WithTimeout(as(ctx, doomed), 10*time.Second)
 			err := do(one)
 			cancel()
-			if err == nil || !pause(ctx, retryAfter(s.random)) {
+			if err == nil || !pause(ctx, workload.RetryAfter(s.Random)) {
 				return
 			}
 		}

@@ -18,8 +18,10 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/keyfile"
+	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/test/chaos/checker"
 	"matchmaker.dev/services/test/chaos/history"
+	"matchmaker.dev/services/test/workload"
 )
 
 // Options say what a world is like.
@@ -125,7 +127,7 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	}
 	w.journal, err = history.Begin(filepath.Join(o.Dir, "journal.jsonl"), history.Terms{
 		Seed: o.Seed, Claim: claimTime, Allocation: hostTime + hostTime/2 + ackWait, Recovery: recovery,
-		Approval: approvalTime, Silence: silenceTime, Takeover: takeoverTime, Enemies: []string{enemyConfig},
+		Approval: approvalTime, Silence: silenceTime, Takeover: takeoverTime, Enemies: []string{workload.Enemy},
 		Directors: []string{"director-1", "director-2"}, Answerers: []string{"ticket-1", "ticket-2"},
 	})
 	if err != nil {
@@ -173,12 +175,12 @@ func (w *world) live(ctx context.Context) error {
 		}
 		pause(ctx, 137*time.Microsecond) // so that their timers do not expire together
 	}
-	c, err := newClients(ctx, w)
+	c, err := newWorkload(ctx, w)
 	if err != nil {
 		return err
 	}
-	c.begin(ctx)
-	defer c.end()
+	c.Begin(ctx, w.doom)
+	defer c.End()
 	w.disturb(ctx)
 	if err := w.heal(ctx); err != nil {
 		return err
@@ -190,14 +192,16 @@ func (w *world) live(ctx context.Context) error {
 	}
 	pause(ctx, leaseTime)
 	w.journal.Calm()
-	c.endFaults()
+	c.EndFaults()
 	pause(ctx, calmTime)
-	if err := c.close(ctx); err != nil {
+	if err := c.Close(ctx); err != nil {
 		return err
 	}
-	c.settle(ctx, restTime)
-	c.end()
-	c.last(ctx)
+	c.Settle(ctx, restTime, func(int) {})
+	c.End()
+	for _, one := range c.Crowds {
+		one.Last(ctx, 1)
+	}
 	w.rest(ctx)
 	return nil
 }
@@ -429,13 +433,4 @@ func (w *world) fail(format string, args ...any) {
 }
 
 // pause waits for d. It returns false when ctx ends before.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
+func pause(ctx context.Context, d time.Duration) bool { return wait.For(ctx, d) == nil }

@@ -1,4 +1,4 @@
-package player
+package workload
 
 import (
 	"context"
@@ -43,9 +43,7 @@ func (c *Crowd) join(l lane.Lane) *player {
 
 // Arrive lets players come until ctx ends. They stop when lives ends.
 func (c *Crowd) Arrive(ctx, lives context.Context) {
-	if c.Parties != nil {
-		c.befriend(ctx)
-	}
+	c.befriend(ctx)
 	for wait.For(ctx, time.Duration((0.2+1.6*c.Random.Float64())*float64(c.Pace))) == nil {
 		l := c.Lanes[c.Random.IntN(len(c.Lanes))]
 		if c.Random.IntN(50) == 0 {
@@ -58,9 +56,6 @@ func (c *Crowd) Arrive(ctx, lives context.Context) {
 		c.present.Go(func() { p.play(lives) })
 	}
 }
-
-// Wait returns when all players have stopped.
-func (c *Crowd) Wait() { c.present.Wait() }
 
 // enter notes that a player has a ticket.
 func (c *Crowd) enter(p *player) {
@@ -87,9 +82,9 @@ func (c *Crowd) unmatched() (in []lane.Lane, all int) {
 	return in, all
 }
 
-// Settle waits until all waiting players of some crowds are matched, or ctx ends. It adds a stand-in for a player who
+// settle waits until all waiting players of some crowds are matched, or ctx ends. It adds a stand-in for a player who
 // is left alone. waiting is told how many players wait.
-func Settle(ctx context.Context, crowds []*Crowd, waiting func(players int)) {
+func settle(ctx context.Context, crowds []*Crowd, waiting func(players int)) {
 	for before := -1; ; {
 		left := 0
 		for _, c := range crowds {

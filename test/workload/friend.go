@@ -1,4 +1,4 @@
-package player
+package workload
 
 import (
 	"context"
@@ -288,7 +288,7 @@ func (f *friend) sight(ctx context.Context, p *client.Party) {
 	one := &player{Crowd: f.Crowd, id: p.Search.Ticket}
 	limited, cancel := f.limit(ctx, f.name)
 	defer cancel()
-	t, err := f.Tickets.GetTicket(limited, one.id)
+	t, err := f.Tickets().GetTicket(limited, one.id)
 	if err != nil {
 		return // it has ended, or somebody reads it later
 	}

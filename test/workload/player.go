@@ -1,6 +1,4 @@
-// Package player has the players of chaos and simulation. They create tickets, wait for their results or leave, and
-// write every request and answer to the journal.
-package player
+package workload
 
 import (
 	"cmp"
@@ -23,8 +21,6 @@ import (
 )
 
 const (
-	// requestTime is how long players wait for an answer.
-	requestTime = 10 * time.Second
 	// retryPause is the time between a failure and the next try.
 	retryPause = 150 * time.Millisecond
 	// deleteTime is how long they repeat a DELETE that has no answer.
@@ -33,22 +29,10 @@ const (
 	mostBytes = 45_000
 )
 
-// API is what players use of the service. A *client.Client is one.
-type API interface {
-	CreateTicket(ctx context.Context, r client.TicketRequest) (id string, err error)
-	CreateAndWait(ctx context.Context, r client.TicketRequest, created func(id string)) (*client.Ticket, error)
-	GetTicket(ctx context.Context, id string) (*client.Ticket, error)
-	DeleteTicket(ctx context.Context, id, player string) error
-	AnswerMatch(ctx context.Context, a client.MatchAnswer) error
-	Follow(ctx context.Context, id string, tell func(client.TicketEvent)) (*client.Assignment, error)
-}
-
 // Options are those of a crowd.
 type Options struct {
-	Project string
-	Tickets API
-	Journal *history.Journal
-	Random  *rand.Rand
+	Clients
+	Random *rand.Rand
 	// Lanes has each lane as often as players choose it.
 	Lanes []lane.Lane
 	// Pace is the time from one arrival to the next, on average.
@@ -57,12 +41,8 @@ type Options struct {
 	Large float64
 	// AtOnce is whether a third of those who stay create their ticket and wait in one request.
 	AtOnce bool
-	// Parties returns a client of the Parties API for the next request; nil if nobody plays in parties. Silence is for how
-	// long members may be silent; 0 if nobody tries that.
-	Parties func() *client.Client
+	// Silence is for how long members of parties may be silent; 0 if nobody tries that.
 	Silence time.Duration
-	// As names who makes the requests of a context; may be nil.
-	As func(ctx context.Context, player string) context.Context
 }
 
 // player is a player with a ticket.
@@ -105,7 +85,7 @@ func (p *player) play(ctx context.Context) {
 	if p.random.IntN(3) == 0 {
 		p.key = fmt.Sprint("key-", p.number)
 	}
-	p.follows, p.erases = p.random.IntN(4) == 0, p.random.IntN(8) == 0 && p.twin == "" && p.Parties != nil
+	p.follows, p.erases = p.random.IntN(4) == 0, p.random.IntN(8) == 0 && p.twin == ""
 	if p.random.IntN(8) == 0 && p.twin == "" && p.lane != lane.Prey {
 		p.erases = false
 		again := p.join(p.lane)
@@ -154,7 +134,7 @@ func (p *player) playAtOnce(ctx context.Context) {
 	once, cancel := p.limit(context.WithoutCancel(withHold(ctx)), p.name())
 	defer cancel()
 	created := p.creation()
-	t, err := p.Tickets.CreateAndWait(once, p.request(), func(id string) {
+	t, err := p.Tickets().CreateAndWait(once, p.request(), func(id string) {
 		p.journalCreate(&created, id, nil)
 		p.count(p.lane, 1)
 		context.AfterFunc(ctx, cancel)
@@ -185,14 +165,6 @@ func (p *player) standIn(ctx context.Context) {
 
 func (p *player) name() string { return cmp.Or(p.twin, fmt.Sprintf("player-%d", p.number)) }
 
-// limit is the context of one request of a player.
-func (c *Crowd) limit(ctx context.Context, name string) (context.Context, context.CancelFunc) {
-	if c.As != nil {
-		ctx = c.As(ctx, name)
-	}
-	return context.WithTimeout(ctx, requestTime)
-}
-
 // request is what creates the ticket.
 func (p *player) request() client.TicketRequest {
 	r := client.TicketRequest{Player: p.name(), Attributes: p.lane.Attributes(p.number), Queues: p.lane.Queues(),
@@ -207,7 +179,7 @@ func (p *player) request() client.TicketRequest {
 func (p *player) create(ctx context.Context) bool {
 	for c := p.creation(); ; {
 		one, cancel := p.limit(context.WithoutCancel(ctx), p.name())
-		id, err := p.Tickets.CreateTicket(one, p.request())
+		id, err := p.Tickets().CreateTicket(one, p.request())
 		cancel()
 		p.journalCreate(&c, id, err)
 		switch {
@@ -256,7 +228,7 @@ func (p *player) read(ctx context.Context) (c history.Call, t *client.Ticket) {
 	defer cancel()
 	c = history.Call{Op: history.Get, Project: p.Project, Number: p.number, Ticket: p.id}
 	c.From = history.Now()
-	t, err := p.Tickets.GetTicket(ctx, p.id)
+	t, err := p.Tickets().GetTicket(ctx, p.id)
 	p.journalRead(&c, t, err)
 	return c, t
 }
@@ -305,7 +277,7 @@ func (p *player) follow(ctx context.Context) (c history.Call) {
 	defer cancel()
 	c = history.Call{Op: history.Get, Project: p.Project, Number: p.number, Ticket: p.id}
 	c.From = history.Now()
-	a, err := p.Tickets.Follow(one, p.id, func(e client.TicketEvent) {
+	a, err := p.Tickets().Follow(one, p.id, func(e client.TicketEvent) {
 		if e.Acceptance != nil && !p.answered[e.Acceptance.Match] {
 			p.answer(ctx, e.Acceptance.Match)
 		}
@@ -379,7 +351,7 @@ func (p *player) say(ctx context.Context, match, name string, accept bool, other
 		}
 		one, cancel := p.limit(ctx, name)
 		c.From = history.Now()
-		err := p.Tickets.AnswerMatch(one, said)
+		err := p.Tickets().AnswerMatch(one, said)
 		c.To = history.Now()
 		cancel()
 		c.Status, c.Error = Answer(err, http.StatusNoContent)
@@ -403,7 +375,7 @@ func (p *player) delete(ctx context.Context) {
 		if p.erases {
 			_, err = p.Parties().ErasePlayer(one, p.name())
 		} else {
-			err = p.Tickets.DeleteTicket(one, p.id, p.name())
+			err = p.Tickets().DeleteTicket(one, p.id, p.name())
 		}
 		c.To = history.Now()
 		cancel()

@@ -1,4 +1,4 @@
-package simulate
+package workload
 
 import (
 	"context"
@@ -9,19 +9,21 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/test/chaos/history"
 	"matchmaker.dev/services/test/chaos/lane"
-	"matchmaker.dev/services/test/chaos/player"
 )
 
-// games are the running games of a project. They fill up, lose players, and end or fall silent.
-type games struct {
-	project   string
-	backfills *client.Client
-	journal   *history.Journal
+// Games are the running games of a project. They fill up, lose players, and end or fall silent.
+type Games struct {
+	Clients
+	Random *rand.Rand
+	// Approval is how long the service waits for a game to approve its proposals.
+	Approval time.Duration
+	// Named: every other game says which players it has, who may come back.
+	Named bool
 
 	mu     sync.Mutex
-	random *rand.Rand
 	opened int
 	under  sync.WaitGroup
 	// lives ends when all games do, and rough when they fall silent no more; nil while there are none.
@@ -37,7 +39,7 @@ const (
 )
 
 // run keeps games open until ctx ends. They delete their backfill tickets then. Games may fall silent until rough ends.
-func (a *games) run(rough, ctx context.Context) {
+func (a *Games) run(rough, ctx context.Context) {
 	a.mu.Lock()
 	a.rough, a.lives = rough, ctx
 	a.mu.Unlock()
@@ -55,22 +57,22 @@ func (a *games) run(rough, ctx context.Context) {
 	a.under.Wait()
 }
 
-// host lets a server play the game of its match, whose backfill ticket was created with it.
-func (a *games) host(ticket, connection string) {
+// Host lets a server play the game of its match, whose backfill ticket was created with it.
+func (a *Games) Host(ticket, connection string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.lives == nil {
 		return
 	}
-	g := &game{games: a, connection: connection, ticket: ticket, hosted: true,
-		random: rand.New(rand.NewPCG(0, a.random.Uint64()))}
+	g := &game{Games: a, connection: connection, ticket: ticket, hosted: true,
+		random: rand.New(rand.NewPCG(0, a.Random.Uint64()))} //nolint:gosec // it must be the same every time
 	rough, ctx := a.rough, a.lives
 	a.under.Go(func() { g.play(rough, ctx) })
 }
 
 // game is a running game, and what its server knows of its backfill ticket.
 type game struct {
-	*games
+	*Games
 	random     *rand.Rand
 	connection string
 	ticket     string
@@ -80,15 +82,15 @@ type game struct {
 	players []client.GamePlayer
 }
 
-func (a *games) open() *game {
+func (a *Games) open() *game {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.opened++
 	g := &game{
-		games: a, connection: fmt.Sprintf("game-%d:7777", a.opened),
-		random: rand.New(rand.NewPCG(uint64(a.opened), a.random.Uint64())),
+		Games: a, connection: fmt.Sprintf("game-%d:7777", a.opened),
+		random: rand.New(rand.NewPCG(uint64(a.opened), a.Random.Uint64())), //nolint:gosec // the same every time
 	}
-	if a.opened%2 == 0 { // they come back, it may be
+	if a.Named && a.opened%2 == 0 { // they come back, it may be
 		for n := g.random.IntN(8); n < 300; n += 8 {
 			g.players = append(g.players, client.GamePlayer{ID: fmt.Sprint("player-", n)})
 		}
@@ -99,7 +101,7 @@ func (a *games) open() *game {
 // play does what a game does.
 func (g *game) play(rough, ctx context.Context) {
 	if g.ticket == "" && !g.create(ctx) {
-		pause(ctx, retryAfter(g.random)) // the backfill ticket may exist, but its id is unknown
+		_ = wait.For(ctx, RetryAfter(g.random)) // the backfill ticket may exist, but its id is unknown
 		return
 	}
 	rounds := 10 + g.random.IntN(40)
@@ -107,7 +109,7 @@ func (g *game) play(rough, ctx context.Context) {
 		rounds /= 4
 	}
 	for ; rounds > 0 && ctx.Err() == nil; rounds-- {
-		pause(ctx, gamePace/2+time.Duration(g.random.IntN(int(gamePace))))
+		_ = wait.For(ctx, gamePace/2+time.Duration(g.random.IntN(int(gamePace))))
 		switch n := g.random.IntN(20); {
 		case n < 3 || n < 10 && rough.Err() != nil:
 			g.change(ctx) // players left: there is room again
@@ -115,7 +117,7 @@ func (g *game) play(rough, ctx context.Context) {
 				g.change(ctx) // and again at once, while a function runs on the version before
 			}
 		case n == 3:
-			pause(rough, approvalTime+time.Second) // it is silent until the proposals have lapsed
+			_ = wait.For(rough, g.Approval+time.Second) // it is silent until the proposals have lapsed
 		default:
 			if g.approve(ctx) == http.StatusNotFound {
 				return // the backfill ticket has expired
@@ -136,23 +138,23 @@ func vacancy() map[string]float64 {
 func (g *game) ask(
 	ctx context.Context, op history.Op, good int, do func(context.Context, *history.Round) error,
 ) history.Round {
-	ctx, cancel := context.WithTimeout(as(context.WithoutCancel(ctx), "%s", g.connection), requestTime)
+	ctx, cancel := g.limit(context.WithoutCancel(ctx), g.connection)
 	defer cancel()
-	r := history.Round{Op: op, Project: g.project, Backfill: g.ticket, Connection: g.connection}
+	r := history.Round{Op: op, Project: g.Project, Backfill: g.ticket, Connection: g.connection}
 	for _, one := range g.players {
 		r.Players = append(r.Players, one.ID)
 	}
 	r.From = history.Now()
 	err := do(ctx, &r)
 	r.To = history.Now()
-	r.Status, r.Error = player.Answer(err, good)
-	g.journal.Round(r)
+	r.Status, r.Error = Answer(err, good)
+	g.Journal.Round(r)
 	return r
 }
 
 func (g *game) create(ctx context.Context) bool {
 	r := g.ask(ctx, history.Create, http.StatusCreated, func(ctx context.Context, r *history.Round) (err error) {
-		g.ticket, err = g.backfills.CreateBackfill(ctx, client.BackfillRequest{
+		g.ticket, err = g.Backfills().CreateBackfill(ctx, client.BackfillRequest{
 			Connection: g.connection, Attributes: vacancy(), Players: g.players,
 		})
 		r.Backfill = g.ticket
@@ -163,7 +165,7 @@ func (g *game) create(ctx context.Context) bool {
 
 func (g *game) change(ctx context.Context) {
 	g.ask(ctx, history.Put, http.StatusOK, func(ctx context.Context, _ *history.Round) error {
-		return g.backfills.UpdateBackfill(ctx, client.BackfillTicket{
+		return g.Backfills().UpdateBackfill(ctx, client.BackfillTicket{
 			ID: g.ticket, Connection: g.connection, Attributes: vacancy(), Players: g.players,
 		})
 	})
@@ -171,7 +173,7 @@ func (g *game) change(ctx context.Context) {
 
 func (g *game) approve(ctx context.Context) (status int) {
 	r := g.ask(ctx, history.Approve, http.StatusOK, func(ctx context.Context, r *history.Round) error {
-		t, err := g.backfills.ApproveBackfill(ctx, g.ticket)
+		t, err := g.Backfills().ApproveBackfill(ctx, g.ticket)
 		if err == nil {
 			r.Version = t.RecordVersion
 			for _, k := range t.Assigned {
@@ -187,11 +189,11 @@ func (g *game) approve(ctx context.Context) (status int) {
 func (g *game) delete(ctx context.Context) {
 	for range 20 {
 		r := g.ask(ctx, history.Delete, http.StatusOK, func(ctx context.Context, _ *history.Round) error {
-			return g.backfills.DeleteBackfill(ctx, g.ticket)
+			return g.Backfills().DeleteBackfill(ctx, g.ticket)
 		})
 		if r.Status == http.StatusOK || r.Status == http.StatusNotFound {
 			return
 		}
-		pause(ctx, retryAfter(g.random))
+		_ = wait.For(ctx, RetryAfter(g.random))
 	}
 }
