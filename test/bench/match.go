@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/test/workload"
 )
 
 // duel is the name of the function and of the config.
@@ -15,15 +15,7 @@ const duel = "duel"
 // anybody is the config of most measurements. Any two players match whose skills are not more than reach apart, so that
 // players wait only for the service.
 func anybody(hosted bool) client.Config {
-	least, most := 0.0, 1e12
-	config := client.Config{
-		Matchmaking: client.Matchmaking{
-			Name:           "Duel",
-			TargetFunction: &client.FunctionTarget{Name: duel, Version: "1"},
-			Config:         json.RawMessage(fmt.Sprintf(`{"attribute": "skill", "window": %d, "widen": 0}`, reach)),
-		},
-		Pools: map[string][]client.PoolFilter{"everyone": {{Attribute: "skill", Min: &least, Max: &most}}},
-	}
+	config := workload.Config(duel, "skill", 1e12, map[string]any{"attribute": "skill", "window": reach, "widen": 0})
 	if hosted {
 		config.Hosting = &client.Hosting{Profile: "bench", FleetID: "instant"}
 	}

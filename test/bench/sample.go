@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"matchmaker.dev/services/test/workload"
 )
 
 // times are durations that were measured.
@@ -13,11 +15,7 @@ type times []time.Duration
 
 // quantile is 0 when nothing was measured. It sorts.
 func (t times) quantile(q float64) time.Duration {
-	if len(t) == 0 {
-		return 0
-	}
-	slices.Sort(t)
-	return t[min(int(q*float64(len(t))), len(t)-1)]
+	return workload.Quantile(t, q)
 }
 
 // median of nothing is not a number.

@@ -17,6 +17,7 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/test/launch"
+	"matchmaker.dev/services/test/workload"
 )
 
 // installation is a system of many processes.
@@ -89,13 +90,12 @@ func (i *installation) newProject(ctx context.Context, name, function string) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := upload(ctx, registry, function); err != nil {
+	module, err := os.Open(function)
+	if err != nil {
 		return nil, err
 	}
-	return p, await(ctx, func() (bool, error) {
-		f, err := registry.GetFunction(ctx, duel)
-		return err == nil && f.Status.State == client.Running, err
-	})
+	defer func() { _ = module.Close() }()
+	return p, workload.Start(ctx, registry, duel, module)
 }
 
 // upload uploads the match function in a file.

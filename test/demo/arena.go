@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/test/launch"
+	"matchmaker.dev/services/test/workload"
 )
 
 // places is how many players a game of the second act has.
@@ -53,14 +53,9 @@ func stage(ctx context.Context, s *launch.Matchmaker, function string) error {
 	if err := studio.DeleteConfig(ctx, "ranked"); err != nil {
 		return err
 	}
-	_, err = studio.PutConfig(ctx, "arena", client.Config{
-		Matchmaking: client.Matchmaking{
-			Name:           "Arena",
-			TargetFunction: &client.FunctionTarget{Name: "arena", Version: "1"},
-			Config:         json.RawMessage(fmt.Sprintf(`{"players": %d, "window": 300, "widen": 300}`, places)),
-		},
-		Hosting: &client.Hosting{Profile: "demo", FleetID: "local"},
-	}, "")
+	config := workload.Config("arena", "skill", 3000, map[string]int{"players": places, "window": 300, "widen": 300})
+	config.Hosting = &client.Hosting{Profile: "demo", FleetID: "local"}
+	_, err = studio.PutConfig(ctx, "arena", config, "")
 	return err
 }
 
@@ -174,14 +169,13 @@ func (a *arena) join(ctx context.Context, name string, skill float64) (*guest, e
 }
 
 func (a *arena) summary(out io.Writer) {
-	slices.Sort(a.waits)
 	t := table.NewWriter()
 	t.SetOutputMirror(out)
 	t.SetStyle(table.StyleLight)
 	t.AppendRow(table.Row{"games", len(a.games)})
 	t.AppendRow(table.Row{"players who left, each replaced in the same game", len(a.waits)})
 	t.AppendRow(table.Row{"time to somebody's place, half of them within",
-		quantile(a.waits, 0.50).Round(time.Millisecond)})
-	t.AppendRow(table.Row{"time to somebody's place, all within", quantile(a.waits, 1).Round(time.Millisecond)})
+		workload.Quantile(a.waits, 0.50).Round(time.Millisecond)})
+	t.AppendRow(table.Row{"time to somebody's place, all within", workload.Quantile(a.waits, 1).Round(time.Millisecond)})
 	t.Render()
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/test/launch"
+	"matchmaker.dev/services/test/workload"
 )
 
 // player is one simulated player and its result.
@@ -83,25 +83,17 @@ func (c *crowd) play(ctx context.Context, s *launch.Matchmaker, out io.Writer) e
 func (p *player) play(ctx context.Context, api *client.Client, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	id, err := api.CreateTicket(ctx, client.TicketRequest{Attributes: map[string]float64{"skill": p.skill}})
-	if err != nil {
-		return err
-	}
-	p.ticket = id
 	since := time.Now()
-	ticket, err := api.Wait(ctx, id)
+	ticket, err := workload.Play(ctx, api, client.TicketRequest{Attributes: map[string]float64{"skill": p.skill}})
 	if err != nil {
 		return err
 	}
-	p.waited = time.Since(since)
-	if ticket.Assignment.Error != "" {
-		return fmt.Errorf("the ticket was answered %s", ticket.Assignment.Error)
-	}
+	p.ticket, p.waited = ticket.ID, time.Since(since)
 	if p.connection = ticket.Assignment.Connection; p.connection == "" {
 		return fmt.Errorf("the ticket was answered without a connection")
 	}
 	if p.hello {
-		p.welcome, err = gameserver.Hello(ctx, p.connection, id)
+		p.welcome, err = gameserver.Hello(ctx, p.connection, p.ticket)
 	}
 	return err
 }
@@ -148,7 +140,6 @@ func (c *crowd) summary(out io.Writer) {
 			welcomed++
 		}
 	}
-	slices.Sort(waits)
 	var gap float64
 	matches, pairs := c.matches(), 0
 	for _, m := range matches {
@@ -163,8 +154,8 @@ func (c *crowd) summary(out io.Writer) {
 	t.AppendRow(table.Row{"players", len(c.players)})
 	t.AppendRow(table.Row{"matches, each on a server of its own", len(matches)})
 	t.AppendRow(table.Row{"said hello to their server, and were welcome", welcomed})
-	t.AppendRow(table.Row{"time to a server, half of them within", quantile(waits, 0.50).Round(time.Millisecond)})
-	t.AppendRow(table.Row{"time to a server, 99 % within", quantile(waits, 0.99).Round(time.Millisecond)})
+	t.AppendRow(table.Row{"time to a server, half of them within", workload.Quantile(waits, 0.50).Round(time.Millisecond)})
+	t.AppendRow(table.Row{"time to a server, 99 % within", workload.Quantile(waits, 0.99).Round(time.Millisecond)})
 	if pairs > 0 {
 		t.AppendRow(table.Row{"mean distance in skill", fmt.Sprintf("%.0f", gap/float64(pairs))})
 		t.AppendRow(table.Row{"mean distance if pairs were drawn by lot", fmt.Sprintf("%.0f", c.byLot())})
@@ -183,11 +174,4 @@ func (c *crowd) byLot() float64 {
 		}
 	}
 	return gap / draws / float64(len(c.players)/2)
-}
-
-func quantile(sorted []time.Duration, q float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }

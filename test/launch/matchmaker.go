@@ -3,7 +3,6 @@ package launch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/test/workload"
 )
 
 // Matchmaker is a running `matchmaker dev` with a folder and a port of its own.
@@ -65,28 +65,10 @@ func (m *Matchmaker) Client(kind auth.Kind, project, subject string) (*client.Cl
 
 // Upload uploads a match function from a file and returns when it runs.
 func (m *Matchmaker) Upload(ctx context.Context, studio *client.Client, name, path string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
 	archive, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = archive.Close() }()
-	if err := studio.PutFunction(ctx, name, "", archive); err != nil {
-		return err
-	}
-	for {
-		f, err := studio.GetFunction(ctx, name)
-		if err != nil {
-			return err
-		}
-		if f.Status.State == client.Running {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the function %s is still %s", name, f.Status.State)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	return workload.Start(ctx, studio, name, archive)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/test/workload"
 )
 
 func functionAttacks() []attack {
@@ -52,7 +53,7 @@ func functionAttacks() []attack {
 				many(ctx, 15, 4, func(i int) bool {
 					name := fmt.Sprintf("%s-%d", hostileName, i)
 					return a.start(ctx, attackerProject, name, a.made.hostile) && a.putConfig(ctx, attackerProject, name,
-						configOf(name, attackerAttribute, map[string]any{"how": "eat"}))
+						workload.Config(name, attackerAttribute, mostAttribute, map[string]any{"how": "eat"}))
 				})
 			}),
 		},
@@ -85,6 +86,6 @@ func hanging(ctx context.Context, a *attacker, project string, n int) bool {
 	return n == many(ctx, n, 4, func(i int) bool {
 		name := fmt.Sprintf("%s-%d", hostileName, i)
 		return a.start(ctx, project, name, a.made.hostile) && a.putConfig(ctx, project, name,
-			configOf(name, attackerAttribute, map[string]any{"how": "hang"}))
+			workload.Config(name, attackerAttribute, mostAttribute, map[string]any{"how": "hang"}))
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/test/workload"
 )
 
 // attacker has what a tenant has: tokens for its projects, and the API.
@@ -135,7 +136,7 @@ func (a *attacker) api(project, service string) *client.Client {
 // start uploads a function and waits until it runs.
 func (a *attacker) start(ctx context.Context, project, name string, module []byte) bool {
 	a.own(a.functions, project, name)
-	return a.asked("function", start(ctx, a.api(project, catalog.Registry), name, module))
+	return a.asked("function", workload.Start(ctx, a.api(project, catalog.Registry), name, bytes.NewReader(module)))
 }
 
 // upload uploads a function and does not wait for it.
@@ -146,7 +147,7 @@ func (a *attacker) upload(ctx context.Context, project, name string, module []by
 
 // put puts a config of the hostile function over the tickets with the attacker's attribute.
 func (a *attacker) put(ctx context.Context, name, how string) {
-	a.putConfig(ctx, attackerProject, name, configOf(hostileName, attackerAttribute, map[string]any{"how": how}))
+	a.putConfig(ctx, attackerProject, name, workload.Config(hostileName, attackerAttribute, mostAttribute, map[string]any{"how": how}))
 }
 
 func (a *attacker) putConfig(ctx context.Context, project, name string, c client.Config) bool {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -21,6 +19,7 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/process"
 	"matchmaker.dev/services/test/launch"
+	"matchmaker.dev/services/test/workload"
 )
 
 // attack is one way to harm others.
@@ -137,6 +136,8 @@ const (
 	victimAttribute    = "skill"
 	neighbourAttribute = "value"
 	attackerAttribute  = "prey"
+	// mostAttribute is the largest value that is matched.
+	mostAttribute = 5000
 )
 
 // run runs the phases.
@@ -270,14 +271,14 @@ func (t *trial) victims(ctx context.Context) (all []*victim, err error) {
 		if v.name == "config" && t.attack.shared != nil {
 			v.function, module, settings = hostileName, t.attack.shared(t.made), map[string]any{"how": "pair"}
 		}
-		if err := start(ctx, functions, v.function, module); err != nil {
+		if err := workload.Start(ctx, functions, v.function, bytes.NewReader(module)); err != nil {
 			return nil, err
 		}
 		configs, err := t.client(v.project, catalog.Config, studioClaims)
 		if err != nil {
 			return nil, err
 		}
-		c := configOf(v.function, v.attribute, settings)
+		c := workload.Config(v.function, v.attribute, mostAttribute, settings)
 		c.Hosting = &client.Hosting{Profile: "good", FleetID: "good"}
 		if t.attack.fleet && v.project == victimProject {
 			c.Hosting.FleetID = theirs
@@ -293,44 +294,6 @@ func (t *trial) victims(ctx context.Context) (all []*victim, err error) {
 	}
 	return all, nil
 }
-
-// configOf is a config of a function over the tickets that have an attribute.
-func configOf(function, attribute string, settings map[string]any) client.Config {
-	text, _ := json.Marshal(settings) // no value of it fails
-	least, most := 0.0, 5000.0
-	return client.Config{
-		Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: function, Version: "1"}, Config: text},
-		Pools:       map[string][]client.PoolFilter{"everyone": {{Attribute: attribute, Min: &least, Max: &most}}},
-	}
-}
-
-// start uploads a function and returns when it runs.
-func start(ctx context.Context, functions *client.Client, name string, module []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, startTime)
-	defer cancel()
-	if err := functions.PutFunction(ctx, name, "", bytes.NewReader(module)); err != nil {
-		return err
-	}
-	for {
-		f, err := functions.GetFunction(ctx, name)
-		switch {
-		case err != nil && (client.Status(err) != http.StatusTooManyRequests || ctx.Err() != nil):
-			return err
-		case err == nil && f.Status.State == client.Running:
-			return nil
-		case err == nil && f.Status.State == client.Failed:
-			return errNotStarted
-		}
-		if !pause(ctx, 200*time.Millisecond) {
-			return fmt.Errorf("%w in %s", errNotStarted, startTime)
-		}
-	}
-}
-
-// startTime is how long a function may take to run.
-const startTime = time.Minute
-
-var errNotStarted = errors.New("the function did not start")
 
 // judge says which goals were missed.
 func (r *result) judge(a attack) {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/test/workload"
 )
 
 // patience is how long a player waits. Who has no match by then leaves, and counts as having waited so long.
@@ -62,24 +62,8 @@ func (v *victim) one(ctx context.Context, name string) player {
 	p := player{came: time.Now()}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err := func() error {
-		id, err := v.tickets.CreateTicket(limited, client.TicketRequest{Player: name,
-			Attributes: map[string]float64{v.attribute: 1000}})
-		if err != nil {
-			return err
-		}
-		t, err := v.tickets.Wait(limited, id)
-		switch {
-		case err != nil:
-			leave, cancel := context.WithTimeout(ctx, patience)
-			defer cancel()
-			_ = v.tickets.DeleteTicket(leave, id, name)
-			return err
-		case t.Assignment.Error != "":
-			return fmt.Errorf("assignment error %q", t.Assignment.Error)
-		}
-		return nil
-	}()
+	_, err := workload.Play(limited, v.tickets, client.TicketRequest{Player: name,
+		Attributes: map[string]float64{v.attribute: 1000}})
 	p.waited = time.Since(p.came)
 	if err != nil {
 		p.lost, p.waited, p.fault = true, patience, err.Error()
@@ -113,16 +97,8 @@ func (v *victim) between(from, to time.Time) (ph phase) {
 			ph.Lost++
 		}
 	}
-	ph.Players, ph.P50, ph.P95 = len(waited), quantile(waited, 0.5), quantile(waited, 0.95)
+	ph.Players, ph.P50, ph.P95 = len(waited), workload.Quantile(waited, 0.5), workload.Quantile(waited, 0.95)
 	return ph
-}
-
-func quantile(times []time.Duration, q float64) time.Duration {
-	if len(times) == 0 {
-		return 0
-	}
-	slices.Sort(times)
-	return times[min(int(q*float64(len(times))), len(times)-1)]
 }
 
 // Goals for the victims, as multiples of the baseline.
