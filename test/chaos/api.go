@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/test/workload"
 )
@@ -20,36 +18,17 @@ type api []*client.Client
 // any is a client of any replica.
 func (a api) any() *client.Client { return a[rand.IntN(len(a))] } //nolint:gosec // which one does not matter
 
-// api makes clients for a project. They repeat no request, so that the history has every failure.
-func (s *system) api(project, service string) (api, error) {
-	c := claims[service]
-	c.Project, c.TTL = project, 24*time.Hour
-	token, err := s.tokens.Mint(c)
-	if err != nil {
-		return nil, err
-	}
-	http := &http.Client{Transport: holding{&http.Transport{MaxIdleConnsPerHost: 256, IdleConnTimeout: 5 * time.Second}}}
-	var all api
+// api makes clients for a project.
+func (s *system) api(project, service string) (all api, err error) {
+	transport := holding{&http.Transport{MaxIdleConnsPerHost: 256, IdleConnTimeout: 5 * time.Second}}
 	for _, front := range s.fronts[service] {
-		one, err := client.New(client.Options{
-			URL: front, Project: project, Token: client.StaticToken(token), HTTP: http,
-			Retry: client.Retry{Attempts: -1, Reconnects: -1},
-		})
+		one, err := workload.Client(s.tokens, service, front, project, transport)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, one)
 	}
 	return all, nil
-}
-
-// claims are those of the callers of each service.
-var claims = map[string]issuer.Claims{
-	"ticket":   {Kind: auth.Service, Subject: "lobby", Scope: "matchmaking"},
-	"party":    {Kind: auth.Service, Subject: "lobby", Scope: "matchmaking"},
-	"config":   {Kind: auth.Developer, Subject: "studio", Role: "Owner"},
-	"registry": {Kind: auth.Developer, Subject: "studio", Role: "Owner"},
-	"backfill": {Kind: auth.Server, Subject: "server"},
 }
 
 // holding asks the service to hold GETs, and creates that wait, as long as their context says.

@@ -9,7 +9,6 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/test/workload"
 )
 
 // mostConfigs is where an attack stops that the service does not stop.
@@ -17,7 +16,7 @@ const mostConfigs = 400
 
 // wideConfig is a config with many filters: 18 pools with 64 filters each.
 func wideConfig(i int) client.Config {
-	c := workload.Config(hostileName, attackerAttribute, mostAttribute, map[string]any{"how": "none", "i": i})
+	c := configOf(hostileName, attackerAttribute, map[string]any{"how": "none", "i": i})
 	for p := range 18 {
 		var filters []client.PoolFilter
 		for f := range 64 {
@@ -31,7 +30,7 @@ func wideConfig(i int) client.Config {
 
 // segmented is a config with as many segments as it may have.
 func segmented(i int) client.Config {
-	c := workload.Config(hostileName, attackerAttribute, mostAttribute, map[string]any{"how": "none", "i": i})
+	c := configOf(hostileName, attackerAttribute, map[string]any{"how": "none", "i": i})
 	c.Pools["everyone"][0].Segmentation = &client.Segmentation{DistributionType: "Uniform",
 		SegmentBehaviorType: "BucketCount", Value: 250}
 	return c
@@ -64,13 +63,13 @@ func configAttacks() []attack {
 		{
 			name: "configs-400", says: "400 configs over 500 tickets", prepare: waiting(500),
 			hold: configs(mostConfigs, func(i int) client.Config {
-				return workload.Config(hostileName, attackerAttribute, mostAttribute, map[string]any{"how": "none", "i": i})
+				return configOf(hostileName, attackerAttribute, map[string]any{"how": "none", "i": i})
 			}),
 		},
 		{
 			name: "configs-large", says: "400 configs with settings of 50 KiB", prepare: waiting(100),
 			hold: configs(mostConfigs, func(i int) client.Config {
-				return workload.Config(hostileName, attackerAttribute, mostAttribute, map[string]any{"how": "none", "i": i,
+				return configOf(hostileName, attackerAttribute, map[string]any{"how": "none", "i": i,
 					"text": strings.Repeat("x", 50<<10)})
 			}),
 		},

@@ -8,7 +8,6 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/test/workload"
 )
 
 // namings are ways to name the victims' fleet: some hosting systems do not regard letter case, and other rules fit some
@@ -29,7 +28,7 @@ func fleetAttacks() []attack {
 			hold: func(ctx context.Context, a *attacker, ready func()) error {
 				a.start(ctx, attackerProject, hostileName, a.made.hostile)
 				taken := func(i int) bool {
-					c := workload.Config(hostileName, attackerAttribute, mostAttribute, map[string]any{"how": "any"})
+					c := configOf(hostileName, attackerAttribute, map[string]any{"how": "any"})
 					c.Hosting = &namings()[i%len(namings())]
 					return a.putConfig(ctx, attackerProject, fmt.Sprintf("bad-%d", i%len(namings())), c)
 				}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/test/workload"
 )
 
 func functionAttacks() []attack {
@@ -53,7 +52,7 @@ func functionAttacks() []attack {
 				many(ctx, 15, 4, func(i int) bool {
 					name := fmt.Sprintf("%s-%d", hostileName, i)
 					return a.start(ctx, attackerProject, name, a.made.hostile) && a.putConfig(ctx, attackerProject, name,
-						workload.Config(name, attackerAttribute, mostAttribute, map[string]any{"how": "eat"}))
+						configOf(name, attackerAttribute, map[string]any{"how": "eat"}))
 				})
 			}),
 		},
@@ -86,6 +85,6 @@ func hanging(ctx context.Context, a *attacker, project string, n int) bool {
 	return n == many(ctx, n, 4, func(i int) bool {
 		name := fmt.Sprintf("%s-%d", hostileName, i)
 		return a.start(ctx, project, name, a.made.hostile) && a.putConfig(ctx, project, name,
-			workload.Config(name, attackerAttribute, mostAttribute, map[string]any{"how": "hang"}))
+			configOf(name, attackerAttribute, map[string]any{"how": "hang"}))
 	})
 }

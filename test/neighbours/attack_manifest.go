@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/test/workload"
 )
 
 // crowd is how many tickets the expensive functions are given.
@@ -17,7 +16,7 @@ func manifests(n int, module func(*arsenal) []byte) func(context.Context, *attac
 		for i := range n {
 			name := fmt.Sprintf("%s-%d", hostileName, i)
 			if a.start(ctx, attackerProject, name, module(a.made)) {
-				a.putConfig(ctx, attackerProject, name, workload.Config(name, attackerAttribute, mostAttribute, map[string]any{"how": "none"}))
+				a.putConfig(ctx, attackerProject, name, configOf(name, attackerAttribute, map[string]any{"how": "none"}))
 			}
 		}
 	})

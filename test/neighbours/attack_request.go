@@ -10,7 +10,6 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/test/workload"
 )
 
 // slower is the rate of requests that are few where they are honest.
@@ -77,7 +76,7 @@ func requestAttacks() []attack {
 			hold: func(ctx context.Context, a *attacker, ready func()) error {
 				a.start(ctx, attackerProject, hostileName, a.made.hostile)
 				ready()
-				c := workload.Config(hostileName, attackerAttribute, mostAttribute, map[string]any{"how": "hang"})
+				c := configOf(hostileName, attackerAttribute, map[string]any{"how": "hang"})
 				forever(ctx, 64, func(i int) {
 					//nolint:staticcheck // what is deprecated can be attacked
 					_, err := a.api(attackerProject, catalog.Backfill).BackfillV1(ctx, client.BackfillV1Request{
@@ -95,7 +94,7 @@ func requestAttacks() []attack {
 			hold: func(ctx context.Context, a *attacker, ready func()) error {
 				ready()
 				a.flood(ctx, slower(a), func(i int) {
-					a.putConfig(ctx, fmt.Sprintf("new-%d", i), "bad", workload.Config("none", attackerAttribute, mostAttribute, map[string]any{}))
+					a.putConfig(ctx, fmt.Sprintf("new-%d", i), "bad", configOf("none", attackerAttribute, map[string]any{}))
 				})
 				return nil
 			},
@@ -136,7 +135,7 @@ func matchAttacks() []attack {
 			name: "hosting-hangs", says: "matches whose fleet manager never answers",
 			hold: func(ctx context.Context, a *attacker, ready func()) error {
 				a.start(ctx, attackerProject, hostileName, a.made.hostile)
-				c := workload.Config(hostileName, attackerAttribute, mostAttribute, map[string]any{"how": "any"})
+				c := configOf(hostileName, attackerAttribute, map[string]any{"how": "any"})
 				c.Hosting = &client.Hosting{Profile: slowProfile, FleetID: slowProfile}
 				a.putConfig(ctx, attackerProject, "bad", c)
 				ready()

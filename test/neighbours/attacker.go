@@ -17,7 +17,6 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/test/workload"
 )
 
@@ -105,25 +104,13 @@ func (a *attacker) said() (all []string) {
 
 const mostNotes = 6
 
-// claims are what the token for a service says.
-func claims(service string) issuer.Claims {
-	switch service {
-	case catalog.Ticket:
-		return playerClaims
-	case catalog.Backfill:
-		return serverClaims
-	default:
-		return studioClaims
-	}
-}
-
 // api is a client of a service for a project.
 func (a *attacker) api(project, service string) *client.Client {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	key := [2]string{project, service}
 	if a.clients[key] == nil {
-		c, err := a.client(project, service, claims(service))
+		c, err := a.client(project, service)
 		if err != nil {
 			c = a.nobody
 			progress("  no client for %s: %v", project, err)
@@ -147,7 +134,7 @@ func (a *attacker) upload(ctx context.Context, project, name string, module []by
 
 // put puts a config of the hostile function over the tickets with the attacker's attribute.
 func (a *attacker) put(ctx context.Context, name, how string) {
-	a.putConfig(ctx, attackerProject, name, workload.Config(hostileName, attackerAttribute, mostAttribute, map[string]any{"how": how}))
+	a.putConfig(ctx, attackerProject, name, configOf(hostileName, attackerAttribute, map[string]any{"how": how}))
 }
 
 func (a *attacker) putConfig(ctx context.Context, project, name string, c client.Config) bool {
@@ -301,7 +288,7 @@ func (a *attacker) request(ctx context.Context, what, method, project, service, 
 
 func (a *attacker) send(ctx context.Context, method, project, service, path string, body io.Reader,
 	header http.Header) error {
-	token, err := a.token(project, claims(service))
+	token, err := workload.Token(a.Tokens, service, project)
 	if err != nil {
 		return err
 	}

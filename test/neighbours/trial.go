@@ -14,9 +14,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/process"
 	"matchmaker.dev/services/test/launch"
 	"matchmaker.dev/services/test/workload"
@@ -109,35 +107,16 @@ func (o *options) arguments(s catalog.Service, rules string) (args []string) {
 // tries is how often a system is started that does not start.
 const tries = 3
 
-// client makes a client of a service. It repeats no request.
-func (t *trial) client(project, service string, c issuer.Claims) (*client.Client, error) {
-	token, err := t.token(project, c)
-	if err != nil {
-		return nil, err
-	}
-	return client.New(client.Options{URL: "http://" + t.Address(service), Project: project,
-		Token: client.StaticToken(token), HTTP: t.http, Retry: client.Retry{Attempts: -1, Reconnects: -1}})
+// client makes a client of a service.
+func (t *trial) client(project, service string) (*client.Client, error) {
+	return workload.Client(t.Tokens, service, "http://"+t.Address(service), project, t.http.Transport)
 }
-
-func (t *trial) token(project string, c issuer.Claims) (string, error) {
-	c.Project, c.TTL = project, 24*time.Hour
-	return t.Tokens.Mint(c)
-}
-
-// Claims of the callers.
-var (
-	playerClaims = issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: "matchmaking"}
-	studioClaims = issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"}
-	serverClaims = issuer.Claims{Kind: auth.Server, Subject: "server"}
-)
 
 // Attributes of the victims' configs, and the attacker's.
 const (
 	victimAttribute    = "skill"
 	neighbourAttribute = "value"
 	attackerAttribute  = "prey"
-	// mostAttribute is the largest value that is matched.
-	mostAttribute = 5000
 )
 
 // run runs the phases.
@@ -150,7 +129,7 @@ func (t *trial) run(ctx context.Context) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	uploads, err := t.client(bystanderProject, catalog.Registry, studioClaims)
+	uploads, err := t.client(bystanderProject, catalog.Registry)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +242,7 @@ func (t *trial) victims(ctx context.Context) (all []*victim, err error) {
 	for _, v := range []struct{ name, project, attribute, function string }{
 		{"project", victimProject, victimAttribute, "duel"}, {"config", attackerProject, neighbourAttribute, "duel"},
 	} {
-		functions, err := t.client(v.project, catalog.Registry, studioClaims)
+		functions, err := t.client(v.project, catalog.Registry)
 		if err != nil {
 			return nil, err
 		}
@@ -274,11 +253,11 @@ func (t *trial) victims(ctx context.Context) (all []*victim, err error) {
 		if err := workload.Start(ctx, functions, v.function, bytes.NewReader(module)); err != nil {
 			return nil, err
 		}
-		configs, err := t.client(v.project, catalog.Config, studioClaims)
+		configs, err := t.client(v.project, catalog.Config)
 		if err != nil {
 			return nil, err
 		}
-		c := workload.Config(v.function, v.attribute, mostAttribute, settings)
+		c := configOf(v.function, v.attribute, settings)
 		c.Hosting = &client.Hosting{Profile: "good", FleetID: "good"}
 		if t.attack.fleet && v.project == victimProject {
 			c.Hosting.FleetID = theirs
@@ -286,13 +265,18 @@ func (t *trial) victims(ctx context.Context) (all []*victim, err error) {
 		if _, err := configs.PutConfig(ctx, "good", c, ""); err != nil {
 			return nil, err
 		}
-		tickets, err := t.client(v.project, catalog.Ticket, playerClaims)
+		tickets, err := t.client(v.project, catalog.Ticket)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, &victim{name: v.name, tickets: tickets, attribute: v.attribute})
 	}
 	return all, nil
+}
+
+// configOf is a config of a function over the tickets that have an attribute.
+func configOf(function, attribute string, settings map[string]any) client.Config {
+	return workload.Config(function, attribute, 5000, settings)
 }
 
 // judge says which goals were missed.

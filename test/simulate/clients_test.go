@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/test/chaos/lane"
 	"matchmaker.dev/services/test/workload"
 )
@@ -63,17 +61,14 @@ func newWorkload(ctx context.Context, w *world) (*workload.Workload, error) {
 // clients are those of a project.
 func (w *world) clients(project string) (workload.Clients, error) {
 	var errs []error
-	of := func(role string, claims issuer.Claims) func() *client.Client {
-		c, err := w.api(project, role, claims)
+	of := func(role string) func() *client.Client {
+		c, err := workload.Client(w.tokens, role, "http://"+role, project, front{w, project, role})
 		errs = append(errs, err)
 		return func() *client.Client { return c }
 	}
-	lobby := issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: "matchmaking"}
 	return workload.Clients{
-		Project: project, Journal: w.journal, Tickets: of("ticket", lobby), Parties: of("party", lobby),
-		Configs:   of("config", issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"}),
-		Backfills: of("backfill", issuer.Claims{Kind: auth.Server, Subject: "server"}),
-		As:        func(ctx context.Context, who string) context.Context { return as(ctx, "%s", who) },
+		Project: project, Journal: w.journal, Tickets: of("ticket"), Parties: of("party"), Configs: of("config"),
+		Backfills: of("backfill"), As: func(ctx context.Context, who string) context.Context { return as(ctx, "%s", who) },
 	}, errors.Join(errs...)
 }
 
@@ -89,20 +84,6 @@ func (w *world) newStudio(ctx context.Context, c workload.Clients, random *rand.
 		Vary: vary}, functions: store, bus: port{w.hub, p}}
 	s.Step = s.step
 	return s, nil
-}
-
-// api makes a client for a project. It repeats no request, so that the history has every failure.
-func (w *world) api(project, role string, c issuer.Claims) (*client.Client, error) {
-	c.Project, c.TTL = project, 24*time.Hour
-	token, err := w.tokens.Mint(c)
-	if err != nil {
-		return nil, err
-	}
-	return client.New(client.Options{
-		URL: "http://" + role, Project: project, Token: client.StaticToken(token),
-		HTTP:  &http.Client{Transport: front{w, project, role}},
-		Retry: client.Retry{Attempts: -1, Reconnects: -1},
-	})
 }
 
 // front sends requests to one of the processes of a role.

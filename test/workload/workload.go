@@ -7,10 +7,14 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/test/chaos/history"
 )
 
@@ -22,6 +26,30 @@ type Clients struct {
 	Tickets, Parties, Configs, Backfills func() *client.Client
 	// As names who makes the requests of a context; may be nil.
 	As func(ctx context.Context, who string) context.Context
+}
+
+// Client makes a client of a service with a token that lasts for a day: a player's lobby, a game server's, or the
+// developer's who owns the project. It repeats no request.
+func Client(tokens *issuer.Issuer, service, url, project string, transport http.RoundTripper) (*client.Client, error) {
+	token, err := Token(tokens, service, project)
+	if err != nil {
+		return nil, err
+	}
+	return client.New(client.Options{URL: url, Project: project, Token: client.StaticToken(token),
+		HTTP: &http.Client{Transport: transport}, Retry: client.Retry{Attempts: -1, Reconnects: -1}})
+}
+
+// Token is the token of such a client.
+func Token(tokens *issuer.Issuer, service, project string) (string, error) {
+	c := issuer.Claims{Kind: auth.Developer, Subject: "studio", Role: "Owner"}
+	switch service {
+	case catalog.Ticket, catalog.Party:
+		c = issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: auth.ScopeAct}
+	case catalog.Backfill:
+		c = issuer.Claims{Kind: auth.Server, Subject: "server"}
+	}
+	c.Project, c.TTL = project, 24*time.Hour
+	return tokens.Mint(c)
 }
 
 // requestTime is how long clients wait for an answer.

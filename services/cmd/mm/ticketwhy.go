@@ -147,7 +147,8 @@ func reasonsOf(c *client.ConfigExplanation, state string) (reasons []client.Reas
 			say("by age it is number %d of the %d tickets that the function gets", c.Run.Place, c.Run.Tickets)
 		}
 		if seen := c.Run.Seen; seen != nil {
-			say("at least %s got it, the first by %s", format.Plural(seen.Runs, "run"), formatTime(seen.Since.Truncate(time.Second)))
+			say("at least %s got it, the first by %s", format.Plural(seen.Runs, "run"),
+				formatTime(seen.Since.Truncate(time.Second)))
 		}
 		if c.Run.Proposed {
 			say("one of %s has it: %s", format.Plural(c.Run.Proposals, "proposal"), outcomeOf(c.Run.Best))
