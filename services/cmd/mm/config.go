@@ -18,6 +18,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/pkg/matchfn/rules/document"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type configCommands struct {
@@ -233,7 +234,7 @@ func aboutConfig(id string, c *client.StoredConfig) grid {
 	if target := c.Matchmaking.TargetFunction; target != nil {
 		g.add("function", target.Name)
 	}
-	g.add("settings", compactJSON(c.Matchmaking.Config))
+	g.add("settings", format.JSON(c.Matchmaking.Config))
 	if c.Seats {
 		g.add("seats", "players get seat passes")
 	}
@@ -269,14 +270,6 @@ func bound(f *float64) string {
 
 // number writes a number without the digits that are there by rounding.
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 15, 64) }
-
-// plural writes how many there are of something.
-func plural[N int | int64](n N, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
-}
 
 func segments(s *client.Segmentation) string {
 	if s == nil {
