@@ -71,6 +71,12 @@ func Write(r *Rules) []byte {
 	o.list("order", list)
 	o.object("patience", patienceOf(r.Patience))
 	o.object("backfill", backfillOf(r.Backfill))
+	if s := r.Source; s != nil {
+		source := object{}
+		source.text("language", s.Language)
+		source.text("document", s.Document)
+		o.add("source", source)
+	}
 	return append(layout(nil, o, ""), '\n')
 }
 

@@ -38,7 +38,8 @@ type functionTest struct {
 	Memory    int            `default:"256" placeholder:"MIB" help:"How much memory the function may use, in MiB, at most 1024."`
 	Show      int            `default:"10" help:"How many matches to print. --output json prints all."`
 	Explain   []string       `placeholder:"ID,..." help:"Tickets of which the function is asked why they are in no match."`
-	Capture   string         `placeholder:"FILE" completion-predictor:"file" help:"Repeat the run of \"mm ticket capture\" instead, with its tickets, settings and time."`
+	translateFlags
+	Capture string `placeholder:"FILE" completion-predictor:"file" help:"Repeat the run of \"mm ticket capture\" instead, with its tickets, settings and time."`
 }
 
 func (functionTest) Help() string {
@@ -285,7 +286,7 @@ func (c functionTest) config(s *session) (*pb.Config, error) {
 	if c.Config == "" {
 		return new(pb.Config), nil
 	}
-	text, err := s.readJSON(c.Config)
+	text, err := s.readConfig(c.Config, c.translateFlags)
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,11 @@ import (
 	"io"
 	"slices"
 
+	"matchmaker.dev/pkg/matchfn/dialects"
+	"matchmaker.dev/pkg/matchfn/dialects/translation"
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/pkg/matchfn/rules/explain"
-	"matchmaker.dev/pkg/matchfn/rules/origin"
-	"matchmaker.dev/pkg/matchfn/rules/translation"
 )
 
 type rulesCheck struct {
@@ -61,13 +61,13 @@ func (c rulesCheck) Run(s *session) error {
 
 // parse reads the rules, and what became of each if the file is in another language.
 func (c rulesCheck) parse(text []byte) (*rules.Rules, []translation.Line, error) {
-	if c.Pool != "" && c.Language != origin.Unity {
+	if c.Pool != "" && c.Language != dialects.Unity {
 		return nil, nil, errNoPools
 	}
 	if c.Language == "rules" {
 		return parseOurs(text)
 	}
-	t, err := origin.Import(c.Language, text, c.Pool)
+	t, err := dialects.Import(c.Language, text, c.Pool)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -77,15 +77,15 @@ func (c rulesCheck) parse(text []byte) (*rules.Rules, []translation.Line, error)
 // parseOurs reads the rules of a config: in our language, or those of another one as a member that is named after it.
 func parseOurs(text []byte) (*rules.Rules, []translation.Line, error) {
 	n, bad := document.Parse(text)
-	if bad == nil && slices.ContainsFunc(origin.Languages(), func(name string) bool { return n.Get(name) != nil }) {
-		t, _, err := origin.Translate(text)
+	if bad == nil && slices.ContainsFunc(dialects.Languages(), func(name string) bool { return n.Get(name) != nil }) {
+		found, err := dialects.Settings(n)
 		if err != nil {
 			return nil, nil, err
 		}
-		return t.Rules, t.Lines, nil
+		return found.Rules, found.Lines, nil
 	}
 	r, err := rules.Parse(text)
-	switch language := origin.Guess(text); {
+	switch language := dialects.Guess(text); {
 	case err == nil:
 	case bad == nil && n.Get("matchmaking") != nil:
 		err = errors.New("this is a config: give the rules alone, its matchmaking.config")

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/explain"
-	"matchmaker.dev/pkg/matchfn/rules/origin"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -43,8 +43,8 @@ func TestRulesAreExplained(t *testing.T) {
 
 // Every part of every published example has words.
 func TestNothingIsLeftOut(t *testing.T) {
-	for _, language := range origin.Languages() {
-		files, err := filepath.Glob(filepath.Join("..", "origin", "testdata", language, "*.json"))
+	for _, language := range dialects.Languages() {
+		files, err := filepath.Glob(filepath.Join("..", "..", "dialects", "testdata", language, "*.json"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s has no examples: %v", language, err)
 		}
@@ -53,7 +53,7 @@ func TestNothingIsLeftOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			imported, err := origin.Import(language, text, "")
+			imported, err := dialects.Import(language, text, "")
 			if err != nil {
 				t.Fatal(err)
 			}
