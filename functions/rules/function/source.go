@@ -12,20 +12,11 @@ import (
 // players is the property with what a ticket says of its players.
 const players = "players"
 
-// values are the settings that name values. They are for runners that do not ask for columns.
-var values = []string{"values.@", "values.*.from", "numbers", "roles", "roles.from", "regions.from"}
-
-// implied are properties that rules mean which name nothing.
-var implied = []string{"roles", "latency"}
-
-// Options are what the function's manifest says: it reads what the settings name, and what rules mean that name
-// nothing. The ids of players say who is in a running game already.
+// Options are what the function's manifest says. The columns are what rules name. The ids of players say who is in a
+// running game already.
 func Options() []matchfn.Option {
 	return []matchfn.Option{
-		matchfn.Attributes(waiting.Open), matchfn.AttributesNamedBy("numbers"),
-		matchfn.Properties(append([]string{players, region}, implied...)...), matchfn.PropertiesNamedBy(values...),
-		matchfn.Players(), matchfn.PlayerAttributesNamedBy(values...),
-		matchfn.PlayerProperties(implied...), matchfn.PlayerPropertiesNamedBy(values...),
+		matchfn.Attributes(waiting.Open), matchfn.Properties(players, region), matchfn.Players(),
 		matchfn.PlayerIDs(), matchfn.BackfillPlayers(), matchfn.ColumnsOf(columns),
 	}
 }
