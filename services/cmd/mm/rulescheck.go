@@ -10,7 +10,6 @@ import (
 	"matchmaker.dev/pkg/matchfn/dialects/translation"
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
-	"matchmaker.dev/pkg/matchfn/rules/explain"
 )
 
 type rulesCheck struct {
@@ -40,18 +39,18 @@ func (c rulesCheck) Run(s *session) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	sections := explain.Rules(r)
+	sections := rules.Explain(r)
 	refused := countRefused(lines)
 	if s.structured() {
 		err = s.print(struct {
-			Sections []explain.Section  `json:"sections"`
+			Sections rules.Explanation  `json:"sections"`
 			Verdicts []translation.Line `json:"verdicts,omitempty"`
 		}{sections, lines})
 	} else {
 		for _, l := range lines {
 			s.note("%s", l)
 		}
-		_, err = io.WriteString(s.out, explain.Text(sections))
+		_, err = io.WriteString(s.out, sections.String())
 	}
 	if err == nil && refused > 0 {
 		err = fmt.Errorf("%d rules of the file are refused, and not explained", refused)

@@ -1,11 +1,8 @@
-// Package explain says in words what a rule set means.
-package explain
+package rules
 
 import (
 	"fmt"
 	"strings"
-
-	"matchmaker.dev/pkg/matchfn/rules"
 )
 
 // Section is a part of what is to say.
@@ -15,8 +12,11 @@ type Section struct {
 	Lines []string `json:"lines"`
 }
 
-// Rules explains a rule set that [rules.Check] finds nothing wrong with. Sections without lines are left out.
-func Rules(r *rules.Rules) (all []Section) {
+// Explanation says in words what a rule set means.
+type Explanation []Section
+
+// Explain explains a rule set that [Check] finds nothing wrong with. Sections without lines are left out.
+func Explain(r *Rules) (all Explanation) {
 	for _, s := range []Section{
 		{"A match", match(r)},
 		{"What is known of each player", values(r)},
@@ -33,8 +33,8 @@ func Rules(r *rules.Rules) (all []Section) {
 	return all
 }
 
-// Text is sections as text, with an empty line between them.
-func Text(all []Section) string {
+// String has an empty line between sections.
+func (all Explanation) String() string {
 	var text strings.Builder
 	for i, s := range all {
 		if i > 0 {
@@ -48,7 +48,7 @@ func Text(all []Section) string {
 	return text.String()
 }
 
-func match(r *rules.Rules) (lines []string) {
+func match(r *Rules) (lines []string) {
 	for _, t := range r.Teams {
 		lines = append(lines, team(t))
 	}
@@ -57,7 +57,7 @@ func match(r *rules.Rules) (lines []string) {
 	}
 	if r.RegionValue != "" {
 		least := "worst"
-		if r.Choose == rules.ByMean {
+		if r.Choose == ByMean {
 			least = "mean"
 		}
 		lines = append(lines,
@@ -72,9 +72,9 @@ func match(r *rules.Rules) (lines []string) {
 }
 
 // roles says which roles players take where some are taken reluctantly.
-func roles(r *rules.Rules) (lines []string) {
+func roles(r *Rules) (lines []string) {
 	v := r.ValueOf(r.RoleValue)
-	if v == nil || v.Kind != rules.Map {
+	if v == nil || v.Kind != Map {
 		return nil
 	}
 	line := "a player takes the roles for which his " + quoted(r.RoleValue) + " has a number"
@@ -88,7 +88,7 @@ func roles(r *rules.Rules) (lines []string) {
 	return lines
 }
 
-func team(t rules.Team) string {
+func team(t Team) string {
 	line := "a team " + quoted(t.Name) + " of "
 	if n, ok := fixed(t.Copies); !ok || n != 1 {
 		line = span(t.Copies) + " teams " + quoted(t.Name) + ", each of "
@@ -108,20 +108,20 @@ func team(t rules.Team) string {
 	return line
 }
 
-var merged = map[rules.Merge]string{
-	rules.Average: "the average of its players", rules.Least: "the least of its players",
-	rules.Greatest: "the greatest of its players", rules.Sum: "the sum of its players",
-	rules.Union: "what any of its players has", rules.Intersection: "what all of its players have",
+var merged = map[Merge]string{
+	Average: "the average of its players", Least: "the least of its players",
+	Greatest: "the greatest of its players", Sum: "the sum of its players",
+	Union: "what any of its players has", Intersection: "what all of its players have",
 }
 
-func values(r *rules.Rules) (lines []string) {
-	attributes, used := map[string]bool{}, rules.Used(r)
+func values(r *Rules) (lines []string) {
+	attributes, used := map[string]bool{}, Used(r)
 	for _, name := range r.Numbers {
 		attributes[name] = true
 	}
 	for _, v := range r.Values {
 		line := quoted(v.Name) + ": a " + string(v.Kind)
-		if v.Kind == rules.Map {
+		if v.Kind == Map {
 			line = quoted(v.Name) + ": a map of numbers by name"
 		}
 		if v.From != v.Name {
@@ -130,16 +130,16 @@ func values(r *rules.Rules) (lines []string) {
 		if attributes[v.From] {
 			line += "; where a player has none, the attribute of the ticket"
 		}
-		if v.Party != rules.Each {
+		if v.Party != Each {
 			line += "; a party has " + merged[v.Party]
 			if v.Once {
 				line += ", once for the party and not once for each player"
 			}
 		}
 		switch {
-		case v.Missing == rules.UseDefault:
+		case v.Missing == UseDefault:
 			line += "; without it " + datum(v)
-		case v.Missing == rules.Any:
+		case v.Missing == Any:
 			line += "; conditions do not look at players without it"
 		case used[v.Name]:
 			line += "; without it a ticket is in no match"
@@ -149,25 +149,25 @@ func values(r *rules.Rules) (lines []string) {
 	return lines
 }
 
-func datum(v rules.Value) string {
+func datum(v Value) string {
 	switch v.Kind {
-	case rules.String:
+	case String:
 		return quoted(v.Default.String)
-	case rules.Set:
+	case Set:
 		if len(v.Default.Set) == 0 {
 			return "an empty set"
 		}
 		return list(quotedAll(v.Default.Set), "and")
-	case rules.Map:
+	case Map:
 		if len(v.Default.Map) == 0 {
 			return "an empty map"
 		}
 		return fmt.Sprint(v.Default.Map)
 	}
-	return number(v.Default.Number)
+	return decimal(v.Default.Number)
 }
 
-func needs(r *rules.Rules) (lines []string) {
+func needs(r *Rules) (lines []string) {
 	for i, rule := range r.Rules {
 		name := rule.Name
 		if name == "" {
@@ -176,42 +176,53 @@ func needs(r *rules.Rules) (lines []string) {
 		if rule.Active != nil {
 			name += " (" + active(rule.Active, "it holds", "it does not hold") + ")"
 		}
-		lines = append(lines, condition(name+": ", rule.Need)...)
+		lines = append(lines, explained(name+": ", rule.Need)...)
 	}
 	return lines
 }
 
-func preferences(r *rules.Rules) (lines []string) {
+// explained explains a condition behind the beginning of its line.
+func explained(begin string, need Condition) []string {
+	lines := []string{begin + need.words()}
+	for _, c := range need.parts().conditions {
+		for _, l := range explained("", c) {
+			lines = append(lines, "  "+l)
+		}
+	}
+	return lines
+}
+
+func preferences(r *Rules) (lines []string) {
 	for _, p := range r.Prefer {
 		name := ""
 		if p.Name != "" {
 			name = p.Name + ": "
 		}
 		if p.Need != nil {
-			lines = append(lines, condition(fmt.Sprintf("%sit costs %s if this does not hold: ", name, number(p.Weight)),
+			lines = append(lines, explained(fmt.Sprintf("%sit costs %s if this does not hold: ", name, decimal(p.Weight)),
 				p.Need)...)
 			continue
 		}
 		per := ""
 		if p.Scale != 1 {
-			per = " for each " + number(p.Scale)
+			per = " for each " + decimal(p.Scale)
 		}
-		what := expression(p.Amount)
-		if a, ok := p.Amount.(*rules.Arithmetic); ok && a.Op == '-' && isZero(a.Left) {
-			lines = append(lines, fmt.Sprintf("%sgains %s%s of %s", name, number(p.Weight), per, expression(a.Right)))
+		what := p.Amount.words()
+		if a, ok := p.Amount.(*Arithmetic); ok && a.Op == '-' && isZero(a.Left) {
+			lines = append(lines, fmt.Sprintf("%sgains %s%s of %s", name, decimal(p.Weight), per, a.Right.words()))
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%sit costs %s%s of %s", name, number(p.Weight), per, what))
+		lines = append(lines, fmt.Sprintf("%sit costs %s%s of %s", name, decimal(p.Weight), per, what))
 	}
 	return lines
 }
 
-func isZero(e rules.Expression) bool {
-	l, ok := e.(*rules.Literal)
+func isZero(e Expression) bool {
+	l, ok := e.(*Literal)
 	return ok && l.Bound.Constant() && !l.Bound.Off && l.Bound.Start == 0
 }
 
-func order(r *rules.Rules) (lines []string) {
+func order(r *Rules) (lines []string) {
 	anchor := "the anchor of a match is the oldest of its tickets"
 	if r.Priority != "" {
 		anchor = "the anchor of a match is the ticket with the greatest " + quoted(r.Priority) + ", or else the oldest"
@@ -221,9 +232,9 @@ func order(r *rules.Rules) (lines []string) {
 		switch {
 		case o.Key != "":
 			what += " of " + quoted(o.Key)
-		case o.KeyOf == rules.Least:
+		case o.KeyOf == Least:
 			what += " of the name of which the anchor has the least"
-		case o.KeyOf == rules.Greatest:
+		case o.KeyOf == Greatest:
 			what += " of the name of which the anchor has the greatest"
 		}
 		if o.Near {
@@ -241,33 +252,33 @@ func order(r *rules.Rules) (lines []string) {
 	return lines
 }
 
-func patience(p *rules.Patience) []string {
+func patience(p *Patience) []string {
 	if p == nil {
 		return nil
 	}
 	return []string{
 		"where players come who may be in it, a match must be nearer than the spreads, gaps and odds above say: " +
 			"the more of them come, the nearer",
-		fmt.Sprintf("a match of equals is worth a wait of %s s, instead of one at the bounds", number(p.Worth)),
-		fmt.Sprintf("with at most %s of its bounds, a match is near enough at once", number(p.Enough)),
-		fmt.Sprintf("from %s s on a ticket takes any match that the rules allow", number(p.Until)),
+		fmt.Sprintf("a match of equals is worth a wait of %s s, instead of one at the bounds", decimal(p.Worth)),
+		fmt.Sprintf("with at most %s of its bounds, a match is near enough at once", decimal(p.Enough)),
+		fmt.Sprintf("from %s s on a ticket takes any match that the rules allow", decimal(p.Until)),
 	}
 }
 
-var firsts = map[rules.First]string{
-	rules.FullFirst:    "full matches go before games, and games before other matches",
-	rules.GamesFirst:   "games go before new matches",
-	rules.MatchesFirst: "new matches go before games",
+var firsts = map[First]string{
+	FullFirst:    "full matches go before games, and games before other matches",
+	GamesFirst:   "games go before new matches",
+	MatchesFirst: "new matches go before games",
 }
 
-var creates = map[rules.Create]string{
-	rules.CreateShort: "a new match that is not full gets a backfill ticket, for the places that are open",
-	rules.CreateAll:   "each new match gets a backfill ticket, for places that are open and those of players who leave",
+var creates = map[Create]string{
+	CreateShort: "a new match that is not full gets a backfill ticket, for the places that are open",
+	CreateAll:   "each new match gets a backfill ticket, for places that are open and those of players who leave",
 }
 
-func games(r *rules.Rules) (lines []string) {
+func games(r *Rules) (lines []string) {
 	b := r.Backfill
-	if b.Open == nil && b.Active == nil && b.Create == "" && (b.First == "" || b.First == rules.FullFirst) {
+	if b.Open == nil && b.Active == nil && b.Create == "" && (b.First == "" || b.First == FullFirst) {
 		return nil
 	}
 	if first, ok := firsts[b.First]; ok {

@@ -1,4 +1,4 @@
-package explain_test
+package rules_test
 
 import (
 	"flag"
@@ -9,7 +9,6 @@ import (
 
 	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/rules"
-	"matchmaker.dev/pkg/matchfn/rules/explain"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -17,7 +16,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // The rule sets of testdata are explained in their golden files.
 func TestRulesAreExplained(t *testing.T) {
 	for _, name := range []string{"five", "everything", "roles"} {
-		text, err := os.ReadFile(filepath.Join("..", "testdata", name+".json"))
+		text, err := os.ReadFile(filepath.Join("testdata", name+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +24,7 @@ func TestRulesAreExplained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, golden := explain.Text(explain.Rules(r)), filepath.Join("testdata", name+".golden")
+		got, golden := rules.Explain(r).String(), filepath.Join("testdata", name+".golden")
 		if *update {
 			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 				t.Fatal(err)
@@ -44,7 +43,7 @@ func TestRulesAreExplained(t *testing.T) {
 // Every part of every published example has words.
 func TestNothingIsLeftOut(t *testing.T) {
 	for _, language := range dialects.Languages() {
-		files, err := filepath.Glob(filepath.Join("..", "..", "dialects", "testdata", language, "*.json"))
+		files, err := filepath.Glob(filepath.Join("..", "dialects", "testdata", language, "*.json"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s has no examples: %v", language, err)
 		}
@@ -57,7 +56,7 @@ func TestNothingIsLeftOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sections := explain.Rules(imported.Rules)
+			sections := rules.Explain(imported.Rules)
 			lines := 0
 			for _, s := range sections {
 				for _, l := range s.Lines {
