@@ -25,31 +25,31 @@ func use(need Condition, used map[string]bool) {
 			used[name] = true
 		}
 	}
-	walk(need, func(c Condition) { note(c.parts()) }, func(e Expression) { note(e.parts()) })
+	Walk(need, func(c Condition) { note(c.parts()) }, func(e Expression) { note(e.parts()) })
 }
 
-// walk calls with a condition, with those in it, and with the expressions that they compare.
-func walk(need Condition, with func(Condition), of func(Expression)) {
+// Walk calls with a condition, with those in it, and with the expressions that they compare.
+func Walk(need Condition, with func(Condition), of func(Expression)) {
 	if need == nil {
 		return
 	}
 	with(need)
 	for _, e := range need.parts().expressions {
-		walkIn(e, of)
+		WalkExpression(e, of)
 	}
 	for _, c := range need.parts().conditions {
-		walk(c, with, of)
+		Walk(c, with, of)
 	}
 }
 
-// walkIn calls with an expression and those in it.
-func walkIn(e Expression, with func(Expression)) {
+// WalkExpression calls with an expression and those in it.
+func WalkExpression(e Expression, with func(Expression)) {
 	if e == nil {
 		return
 	}
 	with(e)
 	for _, of := range e.parts().expressions {
-		walkIn(of, with)
+		WalkExpression(of, with)
 	}
 }
 
@@ -74,11 +74,11 @@ func Natural(r *Rules) map[string]bool {
 		}
 	}
 	for _, rule := range r.Rules {
-		walk(rule.Need, condition, expression)
+		Walk(rule.Need, condition, expression)
 	}
 	for _, p := range r.Prefer {
-		walk(p.Need, condition, expression)
-		walkIn(p.Amount, expression)
+		Walk(p.Need, condition, expression)
+		WalkExpression(p.Amount, expression)
 	}
 	delete(natural, "")
 	return natural
