@@ -41,7 +41,8 @@ type FunctionTest struct {
 	Memory    int            `default:"256" placeholder:"MIB" help:"How much memory the function may use, in MiB, at most 1024."`
 	Show      int            `default:"10" help:"How many matches to print. --output json prints all."`
 	Explain   []string       `placeholder:"ID,..." help:"Tickets of which the function is asked why they are in no match."`
-	Capture   string         `placeholder:"FILE" completion-predictor:"file" help:"Repeat the run of \"mm ticket capture\" instead, with its tickets, settings and time."`
+	Translation
+	Capture string `placeholder:"FILE" completion-predictor:"file" help:"Repeat the run of \"mm ticket capture\" instead, with its tickets, settings and time."`
 }
 
 // Help is what the parser prints.
@@ -307,7 +308,7 @@ func (c FunctionTest) config(t *Terminal) (*pb.Config, error) {
 	if c.Config == "" {
 		return new(pb.Config), nil
 	}
-	text, err := t.ReadJSON(c.Config)
+	text, err := t.ReadConfig(c.Config, c.Translation)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ type Terminal struct {
 	// Connect returns a client with a developer's token, which outlasts a restart of the service.
 	Connect  func() (*client.Client, error)
 	ReadJSON func(file string) ([]byte, error)
+	// ReadConfig reads a config, whose settings may be rules of another matchmaker.
+	ReadConfig func(file string, how Translation) ([]byte, error)
 	// AddFile adds the file's name to the field errors in it.
 	AddFile func(file string, err error) error
 
@@ -29,6 +31,12 @@ type Terminal struct {
 	Log  func(lines []string)
 	// Progress draws a bar until it is stopped.
 	Progress func(message string) (setMessage func(string), stop func())
+}
+
+// Translation has the flags of commands that read a config.
+type Translation struct {
+	Partly bool `help:"Translate the rules of another matchmaker although some are refused."`
+	AsIs   bool `help:"Do not translate settings that are rules of another matchmaker."`
 }
 
 // Untimed is a context that --timeout does not end, for commands that run until Ctrl-C.

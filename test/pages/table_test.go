@@ -76,11 +76,11 @@ id=$(bin/mm ticket create --player zoe --attribute skill=2900 -o json | grep -o 
 			"bin/mm record --out roles":   "[ -e roles.players ]",
 		},
 	},
-	"docs/rules-import.md": {alone: true, before: `cd pkg/matchfn/rules/origin/testdata
-cp flexmatch/sample-near.json ../../../../../ruleset.json
-cp unity/pools.json ../../../../../queue.mmq
-cp playfab/01-quick.json ../../../../../queue.json
-cd ../../../../..
+	"docs/rules-import.md": {alone: true, before: `cd pkg/matchfn/dialects/testdata
+cp flexmatch/sample-near.json ../../../../ruleset.json
+cp unity/pools.json ../../../../queue.mmq
+cp playfab/01-quick.json ../../../../queue.json
+cd ../../../..
 `},
 	"docs/rules.md": {before: `awk '/^` + "```" + `json/ {n++; next} /^` + "```" + `/ {n += n > 0} n == 1' docs/rules.md > rules.json` + "\n"},
 	"docs/running.md": {

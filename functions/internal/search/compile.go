@@ -3,14 +3,13 @@ package search
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
 // guard is a rule that is closed under removal: what a part of a match violates, the match violates.
 type guard struct {
-	need rules.Condition
+	need refuser
 	// near is set for a spread that is looked at by the span of each ticket.
 	near  *spans
 	scope rules.Of
@@ -48,8 +47,12 @@ func (s *search) findGuards() {
 		if rule.Active != nil && !s.byAnchor(rule.Active) {
 			continue // nobody knows whether it holds before the match is whole
 		}
-		scope, refuses := scopeOf(rule.Need)
-		g := guard{need: rule.Need, scope: scope, active: rule.Active}
+		need, is := conditionOf(rule.Need).(refuser)
+		if !is {
+			continue
+		}
+		scope, refuses, _ := need.compares()
+		g := guard{need: need, scope: scope, active: rule.Active}
 		if rule.Active != nil {
 			s.guard(g, refuses)
 			continue
@@ -81,9 +84,6 @@ func (s *search) findGuards() {
 
 // guard adds a guard, if it refuses tickets.
 func (s *search) guard(g guard, refuses bool) {
-	if c, ok := g.need.(*rules.AnyOf); ok {
-		refuses = !slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return !closed(one) })
-	}
 	if refuses && g.scope != rules.InTeams {
 		s.guards = append(s.guards, g)
 	}
@@ -92,34 +92,6 @@ func (s *search) guard(g guard, refuses bool) {
 // byAnchor returns whether a bound follows the age of the anchor, whoever joins it.
 func (s *search) byAnchor(b *rules.Bound) bool {
 	return b.Constant() || b.Clock == rules.Anchor || b.Clock == rules.Oldest && s.rules.Priority == ""
-}
-
-// scopeOf returns who is compared by a condition that can refuse a ticket beside others, as fits does.
-func scopeOf(need rules.Condition) (of rules.Of, refuses bool) {
-	switch c := need.(type) {
-	case *rules.Same:
-		return c.Scope.Of, true
-	case *rules.Spread:
-		return c.Scope.Of, true
-	case *rules.Share:
-		return c.Scope.Of, true
-	case *rules.Holders:
-		return c.Scope.Of, c.Count.Max != nil
-	case *rules.Overlap:
-		return c.Scope.Of, true
-	case *rules.Avoid:
-		return c.Scope.Of, true
-	}
-	return "", false
-}
-
-// closed returns whether what holds of a match holds of a part of it, and whether fits looks at it.
-func closed(need rules.Condition) bool {
-	if c, is := need.(*rules.Holders); is && c.Count.Min != nil {
-		return false
-	}
-	scope, refuses := scopeOf(need)
-	return refuses && scope != rules.InTeams
 }
 
 // keyed is a value that all players of a match must have in common, with the keys that it gives to tickets of a key.
@@ -216,22 +188,19 @@ func (s *search) extendValues() {
 }
 
 // numberIn returns the first number of players that an expression is about, or nothing.
-func (s *search) numberIn(e rules.Expression) string {
-	switch e := e.(type) {
-	case *rules.StatOf:
-		if c := s.column(e.Value); c != nil && c.numbers != nil {
-			return e.Value
+func (s *search) numberIn(e rules.Expression) (name string) {
+	mentions(e, func(e rules.Expression) bool {
+		switch e := e.(type) {
+		case *rules.StatOf:
+			if c := s.column(e.Value); c != nil && c.numbers != nil {
+				name = e.Value
+			}
+		case *rules.OddsOf:
+			name = e.Value
 		}
-	case *rules.OddsOf:
-		return e.Value
-	case *rules.Reduce:
-		return s.numberIn(e.Of)
-	case *rules.Abs:
-		return s.numberIn(e.Of)
-	case *rules.Arithmetic:
-		return cmp.Or(s.numberIn(e.Left), s.numberIn(e.Right))
-	}
-	return ""
+		return name != ""
+	})
+	return name
 }
 
 // isLate returns whether an expression or a condition may depend on the region, or on the roles that are given.
@@ -250,19 +219,9 @@ func isLate(p rules.Preference) bool {
 }
 
 // mentions returns whether an expression is one, or has one in it, that is asked for. It asks until one is.
-func mentions(e rules.Expression, is func(rules.Expression) bool) bool {
-	if is(e) {
-		return true
-	}
-	switch e := e.(type) {
-	case *rules.Reduce:
-		return mentions(e.Of, is)
-	case *rules.Abs:
-		return mentions(e.Of, is)
-	case *rules.Arithmetic:
-		return mentions(e.Left, is) || mentions(e.Right, is)
-	}
-	return false
+func mentions(e rules.Expression, is func(rules.Expression) bool) (found bool) {
+	rules.WalkExpression(e, func(e rules.Expression) { found = found || is(e) })
+	return found
 }
 
 // ever returns the greatest that a bound can ever be, as a number of players or teams.

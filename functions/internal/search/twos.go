@@ -52,7 +52,7 @@ func (s *search) findTwos() {
 	}
 	for _, m := range s.measured {
 		for i := range s.guards {
-			if s.guards[i].near.column.value.Name == m.need.(*rules.Spread).Value {
+			if s.guards[i].near.column.value.Name == m.need.(*spread).Value {
 				of.measures = append(of.measures, i)
 				break
 			}

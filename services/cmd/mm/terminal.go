@@ -10,7 +10,8 @@ import (
 // terminal is what the commands of lab get.
 func (s *session) terminal() (*lab.Terminal, error) {
 	return &lab.Terminal{
-		Binary: s.binary, Now: s.now, ReadJSON: s.readJSON, AddFile: addFile, Structured: s.structured(), Note: s.note,
+		Binary: s.binary, Now: s.now, ReadJSON: s.readJSON, ReadConfig: s.readConfig, AddFile: addFile,
+		Structured: s.structured(), Note: s.note,
 		Log:     s.printLog,
 		Connect: func() (*client.Client, error) { return s.connect(asDeveloper(), reconnecting) },
 		Show: func(value any, tables ...lab.Table) error {

@@ -10,8 +10,9 @@ import (
 
 	"matchmaker.dev/functions/rules/function"
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/fake"
-	"matchmaker.dev/pkg/matchfn/rules/origin"
+	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/services/lab/population"
 	"matchmaker.dev/services/test/quality/world"
 )
@@ -27,13 +28,14 @@ type ours struct {
 
 func newRules(g *world.Game, l world.Language) (*ours, error) {
 	o := &ours{
-		game: g, function: matchfn.New(function.Match, function.Options()...), settings: l.Settings(g),
+		game: g, function: matchfn.New(function.Match, function.Options()...),
 		known: map[*world.Ticket]map[string][]byte{},
 	}
-	r, err := origin.Read([]byte(o.settings))
+	r, err := dialects.Read([]byte(l.Settings(g)))
 	if err != nil {
 		return nil, err
 	}
+	o.settings = string(rules.Write(r))
 	for _, team := range r.Teams {
 		o.shapes = append(o.shapes, team.Name)
 	}

@@ -6,9 +6,9 @@ import (
 	"io"
 	"time"
 
+	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/judge"
-	"matchmaker.dev/pkg/matchfn/rules/origin"
 	"matchmaker.dev/services/lab/population"
 	"matchmaker.dev/services/test/quality/engine"
 	"matchmaker.dev/services/test/quality/world"
@@ -34,7 +34,7 @@ func Play(w *world.World, tickets []world.Ticket, name engine.Name, seed uint64)
 func play(
 	w *world.World, tickets []world.Ticket, name engine.Name, e engine.Engine, seed uint64,
 ) (*Measures, error) {
-	r, err := origin.Read([]byte(name.Rules().Settings(&w.Game)))
+	r, err := dialects.Read([]byte(name.Rules().Settings(&w.Game)))
 	if err != nil {
 		return nil, err
 	}

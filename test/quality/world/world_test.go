@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"matchmaker.dev/pkg/matchfn/rules/origin"
+	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/services/lab/population"
 	"matchmaker.dev/services/test/quality/world"
 )
@@ -19,7 +19,7 @@ func TestFilesAreTaken(t *testing.T) {
 			if !l.Says(&w.Game) || l == world.Tuned && w.Large {
 				continue
 			}
-			if _, err := origin.Read([]byte(l.Settings(&w.Game))); err != nil {
+			if _, err := dialects.Read([]byte(l.Settings(&w.Game))); err != nil {
 				t.Errorf("%s in %s: %v", w.Name, l, err)
 			}
 		}
