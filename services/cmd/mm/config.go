@@ -230,9 +230,7 @@ func aboutConfig(id string, c *client.StoredConfig) grid {
 	g.add("config", id)
 	g.add("etag", c.ETag)
 	g.add("name", c.Matchmaking.Name)
-	if target := c.Matchmaking.TargetFunction; target != nil {
-		g.add("function", target.Name)
-	}
+	g.add("function", c.Matchmaking.TargetFunction.Name)
 	g.add("settings", compactJSON(c.Matchmaking.Config))
 	if c.Seats {
 		g.add("seats", "players get seat passes")

@@ -19,7 +19,7 @@ func anybody(hosted bool) client.Config {
 	config := client.Config{
 		Matchmaking: client.Matchmaking{
 			Name:           "Duel",
-			TargetFunction: &client.FunctionTarget{Name: duel, Version: "1"},
+			TargetFunction: client.FunctionTarget{Name: duel, Version: "1"},
 			Config:         json.RawMessage(fmt.Sprintf(`{"attribute": "skill", "window": %d, "widen": 0}`, reach)),
 		},
 		Pools: map[string][]client.PoolFilter{"everyone": {{Attribute: "skill", Min: &least, Max: &most}}},

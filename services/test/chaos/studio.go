@@ -134,7 +134,7 @@ func (s *studio) config(name string) client.Config {
 	text, _ := json.Marshal(settings) // no value of it fails
 	one := 1.0
 	c := client.Config{
-		Matchmaking: client.Matchmaking{Name: name, TargetFunction: &client.FunctionTarget{Name: lane.FunctionOf(name),
+		Matchmaking: client.Matchmaking{Name: name, TargetFunction: client.FunctionTarget{Name: lane.FunctionOf(name),
 			Version: "1"}, Config: text},
 		Pools: map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
 	}

@@ -56,7 +56,7 @@ func stage(ctx context.Context, s *launch.Matchmaker, function string) error {
 	_, err = studio.PutConfig(ctx, "arena", client.Config{
 		Matchmaking: client.Matchmaking{
 			Name:           "Arena",
-			TargetFunction: &client.FunctionTarget{Name: "arena", Version: "1"},
+			TargetFunction: client.FunctionTarget{Name: "arena", Version: "1"},
 			Config:         json.RawMessage(fmt.Sprintf(`{"players": %d, "window": 300, "widen": 300}`, places)),
 		},
 		Hosting: &client.Hosting{Profile: "demo", FleetID: "local"},

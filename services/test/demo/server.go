@@ -22,7 +22,7 @@ func prepare(ctx context.Context, s *launch.Matchmaker, function string) error {
 	_, err = studio.PutConfig(ctx, "ranked", client.Config{
 		Matchmaking: client.Matchmaking{
 			Name:           "Ranked duel",
-			TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"},
+			TargetFunction: client.FunctionTarget{Name: "duel", Version: "1"},
 			Config:         json.RawMessage(`{"attribute": "skill", "window": 40, "widen": 200}`),
 		},
 		Pools:   map[string][]client.PoolFilter{"everyone": {{Attribute: "skill", Min: &least, Max: &most}}},

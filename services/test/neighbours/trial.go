@@ -299,7 +299,7 @@ func configOf(function, attribute string, settings map[string]any) client.Config
 	text, _ := json.Marshal(settings) // no value of it fails
 	least, most := 0.0, 5000.0
 	return client.Config{
-		Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: function, Version: "1"}, Config: text},
+		Matchmaking: client.Matchmaking{TargetFunction: client.FunctionTarget{Name: function, Version: "1"}, Config: text},
 		Pools:       map[string][]client.PoolFilter{"everyone": {{Attribute: attribute, Min: &least, Max: &most}}},
 	}
 }

@@ -173,7 +173,7 @@ func (s *studio) config(name string) client.Config {
 	one := 1.0
 	c := client.Config{
 		Matchmaking: client.Matchmaking{
-			Name: name, TargetFunction: &client.FunctionTarget{Name: lane.FunctionOf(name), Version: "1"}, Config: text,
+			Name: name, TargetFunction: client.FunctionTarget{Name: lane.FunctionOf(name), Version: "1"}, Config: text,
 		},
 		Pools: map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
 		Seats: made.Seats,
