@@ -4,6 +4,7 @@ package response
 import (
 	"encoding/json"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/state"
 )
@@ -51,4 +52,20 @@ func ObjectOrNull(stored []byte) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return stored
+}
+
+// Roster are the players of a running game; nil if it is not known who they are.
+func Roster(stored *pb.Roster) []GamePlayer {
+	if stored == nil {
+		return nil
+	}
+	players := []GamePlayer{}
+	for _, p := range stored.GetPlayers() {
+		one := GamePlayer{ID: p.GetId(), Team: p.GetTeam(), Role: p.GetRole()}
+		if len(p.GetAttributeNames()) > 0 {
+			one.Attributes = fields.Attributes(p.GetAttributeNames(), p.GetAttributeValues())
+		}
+		players = append(players, one)
+	}
+	return players
 }
