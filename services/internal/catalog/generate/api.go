@@ -49,9 +49,9 @@ func api(root string) (map[string]string, error) {
 	}
 	files := map[string]string{}
 	for name, source := range map[string]string{
-		"pkg/client/types.go":                 "package client\n\nimport (\n\"encoding/json\"\n\"time\"\n)\n" + sdk.write(),
-		"pkg/client/calls.go":                 "package client\n\nimport (\n\"context\"\n\"net/http\"\n\"net/url\"\n)\n" + calls,
-		"services/internal/response/types.go": "package response\n\nimport \"encoding/json\"\n" + server.write(),
+		"pkg/client/types.go":                 "package client\nimport (\"encoding/json\"; \"time\")\n" + sdk.write(),
+		"pkg/client/calls.go":                 "package client\nimport (\"context\"; \"net/http\"; \"net/url\")\n" + calls,
+		"services/internal/response/types.go": "package response\nimport \"encoding/json\"\n" + server.write(),
 	} {
 		if sdk.err != nil || server.err != nil {
 			return nil, fmt.Errorf("openapi.yaml: %w", errors.Join(sdk.err, server.err))
