@@ -26,7 +26,6 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/wasm"
 )
 
 func TestUpload(t *testing.T) {
@@ -284,9 +283,9 @@ func TestUploadOfCompileBombs(t *testing.T) {
 		module guest
 		says   string
 	}{
-		"compile time": {sandbox.Limits{Compile: time.Second, Shape: wasm.Unlimited()}, guest{bomb: true},
+		"compile time": {sandbox.Limits{Compile: time.Second}, guest{bomb: true},
 			"file: the module does not compile: compiling took longer than 1s"},
-		"compile memory": {sandbox.Limits{Compile: 2 * time.Minute, Shape: wasm.Unlimited(), CompileMemory: 128 << 20},
+		"compile memory": {sandbox.Limits{Compile: 2 * time.Minute, CompileMemory: 128 << 20},
 			guest{bomb: true},
 			"file: the module does not compile: its process needed more memory than it may have"},
 		"start time": {sandbox.Limits{Start: time.Second}, guest{spin: true},

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"matchmaker.dev/services/internal/quota"
 )
 
 // Options are what a [Box] is made of.
@@ -48,19 +50,17 @@ type Box struct {
 	code        *codeCache // nil when there is none
 	now         func() time.Time
 
-	lanes   *lanes
-	starts  *lanes
-	refused refusals
-	loaders sync.WaitGroup
+	quick, slow *quota.Queue // of modules that are compiled
+	starts      *quota.Queue // of instances
 
 	quit       chan struct{} // ends pruneRegularly
 	pruneEnded chan struct{} // closed when it has ended
 	pruning    sync.Mutex
 
 	mu        sync.Mutex
-	cached    map[string]*cacheEntry // those that were loaded and are on disk, by hash
-	loadings  map[string]*loading    // under way, by hash
-	disk      int64                  // what modules took at the last look
+	cached    map[string]*cacheEntry   // those that were loaded and are on disk, by hash
+	locked    map[string]chan struct{} // that are loaded or removed, by hash; see lock
+	disk      int64                    // what modules took at the last look
 	processes map[*process]bool
 	closed    bool
 }
@@ -111,11 +111,10 @@ func New(o Options) (*Box, error) {
 		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null,
 		fileRules: rules, newMemory: newSharedMemory,
 		cacheLimits: keep, now: o.Now,
-		lanes: newLanes(quickPlaces, o.Now), starts: newLanes(startPlaces(), o.Now),
-		refused: refusals{now: o.Now, known: map[string]refused{}},
-		quit:    make(chan struct{}), pruneEnded: make(chan struct{}),
-		cached: map[string]*cacheEntry{}, loadings: map[string]*loading{}, processes: map[*process]bool{},
+		quit: make(chan struct{}), pruneEnded: make(chan struct{}),
+		cached: map[string]*cacheEntry{}, locked: map[string]chan struct{}{}, processes: map[*process]bool{},
 	}
+	b.makeQueues()
 	if o.Code != "" {
 		if b.code, err = openCodeCache(o.Code); err != nil {
 			b.log.Warn("the folder of machine code cannot be used: modules are compiled again", "folder", o.Code, "error", err)
@@ -145,7 +144,6 @@ func (b *Box) Close() {
 		p.kill(failure(Closed, "the sandbox was closed"))
 		<-p.exited
 	}
-	b.loaders.Wait()
 	b.code.close()
 	_ = b.null.Close()
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/quota"
 )
 
 // CacheLimits bound the modules that stay on disk while nobody holds them, so that they need not be compiled again. A
@@ -65,22 +66,12 @@ func (b *Box) acquire(owner, hash string) (*Module, error) {
 	if e == nil || e.suspect {
 		return nil, nil //nolint:nilnil // it is to be loaded
 	}
-	return b.hold(e, owner, 1)
+	return b.hold(e, owner)
 }
 
-// find returns a module that is in the cache; nil when it is not.
-func (b *Box) find(hash string) *Module {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if e := b.cached[hash]; e != nil && !e.suspect {
-		return e.module
-	}
-	return nil
-}
-
-// hold holds a module n times for an owner, and returns it for him. The error is that modules which are held take too
+// hold holds a module for an owner, and returns it for the owner. The error is that modules which are held take too
 // much. The caller has the lock.
-func (b *Box) hold(e *cacheEntry, owner string, n int) (*Module, error) {
+func (b *Box) hold(e *cacheEntry, owner string) (*Module, error) {
 	if e.holders[owner] == 0 {
 		own, others := e.module.disk(), int64(0)
 		for _, c := range b.cached {
@@ -91,7 +82,7 @@ func (b *Box) hold(e *cacheEntry, owner string, n int) (*Module, error) {
 				others += c.module.disk()
 			}
 		}
-		if most := b.cacheLimits.Held; own > (most-others)/2 {
+		if most := b.cacheLimits.Held; own > quota.Share(others, most) {
 			err := problem.New(problem.Unavailable, "the modules that run here would take %d MiB with their machine code, "+
 				"%d MiB of them those of this project; at most %d MiB are allowed (--max-module-disk), and a project may have "+
 				"half of what the others leave: try again when other functions were deleted", toMiB(own+others), toMiB(own),
@@ -100,7 +91,7 @@ func (b *Box) hold(e *cacheEntry, owner string, n int) (*Module, error) {
 			return nil, err
 		}
 	}
-	e.holders[owner] += n
+	e.holders[owner]++
 	held := *e.module
 	held.owner = owner
 	return &held, nil
@@ -112,8 +103,8 @@ const roomDelay = time.Minute
 // toMiB rounds up.
 func toMiB(bytes int64) int64 { return (bytes + mib - 1) / mib }
 
-// addToCache adds a module that was just loaded. Its loading, which has not ended, keeps it there.
-func (b *Box) addToCache(m *Module) *Module {
+// addToCache adds a module that was just loaded, and holds it for an owner.
+func (b *Box) addToCache(m *Module, owner string) (*Module, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.cached[m.Hash]
@@ -122,7 +113,7 @@ func (b *Box) addToCache(m *Module) *Module {
 		b.cached[m.Hash] = e
 	}
 	e.suspect = false
-	return e.module
+	return b.hold(e, owner)
 }
 
 // markSuspect makes the next Load or Open check the files of a module, when they may be to blame for a failed start:
@@ -157,18 +148,27 @@ func (b *Box) touch(hash string) {
 	_ = os.Chtimes(b.folder(hash), now, now)
 }
 
-// evict forgets a module, so that its folder may be removed. It returns nil when somebody holds or loads the module.
-// Who wants to load it meanwhile waits for the loading that is returned.
-func (b *Box) evict(hash string) *loading {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if e := b.cached[hash]; e != nil && len(e.holders) > 0 || b.loadings[hash] != nil {
-		return nil
+// evict removes a module from memory and disk, unless it is held, loaded or removed already.
+func (b *Box) evict(hash string) (removed bool) {
+	unlock, busy := b.tryLock(hash)
+	if busy != nil {
+		return false
 	}
-	delete(b.cached, hash)
-	l := &loading{ended: make(chan struct{})}
-	b.loadings[hash] = l
-	return l
+	defer unlock()
+	b.mu.Lock()
+	held := b.cached[hash] != nil && len(b.cached[hash].holders) > 0
+	if !held {
+		delete(b.cached, hash)
+	}
+	b.mu.Unlock()
+	if held {
+		return false
+	}
+	err := os.RemoveAll(b.folder(hash))
+	if err != nil {
+		b.log.Warn("an unused module cannot be removed", "module", hash, "error", err)
+	}
+	return err == nil
 }
 
 // pruneRegularly prunes every pruneInterval, until Close.
@@ -232,17 +232,9 @@ func (b *Box) prune() {
 		if total <= b.cacheLimits.Bytes && !s.used.Before(oldest) {
 			break
 		}
-		l := b.evict(s.hash)
-		if l == nil {
-			continue
+		if b.evict(s.hash) {
+			total -= s.bytes
 		}
-		err := os.RemoveAll(b.folder(s.hash))
-		b.endLoading(s.hash, l)
-		if err != nil {
-			b.log.Warn("an unused module cannot be removed", "module", s.hash, "error", err)
-			continue
-		}
-		total -= s.bytes
 	}
 	b.mu.Lock()
 	before := b.disk

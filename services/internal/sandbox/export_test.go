@@ -46,15 +46,15 @@ func (i *Instance) KeptAnswer() int { return cap(i.answer) }
 
 // TakeTurn waits until an instance may start, and keeps its turn until the function that it returns is called.
 func (b *Box) TakeTurn(ctx context.Context) (func(), error) {
-	t, err := b.starts.enter(ctx, &b.starts.quick, map[string]bool{"": true}, 0)
-	return func() { b.starts.leave(t) }, err
+	t, err := b.starts.Enter(ctx, "")
+	return func() { t.Leave(0) }, err
 }
 
 // HasTurn returns whether an instance may start at once.
 func (b *Box) HasTurn() bool {
-	b.starts.mu.Lock()
-	defer b.starts.mu.Unlock()
-	return len(b.starts.quick.running) < b.starts.quick.places
+	taken := 0
+	b.starts.Open(func(_ string, held, _ int) { taken += held })
+	return taken < b.starts.Places
 }
 
 // Entry is a file in the folder of machine code.

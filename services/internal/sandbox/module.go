@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/problem"
-	shape "matchmaker.dev/services/internal/wasm"
 )
 
 // Module is a match function that was checked and compiled.
@@ -33,9 +32,8 @@ func (m *Module) disk() int64 { return 2*int64(m.Size) + m.Code }
 // module takes 2 s, one with machine code 0.2 s. On success the caller holds the module until Release. The cost is that
 // of this call, also after an error.
 //
-// Compiling is shared fairly between owners, see lanes. Whoever loads the same module at the same time shares one
-// compilation. A module that an earlier Load left costs nothing. One that was refused is refused again at no cost, for
-// some minutes.
+// Owners take turns to compile, see stage. A module that an earlier Load left costs nothing, and so does one that
+// another caller loads at the same time, which is waited for.
 //
 // Errors of the module are of the kind Invalid, and their details are for its author. When ctx ends, the error is that
 // of ctx.
@@ -50,53 +48,26 @@ func (b *Box) Load(ctx context.Context, owner string, wasm []byte) (*Module, Cos
 	}
 	sum := sha256.Sum256(wasm)
 	hash := hex.EncodeToString(sum[:])
+	unlock, err := b.lock(ctx, hash)
+	if err != nil {
+		return nil, Cost{}, err
+	}
+	defer unlock()
 	if m, err := b.acquire(owner, hash); m != nil || err != nil {
 		return m, Cost{}, err
 	}
-	if err := b.refused.of(hash); err != nil {
-		return nil, Cost{}, err
-	}
-	expects, err := b.checkShape(wasm)
-	if err != nil {
-		return nil, Cost{}, err
-	}
-	return b.share(ctx, owner, hash, func(ctx context.Context, l *loading) (*Module, error) {
-		l.expects = expects
-		return b.load(ctx, owner, hash, wasm, l)
-	})
-}
-
-// checkShape refuses modules that would keep the compiler busy, before a compiler sees them. It returns an
-// estimate of the processor time that the others take.
-func (b *Box) checkShape(module []byte) (time.Duration, error) {
-	s, err := shape.Read(module, b.limits.Shape)
-	if large, ok := errors.AsType[*shape.TooLarge](err); ok {
-		return 0, problem.New(problem.Invalid, "%s", large.Reason)
-	}
-	if err != nil {
-		return 0, problem.New(problem.Invalid, "not a valid module: %v", err)
-	}
-	return time.Duration(s.TotalWork), nil
-}
-
-// load prepares a module in the lanes and adds it to the cache.
-func (b *Box) load(ctx context.Context, owner, hash string, wasm []byte, l *loading) (*Module, error) {
-	if m := b.find(hash); m != nil { // somebody loaded it meanwhile
-		return m, nil
-	}
 	var m *Module
-	err := b.loadInLanes(ctx, owner, l, func(ctx context.Context, s stage) (spent time.Duration, err error) {
+	cost, err := b.inStages(ctx, owner, func(ctx context.Context, s stage) (spent time.Duration, err error) {
 		m, spent, err = b.prepare(ctx, hash, wasm, s)
 		return spent, err
 	})
 	if err != nil {
-		b.refused.remember(hash, err)
-		return nil, err
+		return nil, cost, err
 	}
-	m = b.addToCache(m) // until share has given it to all who wait
+	m, err = b.addToCache(m, owner)
 	b.touch(hash)
 	b.prune()
-	return m, nil
+	return m, cost, err
 }
 
 // prepare stores, compiles and tries a module. When files from before are damaged the first try fails and removes them,
