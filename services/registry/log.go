@@ -87,12 +87,11 @@ func (r *registry) logs(c echo.Context) error {
 	if err := r.allow(c.Request().Context(), project, budget); err != nil {
 		return err
 	}
-	reading, err := r.reads.enter(c.Request().Context(), project, func() {})
+	leave, err := r.readLog(c.Request().Context(), project)
 	if err != nil {
 		return err
 	}
-	defer reading.leave()
-	reading.keepFile()
+	defer leave()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
 	defer cancel()
 	f, err := r.Store.Function(ctx, project, name)

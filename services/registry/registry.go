@@ -25,6 +25,7 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/quota"
 	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
@@ -52,10 +53,6 @@ type Options struct {
 	Archive int
 	// Module is the most bytes a module may have: that of the sandbox, 8 MiB. The Box must have the same limit.
 	Module int
-	// Uploads is how many are received at the same time: 8, and a quarter of them of one project. Each holds its file and
-	// its module in memory; others wait for up to half a minute. Eight times as many may wait to be compiled, which hold
-	// their module.
-	Uploads int
 	// Heartbeat is how often a runner speaks: 500 ms. One that is silent for three times as long is gone, with all its
 	// instances.
 	Heartbeat time.Duration
@@ -79,7 +76,6 @@ func (o *Options) complete() error {
 		byDefault("Archive", &o.Archive, 32<<20),
 		byDefault("Module", &o.Module, d.Module),
 		o.Settings.Validate(),
-		byDefault("Uploads", &o.Uploads, 8),
 		byDefault("Heartbeat", &o.Heartbeat, 500*time.Millisecond),
 		byDefault("Grace", &o.Grace, 10*time.Second),
 		byDefault("LogAnswer", &o.LogAnswer, 4<<20),
@@ -101,7 +97,7 @@ type registry struct {
 	Options
 	board     *board
 	admission *admission
-	reads     *admission       // of logs
+	logReads  *quota.Queue
 	pace      *ratelimit.Local // of them, in microseconds of a processor
 	inventory inventory
 	metrics   *metrics
@@ -123,12 +119,11 @@ func newRegistry(o Options) (*registry, error) {
 	r := &registry{
 		Options:   o,
 		board:     newBoard(o.Heartbeat, o.Grace, o.Now, o.Store.Now),
-		admission: newAdmission(o.Uploads),
-		reads:     newReads(),
+		admission: newAdmission(),
+		logReads:  newLogReads(),
 		pace:      ratelimit.NewLocal("log", state.Rate{PerSecond: readPace, Burst: readPace}, o.Now),
 	}
 	r.metrics = newMetrics(o.Meter, r)
-	r.admission.ended = r.metrics.gaveWay
 	return r, nil
 }
 

@@ -117,17 +117,17 @@ func (r *registry) switchTo(c echo.Context, name string, number int64, reason st
 	if err := r.allowRestarts(ctx, project, 1); err != nil {
 		return err
 	}
-	place, err := r.admission.enter(ctx, project, func() {})
+	slot, err := r.admission.enter(project)
 	if err != nil {
 		return err
 	}
-	defer place.leave()
-	if err := place.keepModule(); err != nil {
+	defer slot.leave()
+	if err := slot.hold(int(v.GetBytes())); err != nil {
 		return err
 	}
-	says, err := r.checkStored(place.ctx, project, name, v)
+	says, err := r.checkStored(ctx, project, name, v)
 	if err != nil {
-		return place.reason(err)
+		return err
 	}
 	var next *pb.Function
 	err = r.Store.ChangeFunctionWith(ctx, project, name,

@@ -62,3 +62,12 @@ func (s *Shares[Owner]) Of(owner Owner) int64 {
 	defer s.mu.Unlock()
 	return s.owners[owner]
 }
+
+// Each calls each with every owner and what it holds.
+func (s *Shares[Owner]) Each(each func(owner Owner, n int64)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for owner, n := range s.owners {
+		each(owner, n)
+	}
+}
