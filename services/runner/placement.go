@@ -112,7 +112,7 @@ func (r *Runner) host(ctx context.Context, project string, goroutines *sync.Wait
 	r.hosted[project] = h
 	goroutines.Go(func() {
 		defer cancel()
-		h.run(hosting, func() bool { return ctx.Err() != nil || r.peers.isLeaving() })
+		h.run(hosting)
 		r.mu.Lock()
 		delete(r.hosted, project)
 		r.mu.Unlock()

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -352,9 +351,6 @@ func (b *builder) runner() error {
 		Store: b.store, Bus: b.bus, Box: runner.Processes(b.box), Name: b.name, Log: b.log, Now: time.Now,
 		Settings: b.settings.Runner,
 		Meter:    b.telemetry.Meter, Tracer: b.tracer("runner"),
-	}
-	if dir := b.settings.Sandbox.Modules; dir != "" { // a temporary one is gone after the stop
-		o.Snapshots = filepath.Join(dir, "snapshots")
 	}
 	r, err := runner.New(o)
 	if err != nil {
