@@ -75,7 +75,7 @@ func (r *registry) load(ctx context.Context, project string, module []byte) (*sa
 	if err := r.allow(ctx, project, budget); err != nil {
 		return nil, err
 	}
-	checked, cost, err := r.Box.Load(ctx, project, module)
+	checked, cost, err := r.Sandbox.Load(ctx, project, module)
 	r.metrics.compiled(ctx, project, cost, r.charge(ctx, project, budget, cost.Processor))
 	return checked, err
 }

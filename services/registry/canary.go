@@ -294,7 +294,7 @@ func (r *registry) canaryOf(project string, f *pb.Function) *canary {
 	if c == nil {
 		return nil
 	}
-	runs := r.board.canaryRuns(project, f)
+	runs := r.runners.canaryRuns(project, f)
 	return &canary{
 		Version: c.GetUpload(), Configs: c.GetConfigs(), Queues: c.GetQueues(), BlockSeconds: c.GetBlock() / 1000,
 		Percent: c.GetPercent(), Began: iso8601(c.GetBegan()), Changed: iso8601(c.GetChanged()), Until: iso8601(c.GetUntil()),
@@ -317,7 +317,7 @@ func (r *registry) compare(ctx context.Context, project string, f *pb.Function) 
 	case err != nil:
 		return nil, err
 	}
-	own, other := r.board.canaryRuns(project, f), r.board.uploadOf(project, f.GetName(), f.GetVersion())
+	own, other := r.runners.canaryRuns(project, f), r.runners.uploadOf(project, f.GetName(), f.GetVersion())
 	var list []quantity
 	for _, q := range comparison.Report(canaries.Runs{All: own.GetAllRuns(), Failed: own.GetAllFailed()},
 		canaries.Runs{All: other.GetAllRuns(), Failed: other.GetAllFailed()}) {

@@ -126,7 +126,7 @@ func (r *registry) logs(c echo.Context) error {
 		return c.JSON(http.StatusOK, functionLogs{Logs: map[string]string{}, Lines: lines.list()})
 	}
 	answer := functionLogs{Logs: lines.texts()}
-	for _, i := range r.board.status(project, f).Instances {
+	for _, i := range r.runners.status(project, f).Instances {
 		if _, wrote := answer.Logs[i.Name]; !wrote {
 			answer.Logs[i.Name] = ""
 		}

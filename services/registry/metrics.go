@@ -16,9 +16,9 @@ type metrics struct {
 	projects *telemetry.Labels
 
 	uploads, refused, reads metric.Int64Counter
-	returns, canaries              metric.Int64Counter
-	compile, waited                metric.Float64Histogram
-	left                           metric.Int64Gauge
+	returns, canaries       metric.Int64Counter
+	compile, waited         metric.Float64Histogram
+	left                    metric.Int64Gauge
 }
 
 func newMetrics(m telemetry.Meter, r *registry) *metrics {

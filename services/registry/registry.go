@@ -6,7 +6,7 @@
 // last few uploads are kept, to go back to; a module that none of them has is removed.
 //
 // A function goes back to its last good upload by itself when a new one fails on runs that the good one passes
-// (back.go). A new upload may first run in the shadow of the one that serves (shadow.go), or as a canary, for a part of
+// (rollrollback.go). A new upload may first run in the shadow of the one that serves (shadow.go), or as a canary, for a part of
 // the runs (canary.go, look.go).
 //
 // The registry knows what runs from the runners' heartbeats alone. Every replica keeps that in memory, and is not ready
@@ -37,7 +37,7 @@ import (
 type Options struct {
 	Store    *state.Store
 	Bus      *bus.Bus
-	Box      *sandbox.Box // checks the modules
+	Sandbox  *sandbox.Supervisor // checks the modules
 	Verifier *auth.Verifier
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -51,7 +51,7 @@ type Options struct {
 
 	// Archive is the most bytes an uploaded file may have: 32 MiB.
 	Archive int
-	// Module is the most bytes a module may have: that of the sandbox, 8 MiB. The Box must have the same limit.
+	// Module is the most bytes a module may have: that of the sandbox, 8 MiB. The sandbox must have the same limit.
 	Module int
 	// Heartbeat is how often a runner speaks: 500 ms. One that is silent for three times as long is gone, with all its
 	// instances.
@@ -68,8 +68,8 @@ type Options struct {
 }
 
 func (o *Options) complete() error {
-	if o.Store == nil || o.Bus == nil || o.Box == nil || o.Verifier == nil || o.Log == nil || o.Now == nil {
-		return errors.New("registry: Store, Bus, Box, Verifier, Log and Now are needed")
+	if o.Store == nil || o.Bus == nil || o.Sandbox == nil || o.Verifier == nil || o.Log == nil || o.Now == nil {
+		return errors.New("registry: Store, Bus, Sandbox, Verifier, Log and Now are needed")
 	}
 	d := sandbox.DefaultLimits()
 	return errors.Join(
@@ -95,7 +95,7 @@ func byDefault[T int | time.Duration](name string, setting *T, value T) error {
 // registry is the service.
 type registry struct {
 	Options
-	board     *board
+	runners   *runnerView
 	admission *admission
 	logReads  *quota.Queue
 	pace      *ratelimit.Local // of them, in microseconds of a processor
@@ -118,7 +118,7 @@ func newRegistry(o Options) (*registry, error) {
 	}
 	r := &registry{
 		Options:   o,
-		board:     newBoard(o.Heartbeat, o.Grace, o.Now, o.Store.Now),
+		runners:   newRunnerView(o.Heartbeat, o.Grace, o.Now, o.Store.Now),
 		admission: newAdmission(),
 		logReads:  newLogReads(),
 		pace:      ratelimit.NewLocal("log", state.Rate{PerSecond: readPace, Burst: readPace}, o.Now),
@@ -164,7 +164,7 @@ func (r *registry) run(ctx context.Context) error {
 	parts.Go(func() { r.sweepLoop(ctx) })
 	parts.Go(func() { r.shareLogs(ctx) })
 	parts.Go(func() { r.followRuns(ctx) })
-	heartbeats, err := r.Bus.OnHeartbeat(r.board.receive)
+	heartbeats, err := r.Bus.OnHeartbeat(r.runners.receive)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (r *registry) run(ctx context.Context) error {
 	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
 	defer tick.Stop()
 	for {
-		r.board.setConnected(r.Bus.Connected())
+		r.runners.setConnected(r.Bus.Connected())
 		select {
 		case <-ctx.Done():
 			return nil
@@ -182,5 +182,5 @@ func (r *registry) run(ctx context.Context) error {
 }
 
 func (r *registry) ready(ctx context.Context) error {
-	return errors.Join(r.Store.Ping(ctx), r.Bus.Ready(ctx), r.board.ready())
+	return errors.Join(r.Store.Ping(ctx), r.Bus.Ready(ctx), r.runners.ready())
 }

@@ -33,8 +33,8 @@ type instance struct {
 	Name  string `json:"name"`
 }
 
-// board is what this replica knows of the runners. It is safe for concurrent use.
-type board struct {
+// runnerView is what this replica knows of the runners. It is safe for concurrent use.
+type runnerView struct {
 	now func() time.Time
 	// redisTime is the clock that generations are of.
 	redisTime     func() time.Time
@@ -56,16 +56,16 @@ type report struct {
 
 type hosted struct{ project, function string }
 
-func newBoard(heartbeat, grace time.Duration, now, redisTime func() time.Time) *board {
-	return &board{
+func newRunnerView(heartbeat, grace time.Duration, now, redisTime func() time.Time) *runnerView {
+	return &runnerView{
 		now: now, redisTime: redisTime, grace: grace, runners: map[string]report{},
 		silenceLimit:  3 * heartbeat,
 		completeAfter: heartbeat * 3 / 2, // every runner spoke once, late by no more than half an interval
 	}
 }
 
-// setConnected tells the board whether the bus is connected: silence means nothing without it.
-func (b *board) setConnected(yes bool) {
+// setConnected tells the view whether the bus is connected: silence means nothing without it.
+func (b *runnerView) setConnected(yes bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -77,7 +77,7 @@ func (b *board) setConnected(yes bool) {
 }
 
 // receive records a heartbeat.
-func (b *board) receive(s *pb.RunnerStatus) {
+func (b *runnerView) receive(s *pb.RunnerStatus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
@@ -103,7 +103,7 @@ func (b *board) receive(s *pb.RunnerStatus) {
 }
 
 // ready is nil once all runners have had the time to report.
-func (b *board) ready() error {
+func (b *runnerView) ready() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.isComplete() {
@@ -112,7 +112,7 @@ func (b *board) ready() error {
 	return nil
 }
 
-func (b *board) isComplete() bool {
+func (b *runnerView) isComplete() bool {
 	return !b.listening.IsZero() && b.now().Sub(b.listening) >= b.completeAfter
 }
 
@@ -126,7 +126,7 @@ func (b *board) isComplete() bool {
 //	Pending      else: it is younger than the grace period, or there are only
 //	             instances of earlier generations
 //	Not Running  else: no runner hosts it, or there is no runner
-func (b *board) status(project string, f *pb.Function) status {
+func (b *runnerView) status(project string, f *pb.Function) status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()

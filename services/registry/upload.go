@@ -186,7 +186,7 @@ func (r *registry) check(ctx context.Context, project string, module []byte) (*s
 	if err != nil {
 		return nil, err
 	}
-	r.Box.Release(checked)
+	r.Sandbox.Release(checked)
 	if err := checked.Manifest.Check(); err != nil {
 		return nil, refuse("%s", err)
 	}

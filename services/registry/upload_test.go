@@ -297,7 +297,7 @@ func TestUploadOfCompileBombs(t *testing.T) {
 			box, err := sandbox.New(sandbox.Options{Dir: dir, Binary: child, Limits: test.limits, Log: log})
 			must(t, err)
 			t.Cleanup(box.Close)
-			b := start(t, func(o *Options) { o.Box = box })
+			b := start(t, func(o *Options) { o.Sandbox = box })
 			refused(t, b.put(t, "/functions/duel", test.module.wasm()), http.StatusBadRequest, test.says)
 			b.hasOnly(t)
 			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -63,7 +63,7 @@ func (r *registry) versions(c echo.Context) error {
 			MD5: v.GetMd5(), Implementation: v.GetImplementation(), Size: v.GetBytes(), Uploaded: iso8601(v.GetUploaded()),
 			By: v.GetBy(), Note: v.GetNote(), Worked: v.GetWorked() > 0, Shadow: v.GetVersion() == f.GetShadow(),
 			Canary: v.GetVersion() == f.GetCanary().GetUpload(),
-			Health: healthOf(r.board.uploadOf(project, name, v.GetVersion())),
+			Health: healthOf(r.runners.uploadOf(project, name, v.GetVersion())),
 		})
 	}
 	return c.JSON(http.StatusOK, answer)

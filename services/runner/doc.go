@@ -11,7 +11,7 @@
 //
 // Runs wait at the runner's gate (package gate), which gives them a slot of the runner and a slot of their function in
 // fair order. Each slot of a function holds one instance. The slots of a new version take from the same queue, so an
-// update does not interrupt service. Runs that wait (backlog.go), instances (places.go) and memory for runs
+// update does not interrupt service. Runs that wait (backlog.go), instances (instancequota.go) and memory for runs
 // (invokers.go) are bounded over all projects.
 //
 // A runner has no state that could be lost. A run that is requested twice is done twice: the director's claims decide

@@ -96,7 +96,7 @@ func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 		usage(func() (int, int) { return r.env.gate.Usage() }))
 	m.ObservableGauge("matchmaker.runner.instances", "{instance}",
 		"Instances on this runner, and the most that --runner-instances allows.",
-		usage(func() (int, int) { return r.env.places.usage() }))
+		usage(func() (int, int) { return r.env.instances.usage() }))
 	m.ObservableGauge("matchmaker.runs.backlog", "1",
 		"Runs of a project that wait or are under way on this runner, as a share of the most that it takes.",
 		x.eachFeed(r, func(f *feed) float64 { return r.env.backlog.share(f.project) }))

@@ -24,8 +24,8 @@ import (
 type Options struct {
 	Store *state.Store
 	Bus   Bus
-	// Box starts the instances. The caller closes what is behind it after Run returned.
-	Box Box
+	// Engine starts the instances. The caller closes what is behind it after Run returned.
+	Engine Engine
 	// Name is unique among the runners that live, or lived a moment ago.
 	Name     string
 	Log      *slog.Logger
@@ -74,7 +74,7 @@ type env struct {
 	statusChanged notify.Signal
 	metrics       *metrics
 	gate          *gate.Gate[*run]
-	places        *places
+	instances     *instanceQuota
 	backlog       backlog
 	invokers      invokers
 	lastTimestamp atomic.Int64
@@ -85,7 +85,7 @@ type env struct {
 func newEnv(o Options) *env {
 	return &env{
 		Options: o, statusChanged: notify.New(), gate: gate.New[*run](o.Settings.slots()),
-		places: &places{most: o.Settings.RunnerInstances}, lists: make(chan struct{}, 1),
+		instances: &instanceQuota{most: o.Settings.RunnerInstances}, lists: make(chan struct{}, 1),
 	}
 }
 
@@ -101,8 +101,8 @@ func (e *env) timestamp() string {
 
 // New makes a runner.
 func New(o Options) (*Runner, error) {
-	if o.Store == nil || o.Bus == nil || o.Box == nil || o.Name == "" || o.Log == nil || o.Now == nil {
-		return nil, errors.New("runner: Store, Bus, Box, Name, Log and Now are required")
+	if o.Store == nil || o.Bus == nil || o.Engine == nil || o.Name == "" || o.Log == nil || o.Now == nil {
+		return nil, errors.New("runner: Store, Bus, Engine, Name, Log and Now are required")
 	}
 	var err error
 	if o.Settings, err = o.Settings.complete(); err != nil {

@@ -35,7 +35,7 @@ type slot struct {
 	log     instanceLog
 	needs   invocation.Needs // of the module
 	backoff backoff.ExponentialBackOff
-	place   *place // of the instance among all of the runner
+	place   *instancePlace // of the instance among all of the runner
 	// keeping is what the instance keeps; nil if it gets all tickets in each run.
 	keeping *invocation.Keeping
 	// told has the configs for which the instance's log says what the function does not get.
@@ -49,7 +49,7 @@ type slot struct {
 
 func newSlot(v *version) *slot {
 	s := &slot{
-		f: v.f, v: v, state: stateWaiting, place: v.f.env.places.newPlace(v.f.functionKey),
+		f: v.f, v: v, state: stateWaiting, place: v.f.env.instances.newPlace(v.f.functionKey),
 		log: instanceLog{upload: v.spec.GetVersion(), now: v.f.env.Now, shown: v.f.env.Store.Now, send: v.f.sendLog,
 			budget:  v.f.logBudget,
 			project: v.f.projectLog, measure: v.f.measureLog},
@@ -125,7 +125,7 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 	if s.needs.PlayerIDs() {
 		s.f.feed.needOwners()
 	}
-	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.log.line)
+	instance, err := s.f.env.Engine.Start(ctx, m, s.name, s.log.line)
 	if err == nil && bool(m.Manifest.Changes) && !s.f.isTrial() {
 		s.keeping = invocation.NewKeeping(instance.Memory(), int(s.v.keepMost.Load()),
 			s.f.env.Settings.KeepFrom)
@@ -214,7 +214,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	if s.keeping != nil {
 		env.metrics.kept.Record(s.f.life, int64(s.keeping.Tickets()), s.f.labels.function)
 	}
-	last.Seen = s.f.sightings.since(r.Request)
+	last.Seen = s.f.runCounts.since(r.Request)
 	outcome := outcomeOf(err)
 	s.record(r, outcome, last.GetStats(), err)
 	charge := time.Duration(last.GetStats().GetCharge()) * time.Microsecond
@@ -264,7 +264,7 @@ func (s *slot) record(r *run, outcome string, stats *pb.RunStats, err error) {
 		s.f.health.count(s.v.spec, r.Request.GetConfig(), stats, err)
 	}
 	if !s.f.isTrial() && r.isCycle() && err == nil {
-		s.f.sightings.note(r.Request)
+		s.f.runCounts.note(r.Request)
 	}
 }
 

@@ -130,7 +130,7 @@ func (f *function) repeat(spec *pb.Function, r *run) {
 	request, budget := r.Request, r.Deadline.Sub(r.Began)
 	f.goroutines.Go(func() {
 		defer f.repeating.Store(false)
-		passed, ended := home.repeatOn(besideKey{repeater, target.GetVersion()}, request, budget, tickets)
+		passed, ended := home.repeatOn(auxiliaryKey{repeater, target.GetVersion()}, request, budget, tickets)
 		if ended {
 			f.health.countRepeat(spec, target.GetVersion(), passed)
 			f.env.statusChanged.Notify() // the registry decides
@@ -161,9 +161,9 @@ type repeats struct {
 // repeatOn repeats a run on another upload. It passed if that one succeeded with all tickets of the failed run, and
 // maybe more. It proves nothing if one of them had left, which may be the one that makes runs fail.
 func (f *function) repeatOn(
-	key besideKey, request *pb.RunRequest, budget time.Duration, tickets []string,
+	key auxiliaryKey, request *pb.RunRequest, budget time.Duration, tickets []string,
 ) (passed, ended bool) {
-	b := f.besideOf(key)
+	b := f.auxiliaryOf(key)
 	if b == nil {
 		return false, false
 	}

@@ -162,7 +162,7 @@ func (w *world) part(replica string, p *process, store *state.Store) (app.Part, 
 		s := settings.Default[runner.Settings]()
 		s.MaxInstances, s.Hosts, s.KeepFrom = 2, 1+int(w.Seed%2), 2
 		r, err := runner.New(runner.Options{
-			Store: store, Bus: b, Box: box{}, Name: p.name, Log: log, Now: now, Settings: s,
+			Store: store, Bus: b, Engine: box{}, Name: p.name, Log: log, Now: now, Settings: s,
 		})
 		if err != nil {
 			return app.Part{}, err

@@ -54,10 +54,10 @@ type builder struct {
 	store     *state.Store
 	bus       *bus.Bus
 	telemetry *telemetry.Telemetry
-	verifier  *auth.Verifier // nil where nobody calls an API
-	box       *sandbox.Box   // nil until somebody needs one
-	keys      *keyring.Ring  // nil where configs may have no hosting keys
-	tokens    *token.Issuer  // nil where servers get no tokens
+	verifier  *auth.Verifier      // nil where nobody calls an API
+	box       *sandbox.Supervisor // nil until somebody needs one
+	keys      *keyring.Ring       // nil where configs may have no hosting keys
+	tokens    *token.Issuer       // nil where servers get no tokens
 	parts     []app.Part
 	// complete says that this process serves all APIs, address where.
 	complete bool
@@ -335,7 +335,7 @@ func (b *builder) registry() error {
 		return err
 	}
 	part, err := registry.New(registry.Options{
-		Store: b.store, Bus: b.bus, Box: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
+		Store: b.store, Bus: b.bus, Sandbox: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Registry, LogAge: b.settings.Logs.Age,
 		Limit: b.limit("functions"), Meter: b.telemetry.Meter, Tracer: b.tracer("registry"),
 	})
@@ -348,7 +348,7 @@ func (b *builder) runner() error {
 		return err
 	}
 	o := runner.Options{
-		Store: b.store, Bus: b.bus, Box: runner.Processes(b.box), Name: b.name, Log: b.log, Now: time.Now,
+		Store: b.store, Bus: b.bus, Engine: runner.Processes(b.box), Name: b.name, Log: b.log, Now: time.Now,
 		Settings: b.settings.Runner,
 		Meter:    b.telemetry.Meter, Tracer: b.tracer("runner"),
 	}
@@ -388,7 +388,7 @@ func (b *builder) sandbox() error {
 }
 
 // observeSandbox shows what the sandbox has on disk, and what waits to be compiled.
-func (b *builder) observeSandbox(box *sandbox.Box) {
+func (b *builder) observeSandbox(box *sandbox.Supervisor) {
 	m := b.telemetry.Meter
 	m.ObservableGauge("matchmaker.sandbox.disk", "By",
 		"Modules and their machine code on disk, by state: held (they run, and are not removed) or cached.",

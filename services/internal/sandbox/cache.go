@@ -59,7 +59,7 @@ func (e *cacheEntry) release(owner string) {
 }
 
 // acquire holds a module that is in the cache; nil when it is not. The error is that of hold.
-func (b *Box) acquire(owner, hash string) (*Module, error) {
+func (b *Supervisor) acquire(owner, hash string) (*Module, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.cached[hash]
@@ -71,7 +71,7 @@ func (b *Box) acquire(owner, hash string) (*Module, error) {
 
 // hold holds a module for an owner, and returns it for the owner. The error is that modules which are held take too
 // much. The caller has the lock.
-func (b *Box) hold(e *cacheEntry, owner string) (*Module, error) {
+func (b *Supervisor) hold(e *cacheEntry, owner string) (*Module, error) {
 	if e.holders[owner] == 0 {
 		own, others := e.module.disk(), int64(0)
 		for _, c := range b.cached {
@@ -104,7 +104,7 @@ const roomDelay = time.Minute
 func toMiB(bytes int64) int64 { return (bytes + mib - 1) / mib }
 
 // addToCache adds a module that was just loaded, and holds it for an owner.
-func (b *Box) addToCache(m *Module, owner string) (*Module, error) {
+func (b *Supervisor) addToCache(m *Module, owner string) (*Module, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.cached[m.Hash]
@@ -118,7 +118,7 @@ func (b *Box) addToCache(m *Module, owner string) (*Module, error) {
 
 // markSuspect makes the next Load or Open check the files of a module, when they may be to blame for a failed start:
 // other processes can remove or damage them. The module itself is not to blame, since it started before.
-func (b *Box) markSuspect(hash string, err error) {
+func (b *Supervisor) markSuspect(hash string, err error) {
 	if e, ok := errors.AsType[*Error](err); ok && e.Cause != Died && e.Cause != Invalid {
 		return
 	}
@@ -131,7 +131,7 @@ func (b *Box) markSuspect(hash string, err error) {
 
 // Release ends the hold of Load or Open. Instances go on; the caller may start no new ones. The module stays on disk as
 // long as CacheLimits allow.
-func (b *Box) Release(m *Module) {
+func (b *Supervisor) Release(m *Module) {
 	b.mu.Lock()
 	e := b.cached[m.Hash]
 	e.release(m.owner)
@@ -143,13 +143,13 @@ func (b *Box) Release(m *Module) {
 }
 
 // touch notes that a module was used. On failure only its age is wrong.
-func (b *Box) touch(hash string) {
+func (b *Supervisor) touch(hash string) {
 	now := b.now()
 	_ = os.Chtimes(b.folder(hash), now, now)
 }
 
 // evict removes a module from memory and disk, unless it is held, loaded or removed already.
-func (b *Box) evict(hash string) (removed bool) {
+func (b *Supervisor) evict(hash string) (removed bool) {
 	unlock, busy := b.tryLock(hash)
 	if busy != nil {
 		return false
@@ -172,7 +172,7 @@ func (b *Box) evict(hash string) (removed bool) {
 }
 
 // pruneRegularly prunes every pruneInterval, until Close.
-func (b *Box) pruneRegularly() {
+func (b *Supervisor) pruneRegularly() {
 	defer close(b.pruneEnded)
 	t := time.NewTicker(pruneInterval)
 	defer t.Stop()
@@ -201,7 +201,7 @@ type DiskUse struct {
 }
 
 // DiskUse returns what modules take.
-func (b *Box) DiskUse() DiskUse {
+func (b *Supervisor) DiskUse() DiskUse {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	use := DiskUse{Cached: b.disk, Limits: b.cacheLimits}
@@ -215,7 +215,7 @@ func (b *Box) DiskUse() DiskUse {
 }
 
 // prune removes modules until the CacheLimits hold, the longest unused first.
-func (b *Box) prune() {
+func (b *Supervisor) prune() {
 	b.pruning.Lock()
 	defer b.pruning.Unlock()
 	all, err := b.listCached()
@@ -248,7 +248,7 @@ func (b *Box) prune() {
 }
 
 // listCached lists the modules on disk, the longest unused first.
-func (b *Box) listCached() ([]cachedModule, error) {
+func (b *Supervisor) listCached() ([]cachedModule, error) {
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ type refusal struct {
 	says string
 }
 
-func refused(t *testing.T, b *sandbox.Box, tests map[string]refusal) {
+func refused(t *testing.T, b *sandbox.Supervisor, tests map[string]refusal) {
 	t.Helper()
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

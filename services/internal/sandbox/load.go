@@ -39,7 +39,7 @@ const (
 	busy = 6
 )
 
-func (b *Box) stages() [2]stage {
+func (b *Supervisor) stages() [2]stage {
 	return [...]stage{
 		{
 			queue: b.quick, processor: min(quickProcessor, b.limits.Compile),
@@ -54,7 +54,7 @@ func (b *Box) stages() [2]stage {
 }
 
 // makeQueues makes the queues of modules, in which the turns of an owner count together, and that of instances.
-func (b *Box) makeQueues() {
+func (b *Supervisor) makeQueues() {
 	compiling := &quota.Usage{}
 	b.quick = quota.NewQueue(quota.Options{Places: quickPlaces, Usage: compiling, Now: b.now})
 	b.slow = quota.NewQueue(quota.Options{Places: 1, Usage: compiling, Now: b.now})
@@ -63,7 +63,7 @@ func (b *Box) makeQueues() {
 }
 
 // inStages tries a module in the quick stage, and if it does not fit there in the slow one.
-func (b *Box) inStages(
+func (b *Supervisor) inStages(
 	ctx context.Context, owner string, try func(context.Context, stage) (time.Duration, error),
 ) (cost Cost, err error) {
 	for _, s := range b.stages() {
@@ -92,7 +92,7 @@ func needsMore(err error) bool {
 }
 
 // lock waits until no other goroutine loads or removes a module, and keeps others from it until unlock is called.
-func (b *Box) lock(ctx context.Context, hash string) (unlock func(), err error) {
+func (b *Supervisor) lock(ctx context.Context, hash string) (unlock func(), err error) {
 	for {
 		unlock, busy := b.tryLock(hash)
 		if busy == nil {
@@ -108,7 +108,7 @@ func (b *Box) lock(ctx context.Context, hash string) (unlock func(), err error) 
 
 // tryLock is lock for a caller that does not wait. busy is nil if it has the lock, else closed when another try may
 // succeed.
-func (b *Box) tryLock(hash string) (unlock func(), busy <-chan struct{}) {
+func (b *Supervisor) tryLock(hash string) (unlock func(), busy <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if other := b.locked[hash]; other != nil {
@@ -131,7 +131,7 @@ const startTurn = time.Second
 // enterStart waits until an instance of an owner may start. Otherwise all functions of a runner that came back would
 // start at once, none within its time, and again and again. started must be called when the instance has started or
 // failed.
-func (b *Box) enterStart(ctx context.Context, owner string) (started func(), err error) {
+func (b *Supervisor) enterStart(ctx context.Context, owner string) (started func(), err error) {
 	turn, err := b.starts.Enter(ctx, owner)
 	if err != nil {
 		return nil, err
@@ -145,4 +145,4 @@ func (b *Box) enterStart(ctx context.Context, owner string) (started func(), err
 }
 
 // Queued returns how many modules wait for their turn to be compiled, in each stage.
-func (b *Box) Queued() (quick, slow int) { return b.quick.Len(), b.slow.Len() }
+func (b *Supervisor) Queued() (quick, slow int) { return b.quick.Len(), b.slow.Len() }

@@ -17,9 +17,9 @@ import (
 // pass lets time pass in a bubble of synctest.
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the bubble's time
 
-// fakeBox is a Box without folder and processes.
-func fakeBox() *Box {
-	b := &Box{
+// fakeBox is a Supervisor without folder and processes.
+func fakeBox() *Supervisor {
+	b := &Supervisor{
 		now: time.Now, locked: map[string]chan struct{}{}, cached: map[string]*cacheEntry{},
 		cacheLimits: CacheLimits{Held: gib}, limits: DefaultLimits(),
 	}

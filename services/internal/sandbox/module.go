@@ -37,7 +37,7 @@ func (m *Module) disk() int64 { return 2*int64(m.Size) + m.Code }
 //
 // Errors of the module are of the kind Invalid, and their details are for its author. When ctx ends, the error is that
 // of ctx.
-func (b *Box) Load(ctx context.Context, owner string, wasm []byte) (*Module, Cost, error) {
+func (b *Supervisor) Load(ctx context.Context, owner string, wasm []byte) (*Module, Cost, error) {
 	if len(wasm) > b.limits.Module {
 		return nil, Cost{}, problem.New(problem.Invalid, "the module has %d bytes, the limit is %d", len(wasm),
 			b.limits.Module)
@@ -72,12 +72,12 @@ func (b *Box) Load(ctx context.Context, owner string, wasm []byte) (*Module, Cos
 
 // prepare stores, compiles and tries a module. When files from before are damaged the first try fails and removes them,
 // and a second one makes them again. It returns the processor time of its children.
-func (b *Box) prepare(ctx context.Context, hash string, wasm []byte, s stage) (*Module, time.Duration, error) {
+func (b *Supervisor) prepare(ctx context.Context, hash string, wasm []byte, s stage) (*Module, time.Duration, error) {
 	_, missing := os.Stat(b.folder(hash))
 	restored := b.code.restore(hash, b.compiledFolder(hash), b.limits.Code)
 	m, spent, err := b.tryPrepare(ctx, hash, wasm, s)
 	if err != nil && (missing == nil || restored != "") && ctx.Err() == nil && (s.last || !needsMore(err)) {
-		_ = b.code.remove(hash) // otherwise the next Box tries it again, in vain
+		_ = b.code.remove(hash) // otherwise the next Supervisor tries it again, in vain
 		restored = ""
 		var more time.Duration
 		m, more, err = b.tryPrepare(ctx, hash, wasm, s)
@@ -93,7 +93,7 @@ func (b *Box) prepare(ctx context.Context, hash string, wasm []byte, s stage) (*
 
 // tryPrepare stores and compiles a module as far as that is not done yet, and starts it for a trial. It removes the
 // files of a module that fails.
-func (b *Box) tryPrepare(ctx context.Context, hash string, wasm []byte, s stage) (*Module, time.Duration, error) {
+func (b *Supervisor) tryPrepare(ctx context.Context, hash string, wasm []byte, s stage) (*Module, time.Duration, error) {
 	if err := b.store(hash, wasm); err != nil {
 		return nil, 0, problem.Wrap(problem.Unavailable, err, "the module could not be stored")
 	}
@@ -119,8 +119,8 @@ func (b *Box) tryPrepare(ctx context.Context, hash string, wasm []byte, s stage)
 // ErrNotCached is the error of Open for a module that is not on disk.
 var ErrNotCached = errors.New("sandbox: the module is not cached")
 
-// Open is Load for a module that is in the cache, also that of an earlier Box, by the hash of its [Module].
-func (b *Box) Open(ctx context.Context, owner, hash string) (*Module, Cost, error) {
+// Open is Load for a module that is in the cache, also that of an earlier Supervisor, by the hash of its [Module].
+func (b *Supervisor) Open(ctx context.Context, owner, hash string) (*Module, Cost, error) {
 	if m, err := b.acquire(owner, hash); m != nil || err != nil {
 		return m, Cost{}, err
 	}
@@ -137,13 +137,17 @@ func (b *Box) Open(ctx context.Context, owner, hash string) (*Module, Cost, erro
 	return b.Load(ctx, owner, wasm)
 }
 
-func (b *Box) folder(hash string) string         { return filepath.Join(b.dir, hash) }
-func (b *Box) moduleFile(hash string) string     { return filepath.Join(b.folder(hash), "module.wasm") }
-func (b *Box) compiledFolder(hash string) string { return filepath.Join(b.folder(hash), "cache") }
+func (b *Supervisor) folder(hash string) string { return filepath.Join(b.dir, hash) }
+func (b *Supervisor) moduleFile(hash string) string {
+	return filepath.Join(b.folder(hash), "module.wasm")
+}
+func (b *Supervisor) compiledFolder(hash string) string {
+	return filepath.Join(b.folder(hash), "cache")
+}
 
 // store writes the module where the children read it. It writes nothing when the module is there, so that a full disk
 // does no harm then.
-func (b *Box) store(hash string, wasm []byte) error {
+func (b *Supervisor) store(hash string, wasm []byte) error {
 	if err := os.MkdirAll(b.compiledFolder(hash), 0o700); err != nil {
 		return err
 	}
@@ -169,7 +173,7 @@ func writeFile(file string, wasm []byte) error {
 }
 
 // compile makes sure that the machine code of a stored module is in its cache.
-func (b *Box) compile(ctx context.Context, hash string, s stage) (time.Duration, error) {
+func (b *Supervisor) compile(ctx context.Context, hash string, s stage) (time.Duration, error) {
 	_, spent, err := b.runToEnd(ctx, childSettings{
 		Compile: true, Module: b.moduleFile(hash), Compiled: b.compiledFolder(hash),
 		Memory: b.limits.Memory, Data: s.memory, Code: b.limits.Code, Processor: seconds(s.processor), Background: s.last,
@@ -187,7 +191,7 @@ func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Seco
 
 // refuse turns the error of a child into one for the author of the module, with the last lines that the module printed.
 // It removes the module's files.
-func (b *Box) refuse(hash, what string, err error, lines []string) error {
+func (b *Supervisor) refuse(hash, what string, err error, lines []string) error {
 	if removed := os.RemoveAll(b.folder(hash)); removed != nil {
 		return errors.Join(err, removed)
 	}

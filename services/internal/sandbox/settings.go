@@ -7,7 +7,7 @@ import (
 	flags "matchmaker.dev/services/internal/settings"
 )
 
-// Settings are those of a [Box] that an operator makes. Options has more.
+// Settings are those of a [Supervisor] that an operator makes. Options has more.
 type Settings struct {
 	Sandbox    string        `help:"Whether to start where match functions cannot be walled in completely, as on systems other than Linux: require it, or prefer it and warn." enum:"require,prefer" default:"${sandbox}" group:"runner"`
 	Modules    string        `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`
@@ -41,7 +41,7 @@ func (s *Settings) Validate() error {
 	return nil
 }
 
-// Options are those of a Box with these settings.
+// Options are those of a Supervisor with these settings.
 func (s *Settings) Options(i InstanceSettings) Options {
 	return Options{
 		Dir: s.Modules, Code: i.Code, Binary: i.Binary, Require: s.Sandbox == "require",

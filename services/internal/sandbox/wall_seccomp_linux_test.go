@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// In a process of its own, this test installs the filters and does what they must allow. The inspection of each Box
+// In a process of its own, this test installs the filters and does what they must allow. The inspection of each Supervisor
 // tries what they must not allow.
 func TestFiltersAllowWhatTheRuntimeNeeds(t *testing.T) {
 	if dir := os.Getenv("SANDBOX_FILTERED"); dir != "" {

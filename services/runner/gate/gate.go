@@ -33,7 +33,7 @@ type Gate[T any] struct {
 	waiting  int
 	arrivals uint64
 	virtual  time.Duration // charge at which the last run began
-	brief    sighting[T]   // the last brief run
+	brief    lastRun[T]    // the last brief run
 	swept    time.Time
 	timer    *time.Timer // of the next time when a run may begin because time passed
 }

@@ -14,13 +14,13 @@ import (
 	"matchmaker.dev/services/internal/quota"
 )
 
-// Options are what a [Box] is made of.
+// Options are what a [Supervisor] is made of.
 type Options struct {
-	// Dir is where modules and their machine code are cached, also for a later Box. It is created. No other process may
+	// Dir is where modules and their machine code are cached, also for a later Supervisor. It is created. No other process may
 	// write there, because its files are executed.
 	Dir string
-	// Code is a folder of machine code that Boxes share, also those of other processes of this user: see [UserCode]. A Box
-	// for modules of strangers has none. It is created. Where it cannot be used, the Box says so and goes on without it.
+	// Code is a folder of machine code that Supervisors share, also those of other processes of this user: see [UserCode]. A Supervisor
+	// for modules of strangers has none. It is created. Where it cannot be used, the Supervisor says so and goes on without it.
 	Code   string
 	Limits Limits
 	// Cache bounds what modules that nobody holds take of Dir.
@@ -36,8 +36,8 @@ type Options struct {
 	Args []string
 }
 
-// Box starts instances of match functions.
-type Box struct {
+// Supervisor starts instances of match functions.
+type Supervisor struct {
 	dir         string
 	limits      Limits
 	log         *slog.Logger
@@ -65,8 +65,8 @@ type Box struct {
 	closed    bool
 }
 
-// New makes a Box, and lets a child try its walls. Close ends it.
-func New(o Options) (*Box, error) {
+// New makes a Supervisor, and lets a child try its walls. Close ends it.
+func New(o Options) (*Supervisor, error) {
 	limits, err := o.Limits.complete()
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func New(o Options) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{
+	b := &Supervisor{
 		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null,
 		fileRules: rules, newMemory: newSharedMemory,
 		cacheLimits: keep, now: o.Now,
@@ -129,7 +129,7 @@ func New(o Options) (*Box, error) {
 }
 
 // Close kills all processes and waits until they ended. Instances must still be closed.
-func (b *Box) Close() {
+func (b *Supervisor) Close() {
 	b.mu.Lock()
 	closed := b.closed
 	b.closed = true
@@ -149,7 +149,7 @@ func (b *Box) Close() {
 }
 
 // addProcess makes Close kill a process.
-func (b *Box) addProcess(p *process) {
+func (b *Supervisor) addProcess(p *process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -160,7 +160,7 @@ func (b *Box) addProcess(p *process) {
 }
 
 // removeProcess forgets a process that ended.
-func (b *Box) removeProcess(p *process) {
+func (b *Supervisor) removeProcess(p *process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.processes, p)
@@ -174,7 +174,7 @@ func (b *Box) removeProcess(p *process) {
 //
 // A few instances start at a time, fairly by owner, see enterStart: the time that a start may take begins when its turn
 // comes.
-func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line string)) (*Instance, error) {
+func (b *Supervisor) Start(ctx context.Context, m *Module, name string, log func(line string)) (*Instance, error) {
 	started, err := b.enterStart(ctx, m.owner)
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line s
 }
 
 // start returns the processor time of an instance that failed.
-func (b *Box) start(
+func (b *Supervisor) start(
 	ctx context.Context, hash, name string, within time.Duration, log func(line string),
 ) (*Instance, Manifest, time.Duration, error) {
 	began := time.Now()
