@@ -16,13 +16,13 @@ const (
 	// maxUploads is how many uploads may be under way in this process, of which a project has its fair share and at most
 	// maxProjectUploads.
 	maxUploads, maxProjectUploads = 1024, 32
-	// uploadMemory bounds the bytes that they hold: files as far as they came, and modules. So an upload that comes slowly
-	// holds next to nothing, until the server's web.ReadTimeout ends it.
+	// uploadMemory bounds the bytes that they hold: files as far as they came, and modules. So an upload that comes
+	// slowly holds next to nothing, until the server's web.ReadTimeout ends it.
 	uploadMemory = 256 << 20
 	// unpackPatience is how long an upload waits for its turn to be unpacked.
 	unpackPatience = 30 * time.Second
-	// logReads is how many logs are read at a time, projectLogReads of one project. Each read goes through the lines of the
-	// function in the stream, and holds an answer.
+	// logReads is how many logs are read at a time, projectLogReads of one project. Each read goes through the lines of
+	// the function in the stream, and holds an answer.
 	logReads, projectLogReads = 16, 4
 )
 

@@ -133,7 +133,7 @@ func (r *registry) checkRoom(
 // for records that do not say.
 const perModuleByte = 5
 
-// machineCode is that of the version that runs, of the one in its shadow, and of its canary.
+// machineCode is the machine code of the version that runs, of its shadow and of its canary.
 func machineCode(f *pb.Function) int64 {
 	code := machineCodeOf(f, f.GetVersion())
 	if f.GetShadow() != 0 && f.GetShadow() != f.GetVersion() {

@@ -32,7 +32,7 @@ const (
 // canaryRequest is the body of a request for a canary. Absent members have a default.
 type canaryRequest struct {
 	Version *int64 `json:"version"`
-	// Configs, Queues and BlockSeconds say who gets it: one of them. Percent is which part of the blocks.
+	// Configs, Queues and BlockSeconds say which runs get it: one of them. Percent is which part of the blocks.
 	Configs         []string `json:"configs"`
 	Queues          []string `json:"queues"`
 	BlockSeconds    int64    `json:"blockSeconds"`
@@ -41,7 +41,7 @@ type canaryRequest struct {
 }
 
 // canary answers POST /functions/{name}/actions/canary: a version that is kept runs for some configs or queues, or in
-// some blocks of time. For the version that is the canary already it changes who gets it, and for 0 it ends the canary.
+// some blocks of time. For the version that is the canary already it changes its share, and for 0 it ends the canary.
 func (r *registry) canary(c echo.Context) error {
 	name, err := nameOf(c)
 	if err != nil {
@@ -234,7 +234,7 @@ func clip(reason string) string {
 	return strings.ToValidUTF8(reason[:min(len(reason), longestReason)], "")
 }
 
-// canaryText says who gets a canary.
+// canaryText says which runs get a canary.
 func canaryText(c *pb.Canary) string {
 	switch {
 	case c.GetBlock() > 0:

@@ -25,8 +25,8 @@ type function struct {
 	Upload   int64   `json:"upload,omitzero"`
 	LastGood int64   `json:"lastGoodUpload,omitzero"` // of the others, the one that worked last
 	Health   *health `json:"health,omitzero"`
-	// ReturnsUntil is until when the function goes back to LastGood by itself. NoReturn is set if the studio does not want
-	// that, and Returned is the last time that it did.
+	// ReturnsUntil is until when the function goes back to LastGood by itself. NoReturn is set if the studio does not
+	// want that, and Returned is the last time that it did.
 	ReturnsUntil string    `json:"returnsUntil,omitzero"`
 	NoReturn     bool      `json:"noReturn,omitzero"`
 	Returned     *returned `json:"returned,omitzero"`

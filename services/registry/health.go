@@ -12,7 +12,7 @@ import (
 // health is how the runs of an upload went in the last five minutes, on all runners. The contract does not have it.
 type health struct {
 	Runs int64 `json:"runs"`
-	// Failed is how many of them failed, and Unserved how many more got no instance since those of the upload fail.
+	// Failed is how many of them failed, and Unserved how many more got no instance since the upload's instances fail.
 	Failed      int64   `json:"failed"`
 	Unserved    int64   `json:"unserved"`
 	FailedShare float64 `json:"failedShare"` // of all of these
@@ -227,7 +227,7 @@ type shadow struct {
 	Matches        int64 `json:"matches"`
 	CurrentMatches int64 `json:"currentMatches"`
 	Common         int64 `json:"common"` // matches of the same tickets
-	// Score and CurrentScore are those of all matches together.
+	// Score and CurrentScore are sums over all matches.
 	Score        float64 `json:"score"`
 	CurrentScore float64 `json:"currentScore"`
 }

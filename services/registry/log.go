@@ -26,8 +26,8 @@ const (
 	readCost = 5 * time.Microsecond
 	byteCost = 10 * time.Nanosecond
 
-	// readPace is how much of a processor, in microseconds a second, the reads of a project take in this process. They use
-	// the message bus of all projects, and their budget at once would keep it from matching.
+	// readPace is how much of a processor, in microseconds a second, the reads of a project take in this process. They
+	// use the message bus of all projects, and their budget at once would keep it from matching.
 	readPace = 250_000
 	// pausedAt is after how much work a read looks whether it goes too fast.
 	pausedAt = time.Millisecond
@@ -44,7 +44,7 @@ type functionLogs struct {
 }
 
 // logLine is a line of a log, or a part of a long one. Lines of earlier versions have no upload, and the time of the
-// last line that was sent with them. Config is that of the run under way, or of the one before.
+// last line that was sent with them. Config is the config of the run under way, or of the one before.
 type logLine struct {
 	Time     string `json:"time"`
 	Upload   int64  `json:"upload,omitzero"`

@@ -6,8 +6,8 @@
 // last few uploads are kept, to go back to; a module that none of them has is removed.
 //
 // A function goes back to its last good upload by itself when a new one fails on runs that the good one passes
-// (rollrollback.go). A new upload may first run in the shadow of the one that serves (shadow.go), or as a canary, for a part of
-// the runs (canary.go, look.go).
+// (rollback.go). A new upload may first run in the shadow of the one that serves (shadow.go), or as a canary, for a
+// part of the runs (canary.go, look.go).
 //
 // The registry knows what runs from the runners' heartbeats alone. Every replica keeps that in memory, and is not ready
 // before it has had the time to hear all runners.
@@ -51,7 +51,7 @@ type Options struct {
 
 	// Archive is the most bytes an uploaded file may have: 32 MiB.
 	Archive int
-	// Module is the most bytes a module may have: that of the sandbox, 8 MiB. The sandbox must have the same limit.
+	// Module is the most bytes a module may have: 8 MiB. The sandbox must have the same limit.
 	Module int
 	// Heartbeat is how often a runner speaks: 500 ms. One that is silent for three times as long is gone, with all its
 	// instances.

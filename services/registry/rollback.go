@@ -109,7 +109,7 @@ func (r *registry) noteWorked(
 	})
 }
 
-// isCurrent returns whether runs were those of the upload that the function runs now.
+// isCurrent reports whether the runs were of the upload that the function runs now.
 func isCurrent(f *pb.Function, u *pb.UploadStatus) bool {
 	return f != nil && f.GetVersion() == u.GetUpload() && f.GetGeneration() == u.GetGeneration()
 }
@@ -192,7 +192,7 @@ func (r *registry) withdraw(ctx context.Context, key hosted, proof *pb.UploadSta
 	return nil
 }
 
-// isCanary returns whether runs were those of the function's canary.
+// isCanary reports whether the runs were of the function's canary.
 func isCanary(f *pb.Function, u *pb.UploadStatus) bool {
 	c := f.GetCanary()
 	return c != nil && u.GetCanary() && c.GetUpload() == u.GetUpload() && c.GetGeneration() == u.GetGeneration()
@@ -224,7 +224,7 @@ const (
 	deletedReason    = "deleted"
 )
 
-// functionEvent returns the event of a change of a function. by is who made it, "" for the service.
+// functionEvent returns the event of a change of a function. by is its author, "" for the service.
 func functionEvent(f *pb.Function, reason, detail, by string) *pb.Event {
 	number := f.GetVersion()
 	switch reason {

@@ -39,7 +39,7 @@ type runnerView struct {
 	// redisTime is the clock that generations are of.
 	redisTime     func() time.Time
 	silenceLimit  time.Duration // a runner that is silent for so long is gone
-	completeAfter time.Duration // who listens for so long has heard all runners
+	completeAfter time.Duration // after so long all runners were heard
 	grace         time.Duration
 
 	mu        sync.Mutex
@@ -116,7 +116,7 @@ func (b *runnerView) isComplete() bool {
 	return !b.listening.IsZero() && b.now().Sub(b.listening) >= b.completeAfter
 }
 
-// status is how a function stands. The instances are those of all its generations, as an earlier one serves until the
+// status is how a function stands. It has the instances of all generations, as an earlier one serves until the
 // next does, and of uploads beside the one that serves. The state is about the newest generation alone:
 //
 //	Unknown      the bus is lost, or not listened to for long enough

@@ -75,7 +75,7 @@ type target struct {
 }
 
 // rollback answers POST /functions/{name}/actions/rollback: it makes a version that is kept the one that runs, an
-// earlier one or a later one. Its module is checked again, since limits may have changed, and takes over as that of an
+// earlier one or a later one. Its module is checked again, since limits may have changed, and takes over as an
 // upload does. To go to the version that runs already changes nothing.
 func (r *registry) rollback(c echo.Context) error {
 	return r.switchAsAsked(c, rollbackReason, "to go back to")

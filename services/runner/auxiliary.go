@@ -56,7 +56,7 @@ type auxiliaryKey struct {
 type auxiliary struct {
 	*function
 	key  auxiliaryKey
-	used time.Time // guarded by the lock of the function that it is beside of
+	used time.Time // guarded by the lock of the function that has it
 }
 
 // returned is the last time that the function went back to an upload by itself; nil if there was none.
@@ -69,11 +69,11 @@ func (f *function) returned() *pb.FunctionReturn {
 // serves returns whether players are served by it, so that it has as many instances as it needs.
 func (r role) serves() bool { return r == pinned || r == canaried }
 
-// isTrial returns whether nobody is served by what the function proposes.
+// isTrial reports whether the function's proposals are discarded.
 func (f *function) isTrial() bool { return f.role == shadow || f.role == repeater }
 
-// auxiliaryOf returns an upload beside the one that serves, and starts it if need be; nil if the function stops, or if the
-// upload is not kept.
+// auxiliaryOf returns an upload beside the one that serves, and starts it if need be; nil if the function stops, or if
+// the upload is not kept.
 func (f *function) auxiliaryOf(key auxiliaryKey) *auxiliary {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,15 +126,14 @@ func (f *function) newAuxiliary(key auxiliaryKey) *function {
 		b.home, b.health = f, newHealth(f.env.Store.Now)
 		b.health.canary = true
 	}
-	// No name of a function has such a sign: the gate tells its configs apart from those of the function.
+	// No function's name has such a sign, so the gate keeps the configs of both apart.
 	b.gate = f.env.gate.Function(f.project, fmt.Sprintf("%s#%s-%d", f.function, key.role, key.upload), b.most,
 		b.scaleUp)
 	b.life, b.kill = context.WithCancel(f.life)
 	return b
 }
 
-// updateAuxiliaries updates the uploads beside the one that serves, and ends those that nobody needs. The caller has the
-// lock.
+// updateAuxiliaries updates the uploads beside the one that serves, and ends unused ones. The caller has the lock.
 func (f *function) updateAuxiliaries() {
 	now, target := f.env.Now(), uploads.TrialTarget(f.record, f.env.Store.Now())
 	needed := map[int64]bool{target.GetVersion(): true} // to repeat failed runs
@@ -200,8 +199,8 @@ func (f *function) servingFor(r *run) (*function, error) {
 	return b.function, nil
 }
 
-// servingPart returns who serves a run of a config that names no upload, and marks the run if the function has a
-// canary. Until an instance of the canary is ready for the first time, nobody waits for it. The caller has the lock.
+// servingPart returns the function that serves a run of a config without an upload, and marks the run if there is a
+// canary. Until an instance of the canary is ready for the first time, no run waits for it. The caller has the lock.
 func (f *function) servingPart(r *run) *function {
 	if f.record.GetCanary() == nil {
 		return f

@@ -24,10 +24,10 @@ const (
 	runBytes = 16 << 10
 )
 
-// backlog counts the runs that a runner has in hand, so that nobody's runs fill its memory. The zero backlog is empty.
+// backlog counts the runs of a runner, so that no project fills its memory. The zero backlog is empty.
 type backlog struct {
 	mu sync.Mutex
-	// loads has those of functions, of projects under the empty name of a function, and of all under no name.
+	// loads are by function, by project under the empty name of a function, and of all under no name.
 	loads map[functionKey]load
 }
 

@@ -36,8 +36,8 @@ type side struct {
 	failed  bool
 }
 
-// startShadow starts a run in the shadow, if there is room for it now: nobody waits for it, and it waits for nobody. It
-// is nil if there is none.
+// startShadow starts a run in the shadow, if there is room for it now: nothing waits for it, and it waits for nothing.
+// It is nil if there is none.
 func (f *function) startShadow(b *auxiliary, with int64, r *run) *comparison {
 	spec := b.spec()
 	c := &comparison{f: f, spec: spec, with: with}
@@ -47,7 +47,7 @@ func (f *function) startShadow(b *auxiliary, with int64, r *run) *comparison {
 	s.compare = c
 	free := b.gate.HasFreeWorker()
 	if !free {
-		b.scaleUp() // it may have given its place to somebody who needed it
+		b.scaleUp() // it may have given its place to another function
 	}
 	if !free || !f.spent.allows(shadow) || !f.enterAtOnce(b, s) {
 		f.health.compare(spec, with, func(all *pb.Comparison) { all.Skipped++ })

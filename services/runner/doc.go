@@ -2,9 +2,9 @@
 // tickets into an index in memory, keeps instances of the match functions in sandboxes, and answers the runs that
 // arrive over the bus.
 //
-// Runners need no coordinator. Each one sends heartbeats with what it hosts, receives those of the others, and computes
-// the same placement from them (placement.go, peers.go). When a project moves, its old hosts serve it until the new
-// ones do. A project under load gets more hosts (scaler.go).
+// Runners need no coordinator. Each one sends heartbeats with what it hosts, receives the others' heartbeats, and
+// computes the same placement from them (placement.go, peers.go). When a project moves, its old hosts serve it until
+// the new ones do. A project under load gets more hosts (scaler.go).
 //
 //	Runner ── hostedProject ── function ── version, one a generation ── slot ── sandbox.Instance
 //	            └ feed: index and position

@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// Engine loads modules and starts instances of them: that of [Processes].
+// Engine loads modules and starts instances of them, as [Processes] does.
 type Engine interface {
 	Open(ctx context.Context, owner, hash string) (*sandbox.Module, sandbox.Cost, error)
 	Load(ctx context.Context, owner string, wasm []byte) (*sandbox.Module, sandbox.Cost, error)

@@ -24,7 +24,7 @@ type feed struct {
 	complete bool // the snapshot was read
 	position uint64
 	wanted   uint64        // the greatest position that a run asked for
-	moved    chan struct{} // closed when the position changes; nil when nobody waits
+	moved    chan struct{} // closed when the position changes; nil when no run waits
 	stale    bool          // the indexes are to be read anew: changes are ignored until Reset
 	again    func()        // makes follow begin anew; nil before it began
 }

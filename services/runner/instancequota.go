@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// instanceQuota bounds the instances that a runner may have, over all projects: each may take as much memory as a function may
-// have. When all are taken, whoever has fewest gets the next one, and a project that has two more than another gives
-// one up for it.
+// instanceQuota bounds the instances that a runner may have, over all projects: each may take as much memory as a
+// function may have. When all are taken, whoever has fewest gets the next one, and a project that has two more than
+// another gives one up for it.
 type instanceQuota struct {
 	most int
 

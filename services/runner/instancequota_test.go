@@ -18,7 +18,9 @@ type holders struct {
 }
 
 func newHolders(t *testing.T, most int) *holders {
-	return &holders{t: t, instanceQuota: &instanceQuota{most: most}, all: map[string]*instancePlace{}, got: map[string]bool{}}
+	return &holders{
+		t: t, instanceQuota: &instanceQuota{most: most}, all: map[string]*instancePlace{}, got: map[string]bool{},
+	}
 }
 
 // take makes an instance want a place. It gives it up when it is asked to, unless it is busy.

@@ -160,7 +160,7 @@ func (x *metrics) eachFeed(r *Runner, value func(*feed) float64) func(context.Co
 	}
 }
 
-// labels are those of a function.
+// labels are the labels of a function.
 type labels struct {
 	function   metric.MeasurementOption
 	project    metric.MeasurementOption

@@ -63,7 +63,7 @@ func (h *hostedProject) run(ctx context.Context) {
 	h.goroutines.Wait()
 }
 
-// deletedDrain is how long runs of a function or config that was deleted may still take. Nobody needs them any more.
+// deletedDrain is how long runs of a deleted function or config may still take.
 const deletedDrain = 500 * time.Millisecond
 
 // reconcile starts, updates and stops functions until they are the desired ones. Runs of those that stop may take
@@ -139,7 +139,7 @@ func (h *hostedProject) settled() bool {
 }
 
 // handOver stops hosting the project once all n new hosts serve its functions. After Settings.Handover one of them is
-// enough. As long as none serves them this runner goes on, so that somebody does.
+// enough. As long as none serves them this runner goes on, so that one does.
 func (h *hostedProject) handOver(n int, countServing func(functionKey) int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

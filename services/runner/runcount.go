@@ -15,7 +15,7 @@ const (
 	maxRunMarks  = 128
 )
 
-// runCounts say how many runs of a config there were since a time: who asks why a ticket waits wants to know. It is
+// runCounts say how many runs of a config there were since a time: the answer why a ticket waits has it. It is
 // safe for concurrent use.
 type runCounts struct {
 	mu      sync.Mutex

@@ -139,7 +139,7 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 // takePlace waits until the runner may have one more instance. Meanwhile the function is not told to leave room for
 // short runs beside the instances that it has.
 func (s *slot) takePlace(ctx context.Context) error {
-	for s.f.isTrial() { // it takes nobody's place, and waits in nobody's way
+	for s.f.isTrial() { // it takes no place that another instance needs
 		if s.place.tryTake() {
 			return nil
 		}
@@ -252,7 +252,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	return err
 }
 
-// record records a run for the metrics, and for who asks how the upload does.
+// record records a run for the metrics and the health of the upload.
 func (s *slot) record(r *run, outcome string, stats *pb.RunStats, err error) {
 	metrics := s.f.env.metrics
 	if s.f.isTrial() {
@@ -308,7 +308,7 @@ func (s *slot) suits(r *run) bool {
 	return s.keeping.Has(r.Key)
 }
 
-// keepLess lets the function keep fewer tickets when it had no memory for those of a run that failed.
+// keepLess lets the function keep fewer tickets when a run failed for want of memory.
 func (s *slot) keepLess(err error, stats *pb.RunStats) {
 	if e, ok := errors.AsType[*sandbox.Error](err); !ok || e.Cause != sandbox.Memory || s.keeping == nil {
 		return
@@ -396,7 +396,7 @@ func (s *slot) status() *pb.InstanceStatus {
 	}
 }
 
-// maxName is the longest name of an instance in bytes, that of a DNS or Kubernetes label.
+// maxName is the longest name of an instance in bytes, as of a DNS or Kubernetes label.
 const maxName = 63
 
 // nameInstance names the next instance: function, generation, runner and time of the start. So names sort by time on

@@ -65,7 +65,7 @@ func (s *spending) allows(of role) bool {
 	return s.left[of] > 0
 }
 
-// pay returns what trials cost that nobody was told of: the director charges it to the project beside the work of a
+// pay returns what trials cost that was not reported yet: the director charges it to the project beside the work of a
 // run. It is no more than the trials of that run may cost: a trial that took long delays no run by much.
 func (s *spending) pay(work time.Duration) (debt time.Duration) {
 	s.mu.Lock()
@@ -151,7 +151,7 @@ func (f *function) mayRepeat(spec *pb.Function) bool {
 	return true
 }
 
-// repeats counts the repeats of a generation. Whoever repeats has it alone.
+// repeats counts the repeats of a generation. One repeat at a time uses it.
 type repeats struct {
 	generation int64
 	n          int
@@ -206,7 +206,7 @@ func containsAll(list, wanted []string) bool {
 	return true
 }
 
-// trialRun is a run of an upload that nobody is served by.
+// trialRun is a run whose proposals are discarded.
 func (f *function) trialRun(request *pb.RunRequest, budget time.Duration, answer func(*pb.RunPart) error) *run {
 	now := time.Now()
 	return &run{

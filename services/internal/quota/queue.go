@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// halfLife is how fast it is forgotten who used a Queue. It is long against one turn, so that an owner that fills a
-// queue stays behind the others while its next request is on its way.
+// halfLife is how fast usage is forgotten. It is long against one turn, so an owner that fills a queue stays behind the
+// others while its next request is on its way.
 const halfLife = 10 * time.Minute
 
 // ErrBusy is the error of Enter when too many wait already.
@@ -57,7 +57,7 @@ func NewQueue(o Options) *Queue {
 	return q
 }
 
-// Enter waits for a turn of an owner, until ctx ends. The error is that of ctx, or ErrBusy.
+// Enter waits for a turn of an owner, until ctx ends. The error is ErrBusy, or the error of ctx.
 func (q *Queue) Enter(ctx context.Context, owner string) (*Turn, error) {
 	if q.room != nil {
 		if !q.room.Take(owner, 1) {

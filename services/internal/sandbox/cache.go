@@ -14,13 +14,12 @@ import (
 	"matchmaker.dev/services/internal/quota"
 )
 
-// CacheLimits bound the modules that stay on disk while nobody holds them, so that they need not be compiled again. A
+// CacheLimits bound the modules that stay on disk unheld, so that they need not be compiled again. A
 // module and its machine code take about five times the module's size. A zero member means the default.
 type CacheLimits struct {
 	Age   time.Duration // since it was last loaded or released: 7 days
 	Bytes int64         // of all modules together, those that are held included: 1 GiB
-	// Held is the most that modules may take that somebody holds: 3 GiB. An owner may hold half of what the others leave,
-	// so that there is always some for the next one.
+	// Held is the most that held modules may take: 3 GiB. An owner may hold a fair share.
 	Held int64
 }
 
@@ -44,7 +43,7 @@ func (k CacheLimits) complete() (CacheLimits, error) {
 // pruneInterval is how often modules are removed that are too old.
 const pruneInterval = time.Hour
 
-// cacheEntry is a module on disk. It is not removed while somebody holds it.
+// cacheEntry is a module on disk. It is not removed while it is held.
 type cacheEntry struct {
 	module  *Module
 	holders map[string]int // how often each owner holds it
@@ -58,7 +57,7 @@ func (e *cacheEntry) release(owner string) {
 	}
 }
 
-// acquire holds a module that is in the cache; nil when it is not. The error is that of hold.
+// acquire holds a module that is in the cache; nil when it is not. It fails as hold does.
 func (b *Supervisor) acquire(owner, hash string) (*Module, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -196,7 +195,7 @@ type cachedModule struct {
 // DiskUse is what modules and their machine code take on disk, in bytes.
 type DiskUse struct {
 	Cached int64 // all of them, as found on disk last
-	Held   int64 // those that somebody holds now: CacheLimits.Held bounds them, and they are not removed
+	Held   int64 // those that are held now: CacheLimits.Held bounds them, and they are not removed
 	Limits CacheLimits
 }
 

@@ -61,8 +61,8 @@
 // systems other than Linux have instead.
 package sandbox
 
-// Command is the argument that [Supervisor] starts a child with by default. A binary that makes a Supervisor must call [Main] before
-// it does anything else:
+// Command is the argument that [Supervisor] starts a child with by default. A binary that makes a Supervisor must call
+// [Main] before it does anything else:
 //
 //	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
 //		os.Exit(sandbox.Main())

@@ -18,7 +18,7 @@ type Cost struct {
 }
 
 // stage is how much a module may take. Each module tries the quick stage first, which none holds for long. One that
-// does not fit there goes to the slow stage, where it delays slow modules alone.
+// does not fit there, or whose owner used much lately, goes to the slow stage, where it delays slow modules alone.
 type stage struct {
 	queue                     *quota.Queue
 	processor, compile, start time.Duration // of the compiler: processor time, elapsed time; of the trial
@@ -35,6 +35,9 @@ const (
 	quickElapsed   = 6 * time.Second
 	quickStart     = time.Second
 	quickMemory    = 4 // the part of Limits.CompileMemory
+	// quickUsage is how much an owner may have used lately to try the quick stage: a dozen Go modules, or none that fails
+	// in both stages.
+	quickUsage = 20 * time.Second
 	// busy is how much longer than its limit of processor time a child of low priority may take on a busy machine.
 	busy = 6
 )
@@ -53,7 +56,7 @@ func (b *Supervisor) stages() [2]stage {
 	}
 }
 
-// makeQueues makes the queues of modules, in which the turns of an owner count together, and that of instances.
+// makeQueues makes the queues of modules, in which the turns of an owner count together, and the queue of instances.
 func (b *Supervisor) makeQueues() {
 	compiling := &quota.Usage{}
 	b.quick = quota.NewQueue(quota.Options{Places: quickPlaces, Usage: compiling, Now: b.now})
@@ -68,6 +71,9 @@ func (b *Supervisor) inStages(
 ) (cost Cost, err error) {
 	for _, s := range b.stages() {
 		began := b.now()
+		if !s.last && s.queue.Usage.Of(owner, began) > quickUsage {
+			continue
+		}
 		turn, err := s.queue.Enter(ctx, owner)
 		cost.Waited += max(0, b.now().Sub(began))
 		if err != nil {

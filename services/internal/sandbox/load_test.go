@@ -109,6 +109,25 @@ func TestSlowModulesLeaveTheQuickStage(t *testing.T) {
 	})
 }
 
+// An owner whose module was slow lately does not take places of the quick stage again.
+func TestOwnersOfSlowModulesDoNotTryTheQuickStage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := fakeBox()
+		for i, want := range [][]bool{{false, true}, {true}} {
+			var tried []bool // in the slow stage
+			cost, err := b.inStages(t.Context(), "a", func(_ context.Context, s stage) (time.Duration, error) {
+				if tried = append(tried, s.last); !s.last {
+					return s.processor, failure(Deadline, "too long")
+				}
+				return 25 * time.Second, nil
+			})
+			if err != nil || !slices.Equal(tried, want) || !cost.Slow {
+				t.Errorf("module %d: tried in the slow stage %v, want %v; %v", i, tried, want, err)
+			}
+		}
+	})
+}
+
 // A refusal in the quick stage that more time would not change is final.
 func TestRefusalsAreNotTriedAgain(t *testing.T) {
 	b := fakeBox()
@@ -122,7 +141,7 @@ func TestRefusalsAreNotTriedAgain(t *testing.T) {
 	}
 	for _, cause := range []Cause{Memory, Died} {
 		tries = 0
-		cost, err := b.inStages(t.Context(), "a", func(_ context.Context, s stage) (time.Duration, error) {
+		cost, err := b.inStages(t.Context(), fmt.Sprint(cause), func(_ context.Context, s stage) (time.Duration, error) {
 			tries++
 			return s.processor, problem.Wrap(problem.Invalid, failure(cause, "more"), "refused")
 		})

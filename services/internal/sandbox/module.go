@@ -22,7 +22,7 @@ type Module struct {
 	Code     int64  // bytes of its machine code
 	Manifest Manifest
 
-	owner string // who holds it
+	owner string // that holds it
 }
 
 // disk is what it takes on disk: its file, that which instances read, and its machine code.
@@ -93,7 +93,9 @@ func (b *Supervisor) prepare(ctx context.Context, hash string, wasm []byte, s st
 
 // tryPrepare stores and compiles a module as far as that is not done yet, and starts it for a trial. It removes the
 // files of a module that fails.
-func (b *Supervisor) tryPrepare(ctx context.Context, hash string, wasm []byte, s stage) (*Module, time.Duration, error) {
+func (b *Supervisor) tryPrepare(
+	ctx context.Context, hash string, wasm []byte, s stage,
+) (*Module, time.Duration, error) {
 	if err := b.store(hash, wasm); err != nil {
 		return nil, 0, problem.Wrap(problem.Unavailable, err, "the module could not be stored")
 	}
@@ -119,7 +121,7 @@ func (b *Supervisor) tryPrepare(ctx context.Context, hash string, wasm []byte, s
 // ErrNotCached is the error of Open for a module that is not on disk.
 var ErrNotCached = errors.New("sandbox: the module is not cached")
 
-// Open is Load for a module that is in the cache, also that of an earlier Supervisor, by the hash of its [Module].
+// Open is Load for a module that is in the cache, also of an earlier Supervisor, by the hash of its [Module].
 func (b *Supervisor) Open(ctx context.Context, owner, hash string) (*Module, Cost, error) {
 	if m, err := b.acquire(owner, hash); m != nil || err != nil {
 		return m, Cost{}, err
@@ -160,8 +162,8 @@ func writeFile(file string, wasm []byte) error {
 	if err == nil && bytes.Equal(stored, wasm) {
 		return nil
 	}
-	// Written to another file first: a process that ends half way leaves no half module, and instances may have mapped the
-	// old file.
+	// Written to another file first: a process that ends half way leaves no half module, and instances may have mapped
+	// the old file.
 	err = os.WriteFile(file+".new", wasm, 0o600) //nolint:gosec // as above
 	if err == nil {
 		err = os.Rename(file+".new", file) //nolint:gosec // as above
@@ -179,7 +181,7 @@ func (b *Supervisor) compile(ctx context.Context, hash string, s stage) (time.Du
 		Memory: b.limits.Memory, Data: s.memory, Code: b.limits.Code, Processor: seconds(s.processor), Background: s.last,
 	}, s.compile, "compiling",
 		rule{path: b.folder(hash), access: readable}, rule{path: b.compiledFolder(hash), access: writable})
-	// The kernel ends who exceeds the processor time, and says nothing. It counts in ticks: the two differ.
+	// The kernel ends a process that exceeds its processor time, and says nothing. It counts in ticks: the two differ.
 	if e, ok := errors.AsType[*Error](err); ok && (e.Cause == Deadline || e.Cause == Died && spent >= s.processor/2) {
 		err = failure(Deadline, "compiling took longer than %v", s.processor)
 	}

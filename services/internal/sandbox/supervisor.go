@@ -16,14 +16,15 @@ import (
 
 // Options are what a [Supervisor] is made of.
 type Options struct {
-	// Dir is where modules and their machine code are cached, also for a later Supervisor. It is created. No other process may
-	// write there, because its files are executed.
+	// Dir is where modules and their machine code are cached, also for a later Supervisor. It is created. No other
+	// process may write there, because its files are executed.
 	Dir string
-	// Code is a folder of machine code that Supervisors share, also those of other processes of this user: see [UserCode]. A Supervisor
-	// for modules of strangers has none. It is created. Where it cannot be used, the Supervisor says so and goes on without it.
+	// Code is a folder of machine code that Supervisors of this user's processes share: see [UserCode]. A Supervisor for
+	// modules of strangers has none. It is created. Where it cannot be used, the Supervisor says so and goes on without
+	// it.
 	Code   string
 	Limits Limits
-	// Cache bounds what modules that nobody holds take of Dir.
+	// Cache bounds what unheld modules take of Dir.
 	Cache CacheLimits
 	Log   *slog.Logger
 	// Require makes New fail when a child finds holes in its walls; otherwise New logs them.
