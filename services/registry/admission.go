@@ -35,7 +35,7 @@ type admission struct {
 func newAdmission() *admission {
 	return &admission{
 		uploads: quota.NewShares[string](maxUploads), memory: quota.NewShares[string](uploadMemory),
-		unpacking: quota.NewQueue(quota.Options{Places: max(2, runtime.GOMAXPROCS(0)), Now: time.Now}),
+		unpacking: quota.NewQueue(quota.Options{Places: max(1, runtime.GOMAXPROCS(0)/2), Now: time.Now}),
 	}
 }
 

@@ -29,10 +29,9 @@ type process struct {
 	limits   Limits
 	log      func(line string)
 
-	killReason   atomic.Pointer[Error] // why we killed it, nil when we did not
-	exited       chan struct{}         // closed when it was reaped
-	pipesWidened bool                  // the pipes were widened
-	head         [headSize]byte        // scratch
+	killReason atomic.Pointer[Error] // why we killed it, nil when we did not
+	exited     chan struct{}         // closed when it was reaped
+	head       [headSize]byte        // scratch
 }
 
 // processMemory is what a child may use besides the guest's linear memory, in bytes. The Go runtime counts 64 to 128
