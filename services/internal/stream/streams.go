@@ -45,7 +45,7 @@ type Instruments struct {
 	Refused, Ended metric.Int64Counter
 }
 
-// Streams are those of one kind that this process has open, within limits.
+// Streams are the streams of one kind that this process has open, within limits.
 type Streams struct {
 	Options
 	places *Places

@@ -32,7 +32,7 @@ type answerKey struct {
 	status        int
 }
 
-// rules are the limits that there are: those of use and rates (packages ratelimit and state), and those of what a
+// rules are all limits: of use and rates (packages ratelimit and state), and of what a
 // request has, or a project in all, by the name of their flag where they have one (problem.Error.Exceeds).
 var rules = []string{
 	"waiting", "results", "ticket-memory", "player-ticket-memory", "player", "project", "reads", "deletes", "configs",
