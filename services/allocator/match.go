@@ -196,7 +196,7 @@ func (s *service) endOne(ctx context.Context, project string, e state.Ending) (s
 	defer cancel()
 	ended, err := s.Store.EndMatch(ctx, project, e)
 	if err == nil {
-		s.tell(ctx, project, ended)
+		s.notifyWaiters(ctx, project, ended)
 	}
 	return ended, err
 }
@@ -204,12 +204,12 @@ func (s *service) endOne(ctx context.Context, project string, e state.Ending) (s
 // endMatches ends matches, and tells those who wait for that.
 func (s *service) endMatches(ctx context.Context, project string, all []state.Ending) ([]state.Ended, error) {
 	ended, err := s.Store.EndMatches(ctx, project, all)
-	s.tell(ctx, project, ended...)
+	s.notifyWaiters(ctx, project, ended...)
 	return ended, err
 }
 
-// tell gives results to the requests that wait for them, and wakes the director when other matches get servers.
-func (s *service) tell(ctx context.Context, project string, ended ...state.Ended) {
+// notifyWaiters gives results to the requests that wait for them, and wakes the director when other matches get servers.
+func (s *service) notifyWaiters(ctx context.Context, project string, ended ...state.Ended) {
 	var assigned []string
 	var results []*pb.Assignment
 	room := false

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/asking"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/evaluator"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/state"
@@ -32,7 +32,7 @@ func (s *service) search(ctx context.Context, project string, in v1Request) ([]*
 	// The runner ends the run in time; a second more is for the way there and back.
 	limited, cancel := context.WithTimeout(ctx, s.Settings.RequestTime+time.Second)
 	defer cancel()
-	answers := make(chan asking.Answer, len(segments))
+	answers := make(chan adhoc.Answer, len(segments))
 	for _, pools := range segments {
 		go func() { answers <- s.run(limited, project, position, in, pools) }()
 	}
@@ -62,8 +62,8 @@ func (s *service) search(ctx context.Context, project string, in v1Request) ([]*
 
 // run runs the function over pools, as soon as a runner has it.
 func (s *service) run(ctx context.Context, project string, position uint64, in v1Request,
-	pools map[string]*pb.Pool) asking.Answer {
-	return s.asker.Run(ctx, &pb.RunRequest{
+	pools map[string]*pb.Pool) adhoc.Answer {
+	return s.adhoc.Run(ctx, &pb.RunRequest{
 		Project: project, Function: in.function, Upload: in.upload, Settings: in.settings, Pools: pools, Position: position,
 		Queue: in.queue,
 		Now:   s.Store.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret

@@ -17,8 +17,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/asking"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
@@ -59,12 +59,12 @@ type Bus interface {
 type service struct {
 	Options
 	metrics *metrics
-	asker   asking.Asker
+	adhoc   adhoc.Requester
 }
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{o, newMetrics(o.Meter), asking.Asker{Bus: o.Bus, Tracer: o.Tracer, Most: maxProposals}}
+	s := &service{o, newMetrics(o.Meter), adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer, Most: maxProposals}}
 	return app.Part{Name: "backfill", Routes: s.routes, Ready: o.Store.Ping}
 }
 

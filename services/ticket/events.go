@@ -17,17 +17,17 @@ type events struct {
 	log  *slog.Logger
 
 	mu       sync.Mutex
-	projects map[string]*hearing
+	projects map[string]*subscription
 }
 
-// hearing is a project that is heard of.
-type hearing struct {
+// subscription is a project that is heard of.
+type subscription struct {
 	streams int
 	sub     bus.Subscription // nil when it failed
 }
 
 func newEvents(o *Options, w *waiters) *events {
-	return &events{hear: o.Bus.OnEvents, wake: w, log: o.Log, projects: map[string]*hearing{}}
+	return &events{hear: o.Bus.OnEvents, wake: w, log: o.Log, projects: map[string]*subscription{}}
 }
 
 // join hears the events of a project until all who joined have left.
@@ -36,13 +36,13 @@ func (e *events) join(project string) (leave func()) {
 	defer e.mu.Unlock()
 	h := e.projects[project]
 	if h == nil {
-		h = new(hearing)
+		h = new(subscription)
 		e.projects[project] = h
 	}
 	if h.sub == nil { // also one that failed before
 		sub, err := e.hear(project, func(all *pb.Events) {
 			for _, one := range all.GetEvents() {
-				e.wake.tell(project, one)
+				e.wake.handleEvent(project, one)
 			}
 		})
 		if err != nil {
@@ -82,9 +82,9 @@ func (w *waiters) follow(project, ticket string) *waiter {
 	return one
 }
 
-// tell wakes who follows the tickets of an event, if they are to learn of it. It wakes all of a project when a queue is
+// handleEvent wakes who follows the tickets of an event, if they are to learn of it. It wakes all of a project when a queue is
 // not served any more.
-func (w *waiters) tell(project string, e *pb.Event) {
+func (w *waiters) handleEvent(project string, e *pb.Event) {
 	switch e.GetKind() {
 	case pb.Event_KIND_CLAIMED, pb.Event_KIND_PROPOSED, pb.Event_KIND_RELEASED, pb.Event_KIND_REJECTED,
 		pb.Event_KIND_CANCELLED, pb.Event_KIND_EXPIRED, pb.Event_KIND_UNSERVED, pb.Event_KIND_ACCEPTED:

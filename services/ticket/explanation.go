@@ -14,11 +14,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/asking"
+	"matchmaker.dev/services/insight"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/ticket/studio"
 )
 
 // What an explanation may take: it runs functions.
@@ -38,8 +38,8 @@ const (
 
 // explainRate is how often a project may ask, and explainBudget how much processor time the runs may take.
 func explainRate() state.Rate { return state.Rate{PerSecond: 1, Burst: 20} }
-func (s *service) explainBudget() asking.Budget {
-	return asking.Budget{Name: explainWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
+func (s *service) explainBudget() adhoc.Budget {
+	return adhoc.Budget{Name: explainWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
 		Most: maxExplainCharge, Store: s.Store, Log: s.Log}
 }
 
@@ -56,7 +56,7 @@ type explanation struct {
 	Unserved []string             `json:"unservedQueues,omitempty"`
 	Configs  []*configExplanation `json:"configs"`
 	// History is the latest matches in which the ticket was, and why those failed that did.
-	History *studio.History `json:"history,omitempty"`
+	History *insight.History `json:"history,omitempty"`
 }
 
 // configExplanation is what a config makes of a ticket.
@@ -272,11 +272,11 @@ func (s *service) ask(ctx context.Context, project string, look *glass, doc *exp
 	return nil
 }
 
-func (s *service) askOnce(ctx context.Context, r *pb.RunRequest) asking.Answer {
+func (s *service) askOnce(ctx context.Context, r *pb.RunRequest) adhoc.Answer {
 	// The runner ends the run in time; a second more is for the way there and back.
 	ctx, cancel := context.WithTimeout(ctx, explainTime+time.Second)
 	defer cancel()
-	return s.asker.Ask(ctx, r)
+	return s.adhoc.Ask(ctx, r)
 }
 
 // explainRequest asks for a run that is asked about a ticket.
@@ -292,7 +292,7 @@ func (s *service) explainRequest(
 }
 
 // add adds what came of a run over a segment.
-func (e *configExplanation) add(id string, a asking.Answer) {
+func (e *configExplanation) add(id string, a adhoc.Answer) {
 	if e.Run == nil {
 		e.Run = &runExplanation{Reasons: []functionsReason{}}
 	}

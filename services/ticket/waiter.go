@@ -36,8 +36,8 @@ type waiter struct {
 	follows  bool
 	end      atomic.Pointer[pb.Event]
 	notified atomic.Pointer[string]
-	// asker is who reads the ticket.
-	asker asker
+	// viewer reads the ticket.
+	viewer viewer
 	// match is that whose answers wake it; "" for none.
 	match string
 	// next waits for the same ticket.
@@ -100,11 +100,11 @@ const recheck = 5 * time.Second
 
 // wait reads a ticket until it has a result, its match asks who reads it, the time is over, the waiters are stopped, or
 // reading fails.
-func (w *waiters) wait(ctx context.Context, project, id string, wait time.Duration, by asker,
+func (w *waiters) wait(ctx context.Context, project, id string, wait time.Duration, by viewer,
 	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
 	// It joins before the read, so that no result is missed between the two.
 	one := w.join(project, id)
-	one.asker = by
+	one.viewer = by
 	defer one.leave()
 	t, err := read(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func (w *waiters) wait(ctx context.Context, project, id string, wait time.Durati
 func (w *waiter) await(ctx context.Context, t *state.Ticket, wait time.Duration,
 	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
 	until := time.Now().Add(wait)
-	for t.Assignment == nil && !w.asker.isAsked(t) {
+	for t.Assignment == nil && !w.viewer.isAsked(t) {
 		left := time.Until(until)
 		if left <= 0 {
 			break

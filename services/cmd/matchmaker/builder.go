@@ -26,6 +26,7 @@ import (
 	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/config"
 	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/insight"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
@@ -44,7 +45,6 @@ import (
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
 	"matchmaker.dev/services/ticket/seat"
-	"matchmaker.dev/services/ticket/studio"
 )
 
 // builder makes the parts of a process out of its settings and connections.
@@ -269,8 +269,8 @@ func (b *builder) ticket() error {
 		seats = seat.New(keys, b.store.Now, b.settings.Seats.Time)
 		b.add(app.Part{Name: "seat passes", Routes: seats.Routes})
 	}
-	studio := studio.New(studio.Options{
-		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: b.settings.Studio,
+	insights := insight.New(insight.Options{
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: b.settings.Insight,
 		Streams: b.settings.Ticket.Streams, Limit: b.limit("events"), Meter: b.telemetry.Meter,
 		Definitions: b.settings.Definitions,
 	})
@@ -278,9 +278,9 @@ func (b *builder) ticket() error {
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Ticket, Readable: b.settings.Results.Readable, Fields: b.settings.fields(),
 		Reads: b.settings.Rates.Reads(), Bodies: b.settings.Rates.Bodies(), Seats: seats,
-		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"), History: studio.History,
+		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"), History: insights.History,
 	}))
-	b.add(studio.Part())
+	b.add(insights.Part())
 	return nil
 }
 

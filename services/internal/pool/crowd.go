@@ -47,7 +47,7 @@ func (s *Selection) PlayersOf(numbers []uint32) int {
 }
 
 // PlayersOf is how many players the tickets of a pool have, 0 if each has one.
-func (k *Kept) PlayersOf(name string) int {
+func (k *IncrementalSelection) PlayersOf(name string) int {
 	if !k.all.several {
 		return 0
 	}

@@ -142,7 +142,7 @@ type hiddenSlot struct {
 
 // onlyOldest leaves of the tickets in the union those out that share a player with an older one that stays. k has
 // further ones that stay, unless it is nil.
-func (v View) onlyOldest(s *Selection, k *Kept) {
+func (v View) onlyOldest(s *Selection, k *IncrementalSelection) {
 	s.alike, s.hidden, s.overtakes = s.alike[:0], s.hidden[:0], false
 	shared := v.ix.players.shared
 	for w := range shared {
@@ -180,7 +180,7 @@ func (v View) onlyOldest(s *Selection, k *Kept) {
 }
 
 // keptPlayers has the stamps of the tickets that are kept and share players, by player.
-func (v View) keptPlayers(k *Kept, more int) map[uint64]uint64 {
+func (v View) keptPlayers(k *IncrementalSelection, more int) map[uint64]uint64 {
 	seen := make(map[uint64]uint64, more)
 	if k == nil {
 		return seen

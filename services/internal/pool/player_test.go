@@ -144,7 +144,7 @@ func TestKeptSelectionRemembersWhatIsHidden(t *testing.T) {
 		ix, created := pool.New(), int64(0)
 		var ids []string
 		var s, fresh pool.Selection
-		var k pool.Kept
+		var k pool.IncrementalSelection
 		begun := false
 		for step := range 400 {
 			for range random.IntN(4) {
@@ -208,7 +208,7 @@ func TestKeptSelectionRemembersWhatIsHidden(t *testing.T) {
 }
 
 // compareKept fails unless the tickets that are kept are those of a fresh selection.
-func compareKept(t *testing.T, k *pool.Kept, fresh *pool.Selection, pools map[string]*pb.Pool, when string) {
+func compareKept(t *testing.T, k *pool.IncrementalSelection, fresh *pool.Selection, pools map[string]*pb.Pool, when string) {
 	t.Helper()
 	got := k.Waiting()
 	var want []string

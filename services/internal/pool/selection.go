@@ -92,7 +92,7 @@ func (s *Selection) set(i int) bitset {
 }
 
 // finish numbers the tickets of the sets, without those that share a player with an older one, also of k.
-func (v View) finish(s *Selection, k *Kept) {
+func (v View) finish(s *Selection, k *IncrementalSelection) {
 	for i := range s.pools {
 		for w, word := range s.set(i) {
 			s.union[w] |= word

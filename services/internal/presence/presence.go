@@ -22,24 +22,24 @@ import (
 const (
 	// tick is how often a Listener looks for what is due.
 	tick = time.Second
-	// known is for how long what a project's settings say is believed, at most. Where somebody asks, or tickets end when
+	// settingsTTL is for how long what a project's settings say is believed, at most. Where somebody asks, or tickets end when
 	// nobody does, they are read in each tick, as long as that is about so many reads. Before tickets end they are read
 	// in any case.
-	known = 10 * time.Second
-	reads = 256
-	// forgotten is after which time a project is forgotten for which nobody asks.
-	forgotten = time.Minute
+	settingsTTL  = 10 * time.Second
+	readsPerTick = 256
+	// forgetAfter is after which time a project is forgotten for which nobody asks.
+	forgetAfter = time.Minute
 	// findEvery is how often projects are looked for that have signs of life and are not known.
 	findEvery = time.Minute
-	// sparse is the longest time that what was heard is kept back, and full the number from which it is not.
-	sparse = 15 * time.Second
-	full   = 4096
-	// most is how many tickets are kept back in all. More than that in a tick are not noted.
-	most = 1 << 18
-	// lastTime is how long the state may take to learn the last of it when the process stops.
-	lastTime = 2 * time.Second
-	// longestPause is the longest time between two looks for silent tickets.
-	longestPause = 5 * time.Second
+	// flushEvery is the longest time that what was heard is kept back, and full the number from which it is not.
+	flushEvery = 15 * time.Second
+	flushAt    = 4096
+	// maxBuffered is how many tickets are kept back in all. More than that in a tick are not noted.
+	maxBuffered = 1 << 18
+	// shutdownTime is how long the state may take to learn the last of it when the process stops.
+	shutdownTime = 2 * time.Second
+	// maxCheckEvery is the longest time between two looks for silent tickets.
+	maxCheckEvery = 5 * time.Second
 )
 
 // Options are what a Listener needs.
@@ -62,7 +62,7 @@ type Listener struct {
 
 	mu       sync.Mutex
 	projects map[string]*project
-	kept     int // tickets, of all projects
+	buffered int // tickets, of all projects
 	found    time.Time
 }
 
@@ -71,13 +71,13 @@ type project struct {
 	// silence is what its settings said at the time read; 0 if no ticket ends. It is not known while read is zero.
 	silence time.Duration
 	read    time.Time
-	// heard are the tickets that were asked for since the state learned of it.
-	heard map[string]struct{}
+	// buffered are the tickets that were asked for since the state learned of it.
+	buffered map[string]struct{}
 	// asked is whether anybody did since the last tick, and last when somebody did, or silent tickets were known.
 	asked bool
 	last  time.Time
-	// tell and look are when the state learns what was heard, and when silent tickets are looked for.
-	tell, look time.Time
+	// flush and look are when the state learns what was heard, and when silent tickets are looked for.
+	flush, check time.Time
 }
 
 // New makes a Listener.
@@ -88,8 +88,8 @@ func New(o Options) *Listener {
 		func(_ context.Context, observe telemetry.Observe) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			observe(float64(l.kept), attribute.String("kind", "used"))
-			observe(most, attribute.String("kind", "limit"))
+			observe(float64(l.buffered), attribute.String("kind", "used"))
+			observe(maxBuffered, attribute.String("kind", "limit"))
 		})
 	return l
 }
@@ -104,7 +104,7 @@ func (l *Listener) Heard(name, ticket string) {
 func (l *Listener) project(name string) *project {
 	p := l.projects[name]
 	if p == nil {
-		p = &project{heard: map[string]struct{}{}}
+		p = &project{buffered: map[string]struct{}{}}
 		l.projects[name] = p
 	}
 	return p
@@ -112,12 +112,12 @@ func (l *Listener) project(name string) *project {
 
 func (l *Listener) note(p *project, ticket string) {
 	p.asked = true
-	if p.silence == 0 && !p.read.IsZero() || l.kept >= most {
+	if p.silence == 0 && !p.read.IsZero() || l.buffered >= maxBuffered {
 		return
 	}
-	if _, twice := p.heard[ticket]; !twice {
-		p.heard[ticket] = struct{}{}
-		l.kept++
+	if _, twice := p.buffered[ticket]; !twice {
+		p.buffered[ticket] = struct{}{}
+		l.buffered++
 	}
 }
 
@@ -130,14 +130,14 @@ func (l *Listener) Run(ctx context.Context) {
 		case <-again.C:
 			l.Tick(ctx, time.Now())
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 			defer cancel()
 			l.mu.Lock()
 			all := maps.Clone(l.projects)
 			l.mu.Unlock()
 			for name, p := range all {
 				if p.silence > 0 {
-					l.tell(last, name, p, time.Now())
+					l.flush(last, name, p, time.Now())
 				}
 			}
 			return
@@ -153,31 +153,31 @@ func (l *Listener) Tick(ctx context.Context, now time.Time) {
 		if p.asked {
 			p.asked, p.last = false, now
 		}
-		if now.Sub(p.last) > forgotten {
+		if now.Sub(p.last) > forgetAfter {
 			l.forget(p)
 			delete(l.projects, name)
 		}
 	}
 	all := maps.Clone(l.projects)
 	l.mu.Unlock()
-	age := min(known, time.Duration(1+len(all)/reads)*tick)
+	age := min(settingsTTL, time.Duration(1+len(all)/readsPerTick)*tick)
 	for name, p := range all {
 		if ctx.Err() != nil {
 			return
 		}
 		since := now.Sub(p.read)
-		looks := l.End != nil && p.silence > 0 && !now.Before(p.look)
+		checks := l.End != nil && p.silence > 0 && !now.Before(p.check)
 		matters := p.silence > 0 || p.last.Equal(now)
-		if (looks || matters && since >= age || since >= known) && !l.learn(ctx, name, p, now) {
+		if (checks || matters && since >= age || since >= settingsTTL) && !l.learn(ctx, name, p, now) {
 			continue
 		}
 		if p.silence == 0 {
 			continue
 		}
-		if !now.Before(p.tell) || l.isFull(p) {
-			l.tell(ctx, name, p, now)
+		if !now.Before(p.flush) || l.isFull(p) {
+			l.flush(ctx, name, p, now)
 		}
-		if l.End != nil && !now.Before(p.look) {
+		if l.End != nil && !now.Before(p.check) {
 			l.end(ctx, name, p, now)
 		}
 	}
@@ -217,29 +217,29 @@ func (l *Listener) learn(ctx context.Context, name string, p *project, now time.
 
 // forget forgets what was heard. The caller has the mutex.
 func (l *Listener) forget(p *project) {
-	l.kept -= len(p.heard)
-	p.heard = map[string]struct{}{}
+	l.buffered -= len(p.buffered)
+	p.buffered = map[string]struct{}{}
 }
 
 // isFull tells whether so much was heard that it is not kept back.
 func (l *Listener) isFull(p *project) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(p.heard) >= full
+	return len(p.buffered) >= flushAt
 }
 
-// tell lets the state know what was heard. What it could not learn is kept for the next time.
-func (l *Listener) tell(ctx context.Context, name string, p *project, now time.Time) {
+// flush lets the state know what was heard. What it could not learn is kept for the next time.
+func (l *Listener) flush(ctx context.Context, name string, p *project, now time.Time) {
 	l.mu.Lock()
-	tickets := slices.Collect(maps.Keys(p.heard))
+	tickets := slices.Collect(maps.Keys(p.buffered))
 	l.forget(p)
 	l.mu.Unlock()
-	p.tell = now.Add(min(p.silence/4, sparse))
+	p.flush = now.Add(min(p.silence/4, flushEvery))
 	if len(tickets) == 0 || l.check(ctx, "noting who asks for tickets", name, l.Hear(ctx, name, tickets)) {
 		return
 	}
 	// mistake unheard: return
-	p.tell = now.Add(tick)
+	p.flush = now.Add(tick)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, ticket := range tickets {
@@ -249,8 +249,8 @@ func (l *Listener) tell(ctx context.Context, name string, p *project, now time.T
 
 // end ends silent tickets.
 func (l *Listener) end(ctx context.Context, name string, p *project, now time.Time) {
-	every := max(tick, min(p.silence/10, longestPause))
-	p.look = now.Add(every)
+	every := max(tick, min(p.silence/10, maxCheckEvery))
+	p.check = now.Add(every)
 	tickets, err := l.End(ctx, name, p.silence, 3*every)
 	if l.check(ctx, "ending silent tickets", name, err) && tickets > 0 {
 		p.last = now
