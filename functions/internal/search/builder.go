@@ -27,7 +27,7 @@ type builder struct {
 	refused           []float64 // of each guard: the narrowest span that was too wide for its bound
 	steps, used       int
 	reachedMost       int   // the most players who came together since it began with so many teams
-	looks             int   // at elements and pairs of players, that the work was not charged for
+	comparisons       int   // at elements and pairs of players, that the work was not charged for
 	open              []int // players of the candidates from each on
 	available         []int // players who take each role
 	// later is, for the candidates from each on, how many players take each role; takers is how many of the chosen do.
@@ -52,12 +52,12 @@ type builder struct {
 	// narrow the part that no match with the anchor is beyond.
 	share, narrow float64
 	// distant is beyond which distance to the anchor no ticket can be in a match with it.
-	distant    float64
-	reached    []uint64 // of each ticket, the regions that it reaches, if it is a candidate or the anchor
-	flow       flow
-	reluctance reluctance
-	sums       sums
-	free       []uint32 // memory for matches
+	distant  float64
+	reached  []uint64 // of each ticket, the regions that it reaches, if it is a candidate or the anchor
+	flow     flow
+	roleCost roleCost
+	sums     sums
+	free     []uint32 // memory for matches
 
 	// game is the running game that is filled; nil for a new match. must are the tickets that it begins with: members
 	// whose teams are not known, and the anchor.
@@ -83,10 +83,10 @@ type builder struct {
 }
 
 func newBuilder(s *search) *builder {
-	n := len(s.guards)
+	n := len(s.pruners)
 	simple := true
-	for i := range s.guards {
-		g := &s.guards[i]
+	for i := range s.pruners {
+		g := &s.pruners[i]
 		simple = simple && g.near != nil && g.scope == rules.InMatch && g.bound.Clock != rules.Newest
 	}
 	return &builder{
@@ -102,10 +102,10 @@ func newBuilder(s *search) *builder {
 // begin begins with an anchor, which is in no team yet.
 func (b *builder) begin(anchor uint32) {
 	b.anchor, b.newest, b.repairs = anchor, b.pool.age[anchor], math.MaxInt
-	b.hesitate()
+	b.applyPatience()
 	b.forget()
-	for i := range b.guards {
-		g := &b.guards[i]
+	for i := range b.pruners {
+		g := &b.pruners[i]
 		if g.near != nil {
 			b.bounds[i] = b.loosest(g.bound) * b.narrow
 		}
@@ -119,7 +119,7 @@ func (b *builder) begin(anchor uint32) {
 	if len(b.totals) > 0 {
 		b.beginSums()
 	}
-	b.approach()
+	b.boundLatencies()
 }
 
 // pair begins with an anchor that is chosen, to look who fits beside it.
@@ -135,7 +135,7 @@ func (b *builder) pair(anchor uint32) {
 // forget forgets what was chosen.
 func (b *builder) forget() {
 	b.chosen, b.mask = b.chosen[:0], b.start
-	for i := range b.guards {
+	for i := range b.pruners {
 		b.low[i], b.high[i] = math.Inf(1), math.Inf(-1)
 	}
 }
@@ -143,15 +143,15 @@ func (b *builder) forget() {
 // add chooses a ticket.
 func (b *builder) add(t uint32) {
 	b.chosen = append(b.chosen, t)
-	for i := range b.guards {
-		if near := b.guards[i].near; near != nil {
+	for i := range b.pruners {
+		if near := b.pruners[i].near; near != nil {
 			b.low[i], b.high[i] = lesser(b.low[i], near.low[t]), greater(b.high[i], near.high[t])
 		}
 	}
 }
 
-// look counts what candidates there are. If near found them, it is known which regions they reach.
-func (b *builder) look(candidates []uint32, known bool) {
+// setCandidates counts what candidates there are. If near found them, it is known which regions they reach.
+func (b *builder) setCandidates(candidates []uint32, known bool) {
 	b.candidates = candidates
 	b.open = append(b.open[:0], make([]int, len(candidates)+1)...)
 	n := len(b.available)
@@ -168,7 +168,7 @@ func (b *builder) look(candidates []uint32, known bool) {
 	}
 	b.count(b.anchor, b.available, 1)
 	if len(b.totals) > 0 {
-		b.lookSums()
+		b.candidateSums()
 	}
 	if b.masks != nil && !known {
 		b.work -= len(candidates)
@@ -194,8 +194,8 @@ func (b *builder) count(t uint32, takers []int, by int) {
 	}
 }
 
-// hopeless returns whether the candidates from one on are too few for what the match lacks.
-func (b *builder) hopeless(from int) bool {
+// insufficient returns whether the candidates from one on are too few for what the match lacks.
+func (b *builder) insufficient(from int) bool {
 	if b.total+b.open[from] < b.fewest {
 		return true
 	}
@@ -275,8 +275,8 @@ func (b *builder) loosestRange(r rules.Range) (least, most float64) {
 	return least, most
 }
 
-// beside returns whether a ticket may be in a match with the anchor, as far as they alone say.
-func (b *builder) beside(t uint32) bool {
+// joinable returns whether a ticket may be in a match with the anchor, as far as they alone say.
+func (b *builder) compatible(t uint32) bool {
 	if b.masks != nil {
 		b.reached[t] = b.reach(t)
 		if b.reached[t]&b.mask == 0 {
@@ -296,8 +296,8 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 	if b.simple {
 		return b.inSpans(t)
 	}
-	for i := range b.guards {
-		g := &b.guards[i]
+	for i := range b.pruners {
+		g := &b.pruners[i]
 		if b.dormant[i] {
 			continue
 		}
@@ -333,13 +333,13 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 	return true
 }
 
-// looksAStep is how many looks at elements, or at pairs of players, are a step of work. Small matches take fewer.
-const looksAStep = 512
+// comparisonsPerStep is how many looks at elements, or at pairs of players, are a step of work. Small matches take fewer.
+const comparisonsPerStep = 512
 
 // charge charges the work for looks.
 func (b *builder) charge() {
-	b.work -= b.looks / looksAStep
-	b.looks %= looksAStep
+	b.work -= b.comparisons / comparisonsPerStep
+	b.comparisons %= comparisonsPerStep
 }
 
 func (b *builder) fits(need rules.Condition, t uint32, others, team []uint32) bool {
@@ -594,7 +594,7 @@ func (b *builder) more(from int) bool {
 	}
 	if b.total < b.top {
 		for j := from; j < len(b.candidates); j++ {
-			if b.used > b.steps || b.work <= 0 || b.hopeless(j) {
+			if b.used > b.steps || b.work <= 0 || b.insufficient(j) {
 				break
 			}
 			if b.room(b.candidates[j]) && b.place(b.candidates[j], j+1) {
@@ -602,5 +602,5 @@ func (b *builder) more(from int) bool {
 			}
 		}
 	}
-	return b.total >= b.fewest && b.whole()
+	return b.total >= b.fewest && b.complete()
 }

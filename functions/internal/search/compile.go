@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// guard is a rule that is closed under removal: what a part of a match violates, the match violates.
-type guard struct {
+// pruner is a rule that is closed under removal: what a part of a match violates, the match violates.
+type pruner struct {
 	need rules.Condition
 	// near is set for a spread that is looked at by the span of each ticket.
 	near  *spans
@@ -19,11 +19,11 @@ type guard struct {
 	active *rules.Bound
 }
 
-// quick is how a rule is looked at in a whole match, if there is a quicker way than to look at all players.
-type quick struct {
-	guard int  // a guard with spans, or -1
-	key   bool // whether tickets of a group of the line have the same
-	limit *reachLimit
+// fastChecks is how a rule is looked at in a whole match, if there is a quicker way than to look at all players.
+type fastCheck struct {
+	pruner int  // a guard with spans, or -1
+	key    bool // whether tickets of a group of the line have the same
+	limit  *reachLimit
 }
 
 // spans are the least and the greatest number of each ticket. Without any, the least is the greater.
@@ -39,29 +39,29 @@ func (of *spans) extend(p *pool) {
 	}
 }
 
-// findGuards takes the rules apart: keys, guards, and others, which are looked at in whole matches only.
-func (s *search) findGuards() {
+// findPruners takes the rules apart: keys, guards, and others, which are looked at in whole matches only.
+func (s *search) findPruners() {
 	known := map[string]*spans{}
-	s.quick = make([]quick, len(s.all))
+	s.fastChecks = make([]fastCheck, len(s.all))
 	for i, rule := range s.all {
-		s.quick[i].guard = -1
+		s.fastChecks[i].pruner = -1
 		if rule.Active != nil && !s.byAnchor(rule.Active) {
 			continue // nobody knows whether it holds before the match is whole
 		}
 		scope, refuses := scopeOf(rule.Need)
-		g := guard{need: rule.Need, scope: scope, active: rule.Active}
+		g := pruner{need: rule.Need, scope: scope, active: rule.Active}
 		if rule.Active != nil {
-			s.guard(g, refuses)
+			s.addPruner(g, refuses)
 			continue
 		}
 		switch c := rule.Need.(type) {
 		case *rules.Same:
 			if s.key(c) {
-				s.quick[i].key = true
+				s.fastChecks[i].key = true
 				continue
 			}
 		case *rules.Overlap:
-			if aloneDecides(c) {
+			if singleTicketDecides(c) {
 				continue
 			}
 		case *rules.Spread:
@@ -72,20 +72,20 @@ func (s *search) findGuards() {
 					s.spans = append(s.spans, known[c.Value])
 				}
 				g.near = known[c.Value]
-				s.quick[i].guard = len(s.guards)
+				s.fastChecks[i].pruner = len(s.pruners)
 			}
 		}
-		s.guard(g, refuses)
+		s.addPruner(g, refuses)
 	}
 }
 
-// guard adds a guard, if it refuses tickets.
-func (s *search) guard(g guard, refuses bool) {
+// pruner adds a guard, if it refuses tickets.
+func (s *search) addPruner(g pruner, refuses bool) {
 	if c, ok := g.need.(*rules.AnyOf); ok {
 		refuses = !slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return !closed(one) })
 	}
 	if refuses && g.scope != rules.InTeams {
-		s.guards = append(s.guards, g)
+		s.pruners = append(s.pruners, g)
 	}
 }
 

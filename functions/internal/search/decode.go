@@ -108,8 +108,8 @@ func (d *decoder) owned(player uint32) {
 	p.owners[uint32(p.tickets())] = p.names.number(text)
 }
 
-// noGood appends a ticket of which nothing is known.
-func (d *decoder) noGood() (players uint32, good bool) {
+// unreadableTicket appends a ticket of which nothing is known.
+func (d *decoder) unreadableTicket() (players uint32, good bool) {
 	for i := range d.pool.columns {
 		d.pool.columns[i].absent()
 	}
@@ -128,7 +128,7 @@ func (d *decoder) straightList(t int, text []byte, own uint32) (players uint32, 
 	for i := range d.pool.columns {
 		d.pool.columns[i].cut(before)
 	}
-	return d.noGood()
+	return d.unreadableTicket()
 }
 
 // straightPlayer appends a player of a list.
@@ -175,7 +175,7 @@ func (d *decoder) byColumn(t int, text []byte, listed bool, first, own uint32) (
 		}
 	}
 	if !good || players == 0 || players > rules.MaxPlayers {
-		return d.noGood()
+		return d.unreadableTicket()
 	}
 	for i := range d.pool.columns {
 		c, o := &d.pool.columns[i], &d.of[i]

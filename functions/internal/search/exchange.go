@@ -228,7 +228,7 @@ func (p price) dearer() price { return price{p.cost, math.Inf(-1)} }
 func (b *builder) replace() bool {
 	price, region, mask := b.price, b.region, b.mask
 	best, bestRegion := price.dearer(), region
-	var at place
+	var at teamSlot
 	other := -1
 	for i, team := range b.teams {
 		for j, t := range team {
@@ -244,11 +244,11 @@ func (b *builder) replace() bool {
 				}
 				b.trials--
 				b.work -= b.total
-				b.put(place{i, j}, t, c)
+				b.put(teamSlot{i, j}, t, c)
 				if b.mask != 0 && b.sized() && b.cheaper(best) {
-					best, bestRegion, at, other = b.price, b.region, place{i, j}, k
+					best, bestRegion, at, other = b.price, b.region, teamSlot{i, j}, k
 				}
-				b.put(place{i, j}, c, t)
+				b.put(teamSlot{i, j}, c, t)
 			}
 		}
 	}
@@ -263,7 +263,7 @@ func (b *builder) replace() bool {
 }
 
 // put puts a ticket in the place of another one.
-func (b *builder) put(at place, was, t uint32) {
+func (b *builder) put(at teamSlot, was, t uint32) {
 	b.teams[at.team][at.at] = t
 	b.chosen[slices.Index(b.chosen, was)] = t
 	b.refresh()
@@ -271,8 +271,8 @@ func (b *builder) put(at place, was, t uint32) {
 
 // refresh computes what depends on who is chosen.
 func (b *builder) refresh() {
-	for i := range b.guards {
-		if near := b.guards[i].near; near != nil {
+	for i := range b.pruners {
+		if near := b.pruners[i].near; near != nil {
 			low, high := math.Inf(1), math.Inf(-1)
 			for _, t := range b.chosen {
 				low, high = lesser(low, near.low[t]), greater(high, near.high[t])
@@ -289,5 +289,5 @@ func (b *builder) refresh() {
 	b.clock()
 }
 
-// place is a ticket's place in a team.
-type place struct{ team, at int }
+// teamSlot is a ticket's place in a team.
+type teamSlot struct{ team, at int }

@@ -80,7 +80,7 @@ const (
 // Explain says of tickets why they are in none of the matches that were found, and join none of the running games that
 // got nobody. It leaves out one rule after the other, looks how many tickets fit with each one by one, and tries
 // whether there is a match or a game. It does about so many steps of work, evenly for all: where these are too few, it
-// looks at a sample of the other tickets, and says less.
+// sampleSize at a sample of the other tickets, and says less.
 func Explain(
 	r *rules.Rules, source Source, games *Games, found []Match, asked []uint32, work int,
 ) (reasons []Reason) {
@@ -122,14 +122,14 @@ func Explain(
 	}
 	all := variants(r, len(games.Running) > 0)
 	e.sample(len(all) * len(open))
-	verdicts := make([][]verdict, len(all))
+	examinations := make([][]examination, len(all))
 	for i := range all {
 		// With all rules it must look, and one rule that it looks at is more than all that it does not.
 		share := max(e.work/(len(all)-i), min(e.work, 2*e.compiles()))
-		verdicts[i] = e.look(&all[i], open, share)
+		examinations[i] = e.examineVariant(&all[i], open, share)
 	}
 	for i, t := range open {
-		of := func(variant int) *verdict { return &verdicts[variant][i] }
+		of := func(variant int) *examination { return &examinations[variant][i] }
 		reasons = append(reasons, e.reasonsOf(t, all, of)...)
 	}
 	return reasons
@@ -157,7 +157,7 @@ func (p *pool) refusals(source Source, t uint32) (reasons []Reason) {
 
 // lacks returns whether a player of a ticket lacks the value of a column, whatever the others of the party have.
 func (p *pool) lacks(i int, t uint32) bool {
-	c := p.said(i)
+	c := p.originalColumn(i)
 	for player := p.first[t]; player < p.first[t+1]; player++ {
 		if c.missing(player) {
 			return true

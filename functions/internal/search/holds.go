@@ -156,7 +156,7 @@ func (b *builder) logic(need rules.Condition, region int) bool {
 
 // alike returns whether the players of two tickets, or of one, all have the same.
 func (b *builder) alike(c *column, t, o uint32) bool {
-	b.looks += b.pool.size(t) * b.pool.size(o)
+	b.comparisons += b.pool.size(t) * b.pool.size(o)
 	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
 		for q := b.pool.first[o]; q < b.pool.first[o+1]; q++ {
 			if !c.missing(p) && !c.missing(q) && !equal(c, p, q) {
@@ -185,7 +185,7 @@ func (b *builder) different(c *column, t uint32, others []uint32) bool {
 			if i >= 0 {
 				o, end = others[i], b.pool.first[others[i]+1]
 			}
-			b.looks += b.pool.size(o)
+			b.comparisons += b.pool.size(o)
 			for q := b.pool.first[o]; q < end; q++ {
 				if !c.missing(q) && c.counts(q, b.pool.first[o]) && equal(c, p, q) {
 					return false
@@ -232,7 +232,7 @@ func (b *builder) inCommon(c *column, group []uint32) (n int, some bool) {
 				common, some = append(common, set...), true
 				continue
 			}
-			b.looks += len(common) * len(set)
+			b.comparisons += len(common) * len(set)
 			common = slices.DeleteFunc(common, func(e uint32) bool { return !slices.Contains(set, e) })
 		}
 	}
@@ -248,7 +248,7 @@ func (b *builder) holders(c *rules.Holders, group []uint32) (n int) {
 				break
 			}
 			set, _ := column.set(p)
-			b.looks += len(set)
+			b.comparisons += len(set)
 			if element != 0 && slices.Contains(set, element) {
 				n++
 			}
@@ -276,7 +276,7 @@ func (b *builder) avoidsAny(c *rules.Avoid, t uint32, others []uint32) bool {
 			continue
 		}
 		for _, o := range others {
-			b.looks += b.pool.size(o) * len(set)
+			b.comparisons += b.pool.size(o) * len(set)
 			if owner := b.pool.owners[o]; owner != 0 && o != t && ids.value.From == id && slices.Contains(set, owner) {
 				return false
 			}

@@ -53,8 +53,8 @@ const (
 // firstRun is the number of the first run. No run has the number before it.
 const firstRun = 2
 
-// nobody is no ticket.
-const nobody = math.MaxUint32
+// noTicket is no ticket.
+const noTicket = math.MaxUint32
 
 // tried is an anchor that is in no match.
 type tried struct {
@@ -101,7 +101,7 @@ func (s *search) attempt(m mode, anchor uint32, most int, try func() bool) (foun
 	}
 	left := s.work
 	s.work, s.spare = int(granted), left
-	s.b.looks, s.till, s.low, s.high = 0, math.Inf(1), nobody, nobody
+	s.b.comparisons, s.till, s.low, s.high = 0, math.Inf(1), noTicket, noTicket
 	s.b.refuse()
 	found = try()
 	cost = int(granted) - max(0, s.work)
@@ -135,13 +135,13 @@ func (s *search) holds(e *tried, anchor uint32) bool {
 	}
 	group := s.groups[s.keys[anchor]]
 	from, to := group[0], group[1]
-	if e.low != nobody {
+	if e.low != noTicket {
 		if s.taken[e.low] {
 			return false
 		}
 		from = int32(s.place[e.low])
 	}
-	if e.high != nobody {
+	if e.high != noTicket {
 		if s.taken[e.high] {
 			return false
 		}

@@ -150,7 +150,7 @@ func (b *builder) numbers(e rules.Expression, region int) (all []float64, magnit
 		slices.Sort(b.list[from:])
 		all = b.since(from, b.list)
 	case *rules.Reluctance:
-		all = b.since(len(b.list), b.reluctances(b.list, e.Scope))
+		all = b.since(len(b.list), b.roleCosts(b.list, e.Scope))
 	case *rules.OddsOf:
 		if n, some := b.odds(e); some {
 			all, magnitude = b.since(len(b.list), append(b.list, n)), 1

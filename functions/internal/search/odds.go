@@ -28,7 +28,7 @@ func (b *builder) odds(e *rules.OddsOf) (float64, bool) {
 	if b.strengths = all; len(all) < 2 {
 		return 0, false
 	}
-	b.looks += looksAPair * len(all) * len(all) / 2
+	b.comparisons += comparisonsPerPair * len(all) * len(all) / 2
 	square := e.Beta * e.Beta
 	worst := 0.0 // the most standard deviations between two teams
 	quality := math.Inf(1)
@@ -49,8 +49,8 @@ func (b *builder) odds(e *rules.OddsOf) (float64, bool) {
 	return math.Erfc(-worst/math.Sqrt2) / 2, true
 }
 
-// looksAPair is as how many looks one at two teams counts.
-const looksAPair = 8
+// comparisonsPerPair is as how many looks one at two teams counts.
+const comparisonsPerPair = 8
 
 // between returns how far the skills of two teams are apart, the variance of that in a game, and the part of the
 // variance that is not from deviations. square is that of beta.

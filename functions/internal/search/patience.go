@@ -7,9 +7,9 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// watch counts who waits, if tickets wait for nearer matches. It counts anew when matches were found: a run that gets
+// countWaiting counts who waits, if tickets wait for nearer matches. It counts anew when matches were found: a run that gets
 // those who are left over must find nothing more.
-func (s *search) watch() {
+func (s *search) countWaiting() {
 	if s.rules.Patience == nil {
 		return
 	}
@@ -47,8 +47,8 @@ func (s *search) reachable(t uint32) uint64 {
 	return mask
 }
 
-// hesitate finds how near a match with the anchor must be.
-func (b *builder) hesitate() {
+// applyPatience finds how near a match with the anchor must be.
+func (b *builder) applyPatience() {
 	b.share, b.narrow = 1, 1
 	if b.crowd == nil || b.hasty || b.game != nil || b.isMember(b.anchor) {
 		return

@@ -56,7 +56,7 @@ func (s *search) findReach() {
 		limit := &reachLimit{need: c, latencies: table(c.Value, c.Over != nil)}
 		s.limits = append(s.limits, limit)
 		if c.Apart == nil {
-			s.quick[i].limit = limit
+			s.fastChecks[i].limit = limit
 		}
 	}
 }
@@ -168,8 +168,8 @@ func (s *search) extendLatencies(of *latencies, from int) {
 	}
 }
 
-// approach computes the bounds of the anchor.
-func (b *builder) approach() {
+// boundLatencies computes the bounds of the anchor.
+func (b *builder) boundLatencies() {
 	for _, l := range b.limits {
 		l.most, l.over = b.farthest(l.need.Max), b.farthest(l.need.Over)
 		if l.own() {

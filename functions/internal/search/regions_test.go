@@ -114,7 +114,7 @@ func TestKeptTicketsVoteTheSame(t *testing.T) {
 	eu := map[string]float64{"eu": 1}
 	two := []judge.Ticket{reaching(9, eu), reaching(9, eu)}
 	noise := slices.Repeat([]judge.Ticket{reaching(9, fakes(70, 1))}, 300)
-	k := search.Keep(r)
+	k := search.NewSession(r)
 	next := uint32(0)
 	step := func(pool []judge.Ticket, gone ...uint32) (in int) {
 		k.Take(tickets(pool), make([]float64, len(pool)), next, gone, 9000, true)

@@ -106,8 +106,8 @@ func (b *builder) beginSums() {
 	}
 }
 
-// lookSums looks at what the candidates add.
-func (b *builder) lookSums() {
+// candidateSums looks at what the candidates add.
+func (b *builder) candidateSums() {
 	s, n := &b.sums, len(b.totals)
 	s.grows, s.gain, s.gains = s.grows[:0], s.gain[:0], 0
 	s.later = append(s.later[:0], make([]float64, n*(len(b.candidates)+1))...)

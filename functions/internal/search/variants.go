@@ -16,8 +16,8 @@ type variant struct {
 	joins bool
 }
 
-// isWhole returns whether it has all rules.
-func (v *variant) isWhole() bool { return v.name == "" }
+// isUnchanged returns whether it has all rules.
+func (v *variant) isUnchanged() bool { return v.name == "" }
 
 func variants(r *rules.Rules, games bool) (all []variant) {
 	whole := *r

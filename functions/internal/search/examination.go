@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// verdict is what was found out of a ticket with a variant of the rules.
-type verdict struct {
+// examination is what was found out of a ticket with a variant of the rules.
+type examination struct {
 	known    bool // whether a sample was looked at
 	complete bool // whether nothing was left out
 	lacking  int  // how many players there are too few, whatever the rules
@@ -22,7 +22,7 @@ type verdict struct {
 }
 
 // count is how many tickets fit, and of how many others; 0 for all.
-func (v *verdict) count() (candidates, looked int) {
+func (v *examination) count() (candidates, looked int) {
 	switch {
 	case v.counted:
 		return v.candidates, 0
@@ -33,7 +33,7 @@ func (v *verdict) count() (candidates, looked int) {
 }
 
 // admits returns whether more tickets fit than with all rules.
-func (v *verdict) admits(whole *verdict) bool {
+func (v *examination) admits(whole *examination) bool {
 	if v.counted && whole.counted {
 		return v.candidates > whole.candidates
 	}
@@ -41,7 +41,7 @@ func (v *verdict) admits(whole *verdict) bool {
 }
 
 // reasonsOf are the reasons of a ticket: those first without which there is a match or a game.
-func (e *explainer) reasonsOf(t uint32, all []variant, of func(variant int) *verdict) (reasons []Reason) {
+func (e *explainer) reasonsOf(t uint32, all []variant, of func(variant int) *examination) (reasons []Reason) {
 	whole := of(0)
 	candidates, looked := whole.count()
 	said := Reason{Ticket: t, Candidates: candidates, Looked: looked}

@@ -7,9 +7,9 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// whole returns whether the teams are a match that the rules allow, if need be after tickets were exchanged, and keeps
+// complete returns whether the teams are a match that the rules allow, if need be after tickets were exchanged, and keeps
 // it.
-func (b *builder) whole() bool {
+func (b *builder) complete() bool {
 	b.work -= 4 * b.total
 	b.used++
 	b.clock()
@@ -320,9 +320,9 @@ func (b *builder) allHold(region int) bool {
 			continue
 		}
 		b.work--
-		switch quick := &b.quick[i]; {
-		case quick.guard >= 0:
-			if !b.spanned(&b.guards[quick.guard], quick.guard) {
+		switch quick := &b.fastChecks[i]; {
+		case quick.pruner >= 0:
+			if !b.spanned(&b.pruners[quick.pruner], quick.pruner) {
 				return false
 			}
 		case quick.limit != nil:
@@ -337,7 +337,7 @@ func (b *builder) allHold(region int) bool {
 }
 
 // spanned returns whether the match is within a spread whose spans are known.
-func (b *builder) spanned(g *guard, i int) bool {
+func (b *builder) spanned(g *pruner, i int) bool {
 	if g.scope != rules.BesideAnchor {
 		return b.under(g.bound, rounding.Apart(b.low[i], b.high[i])) // without numbers it is less than any bound
 	}

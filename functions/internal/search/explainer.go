@@ -15,9 +15,9 @@ type explainer struct {
 	work   int
 	// others are the tickets that are in no match. Of each ticket that is asked about, so many of them are looked at
 	// with every variant of the rules.
-	others []uint32
-	looks  int
-	lacks  []Lack // of all who are in no match
+	others     []uint32
+	sampleSize int
+	lacks      []Lack // of all who are in no match
 }
 
 // unfit is the tickets that can be in no match with a variant of the rules: those of others, and those without a value
@@ -43,18 +43,18 @@ func (e *explainer) unfit(r *rules.Rules) []bool {
 // compiles is about how much work it is to begin with a variant of the rules.
 func (e *explainer) compiles() int { return len(e.taken) / 4 }
 
-// look looks at tickets with a variant of the rules, with at most so much of the work.
-func (e *explainer) look(v *variant, tickets []uint32, share int) []verdict {
-	verdicts := make([]verdict, len(tickets))
+// examineVariant looks at tickets with a variant of the rules, with at most so much of the work.
+func (e *explainer) examineVariant(v *variant, tickets []uint32, share int) []examination {
+	examinations := make([]examination, len(tickets))
 	if share <= e.compiles() {
-		return verdicts
+		return examinations
 	}
 	e.work -= share
 	r := &v.rules
 	s := newSearch(r, e.pool)
 	s.work, s.anchorsLeft, s.hasty = share-e.compiles(), few, true
 	x := &examiner{search: s, order: s.prepare(e.games, e.unfit(r)), joinsOnly: v.joins}
-	s.watch()
+	s.countWaiting()
 	s.begin(x.order)
 	if len(e.games.Running) > 0 {
 		s.rankAll(x.order)
@@ -71,32 +71,32 @@ func (e *explainer) look(v *variant, tickets []uint32, share int) []verdict {
 		x.lacking -= e.pool.size(t)
 	}
 	x.lacking, x.never = max(0, x.lacking), x.lacking > 0 || !s.rolesLeft()
-	if v.isWhole() { // a role that is lacking is said of all rules
+	if v.isUnchanged() { // a role that is lacking is said of all rules
 		x.countRoles(tickets)
 		e.lacks = x.lacks(x.allTakers)
 	}
 	x.countAll()
 	for i, t := range tickets {
-		e.pick(x, i, t, &verdicts[i])
+		e.pick(x, i, t, &examinations[i])
 	}
-	x.examineAll(tickets, verdicts)
+	x.examineAll(tickets, examinations)
 	e.work += s.work
-	return verdicts
+	return examinations
 }
 
 // examineAll examines tickets with an even share of the work each, but with enough to try one match, as long as there
 // is some. What some leave is for those that need more.
-func (x *examiner) examineAll(tickets []uint32, verdicts []verdict) {
+func (x *examiner) examineAll(tickets []uint32, examinations []examination) {
 	var open []int
-	for i := range verdicts {
-		if verdicts[i].known {
+	for i := range examinations {
+		if examinations[i].known {
 			open = append(open, i)
 		}
 	}
 	for len(open) > 0 && x.work > 0 {
 		var more []int
 		for i, at := range open {
-			v, left := &verdicts[at], x.work
+			v, left := &examinations[at], x.work
 			share := max(left/(len(open)-i), min(left, x.tries()))
 			if share <= 0 || share < 2*v.granted {
 				continue // it would end where it ended before

@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// reluctance is what giving roles costs: how reluctantly players take them.
-type reluctance struct {
+// roleCost is what giving roles costs: how reluctantly players take them.
+type roleCost struct {
 	costs []float64 // of each player of a team, and each of its roles
 	teams []float64 // of each team: the sum
 	// Scratch, of nodes: how far each is, from which node, and the cheapest way between each two.
@@ -26,10 +26,10 @@ type edge struct {
 // slight is less than any reason to move players.
 const slight = 1e-9
 
-// please gives the players of a team, who have roles, the roles that they take least reluctantly in all, and notes how
+// minimizeRoleCost gives the players of a team, who have roles, the roles that they take least reluctantly in all, and notes how
 // reluctantly that is.
-func (b *builder) please(team int) {
-	r := &b.reluctance
+func (b *builder) minimizeRoleCost(team int) {
+	r := &b.roleCost
 	for len(r.teams) <= team {
 		r.teams = append(r.teams, 0)
 	}
@@ -37,7 +37,7 @@ func (b *builder) please(team int) {
 	if len(b.flow.given) == 0 {
 		return
 	}
-	b.weigh(team)
+	b.findRoleCosts(team)
 	roles := len(b.flow.most)
 	for range len(b.flow.given) * roles { // far fewer are enough
 		if b.work -= 1 + len(b.flow.given)*roles/32; !b.flow.better(r, roles) {
@@ -49,10 +49,10 @@ func (b *builder) please(team int) {
 	}
 }
 
-// weigh finds how reluctantly the players of a team take each role. It costs nothing to give one to a player who says
+// findRoleCosts finds how reluctantly the players of a team take each role. It costs nothing to give one to a player who says
 // nothing of it.
-func (b *builder) weigh(team int) {
-	r, column := &b.reluctance, b.roles.column
+func (b *builder) findRoleCosts(team int) {
+	r, column := &b.roleCost, b.roles.column
 	r.costs = r.costs[:0]
 	shape := &b.roles.shapes[b.arranged.shapes[team]]
 	for _, t := range b.teams[team] {
@@ -74,7 +74,7 @@ func (b *builder) weigh(team int) {
 
 // better moves players, each into the role that another one leaves, so that the sum of the costs becomes less. It
 // returns whether it could: there is no way left if no cycle of moves has negative costs (Bellman and Ford).
-func (f *flow) better(r *reluctance, roles int) bool {
+func (f *flow) better(r *roleCost, roles int) bool {
 	// Beside the roles there is a node for one with room and one with players to spare, and where roles may lack players,
 	// one for those that do: then another role may lack one more.
 	nodes, spare, lack := roles+2, roles, roles+1
@@ -117,7 +117,7 @@ func (f *flow) better(r *reluctance, roles int) bool {
 	}
 }
 
-func (r *reluctance) begin(nodes int) {
+func (r *roleCost) begin(nodes int) {
 	r.far, r.from, r.edges = r.far[:0], r.from[:0], r.edges[:0]
 	for range nodes {
 		r.far, r.from = append(r.far, 0), append(r.from, -1)
@@ -128,14 +128,14 @@ func (r *reluctance) begin(nodes int) {
 }
 
 // edge adds a way from one node to another, by a player who moves, or by nobody. The cheapest counts.
-func (r *reluctance) edge(from, to, player int, cost float64) {
+func (r *roleCost) edge(from, to, player int, cost float64) {
 	if e := &r.edges[from*len(r.far)+to]; cost < e.cost {
 		*e = edge{cost, player}
 	}
 }
 
 // cycle returns a node of a cycle with negative costs, or -1. From tells how each node of it is reached.
-func (r *reluctance) cycle(nodes int) int {
+func (r *roleCost) cycle(nodes int) int {
 	at := -1
 	for range nodes {
 		at = -1
@@ -168,13 +168,13 @@ func (r *reluctance) cycle(nodes int) int {
 	return -1
 }
 
-// reluctances appends how reluctantly players take their roles: the sum over the match, or over each team of a scope.
-func (b *builder) reluctances(all []float64, s rules.Scope) []float64 {
+// roleCosts appends how reluctantly players take their roles: the sum over the match, or over each team of a scope.
+func (b *builder) roleCosts(all []float64, s rules.Scope) []float64 {
 	sum := 0.0
 	for i, shape := range b.arranged.shapes {
 		n := 0.0
-		if len(b.rules.Teams[shape].Roles) > 0 && i < len(b.reluctance.teams) {
-			n = b.reluctance.teams[i]
+		if len(b.rules.Teams[shape].Roles) > 0 && i < len(b.roleCost.teams) {
+			n = b.roleCost.teams[i]
 		}
 		sum += n
 		if s.Of == rules.InTeam || s.Of == rules.InTeams && slices.Contains(s.Teams, b.rules.Teams[shape].Name) {

@@ -7,9 +7,9 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// twos finds matches of two tickets of a player each, where spreads and keys are all that the rules have. It finds what
+// pairs finds matches of two tickets of a player each, where spreads and keys are all that the rules have. It finds what
 // try would, faster: most of a crowd that plays one against one is matched so. nil for other rules.
-type twos struct {
+type pairSearch struct {
 	// measures are the guards whose spans Match.Measures has, in its order.
 	measures []int
 	teams    []Team    // memory for matches
@@ -17,8 +17,8 @@ type twos struct {
 	bounds   []float64 // of the guards, of the anchor
 }
 
-// findTwos finds out whether all matches have two players, and all that the rules look at are spreads and keys.
-func (s *search) findTwos() {
+// findPairSearch finds out whether all matches have two players, and all that the rules look at are spreads and keys.
+func (s *search) findPairSearch() {
 	r := s.rules
 	if len(s.arrangements) != 1 || len(s.roles.names) > 0 || len(r.Prefer) > 0 || len(r.Order) > 0 || s.masks != nil ||
 		len(s.totals) > 0 || r.Patience != nil || r.Backfill.Create != "" || !r.Players.Min.Constant() ||
@@ -39,44 +39,44 @@ func (s *search) findTwos() {
 		}
 	}
 	for i := range s.all {
-		if s.all[i].Active != nil || s.quick[i].guard < 0 && !s.quick[i].key {
+		if s.all[i].Active != nil || s.fastChecks[i].pruner < 0 && !s.fastChecks[i].key {
 			return
 		}
 	}
-	of := &twos{bounds: make([]float64, len(s.guards))}
-	for i := range s.guards {
-		g := &s.guards[i]
+	of := &pairSearch{bounds: make([]float64, len(s.pruners))}
+	for i := range s.pruners {
+		g := &s.pruners[i]
 		if g.near == nil || g.scope != rules.InMatch || !s.byAnchor(g.bound) { // else the age is not known
 			return
 		}
 	}
 	for _, m := range s.measured {
-		for i := range s.guards {
-			if s.guards[i].near.column.value.Name == m.need.(*rules.Spread).Value {
+		for i := range s.pruners {
+			if s.pruners[i].near.column.value.Name == m.need.(*rules.Spread).Value {
 				of.measures = append(of.measures, i)
 				break
 			}
 		}
 	}
-	s.twos = of
+	s.pairs = of
 }
 
-// two makes a match of an anchor and the nearest ticket that may be with it, if there is one among some. It is sure if
+// matchPair makes a match of an anchor and the nearest ticket that may be with it, if there is one among some. It is sure if
 // there is none among all.
-func (s *search) two(anchor uint32) (found, sure bool) {
-	of, p, b := s.twos, s.pool, s.b
+func (s *search) matchPair(anchor uint32) (found, sure bool) {
+	of, p, b := s.pairs, s.pool, s.b
 	if p.size(anchor) != 1 {
 		return false, false
 	}
 	b.anchor, b.newest, b.narrow = anchor, p.age[anchor], 1
 	for i := range of.bounds {
 		of.bounds[i] = math.Inf(1)
-		if n, on := s.guards[i].bound.At(p.age[anchor]); on {
+		if n, on := s.pruners[i].bound.At(p.age[anchor]); on {
 			of.bounds[i] = n
 		}
 	}
 	far := b.far()
-	l, values, at := &s.line, s.line.values, s.values[anchor]
+	l, values, at := &s.neighbors, s.neighbors.values, s.values[anchor]
 	down, up := l.down[s.place[anchor]], l.up[s.place[anchor]]
 	below, above, looked := math.Inf(1), math.Inf(1), 0
 	if down >= 0 {
@@ -104,7 +104,7 @@ func (s *search) two(anchor uint32) (found, sure bool) {
 		}
 		if t := s.sorted[next]; p.size(t) == 1 && s.inBounds(anchor, t) {
 			s.work -= 12 + looked/2
-			s.keepTwo(anchor, t)
+			s.keepPair(anchor, t)
 			return true, true
 		}
 	}
@@ -121,8 +121,8 @@ func (s *search) two(anchor uint32) (found, sure bool) {
 
 // inBounds returns whether two tickets are within all spreads.
 func (s *search) inBounds(anchor, t uint32) bool {
-	for i, bound := range s.twos.bounds {
-		low, high := s.guards[i].near.both(anchor, t)
+	for i, bound := range s.pairs.bounds {
+		low, high := s.pruners[i].near.both(anchor, t)
 		if high-low <= bound || bound > math.MaxFloat64 {
 			continue
 		}
@@ -139,9 +139,9 @@ func (of *spans) both(t, o uint32) (low, high float64) {
 	return lesser(of.low[t], of.low[o]), greater(of.high[t], of.high[o])
 }
 
-// keepTwo keeps the match of an anchor and another ticket, and takes both.
-func (s *search) keepTwo(anchor, t uint32) {
-	of, all := s.twos, s.arrangements[0]
+// keepPair keeps the match of an anchor and another ticket, and takes both.
+func (s *search) keepPair(anchor, t uint32) {
+	of, all := s.pairs, s.arrangements[0]
 	tickets := piece(&s.b.free, 2)
 	tickets[0], tickets[1] = anchor, t
 	m := Match{Age: s.pool.age[anchor], Game: -1, Teams: piece(&of.teams, len(all.shapes)),
@@ -151,8 +151,8 @@ func (s *search) keepTwo(anchor, t uint32) {
 		m.Teams[i] = Team{Shape: shape, Tickets: tickets[:n:n]}
 		tickets = tickets[n:]
 	}
-	for i, guard := range of.measures {
-		low, high := s.guards[guard].near.both(anchor, t)
+	for i, pruner := range of.measures {
+		low, high := s.pruners[pruner].near.both(anchor, t)
 		v := high - low
 		if !(v >= 0) || math.IsInf(v, 0) {
 			v = -1

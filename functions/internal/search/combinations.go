@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// turn is all combinations of an anchor and some tickets, for a new match or for a game.
-type turn struct {
+// combinations is all combinations of an anchor and some tickets, for a new match or for a game.
+type combinations struct {
 	game   *openGame // nil for a new match
 	anchor uint32
 	others []uint32 // that come after it, or that are nearest to the game first
@@ -25,12 +25,12 @@ const (
 	moreShare = 8
 )
 
-// rest tries all combinations of some anchors, with a part of the work, and returns whether that was enough for all.
+// shareWork tries all combinations of some anchors, with a part of the work, and returns whether that was enough for all.
 // Each gets little of it at first, and those that this was too little for get more when all were tried: an anchor with
 // very many combinations leaves work to others, who may have few.
-func (s *search) rest(open []turn, left int) (found, all bool) {
+func (s *search) shareWork(open []combinations, left int) (found, all bool) {
 	for share := max(leastShare, left/max(firstShare, 4*len(open))); len(open) > 0; share *= moreShare {
-		var more []turn
+		var more []combinations
 		for _, of := range open {
 			if s.taken[of.anchor] || of.game != nil && of.game.got {
 				continue
@@ -38,7 +38,7 @@ func (s *search) rest(open []turn, left int) (found, all bool) {
 			if left = min(left, s.work); left <= 0 {
 				return found, false
 			}
-			ok, done, cost := s.turn(of, min(share, left))
+			ok, done, cost := s.tryCombinations(of, min(share, left))
 			if found, left = found || ok, left-cost; !ok && !done {
 				more = append(more, of)
 			}
@@ -48,8 +48,8 @@ func (s *search) rest(open []turn, left int) (found, all bool) {
 	return found, true
 }
 
-// turn tries all combinations of an anchor with so much work. It is done if that was enough.
-func (s *search) turn(of turn, most int) (found, done bool, cost int) {
+// combinations tries all combinations of an anchor with so much work. It is done if that was enough.
+func (s *search) tryCombinations(of combinations, most int) (found, done bool, cost int) {
 	if of.game == nil {
 		found, cost = s.attempt(wholly, of.anchor, most, func() bool { return s.combine(of.anchor, of.others) })
 		return found, s.entry(wholly, of.anchor).granted == 0, cost
@@ -62,38 +62,38 @@ func (s *search) turn(of turn, most int) (found, done bool, cost int) {
 	return found, done, cost
 }
 
-// last tries all combinations of the few tickets that are left, for games and for new matches, with all of the work
+// tryRemaining tries all combinations of the few tickets that are left, for games and for new matches, with all of the work
 // that is left.
-func (s *search) last(order []uint32) {
+func (s *search) tryRemaining(order []uint32) {
 	for found := true; found && s.work > 0; {
-		first := s.gameTurns(order)
-		var then []turn
+		first := s.gameCombinations(order)
+		var then []combinations
 		if s.short || len(first) > 0 {
-			then = s.newTurns(order)
+			then = s.matchCombinations(order)
 		}
 		if s.rules.Backfill.First == rules.MatchesFirst {
 			first, then = then, first
 		}
 		s.anchorsLeft = few
 		var all bool
-		found, all = s.rest(append(first, then...), s.work)
+		found, all = s.shareWork(append(first, then...), s.work)
 		s.short = !all
 	}
 }
 
-// newTurns returns the anchors of new matches, of small groups.
-func (s *search) newTurns(order []uint32) (all []turn) {
+// matchCombinations returns the anchors of new matches, of small groups.
+func (s *search) matchCombinations(order []uint32) (all []combinations) {
 	for _, group := range s.smallGroups(order) {
 		for i, t := range group {
-			all = append(all, turn{anchor: t, others: group[i+1:]})
+			all = append(all, combinations{anchor: t, others: group[i+1:]})
 		}
 	}
 	return all
 }
 
-// gameTurns returns the anchors for the games that got nobody and that few may join, as far as not all combinations
+// gameCombinations returns the anchors for the games that got nobody and that few may join, as far as not all combinations
 // were tried.
-func (s *search) gameTurns(order []uint32) (all []turn) {
+func (s *search) gameCombinations(order []uint32) (all []combinations) {
 	if len(s.running) == 0 {
 		return nil
 	}
@@ -112,18 +112,18 @@ func (s *search) gameTurns(order []uint32) (all []turn) {
 		near := g.near
 		if near == nil && s.work > 0 {
 			leave := s.enter(g)
-			near = s.beside(g)
+			near = s.joinable(g)
 			leave()
 		}
-		all = append(all, s.turnsOf(g, near)...)
+		all = append(all, s.combinationsWith(g, near)...)
 	}
 	return all
 }
 
-// turnsOf returns the anchors for a game, of the tickets that are near.
-func (s *search) turnsOf(g *openGame, near []uint32) (all []turn) {
+// combinationsWith returns the anchors for a game, of the tickets that are near.
+func (s *search) combinationsWith(g *openGame, near []uint32) (all []combinations) {
 	for _, anchor := range near {
-		of := turn{game: g, anchor: anchor}
+		of := combinations{game: g, anchor: anchor}
 		for _, t := range near {
 			if s.rank[t] > s.rank[anchor] {
 				of.others = append(of.others, t)
@@ -131,7 +131,7 @@ func (s *search) turnsOf(g *openGame, near []uint32) (all []turn) {
 		}
 		all = append(all, of)
 	}
-	slices.SortFunc(all, func(a, b turn) int { return cmp.Compare(s.rank[a.anchor], s.rank[b.anchor]) })
+	slices.SortFunc(all, func(a, b combinations) int { return cmp.Compare(s.rank[a.anchor], s.rank[b.anchor]) })
 	return all
 }
 

@@ -8,22 +8,22 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// Teller says what is known of the players of single tickets.
-type Teller struct {
+// Describer says what is known of the players of single tickets.
+type Describer struct {
 	pool    *pool
-	values  []toldValue
+	values  []describedValue
 	numbers []string
 }
 
-// toldValue is the columns that are from one name, and that with a number, -1 for none.
-type toldValue struct {
+// describedValue is the columns that are from one name, and that with a number, -1 for none.
+type describedValue struct {
 	from    string
 	columns []int
 	number  int
 }
 
-// Told is what is known of a player.
-type Told struct {
+// Description is what is known of a player.
+type Description struct {
 	// Values is a JSON object, as a ticket has it in its list of players. What goes for members of games in any case is
 	// not in it: roles and latencies.
 	Values []byte
@@ -31,20 +31,20 @@ type Told struct {
 	Numbers []float64
 }
 
-// NewTeller returns a teller of the tickets of a source.
-func NewTeller(r *rules.Rules, source Source) *Teller { return newTeller(read(r, source)) }
+// NewDescriber returns a teller of the tickets of a source.
+func NewDescriber(r *rules.Rules, source Source) *Describer { return newDescriber(read(r, source)) }
 
-func newTeller(p *pool) *Teller {
-	t := &Teller{pool: p}
+func newDescriber(p *pool) *Describer {
+	t := &Describer{pool: p}
 	for i := range p.columns {
 		v := p.columns[i].value
 		if v.Name == p.rules.RoleValue || v.Name == p.rules.RegionValue {
 			continue
 		}
-		at := slices.IndexFunc(t.values, func(of toldValue) bool { return of.from == v.From })
+		at := slices.IndexFunc(t.values, func(of describedValue) bool { return of.from == v.From })
 		if at < 0 {
 			at = len(t.values)
-			t.values = append(t.values, toldValue{from: v.From, number: -1})
+			t.values = append(t.values, describedValue{from: v.From, number: -1})
 		}
 		of := &t.values[at]
 		of.columns = append(of.columns, i)
@@ -61,21 +61,21 @@ func newTeller(p *pool) *Teller {
 }
 
 // Numbers are the names of the values that are numbers.
-func (t *Teller) Numbers() []string { return t.numbers }
+func (t *Describer) Numbers() []string { return t.numbers }
 
 // Players tells of the players of a ticket, in their order.
-func (t *Teller) Players(ticket uint32) []Told {
+func (t *Describer) Players(ticket uint32) []Description {
 	first := t.pool.first[ticket]
-	all := make([]Told, t.pool.size(ticket))
+	all := make([]Description, t.pool.size(ticket))
 	for i := range all {
 		p := first + uint32(i)
 		text := []byte{'{'}
 		for _, of := range t.values {
 			if of.number >= 0 {
-				all[i].Numbers = append(all[i].Numbers, t.pool.said(of.number).numbers[p])
+				all[i].Numbers = append(all[i].Numbers, t.pool.originalColumn(of.number).numbers[p])
 			}
 			for _, i := range of.columns {
-				c := t.pool.said(i)
+				c := t.pool.originalColumn(i)
 				if c.missing(p) {
 					continue
 				}
@@ -92,7 +92,7 @@ func (t *Teller) Players(ticket uint32) []Told {
 }
 
 // appendValue appends the JSON of a value that a player has.
-func (t *Teller) appendValue(text []byte, c *column, p uint32) []byte {
+func (t *Describer) appendValue(text []byte, c *column, p uint32) []byte {
 	switch c.value.Kind {
 	case rules.Number:
 		return strconv.AppendFloat(text, c.numbers[p], 'g', -1, 64)
@@ -122,7 +122,7 @@ func (t *Teller) appendValue(text []byte, c *column, p uint32) []byte {
 }
 
 // Means returns the mean of each of the teller's numbers, NaN for those that nobody has.
-func (t *Teller) Means(all []Told) []float64 {
+func (t *Describer) Means(all []Description) []float64 {
 	means := make([]float64, len(t.numbers))
 	for i := range means {
 		sum, n := 0.0, 0.0

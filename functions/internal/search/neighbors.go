@@ -90,14 +90,14 @@ func (s *search) priority(column *column, t uint32) float64 {
 	return most
 }
 
-// line is the tickets that are left, in the order of sorted. Tickets of different keys are apart.
-type line struct {
+// neighbors is the tickets that are left, in the order of sorted. Tickets of different keys are apart.
+type neighbors struct {
 	up, down []int32   // by place; -1 for none
 	values   []float64 // of all tickets
 	taken    []uint64  // the roles that a player of a ticket takes, if roles.amply is there
 }
 
-func (l *line) remove(place uint32) {
+func (l *neighbors) remove(place uint32) {
 	up, down := l.up[place], l.down[place]
 	if down >= 0 {
 		l.up[down] = up
@@ -107,8 +107,8 @@ func (l *line) remove(place uint32) {
 	}
 }
 
-// align sorts tickets by key and value.
-func (s *search) align(tickets []uint32) {
+// sortTickets sorts tickets by key and value.
+func (s *search) sortTickets(tickets []uint32) {
 	if s.aligned != nil {
 		s.sorted = s.merged(s.aligned, s.nearer)
 	} else {
@@ -128,14 +128,14 @@ func (s *search) align(tickets []uint32) {
 		}
 		s.groups[key][1] = int32(i)
 	}
-	s.line.values = matchfn.Gather(s.values, s.sorted)
+	s.neighbors.values = matchfn.Gather(s.values, s.sorted)
 	if s.roles.amply != nil {
-		s.line.taken = resize(s.line.taken, len(s.sorted))
+		s.neighbors.taken = resize(s.neighbors.taken, len(s.sorted))
 		for i, t := range s.sorted {
-			s.line.taken[i] = s.roles.taken[t]
+			s.neighbors.taken[i] = s.roles.taken[t]
 		}
 	}
-	s.line.up, s.line.down = resize(s.line.up, len(s.sorted)), resize(s.line.down, len(s.sorted))
+	s.neighbors.up, s.neighbors.down = resize(s.neighbors.up, len(s.sorted)), resize(s.neighbors.down, len(s.sorted))
 	s.change()
 }
 
@@ -171,19 +171,19 @@ func (s *search) link() {
 		if s.taken[t] {
 			continue
 		}
-		s.line.up[i], s.line.down[i] = -1, -1
+		s.neighbors.up[i], s.neighbors.down[i] = -1, -1
 		if last >= 0 && s.keys[s.sorted[last]] == s.keys[t] {
-			s.line.up[last], s.line.down[i] = int32(i), last
+			s.neighbors.up[last], s.neighbors.down[i] = int32(i), last
 		}
 		last = int32(i)
 	}
 }
 
 const (
-	// looks is how many tickets are looked at for each of the nearest, at most.
-	looks = 8
-	// looksAWork is how many of these looks are a step of work.
-	looksAWork = 4
+	// comparisons is how many tickets are looked at for each of the nearest, at most.
+	looksPerNeighbor = 8
+	// looksPerWork is how many of these looks are a step of work.
+	looksPerWork = 4
 	// mostApart is how many tickets are passed over between two of the nearest, at most, where roles are counted.
 	mostApart = 96
 )
@@ -194,7 +194,7 @@ const (
 func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 	b := s.b
 	b.pair(anchor)
-	lacking, apart, players := ^uint64(0), looks*limit, b.pool.size(anchor)
+	lacking, apart, players := ^uint64(0), looksPerNeighbor*limit, b.pool.size(anchor)
 	if amply != nil {
 		clear(b.available)
 		lacking, apart = b.lack(anchor, amply, lacking>>(64-len(amply))), mostApart
@@ -202,8 +202,8 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 	near := b.near[:0]
 	far := b.far()
 	b.distant = far
-	ups, downs, values, at := s.line.up, s.line.down, s.line.values, s.values[anchor]
-	taken, sorted, level := s.line.taken, s.sorted, b.onlyLevel()
+	ups, downs, values, at := s.neighbors.up, s.neighbors.down, s.neighbors.values, s.values[anchor]
+	taken, sorted, level := s.neighbors.taken, s.sorted, b.onlyLevel()
 	down, up := downs[s.place[anchor]], ups[s.place[anchor]]
 	below, above := math.Inf(1), math.Inf(1)
 	if down >= 0 {
@@ -212,7 +212,7 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 	if up >= 0 {
 		above = values[up] - at
 	}
-	steps := looks * limit
+	steps := looksPerNeighbor * limit
 	for end := steps - apart; len(near) < limit && steps > 0 && steps > end && lacking != 0; {
 		var next int32
 		if above < below {
@@ -237,7 +237,7 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 			continue
 		}
 		t := sorted[next]
-		if level != nil && level[t] != 0 && b.mask&^level[t] == 0 || !b.besides(t) {
+		if level != nil && level[t] != 0 && b.mask&^level[t] == 0 || !b.compatibleFast(t) {
 			continue
 		}
 		near, end = append(near, t), steps-apart
@@ -249,7 +249,7 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 			}
 		}
 	}
-	s.work -= (looks*limit - steps) / looksAWork
+	s.work -= (looksPerNeighbor*limit - steps) / looksPerWork
 	b.near = near
 	s.low, s.high = s.at(down), s.at(up)
 	if below > far && above > far {
@@ -280,10 +280,10 @@ func (b *builder) onlyLevel() []uint64 {
 	return b.limits[0].level
 }
 
-// besides is beside, quickly where there are only spreads and regions to look at.
-func (b *builder) besides(t uint32) bool {
+// compatibleFast is beside, quickly where there are only spreads and regions to look at.
+func (b *builder) compatibleFast(t uint32) bool {
 	if !b.simple {
-		return b.beside(t)
+		return b.compatible(t)
 	}
 	if b.masks == nil {
 		return b.inSpans(t)
@@ -299,15 +299,15 @@ func (b *builder) besides(t uint32) bool {
 // at returns the ticket at a place, or nobody.
 func (s *search) at(place int32) uint32 {
 	if place < 0 {
-		return nobody
+		return noTicket
 	}
 	return s.sorted[place]
 }
 
 // inSpans returns whether a ticket is within all spreads, if they are all that there is to look at.
 func (b *builder) inSpans(t uint32) bool {
-	for i := range b.guards {
-		near := b.guards[i].near
+	for i := range b.pruners {
+		near := b.pruners[i].near
 		low, high := b.low[i], b.high[i]
 		if v := near.low[t]; v < low {
 			low = v

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// againShare is which part of an anchor's even share of the work may be spent on building again: one of so many.
-	againShare = 4
-	// leastAgain is the least work with which that is begun.
-	leastAgain = 200
+	// rebuildShare is which part of an anchor's even share of the work may be spent on building again: one of so many.
+	rebuildShare = 4
+	// minRebuildWork is the least work with which that is begun.
+	minRebuildWork = 200
 )
 
-// again builds other matches of an anchor, of no fewer players, if there are preferences, and keeps the one that costs
+// rebuild builds other matches of an anchor, of no fewer players, if there are preferences, and keeps the one that costs
 // least. The first one has who is near in any region, and then whoever is far in the region that is left. So others are
 // built for each region by itself, and then without the tickets that are farthest from the anchor.
-func (s *search) again(anchor uint32, limit int) {
+func (s *search) rebuild(anchor uint32, limit int) {
 	b := s.b
-	share := min(s.work, max(s.spare, s.work)/(againShare*max(1, s.anchorsLeft)))
-	if len(s.rules.Prefer) == 0 || share < leastAgain {
+	share := min(s.work, max(s.spare, s.work)/(rebuildShare*max(1, s.anchorsLeft)))
+	if len(s.rules.Prefer) == 0 || share < minRebuildWork {
 		return
 	}
 	left := s.work - share

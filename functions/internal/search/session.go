@@ -6,10 +6,10 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// Kept is tickets that wait while a rule set is searched again and again. What is known of them is read once, and what
+// Session is tickets that wait while a rule set is searched again and again. What is known of them is read once, and what
 // was found out of them is remembered as long as it holds. A search finds what it would find if it got all tickets at
 // once.
-type Kept struct {
+type Session struct {
 	rules   *rules.Rules
 	pool    *pool
 	search  *search
@@ -26,16 +26,16 @@ const (
 	moreNames = 1 << 16
 )
 
-// Keep returns an empty Kept.
-func Keep(r *rules.Rules) *Kept {
-	k := &Kept{rules: r, pool: newPool(r)}
+// NewSession returns an empty Kept.
+func NewSession(r *rules.Rules) *Session {
+	k := &Session{rules: r, pool: newPool(r)}
 	k.search = newSearch(r, k.pool)
 	return k
 }
 
 // Take takes tickets in, and forgets others, at a time in milliseconds. The first ticket has a number, and the others
 // follow; gone are numbers. Again says whether there will be another search.
-func (k *Kept) Take(source Source, created []float64, first uint32, gone []uint32, now float64, again bool) {
+func (k *Session) Take(source Source, created []float64, first uint32, gone []uint32, now float64, again bool) {
 	k.compact()
 	s, p := k.search, k.pool
 	for _, number := range gone {
@@ -61,7 +61,7 @@ func (k *Kept) Take(source Source, created []float64, first uint32, gone []uint3
 }
 
 // Search is [Search] in all tickets that wait. Those of the matches wait on until they are lost.
-func (k *Kept) Search(games *Games, work int) []Match {
+func (k *Session) Search(games *Games, work int) []Match {
 	found := k.search.search(games, work)
 	s := k.search
 	s.fresh, s.left, s.altered = s.fresh[:0], s.left[:0], s.altered[:0]
@@ -74,7 +74,7 @@ func (k *Kept) Search(games *Games, work int) []Match {
 }
 
 // Lose forgets the tickets of a match.
-func (k *Kept) Lose(m *Match) {
+func (k *Session) Lose(m *Match) {
 	for _, team := range m.Teams {
 		for _, t := range team.Tickets {
 			k.lose(t)
@@ -82,16 +82,16 @@ func (k *Kept) Lose(m *Match) {
 	}
 }
 
-func (k *Kept) lose(t uint32) {
+func (k *Session) lose(t uint32) {
 	k.pool.gone[t] = true
 	k.dead++
 }
 
 // Waiting returns how many tickets wait.
-func (k *Kept) Waiting() int { return k.pool.waiting - k.dead }
+func (k *Session) Waiting() int { return k.pool.waiting - k.dead }
 
 // Large returns how many tickets wait that are in no match since a set or a map has more than MaxElements.
-func (k *Kept) Large() (n int) {
+func (k *Session) Large() (n int) {
 	for t, why := range k.pool.unread[:k.pool.waiting] {
 		if why == large && !k.pool.gone[t] {
 			n++
@@ -101,24 +101,24 @@ func (k *Kept) Large() (n int) {
 }
 
 // Number returns the number of a ticket.
-func (k *Kept) Number(t uint32) uint32 { return k.numbers[t] }
+func (k *Session) Number(t uint32) uint32 { return k.numbers[t] }
 
 // Ticket returns the ticket of a number.
-func (k *Kept) Ticket(number uint32) (t uint32, ok bool) {
+func (k *Session) Ticket(number uint32) (t uint32, ok bool) {
 	at, ok := slices.BinarySearch(k.numbers, number)
 	return uint32(at), ok
 }
 
 // Size returns how many players a ticket has.
-func (k *Kept) Size(t uint32) int { return k.pool.size(t) }
+func (k *Session) Size(t uint32) int { return k.pool.size(t) }
 
 // ID returns the id of a player of a ticket, or nothing.
-func (k *Kept) ID(t uint32, player int) string {
+func (k *Session) ID(t uint32, player int) string {
 	return k.pool.names.text(k.pool.ids[k.pool.first[t]+uint32(player)])
 }
 
 // EachID calls with the id of each player whose id is known, and of who says that he is several.
-func (k *Kept) EachID(with func(t uint32, id string)) {
+func (k *Session) EachID(with func(t uint32, id string)) {
 	p := k.pool
 	for t := range uint32(p.waiting) {
 		if p.gone[t] {
@@ -135,11 +135,11 @@ func (k *Kept) EachID(with func(t uint32, id string)) {
 	}
 }
 
-// Teller returns a teller of the tickets.
-func (k *Kept) Teller() *Teller { return newTeller(k.pool) }
+// Describer returns a teller of the tickets.
+func (k *Session) Describer() *Describer { return newDescriber(k.pool) }
 
 // compact frees the memory of tickets that are gone, if they are many.
-func (k *Kept) compact() {
+func (k *Session) compact() {
 	waiting := k.pool.waiting - k.dead
 	names := len(k.pool.names.texts)
 	if k.dead < max(leastDead, waiting) && (names < 2*k.few+moreNames || k.dead == 0) {
@@ -154,7 +154,7 @@ func (k *Kept) compact() {
 	numbers := k.numbers[:0]
 	copied := translation{names: make([]uint32, names), from: old, to: k.pool}
 	for t := range uint32(old.waiting) {
-		if to[t] = nobody; old.gone[t] {
+		if to[t] = noTicket; old.gone[t] {
 			continue
 		}
 		to[t] = uint32(k.pool.waiting)
@@ -169,7 +169,7 @@ func (k *Kept) compact() {
 		s.tried[m] = moved(was.tried[m], to, len(numbers))
 	}
 	for _, t := range was.fresh {
-		if to[t] != nobody {
+		if to[t] != noTicket {
 			s.fresh = append(s.fresh, to[t])
 		}
 	}
@@ -182,13 +182,13 @@ func moved(of []tried, to []uint32, waiting int) []tried {
 	}
 	all := make([]tried, waiting+waiting/8)
 	for t, at := range to {
-		if t >= len(of) || at == nobody {
+		if t >= len(of) || at == noTicket {
 			continue
 		}
 		e := of[t]
 		for _, end := range [2]*uint32{&e.low, &e.high} {
-			if *end != nobody {
-				if *end = to[*end]; *end == nobody {
+			if *end != noTicket {
+				if *end = to[*end]; *end == noTicket {
 					e.run = 0 // it is gone
 				}
 			}
@@ -232,8 +232,8 @@ func (c *translation) ticket(t uint32) {
 	}
 	for i := range from.columns {
 		c.players(&to.columns[i], &from.columns[i], first, end)
-		if from.told[i] != nil {
-			c.players(to.told[i], from.told[i], first, end)
+		if from.original[i] != nil {
+			c.players(to.original[i], from.original[i], first, end)
 		}
 	}
 	to.waiting++
