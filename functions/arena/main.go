@@ -26,7 +26,7 @@ type group struct {
 	tickets     []uint32
 	players     int
 	first, last float64 // values
-	// narrowest is the least of the tickets' windows, sum is that of the players' windows, wait is the longest.
+	// narrowest is the least of the tickets' windows, sum the sum of the players' windows, wait the longest wait.
 	narrowest, sum, wait float64
 	// places are where the tickets are, from the group's first place on; nil if they follow each other.
 	places []int
@@ -142,8 +142,8 @@ func front[T any](list []T, places []int) {
 	copy(list[next:], passed)
 }
 
-// propose proposes a game. Its backfill ticket says how many more players it takes, and who is in it. ids returns those
-// of a ticket's players.
+// propose proposes a game. Its backfill ticket says how many more players it takes, and lists its players. ids returns
+// the ids of a ticket's players.
 func propose(r *matchfn.Run, rules *rules, g *group, ids func(ticket uint32) string) {
 	n := float64(g.players)
 	p := r.Propose(max(0, g.sum/n-(g.last-g.first)), g.tickets...).

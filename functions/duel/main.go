@@ -332,8 +332,8 @@ func newLine(rules *rules, tickets []uint32, value, wait []float64) *line {
 }
 
 // pair calls propose for every pair. The tickets with the narrowest windows choose first: from their two neighbours,
-// the one with the better score. A ticket that finds nobody within reach is out of reach of all tickets that choose
-// later. So no two tickets that are left over could have been paired.
+// the one with the better score. A ticket without a partner in reach is out of reach of all tickets that choose later.
+// So no two tickets that are left over could have been paired.
 func (l *line) pair(propose func(score float64, a, b uint32)) {
 	for _, at := range l.narrowestFirst() {
 		p := &l.places[at]

@@ -30,7 +30,7 @@ type membership struct {
 	fields.Values
 }
 
-// speaker is who says what a member has.
+// speaker is the caller that sets a member's values.
 type speaker struct {
 	caller *auth.Principal
 	// settings are those that the project has now, and then those by which the member said it before.
@@ -167,7 +167,7 @@ func bodyFor(p *pb.Party, player string) body {
 	return b
 }
 
-// refused is a 404 for who is not in a party: to others it does not exist.
+// refused is a 404 for players outside the party: to them it does not exist.
 func refused(party string) error {
 	return problem.New(problem.NotFound, "party %q was not found", party)
 }

@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/services/party"
 )
 
-// routes are those of players, of a party that is not there.
+// routes are the players' routes, of a party that does not exist.
 var routes = map[string][]string{
 	"":                {"POST", "GET", "HEAD"},
 	"/members":        {"POST"},

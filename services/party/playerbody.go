@@ -111,7 +111,7 @@ type erasure struct {
 // remainder is something that names the player and is stored on.
 type remainder struct {
 	Kind string `json:"kind"`
-	// ID is that of the match, the party or the backfill ticket.
+	// ID is the id of the match, the party or the backfill ticket.
 	ID string `json:"id,omitempty"`
 	// Seconds is until it goes, at most; absent when that depends on others.
 	Seconds int `json:"seconds,omitempty"`

@@ -95,8 +95,8 @@ func mayStart(p *pb.Party, player string) error {
 	return nil
 }
 
-// mustBelieve refuses members who said what they have by other settings than the project has now, or by a token that
-// does not count any more.
+// mustBelieve refuses members whose values were set under other settings than the project's now, or by an expired
+// token.
 func mustBelieve(p *pb.Party, settings *pb.ProjectSettings, now time.Time) error {
 	for _, m := range p.GetMembers() {
 		switch {

@@ -127,7 +127,7 @@ func (f *follower) sendEnd() (end string) {
 	return stream.Told
 }
 
-// reason is why the party is gone, as far as it is known: who changes a party says so when that is done.
+// reason is why the party is gone, as far as it is known: each change is announced when it is done.
 func (f *follower) reason() string {
 	one := f.waiter
 	f.out.Await(one.woken.C(), func() bool { return one.reason.Load() != nil })

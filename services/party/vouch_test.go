@@ -20,8 +20,8 @@ import (
 	"matchmaker.dev/services/party"
 )
 
-// believes is a world whose project takes the skill from the claim game.skill. pass lets time pass, in which nobody is
-// silent.
+// believes is a world whose project takes the skill from the claim game.skill. pass lets time pass, in which no member
+// is silent.
 func believes(t *testing.T) (w *world, pass func(time.Duration)) {
 	t.Helper()
 	var passed atomic.Int64
@@ -74,7 +74,7 @@ func (w *world) ticketed(p shown, want map[string]map[string]float64) {
 	}
 }
 
-// Each member has what its own token says, and nobody says another value.
+// Each member has what its own token says, and another player cannot set it.
 func TestTokensVouchForMembers(t *testing.T) {
 	w, _ := believes(t)
 	ada, bob := skilled("ada", 1200, time.Hour), skilled("bob", 900, time.Hour)
@@ -129,7 +129,7 @@ func TestTicketHasWhatTheLeadersTokenVouchesFor(t *testing.T) {
 		fmt.Fprintf(&many, `,"a%d":1`, i)
 	}
 	w.answers(ada, "PUT", search, `{"attributes":{`+many.String()[1:]+`}}`, 400, "attributes: 65 of them")
-	// Who leads says what counts, for as long as the token does.
+	// The leader's token decides, for as long as it is valid.
 	pass(10 * time.Minute)
 	w.answers(ada, "PUT", search, `{}`, 409, `player "ada" must say its attributes and properties again`)
 	ada.TTL = time.Hour
@@ -139,7 +139,7 @@ func TestTicketHasWhatTheLeadersTokenVouchesFor(t *testing.T) {
 	has(w.answers(bob, "PUT", search, `{}`, 200, ""), map[string]float64{"skill": 900})
 }
 
-// Who has no such claim does not have the attribute, and nothing that could expire.
+// A token without the claim sets no attribute, and nothing that could expire.
 func TestMissingClaimSetsNothing(t *testing.T) {
 	w, pass := believes(t)
 	zoe := issuer.Claims{Kind: auth.Player, Subject: "zoe", TTL: time.Minute}
@@ -196,7 +196,7 @@ func TestTokensVouchUntilTheyExpire(t *testing.T) {
 // What a member said under other settings is not believed.
 func TestChangedSettingsAreHeeded(t *testing.T) {
 	w, _ := believes(t)
-	w.set() // everybody says what it likes
+	w.set() // every member sets what it likes
 	claims := func(player string) issuer.Claims {
 		c := skilled(player, 10, time.Hour)
 		c.Further["game.elo"] = 20
@@ -288,7 +288,7 @@ func TestTokensVouchForPropertiesOfMembers(t *testing.T) {
 	carries(searches, map[string]map[string][]byte{
 		"": {"roles": healer}, "ada": {"roles": tank, "mode": mode}, "bob": nil})
 	w.answers(ada, "DELETE", search, "", 200, "")
-	// Who has such a property has it for as long as the token counts.
+	// A member with such a property has it for as long as the token counts.
 	pass(2 * time.Hour)
 	ada.TTL, bob.TTL = 4*time.Hour, 4*time.Hour
 	w.answers(ada, "PUT", search, `{}`, 409, again+"the token that vouched for them has expired")
@@ -297,7 +297,7 @@ func TestTokensVouchForPropertiesOfMembers(t *testing.T) {
 		"": {"roles": tank}, "ada": {"roles": tank}, "bob": nil})
 }
 
-// A member who says again what it has keeps what others set, unless the settings say now that another sets it.
+// A member that sets its values again keeps what others set, unless the settings changed who sets it.
 func TestMemberKeepsWhatOthersSet(t *testing.T) {
 	w, pass := believes(t)
 	rules := []*pb.AttributeRule{

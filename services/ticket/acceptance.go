@@ -111,8 +111,8 @@ func (a viewer) isAsked(t *state.Ticket) bool {
 	return t.Acceptance != nil && (a.anyone && len(t.Acceptance.Open) > 0 || slices.Contains(t.Acceptance.Open, a.player))
 }
 
-// maxWatched is how many players a match may ask so that each answer is told to all who follow their tickets. Of larger
-// matches they learn it when they read their ticket again: a match of 1,000 players would cause a million reads.
+// maxWatched bounds the matches whose answers wake all followers of their tickets, in players. Tickets of larger
+// matches are read again later: a match of 1,000 players would cause a million reads.
 const maxWatched = 64
 
 // watchMatch makes answers of players to a match wake a waiter, until the next call; nil for none.
@@ -136,7 +136,7 @@ func (w *waiter) watchMatch(a *state.Acceptance) {
 	w.all.asked[match][w] = true
 }
 
-// forget takes a waiter out of those who are woken by answers. The caller has the mutex.
+// forget stops answers from waking a waiter. The caller has the mutex.
 func (w *waiters) forget(one *waiter) {
 	if one.match == "" {
 		return

@@ -52,7 +52,7 @@ type explanation struct {
 	Waited  float64  `json:"waited"`
 	Players int      `json:"players"`
 	Queues  []string `json:"queues,omitempty"`
-	// Unserved are those of Queues that no config serves.
+	// Unserved lists the ticket's Queues that no config serves.
 	Unserved []string             `json:"unservedQueues,omitempty"`
 	Configs  []*configExplanation `json:"configs"`
 	// History is the latest matches in which the ticket was, and why those failed that did.
@@ -102,9 +102,9 @@ type runExplanation struct {
 	// Proposed: a proposal has the ticket.
 	Proposed bool              `json:"proposed"`
 	Reasons  []functionsReason `json:"reasons"`
-	// Place is where the ticket stands among these tickets, by age, from 1; 0 if nobody knows.
+	// Place is where the ticket stands among these tickets, by age, from 1; 0 if unknown.
 	Place int64 `json:"place,omitzero"`
-	// Seen is how many runs for the config there were at least since the ticket was created; nil if nobody knows.
+	// Seen is how many runs for the config there were at least since the ticket was created; nil if unknown.
 	Seen *seen `json:"seen,omitempty"`
 	// Best is the best proposal with the ticket; nil if there is none, or there were too many to compare.
 	Best *bestProposal `json:"best,omitempty"`
@@ -119,7 +119,7 @@ type seen struct {
 	Since time.Time `json:"since"`
 }
 
-// bestProposal is a proposal, and the one that it loses to beside those of all configs; nil if it wins.
+// bestProposal is a proposal, and the one of any config that it loses to; nil if it wins.
 type bestProposal struct {
 	Score   float64         `json:"score"`
 	Tickets int             `json:"tickets"`
@@ -134,7 +134,7 @@ type betterProposal struct {
 }
 
 // functionsReason is what a function says. Candidates is how many other tickets could be with the ticket if it were not
-// for the reason; nil if nobody knows.
+// for the reason; nil if unknown.
 type functionsReason struct {
 	Reason     string `json:"reason"`
 	Candidates *int64 `json:"candidates,omitempty"`

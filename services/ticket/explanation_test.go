@@ -20,7 +20,7 @@ import (
 	"matchmaker.dev/services/ticket"
 )
 
-// explained is the answer to somebody who asks why a ticket waits.
+// explained is the answer to a caller that asks why a ticket waits.
 func explained(t *testing.T, r *replicas, token, id string) (status int, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.urls[0]+"/"+id+"/explanation", nil)

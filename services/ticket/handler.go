@@ -69,7 +69,8 @@ func (s *service) create(c echo.Context) error {
 	return c.JSONBlob(http.StatusCreated, createResponse(id, made.Unserved))
 }
 
-// store stores a ticket as the project's settings want it, and returns its id: that of another if its key created one.
+// store stores a ticket as the project's settings want it, and returns its id, or the id of an earlier ticket with its
+// key.
 func (s *service) store(ctx context.Context, project string, settings *pb.ProjectSettings, caller *auth.Principal,
 	asked state.Creation, in creation) (id string, err error) {
 	in, err = applyTokenClaims(in, settings, caller, s.Fields)
@@ -87,7 +88,7 @@ func (s *service) store(ctx context.Context, project string, settings *pb.Projec
 	if created.ID != "" {
 		s.presence.Heard(project, created.ID)
 	}
-	if created.ID == body.GetId() { // and not that of another request with its key
+	if created.ID == body.GetId() { // and not by another request with its key
 		s.players.count(ctx, project, body)
 	}
 	if len(created.Ended) > 0 {
@@ -157,7 +158,7 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	return nil // the player has left
 }
 
-// reader is who reads a ticket.
+// reader is a read of a ticket.
 type reader struct {
 	viewer
 
@@ -165,7 +166,7 @@ type reader struct {
 	read func(context.Context) (*state.Ticket, error)
 }
 
-// reader checks who reads which ticket.
+// reader checks the caller and the ticket of a read.
 func (s *service) reader(c echo.Context) (*reader, error) {
 	player, anyone, err := auth.TicketReader(auth.From(c))
 	if err != nil {
@@ -186,8 +187,8 @@ func (s *service) reader(c echo.Context) (*reader, error) {
 	return &reader{by, id, s.readAs(by, project, id)}, nil
 }
 
-// readAs reads a ticket for somebody, who is there then. To others, and to those who deleted it, the ticket does not
-// exist.
+// readAs reads a ticket for a viewer, as a sign of life. To others, and after the viewer deleted it, the ticket does
+// not exist.
 func (s *service) readAs(by viewer, project, id string) func(context.Context) (*state.Ticket, error) {
 	return func(ctx context.Context) (*state.Ticket, error) {
 		t, err := s.Store.Ticket(ctx, project, id)
@@ -226,7 +227,7 @@ func (s *service) get(c echo.Context) error {
 		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
 		t, err = s.waiters.wait(c.Request().Context(), c.Param("project"), r.id, wait, r.viewer, r.read)
 		if gone := c.Request().Context().Err(); gone != nil {
-			return gone // nobody reads the answer, and it is not counted as one
+			return gone // the client is gone, and the answer is not counted
 		}
 	} else {
 		t, err = r.read(c.Request().Context())

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// endIdle ends the tickets of a project that nobody asked for during silence, and returns of how many others it is
-// known when somebody did.
+// endIdle ends the tickets of a project without a request during silence. It returns for how many others the last
+// request is known.
 func (s *service) endIdle(ctx context.Context, project string, silence, gap time.Duration) (int64, error) {
 	for {
 		found, err := s.Store.EndUnheard(ctx, project, silence, gap, s.Readable)

@@ -79,7 +79,7 @@ func (s *service) listCreated(c echo.Context, by viewer, key string) error {
 	return s.answerList(c, player, by, t)
 }
 
-// answerList answers the tickets of a player that exist for who asks.
+// answerList answers the tickets of a player that exist for the viewer.
 func (s *service) answerList(c echo.Context, player string, by viewer, tickets ...*state.Ticket) error {
 	project := c.Param("project")
 	tickets = slices.DeleteFunc(tickets, func(t *state.Ticket) bool { return t.IsGoneFor(player, by.anyone) })

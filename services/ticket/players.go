@@ -17,8 +17,8 @@ type creation struct {
 	Queues  []string        `json:"queues"`
 }
 
-// check is an error that names the member when the body is outside the limits, or names players for whom the caller may
-// not ask.
+// check is an error that names the member when the body is outside the limits, or names players that the caller may not
+// act for.
 func (in *creation) check(l fields.Limits, p *auth.Principal) error {
 	if err := in.Check(l); err != nil {
 		return err

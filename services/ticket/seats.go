@@ -15,13 +15,13 @@ const remindEvery = 10 * time.Minute
 // reminder is when it is logged again, in Unix nanoseconds.
 type reminder struct{ next atomic.Int64 }
 
-// due tells whether it is time, once for all who ask.
+// due reports whether it is time, once for all callers.
 func (r *reminder) due(now time.Time) bool {
 	next := r.next.Load()
 	return now.UnixNano() >= next && r.next.CompareAndSwap(next, now.Add(remindEvery).UnixNano())
 }
 
-// addSeats adds the seat passes to a ticket with a result that whoever reads it may have.
+// addSeats adds the seat passes that the viewer may have to a ticket with a result.
 func (s *service) addSeats(project string, by viewer, t *state.Ticket) (err error) {
 	if t.Assignment.GetMatch() != "" {
 		t.Seats, err = s.seatsOf(project, by.seated(t), t)

@@ -76,13 +76,13 @@ type service struct {
 	streams       *stream.Streams
 	events        *events
 	settingsCache *settingsCache
-	// presence learns who asks for tickets, and ends those that nobody asks for.
+	// presence notes requests for tickets, and ends tickets without any.
 	presence *presence.Listener
 	idle     metric.Int64Counter
 	players  playersCreated
 	// estimates are asked for by GETs and streams.
 	estimates *estimates
-	// reminder is for those who forgot the keys of Seats.
+	// reminder logs that the keys of Seats are missing.
 	reminder reminder
 	// reads and deletes are counted here and not in Redis: a GET costs one read of it, and is not to cost two.
 	reads, deletes *ratelimit.Local
@@ -125,7 +125,7 @@ func (s *service) routes(e *echo.Echo) {
 		web.Base+"/tickets", web.Base+"/tickets/acceptance", web.TicketEvents)
 }
 
-// run wakes those who wait for a result, and ends tickets that nobody asks for. It returns when the streams have ended.
+// run wakes the requests that wait for a result, and ends idle tickets. It returns when the streams have ended.
 func (s *service) run(ctx context.Context) error {
 	sub, err := s.Bus.OnResults(s.waiters.wake)
 	if err != nil {

@@ -24,25 +24,25 @@ const attempts = 8
 // retryDelay is when a client may try again after that.
 const retryDelay = time.Second
 
-// settingsCache remembers the settings of projects. They may be old: the script that creates a ticket refuses one that was
-// decided by other settings than the project has, and a refusal by old settings is decided again. So the settings cost
-// no round trip while nobody changes them.
+// settingsCache remembers the settings of projects. They may be old: the script that creates a ticket refuses one that
+// was checked against other settings than the project has, and a refusal by old settings is decided again. So unchanged
+// settings cost no round trip.
 type settingsCache struct {
 	read func(ctx context.Context, project string) (*pb.ProjectSettings, error)
 
 	mu    sync.Mutex
-	known map[string]*pb.ProjectSettings // those of projects that have any
+	known map[string]*pb.ProjectSettings // of projects that have any
 	size  int
 	// reading are the reads that are under way.
 	reading map[string]*reading
 }
 
-// reading is one read of a project's settings, for all who asked before it began.
+// reading is one read of a project's settings, for all requests from before it began.
 type reading struct {
 	done     chan struct{}
 	settings *pb.ProjectSettings
 	err      error
-	// next is the read that begins when this one ends; nil while nobody asks for it.
+	// next is the read that begins when this one ends; nil without requests for it.
 	next *reading
 }
 
@@ -60,7 +60,7 @@ func (r *settingsCache) of(project string) *pb.ProjectSettings {
 	return r.known[project]
 }
 
-// fresh reads the settings that the project has now. Those who ask at the same time share a read.
+// fresh reads the settings that the project has now. Simultaneous calls share a read.
 func (r *settingsCache) fresh(ctx context.Context, project string) (*pb.ProjectSettings, error) {
 	r.mu.Lock()
 	one := &reading{done: make(chan struct{})}
@@ -82,7 +82,7 @@ func (r *settingsCache) fresh(ctx context.Context, project string) (*pb.ProjectS
 	}
 }
 
-// run reads a project's settings until nobody asks for them any more.
+// run reads a project's settings until no request waits for them.
 func (r *settingsCache) run(ctx context.Context, project string, one *reading) {
 	for one != nil {
 		one.settings, one.err = r.read(ctx, project)
@@ -100,8 +100,8 @@ func (r *settingsCache) run(ctx context.Context, project string, one *reading) {
 	}
 }
 
-// keep remembers settings. When they take too much memory, those of any others are forgotten and read again when they
-// are needed.
+// keep remembers settings. When they take too much memory, it forgets the settings of other projects, which are read
+// again when needed.
 func (r *settingsCache) keep(project string, settings *pb.ProjectSettings) {
 	r.forget(project)
 	if settings.GetRevision() == 0 {

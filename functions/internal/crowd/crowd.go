@@ -169,7 +169,7 @@ func (c *Crowd) All() []uint32 {
 			numbers, created = append(numbers, uint32(number)), append(created, t.Created)
 		}
 	}
-	if ordered { // as those of a first run are
+	if ordered { // as in a first run
 		return numbers
 	}
 	order := matchfn.SortBy(created)

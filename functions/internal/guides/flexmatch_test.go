@@ -136,8 +136,8 @@ func (m *match) count(tickets []int) (players int) {
 	return players
 }
 
-// now is a value after expansions: that of the last step whose wait time is over, for the newest ticket of the match or
-// the oldest.
+// now is a value after expansions: the value of the last step whose wait time is over, for the newest or the oldest
+// ticket of the match.
 func (m *match) now(target string, value any) *big.Rat {
 	algorithm, _ := m.set["algorithm"].(object)
 	ages := []int{}
@@ -370,7 +370,7 @@ func (m *match) available(all []object, t int, region string) bool {
 	return true
 }
 
-// latency is that of a ticket to a region; nil if a player did not report it. It is 1 ms at least.
+// latency is a ticket's latency to a region, at least 1 ms; nil if a player did not report it.
 func (m *match) latency(r object, t int, region string) *big.Rat {
 	var of []*big.Rat
 	for _, p := range m.pool[t].players {

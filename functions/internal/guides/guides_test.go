@@ -109,7 +109,7 @@ func find(g guide, pool []ticket, left map[int]bool, sides [][]int, next int) []
 	return find(g, pool, left, sides, next+1)
 }
 
-// languages are those of which there is a guide.
+// languages are the languages that have a guide.
 var languages = map[string]struct {
 	world func(w world, parties bool) object
 	pool  func(w world, n int, parties bool) []ticket

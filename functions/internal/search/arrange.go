@@ -13,13 +13,13 @@ type arrangement struct {
 	limits []int // players of each team, at most
 	fewest int   // players of the match, at least
 	needs  []int // players of each role, at least
-	// fullest is the fewest players of a full match. names are those of the teams, once they are needed.
+	// fullest is the fewest players of a full match. names are the teams' names, once they are needed.
 	fullest int
 	names   []string
 }
 
-// maxListed bounds the numbers of teams that are listed before anybody waits. Where there are more, those are found anew for
-// each anchor that who waits may fill.
+// maxListed bounds the arrangements that are listed in advance. If there are more, each anchor computes only the
+// arrangements that its waiting tickets can fill.
 const maxListed = 64
 
 // shape is how many teams of a shape a match may have, and what each of them needs and takes at least and at most.
@@ -36,7 +36,8 @@ func (l teamNeeds) with(of *shape, n int) teamNeeds {
 	return teamNeeds{l.teams + n, l.tickets + n*of.tickets, l.players + n*of.players, l.places + n*of.places}
 }
 
-// availability is who may be in a match: so many tickets with so many players, of whom it has at least so many.
+// availability is the number of tickets and players available for a match, and the minimum number of players it must
+// have.
 type availability struct {
 	tickets, players, least int
 	fewestFirst             bool // whether the fewest teams are tried first
@@ -147,8 +148,8 @@ func (b *builder) availableFor(anchor uint32) availability {
 	return c
 }
 
-// availableToJoin is the members of a game, those who must join it and the candidates. Places that may stay open are like
-// tickets.
+// availableToJoin counts the members of a game, the tickets that must join it and the candidates. Places that may stay
+// open count as tickets.
 func (b *builder) availableToJoin() availability {
 	open := b.mayLack()
 	c := availability{tickets: b.game.pinned + len(b.must) + len(b.candidates) + open, players: b.game.pinned + b.open[0] + open}
@@ -158,10 +159,10 @@ func (b *builder) availableToJoin() availability {
 	return c
 }
 
-// tryArrangements tries to make a match with the numbers of teams that a supply may fill. Where these are many and not all
-// combinations are tried, no number of teams gets most of the steps, and the next are those that as many players can
-// fill as came together. With the other half of the steps, the fewest teams are tried first: who came together may not
-// be those whom others need.
+// tryArrangements tries to make a match with the numbers of teams that the available tickets may fill. If these are
+// many and not all combinations are tried, no number of teams gets most of the steps, and the next are those that as
+// many players can fill as came together. With the other half of the steps, the fewest teams are tried first: the
+// largest group may lack the players that a smaller match needs.
 func (b *builder) tryArrangements(c availability, steps int, begin func(a *arrangement) bool, grow func() bool) bool {
 	if !b.many || len(b.candidates) <= few {
 		return b.tryEach(&c, steps, false, begin, grow)
@@ -245,7 +246,7 @@ func (s *search) arrangement(shapes []int) *arrangement {
 		a.fewest += size
 		a.fullest += max(size, atLeast(team.Size.Max))
 		for j, role := range team.Roles {
-			// A role is needed as often as it says, and for those of a whole team who cannot have another one.
+			// A role needs its minimum, and the players of a full team that no other role can take.
 			others := 0
 			for k, other := range team.Roles {
 				if k != j {

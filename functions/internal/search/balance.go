@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// balance is a gap between the teams that is to be small where no preference says it: that of a value which the rules
-// bound. It counts as a part of what its rule ever allows.
+// balance is a gap between the teams, in a value that the rules bound, that is to be small where no preference says it.
+// It counts as a part of what its rule ever allows.
 type balance struct {
 	gap   *rules.Gap
 	of    *share // nil if the gap is not between sums or averages

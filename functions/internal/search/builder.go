@@ -21,24 +21,24 @@ type builder struct {
 	total      int
 	chosen     []uint32
 	mask       uint64
-	// low and high are the spans of what was chosen, of each guard with spans; bounds the guards' bounds.
+	// low and high are the spans of what was chosen, of each pruner with spans; bounds the pruners' bounds.
 	low, high, bounds []float64
-	dormant           []bool    // of each guard: whether it does not hold, by the age of the anchor
-	refused           []float64 // of each guard: the narrowest span that was too wide for its bound
+	dormant           []bool    // of each pruner: whether it does not hold, by the age of the anchor
+	refused           []float64 // of each pruner: the narrowest span that was too wide for its bound
 	steps, used       int
-	reachedMost       int   // the most players who came together since it began with so many teams
+	reachedMost       int   // the most players together since it began with so many teams
 	comparisons       int   // at elements and pairs of players, that the work was not charged for
 	open              []int // players of the candidates from each on
-	available         []int // players who take each role
+	available         []int // players that take each role
 	// later is, for the candidates from each on, how many players take each role; takers is how many of the chosen do.
 	later, takers []int
-	left          []int // players who take each role, of all tickets in the line
+	left          []int // players that take each role, of all linked tickets
 	newest        float64
 	orders        [][]int // scratch of emptiest, by depth
 	saved         []float64
-	// ages are those of a whole match: oldest, newest, mean, the anchor's.
+	// ages are the ages of a complete match: oldest, newest, mean, the anchor's.
 	ages [4]float64
-	// region is that of a whole match that is allowed, price what it costs.
+	// region is the region of a complete match that is allowed, price what the match costs.
 	region int
 	price  price
 	match  Match
@@ -46,7 +46,7 @@ type builder struct {
 	// repairs is how many matches whose teams are too uneven are still repaired. Where all combinations are tried, those
 	// that exchanges make come anyway.
 	repairs int
-	// simple is set if all guards are spreads in the match whose bounds do not depend on what joins.
+	// simple is set if all pruners are spreads in the match whose bounds do not depend on what joins.
 	simple bool
 	// share is which part of its bounds a match with the anchor may use while all of its tickets can wait,
 	// narrow the part that no match with the anchor is beyond.
@@ -122,7 +122,7 @@ func (b *builder) begin(anchor uint32) {
 	b.boundLatencies()
 }
 
-// pair begins with an anchor that is chosen, to look who fits beside it.
+// pair begins with a chosen anchor, to find the tickets that fit beside it.
 func (b *builder) pair(anchor uint32) {
 	b.begin(anchor)
 	b.add(anchor)
@@ -275,7 +275,7 @@ func (b *builder) loosestRange(r rules.Range) (least, most float64) {
 	return least, most
 }
 
-// joinable returns whether a ticket may be in a match with the anchor, as far as they alone say.
+// compatible returns whether a ticket may be in a match with the anchor, as far as they alone say.
 func (b *builder) compatible(t uint32) bool {
 	if b.masks != nil {
 		b.reached[t] = b.reach(t)
@@ -290,7 +290,7 @@ func (b *builder) compatible(t uint32) bool {
 	return fits
 }
 
-// fit returns whether a ticket may join what was chosen, as the guards say. team is the tickets of the team that it
+// fit returns whether a ticket may join what was chosen, as the pruners say. team is the tickets of the team that it
 // would join.
 func (b *builder) fit(t uint32, team []uint32) bool {
 	if b.simple {

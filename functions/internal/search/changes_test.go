@@ -90,7 +90,7 @@ func shown(proposals []fake.Proposal) (all []string) {
 
 // played is what becomes of a history.
 type played struct {
-	proposed, left int    // proposals, and runs that leave somebody over
+	proposed, left int    // proposals, and runs that leave tickets over
 	wrong          string // what is wrong with the proposals, if anything is
 	overlooked     bool   // whether that is what a run left over
 	repeated       bool   // whether only the work was too little for that

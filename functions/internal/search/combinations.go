@@ -25,9 +25,9 @@ const (
 	moreShare = 8
 )
 
-// shareWork tries all combinations of some anchors, with a part of the work, and returns whether that was enough for all.
-// Each gets little of it at first, and those that this was too little for get more when all were tried: an anchor with
-// very many combinations leaves work to others, who may have few.
+// shareWork tries all combinations of some anchors, with a part of the work, and returns whether that was enough for
+// all. Each gets little of it at first, and more after all were tried, if it needs more: an anchor with very many
+// combinations leaves work to others, which may have few.
 func (s *search) shareWork(open []combinations, left int) (found, all bool) {
 	for share := max(leastShare, left/max(firstShare, 4*len(open))); len(open) > 0; share *= moreShare {
 		var more []combinations
@@ -48,7 +48,7 @@ func (s *search) shareWork(open []combinations, left int) (found, all bool) {
 	return found, true
 }
 
-// combinations tries all combinations of an anchor with so much work. It is done if that was enough.
+// tryCombinations tries all combinations of an anchor with so much work. It is done if that was enough.
 func (s *search) tryCombinations(of combinations, most int) (found, done bool, cost int) {
 	if of.game == nil {
 		found, cost = s.attempt(wholly, of.anchor, most, func() bool { return s.combine(of.anchor, of.others) })
@@ -91,8 +91,8 @@ func (s *search) matchCombinations(order []uint32) (all []combinations) {
 	return all
 }
 
-// gameCombinations returns the anchors for the games that got nobody and that few may join, as far as not all combinations
-// were tried.
+// gameCombinations returns the anchors for the games without a new player that few tickets may join, as far as not all
+// combinations were tried.
 func (s *search) gameCombinations(order []uint32) (all []combinations) {
 	if len(s.running) == 0 {
 		return nil
@@ -135,7 +135,7 @@ func (s *search) combinationsWith(g *openGame, near []uint32) (all []combination
 	return all
 }
 
-// joinGame tries all combinations of an anchor and those of some tickets that are left, for a game.
+// joinGame tries all combinations of an anchor and the tickets that are left of some, for a game.
 func (s *search) joinGame(g *openGame, anchor uint32, others []uint32) bool {
 	defer s.enter(g)()
 	left := slices.DeleteFunc(slices.Clone(others), func(t uint32) bool { return s.taken[t] })

@@ -19,9 +19,9 @@ type pruner struct {
 	active *rules.Bound
 }
 
-// fastChecks is how a rule is looked at in a whole match, if there is a quicker way than to look at all players.
+// fastChecks is how a rule is looked at in a complete match, if there is a quicker way than to look at all players.
 type fastCheck struct {
-	pruner int  // a guard with spans, or -1
+	pruner int  // a pruner with spans, or -1
 	key    bool // whether tickets of a group of the line have the same
 	limit  *reachLimit
 }
@@ -39,14 +39,14 @@ func (of *spans) extend(p *pool) {
 	}
 }
 
-// findPruners takes the rules apart: keys, guards, and others, which are looked at in whole matches only.
+// findPruners takes the rules apart: keys, pruners, and others, which are looked at in whole matches only.
 func (s *search) findPruners() {
 	known := map[string]*spans{}
 	s.fastChecks = make([]fastCheck, len(s.all))
 	for i, rule := range s.all {
 		s.fastChecks[i].pruner = -1
 		if rule.Active != nil && !s.byAnchor(rule.Active) {
-			continue // nobody knows whether it holds before the match is whole
+			continue // unknown before the match is complete
 		}
 		scope, refuses := scopeOf(rule.Need)
 		g := pruner{need: rule.Need, scope: scope, active: rule.Active}
@@ -79,7 +79,7 @@ func (s *search) findPruners() {
 	}
 }
 
-// pruner adds a guard, if it refuses tickets.
+// addPruner adds a pruner, if it refuses tickets.
 func (s *search) addPruner(g pruner, refuses bool) {
 	if c, ok := g.need.(*rules.AnyOf); ok {
 		refuses = !slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return !closed(one) })
@@ -89,12 +89,12 @@ func (s *search) addPruner(g pruner, refuses bool) {
 	}
 }
 
-// byAnchor returns whether a bound follows the age of the anchor, whoever joins it.
+// byAnchor returns whether a bound follows the age of the anchor, whatever joins it.
 func (s *search) byAnchor(b *rules.Bound) bool {
 	return b.Constant() || b.Clock == rules.Anchor || b.Clock == rules.Oldest && s.rules.Priority == ""
 }
 
-// scopeOf returns who is compared by a condition that can refuse a ticket beside others, as fits does.
+// scopeOf returns the scope of a condition that can refuse a ticket beside others, as fits does.
 func scopeOf(need rules.Condition) (of rules.Of, refuses bool) {
 	switch c := need.(type) {
 	case *rules.Same:
@@ -165,8 +165,8 @@ func (s *search) extendKeys() {
 	}
 }
 
-// findMain finds the value by which tickets are near: that of the first spread, or else of the first gap or odds, of
-// the order, or of the preferences.
+// findMain finds the value by which tickets are near: of the first spread, or else of the first gap or odds, of the
+// order, or of the preferences.
 func (s *search) findMain() {
 	var name, gap string
 	for _, rule := range s.all {

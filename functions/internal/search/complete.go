@@ -125,7 +125,7 @@ func (b *builder) isFull() bool {
 }
 
 // leavesOpen returns whether the game has at most as many players as it may have, and only as many places stay open as
-// may: players that its teams, their roles and the match lack, who still have places.
+// may: players that its teams, their roles and the match lack, and for which there are places.
 func (b *builder) leavesOpen() bool {
 	open := 0.0
 	for i, shape := range b.arranged.shapes {
@@ -243,7 +243,7 @@ func (b *builder) keep() {
 	b.match = m
 }
 
-// keepJoin makes a match of those who join a game.
+// keepJoin makes a match of the tickets that join a game.
 func (b *builder) keepJoin(m *Match) {
 	if m.Game = b.game.number; b.game.region >= 0 {
 		m.Region = b.game.Region
@@ -353,7 +353,7 @@ func (b *builder) spanned(g *pruner, i int) bool {
 // reachable returns whether all reach a region within a limit.
 func (b *builder) reachable(l *reachLimit, region int) bool {
 	if region < 0 {
-		return true // nobody has latencies
+		return true // no player has latencies
 	}
 	most, over := b.atMost(l.need.Max), b.atMost(l.need.Over)
 	regions := len(b.pool.regions)
@@ -423,7 +423,7 @@ func (b *builder) byLatency() []int {
 	return order
 }
 
-// meanLatency is the mean latency of those who have any, 0 without.
+// meanLatency is the mean latency of the players that have any, 0 without.
 func (b *builder) meanLatency(column *column, name uint32) float64 {
 	sum, n := 0.0, 0.0
 	for _, t := range b.chosen {

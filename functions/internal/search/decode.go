@@ -21,13 +21,13 @@ type decoder struct {
 	ids    Values // of players; nil if they are not known
 	// straight is set if the source's own players say nothing: then a list is read at once.
 	straight bool
-	raw      [][]byte // the values in a list: for each player, those of all columns
+	raw      [][]byte // the values in a list: all columns of each player
 	text     []byte
 	at       int
 	large    bool // whether a set or a map of the ticket has more than MaxElements
 }
 
-// MaxElements is that of rule sets.
+// MaxElements is the bound of rule sets.
 const MaxElements = rules.MaxElements
 
 // origins is where the values of a column are from.
@@ -405,7 +405,7 @@ func (d *decoder) value(c *column) bool {
 	return false
 }
 
-// begin empties the list of the last player, of whom a text may say the same twice.
+// begin empties the list of the last player: a text may say the same twice.
 func (c *column) begin() (start int) {
 	p := len(c.has) - 1
 	c.items = c.items[:c.starts[p]]

@@ -27,11 +27,11 @@ type Description struct {
 	// Values is a JSON object, as a ticket has it in its list of players. What goes for members of games in any case is
 	// not in it: roles and latencies.
 	Values []byte
-	// Numbers are those of Teller.Numbers, NaN for those that he lacks.
+	// Numbers are the values of Describer.Numbers, NaN for missing ones.
 	Numbers []float64
 }
 
-// NewDescriber returns a teller of the tickets of a source.
+// NewDescriber returns a describer of the tickets of a source.
 func NewDescriber(r *rules.Rules, source Source) *Describer { return newDescriber(read(r, source)) }
 
 func newDescriber(p *pool) *Describer {
@@ -121,7 +121,7 @@ func (t *Describer) appendValue(text []byte, c *column, p uint32) []byte {
 	return append(text, end)
 }
 
-// Means returns the mean of each of the teller's numbers, NaN for those that nobody has.
+// Means returns the mean of each of the describer's numbers, NaN for one that no player has.
 func (t *Describer) Means(all []Description) []float64 {
 	means := make([]float64, len(t.numbers))
 	for i := range means {

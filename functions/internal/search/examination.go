@@ -104,7 +104,7 @@ func (e *explainer) reasonsOf(t uint32, all []variant, of func(variant int) *exa
 	return reasons[:min(len(reasons), mostReasons)]
 }
 
-// about is about how many candidates a reason has, by those of a sample.
+// about estimates how many candidates a reason has, from a sample.
 func (e *explainer) about(r *Reason) int {
 	if r.Looked == 0 {
 		return r.Candidates

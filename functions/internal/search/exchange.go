@@ -269,7 +269,7 @@ func (b *builder) put(at teamSlot, was, t uint32) {
 	b.refresh()
 }
 
-// refresh computes what depends on who is chosen.
+// refresh computes what depends on the chosen tickets.
 func (b *builder) refresh() {
 	for i := range b.pruners {
 		if near := b.pruners[i].near; near != nil {

@@ -8,7 +8,7 @@ import (
 type Reason struct {
 	Ticket uint32
 	Kind   Kind
-	// Name is that of the rule or of the value.
+	// Name is the name of the rule or of the value.
 	Name string
 	// Candidates is how many other tickets fit with it one by one, if it were not for the rule.
 	Candidates int
@@ -18,7 +18,7 @@ type Reason struct {
 	Of          rules.Kind
 	// Looked is of how many other tickets Candidates are, where the work did not suffice to look at all; else 0.
 	Looked int
-	// Players are those of a ticket that is too large; of too few, how many more are needed at least.
+	// Players is the number of players of a ticket that is too large; for TooFew, how many more are needed at least.
 	Players int
 	// Roles are those that too few players take: for any match with the ticket, and where players are too few of all.
 	Roles []Lack
@@ -60,11 +60,11 @@ const (
 	TooLarge
 	// TooFew says that there are too few players for any match, whatever the rules. Candidates are with all rules.
 	TooFew
-	// RoleLacks says that too few players take some roles for any match with the ticket, whoever else is in it, of all
-	// tickets that could be together with it.
+	// RoleLacks says that too few players take some roles for any match with the ticket, of all tickets that could be
+	// together with it.
 	RoleLacks
 	// Undecided says that no match was found with the ticket, and that the work did not suffice to say why. Candidates
-	// are with all rules, -1 if nobody knows.
+	// are with all rules, -1 if unknown.
 	Undecided
 )
 
@@ -77,10 +77,10 @@ const (
 	mostGames = 64
 )
 
-// Explain says of tickets why they are in none of the matches that were found, and join none of the running games that
-// got nobody. It leaves out one rule after the other, looks how many tickets fit with each one by one, and tries
-// whether there is a match or a game. It does about so many steps of work, evenly for all: where these are too few, it
-// sampleSize at a sample of the other tickets, and says less.
+// Explain says of tickets why they are in none of the matches that were found, and join none of the running games
+// without a new player. It leaves out one rule after the other, looks how many tickets fit with each one by one, and
+// tries whether there is a match or a game. It does about so many steps of work, evenly for all: where these are too
+// few, it looks at a sample of the other tickets, and says less.
 func Explain(
 	r *rules.Rules, source Source, games *Games, found []Match, asked []uint32, work int,
 ) (reasons []Reason) {

@@ -10,18 +10,18 @@ import (
 type explainer struct {
 	pool   *pool
 	games  *Games
-	filled []bool // of each game: whether it got somebody
+	filled []bool // of each game: whether a ticket joins it
 	taken  []bool
 	work   int
 	// others are the tickets that are in no match. Of each ticket that is asked about, so many of them are looked at
 	// with every variant of the rules.
 	others     []uint32
 	sampleSize int
-	lacks      []Lack // of all who are in no match
+	lacks      []Lack // of all tickets in no match
 }
 
-// unfit is the tickets that can be in no match with a variant of the rules: those of others, and those without a value
-// that these rules need.
+// unfit is the tickets that can be in no match with a variant of the rules: tickets of other matches, and tickets
+// without a value that these rules need.
 func (e *explainer) unfit(r *rules.Rules) []bool {
 	p, unfit, used := e.pool, slices.Clone(e.taken), rules.Used(r)
 	for t := range unfit {

@@ -51,8 +51,8 @@ type openGame struct {
 	pinned  int // how many these are
 	from    uint32
 	region  int // its number, -1 for rules without regions
-	// allJoinable is set if beside found all who may join it. near are those if they are few; got is set if some of them join,
-	// and done if it is known that nobody can.
+	// allJoinable is set if joinable found all tickets that may join it. near are these tickets if they are few; got is
+	// set if some of them join, and done if it is known that none can.
 	allJoinable, got, done bool
 	near                   []uint32
 }
@@ -148,8 +148,8 @@ func (s *search) rankAll(order []uint32) {
 	}
 }
 
-// enter lets the builder make matches of those who join a game, until leave is called. All of them have the tickets
-// that must be in it, and an anchor.
+// enter lets the builder make matches of the tickets that join a game, until leave is called. Each has the tickets that
+// must be in it, and an anchor.
 func (s *search) enter(g *openGame, must ...uint32) (leave func()) {
 	b := s.b
 	b.game, b.top = g, s.most
@@ -395,7 +395,7 @@ func (s *search) pass(up, place int) int {
 	hops := s.hops[up]
 	for !left(place) {
 		if next := int(hops[place]); !left(next) {
-			hops[place] = hops[next] // so that nobody looks at each of many again
+			hops[place] = hops[next] // so that none of many is looked at again
 		}
 		place = int(hops[place])
 	}

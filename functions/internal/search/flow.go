@@ -115,7 +115,7 @@ func (f *flow) assignRoles() bool {
 	for range f.most {
 		f.counts = append(f.counts, 0)
 	}
-	// A player who goes where others are has moved one of them on before: so counts are right after each way.
+	// A player that takes an occupied place has moved another one on before: so counts are right after each way.
 	for p := range f.given {
 		f.seen = 0
 		if !f.move(p, -1) {

@@ -40,7 +40,7 @@ func (b *builder) teamsOf(names []string) (groups [][]uint32) {
 	return groups
 }
 
-// holds returns whether a condition holds in the whole match.
+// holds returns whether a condition holds in the complete match.
 func (b *builder) holds(need rules.Condition, region int) bool {
 	b.work--
 	defer b.charge()
@@ -257,7 +257,7 @@ func (b *builder) holders(c *rules.Holders, group []uint32) (n int) {
 	return n
 }
 
-// avoids returns whether nobody of the tickets is with one to avoid.
+// avoids returns whether no player of the tickets is with one to avoid.
 func (b *builder) avoids(c *rules.Avoid, group []uint32) bool {
 	for _, t := range group {
 		if !b.avoidsAny(c, t, group) {
@@ -354,7 +354,7 @@ func (b *builder) nearby(c *rules.Latency, region int) bool {
 // latencies calls look with each player's latency to a region, NaN where he does not know it, until it returns false.
 func (b *builder) latencies(column *column, region int, look func(t, p uint32, n float64) bool) bool {
 	if region < 0 {
-		return true // nobody has any
+		return true // no player has any
 	}
 	for _, t := range b.chosen {
 		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {

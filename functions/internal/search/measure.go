@@ -68,8 +68,8 @@ func Measures(r *rules.Rules) (names []string) {
 	return names
 }
 
-// measure returns how far the players of the match differ, and its odds: in the whole match, and between the teams that
-// a rule names. What nobody knows is -1.
+// measure returns how far the players of the match differ, and its odds: in the complete match, and between the teams
+// that a rule names. Unknown values are -1.
 func (b *builder) measure() (values []float64) {
 	for _, m := range b.measured {
 		v := -1.0

@@ -23,8 +23,8 @@ type memory struct {
 	fresh   []uint32 // tickets that came
 	left    []uint32 // tickets that are gone
 	altered []uint32 // tickets whose players take other roles than in the last run
-	// order and aligned are the tickets that were left over, in the order of anchors and in that of the line; nil where
-	// they have to be sorted anew.
+	// order and aligned are the tickets that were left over, in the order of anchors and in the order of neighbors; nil
+	// where they have to be sorted again.
 	order, aligned []uint32
 	// spare is what is left of the work of the run while an anchor is tried, which has its own.
 	spare int
@@ -118,7 +118,7 @@ func (s *search) attempt(m mode, anchor uint32, most int, try func() bool) (foun
 	return false, cost
 }
 
-// holds returns whether what was found out of an anchor is still so. How patient it is depends on all who wait.
+// holds returns whether what was found out of an anchor is still so. Its patience depends on all tickets that wait.
 func (s *search) holds(e *tried, anchor uint32) bool {
 	if s.crowd != nil {
 		return false
@@ -171,7 +171,7 @@ func (s *search) settle(order []uint32) {
 	}
 }
 
-// leftOf returns those of some tickets that are left.
+// leftOf returns the tickets of some that are left.
 func (s *search) leftOf(tickets []uint32) []uint32 {
 	if len(s.found) == 0 {
 		return tickets

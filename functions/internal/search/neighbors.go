@@ -139,7 +139,7 @@ func (s *search) sortTickets(tickets []uint32) {
 	s.change()
 }
 
-// byKey sorts tickets by their keys. Those of a key stay in their order.
+// byKey sorts tickets by their keys. Tickets of a key stay in their order.
 func (s *search) byKey(tickets []uint32) []uint32 {
 	if len(s.keyed) == 0 {
 		return tickets
@@ -189,8 +189,8 @@ const (
 )
 
 // near returns the nearest tickets that may be in a match with an anchor. All that are left come after it as anchors.
-// If amply says how many players are enough for each role, those are passed over who take only roles that enough of the
-// nearer ones take.
+// If amply says how many players are enough for each role, it passes over tickets that take only roles that enough of
+// the nearer ones take.
 func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 	b := s.b
 	b.pair(anchor)
@@ -296,7 +296,7 @@ func (b *builder) compatibleFast(t uint32) bool {
 	return true
 }
 
-// at returns the ticket at a place, or nobody.
+// at returns the ticket at a place, or noTicket.
 func (s *search) at(place int32) uint32 {
 	if place < 0 {
 		return noTicket

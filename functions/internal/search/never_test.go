@@ -106,7 +106,7 @@ func (w world) ends(most int) object {
 	return o
 }
 
-// cramped is a rule set of which nobody has looked whether anything can match.
+// cramped is a random rule set, with which perhaps nothing can match.
 func (w world) cramped() []byte {
 	values := object{
 		"skill": object{"type": "number", "default": 2}, "maps": object{"type": "set", "missing": w.one("reject", "any")},

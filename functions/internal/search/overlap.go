@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// singleTicketFilter is an overlap that some tickets never have, whoever is with them. Of these no match can have any.
+// singleTicketFilter is an overlap that some tickets never have, whatever joins them. No match can have such a ticket.
 type singleTicketFilter struct {
 	need   *rules.Overlap
 	column *column
@@ -52,7 +52,8 @@ func (o *singleTicketFilter) extend(p *pool) {
 	}
 }
 
-// singleTicketDecides returns whether an overlap refuses nobody before a match is whole but the tickets that never have it.
+// singleTicketDecides returns whether, before the match is complete, the overlap can only refuse tickets that never
+// have it.
 func singleTicketDecides(c *rules.Overlap) bool {
 	if c.Other == "" {
 		return c.Count.Min.Constant() && c.Count.Max.Constant()
@@ -102,7 +103,7 @@ func (b *builder) mayOverlap(c *rules.Overlap, t uint32, others []uint32) bool {
 			greatest = all
 		} else if c.Other != "" {
 			if fewest = 0; !some {
-				greatest = all // whoever comes may have the first set
+				greatest = all // the next ticket may have the first set
 			}
 		}
 		return float64(greatest) >= least && float64(fewest) <= most

@@ -10,11 +10,11 @@ import (
 // pairs finds matches of two tickets of a player each, where spreads and keys are all that the rules have. It finds what
 // try would, faster: most of a crowd that plays one against one is matched so. nil for other rules.
 type pairSearch struct {
-	// measures are the guards whose spans Match.Measures has, in its order.
+	// measures are the pruners whose spans Match.Measures has, in its order.
 	measures []int
 	teams    []Team    // memory for matches
 	values   []float64 // memory for their measures
-	bounds   []float64 // of the guards, of the anchor
+	bounds   []float64 // of the pruners, of the anchor
 }
 
 // findPairSearch finds out whether all matches have two players, and all that the rules look at are spreads and keys.

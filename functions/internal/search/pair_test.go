@@ -82,7 +82,7 @@ func printed(matches []search.Match) string {
 	return text.String()
 }
 
-// Where more wait than are tried in all combinations, it is remembered how long nobody is near enough, and no longer.
+// Where more wait than are tried in all combinations, the search remembers how long no ticket is near enough.
 func TestTwosAreRememberedUntilABoundLetsThem(t *testing.T) {
 	h := history{budget: 2 * time.Second, settings: `{"values": {"skill": "number"},
 		"teams": [{"name": "one", "size": 1, "copies": 2}],

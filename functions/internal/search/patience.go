@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// countWaiting counts who waits, if tickets wait for nearer matches. It counts anew when matches were found: a run that gets
-// those who are left over must find nothing more.
+// countWaiting counts the tickets that wait, if they wait for nearer matches. It counts again after matches were found:
+// a run with the tickets that are left over must find nothing more.
 func (s *search) countWaiting() {
 	if s.rules.Patience == nil {
 		return
@@ -59,7 +59,7 @@ func (b *builder) applyPatience() {
 		b.parts[b.anchor], _ = b.reservation(standing)
 	}
 	b.share = b.parts[b.anchor]
-	if b.rules.Priority == "" { // else an older ticket, who waits no longer, may be in the match
+	if b.rules.Priority == "" { // else an older ticket, which waits no longer, may be in the match
 		b.narrow = b.share
 	}
 }

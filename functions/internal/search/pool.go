@@ -47,8 +47,8 @@ type pool struct {
 	// created is when each ticket was created, in milliseconds, and age its seconds since then.
 	created, age []float64
 	first        []uint32 // player of each ticket; the players of ticket t are first[t] to first[t+1]-1
-	// columns are those of rules.Values. told are the same as tickets say them, for those that are merged or have a
-	// default; of others nil.
+	// columns are the columns of rules.Values. original are the same before merging and defaults; nil if these change
+	// nothing.
 	columns  []column
 	original []*column
 	ids      []uint32 // names, of each player; 0 for those that are not known
@@ -191,7 +191,7 @@ func read(r *rules.Rules, source Source) *pool {
 	return p
 }
 
-// enter adds tickets that wait. Nobody is there for running games.
+// enter adds tickets that wait. Members of running games are not added here.
 func (p *pool) enter(source Source, created []float64) {
 	p.add(source, len(created), false)
 	p.created = append(p.created, created...)
@@ -301,7 +301,7 @@ func (p *pool) add(source Source, tickets int, members bool) {
 			if d.of[i].hidden {
 				continue
 			}
-			for player := from; c.must && player < to; player++ { // before a party hides who lacks it
+			for player := from; c.must && player < to; player++ { // before a party hides the player without it
 				lacks = lacks || c.missing(player)
 			}
 			if !c.complete(from, to, &p.names) && why == isRead {

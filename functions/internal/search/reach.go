@@ -14,8 +14,8 @@ type reachLimit struct {
 	*latencies
 	// most and over are the loosest bounds of the anchor, unless each ticket has its own.
 	most, over float64
-	// levels are the regions that tickets reach within bounds that are the same for many anchors; level is that of the
-	// anchor, nil for none. They are the other way round, so that 0 is not known yet.
+	// levels are the regions that tickets reach within bounds that are the same for many anchors; level is the anchor's,
+	// nil for none. They are inverted, so that 0 means unknown.
 	levels map[[2]float64][]uint64
 	level  []uint64
 	at     [2]float64 // the bounds of level

@@ -13,9 +13,9 @@ const (
 	minRebuildWork = 200
 )
 
-// rebuild builds other matches of an anchor, of no fewer players, if there are preferences, and keeps the one that costs
-// least. The first one has who is near in any region, and then whoever is far in the region that is left. So others are
-// built for each region by itself, and then without the tickets that are farthest from the anchor.
+// rebuild builds other matches of an anchor, of no fewer players, if there are preferences, and keeps the cheapest. The
+// first match takes the nearest tickets in any region, and then any in the region that is left. So rebuild tries each
+// region by itself, and then without the tickets that are farthest from the anchor.
 func (s *search) rebuild(anchor uint32, limit int) {
 	b := s.b
 	share := min(s.work, max(s.spare, s.work)/(rebuildShare*max(1, s.anchorsLeft)))

@@ -19,7 +19,7 @@ func reaching(age float64, pings ...map[string]float64) judge.Ticket {
 	return t
 }
 
-// fakes are latencies to regions that nobody else has.
+// fakes are latencies to regions of one player alone.
 func fakes(n int, ping float64) map[string]float64 {
 	all := map[string]float64{}
 	for i := range n {
@@ -104,7 +104,7 @@ func TestOnlyNamedRegionsCount(t *testing.T) {
 	}
 }
 
-// Tickets that are kept from run to run vote as if all came at once, whoever came and went meanwhile.
+// Tickets that are kept from run to run vote as if all came at once, whatever came and went meanwhile.
 func TestKeptTicketsVoteTheSame(t *testing.T) {
 	r, err := rules.Parse([]byte(`{"values": {"ping": "map"}, "regions": {"from": "ping"},
 		"teams": [{"name": "team", "copies": 2, "size": 1}]}`))

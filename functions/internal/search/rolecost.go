@@ -17,7 +17,7 @@ type roleCost struct {
 	edges []edge
 }
 
-// edge is a way from a role to another one: what it costs, and the player who moves, or -1.
+// edge is a way from a role to another one: what it costs, and the player that moves, or -1.
 type edge struct {
 	cost   float64
 	player int
@@ -26,8 +26,8 @@ type edge struct {
 // slight is less than any reason to move players.
 const slight = 1e-9
 
-// minimizeRoleCost gives the players of a team, who have roles, the roles that they take least reluctantly in all, and notes how
-// reluctantly that is.
+// minimizeRoleCost gives the players of a team, which have roles, the roles with the least cost in all, and notes the
+// cost.
 func (b *builder) minimizeRoleCost(team int) {
 	r := &b.roleCost
 	for len(r.teams) <= team {
@@ -49,8 +49,8 @@ func (b *builder) minimizeRoleCost(team int) {
 	}
 }
 
-// findRoleCosts finds how reluctantly the players of a team take each role. It costs nothing to give one to a player who says
-// nothing of it.
+// findRoleCosts finds what each role costs each player of a team: 0 for a role of which the player's ticket says
+// nothing.
 func (b *builder) findRoleCosts(team int) {
 	r, column := &b.roleCost, b.roles.column
 	r.costs = r.costs[:0]
@@ -127,7 +127,7 @@ func (r *roleCost) begin(nodes int) {
 	}
 }
 
-// edge adds a way from one node to another, by a player who moves, or by nobody. The cheapest counts.
+// edge adds a way from one node to another, by a player that moves, or by none. The cheapest counts.
 func (r *roleCost) edge(from, to, player int, cost float64) {
 	if e := &r.edges[from*len(r.far)+to]; cost < e.cost {
 		*e = edge{cost, player}

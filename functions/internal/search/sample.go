@@ -82,7 +82,8 @@ func (x *examiner) countOf(t uint32) (n int) {
 	return n
 }
 
-// countRoles counts who takes each role, of all tickets that could be together with those that are asked about.
+// countRoles counts the players that take each role, of all tickets that could be together with the tickets in
+// question.
 func (x *examiner) countRoles(tickets []uint32) {
 	if x.roles.takes == nil {
 		return
@@ -100,7 +101,7 @@ func (x *examiner) countRoles(tickets []uint32) {
 	}
 }
 
-// lacks are the roles that too few players take for any match, of whom so many take each.
+// lacks returns the roles that too few players take for any match, with the number of these players.
 func (x *examiner) lacks(takers []int) (lacks []Lack) {
 	for i, n := range takers {
 		least := x.fewestTeams[0].needs[i]

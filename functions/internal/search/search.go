@@ -16,7 +16,7 @@ type Match struct {
 	Cost, Age float64
 	// Game is the number of the running game that the tickets join, -1 for a new match.
 	Game int
-	// Measures are those that the function Measures names; -1 for one that nobody knows.
+	// Measures has a value for each name that the function Measures returns; -1 if it is unknown.
 	Measures []float64
 	// More is nil where the rules ask for nothing of it: there are very many matches, and most have none.
 	More *More
@@ -150,7 +150,7 @@ func (s *search) withGames(order []uint32) {
 	case first == rules.MatchesFirst || s.alwaysFull():
 		spend(work-kept, all)
 		spend(work/2, fill)
-		spend(work, all) // those who joined may have been in the way
+		spend(work, all) // the players that joined may have been in the way
 	default:
 		s.full = true
 		s.countWaiting()
@@ -318,7 +318,7 @@ type search struct {
 	here                []bool      // of each ticket: whether a player has latencies
 	byRole              bool        // whether players say how reluctantly they take roles
 	late                bool        // whether preferences look at latencies or at given roles, which are known at last
-	byParty             bool        // whether they look at who came together
+	byParty             bool        // whether they compare parties
 	anchorsLeft         int
 	pruners             []pruner
 	roles               roleTable
@@ -339,7 +339,7 @@ type search struct {
 	arrangements           []*arrangement
 	many                   bool
 	fewestTeams, mostTeams []*arrangement
-	// shapes are those of the teams; leanest and widest the fewest and the most teams of the shapes from each on.
+	// shapes are the teams' shapes; leanest and widest the fewest and the most teams of the shapes from each on.
 	shapes          []shape
 	leanest, widest []teamNeeds
 	pairs           *pairSearch
@@ -480,7 +480,7 @@ func (s *search) buildOf(anchor uint32, near []uint32) bool {
 	return s.build(anchor, 200+12*len(near))
 }
 
-// largestFirst puts parties first: the others find room beside them. Those of as many players stay in their order.
+// largestFirst puts parties first: the others find room beside them. Tickets of as many players stay in their order.
 func (s *search) largestFirst(tickets []uint32) {
 	for i, t := range tickets {
 		size, at := s.pool.size(t), i
@@ -528,7 +528,7 @@ func (s *search) keep() {
 	}
 }
 
-// keepOf keeps the match that was built of an anchor, which whoever tried it takes out of those that are left.
+// keepOf keeps the match that was built of an anchor. The caller removes the anchor from the tickets that are left.
 func (s *search) keepOf(anchor uint32) {
 	s.keep()
 	for _, team := range s.b.match.Teams {
@@ -562,7 +562,7 @@ func (s *search) rolesLeft() bool {
 	return false
 }
 
-// combine tries all combinations of an anchor and those of some tickets that are left and may be in a match with it.
+// combine tries all combinations of an anchor and the tickets that are left of some and may be in a match with it.
 func (s *search) combine(anchor uint32, others []uint32) bool {
 	b := s.b
 	if b.pair(anchor); b.narrow < 1 {

@@ -22,7 +22,7 @@ type Session struct {
 const (
 	// leastDead is how many tickets are gone before their memory is, if more are gone than wait.
 	leastDead = 4096
-	// moreNames is how many names are new before those that nobody has are forgotten, if they are more than before.
+	// moreNames is how many new names there may be before unused ones are dropped, if they are more than before.
 	moreNames = 1 << 16
 )
 
@@ -60,7 +60,7 @@ func (k *Session) Take(source Source, created []float64, first uint32, gone []ui
 	}
 }
 
-// Search is [Search] in all tickets that wait. Those of the matches wait on until they are lost.
+// Search is [Search] in all tickets that wait. The tickets of the matches wait on until they are lost.
 func (k *Session) Search(games *Games, work int) []Match {
 	found := k.search.search(games, work)
 	s := k.search
@@ -117,7 +117,7 @@ func (k *Session) ID(t uint32, player int) string {
 	return k.pool.names.text(k.pool.ids[k.pool.first[t]+uint32(player)])
 }
 
-// EachID calls with the id of each player whose id is known, and of who says that he is several.
+// EachID calls with the id of each player whose id is known, and with the owner of a ticket that lists several players.
 func (k *Session) EachID(with func(t uint32, id string)) {
 	p := k.pool
 	for t := range uint32(p.waiting) {
@@ -135,7 +135,7 @@ func (k *Session) EachID(with func(t uint32, id string)) {
 	}
 }
 
-// Describer returns a teller of the tickets.
+// Describer returns a describer of the tickets.
 func (k *Session) Describer() *Describer { return newDescriber(k.pool) }
 
 // compact frees the memory of tickets that are gone, if they are many.
@@ -164,7 +164,7 @@ func (k *Session) compact() {
 	k.numbers, k.dead, k.few = numbers, 0, len(k.pool.names.texts)
 	for m := range was.tried {
 		if was.roles.opens {
-			break // nobody would know who takes other roles than before
+			break // the players that now take other roles would be unknown
 		}
 		s.tried[m] = moved(was.tried[m], to, len(numbers))
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // total is a sum that must be met, and what each ticket adds to it. A sum may be too little in a part of a match and
-// right in the whole. But what is too much stays so if nobody takes from it; and what is lacking must come from the
-// tickets that may still join, in the places that are left. How many players have an element is such a sum, too.
+// right in the complete one. But an excess stays if no ticket subtracts; and what is lacking must come from the tickets
+// that may still join, in the places that are left. The number of players with an element is such a sum, too.
 type total struct {
 	need    *rules.Total
 	column  *column
@@ -25,7 +25,7 @@ func (s *search) findTotals() {
 	}
 }
 
-// overloaded finds the tickets that no team can have, as they alone add too much to a total that nobody makes less: a
+// overloaded finds the tickets that no team can have, as they alone add too much to a total that no ticket reduces: a
 // party of two tanks where roles are numbers.
 func (s *search) overloaded() {
 	if len(s.totals) == 0 {

@@ -92,8 +92,8 @@ type proposer struct {
 	games *games
 	names names
 	// measures are the names of what is measured of each match.
-	measures []string
-	describer   *search.Describer // nil until it is needed
+	measures  []string
+	describer *search.Describer // nil until it is needed
 	// large is how many backfill tickets were not created or filled, as they would say too much of their players.
 	large int
 	// written is how many bytes backfill tickets got. later is how many matches wait, as these are enough.
