@@ -201,14 +201,15 @@ func (s *service) endOne(ctx context.Context, project string, e state.Ending) (s
 	return ended, err
 }
 
-// endMatches ends matches, and tells those who wait for that.
+// endMatches ends matches, and notifies the requests that wait for that.
 func (s *service) endMatches(ctx context.Context, project string, all []state.Ending) ([]state.Ended, error) {
 	ended, err := s.Store.EndMatches(ctx, project, all)
 	s.notifyWaiters(ctx, project, ended...)
 	return ended, err
 }
 
-// notifyWaiters gives results to the requests that wait for them, and wakes the director when other matches get servers.
+// notifyWaiters gives results to the requests that wait for them, and wakes the director when other matches get
+// servers.
 func (s *service) notifyWaiters(ctx context.Context, project string, ended ...state.Ended) {
 	var assigned []string
 	var results []*pb.Assignment

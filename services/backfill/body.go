@@ -23,10 +23,10 @@ type body struct {
 	contents
 }
 
-// approval is the answer to an approval: the backfill ticket, and whom to let in.
+// approval is the answer to an approval: the backfill ticket, and the players to let in.
 type approval struct {
 	body
-	// Assigned are the tickets that this approval assigned, and those of the last seconds, should their answer have been
+	// Assigned are the tickets that this approval assigned, and the tickets of the last seconds, in case their answer was
 	// lost. It is left out when there are none.
 	Assigned []response.Ticket `json:"assignedTickets,omitempty"`
 }

@@ -18,8 +18,8 @@ type candidate = evaluator.Candidate[struct{}]
 // maxProposals is how many proposals a run may make: a server wants some players.
 const maxProposals = 100_000
 
-// search runs a function once over each segment of the pools, side by side, and returns the matches that it proposes,
-// the best first. What a function cannot answer, or not in time, is as if it had found nobody: the log says why.
+// search runs a function once over each segment of the pools, in parallel, and returns the matches that it proposes,
+// the best first. A function that fails, or is late, counts as one without matches: the log says why.
 func (s *service) search(ctx context.Context, project string, in v1Request) ([]*candidate, error) {
 	segments, err := pool.Expand(in.pools, nil)
 	if err != nil {
@@ -48,14 +48,14 @@ func (s *service) search(ctx context.Context, project string, in v1Request) ([]*
 				a.Failure)
 		}
 		for _, p := range a.Proposals {
-			// An error is for those who wait, not for a server, and one of the first generation has no backfill ticket.
+			// An error is for waiting tickets, not for a server, and a request of the first version has no backfill ticket.
 			if p.GetError() == "" && p.GetFilling() == nil {
 				entries = append(entries, &candidate{Proposal: p, Tickets: state.TicketsOf(p)})
 			}
 		}
 	}
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx) // the server does not wait for the answer any more: nobody must be sent to it
+		return nil, context.Cause(ctx) // the server does not wait for the answer any more: it must get no players
 	}
 	return evaluator.Select(entries), nil
 }

@@ -1,7 +1,7 @@
 // Package backfill is the Backfill API: running game servers describe their game and ask for players.
 //
 // In the second version a server keeps a backfill ticket: it creates the ticket, replaces it whenever its state
-// changes, approves proposals periodically, and deletes it when it needs nobody any more. Match functions propose
+// changes, approves proposals periodically, and deletes it when it needs no more players. Match functions propose
 // tickets to it in the director's cycles; an approval assigns those that are proposed at that moment. Every change by
 // the server increments the ticket's record version, and rejects earlier proposals.
 //

@@ -21,8 +21,8 @@ const (
 	arrivalCost = 20 * time.Microsecond
 )
 
-// arrival is a ticket that was created, as events have it for those who ask: what a function sees of it. Properties are
-// there for those who ask for them, too.
+// arrival is a created ticket as answers have it on request: what a function sees of it, with its properties if the
+// query asks for them.
 type arrival struct {
 	Attributes map[string]float64 `json:"attributes"`
 	Properties map[string][]byte  `json:"properties,omitzero"`
@@ -118,8 +118,8 @@ func (a *arrival) addProperties(t *pb.Ticket) (size int) {
 	return size
 }
 
-// of are the arrivals of an event's tickets, in their order: null for those that are gone. They are none of other
-// events than those of kind created, and for those who did not ask.
+// of returns the arrivals of an event's tickets, in their order, null for tickets that are gone. It returns none for
+// other events than kind created, or if the query does not ask for arrivals.
 func (a arrivals) of(e *pb.Event) []*arrival {
 	if a == nil || e.GetKind() != pb.Event_KIND_CREATED {
 		return nil

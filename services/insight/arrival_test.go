@@ -73,7 +73,7 @@ func TestCreatedEventsHaveTheTicketsIfAsked(t *testing.T) {
 	}
 }
 
-// Properties are told to those who may see them and ask.
+// A query gets properties if it asks for them and its role may see them.
 func TestArrivalsHavePropertiesIfAsked(t *testing.T) {
 	w := start(t, nil)
 	properties := map[string][]byte{"note": []byte("hidden")}

@@ -7,14 +7,14 @@ import (
 	"matchmaker.dev/services/internal/bus"
 )
 
-// cursor is a place in the events of a project: behind so many events of a message, or behind the whole message.
+// cursor is a position in the events of a project: behind so many events of a message, or behind the whole message.
 type cursor struct {
 	message uint64
 	events  int
 	partial bool // events counts
 }
 
-// String is the place as clients have it, of whom nobody is to look into it.
+// String is the cursor as clients have it. It is opaque to them.
 func (p cursor) String() string {
 	text := strconv.FormatUint(p.message, 10)
 	if p.partial {

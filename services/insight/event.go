@@ -10,7 +10,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// event is an event as answers have it. The names are those of event.proto.
+// event is an event as answers have it, with the names of event.proto.
 type event struct {
 	// ID is the place behind the event.
 	ID         string   `json:"id"`
@@ -37,10 +37,10 @@ type event struct {
 	// Measures are what the function measured, and Attributes how far those differ that the config's report names.
 	Measures   map[string]float64   `json:"measures,omitzero"`
 	Attributes map[string]attribute `json:"attributes,omitzero"`
-	// By is who made the change.
+	// By is the author of the change.
 	By       string `json:"by,omitzero"`
 	Position uint64 `json:"position"`
-	// Arrivals are the tickets of a created event, for those who ask.
+	// Arrivals are the tickets of a created event, for queries that ask for them.
 	Arrivals []*arrival `json:"arrivals,omitzero"`
 }
 

@@ -75,7 +75,7 @@ type TicketMatch struct {
 	Ended    string   `json:"ended,omitzero"`
 	// Failed: it ended, and the ticket has no connection by it.
 	Failed bool `json:"failed"`
-	// Reason, Error and Detail are those of the last event that had one. While the match goes on, that is why there was no
+	// Reason, Error and Detail come from the last event that had one. While the match goes on, they say why there was no
 	// server for it at the last attempt.
 	Reason string `json:"reason,omitzero"`
 	Error  string `json:"error,omitzero"`

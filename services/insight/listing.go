@@ -81,7 +81,7 @@ func addPools(r *pb.RunRequest, values url.Values, configs map[string]*pb.Config
 	return nil
 }
 
-// filters are those of the query, ages included.
+// filters returns the query's filters, ages included.
 func (s *service) filters(values url.Values) ([]*pb.Filter, error) {
 	var filters []*pb.Filter
 	if values.Has("filters") {

@@ -57,7 +57,7 @@ type match struct {
 	Accepted int         `json:"accepted,omitzero"`
 	Teams    []matchTeam `json:"teams"`
 	Server   *server     `json:"server,omitzero"`
-	// Queue is that of the config, and Region the one that the function asked for.
+	// Queue is the config's, and Region the one that the function asked for.
 	Queue  string `json:"queue,omitzero"`
 	Region string `json:"region,omitzero"`
 	// Measures are what the function measured, and Attributes how far those differ that the config's report names.

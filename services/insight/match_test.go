@@ -73,7 +73,7 @@ func TestMatchIsWhatItsEventsAndTicketsSay(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	happens(pb.Event_KIND_ASSIGNED, "")
-	happens(pb.Event_KIND_RELEASED, "deadline") // of nobody: the match is over
+	happens(pb.Event_KIND_RELEASED, "deadline") // asks no player: the match is over
 	m = get()
 	ended := now.Add(1500 * time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")
 	if m.State != "assigned" || m.Reason != "" || m.Ended != ended {

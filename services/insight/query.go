@@ -87,7 +87,7 @@ func (s *service) query(c echo.Context, follow bool) (*query, error) {
 	return q, nil
 }
 
-// readArrivals reads what is asked for of tickets that were created. Errors: Forbidden for who sees no properties.
+// readArrivals reads what a query asks for of created tickets. Errors: Forbidden for a role that sees no properties.
 func (s *service) readArrivals(c echo.Context, q *query, values url.Values) error {
 	for name, to := range map[string]*bool{"arrivals": &q.arrivals, "properties": &q.properties} {
 		switch values.Get(name) {

@@ -18,7 +18,7 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// reportTime is the time that a report is about if nobody says another.
+// reportTime is the default length of a report.
 const reportTime = time.Hour
 
 // reportAnswer is how good matches were.

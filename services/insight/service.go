@@ -1,9 +1,8 @@
-// Package studio is what the people of a studio look at: what happened to tickets and matches, what became of a match,
-// how good matches were, and who waits. It changes nothing, so developers with the role Support may use all of it.
+// Package insight shows a studio's developers what happened to tickets and matches, what became of a match, how good
+// matches were, and which tickets wait. It changes nothing, so developers with the role Support may use all of it.
 //
-// It is a part of the ticket service, which hears the events of all projects anyway: to read those of the past as well
-// tells it nothing that it could not know. What a studio asks for is work in proportion to what its project has, so it
-// is bounded and goes slowly: players are served by the same process.
+// It is a part of the ticket service's process, which reads the events of all projects anyway. Its work is in
+// proportion to what a project has, so it is bounded and slow: the same process serves players.
 package insight
 
 import (
@@ -133,7 +132,7 @@ func (s *service) run(ctx context.Context) error {
 	return nil
 }
 
-// read takes one of the places of those for whom events are read. Errors: Limited when there is none.
+// read takes one of the places of requests that read events. Errors: Limited when there is none.
 func (s *service) read(ctx context.Context, project string) (leave func(), err error) {
 	if leave = s.reads.Take(ctx, project, ""); leave == nil {
 		return nil, problem.New(problem.Limited,
@@ -143,7 +142,7 @@ func (s *service) read(ctx context.Context, project string) (leave func(), err e
 	return leave, nil
 }
 
-// reading is somebody who looks at the events of a project, at the pace that the project may.
+// reading reads the events of a project, at the pace that the project may.
 type reading struct {
 	*service
 	project string

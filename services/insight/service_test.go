@@ -224,7 +224,7 @@ func TestPagesHaveTheEventsThatAreAskedFor(t *testing.T) {
 	w.publish(t, "demo", of(created, "", "", "d"))
 	words, p = w.events(t, "after="+p.Next)
 	expect(t, "later", words, "created d")
-	// A change says who made it.
+	// A change names its author.
 	changed := of(pb.Event_KIND_FUNCTION, "", "")
 	changed.Function, changed.Upload, changed.By = "duel", 2, "olga"
 	w.publish(t, "demo", changed)

@@ -379,9 +379,9 @@ func (s *service) changeAsMember(
 
 // author is the caller that changes a party.
 type author struct {
-	player  string // "" for no particular player
+	player  string   // "" for no particular player
 	decline []string // the members whose change declines a match that asks the party
-	reason  string // why players that are no members then are none
+	reason  string   // why players that are no members then are none
 }
 
 func by(player string) author { return author{player, []string{player}, reasonLeft} }

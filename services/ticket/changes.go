@@ -12,8 +12,8 @@ import (
 // every runner; a thousand a second tell them as much as one for each group of creates.
 const notifyEvery = time.Millisecond
 
-// changeNotifier pokes the bus about new tickets: at once when there was nothing to tell before, and then with the last position
-// of each notifyEvery.
+// changeNotifier pokes the bus about new tickets: at once when there was nothing to tell before, and then with the last
+// position of each notifyEvery.
 type changeNotifier struct {
 	send func(ctx context.Context, project string, position uint64)
 

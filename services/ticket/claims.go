@@ -10,9 +10,9 @@ import (
 	"matchmaker.dev/services/internal/fields"
 )
 
-// applyTokenClaims checks that the caller sets only attributes and properties that are its own to set, and returns the ticket
-// with those that the player's token vouches for: the ticket has them, and so has the player, if the ticket names
-// players. given is not changed, since settings that change meanwhile decide anew.
+// applyTokenClaims checks that the caller sets only attributes and properties that are its own to set, and returns the
+// ticket with those that the player's token vouches for: the ticket has them, and so has the player, if the ticket
+// names players. given is not changed, since settings that change meanwhile decide anew.
 //
 // A service token sets any. A player's token sets those that clients may set; a claim that it does not have, or that is
 // null, sets nothing, and one of the wrong kind refuses the ticket.

@@ -2,8 +2,8 @@ package ticket
 
 import "matchmaker.dev/services/internal/stream"
 
-// newLongPollLimit makes the places of requests that are held. What is beyond them is not refused: it is answered at once, as if
-// it had not asked to wait. The other limits count it like any other.
+// newLongPollLimit makes the places of requests that are held. What is beyond them is not refused: it is answered at
+// once, as if it had not asked to wait. The other limits count it like any other.
 func newLongPollLimit(o *Options) *stream.Places {
 	return stream.NewPlaces(o.Settings.Held, o.Settings.HeldPlayer,
 		o.Meter.UpDownCounter("matchmaker.requests.held", "{request}",

@@ -92,8 +92,8 @@ func (s *search) copies(of func(*shape) int) (shapes []int) {
 	return shapes
 }
 
-// eachArrangement tries the numbers of teams, the most teams first, as long as it shall go on. Where there are many, it tries
-// only those that a supply may fill, which may get smaller on the way.
+// eachArrangement tries the numbers of teams, the most teams first, as long as it shall go on. Where there are many, it
+// tries only those that a supply may fill, which may get smaller on the way.
 func (s *search) eachArrangement(c *availability, try func(a *arrangement) bool) {
 	if s.many {
 		s.enumerate(c, nil, teamNeeds{}, 0, try)
@@ -182,8 +182,8 @@ const (
 	moreSteps = 8
 )
 
-// tryAllFully is tryArrangements where all combinations are tried. Each number of teams gets few steps at first, and those that
-// these were too few for get more when all were tried: few teams have few combinations.
+// tryAllFully is tryArrangements where all combinations are tried. Each number of teams gets few steps at first, and
+// those that these were too few for get more when all were tried: few teams have few combinations.
 func (b *builder) tryAllFully(c availability, begin func(a *arrangement) bool, grow func() bool) (found bool) {
 	var done []bool // of each number of teams
 	for steps := firstSteps; ; steps *= moreSteps {

@@ -333,7 +333,8 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 	return true
 }
 
-// comparisonsPerStep is how many looks at elements, or at pairs of players, are a step of work. Small matches take fewer.
+// comparisonsPerStep is how many looks at elements, or at pairs of players, are a step of work. Small matches take
+// fewer.
 const comparisonsPerStep = 512
 
 // charge charges the work for looks.

@@ -62,8 +62,8 @@ func (s *search) tryCombinations(of combinations, most int) (found, done bool, c
 	return found, done, cost
 }
 
-// tryRemaining tries all combinations of the few tickets that are left, for games and for new matches, with all of the work
-// that is left.
+// tryRemaining tries all combinations of the few tickets that are left, for games and for new matches, with all of the
+// work that is left.
 func (s *search) tryRemaining(order []uint32) {
 	for found := true; found && s.work > 0; {
 		first := s.gameCombinations(order)

@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// complete returns whether the teams are a match that the rules allow, if need be after tickets were exchanged, and keeps
-// it.
+// complete returns whether the teams are a match that the rules allow, if need be after tickets were exchanged, and
+// keeps it.
 func (b *builder) complete() bool {
 	b.work -= 4 * b.total
 	b.used++

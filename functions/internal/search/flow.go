@@ -105,8 +105,8 @@ func (b *builder) rolesIn(r *shapeRoles, t, p uint32) (mask uint32) {
 	return mask
 }
 
-// assignRoles gives each player one of the roles that he takes, each role at least and at most so often. First players are
-// moved until each has a role, then until no role has too few.
+// assignRoles gives each player one of the roles that he takes, each role at least and at most so often. First players
+// are moved until each has a role, then until no role has too few.
 func (f *flow) assignRoles() bool {
 	f.given, f.counts, f.lacking = f.given[:0], f.counts[:0], 0
 	for range f.masks {

@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// pairs finds matches of two tickets of a player each, where spreads and keys are all that the rules have. It finds what
-// try would, faster: most of a crowd that plays one against one is matched so. nil for other rules.
+// pairs finds matches of two tickets of a player each, where spreads and keys are all that the rules have. It finds
+// what try would, faster: most of a crowd that plays one against one is matched so. nil for other rules.
 type pairSearch struct {
 	// measures are the pruners whose spans Match.Measures has, in its order.
 	measures []int
@@ -61,8 +61,8 @@ func (s *search) findPairSearch() {
 	s.pairs = of
 }
 
-// matchPair makes a match of an anchor and the nearest ticket that may be with it, if there is one among some. It is sure if
-// there is none among all.
+// matchPair makes a match of an anchor and the nearest ticket that may be with it, if there is one among some. It is
+// sure if there is none among all.
 func (s *search) matchPair(anchor uint32) (found, sure bool) {
 	of, p, b := s.pairs, s.pool, s.b
 	if p.size(anchor) != 1 {

@@ -6,9 +6,9 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// Session is tickets that wait while a rule set is searched again and again. What is known of them is read once, and what
-// was found out of them is remembered as long as it holds. A search finds what it would find if it got all tickets at
-// once.
+// Session is tickets that wait while a rule set is searched again and again. What is known of them is read once, and
+// what was found out of them is remembered as long as it holds. A search finds what it would find if it got all tickets
+// at once.
 type Session struct {
 	rules   *rules.Rules
 	pool    *pool

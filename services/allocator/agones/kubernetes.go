@@ -186,7 +186,7 @@ func (c *cluster) neverGrows(ctx context.Context, name string) (bool, error) {
 	return true, nil
 }
 
-// path is that of a resource, or of one object of it.
+// path is the path of a resource, or of one object of it.
 func (c *cluster) path(api, resource string, name ...string) string {
 	path := api + "/namespaces/" + c.namespace + "/" + resource
 	for _, one := range name {

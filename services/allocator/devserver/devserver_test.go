@@ -122,7 +122,7 @@ func TestCommandRunsForItsMatch(t *testing.T) {
 	}
 	eventually(t, func() bool {
 		state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(child)) + "/stat")
-		return err != nil || bytes.Contains(state, []byte(") Z ")) // nobody may be there to wait for it
+		return err != nil || bytes.Contains(state, []byte(") Z ")) // no parent may be there to wait for it
 	})
 	f.command(gameserver.Command{Stop: &gameserver.Stop{ID: "never"}})
 	if e := f.event(); e != (gameserver.Event{ID: "never", Ended: "stopped"}) {

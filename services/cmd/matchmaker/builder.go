@@ -55,8 +55,8 @@ type builder struct {
 	store     *state.Store
 	bus       *bus.Bus
 	telemetry *telemetry.Telemetry
-	verifier  *auth.Verifier // nil where nobody calls an API
-	box       *sandbox.Box   // nil until somebody needs one
+	verifier  *auth.Verifier // nil without an API
+	box       *sandbox.Box   // nil until one is needed
 	keys      *keyring.Ring  // nil where configs may have no hosting keys
 	tokens    *token.Issuer  // nil where servers get no tokens
 	parts     []app.Part
@@ -77,7 +77,7 @@ const ballastSize = 64 << 20
 type setup struct {
 	settings *settings
 	services []service
-	// account is that of the process in Redis and NATS; that of all services when empty.
+	// account is the process's account in Redis and NATS; when empty, the one of all services.
 	account string
 	// issuers are those whose tokens are believed, besides the servers' own.
 	issuers []auth.Issuer

@@ -45,7 +45,7 @@ func (b *builder) metrics(ctx context.Context) (net.Addr, error) {
 	return listener.Addr(), nil
 }
 
-// lookTime is how long a dependency may take to answer somebody who reads the metrics.
+// lookTime is how long a dependency may take to answer a request for the metrics.
 const lookTime = time.Second
 
 // streams measures what the streams of NATS take that this process makes, and its connections to Redis.

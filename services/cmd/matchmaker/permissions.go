@@ -19,7 +19,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// permissionsCmd prints who may do what, as the servers' own configuration.
+// permissionsCmd prints the rights of each service, as the servers' own configuration.
 type permissionsCmd struct {
 	Redis     permissionsRedisCmd     `cmd:"" help:"Print the users of Redis, as a file for its 'aclfile'."`
 	NATS      permissionsNATSCmd      `cmd:"" name:"nats" help:"Print the users of NATS, as a block of nats-server's configuration."`

@@ -53,8 +53,8 @@ type common struct {
 	app.Shutdown
 }
 
-// settings are those of everything that a process can have in it. A command reads those of its services. The help
-// lists them in this order.
+// settings are the settings of everything that a process can have in it. A command reads the settings of its services.
+// The help lists them in this order.
 type settings struct {
 	State       state.Settings
 	Rates       ratelimit.Settings

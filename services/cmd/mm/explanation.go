@@ -8,7 +8,7 @@ import (
 	"matchmaker.dev/services/cmd/mm/dryrun"
 )
 
-// explanation is what is known of a ticket that somebody asked about.
+// explanation is what is known of a ticket in question.
 type explanation struct {
 	Ticket  string          `json:"ticket"`
 	Matched bool            `json:"matched"`
@@ -46,7 +46,7 @@ func reasonCells(r client.Reason) []any {
 	return []any{oneLine(r.Reason), *r.Candidates}
 }
 
-// explanationTable is empty if nobody asked.
+// explanationTable is empty without a question.
 func (r *report) explanationTable() grid {
 	if len(r.Explanations) == 0 {
 		return grid{}

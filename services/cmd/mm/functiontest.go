@@ -259,7 +259,7 @@ func (c functionTest) run(ctx context.Context, s *session, box *sandbox.Box, on 
 	r := newReport(c.File, on.tickets, on.backfills, result, on.now)
 	r.attend(on.config)
 	r.explain(c.Explain, result)
-	// Somebody who asks about a ticket wants to see that it is in no match.
+	// A ticket in no match may be the expected answer to the question.
 	if err := s.showReport(r, lines, c.Show); err != nil || len(c.Explain) > 0 || c.Capture != "" {
 		return err
 	}

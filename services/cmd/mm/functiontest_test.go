@@ -357,8 +357,8 @@ func TestFunctionTestInTheBinary(t *testing.T) {
 	}
 }
 
-// In the sandbox, a match of the function rules that starts short gets a backfill ticket; and the game that it says
-// gets who is missing, and nobody else.
+// In the sandbox, a match of the function rules that starts short gets a backfill ticket; and its game gets the missing
+// players, and no others.
 func TestRulesFillAGameThatStartedShort(t *testing.T) {
 	t.Parallel()
 	s, module := newSandboxShell(t), builtPrograms(t).rules

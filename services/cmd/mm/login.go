@@ -35,7 +35,7 @@ Examples:
 }
 
 const (
-	// loginTimeout bounds how long somebody may take to log in, whatever the provider says.
+	// loginTimeout bounds how long a login may take, whatever the provider says.
 	loginTimeout = 30 * time.Minute
 	// providerTimeout bounds a request to a provider, and maxProvider its answer in bytes.
 	providerTimeout = 30 * time.Second

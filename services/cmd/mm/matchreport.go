@@ -60,7 +60,7 @@ func (c reportCommand) Validate() error {
 	return nil
 }
 
-// matchReport is the result of "mm report". Its fields are those of the JSON.
+// matchReport is the result of "mm report", with the fields of the JSON.
 type matchReport struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
@@ -275,7 +275,7 @@ func (m measureName) text() string {
 	return m.name + " " + m.kind
 }
 
-// measuresOfRows are those of two rows, each once.
+// measuresOfRows are the measures of some rows, each once.
 func measuresOfRows(rows ...client.MatchReportRow) (all []measureName) {
 	for _, row := range rows {
 		for _, m := range row.Measures {

@@ -167,7 +167,7 @@ type recordedFiles struct {
 	writers []io.Closer
 }
 
-// create creates a file that nobody else reads.
+// create creates a file that only its owner can read.
 func (f *recordedFiles) create(name string, force bool) (*os.File, error) {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if !force {
@@ -213,7 +213,7 @@ type numbering struct {
 	last uint64
 }
 
-// number is that of an id. It is a new one if the id is not known.
+// number is an id's number, a new one if the id is not known.
 func (n *numbering) number(id string) uint64 {
 	if number, known := n.of[id]; known {
 		return number
@@ -229,7 +229,7 @@ func (n *numbering) number(id string) uint64 {
 // recorder writes events without the names of tickets, players and matches.
 type recorder struct {
 	out                       *recording.Writer
-	list                      *recording.PlayersWriter // nil if nobody keeps who the players are
+	list                      *recording.PlayersWriter // nil if players are not recorded
 	tickets, players, matches numbering
 	events, unknown, gaps     int
 }

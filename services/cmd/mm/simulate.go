@@ -109,7 +109,7 @@ func (c simulateCommand) simulate(
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	box, err := sandbox.New(sandbox.Options{
 		Dir: filepath.Join(dir, "sandbox"), Code: sandbox.UserCode(), Binary: s.binary, Log: slog.New(slog.DiscardHandler),
-		// The desk may be busy, and nobody else waits.
+		// The machine may be busy, and no other run waits.
 		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: time.Minute, Start: time.Minute, Compile: 5 * time.Minute},
 	})
 	if err != nil {
@@ -172,7 +172,7 @@ func (c simulateCommand) simulate(
 	return results, none, nil
 }
 
-// Of those who come, so many are looked at to find out why there is no match, when they have waited for so long.
+// Of the tickets that come, so many are examined to find out why there is no match, when they have waited for so long.
 const (
 	whyTickets = 200
 	whyWait    = time.Minute

@@ -58,7 +58,7 @@ func (c ticketCreate) Run(ctx context.Context, s *session) error {
 	}
 	claims := asPlayer(c.Player)
 	if len(players) > 0 {
-		claims = asGameService() // a player's token names nobody else
+		claims = asGameService() // a player's token names no other player
 	}
 	if c.Player == "" && s.Bearer == "" {
 		if len(players) == 0 {

@@ -46,9 +46,9 @@ type Requester struct {
 type Answer struct {
 	Proposals    []*pb.Proposal
 	Explanations []*pb.Explanation
-	// Places are those of RunPart.
+	// Places is the member of RunPart.
 	Places []int64
-	// Seen is that of RunPart.
+	// Seen is the member of RunPart.
 	Seen *pb.Seen
 	// Capture is what the runner captured; empty if that was not asked for, or the runner cannot.
 	Capture []byte

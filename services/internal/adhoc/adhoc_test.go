@@ -14,8 +14,8 @@ import (
 
 const patience = 30 * time.Second
 
-// What a run costs is what its runner says. Who gives up waiting pays for the time in which a runner may have worked,
-// whether it said that it has the run or not; when no runner has the function nobody worked.
+// A run costs what its runner reports. A requester that gives up pays for the time in which a runner may have worked,
+// whether it said that it has the run or not; without a runner for the function there is no such time.
 func TestWhoStopsWaitingPays(t *testing.T) {
 	b := embeddedtest.Bus(t, bus.Options{})
 	requester := &adhoc.Requester{Bus: b, Most: 10}

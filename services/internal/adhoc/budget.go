@@ -14,10 +14,10 @@ const chargeTime = 5 * time.Second
 
 // Budget is how much processor time of runners a project's requests of one kind may take. All replicas share it.
 type Budget struct {
-	// Name is that of the budget in the state.
+	// Name is the budget's name in the state.
 	Name string
 	state.Budget
-	// Most is the most that one run is charged: nobody is shut out for long by one request.
+	// Most is the most that one run is charged: one request does not shut a project out for long.
 	Most  time.Duration
 	Store *state.Store
 	Log   *slog.Logger
@@ -45,7 +45,7 @@ func (b Budget) Allow(ctx context.Context, project string, refusal *problem.Erro
 	return refusal
 }
 
-// Charge charges a project for a run, also when nobody waits for the answer any more.
+// Charge charges a project for a run, also when the request has ended.
 func (b Budget) Charge(ctx context.Context, project string, cost time.Duration) {
 	if b.Amount <= 0 {
 		return

@@ -25,7 +25,7 @@ const everyProject = "*"
 // maxSubject bounds the names of players, in bytes: they become keys of the state.
 const maxSubject = 256
 
-// Principal is who a verified token speaks for. It is shared between requests with the same token: do not change it.
+// Principal is the identity of a verified token. It is shared between requests with the same token: do not change it.
 type Principal struct {
 	Kind     Kind
 	Subject  string
@@ -37,13 +37,13 @@ type Principal struct {
 	// Backfill the backfill ticket that was made with the match. All are empty in tokens that a studio issues to its
 	// servers in general.
 	Match, Fleet, Backfill string
-	// claims are those of a player's token as they were sent; nil in others.
+	// claims are the raw claims of a player's token; nil in others.
 	claims []byte
 }
 
-// MayUseBackfill says whether a server may read, change and end a backfill ticket: of the ticket, its id and the match
-// that it was made with or whose server made it, "" when that was none. A server with a token of its own touches its
-// own backfill tickets, any other server those of the whole project.
+// MayUseBackfill reports whether a server may read, change and end a backfill ticket, given by its id and the match
+// that it was made with or whose server made it, "" for none. A server with a token of its own touches its own backfill
+// tickets, any other server all of the project.
 func (p *Principal) MayUseBackfill(backfill, match string) bool {
 	return p.Match == "" || p.Match == match || p.Backfill != "" && p.Backfill == backfill
 }
@@ -83,7 +83,7 @@ func MustOwnProject(p *Principal) error {
 	return nil
 }
 
-// TicketOwner is the player whose ticket a request creates or deletes. A player's token is for the player itself, whom
+// TicketOwner is the player whose ticket a request creates or deletes. A player's token is for the player itself, which
 // the header may repeat. A service token that may act names any player, and must name one.
 func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) {
 	if onBehalfOf != p.Subject {
@@ -107,7 +107,7 @@ func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) 
 	return onBehalfOf, nil
 }
 
-// TicketReader says whose tickets the principal may read: all of the project (any), or those of one owner.
+// TicketReader returns whose tickets the principal may read: the whole project's (any), or one owner's.
 func TicketReader(p *Principal) (owner string, any bool, err error) {
 	switch {
 	case p.Kind == Player:

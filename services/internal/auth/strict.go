@@ -32,7 +32,7 @@ const maxDepth = 32
 type object struct {
 	// names are those that the object has so far; nil for a list.
 	names map[string]bool
-	// name is that of the value that comes next; named is false when a name comes next.
+	// name is the name of the next value; named is false when a name comes next.
 	name  string
 	named bool
 }

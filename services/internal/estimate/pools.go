@@ -17,7 +17,7 @@ import (
 // MaxPools is how many bytes the pools of a project may have for which there are estimates.
 const MaxPools = 64 << 10
 
-// Pools are those of a project's configs. They tell which tickets are alike.
+// Pools are the pools of a project's configs. They determine which tickets are alike.
 type Pools struct {
 	configs []*pb.Config
 	names   [][]string

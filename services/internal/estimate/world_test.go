@@ -11,15 +11,15 @@ import (
 	"matchmaker.dev/services/internal/estimate"
 )
 
-// world is players who come, are matched and leave, in its own time, in steps of a tenth of a second.
+// world is players that come, are matched and leave, in its own time, in steps of a tenth of a second.
 type world struct {
 	rate  func(now float64) float64  // players a second
 	skill func(r *rand.Rand) float64 // of a new player
 	leave float64                    // for how many seconds players wait on average; 0: they do not leave
-	match func(w *world) [][]*player // who is matched now
+	match func(w *world) [][]*player // the players that are matched now
 	hours float64
 	seed  uint64
-	// closed tells when nobody is matched.
+	// closed reports when no player is matched.
 	closed func(now float64) bool
 
 	*rand.Rand
@@ -179,7 +179,7 @@ func poisson(r *rand.Rand, mean float64) (n int) {
 	return n
 }
 
-// duels pairs neighbours in skill, who accept more of a difference the longer they wait.
+// duels pairs neighbours in skill, which accept a greater difference the longer they wait.
 func duels(base, widening float64) func(w *world) [][]*player {
 	return func(w *world) (all [][]*player) {
 		for i := 0; i+1 < len(w.bySkill); i++ {

@@ -13,8 +13,8 @@ import (
 )
 
 // A function that works on changes is checked after one run of a hundred of a config, and more seldom if the checks
-// would take more than a thousandth of the time: the runs that come during a check wait for it, and would be those of
-// which p99 tells.
+// would take more than a thousandth of the time: the runs that come during a check wait for it, and would determine
+// p99.
 const (
 	checkRuns  = 100
 	checkPause = 1000

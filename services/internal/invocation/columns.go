@@ -44,7 +44,7 @@ func NeedsOf(m sandbox.Manifest) Needs {
 
 // names is what a config and its function's manifest name together.
 type names struct {
-	// attributes and properties are sorted. A function that declares none gets those of them that tickets have.
+	// attributes and properties are sorted. A function that declares none gets all that tickets have.
 	attributes, properties []string
 	// filters are the attributes of the filters of the run's pools.
 	filters []string
@@ -174,7 +174,7 @@ func (c *columns) choose(v pool.View, s *pool.Selection, n Needs, is names, w *p
 	}
 }
 
-// merge returns those of the wanted names that were found, at most block.MaxNames, and others, sorted.
+// merge returns the wanted names that were found, at most block.MaxNames, and others, sorted.
 func merge(wanted map[string]bool, others []string) []string {
 	found := make([]string, 0, len(wanted)+len(others))
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {

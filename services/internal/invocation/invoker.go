@@ -2,8 +2,8 @@
 // them as the block that the function reads, gives the block to an instance, checks the whole answer, and sends the
 // proposals in parts.
 //
-// Where a run comes from and who keeps the instance is up to the caller: the runner gets runs from the bus, and mm
-// tries a function on a file of tickets.
+// The caller supplies the runs and owns the instances: the runner gets runs from the bus, and mm tries a function on a
+// file of tickets.
 package invocation
 
 import (
@@ -40,7 +40,7 @@ type Run struct {
 	Backfills *pool.Backfills
 	// Session is what the instance's function keeps; nil for a function that gets all tickets in each run.
 	Session *Session
-	// Key is that of Request, or empty if nobody needed it yet.
+	// Key is the key of Request, or empty if it is not needed yet.
 	Key string
 	// Watch is set by Invoke, unless it is nil: what the instance was given.
 	Watch *Watch
@@ -86,8 +86,8 @@ type FunctionError struct{ error }
 
 func (e FunctionError) Unwrap() error { return e.error }
 
-// words is an error in the function's own words. They may name players, so they go to who asked and to the function's
-// log, and not to a director, which logs why a run of a cycle failed.
+// words is an error in the function's own words. They may name players, so they go to the requester and to the
+// function's log, and not to a director, which logs why a run of a cycle failed.
 type words string
 
 func (w words) Error() string { return string(w) }
@@ -155,7 +155,7 @@ func (inv *Invoker) invoke(
 		Invoker: inv, run: r, instance: instance, needs: n, stats: stats, clock: &clock,
 		work: pool.Work{Deadline: r.Deadline},
 	}
-	// What a function keeps has other numbers than those that somebody asks about.
+	// Explanations number the tickets differently from what a function keeps.
 	e.mayKeep = r.Session != nil && len(r.Request.GetExplain()) == 0 && !r.Request.GetCheck()
 	if e.mayKeep && !r.Session.Empty() {
 		e.base = r.Session.find(r)
@@ -163,7 +163,7 @@ func (inv *Invoker) invoke(
 	request, err := e.encode(life)
 	defer func() {
 		if err != nil {
-			r.Session.drop(e.base) // who knows what the function has now
+			r.Session.drop(e.base) // it is unknown what the function has now
 		}
 	}()
 	stats.Cells, r.LeftOut = e.work.Cells, e.left

@@ -81,7 +81,7 @@ func (m *measurer) of(a *block.Answer, i int, own []block.Measure, s *pool.Selec
 	return all
 }
 
-// read drops the values that were used, and reads those of n more tickets.
+// read drops the values that were used, and reads the values of n more tickets.
 func (m *measurer) read(n int, s *pool.Selection) {
 	more := m.rest[:min(n, len(m.rest))]
 	m.rest = m.rest[len(more):]

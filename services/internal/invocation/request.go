@@ -91,7 +91,7 @@ func (e *encoder) encode(life context.Context) ([]byte, error) {
 			e.commit()
 			return request, nil
 		}
-		// The function is asked while nobody waits for the index: it may never answer.
+		// The function is asked without a lock on the index: it may never answer.
 		if e.buffer, err = e.instance.Reserve(life, e.size, limit.left()); err != nil {
 			return nil, err
 		}

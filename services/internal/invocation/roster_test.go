@@ -37,7 +37,7 @@ func games(t *testing.T, rosters ...[]*pb.RosterPlayer) *pool.Backfills {
 	return all
 }
 
-// readsRoster returns a function that notes who is in which game, and who must not join.
+// readsRoster returns a function that notes the players in each game, and the tickets that must not join.
 func readsRoster(saw *[]string) *matchfn.Function {
 	return matchfn.New(func(r *matchfn.Run) error {
 		*saw = nil

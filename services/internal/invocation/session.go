@@ -13,8 +13,8 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// Session is what the function of one instance keeps of the tickets of its configs, and the same seen from here. It
-// ends with the instance. A nil Keeping keeps nothing.
+// Session is what the function of one instance keeps of the tickets of its configs, and the same as the invoker sees
+// it. It ends with the instance. A nil Session keeps nothing.
 type Session struct {
 	// least is for how many tickets it is worthwhile, and most how many there are of all configs together.
 	least, most int
@@ -171,7 +171,7 @@ func (k *Session) Tickets() (n int) {
 }
 
 // choose selects the tickets of the request: what changed, if the function has the others. Where few tickets wait
-// nothing is kept, and nobody needs the run's key: it takes as long to make as the settings and filters are.
+// nothing is kept, and the run's key is not computed: that takes time in proportion to the settings and filters.
 func (e *encoder) choose(v pool.View) {
 	s, b, k := &e.selection, e.base, e.run.Session
 	e.retains, e.continues = false, false

@@ -338,7 +338,7 @@ func TestWhatAnInstanceKeepsIsBounded(t *testing.T) {
 	}
 }
 
-// A run that fails ends what is kept: nobody knows what the function has.
+// A run that fails ends what is kept: it is unknown what the function has.
 func TestFailedRunBeginsAnew(t *testing.T) {
 	w := newKeeping(t, func(*pairs) {})
 	for i := range 100 {

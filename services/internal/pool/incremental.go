@@ -7,9 +7,9 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// IncrementalSelection is a selection that goes on from run to run. It finds out what changed in time for the changes, and a little for
-// each 64 slots of the index. Tickets keep their numbers: those that come later have greater ones. Numbers of tickets
-// that are gone are not used again.
+// IncrementalSelection is a selection that goes on from run to run. It finds out what changed in time for the changes,
+// and a little for each 64 slots of the index. Tickets keep their numbers: those that come later have greater ones.
+// Numbers of tickets that are gone are not used again.
 //
 // The zero Kept is empty. It is for one goroutine at a time, and holds on to its tickets.
 type IncrementalSelection struct {
@@ -92,7 +92,7 @@ func (v View) Advance(pools map[string]*pb.Pool, s *Selection, k *IncrementalSel
 			}
 		}
 	}
-	for _, h := range k.hidden { // who hid them may be gone
+	for _, h := range k.hidden { // the tickets that hid them may be gone
 		switch {
 		case !v.ix.present.has(h.slot):
 		case h.pool < 0:
@@ -174,7 +174,7 @@ func (k *IncrementalSelection) Commit(s *Selection, created []float64) {
 	}
 }
 
-// noteShared notes which tickets share a player with others that wait. Those of s begin with a number.
+// noteShared notes which tickets share a player with others that wait. The tickets of s begin at first.
 func (k *IncrementalSelection) noteShared(s *Selection, first uint32) {
 	k.all.shared = k.all.shared[:0]
 	if len(k.shared) == 0 && !s.AnyShared() {

@@ -6,13 +6,13 @@ import "math/bits"
 // ticket waits until the older one's is gone; of a million, no two have one with a probability of 1 in 30 million that
 // they do. The seed keeps anybody from choosing such ids.
 
-// players are those of the tickets of an index.
+// players are the players of an index's tickets.
 type players struct {
 	seed seed
 	// of has for each player the slot of the only ticket, or several and how many there are.
 	of map[uint64]uint32
-	// shared has a bit for each ticket with a player who has another one, and for some with a player who had; nil when
-	// there is none.
+	// shared has a bit for each ticket with a player in several tickets, and for some with a player that was; nil for
+	// none.
 	shared bitset
 }
 

@@ -70,7 +70,7 @@ func TestLoadedIndexIsTheOneThatWasSaved(t *testing.T) {
 	}
 }
 
-// The players of tickets that were loaded are those of tickets that come later.
+// Loaded tickets share players with tickets that come later.
 func TestLoadedIndexKnowsThePlayersWhoComeAgain(t *testing.T) {
 	ix := pool.New()
 	putEach(t, ix, variety()...)

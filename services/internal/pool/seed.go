@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// seed is the key of a hash of ids: SipHash-2-4, so that nobody who does not know it can choose ids with one hash. It
-// can be stored, as those of hash/maphash cannot: see Save.
+// seed is the key of a hash of ids: SipHash-2-4, so that ids with one hash cannot be chosen without it. Unlike a seed
+// of hash/maphash it can be stored: see Save.
 type seed [2]uint64
 
 const seedSize = 16

@@ -9,7 +9,7 @@ import (
 type Work struct {
 	// Deadline is when the work is given up. Zero is never.
 	Deadline time.Time
-	// Cells is how many values were looked at so far, by filters and by whoever calls Count.
+	// Cells is how many values were looked at so far, by filters and by callers of Count.
 	Cells int64
 
 	late bool

@@ -1,6 +1,6 @@
-// Package presence notes for which tickets somebody asks, in projects that end the others (tickets.silence in their
-// settings): whoever asks is there. Processes note it in memory, and the state learns of it a few times in the time
-// after which a ticket ends. Projects that do not want it pay one look into a map for each request.
+// Package presence notes requests for tickets as signs of life, in projects that end tickets without any
+// (tickets.silence in their settings). Processes buffer them in memory, and store them a few times in the time after
+// which a ticket ends. Projects without the setting pay one look into a map for each request.
 package presence
 
 import (
@@ -22,12 +22,12 @@ import (
 const (
 	// tick is how often a Listener looks for what is due.
 	tick = time.Second
-	// settingsTTL is for how long what a project's settings say is believed, at most. Where somebody asks, or tickets end when
-	// nobody does, they are read in each tick, as long as that is about so many reads. Before tickets end they are read
-	// in any case.
+	// settingsTTL is for how long a project's settings are used, at most. In projects with requests, or with tickets that
+	// end, they are read in each tick, as long as that is at most readsPerTick reads. Before tickets end they are read in
+	// any case.
 	settingsTTL  = 10 * time.Second
 	readsPerTick = 256
-	// forgetAfter is after which time a project is forgotten for which nobody asks.
+	// forgetAfter is the time without a request after which a project is forgotten.
 	forgetAfter = time.Minute
 	// findEvery is how often projects are looked for that have signs of life and are not known.
 	findEvery = time.Minute
@@ -47,16 +47,16 @@ type Options struct {
 	Log *slog.Logger
 	// Meter makes the instrument; the zero Meter measures nothing.
 	Meter telemetry.Meter
-	// Hear stores that somebody asked for tickets, and Settings reads a project's settings.
+	// Hear stores that tickets were asked for, and Settings reads a project's settings.
 	Hear     func(ctx context.Context, project string, tickets []string) error
 	Settings func(ctx context.Context, project string) (*pb.ProjectSettings, error)
-	// End ends the tickets that nobody asked for during silence, and returns of how many that is known. Find lists the
-	// projects that have such tickets. Both are nil in processes that only listen.
+	// End ends the tickets without a request during silence, and returns for how many others the last request is known.
+	// Find lists the projects that have such tickets. Both are nil in processes that only listen.
 	End  func(ctx context.Context, project string, silence, gap time.Duration) (tickets int64, err error)
 	Find func(ctx context.Context) ([]string, error)
 }
 
-// Listener notes who asks.
+// Listener notes requests for tickets.
 type Listener struct {
 	Options
 
@@ -73,7 +73,8 @@ type project struct {
 	read    time.Time
 	// buffered are the tickets that were asked for since the state learned of it.
 	buffered map[string]struct{}
-	// asked is whether anybody did since the last tick, and last when somebody did, or silent tickets were known.
+	// asked is set after a request since the last tick; last is the time of the last request, or when silent tickets were
+	// known.
 	asked bool
 	last  time.Time
 	// flush and look are when the state learns what was heard, and when silent tickets are looked for.
@@ -94,7 +95,7 @@ func New(o Options) *Listener {
 	return l
 }
 
-// Heard notes that somebody asked for a ticket, which there is.
+// Heard notes a request for a ticket that exists.
 func (l *Listener) Heard(name, ticket string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,7 +184,7 @@ func (l *Listener) Tick(ctx context.Context, now time.Time) {
 	}
 }
 
-// find makes projects known that have tickets of which nobody was heard by this process.
+// find adds projects that have tickets without a request to this process.
 func (l *Listener) find(ctx context.Context, now time.Time) {
 	if l.Find == nil || now.Sub(l.found) < findEvery {
 		return

@@ -93,7 +93,7 @@ func TestOthersPayNothing(t *testing.T) {
 	w := newWorld(t, nil)
 	w.Heard("p", "a")
 	w.after(0, "settings p")
-	w.after(9 * time.Second) // nobody asked
+	w.after(9 * time.Second) // without a request
 	w.Heard("p", "a")
 	w.after(time.Second, "settings p")
 	w.Heard("p", "a")

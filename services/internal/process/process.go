@@ -26,7 +26,7 @@ type Process struct {
 }
 
 // Start starts cmd. Its Stdout and Stderr get what it writes; the last lines of Stderr are part of the errors below,
-// and those of Stdout too if both are the same writer. A cmd with SysProcAttr keeps them.
+// and also Stdout's if both are the same writer. A cmd with SysProcAttr keeps them.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, done: make(chan struct{})}
 	stderr := Lines(p.tail.add)

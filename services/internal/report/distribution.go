@@ -14,7 +14,7 @@ const (
 	PerDoubling = 4
 	smallest    = 1.0 / (1 << 20)
 	largest     = 1 << 40
-	lastBucket  = 60 * PerDoubling // that of the largest
+	lastBucket  = 60 * PerDoubling // the largest value's bucket
 )
 
 // bucketOf is the bucket of a value.

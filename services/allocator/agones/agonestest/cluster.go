@@ -170,7 +170,7 @@ func (c *Cluster) Stale(yes bool) {
 	c.stale, c.former = yes, map[string]bool{}
 }
 
-// Servers are those of a state, copies.
+// Servers returns copies of the servers in a state.
 func (c *Cluster) Servers(state string) []GameServer {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -33,7 +33,7 @@ func New(t testing.TB, root sdktrace.Sampler) *Spans {
 	return s
 }
 
-// Tracer is that of a service.
+// Tracer is a service's tracer.
 func (s *Spans) Tracer(service string) telemetry.Tracer {
 	return telemetry.NewTracer(s.Provider, service)
 }
@@ -45,7 +45,7 @@ func (s *Spans) Request(ctx context.Context) (in context.Context, mark []byte) {
 	return in, telemetry.SpanRef(in)
 }
 
-// Named are those of a name.
+// Named returns the spans of a name.
 func (s *Spans) Named(name string) []sdktrace.ReadOnlySpan {
 	return slices.DeleteFunc(s.recorder.Ended(), func(span sdktrace.ReadOnlySpan) bool { return span.Name() != name })
 }
