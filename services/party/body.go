@@ -53,7 +53,7 @@ func (m *membership) record(player string, joined int64, l fields.Limits, by spe
 	taken := m.Values
 	if definition.HasSetters(by.settings) {
 		var err error
-		if taken, one.Vouched, err = m.believed(l, by); err != nil {
+		if taken, one.Vouched, err = m.vouchedValues(l, by); err != nil {
 			return nil, err
 		}
 	}
@@ -62,9 +62,9 @@ func (m *membership) record(player string, joined int64, l fields.Limits, by spe
 	return one, nil
 }
 
-// believed is what the member has in a project whose settings say who sets what, and until when tokens vouch for it, 0
+// vouchedValues is what the member has in a project whose settings say who sets what, and until when tokens vouch for it, 0
 // for always.
-func (m *membership) believed(l fields.Limits, by speaker) (taken fields.Values, until int64, err error) {
+func (m *membership) vouchedValues(l fields.Limits, by speaker) (taken fields.Values, until int64, err error) {
 	stays, claimed := definition.Kept(valuesOf(by.had), by.then, by.settings)
 	if vouched := by.had.GetVouched(); vouched > 0 && vouched <= by.now.UnixMilli() {
 		claimed = fields.Values{}

@@ -95,9 +95,9 @@ func mayStart(p *pb.Party, player string) error {
 	return nil
 }
 
-// mustBelieve refuses members whose values were set under other settings than the project's now, or by an expired
+// checkVouched refuses members whose values were set under other settings than the project's now, or by an expired
 // token.
-func mustBelieve(p *pb.Party, settings *pb.ProjectSettings, now time.Time) error {
+func checkVouched(p *pb.Party, settings *pb.ProjectSettings, now time.Time) error {
 	for _, m := range p.GetMembers() {
 		switch {
 		case definition.HasSetters(settings) && m.GetSettings() != settings.GetRevision():
@@ -134,7 +134,7 @@ func (s *service) ticketOf(
 	p *pb.Party, in searching, settings *pb.ProjectSettings, caller *auth.Principal,
 ) (*pb.Ticket, error) {
 	now := s.Store.Now()
-	if err := mustBelieve(p, settings, now); err != nil {
+	if err := checkVouched(p, settings, now); err != nil {
 		return nil, err
 	}
 	if caller.Kind == auth.Player {

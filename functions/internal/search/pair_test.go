@@ -13,8 +13,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// twos is a rule set of matches of two, of which spreads and keys are all.
-func (w world) twos() object {
+// oneVsOne is a rule set of matches of two, of which spreads and keys are all.
+func (w world) oneVsOne() object {
 	missing := w.one("reject", "any")
 	values := object{"skill": object{"type": "number", "missing": missing}, "mode": object{"type": "string"},
 		"mean": object{"type": "number", "from": "skill", "party": "avg", "missing": missing}}
@@ -34,11 +34,11 @@ func (w world) twos() object {
 
 // Matches of two are found without the search for teams. They are those that it finds, with the same measures: a rule
 // that always holds makes it search.
-func TestTwosAreThoseThatTheSearchFinds(t *testing.T) {
+func TestPairsEqualTheSearch(t *testing.T) {
 	counts := map[string]int{}
 	for i := range *cases {
 		random := world{rand.New(rand.NewPCG(*seed+uint64(i), 7))}
-		set := random.twos()
+		set := random.oneVsOne()
 		pool := tickets(random.pool(2 + random.IntN(40)))
 		var got [2][]search.Match
 		for n, more := range []object{nil, {"compare": []any{1, ">", 0}}} {
@@ -83,7 +83,7 @@ func printed(matches []search.Match) string {
 }
 
 // Where more wait than are tried in all combinations, the search remembers how long no ticket is near enough.
-func TestTwosAreRememberedUntilABoundLetsThem(t *testing.T) {
+func TestPairsAreRememberedUntilABoundWidens(t *testing.T) {
 	h := history{budget: 2 * time.Second, settings: `{"values": {"skill": "number"},
 		"teams": [{"name": "one", "size": 1, "copies": 2}],
 		"rules": [{"spread": "skill", "max": {"start": 10, "grow": 5, "until": 70}}]}`}

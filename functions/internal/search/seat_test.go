@@ -58,7 +58,7 @@ func FuzzReadSeats(f *testing.F) {
 }
 
 // A teller says of players what their tickets say, but for roles and latencies.
-func TestTellerSaysWhatTicketsSay(t *testing.T) {
+func TestDescriberReadsTickets(t *testing.T) {
 	told := 0
 	for i := range *cases {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 3))

@@ -60,7 +60,7 @@ func TestRunsCountPlayers(t *testing.T) {
 
 // A function that keeps its tickets gets only the new ones. The counts include all.
 func TestPlayersOfKeptTicketsAreCounted(t *testing.T) {
-	w := newKeeping(t, func(*pairs) {})
+	w := newSession(t, func(*pairs) {})
 	w.k.least = 1
 	put := func(id string, players int) {
 		t.Helper()

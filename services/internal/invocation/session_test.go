@@ -68,8 +68,8 @@ func newPairs(change func(*pairs)) (*matchfn.Function, *[]int) {
 	}, matchfn.Attributes("kind"), matchfn.Properties()), runs
 }
 
-// keeping is an index, and an instance of pairs that keeps tickets of it.
-type keeping struct {
+// session is an index, and an instance of pairs that keeps tickets of it.
+type session struct {
 	t        *testing.T
 	index    *pool.Index
 	f        *matchfn.Function
@@ -82,16 +82,16 @@ type keeping struct {
 	kinds    map[string]float64 // of the tickets
 }
 
-func newKeeping(t *testing.T, change func(*pairs)) *keeping {
+func newSession(t *testing.T, change func(*pairs)) *session {
 	t.Helper()
-	w := &keeping{t: t, index: pool.New(), created: 1000, kinds: map[string]float64{},
+	w := &session{t: t, index: pool.New(), created: 1000, kinds: map[string]float64{},
 		pools: map[string]*pb.Pool{"all": {Filters: []*pb.Filter{{Attribute: "kind", Min: proto.Float64(0)}}}}}
 	w.f, w.runs = newPairs(change)
 	w.k = &Session{least: 20, most: 4000, bases: map[string]*base{}}
 	return w
 }
 
-func (w *keeping) put(id string, kind float64) {
+func (w *session) put(id string, kind float64) {
 	w.t.Helper()
 	w.created++
 	w.kinds[id] = kind
@@ -105,12 +105,12 @@ func (w *keeping) put(id string, kind float64) {
 	}
 }
 
-func (w *keeping) drop(id string) {
+func (w *session) drop(id string) {
 	delete(w.kinds, id)
 	w.index.Drop(id)
 }
 
-func (w *keeping) run() *Run {
+func (w *session) run() *Run {
 	return &Run{
 		Request: &pb.RunRequest{Config: "c", Pools: w.pools, Settings: []byte(w.settings), Now: 1 << 40}, Index: w.index,
 		Began: time.Now(), Deadline: time.Now().Add(time.Hour), Session: w.k, Answer: func(*pb.RunPart) error { return nil },
@@ -118,7 +118,7 @@ func (w *keeping) run() *Run {
 }
 
 // invoke does a run, and returns its pairs.
-func (w *keeping) invoke() (found [][]string, stats *pb.RunStats, err error) {
+func (w *session) invoke() (found [][]string, stats *pb.RunStats, err error) {
 	w.t.Helper()
 	r := w.run()
 	last, err := w.inv.Invoke(w.t.Context(), r, native{w.f}, needsOf(w.f))
@@ -143,7 +143,7 @@ func needsOf(f *matchfn.Function) Needs {
 	return NeedsOf(sandbox.Manifest{Attributes: m.Attributes, Properties: m.Properties})
 }
 
-func (w *keeping) mustInvoke() [][]string {
+func (w *session) mustInvoke() [][]string {
 	w.t.Helper()
 	found, stats, err := w.invoke()
 	if err != nil {
@@ -156,7 +156,7 @@ func (w *keeping) mustInvoke() [][]string {
 }
 
 // members are the tickets of the pool.
-func (w *keeping) members() (ids []string) {
+func (w *session) members() (ids []string) {
 	for id, kind := range w.kinds {
 		if kind >= 0 {
 			ids = append(ids, id)
@@ -174,7 +174,7 @@ func TestRunsOfChangesFindWhatThereIs(t *testing.T) {
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 9))
-		w := newKeeping(t, func(*pairs) {})
+		w := newSession(t, func(*pairs) {})
 		next, went := 0, 0
 		for step := range 150 {
 			for range r.IntN(40) {
@@ -254,7 +254,7 @@ func TestRunsOfChangesFindWhatThereIs(t *testing.T) {
 // A function that works on changes and overlooks matches is found out; one that does not is not accused.
 func TestWrongFunctionIsFoundOut(t *testing.T) {
 	for _, deaf := range []bool{false, true} {
-		w := newKeeping(t, func(p *pairs) { p.deaf = deaf })
+		w := newSession(t, func(p *pairs) { p.deaf = deaf })
 		for i := range 100 {
 			w.put(fmt.Sprint("crowd", i), float64(i))
 		}
@@ -285,7 +285,7 @@ func TestWrongFunctionIsFoundOut(t *testing.T) {
 
 // A function that proposes a ticket that is gone is a function whose instance must end.
 func TestTicketThatIsGoneIsNotProposed(t *testing.T) {
-	w := newKeeping(t, func(p *pairs) { p.greedy = true })
+	w := newSession(t, func(p *pairs) { p.greedy = true })
 	for i := range 100 {
 		w.put(fmt.Sprint("crowd", i), float64(i))
 	}
@@ -300,7 +300,7 @@ func TestTicketThatIsGoneIsNotProposed(t *testing.T) {
 // An instance keeps no more tickets than its limit, of the configs that ran last, and the function is told which it may
 // forget. Few tickets, and too many, are not kept.
 func TestWhatAnInstanceKeepsIsBounded(t *testing.T) {
-	w := newKeeping(t, func(*pairs) {})
+	w := newSession(t, func(*pairs) {})
 	w.k.most = 250
 	for i := range 100 {
 		w.put(fmt.Sprint("crowd", i), float64(i))
@@ -340,7 +340,7 @@ func TestWhatAnInstanceKeepsIsBounded(t *testing.T) {
 
 // A run that fails ends what is kept: it is unknown what the function has.
 func TestFailedRunBeginsAnew(t *testing.T) {
-	w := newKeeping(t, func(*pairs) {})
+	w := newSession(t, func(*pairs) {})
 	for i := range 100 {
 		w.put(fmt.Sprint("crowd", i), float64(i))
 	}
