@@ -98,7 +98,7 @@ func (l *line) group(from, most int) group {
 	return g
 }
 
-// passes returns whether the group has no room for a ticket of so many players, and notes that its tickets do not
+// passes reports whether the group has no room for a ticket of so many players, and notes that its tickets do not
 // follow each other. at is how many places were looked at before.
 func (g *group) passes(players, most, at int) bool {
 	if g.players+players <= most {

@@ -84,7 +84,7 @@ func (s *script) Release(_ context.Context, r provider.Ref) error {
 	return nil
 }
 
-// holds tells whether a match has a server.
+// holds reports whether a match has a server.
 func (s *script) holds(match string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -195,7 +195,7 @@ func (r *historyReader) look(ctx context.Context, since time.Time) error {
 	return nil
 }
 
-// isAbout returns whether an event may say what became of a match of a ticket. Those that say that there was no server
+// isAbout reports whether an event may say what became of a match of a ticket. Those that say that there was no server
 // name no tickets, and are rare.
 func isAbout(e *pb.Event, ticket string) bool {
 	switch e.GetKind() {

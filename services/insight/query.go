@@ -183,7 +183,7 @@ func (q *query) narrow(follow bool) {
 	q.begin.New = follow && q.begin.Since.IsZero()
 }
 
-// selects tells whether an event is asked for. A gap always is.
+// selects reports whether an event is asked for. A gap always is.
 func (q *query) selects(e *pb.Event) bool {
 	f := &q.filter
 	switch {

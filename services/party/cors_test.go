@@ -45,7 +45,7 @@ func (w *world) from(origin, method, at string, headers ...string) *http.Respons
 	return res
 }
 
-// lists tells whether a header of an answer has all words.
+// lists reports whether a header of an answer has all words.
 func lists(res *http.Response, header string, words ...string) bool {
 	all := strings.Split(strings.ToLower(res.Header.Get(header)), ", ")
 	return !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(all, strings.ToLower(word)) })

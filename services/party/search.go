@@ -164,7 +164,7 @@ func (s *service) ticketOf(
 	return t, nil
 }
 
-// searches tells whether the party's ticket still waits for a result.
+// searches reports whether the party's ticket still waits for a result.
 func (s *service) searches(ctx context.Context, project string, p *pb.Party) (bool, error) {
 	if p.GetSearch() == nil {
 		return false, nil

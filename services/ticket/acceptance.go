@@ -106,7 +106,7 @@ type viewer struct {
 	anyone bool
 }
 
-// isAsked tells whether a ticket's match asks the player, or for a game service any player of the ticket.
+// isAsked reports whether a ticket's match asks the player, or for a game service any player of the ticket.
 func (a viewer) isAsked(t *state.Ticket) bool {
 	return t.Acceptance != nil && (a.anyone && len(t.Acceptance.Open) > 0 || slices.Contains(t.Acceptance.Open, a.player))
 }

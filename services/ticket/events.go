@@ -65,7 +65,7 @@ func (e *events) join(project string) (leave func()) {
 	}
 }
 
-// follows tells whether the events of a project come.
+// follows reports whether the events of a project come.
 func (e *events) follows(project string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -122,7 +122,7 @@ func (w *waiters) handleEvent(project string, e *pb.Event) {
 	}
 }
 
-// knowsEnd tells whether it is known why the ticket is gone.
+// knowsEnd reports whether it is known why the ticket is gone.
 func (w *waiter) knowsEnd() bool {
 	said := w.notified.Load()
 	return w.end.Load() != nil || said != nil && *said != ""

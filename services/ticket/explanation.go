@@ -340,7 +340,7 @@ func newGlass(t *pb.Ticket) (*glass, error) {
 	return g, g.index.Put(t.GetId(), body)
 }
 
-// sees returns whether a queue's pools have the ticket; without pools they have all that wait in the queue.
+// sees reports whether a queue's pools have the ticket; without pools they have all that wait in the queue.
 func (g *glass) sees(queue string, pools map[string]*pb.Pool) (is bool) {
 	var s pool.Selection
 	g.index.View(func(v pool.View) { v.In(queue).Select(pools, &s) })

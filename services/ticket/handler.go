@@ -309,7 +309,7 @@ func ticketID(c echo.Context) (string, error) {
 	return id, nil
 }
 
-// isID tells whether a text can be an identifier.
+// isID reports whether a text can be an identifier.
 func isID(id string) bool {
 	return len(id) <= 64 && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -46,7 +46,7 @@ func idempotencyKey(c echo.Context) (string, error) {
 	return key.String(), nil
 }
 
-// isKey tells whether a text can be a key.
+// isKey reports whether a text can be a key.
 func isKey(text string) bool {
 	return text != "" && len(text) <= longestKey &&
 		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })

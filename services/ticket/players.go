@@ -34,7 +34,7 @@ func (in *creation) check(l fields.Limits, p *auth.Principal) error {
 	return nil
 }
 
-// isOf tells whether a player is the owner of a ticket or one of its players.
+// isOf reports whether a player is the owner of a ticket or one of its players.
 func isOf(t *pb.Ticket, player string) bool {
 	return t.GetOwner() == player ||
 		slices.ContainsFunc(t.GetPlayers(), func(p *pb.Player) bool { return p.GetId() == player })

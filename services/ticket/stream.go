@@ -132,7 +132,8 @@ func (s *follower) run(t *state.Ticket) (end string) {
 	}
 }
 
-// mustRead tells whether a ticket must be read again for what is told of a result: the seat passes of all its players.
+// mustRead reports whether a ticket must be read again for what is told of a result: the seat passes of all its
+// players.
 func (s *follower) mustRead(result *pb.Assignment) bool {
 	return s.by.anyone && s.Seats != nil && result.GetMatch() != ""
 }

@@ -71,7 +71,7 @@ func FillFrom(r *matchfn.Run, rules *waiting.Rules, games []uint32, from Source)
 	}
 }
 
-// Open returns whether a game takes players.
+// Open reports whether a game takes players.
 func Open(r *matchfn.Run, games []uint32) bool {
 	open := r.BackfillAttribute(waiting.Open)
 	for _, game := range games {

@@ -52,7 +52,7 @@ func (a *accelByte) allowed(pool []ticket, sides [][]int, sure bool) bool {
 	return slices.ContainsFunc(tickets, may)
 }
 
-// over returns whether a time is over at an age: "longer than" it. sure asks whether it may not be.
+// over reports whether a time is over at an age: "longer than" it. sure asks whether it may not be.
 func over(age int, seconds any, sure bool) bool {
 	c := big.NewRat(int64(age), 1).Cmp(number(seconds))
 	return c > 0 || !sure && c == 0
@@ -92,7 +92,7 @@ func (a *accelByte) around(pivot int, pool []ticket, sides [][]int, tickets []in
 		!a.blocks(pool, sides, tickets, sure)
 }
 
-// seats returns whether each player of a team can have one of his roles, each role as often as its combination says.
+// seats reports whether each player of a team can have one of his roles, each role as often as its combination says.
 func (a *accelByte) seats(pool []ticket, side []int) bool {
 	combination, ok := a.set["alliance"].(object)["combination"].(object)
 	if !ok {
@@ -265,7 +265,7 @@ func (a *accelByte) regional(pivot int, pool []ticket, tickets []int, sure bool)
 	})
 }
 
-// blocks returns whether a player blocks another player that it must not meet: of another ticket, or of its team. Our
+// blocks reports whether a player blocks another player that it must not meet: of another ticket, or of its team. Our
 // rules never match players of one ticket that block each other, as the guide says.
 func (a *accelByte) blocks(pool []ticket, sides [][]int, tickets []int, sure bool) bool {
 	groups, within := [][]int{tickets}, sure

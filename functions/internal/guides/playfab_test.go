@@ -57,7 +57,7 @@ func count(pool []ticket, tickets []int) *big.Rat {
 	return big.NewRat(int64(n), 1)
 }
 
-// under returns whether a number is less than a limit, or perhaps at most.
+// under reports whether a number is less than a limit, or perhaps at most.
 func under(n, limit *big.Rat, sure bool) bool {
 	return n.Cmp(limit) < 0 || !sure && n.Cmp(limit) == 0
 }

@@ -43,7 +43,7 @@ type availability struct {
 	fewestFirst             bool // whether the fewest teams are tried first
 }
 
-// fill returns whether they may fill some teams and others.
+// fill reports whether they may fill some teams and others.
 func (c *availability) fill(some, others *teamNeeds) bool {
 	return some.teams+others.teams <= rules.MaxTeams && some.tickets+others.tickets <= c.tickets &&
 		some.players+others.players <= c.players

@@ -194,7 +194,7 @@ func (b *builder) count(t uint32, takers []int, by int) {
 	}
 }
 
-// insufficient returns whether the candidates from one on are too few for what the match lacks.
+// insufficient reports whether the candidates from one on are too few for what the match lacks.
 func (b *builder) insufficient(from int) bool {
 	if b.total+b.open[from] < b.fewest {
 		return true
@@ -208,7 +208,7 @@ func (b *builder) insufficient(from int) bool {
 	return len(b.totals) > 0 && b.sumsLack(from)
 }
 
-// enough returns whether there are players for an arrangement.
+// enough reports whether there are players for an arrangement.
 func (b *builder) enough(a *arrangement) bool {
 	if b.open[0]+b.pool.size(b.anchor) < a.fewest {
 		return false
@@ -275,7 +275,7 @@ func (b *builder) loosestRange(r rules.Range) (least, most float64) {
 	return least, most
 }
 
-// compatible returns whether a ticket may be in a match with the anchor, as far as they alone say.
+// compatible reports whether a ticket may be in a match with the anchor, as far as they alone say.
 func (b *builder) compatible(t uint32) bool {
 	if b.masks != nil {
 		b.reached[t] = b.reach(t)
@@ -290,7 +290,7 @@ func (b *builder) compatible(t uint32) bool {
 	return fits
 }
 
-// fit returns whether a ticket may join what was chosen, as the pruners say. team is the tickets of the team that it
+// fit reports whether a ticket may join what was chosen, as the pruners say. team is the tickets of the team that it
 // would join.
 func (b *builder) fit(t uint32, team []uint32) bool {
 	if b.simple {
@@ -387,7 +387,7 @@ func (b *builder) fits(need rules.Condition, t uint32, others, team []uint32) bo
 	return true
 }
 
-// spreads says whether a ticket is within a part of a spread.
+// spreads reports whether a ticket is within a part of a spread.
 func (b *builder) spreads(c *rules.Spread, t uint32, others []uint32, part float64) bool {
 	column := b.column(c.Value)
 	own := c.Max.Clock == rules.Own
@@ -550,13 +550,13 @@ func (b *builder) emptiest() []int {
 	return order
 }
 
-// twin returns whether a team is as empty as the one before it, of the same shape.
+// twin reports whether a team is as empty as the one before it, of the same shape.
 func (b *builder) twin(i int) bool {
 	return !b.ordered && i > 0 && len(b.teams[i]) == 0 && len(b.teams[i-1]) == 0 &&
 		b.arranged.shapes[i] == b.arranged.shapes[i-1]
 }
 
-// room returns whether a team may have room for a ticket, for its players and for their roles.
+// room reports whether a team may have room for a ticket, for its players and for their roles.
 func (b *builder) room(t uint32) bool {
 	first, end := b.pool.first[t], b.pool.first[t+1]
 	size := int(end - first)

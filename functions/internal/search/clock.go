@@ -54,7 +54,7 @@ func (s *search) noteMost(b *rules.Bound, age, n float64, within bool) {
 	}
 }
 
-// rises returns whether a bound never becomes less.
+// rises reports whether a bound never becomes less.
 func rises(b *rules.Bound) bool {
 	if b.Linear != nil {
 		return b.Linear.Delta >= 0

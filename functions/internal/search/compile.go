@@ -89,7 +89,7 @@ func (s *search) addPruner(g pruner, refuses bool) {
 	}
 }
 
-// byAnchor returns whether a bound follows the age of the anchor, whatever joins it.
+// byAnchor reports whether a bound follows the age of the anchor, whatever joins it.
 func (s *search) byAnchor(b *rules.Bound) bool {
 	return b.Constant() || b.Clock == rules.Anchor || b.Clock == rules.Oldest && s.rules.Priority == ""
 }
@@ -113,7 +113,7 @@ func scopeOf(need rules.Condition) (of rules.Of, refuses bool) {
 	return "", false
 }
 
-// closed returns whether what holds of a match holds of a part of it, and whether fits looks at it.
+// closed reports whether what holds of a match holds of a part of it, and whether fits looks at it.
 func closed(need rules.Condition) bool {
 	if c, is := need.(*rules.Holders); is && c.Count.Min != nil {
 		return false
@@ -234,7 +234,7 @@ func (s *search) numberIn(e rules.Expression) string {
 	return ""
 }
 
-// isLate returns whether an expression or a condition may depend on the region, or on the roles that are given.
+// isLate reports whether an expression or a condition may depend on the region, or on the roles that are given.
 func isLate(p rules.Preference) bool {
 	if p.Need != nil {
 		_, premade := p.Need.(*rules.Premade)
@@ -249,7 +249,7 @@ func isLate(p rules.Preference) bool {
 	})
 }
 
-// mentions returns whether an expression is one, or has one in it, that is asked for. It asks until one is.
+// mentions reports whether an expression is one, or has one in it, that is asked for. It asks until one is.
 func mentions(e rules.Expression, is func(rules.Expression) bool) bool {
 	if is(e) {
 		return true

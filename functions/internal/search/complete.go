@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// complete returns whether the teams are a match that the rules allow, if need be after tickets were exchanged, and
+// complete reports whether the teams are a match that the rules allow, if need be after tickets were exchanged, and
 // keeps it.
 func (b *builder) complete() bool {
 	b.work -= 4 * b.total
@@ -59,7 +59,7 @@ func (b *builder) ageOf(bound *rules.Bound) float64 {
 	return b.ages[0]
 }
 
-// under returns whether a number is at most a bound in the match.
+// under reports whether a number is at most a bound in the match.
 func (b *builder) under(bound *rules.Bound, n float64) bool {
 	if bound == nil {
 		return true
@@ -82,7 +82,7 @@ func (b *builder) inside(n float64, r rules.Range, magnitude float64) bool {
 	return !on || n <= most+rounding.Of(greater(magnitude, math.Abs(most)))
 }
 
-// sized returns whether the teams are as many and as large as they must be.
+// sized reports whether the teams are as many and as large as they must be.
 func (b *builder) sized() bool {
 	if b.game != nil {
 		return b.copied() // accept looks at the rest, which depends on roles
@@ -95,7 +95,7 @@ func (b *builder) sized() bool {
 	return b.copied() && b.within(float64(b.total), b.rules.Players)
 }
 
-// copied returns whether there are as many teams of each shape as there must be.
+// copied reports whether there are as many teams of each shape as there must be.
 func (b *builder) copied() bool {
 	for i := range b.rules.Teams {
 		n := 0
@@ -111,7 +111,7 @@ func (b *builder) copied() bool {
 	return true
 }
 
-// isFull returns whether the match takes no more players.
+// isFull reports whether the match takes no more players.
 func (b *builder) isFull() bool {
 	if most, on := b.at(b.rules.Players.Max); on && float64(b.total+1) > most {
 		return true
@@ -124,7 +124,7 @@ func (b *builder) isFull() bool {
 	return true
 }
 
-// leavesOpen returns whether the game has at most as many players as it may have, and only as many places stay open as
+// leavesOpen reports whether the game has at most as many players as it may have, and only as many places stay open as
 // may: players that its teams, their roles and the match lack, and for which there are places.
 func (b *builder) leavesOpen() bool {
 	open := 0.0
@@ -156,7 +156,7 @@ func (b *builder) leavesOpen() bool {
 	return !on || open <= most
 }
 
-// accept returns whether the rules allow the match as it is, and says in which region and at which price. A match whose
+// accept reports whether the rules allow the match as it is, and says in which region and at which price. A match whose
 // tickets can wait for a nearer one is not accepted.
 func (b *builder) accept() bool {
 	if b.game != nil {
@@ -304,7 +304,7 @@ func (b *builder) allowed() (int, bool) {
 	return 0, false
 }
 
-// inactive returns whether a rule does not count in the match.
+// inactive reports whether a rule does not count in the match.
 func (b *builder) inactive(rule *rules.Rule) bool {
 	if rule.Active == nil {
 		return false
@@ -336,7 +336,7 @@ func (b *builder) allHold(region int) bool {
 	return true
 }
 
-// spanned returns whether the match is within a spread whose spans are known.
+// spanned reports whether the match is within a spread whose spans are known.
 func (b *builder) spanned(g *pruner, i int) bool {
 	if g.scope != rules.BesideAnchor {
 		return b.under(g.bound, rounding.Apart(b.low[i], b.high[i])) // without numbers it is less than any bound
@@ -350,7 +350,7 @@ func (b *builder) spanned(g *pruner, i int) bool {
 	return true
 }
 
-// reachable returns whether all reach a region within a limit.
+// reachable reports whether all reach a region within a limit.
 func (b *builder) reachable(l *reachLimit, region int) bool {
 	if region < 0 {
 		return true // no player has latencies
@@ -382,7 +382,7 @@ func (b *builder) atMost(bound *rules.Bound) float64 {
 	return math.Inf(1)
 }
 
-// placed returns whether a player of the match has latencies. A match of others has no region.
+// placed reports whether a player of the match has latencies. A match of others has no region.
 func (b *builder) placed() bool {
 	for _, t := range b.chosen {
 		if b.here[t] {

@@ -317,12 +317,12 @@ func (c *column) empty() {
 	}
 }
 
-// letter returns whether a letter is next, as in 5x, which is no number.
+// letter reports whether a letter is next, as in 5x, which is no number.
 func (d *decoder) letter() bool {
 	return d.at < len(d.text) && d.text[d.at] >= 'a' && d.text[d.at] <= 'z'
 }
 
-// lastMissing returns whether the last player has no value.
+// lastMissing reports whether the last player has no value.
 func (c *column) lastMissing() bool {
 	switch c.value.Kind {
 	case rules.Number:
@@ -442,7 +442,7 @@ func (d *decoder) set(c *column) bool {
 	return true
 }
 
-// full returns whether a set or a map takes no more elements.
+// full reports whether a set or a map takes no more elements.
 func (d *decoder) full(elements int) bool {
 	d.large = d.large || elements == MaxElements
 	return elements == MaxElements

@@ -32,7 +32,7 @@ func (v *examination) count() (candidates, looked int) {
 	return -1, 0
 }
 
-// admits returns whether more tickets fit than with all rules.
+// admits reports whether more tickets fit than with all rules.
 func (v *examination) admits(whole *examination) bool {
 	if v.counted && whole.counted {
 		return v.candidates > whole.candidates

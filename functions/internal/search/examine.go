@@ -117,7 +117,7 @@ func (x *examiner) nearest(t uint32, limit int) (older, younger []uint32) {
 	return older, younger
 }
 
-// compatibleWith returns whether a ticket fits with an anchor before it.
+// compatibleWith reports whether a ticket fits with an anchor before it.
 func (x *examiner) compatibleWith(anchor, t uint32) bool {
 	x.b.pair(anchor)
 	return x.b.compatible(t)
@@ -160,7 +160,7 @@ func (x *examiner) fitting(t uint32, others []uint32, fits func(uint32) bool) (a
 	return all
 }
 
-// mayMeet returns whether two tickets have the same key, and are not too large for a match.
+// mayMeet reports whether two tickets have the same key, and are not too large for a match.
 func (x *examiner) mayMeet(t, o uint32) bool {
 	return x.keys[o] == x.keys[t] && x.pool.size(o)+x.pool.size(t) <= x.most
 }

@@ -123,7 +123,7 @@ func (b *builder) apart(c *rules.Gap, of *share) float64 {
 // mostRepairs is how many matches are repaired where all combinations are tried.
 const mostRepairs = 64
 
-// repairable returns whether the match is allowed after it was repaired.
+// repairable reports whether the match is allowed after it was repaired.
 func (b *builder) repairable() bool {
 	if b.repairs <= 0 {
 		return false
@@ -216,7 +216,7 @@ func (b *builder) exchange() bool {
 	return true
 }
 
-// cheaper returns whether the match is allowed and costs less.
+// cheaper reports whether the match is allowed and costs less.
 func (b *builder) cheaper(than price) bool {
 	return (b.late || price{b.cost(b.region), b.width()}.less(than)) && b.accept() && b.price.less(than)
 }

@@ -155,7 +155,7 @@ func (p *pool) refusals(source Source, t uint32) (reasons []Reason) {
 	return reasons[:min(len(reasons), mostReasons)]
 }
 
-// lacks returns whether a player of a ticket lacks the value of a column, whatever the others of the party have.
+// lacks reports whether a player of a ticket lacks the value of a column, whatever the others of the party have.
 func (p *pool) lacks(i int, t uint32) bool {
 	c := p.originalColumn(i)
 	for player := p.first[t]; player < p.first[t+1]; player++ {

@@ -72,7 +72,7 @@ func (s *search) openGames() (all []*openGame) {
 	return all
 }
 
-// fillable returns whether anybody may join a game at all.
+// fillable reports whether anybody may join a game at all.
 func (s *search) fillable(g *openGame) bool {
 	if active := s.rules.Backfill.Active; active != nil {
 		if n, on := active.At(g.Age); !on || n == 0 {
@@ -287,7 +287,7 @@ func (b *builder) teamOf(name string) int {
 // memberOf returns the player in a running game that a ticket of the pool stands for.
 func (s *search) memberOf(t uint32) *Member { return s.members[int(t)-s.pool.waiting] }
 
-// isMember returns whether a ticket stands for a player in a running game.
+// isMember reports whether a ticket stands for a player in a running game.
 func (s *search) isMember(t uint32) bool { return int(t) >= s.pool.waiting }
 
 // joinable returns the tickets nearest to a game that may join it, as far as they alone say.
@@ -357,7 +357,7 @@ func (s *search) joinable(g *openGame) (near []uint32) {
 }
 
 // walk looks at the tickets of a key that are left, the nearest to a value first, in so many steps at most.
-// It returns whether it looked at all.
+// It reports whether it looked at all.
 func (s *search) walk(key uint32, at float64, steps int, look func(t uint32) bool) bool {
 	from := sort.Search(len(s.sorted), func(i int) bool {
 		t := s.sorted[i]

@@ -50,7 +50,7 @@ func (b *builder) assign(team int) bool {
 	return true
 }
 
-// rolesFit returns whether the players of a team can have roles at all, if more players come.
+// rolesFit reports whether the players of a team can have roles at all, if more players come.
 func (b *builder) rolesFit(team int) bool {
 	shape := &b.rules.Teams[b.arranged.shapes[team]]
 	f := &b.flow

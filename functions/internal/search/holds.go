@@ -40,7 +40,7 @@ func (b *builder) teamsOf(names []string) (groups [][]uint32) {
 	return groups
 }
 
-// holds returns whether a condition holds in the complete match.
+// holds reports whether a condition holds in the complete match.
 func (b *builder) holds(need rules.Condition, region int) bool {
 	b.work--
 	defer b.charge()
@@ -154,7 +154,7 @@ func (b *builder) logic(need rules.Condition, region int) bool {
 	return false
 }
 
-// alike returns whether the players of two tickets, or of one, all have the same.
+// alike reports whether the players of two tickets, or of one, all have the same.
 func (b *builder) alike(c *column, t, o uint32) bool {
 	b.comparisons += b.pool.size(t) * b.pool.size(o)
 	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
@@ -174,7 +174,7 @@ func equal(c *column, p, q uint32) bool {
 	return c.numbers[p] == c.numbers[q]
 }
 
-// different returns whether no player of a ticket has the same as another of it or of others.
+// different reports whether no player of a ticket has the same as another of it or of others.
 func (b *builder) different(c *column, t uint32, others []uint32) bool {
 	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
 		if c.missing(p) || !c.counts(p, b.pool.first[t]) {
@@ -196,7 +196,7 @@ func (b *builder) different(c *column, t uint32, others []uint32) bool {
 	return true
 }
 
-// spread returns whether tickets are within a part of a spread.
+// spread reports whether tickets are within a part of a spread.
 func (b *builder) spread(c *rules.Spread, group []uint32, part float64) bool {
 	column := b.column(c.Value)
 	if c.Max.Clock == rules.Own {
@@ -257,7 +257,7 @@ func (b *builder) holders(c *rules.Holders, group []uint32) (n int) {
 	return n
 }
 
-// avoids returns whether no player of the tickets is with one to avoid.
+// avoids reports whether no player of the tickets is with one to avoid.
 func (b *builder) avoids(c *rules.Avoid, group []uint32) bool {
 	for _, t := range group {
 		if !b.avoidsAny(c, t, group) {
@@ -267,7 +267,7 @@ func (b *builder) avoids(c *rules.Avoid, group []uint32) bool {
 	return true
 }
 
-// avoidsAny returns whether no player of a ticket is to avoid one of others.
+// avoidsAny reports whether no player of a ticket is to avoid one of others.
 func (b *builder) avoidsAny(c *rules.Avoid, t uint32, others []uint32) bool {
 	lists, ids := b.column(c.Value), b.column(c.ID)
 	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
@@ -290,7 +290,7 @@ func (b *builder) avoidsAny(c *rules.Avoid, t uint32, others []uint32) bool {
 	return true
 }
 
-// avoidedBy returns whether no player of others is to avoid one of a ticket.
+// avoidedBy reports whether no player of others is to avoid one of a ticket.
 func (b *builder) avoidedBy(c *rules.Avoid, t uint32, others []uint32) bool {
 	self := []uint32{t}
 	for _, o := range others {

@@ -118,7 +118,7 @@ func (s *search) attempt(m mode, anchor uint32, most int, try func() bool) (foun
 	return false, cost
 }
 
-// holds returns whether what was found out of an anchor is still so. Its patience depends on all tickets that wait.
+// holds reports whether what was found out of an anchor is still so. Its patience depends on all tickets that wait.
 func (s *search) holds(e *tried, anchor uint32) bool {
 	if s.crowd != nil {
 		return false
@@ -201,7 +201,7 @@ func (s *search) change() {
 	}
 }
 
-// remembers returns whether anything is known of anchors.
+// remembers reports whether anything is known of anchors.
 func (s *search) remembers() bool {
 	return slices.ContainsFunc(s.tried[:], func(of []tried) bool { return of != nil })
 }

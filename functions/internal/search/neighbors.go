@@ -38,7 +38,7 @@ func (s *search) anchors() []uint32 {
 	return order
 }
 
-// eligible returns whether a ticket may be in a match at all.
+// eligible reports whether a ticket may be in a match at all.
 func (s *search) eligible(t uint32) bool {
 	return !s.taken[t] && s.pool.size(t) <= s.most && (s.masks == nil || s.masks[t] != 0)
 }
@@ -304,7 +304,7 @@ func (s *search) at(place int32) uint32 {
 	return s.sorted[place]
 }
 
-// inSpans returns whether a ticket is within all spreads, if they are all that there is to look at.
+// inSpans reports whether a ticket is within all spreads, if they are all that there is to look at.
 func (b *builder) inSpans(t uint32) bool {
 	for i := range b.pruners {
 		near := b.pruners[i].near

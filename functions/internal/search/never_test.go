@@ -198,7 +198,7 @@ func TestWhatCanMatchIsNotRefused(t *testing.T) {
 	}
 }
 
-// refusal returns whether a rule set is refused because nothing can match, or else has a match of a pool; and if both,
+// refusal reports whether a rule set is refused because nothing can match, or else has a match of a pool; and if both,
 // the match.
 func refusal(text []byte, pool []judge.Ticket) (string, *judge.Match) {
 	n, err := document.Parse(text)

@@ -52,7 +52,7 @@ func (o *singleTicketFilter) extend(p *pool) {
 	}
 }
 
-// singleTicketDecides returns whether, before the match is complete, the overlap can only refuse tickets that never
+// singleTicketDecides reports whether, before the match is complete, the overlap can only refuse tickets that never
 // have it.
 func singleTicketDecides(c *rules.Overlap) bool {
 	if c.Other == "" {
@@ -81,14 +81,14 @@ func inBoth(set, list []uint32) (n int) {
 	return n
 }
 
-// overlap returns whether each player of a group has as many elements in common with the others, or with a list, as the
+// overlap reports whether each player of a group has as many elements in common with the others, or with a list, as the
 // rules say.
 func (b *builder) overlap(c *rules.Overlap, group []uint32) bool {
 	with, _ := b.listOf(c, group)
 	return b.eachOverlap(c, group, with, func(n, _ int) bool { return b.within(float64(n), c.Count) })
 }
 
-// mayOverlap returns whether a ticket may be in a group with others, as the loosest bounds say. Of a union each player
+// mayOverlap reports whether a ticket may be in a group with others, as the loosest bounds say. Of a union each player
 // only gets more when others come, and of an intersection less; he never has more than his set has.
 func (b *builder) mayOverlap(c *rules.Overlap, t uint32, others []uint32) bool {
 	least, most := b.loosestRange(c.Count)

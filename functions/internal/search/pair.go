@@ -119,7 +119,7 @@ func (s *search) matchPair(anchor uint32) (found, sure bool) {
 	return false, true
 }
 
-// inBounds returns whether two tickets are within all spreads.
+// inBounds reports whether two tickets are within all spreads.
 func (s *search) inBounds(anchor, t uint32) bool {
 	for i, bound := range s.pairs.bounds {
 		low, high := s.pruners[i].near.both(anchor, t)

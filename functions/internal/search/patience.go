@@ -87,7 +87,7 @@ func (b *builder) part() float64 {
 	return b.share
 }
 
-// isNear returns whether the match, which the rules allow, uses at most a part of its spreads and gaps, and of how far
+// isNear reports whether the match, which the rules allow, uses at most a part of its spreads and gaps, and of how far
 // apart its odds allow teams to be.
 func (b *builder) isNear(part float64) bool {
 	for i := range b.all {

@@ -117,13 +117,13 @@ func (c *column) amount(player, name uint32) float64 {
 	return math.NaN()
 }
 
-// allows returns whether a number counts as one.
+// allows reports whether a number counts as one.
 func (c *column) allows(n float64) bool { return n == n && !(c.natural && n < 0) }
 
-// counts returns whether a player's value counts, whose ticket has this first player.
+// counts reports whether a player's value counts, whose ticket has this first player.
 func (c *column) counts(player, first uint32) bool { return !c.value.Once || player == first }
 
-// missing returns whether a player has no value.
+// missing reports whether a player has no value.
 func (c *column) missing(player uint32) bool {
 	switch c.value.Kind {
 	case rules.Number:
@@ -198,7 +198,7 @@ func (p *pool) enter(source Source, created []float64) {
 	p.waiting = len(p.created)
 }
 
-// hides returns whether a value is not known of players in running games: the roles that they take, and latencies.
+// hides reports whether a value is not known of players in running games: the roles that they take, and latencies.
 func (p *pool) hides(value string) bool {
 	return value == p.rules.RoleValue || value == p.rules.RegionValue
 }

@@ -114,7 +114,7 @@ func (s *search) cutReach(tickets int) {
 	}
 }
 
-// located returns whether a player of a ticket has latencies.
+// located reports whether a player of a ticket has latencies.
 func (s *search) located(t uint32, column *column) bool {
 	for p := s.pool.first[t]; p < s.pool.first[t+1]; p++ {
 		if column.has[p] {
@@ -187,7 +187,7 @@ func (b *builder) boundLatencies() {
 	}
 }
 
-// own returns whether each ticket has its own bounds.
+// own reports whether each ticket has its own bounds.
 func (l *reachLimit) own() bool {
 	return l.need.Max != nil && l.need.Max.Clock == rules.Own || l.need.Over != nil && l.need.Over.Clock == rules.Own
 }

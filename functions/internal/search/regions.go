@@ -15,7 +15,7 @@ const MaxRegions = rules.MaxRegions
 // oneVote is what a ticket adds to its best region.
 const oneVote = 1 << 20
 
-// takes returns whether a name of a map counts.
+// takes reports whether a name of a map counts.
 func (c *column) takes(name []byte) bool {
 	if c.only == nil {
 		return true

@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// aboutParties returns whether a preference compares parties.
+// aboutParties reports whether a preference compares parties.
 func aboutParties(p rules.Preference) bool {
 	if p.Need != nil {
 		_, premade := p.Need.(*rules.Premade)

@@ -180,7 +180,7 @@ func (r *shapeRoles) own(all uint64) (takes uint8) {
 	return takes
 }
 
-// suits returns whether some team can have a ticket, at least alone: one of two tanks suits no team that has one.
+// suits reports whether some team can have a ticket, at least alone: one of two tanks suits no team that has one.
 func (s *search) suits(t uint32) bool {
 	for i := range s.roles.shapes {
 		r := &s.roles.shapes[i]
@@ -194,7 +194,7 @@ func (s *search) suits(t uint32) bool {
 	return false
 }
 
-// suits returns whether a team can have some players.
+// suits reports whether a team can have some players.
 func (r *shapeRoles) suits(first, end uint32) bool {
 	for set, most := range r.most {
 		n := uint16(0)

@@ -41,7 +41,7 @@ func (e *explainer) pick(x *examiner, number int, t uint32, v *examination) {
 	}
 }
 
-// fits returns whether two tickets fit with each other: the older one is the anchor.
+// fits reports whether two tickets fit with each other: the older one is the anchor.
 func (x *examiner) fits(t, o uint32) bool {
 	if x.rank[t] < 0 || x.rank[o] < 0 || !x.mayMeet(t, o) {
 		return false

@@ -163,7 +163,7 @@ func (s *search) withGames(order []uint32) {
 	s.work = work
 }
 
-// alwaysFull returns whether every match is full.
+// alwaysFull reports whether every match is full.
 func (s *search) alwaysFull() bool {
 	if s.many {
 		return !slices.ContainsFunc(s.shapes, func(of shape) bool { return of.most > 0 && of.players < of.places })
@@ -548,7 +548,7 @@ func (s *search) leave(t uint32) {
 	s.b.count(t, s.b.left, -1)
 }
 
-// rolesLeft returns whether there are players left for the roles of a match.
+// rolesLeft reports whether there are players left for the roles of a match.
 func (s *search) rolesLeft() bool {
 	for _, a := range s.fewestTeams {
 		enough := true

@@ -147,7 +147,7 @@ func (b *builder) sumOf(k, team int) (int, bool) {
 	return k*len(b.teams) + team, true
 }
 
-// sumsFit returns whether the totals can still be met when a ticket joins a team. If other tickets must be in the
+// sumsFit reports whether the totals can still be met when a ticket joins a team. If other tickets must be in the
 // match, they decide.
 func (b *builder) sumsFit(team int, t uint32, size int) bool {
 	if len(b.must) > 0 {
@@ -185,7 +185,7 @@ func (b *builder) sumsFit(team int, t uint32, size int) bool {
 	return parts <= s.gains*left*(1+slack)
 }
 
-// sumsLack returns whether the candidates from one on add too little to the totals.
+// sumsLack reports whether the candidates from one on add too little to the totals.
 func (b *builder) sumsLack(from int) bool {
 	if len(b.must) > 0 {
 		return false

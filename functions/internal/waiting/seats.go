@@ -208,7 +208,7 @@ func (r *Rules) SeatsOf(run *matchfn.Run, game uint32, open int) *Seats {
 	return s
 }
 
-// ByRole returns whether the places differ by role.
+// ByRole reports whether the places differ by role.
 func (s *Seats) ByRole() bool { return s.free != nil }
 
 // Begin makes all places free again, for another choice.
@@ -217,7 +217,7 @@ func (s *Seats) Begin() {
 	s.leftFree = append(s.leftFree[:0], s.free...)
 }
 
-// has returns whether one of some players is in the game.
+// has reports whether one of some players is in the game.
 func (s *Seats) has(ids string) bool {
 	if ids == "" {
 		return false

@@ -22,7 +22,7 @@ type Rules struct {
 	Roles []Role
 }
 
-// Takes returns whether a ticket of so many players is matched.
+// Takes reports whether a ticket of so many players is matched.
 func (r *Rules) Takes(players uint32) bool { return r.Least <= players && players <= r.Most }
 
 // DefaultAttribute is compared if the settings name no other.

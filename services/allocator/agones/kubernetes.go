@@ -152,7 +152,7 @@ func (c *cluster) forget(ctx context.Context, s *server, ids []string) error {
 	return c.call(ctx, http.MethodPatch, c.path(agonesAPI, "gameservers", s.Name), patch, nil)
 }
 
-// neverGrows tells whether a fleet has no servers and will get none: its size is zero, and it has no autoscaler.
+// neverGrows reports whether a fleet has no servers and will get none: its size is zero, and it has no autoscaler.
 func (c *cluster) neverGrows(ctx context.Context, name string) (bool, error) {
 	var fleet struct {
 		Spec struct {

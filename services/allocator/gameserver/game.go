@@ -98,7 +98,7 @@ func (g *game) open() int {
 	return max(0, g.places-len(g.players))
 }
 
-// empty tells whether no player is there or expected.
+// empty reports whether no player is there or expected.
 func (g *game) empty() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -187,7 +187,7 @@ func (s *session) showMatchReport(r *matchReport) error {
 	return nil
 }
 
-// divides tells whether the table says more than the one that is not divided.
+// divides reports whether the table says more than the one that is not divided.
 func (t *reportTable) divides() bool {
 	return t.By == "" || slices.ContainsFunc(slices.Concat(t.Rows, t.Before), func(row client.MatchReportRow) bool {
 		return nameOfRow(t.By, row) != nothing

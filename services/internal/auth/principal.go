@@ -48,7 +48,7 @@ func (p *Principal) MayUseBackfill(backfill, match string) bool {
 	return p.Match == "" || p.Match == match || p.Backfill != "" && p.Backfill == backfill
 }
 
-// MayUseProject says whether the principal acts in a project.
+// MayUseProject reports whether the principal acts in a project.
 func (p *Principal) MayUseProject(project string) bool {
 	return slices.Contains(p.Projects, project) || slices.Contains(p.Projects, everyProject)
 }
@@ -62,10 +62,10 @@ func (p *Principal) Project() (string, bool) {
 	return p.Projects[0], true
 }
 
-// HasScope says whether the token carries a scope.
+// HasScope reports whether the token carries a scope.
 func (p *Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
 
-// SeesProperties tells whether a developer may see properties of tickets; the role Support alone is not enough.
+// SeesProperties reports whether a developer may see properties of tickets; the role Support alone is not enough.
 func (p *Principal) SeesProperties() bool { return p.hasRole("manager", "owner") }
 
 // hasRole compares without regard to case: identity providers write roles as they like.
@@ -119,7 +119,7 @@ func TicketReader(p *Principal) (owner string, any bool, err error) {
 		"the token does not read tickets: it lacks the scope "+ScopeAct+" or "+ScopeRead)
 }
 
-// IsPlayer tells whether a name can be a player's: it is printable UTF-8 of up to 256 bytes.
+// IsPlayer reports whether a name can be a player's: it is printable UTF-8 of up to 256 bytes.
 func IsPlayer(name string) bool {
 	return name != "" && len(name) <= maxSubject && utf8.ValidString(name) &&
 		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })

@@ -111,7 +111,7 @@ func (r *Redis) PID() int {
 	return r.child.PID()
 }
 
-// Persistent tells whether the state survives a restart.
+// Persistent reports whether the state survives a restart.
 func (r *Redis) Persistent() bool { return r.aof }
 
 // Watch returns nil when ctx ends, and an error when the server ends before.

@@ -91,7 +91,7 @@ func (b *Book) Advance(now int64) {
 	b.room = min(Tracked/10, b.room+elapsed*Tracked/life)
 }
 
-// tracks tells whether a ticket of a class is tracked.
+// tracks reports whether a ticket of a class is tracked.
 func (b *Book) tracks(class Class) bool {
 	return slices.ContainsFunc(b.order, func(t *ticket) bool { return t.class == class })
 }

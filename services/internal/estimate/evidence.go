@@ -43,7 +43,7 @@ func (e *evidence) together() float64 {
 	return max(1, e.squares/sum)
 }
 
-// contradicts tells whether newer evidence shows that tickets are matched at another rate than this evidence says.
+// contradicts reports whether newer evidence shows that tickets are matched at another rate than this evidence says.
 func (e *evidence) contradictedBy(newer *evidence) bool {
 	expected, seen := 0.0, 0.0
 	for i := range bins {

@@ -95,7 +95,7 @@ func valuesOf(t *pb.Ticket) map[string]float64 {
 	return values
 }
 
-// has tells whether a pool has a ticket, as package pool selects.
+// has reports whether a pool has a ticket, as package pool selects.
 func has(p *pb.Pool, t *pb.Ticket, values map[string]float64) bool {
 	for _, f := range p.GetFilters() {
 		value, known := values[f.GetAttribute()]

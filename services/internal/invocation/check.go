@@ -25,7 +25,7 @@ type CheckError struct{ error }
 
 func (e CheckError) Unwrap() error { return e.error }
 
-// Due returns whether a run, which was answered without an error, is to be followed by a check.
+// Due reports whether a run, which was answered without an error, is to be followed by a check.
 func (k *Session) Due(r *Run) bool {
 	if k == nil {
 		return false

@@ -106,7 +106,7 @@ type LeftOut struct {
 	someAttributes, someProperties []string
 }
 
-// Any returns whether something was left out.
+// Any reports whether something was left out.
 func (l *LeftOut) Any() bool { return l.Attributes+l.Properties > 0 }
 
 // String says what was left out, for the function's log.

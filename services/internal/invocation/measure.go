@@ -36,7 +36,7 @@ func (m *measurer) begin(tickets []uint32) {
 	}
 }
 
-// asked tells whether every proposal is measured.
+// asked reports whether every proposal is measured.
 func (m *measurer) asked() bool { return m.report != nil }
 
 // size is about how many bytes the measures take that a report asks for, of so many proposals with so many tickets.

@@ -188,7 +188,7 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 	}
 }
 
-// ownBuffer returns whether a request is written in this process, and copied: when it is short, or no memory is shared.
+// ownBuffer reports whether a request is written in this process, and copied: when it is short, or no memory is shared.
 func (e *encoder) ownBuffer() bool { return e.copied || !e.instance.Reserves(e.size) }
 
 func (e *encoder) meta() block.Meta {

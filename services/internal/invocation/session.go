@@ -73,7 +73,7 @@ func Key(r *pb.RunRequest) string {
 	return string(raw)
 }
 
-// Has returns whether the instance has a base for runs with a key.
+// Has reports whether the instance has a base for runs with a key.
 func (k *Session) Has(key string) bool {
 	if k == nil {
 		return false
@@ -84,7 +84,7 @@ func (k *Session) Has(key string) bool {
 	return b != nil && b.begun
 }
 
-// Empty returns whether the instance has no base.
+// Empty reports whether the instance has no base.
 func (k *Session) Empty() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -149,7 +149,7 @@ func (k *Session) admit(b *base, tickets int) bool {
 	}
 }
 
-// before returns whether a base was used less recently than another one, or else is older.
+// before reports whether a base was used less recently than another one, or else is older.
 func (b *base) before(other *base) bool {
 	return cmp.Or(b.used.Compare(other.used), cmp.Compare(b.number, other.number)) < 0
 }

@@ -190,7 +190,7 @@ func (r *Ring) Open(sealed []byte, about string) ([]byte, error) {
 	return plain, nil
 }
 
-// Current tells whether something is sealed with the first key.
+// Current reports whether something is sealed with the first key.
 func (r *Ring) Current(sealed []byte) bool {
 	id, _, err := split(sealed)
 	r.mu.Lock()

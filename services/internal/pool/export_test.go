@@ -11,5 +11,5 @@ func (k *IncrementalSelection) Waiting() map[uint32]string {
 	return ids
 }
 
-// Hides tells whether tickets of the pools were left out, because their players have older ones in them.
+// Hides reports whether tickets of the pools were left out, because their players have older ones in them.
 func (s *Selection) Hides() bool { return len(s.hidden) > 0 }

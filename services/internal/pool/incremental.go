@@ -226,7 +226,7 @@ func (k *IncrementalSelection) Created() []float64 { return k.created }
 // Live is how many tickets wait that were not proposed.
 func (k *IncrementalSelection) Live() int { return k.live }
 
-// Worn returns whether there are so many numbers of tickets that are gone that k should be made anew.
+// Worn reports whether there are so many numbers of tickets that are gone that k should be made anew.
 func (k *IncrementalSelection) Worn() bool {
 	const slack = 4096
 	return len(k.all.tickets) > 2*k.live+slack

@@ -144,7 +144,7 @@ func (s *Selection) PropertyNames(w *Work, wanted map[string]bool, limit int) Na
 	return t.names(limit)
 }
 
-// sameNames returns whether two lists of properties have the same names. It is fast when they share them.
+// sameNames reports whether two lists of properties have the same names. It is fast when they share them.
 func sameNames(a, b []Property) bool {
 	if len(a) != len(b) {
 		return false

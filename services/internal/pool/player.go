@@ -223,8 +223,9 @@ func (s *Selection) noteShared() {
 	}
 }
 
-// AnyShared tells whether a player of one of the tickets may have others that wait, which the selection does not have.
+// AnyShared reports whether a player of one of the tickets may have others that wait, which the selection does not
+// have.
 func (s *Selection) AnyShared() bool { return len(s.shared) > 0 }
 
-// Shared tells whether a player of ticket i may have others that wait.
+// Shared reports whether a player of ticket i may have others that wait.
 func (s *Selection) Shared(i uint32) bool { return len(s.shared) > 0 && s.shared.has(i) }

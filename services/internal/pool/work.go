@@ -22,7 +22,7 @@ func (w *Work) Count(cells int) {
 	}
 }
 
-// Late returns whether the deadline has passed. What was done since then is incomplete. It lets others go on first: a
+// Late reports whether the deadline has passed. What was done since then is incomplete. It lets others go on first: a
 // large request takes longer to write than the short runs of others take, and they would wait for a processor.
 func (w *Work) Late() bool {
 	if w == nil || w.Deadline.IsZero() {

@@ -222,7 +222,7 @@ func (l *Listener) forget(p *project) {
 	p.buffered = map[string]struct{}{}
 }
 
-// isFull tells whether so much was heard that it is not kept back.
+// isFull reports whether so much was heard that it is not kept back.
 func (l *Listener) isFull(p *project) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -258,7 +258,7 @@ func (l *Listener) end(ctx context.Context, name string, p *project, now time.Ti
 	}
 }
 
-// check tells whether something succeeded, and logs it otherwise.
+// check reports whether something succeeded, and logs it otherwise.
 func (l *Listener) check(ctx context.Context, doing, name string, err error) bool {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		l.Log.WarnContext(ctx, doing, "project", name, "error", err)

@@ -48,7 +48,7 @@ type distribution struct {
 	sum     float64
 }
 
-// has tells whether a bucket has a value.
+// has reports whether a bucket has a value.
 func (d *distribution) has(bucket int32) bool {
 	_, found := slices.BinarySearch(d.buckets, bucket)
 	return found

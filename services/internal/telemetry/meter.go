@@ -145,5 +145,5 @@ func (v Values) Of(value string) metric.MeasurementOption {
 	return v[""]
 }
 
-// Enabled tells whether anything is recorded. Numbers that are costly to get are not needed otherwise.
+// Enabled reports whether anything is recorded. Numbers that are costly to get are not needed otherwise.
 func (m Meter) Enabled() bool { return m.meter != nil }

@@ -23,7 +23,7 @@ func NewTracer(p trace.TracerProvider, service string) Tracer {
 	return Tracer{p.Tracer("matchmaker.dev/services/" + service)}
 }
 
-// Enabled tells whether spans may be recorded.
+// Enabled reports whether spans may be recorded.
 func (t Tracer) Enabled() bool { return t.tracer != nil }
 
 // Start starts a span as a child of ctx's.

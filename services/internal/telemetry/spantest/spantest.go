@@ -77,7 +77,7 @@ func Attribute(s sdktrace.ReadOnlySpan, key string) string {
 	return ""
 }
 
-// LinksTo tells whether a span has a link to one that is marked.
+// LinksTo reports whether a span has a link to one that is marked.
 func LinksTo(s sdktrace.ReadOnlySpan, mark []byte) bool {
 	to := telemetry.DecodeSpanRef(mark)
 	return slices.ContainsFunc(s.Links(), func(l sdktrace.Link) bool {
@@ -85,7 +85,7 @@ func LinksTo(s sdktrace.ReadOnlySpan, mark []byte) bool {
 	})
 }
 
-// IsChildOf tells whether a span is a child of one that is marked.
+// IsChildOf reports whether a span is a child of one that is marked.
 func IsChildOf(s sdktrace.ReadOnlySpan, mark []byte) bool {
 	above := telemetry.DecodeSpanRef(mark)
 	return s.Parent().TraceID() == above.TraceID() && s.Parent().SpanID() == above.SpanID()
