@@ -99,7 +99,7 @@ func TestArrivalsHavePropertiesIfAsked(t *testing.T) {
 		t.Errorf("it is %s", text)
 	}
 	w.read(t, "/events?properties=true", http.StatusBadRequest, &problem)
-	if !strings.Contains(problem.Detail, "query parameter properties: those of arrivals are told") {
+	if !strings.Contains(problem.Detail, "query parameter properties: arrivals=true is needed") {
 		t.Error(problem.Detail)
 	}
 	w.read(t, "/events?arrivals=true&properties=1", http.StatusBadRequest, &problem)

@@ -15,7 +15,7 @@ func (s *service) endIdle(ctx context.Context, project string, silence, gap time
 		}
 		if found.Ended > 0 {
 			s.idle.Add(ctx, int64(found.Ended))
-			s.Log.InfoContext(ctx, "tickets that nobody asked for were ended", "project", project, "tickets", found.Ended,
+			s.Log.InfoContext(ctx, "idle tickets ended", "project", project, "tickets", found.Ended,
 				"silent", silence)
 			s.Bus.PokeTickets(ctx, project, found.Position)
 			s.Bus.NotifyAssigned(ctx, project, found.Told) // requests that just came read the reason

@@ -28,7 +28,7 @@ func (in *creation) check(l fields.Limits, p *auth.Principal) error {
 	}
 	for i := range in.Players {
 		if in.Players[i].ID != p.Subject {
-			return problem.New(problem.Forbidden, "players.%d.id: a player's token names nobody but the player itself", i)
+			return problem.New(problem.Forbidden, "players.%d.id: a player's token names only the player itself", i)
 		}
 	}
 	return nil

@@ -104,7 +104,7 @@ func New(o Options) app.Part {
 	s.estimates = newEstimates(o.Store.Waits, o.Now)
 	s.estimates.observe(o.Meter)
 	s.idle = o.Meter.Counter("matchmaker.tickets.unheard", "{ticket}",
-		"Tickets that ended because nobody asked for them any more (tickets.silence in the project's settings).")
+		"Tickets that ended without a request for them (tickets.silence in the project's settings).")
 	s.players = newPlayersCreated(o.Meter)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear, Settings: o.Store.Settings,
 		End: s.endIdle, Find: o.Store.FindSigns})

@@ -29,7 +29,7 @@ type functionTest struct {
 	Generate  int            `placeholder:"N" help:"Generate N tickets instead."`
 	Attribute []distribution `sep:"none" placeholder:"NAME=DISTRIBUTION" help:"An attribute of the generated tickets. May be repeated."`
 	Value     []choice       `sep:"none" placeholder:"NAME=VALUE|VALUE…" help:"A property of the generated tickets, which is one of the values: JSON or text, as for \"mm ticket create --value\". May be repeated."`
-	Players   distribution   `placeholder:"DISTRIBUTION" help:"How many players the generated tickets have. Attributes and values are then those of the players, and the attributes of a ticket the means of them."`
+	Players   distribution   `placeholder:"DISTRIBUTION" help:"How many players the generated tickets have. Attributes and values are then the players', and the attributes of a ticket their means."`
 	Wait      distribution   `placeholder:"DISTRIBUTION" help:"How many seconds the generated tickets have waited; default: 0."`
 	Seed      uint64         `default:"1" help:"Seed of the generated tickets and of the function's random numbers."`
 	Backfills string         `placeholder:"FILE" completion-predictor:"file" help:"The backfill tickets, a JSON array; - is standard input."`

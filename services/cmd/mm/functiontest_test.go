@@ -119,7 +119,7 @@ func TestFunctionNewMakesAProjectThatBuildsAndRuns(t *testing.T) {
 	s.run("function", "new", "ffa", "--dir", dir).
 		expect(1, "", "mm: "+dir+" exists and is not empty: nothing was written\n")
 	s.run("function", "new", "ffa", "--dir", dir, "--only-sdk").
-		expect(0, "", "mm: the SDK in "+dir+"/sdk is now that of mm dev\n")
+		expect(0, "", "mm: the SDK in "+dir+"/sdk is now mm dev's\n")
 }
 
 func TestFunctionNewNamesMMOnlyIfItIsNotInThePATH(t *testing.T) {

@@ -149,7 +149,7 @@ func sinceChange(
 	changed := changes[i].Changed
 	revision, err := strconv.ParseInt(strings.Trim(changes[i].ETag, `"`), 10, 64)
 	if err != nil || changed.IsZero() || !changed.Before(at) {
-		return now, nil, fmt.Errorf("config %s: nobody knows when it was changed: give --config and --since", config)
+		return now, nil, fmt.Errorf("config %s: the time of its change is not known: give --config and --since", config)
 	}
 	now = client.MatchReportQuery{Since: changed, Until: at, Config: config, MinRevision: revision}
 	earlier := client.MatchReportQuery{Since: changed.Add(changed.Sub(at)), Until: changed, Config: config,

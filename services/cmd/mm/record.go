@@ -33,7 +33,7 @@ type recordStart struct {
 	For        time.Duration `default:"1h" help:"How long to record; Ctrl-C ends it earlier."`
 	MaxSize    int           `default:"1024" placeholder:"MIB" help:"How large the file may become, with the list of players, in MiB. Then the recording ends."`
 	Properties bool          `help:"Record properties, too. --players is needed."`
-	Players    string        `placeholder:"FILE" completion-predictor:"file" help:"Keep a list of who the players are in this file, for mm record erase."`
+	Players    string        `placeholder:"FILE" completion-predictor:"file" help:"Keep the list of the players in this file, for mm record erase."`
 	Force      bool          `help:"Replace the files if there are any."`
 }
 
@@ -56,7 +56,7 @@ Examples:
 // Validate is called by the parser.
 func (c recordStart) Validate() error {
 	if c.Properties && c.Players == "" {
-		return usageError("--properties needs --players FILE: without that list nobody can take a player out again")
+		return usageError("--properties needs --players FILE: without that list a player cannot be taken out again")
 	}
 	if c.Players != "" && c.Players == c.Out {
 		return usageError("--players and --out must be two files")

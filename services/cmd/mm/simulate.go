@@ -184,7 +184,7 @@ func (c simulateCommand) whyNone(
 ) (string, error) {
 	switch {
 	case r.Tickets == 0:
-		return "nobody came", nil
+		return "no player came", nil
 	case r.Proposed > 0:
 		return fmt.Sprintf("of %d proposals none is a match of measured tickets; there was no server %d times, %d "+
 			"allocations failed, and %d matches were declined", r.Proposed, r.Full, r.Refused, r.Declined), nil

@@ -280,7 +280,7 @@ func (s *session) showTop(t *top, replace bool) error {
 		if queue == "" {
 			queue = "(none)"
 		}
-		configs.add("(nobody serves it)", queue, "", q.Waiting, oldest, "", "", "", "", "", "", "")
+		configs.add("(no config serves it)", queue, "", q.Waiting, oldest, "", "", "", "", "", "", "")
 	}
 	functions := grid{head: []any{"function", "state", "instances", "canary"}}
 	for _, f := range t.Functions {

@@ -150,7 +150,7 @@ func New(o Options) (*Verifier, error) {
 			return nil, fmt.Errorf("issuers[%d]: issuer %q is configured twice", n, i.Issuer)
 		}
 		if plainRemote(i.JWKS) {
-			o.Log.Warn("keys of an issuer are fetched without TLS: whoever alters them can issue tokens", "issuer", i.Issuer,
+			o.Log.Warn("keys of an issuer are fetched without TLS: a man in the middle could issue tokens", "issuer", i.Issuer,
 				"jwks", i.JWKS)
 		}
 		v.issuers[i.Issuer] = &trustedIssuer{Issuer: i, keys: newKeySet(i, o, asked)}

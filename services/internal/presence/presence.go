@@ -85,7 +85,7 @@ type project struct {
 func New(o Options) *Listener {
 	l := &Listener{Options: o, projects: map[string]*project{}}
 	o.Meter.ObservableGauge("matchmaker.presence.tickets", "{ticket}",
-		"Tickets of which this process is still to store that somebody asked for them, and the most.",
+		"Tickets whose last request this process is still to store, and the most.",
 		func(_ context.Context, observe telemetry.Observe) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
