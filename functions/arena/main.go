@@ -14,14 +14,14 @@ var _ = matchfn.RegisterMatcher(begin, waiting.Declare(matchfn.PlayerIDs())...)
 
 func main() {}
 
-// line has the tickets with the attribute, sorted by its value.
-type line struct {
+// sorted has the tickets with the attribute, sorted by its value.
+type sorted struct {
 	tickets             []uint32
 	value, window, wait []float64
 	size                []uint32 // players; nil if each ticket has one
 }
 
-// group is a part of a line.
+// group is a part of a list.
 type group struct {
 	tickets     []uint32
 	players     int
@@ -34,7 +34,7 @@ type group struct {
 
 // open opens games for tickets that are close to each other.
 func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
-	var l line
+	var l sorted
 	sizes, ids := waiting.Sizes(r), waiting.IDs(r)
 	l.tickets, l.value = waiting.Sorted(waiting.Unmatched(tickets, matched), rules.Values(r, sizes))
 	l.wait = matchfn.Gather(r.Wait(), l.tickets)
@@ -60,9 +60,9 @@ func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
 	}
 }
 
-// group returns the longest group from a place in the line on whose tickets are all within each other's windows. It
+// group returns the longest group from a place in the list on whose tickets are all within each other's windows. It
 // looks at most tickets, has at most most players, and passes over tickets with more players than there is room for.
-func (l *line) group(from, most int) group {
+func (l *sorted) group(from, most int) group {
 	g := group{first: l.value[from], narrowest: math.Inf(1)}
 	at := from
 	for ; at < len(l.tickets) && at-from < most && g.players < most; at++ {
@@ -114,7 +114,7 @@ func (g *group) passes(players, most, at int) bool {
 }
 
 // front moves the places of a group, which begins at a place, before those that it passed over.
-func (l *line) front(from int, places []int) {
+func (l *sorted) front(from int, places []int) {
 	front(l.tickets[from:], places)
 	front(l.value[from:], places)
 	front(l.window[from:], places)

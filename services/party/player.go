@@ -61,7 +61,7 @@ func (s *service) inTurn(
 ) (found any, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	end, err := s.looks.begin(ctx, project)
+	end, err := s.lookups.begin(ctx, project)
 	if err != nil {
 		return nil, err
 	}

@@ -44,17 +44,17 @@ type answer struct {
 
 // result is how estimates turned out.
 type result struct {
-	tickets, answered int     // when they were created
-	first             verdict // of estimates when tickets were created
-	later             verdict // of estimates after some time
+	tickets, answered int   // when they were created
+	first             tally // of estimates when tickets were created
+	later             tally // of estimates after some time
 	// last is when the last ticket that was created got an estimate.
 	last float64
 }
 
-// verdict counts estimates of tickets that did not leave.
-type verdict struct{ all, below, above int }
+// tally counts estimates of tickets that did not leave.
+type tally struct{ all, below, above int }
 
-func (v *verdict) judge(a answer, matched float64) {
+func (v *tally) judge(a answer, matched float64) {
 	v.all++
 	if matched < a.low {
 		v.below++
@@ -64,9 +64,9 @@ func (v *verdict) judge(a answer, matched float64) {
 }
 
 // held is in how many of a hundred cases the range held.
-func (v verdict) held() float64 { return 100 * float64(v.all-v.below-v.above) / float64(v.all) }
+func (v tally) held() float64 { return 100 * float64(v.all-v.below-v.above) / float64(v.all) }
 
-func (v verdict) String() string {
+func (v tally) String() string {
 	return fmt.Sprintf("%.1f %% of %d (%d sooner, %d later)", v.held(), v.all, v.below, v.above)
 }
 

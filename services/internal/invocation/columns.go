@@ -212,11 +212,11 @@ func (c *columns) each(s *pool.Selection, w *pool.Work, f func(number, column in
 		at[name] = i + 1
 	}
 	// Most tickets have the same properties as the one before, and share the strings of their names.
-	type place struct {
+	type known struct {
 		name   string
 		column int
 	}
-	var before []place
+	var before []known
 	for number := range s.N() {
 		if number%lateStep == 0 && w.Late() {
 			return
@@ -225,9 +225,9 @@ func (c *columns) each(s *pool.Selection, w *pool.Work, f func(number, column in
 		w.Count(len(list))
 		for i, p := range list {
 			if i == len(before) {
-				before = append(before, place{p.Name, at[p.Name]})
+				before = append(before, known{p.Name, at[p.Name]})
 			} else if before[i].name != p.Name {
-				before[i] = place{p.Name, at[p.Name]}
+				before[i] = known{p.Name, at[p.Name]}
 			}
 			if column := before[i].column; column > 0 {
 				f(number, column-1, p.Value)

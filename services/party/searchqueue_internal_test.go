@@ -13,7 +13,7 @@ import (
 // A project that asks all the time has one turn, and then the others have theirs.
 func TestProjectsTakeTurnsToLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLooks()
+		l := newSearchQueue()
 		end, err := l.begin(t.Context(), "greedy")
 		if err != nil {
 			t.Fatal(err)
@@ -21,14 +21,14 @@ func TestProjectsTakeTurnsToLook(t *testing.T) {
 		if _, err := l.begin(t.Context(), "greedy"); problem.KindOf(err) != problem.Limited {
 			t.Errorf("its second request: %v, want that it is refused", err)
 		}
-		looks := make(chan string)
+		searchQueue := make(chan string)
 		other := func(project string) {
 			end, err := l.begin(t.Context(), project)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			looks <- project
+			searchQueue <- project
 			end()
 		}
 		go other("a")
@@ -39,7 +39,7 @@ func TestProjectsTakeTurnsToLook(t *testing.T) {
 		go other("greedy")
 		synctest.Wait()
 		for _, want := range []string{"a", "b", "greedy"} {
-			if got := <-looks; got != want {
+			if got := <-searchQueue; got != want {
 				t.Errorf("%s looks, want %s", got, want)
 			}
 		}
@@ -51,15 +51,15 @@ func TestProjectsTakeTurnsToLook(t *testing.T) {
 
 func TestLooksThatWaitAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLooks()
+		l := newSearchQueue()
 		end, err := l.begin(t.Context(), "first")
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		refused := make(chan error, maxLooks)
-		for n := range maxLooks {
+		refused := make(chan error, maxSearches)
+		for n := range maxSearches {
 			go func() {
 				_, err := l.begin(ctx, fmt.Sprint(n))
 				refused <- err
@@ -69,7 +69,7 @@ func TestLooksThatWaitAreBounded(t *testing.T) {
 		if len(refused) != 1 {
 			t.Errorf("%d were refused at once, want the one beyond the bound", len(refused))
 		}
-		for range maxLooks { // those that waited in vain, too
+		for range maxSearches { // those that waited in vain, too
 			if err := <-refused; problem.KindOf(err) != problem.Limited {
 				t.Errorf("%v, want that it is refused", err)
 			}

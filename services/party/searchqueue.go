@@ -8,24 +8,24 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// maxLooks is how many requests look for players, or wait for that.
-const maxLooks = 64
+// maxSearches is how many requests look for players, or wait for that.
+const maxSearches = 64
 
-// looks lets one request at a time look for a player. The others wait, one of each project, in the order in which they
-// came.
-type looks struct {
+// searchQueue lets one request at a time look for a player. The others wait, one of each project, in the order in which
+// they came.
+type searchQueue struct {
 	turn chan struct{} // has one element while a request looks
 
 	mu       sync.Mutex
 	projects map[string]struct{}
 }
 
-func newLooks() *looks {
-	return &looks{turn: make(chan struct{}, 1), projects: map[string]struct{}{}}
+func newSearchQueue() *searchQueue {
+	return &searchQueue{turn: make(chan struct{}, 1), projects: map[string]struct{}{}}
 }
 
 // begin waits for the turn of a project's request, which ends with end.
-func (l *looks) begin(ctx context.Context, project string) (end func(), err error) {
+func (l *searchQueue) begin(ctx context.Context, project string) (end func(), err error) {
 	if !l.add(project) {
 		return nil, busy()
 	}
@@ -41,17 +41,17 @@ func (l *looks) begin(ctx context.Context, project string) (end func(), err erro
 	}
 }
 
-func (l *looks) add(project string) bool {
+func (l *searchQueue) add(project string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, there := l.projects[project]; there || len(l.projects) == maxLooks {
+	if _, there := l.projects[project]; there || len(l.projects) == maxSearches {
 		return false
 	}
 	l.projects[project] = struct{}{}
 	return true
 }
 
-func (l *looks) remove(project string) {
+func (l *searchQueue) remove(project string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.projects, project)

@@ -25,10 +25,10 @@ func (s *service) refuse(ctx context.Context, project string, m *pb.Match, err e
 	f := failureOf(err)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Settings.Call)
 	defer cancel()
-	told, err := s.Store.RefuseServer(ctx, project, m, f.reason, f.detail)
+	noted, err := s.Store.RefuseServer(ctx, project, m, f.reason, f.detail)
 	if err != nil {
 		s.Log.WarnContext(ctx, "noting that there are no servers", "project", project, "match", m.GetId(), "error", err)
-	} else if told {
+	} else if noted {
 		s.Log.WarnContext(ctx, "hosting has no server: until it has one, tickets of matches for it wait",
 			"project", project, "config", m.GetConfig(), "profile", t.Profile, "fleet", t.Fleet,
 			"reason", f.reason, "detail", f.detail)

@@ -5,81 +5,81 @@ import (
 	"sort"
 )
 
-// Place is a ticket's place in a line.
-type Place struct {
+// Entry is a ticket's place in a list.
+type Entry struct {
 	Value, Created float64
 	Number         uint32
 	Size           uint32 // players
 }
 
-// before orders a line.
-func (p Place) before(other Place) bool {
+// before orders a list.
+func (p Entry) before(other Entry) bool {
 	if p.Value != other.Value {
 		return p.Value < other.Value
 	}
 	return p.Created < other.Created || p.Created == other.Created && p.Number < other.Number
 }
 
-// Line is tickets sorted by value, and by creation where values are equal: numbers depend on when tickets came. Its
+// Sorted is tickets sorted by value, and by creation where values are equal: numbers depend on when tickets came. Its
 // blocks are short, so that a ticket is added and removed in little time.
-type Line struct {
+type Sorted struct {
 	blocks []block
 	size   int
 }
 
-// block is a part of a line, never empty.
+// block is a part of a list, never empty.
 type block struct {
-	places []Place
+	entries []Entry
 	// oldest is not after the creation of any of its tickets.
 	oldest float64
 }
 
-// most is how many places a block has, and loaded how many it has in a new line.
+// most is how many places a block has, and loaded how many it has in a new list.
 const (
 	most   = 128
 	loaded = 112
 )
 
-// Load makes a line of n places, which next returns in order.
-func (l *Line) Load(n int, next func() Place) {
-	*l = Line{blocks: make([]block, 0, n/loaded+1), size: n}
+// Load makes a list of n places, which next returns in order.
+func (l *Sorted) Load(n int, next func() Entry) {
+	*l = Sorted{blocks: make([]block, 0, n/loaded+1), size: n}
 	for n > 0 {
-		b := block{places: make([]Place, min(loaded, n), most), oldest: math.Inf(1)}
-		for i := range b.places {
-			b.places[i] = next()
-			b.oldest = lesser(b.oldest, b.places[i].Created)
+		b := block{entries: make([]Entry, min(loaded, n), most), oldest: math.Inf(1)}
+		for i := range b.entries {
+			b.entries[i] = next()
+			b.oldest = lesser(b.oldest, b.entries[i].Created)
 		}
 		l.blocks = append(l.blocks, b)
-		n -= len(b.places)
+		n -= len(b.entries)
 	}
 }
 
-func newBlock(places []Place) block {
-	b := block{places: append(make([]Place, 0, most), places...), oldest: math.Inf(1)}
-	for _, p := range places {
+func newBlock(entries []Entry) block {
+	b := block{entries: append(make([]Entry, 0, most), entries...), oldest: math.Inf(1)}
+	for _, p := range entries {
 		b.oldest = lesser(b.oldest, p.Created)
 	}
 	return b
 }
 
 // Len is the number of tickets.
-func (l *Line) Len() int { return l.size }
+func (l *Sorted) Len() int { return l.size }
 
 // Up calls f with the tickets in order, and Down in the opposite one.
-func (l *Line) Up(f func(Place)) {
+func (l *Sorted) Up(f func(Entry)) {
 	for i := range l.blocks {
-		for _, p := range l.blocks[i].places {
+		for _, p := range l.blocks[i].entries {
 			f(p)
 		}
 	}
 }
 
 // Down is described at Up.
-func (l *Line) Down(f func(Place)) {
+func (l *Sorted) Down(f func(Entry)) {
 	for i := len(l.blocks) - 1; i >= 0; i-- {
-		places := l.blocks[i].places
-		for at := len(places) - 1; at >= 0; at-- {
-			f(places[at])
+		entries := l.blocks[i].entries
+		for at := len(entries) - 1; at >= 0; at-- {
+			f(entries[at])
 		}
 	}
 }
@@ -88,65 +88,65 @@ func (l *Line) Down(f func(Place)) {
 type spot struct{ block, at int }
 
 // find finds the first place that is not before another.
-func (l *Line) find(p Place) spot {
+func (l *Sorted) find(p Entry) spot {
 	i := sort.Search(len(l.blocks), func(i int) bool {
-		places := l.blocks[i].places
-		return !places[len(places)-1].before(p)
+		entries := l.blocks[i].entries
+		return !entries[len(entries)-1].before(p)
 	})
 	if i == len(l.blocks) {
 		return spot{i, 0}
 	}
-	places := l.blocks[i].places
-	return spot{i, sort.Search(len(places), func(at int) bool { return !places[at].before(p) })}
+	entries := l.blocks[i].entries
+	return spot{i, sort.Search(len(entries), func(at int) bool { return !entries[at].before(p) })}
 }
 
-// Insert adds a ticket, which the line must not have.
-func (l *Line) Insert(p Place) {
+// Insert adds a ticket, which the list must not have.
+func (l *Sorted) Insert(p Entry) {
 	l.size++
 	at := l.find(p)
 	if at.block == len(l.blocks) {
 		if at.block == 0 {
-			l.blocks = append(l.blocks, newBlock([]Place{p}))
+			l.blocks = append(l.blocks, newBlock([]Entry{p}))
 			return
 		}
 		at.block--
-		at.at = len(l.blocks[at.block].places)
+		at.at = len(l.blocks[at.block].entries)
 	}
-	if b := &l.blocks[at.block]; len(b.places) == most {
+	if b := &l.blocks[at.block]; len(b.entries) == most {
 		l.split(at.block)
 		if at.at > most/2 {
 			at = spot{at.block + 1, at.at - most/2}
 		}
 	}
 	b := &l.blocks[at.block]
-	b.places = append(b.places, Place{})
-	copy(b.places[at.at+1:], b.places[at.at:])
-	b.places[at.at] = p
+	b.entries = append(b.entries, Entry{})
+	copy(b.entries[at.at+1:], b.entries[at.at:])
+	b.entries[at.at] = p
 	b.oldest = lesser(b.oldest, p.Created)
 }
 
 // split makes two blocks of a full one.
-func (l *Line) split(i int) {
-	places := l.blocks[i].places
+func (l *Sorted) split(i int) {
+	entries := l.blocks[i].entries
 	l.blocks = append(l.blocks, block{})
 	copy(l.blocks[i+2:], l.blocks[i+1:])
-	l.blocks[i+1] = newBlock(places[most/2:])
-	l.blocks[i] = newBlock(places[:most/2])
+	l.blocks[i+1] = newBlock(entries[most/2:])
+	l.blocks[i] = newBlock(entries[:most/2])
 }
 
-// Remove removes a ticket, and returns whether the line had it.
-func (l *Line) Remove(p Place) bool {
+// Remove removes a ticket, and returns whether the list had it.
+func (l *Sorted) Remove(p Entry) bool {
 	at := l.find(p)
 	if at.block == len(l.blocks) {
 		return false
 	}
 	b := &l.blocks[at.block]
-	if b.places[at.at].Number != p.Number {
+	if b.entries[at.at].Number != p.Number {
 		return false
 	}
 	l.size--
-	b.places = append(b.places[:at.at], b.places[at.at+1:]...)
-	if len(b.places) == 0 {
+	b.entries = append(b.entries[:at.at], b.entries[at.at+1:]...)
+	if len(b.entries) == 0 {
 		l.blocks = append(l.blocks[:at.block], l.blocks[at.block+1:]...)
 	}
 	return true
@@ -154,7 +154,7 @@ func (l *Line) Remove(p Place) bool {
 
 // Below calls f with the tickets before a place, the nearest first, until f returns false. It leaves out
 // some of those that were created after created; with +Inf it has all.
-func (l *Line) Below(p Place, created float64, f func(Place) bool) {
+func (l *Sorted) Below(p Entry, created float64, f func(Entry) bool) {
 	from := l.find(p)
 	at := from.at
 	for i := from.block; i >= 0; i-- {
@@ -163,13 +163,13 @@ func (l *Line) Below(p Place, created float64, f func(Place) bool) {
 		}
 		b := &l.blocks[i]
 		if i < from.block {
-			at = len(b.places)
+			at = len(b.entries)
 		}
 		if b.oldest > created {
 			continue
 		}
 		for at--; at >= 0; at-- {
-			if !f(b.places[at]) {
+			if !f(b.entries[at]) {
 				return
 			}
 		}
@@ -177,7 +177,7 @@ func (l *Line) Below(p Place, created float64, f func(Place) bool) {
 }
 
 // Above is Below for the tickets from a place on.
-func (l *Line) Above(p Place, created float64, f func(Place) bool) {
+func (l *Sorted) Above(p Entry, created float64, f func(Entry) bool) {
 	from := l.find(p)
 	at := from.at
 	for i := from.block; i < len(l.blocks); i++ {
@@ -188,8 +188,8 @@ func (l *Line) Above(p Place, created float64, f func(Place) bool) {
 		if b.oldest > created {
 			continue
 		}
-		for ; at < len(b.places); at++ {
-			if !f(b.places[at]) {
+		for ; at < len(b.entries); at++ {
+			if !f(b.entries[at]) {
 				return
 			}
 		}
