@@ -3,10 +3,10 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES := proto pkg/client pkg/matchfn functions services
+MODULES := proto pkg/client pkg/matchfn functions lab services test
 # Not in go.work: what they need is large, and nothing that ships has it. The last two need so much that only their own
 # targets compile them.
-APART   := deploy services/test/quality
+APART   := deploy
 HUGE    := deploy/kubernetes deploy/release
 TOOLS   := $(CURDIR)/bin/tools
 
@@ -39,7 +39,7 @@ MM     := ./services/cmd/mm
 
 .PHONY: demo
 demo: bin/functions/duel.zip bin/functions/arena.zip ## Watch 200 players get matched, and games fill up again, on real parts
-	$(call build,bin/,$(SERVER) ./services/test/demo)
+	$(call build,bin/,$(SERVER) ./test/demo)
 	@bin/demo --matchmaker bin/matchmaker --function bin/functions/duel.zip --arena bin/functions/arena.zip
 
 .PHONY: dev
@@ -73,7 +73,7 @@ test-all: redis
 	@.ci/test -short -timeout 30m $(MODULES:%=./%/...)
 ## PART=contract: only that, also of a running service: URL= DATA=folder of a dev, or CONTRACT_…_TOKEN, PROJECT=
 test-contract: redis
-	go test -count=1 -v -run '^TestContract$$' ./services/test/contract -args \
+	go test -count=1 -v -run '^TestContract$$' ./test/contract -args \
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
 .PHONY: check
@@ -81,18 +81,19 @@ check: $(call parts,check,race e2e pages apart faults mistakes due,fuzz rules) #
 ## PART=race,e2e,pages,apart,faults,mistakes,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
 .PHONY: check-race check-e2e check-pages check-apart check-faults check-mistakes check-due check-fuzz check-rules
 check-race: redis compilers
-	@$(RACE) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -v /test/e2e$$)
+	@$(RACE) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
 check-e2e: redis
-	@.ci/test -timeout 25m ./services/test/e2e -args -race-dev
+	@.ci/test -timeout 25m ./test/e2e -args -race-dev
 check-pages: redis compilers build
-	@.ci/test -timeout 25m ./services/test/pages -args -bin $(CURDIR)/bin
+	@.ci/test -timeout 25m ./test/pages -args -bin $(CURDIR)/bin
 check-apart: redis $(TOOLS)/golangci-lint
 	@export GOWORK=off; for m in $(APART); do (cd $$m && echo "lint and test $$m" && go mod tidy -diff && \
 		$(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml ./... && go test ./...) || exit 1; done
+	@.ci/test ./test/quality/trial
 check-faults: redis
-	@.ci/test -timeout 20m ./services/test/simulate
+	@.ci/test -timeout 20m ./test/simulate
 check-mistakes: redis
-	go test -count=1 -timeout 30m -run '^TestMistakesAreFound$$' ./services/test/simulate -args -mistake all
+	go test -count=1 -timeout 30m -run '^TestMistakesAreFound$$' ./test/simulate -args -mistake all
 check-due:
 	@.ci/long due
 
@@ -108,6 +109,7 @@ verify: $(TOOLS)/golangci-lint $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Check form
 		{ echo "go.work names $$named, the Makefile $(sort $(MODULES))"; exit 1; }
 	@there=$$(echo $$(git ls-files '*go.mod' | xargs -n1 dirname | LC_ALL=C sort)); [ "$$there" = "$(sort $(MODULES) $(APART) $(HUGE))" ] || \
 		{ echo "the Makefile lacks some of the modules $$there"; exit 1; }
+	@.ci/lines >/dev/null
 	@[ -z "$${CI:-}" ] || git diff --exit-code --stat
 $(TOOLS)/buf: MODULE := $(BUF)
 $(TOOLS)/protoc-gen-go: MODULE := $(PROTOC_GEN_GO)
@@ -126,7 +128,7 @@ bench: $(call parts,bench,run,compare page simulated sizing soak scripts neighbo
 BENCH = bin/bench $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS))
 .PHONY: bin/bench bin/neighbours bin/pair.wasm
 bin/bench bin/neighbours:
-	$(call build,bin/,./services/test/$(@F))
+	$(call build,bin/,./test/$(@F))
 bin/pair.wasm:
 	GOOS=wasip1 GOARCH=wasm go build -trimpath -buildmode=c-shared -ldflags "-s -w" -o $@ matchmaker.dev/services/test/bench/pair
 .PHONY: bench-run bench-compare bench-page bench-simulated bench-sizing bench-soak bench-scripts bench-neighbours
@@ -169,7 +171,7 @@ chaos: $(call parts,chaos,run,mistakes simulate simulate-mistakes replay upgrade
 CHAOS = go run matchmaker.dev/services/test/chaos $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) \
 	$(if $(RATE),--rate $(RATE)) $(if $(PACE),--pace $(PACE)) $(if $(TOGETHER),--together $(TOGETHER)) $(if $(RACE),--race) \
 	$(if $(STATE),--state $(STATE)) $(if $(DISK),--disk) $(if $(CLOCKS),--clocks) $(if $(LARGE),--large $(LARGE))
-SIMULATE = go test -count=1 -v -timeout 2h ./services/test/simulate -run
+SIMULATE = go test -count=1 -v -timeout 2h ./test/simulate -run
 MISTAKE ?= all
 FAULTS  ?= 10000
 RUNS    ?= 100
@@ -185,11 +187,11 @@ chaos-simulate-mistakes: redis
 chaos-replay: redis
 	$(SIMULATE) '^TestReplay$$' -args -again $(RUNS) -faults 500 $(if $(SEED),-seed $(SEED))
 chaos-upgrade: redis bin/previous
-	@.ci/long upgrade go test -count=1 -timeout 9m -run '^TestUpgrade$$' ./services/test/e2e -args -previous $(CURDIR)/bin/previous
+	@.ci/long upgrade go test -count=1 -timeout 9m -run '^TestUpgrade$$' ./test/e2e -args -previous $(CURDIR)/bin/previous
 
 .PHONY: quality
 quality: ## Measure matches and waits of rules beside other matchmakers; WORLDS= ENGINE= SEEDS=30 LARGE=1
-	@cd services/test/quality && GOWORK=off $(CURDIR)/.ci/long quality go run . --out $(CURDIR)/bin/quality \
+	@.ci/long quality go run ./test/quality --out $(CURDIR)/bin/quality \
 		$(if $(WORLDS),--worlds $(WORLDS)) $(if $(ENGINE),--engine "$(ENGINE)") $(if $(SEEDS),--seeds $(SEEDS)) $(if $(LARGE),--large) $(if $(FLEXI),--flexi $(FLEXI))
 
 .PHONY: release
@@ -240,10 +242,10 @@ compose-run:
 	@./.ci/install-docker
 	@cd deploy && GOWORK=off $(CURDIR)/.ci/long compose go test -count=1 -v -timeout 90m ./compose -args -tools $(TOOLS)
 compose-gateway: redis $(TOOLS)/caddy
-	@.ci/long gateway go test -count=1 -timeout 9m -run '^TestGateway$$' ./services/test/e2e -args -caddy $(TOOLS)/caddy
+	@.ci/long gateway go test -count=1 -timeout 9m -run '^TestGateway$$' ./test/e2e -args -caddy $(TOOLS)/caddy
 compose-image: redis
 	cd deploy && GOWORK=off go test -count=1 -run '^TestImage$$' . -args -image $(CURDIR)/bin/image
-	@.ci/long image go test -count=1 -run '^TestImage$$' ./services/test/e2e -args -image $(CURDIR)/bin/image
+	@.ci/long image go test -count=1 -run '^TestImage$$' ./test/e2e -args -image $(CURDIR)/bin/image
 
 .PHONY: check-fuzz check-rules
 FUZZTIME ?= 60s

@@ -12,7 +12,6 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/jotaen/kong-completion v0.0.12
-	github.com/klauspost/compress v1.20.3
 	github.com/labstack/echo/v4 v4.16.0
 	github.com/lestrrat-go/jwx/v3 v3.3.0
 	github.com/nats-io/jwt/v2 v2.8.2
@@ -42,12 +41,14 @@ require (
 	matchmaker.dev/pkg/client v0.0.0
 	matchmaker.dev/pkg/matchfn v0.0.0
 	matchmaker.dev/proto v0.0.0
+	matchmaker.dev/services/lab v0.0.0
 	pgregory.net/rapid v1.3.0
 )
 
 require (
 	github.com/hashicorp/errwrap v1.1.0 // indirect
 	github.com/hashicorp/go-multierror v1.1.1 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/riywo/loginshell v0.0.0-20200815045211-7d26008be1ab // indirect
 )
 
@@ -98,4 +99,5 @@ replace (
 	matchmaker.dev/pkg/client => ../pkg/client
 	matchmaker.dev/pkg/matchfn => ../pkg/matchfn
 	matchmaker.dev/proto => ../proto
+	matchmaker.dev/services/lab => ../lab
 )

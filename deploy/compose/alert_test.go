@@ -124,7 +124,7 @@ func (m *monitor) alerts(ctx context.Context, t *testing.T) {
 	}
 	step(t, "shorter times", func(t *testing.T) { m.hurry(ctx, t) })
 	work(ctx, t, m.source, "go", "run", "matchmaker.dev/pkg/matchfn/pack", "-o", "bin/functions/actor.zip",
-		"services/test/e2e/testdata/actor")
+		"test/e2e/testdata/actor")
 	for _, group := range causes {
 		var names, fires []string
 		for _, c := range group {

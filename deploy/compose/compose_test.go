@@ -32,7 +32,7 @@ func TestCompose(t *testing.T) {
 	source := checkout(ctx, t)
 	step(t, "make build", func(t *testing.T) { work(ctx, t, source, "make", "build") })
 	step(t, "build the contract suite", func(t *testing.T) {
-		work(ctx, t, source, "go", "test", "-c", "-o", suite, "./services/test/contract")
+		work(ctx, t, source, "go", "test", "-c", "-o", suite, "./test/contract")
 	})
 	binaries := map[string]string{}
 	for name, other := range others {
@@ -239,7 +239,7 @@ func (s *system) quickStart(ctx context.Context, t *testing.T) {
 
 // contract runs the contract suite, as make contract does, through the gateway.
 func (s *system) contract(ctx context.Context, t *testing.T) {
-	said, err := s.engine.inside(ctx, filepath.Join(s.source, "services", "test", "contract"),
+	said, err := s.engine.inside(ctx, filepath.Join(s.source, "test", "contract"),
 		filepath.Join(s.source, suite), "-test.v",
 		"-test.run", "^TestContract$", "-url", "http://127.0.0.1:8080", "-data", filepath.Join(s.source, ".matchmaker"),
 		"-project", "contract")

@@ -470,9 +470,9 @@ func TestMatchThatIsDeliveredTwiceKeepsItsServer(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			_, err = w.store.EndMatch(t.Context(), project, state.Ending{Match: &pb.Match{Id: "m"},
+			_, err = w.store.EndMatches(t.Context(), project, []state.Ending{{Match: &pb.Match{Id: "m"},
 				Tickets: []string{"a", "b"}, Results: []*pb.Assignment{{Connection: "1.2.3.4:5"}},
-				Outcome: state.Outcome{Holder: "other", Readable: time.Hour, Connection: "1.2.3.4:5"}})
+				Outcome: state.Outcome{Holder: "other", Readable: time.Hour, Connection: "1.2.3.4:5"}}})
 			if err != nil {
 				t.Error(err)
 			}

@@ -50,10 +50,10 @@ func (s *service) match(ctx context.Context, project, id string, attempt int) er
 // begin begins the allocation of a match, or goes on with one that another allocator began.
 func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fleet) error {
 	l := newLease()
-	begun, err := s.take(ctx, project, m, state.MatchLease{
+	begun, err := s.begins.do(ctx, project, state.Beginning{Match: m, Lease: state.MatchLease{
 		Holder: l.holder, Hold: s.Settings.Hold, Search: s.Settings.Deadline,
 		Claim: s.Settings.Deadline + s.Settings.slack(),
-	})
+	}})
 	if err != nil {
 		return err
 	}
@@ -70,14 +70,6 @@ func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fle
 		s.deallocations.Notify() // its server, if it has one, is to be deallocated
 	}
 	return nil
-}
-
-// take takes the lease of a match, together with other matches.
-func (s *service) take(ctx context.Context, project string, m *pb.Match, l state.MatchLease) (state.Allocation, error) {
-	if m.GetBackfill() != "" {
-		return s.Store.BeginAllocation(ctx, project, m, l)
-	}
-	return s.begins.do(ctx, project, state.Beginning{Match: m, Lease: l})
 }
 
 // serve gets a server for a match whose lease is l, or the reason why there is none, and writes the result.
@@ -158,7 +150,7 @@ func (s *service) end(ctx context.Context, project string, m *pb.Match, outcome 
 	e := state.Ending{Match: m, Tickets: state.TicketsOf(m.GetProposal()), Outcome: outcome}
 	e.Results = resultsOf(ctx, m, e.Tickets, outcome)
 	// A process that stops still writes the result: no other process knows it.
-	ended, err := s.endOne(context.WithoutCancel(ctx), project, e)
+	ended, err := s.ends.do(context.WithoutCancel(ctx), project, e)
 	if err != nil {
 		telemetry.Fail(span, "unavailable", err.Error())
 		return err
@@ -187,20 +179,6 @@ func resultsOf(ctx context.Context, m *pb.Match, tickets []string, o state.Outco
 	return results
 }
 
-// endOne ends a match, together with others if it has no backfill ticket.
-func (s *service) endOne(ctx context.Context, project string, e state.Ending) (state.Ended, error) {
-	if e.Match.GetBackfill() == "" {
-		return s.ends.do(ctx, project, e)
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.Settings.Call)
-	defer cancel()
-	ended, err := s.Store.EndMatch(ctx, project, e)
-	if err == nil {
-		s.notifyWaiters(ctx, project, ended)
-	}
-	return ended, err
-}
-
 // endMatches ends matches, and notifies the requests that wait for that.
 func (s *service) endMatches(ctx context.Context, project string, all []state.Ending) ([]state.Ended, error) {
 	ended, err := s.Store.EndMatches(ctx, project, all)
@@ -213,10 +191,13 @@ func (s *service) endMatches(ctx context.Context, project string, all []state.En
 func (s *service) notifyWaiters(ctx context.Context, project string, ended ...state.Ended) {
 	var assigned []string
 	var results []*pb.Assignment
+	var position uint64
 	room := false
 	for _, e := range ended {
 		assigned, results, room = append(assigned, e.Assigned...), append(results, e.Results...), room || e.Room
+		position = max(position, e.Position)
 	}
+	s.Bus.PokeTickets(ctx, project, position)
 	if room {
 		s.Bus.Poke(ctx, project, &pb.Poke{Servers: true})
 	}

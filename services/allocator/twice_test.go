@@ -71,11 +71,11 @@ func TestSecondServerOfAMatchThatWasTakenOverIsReleased(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		ended, err := w.store.EndMatch(t.Context(), project, state.Ending{Match: m, Tickets: []string{"a", "b"},
+		ended, err := w.store.EndMatches(t.Context(), project, []state.Ending{{Match: m, Tickets: []string{"a", "b"},
 			Results: []*pb.Assignment{{Connection: second.Connection}},
-			Outcome: state.Outcome{Holder: "other", Readable: time.Hour, Connection: second.Connection}})
-		if err != nil || ended.Status != state.MatchActive {
-			t.Error(ended.Status, err)
+			Outcome: state.Outcome{Holder: "other", Readable: time.Hour, Connection: second.Connection}}})
+		if err != nil || ended[0].Status != state.MatchActive {
+			t.Error(ended, err)
 		}
 	}
 	w.options.Provider = h

@@ -15,23 +15,20 @@ const acceptanceBatch = 32
 // time is over. Who answers last pokes the leader. A leader that missed it finds them when it looks for overdue claims.
 func (m *maintenance) endAcceptances(ctx context.Context) {
 	ended, err := m.Store.EndAcceptances(ctx, m.project, state.AcceptanceTerms{
-		Claim: m.Settings.Claim, Readable: m.Readable, Watched: m.watched(), Limit: acceptanceBatch,
+		Claim: m.Settings.Claim, Approval: m.Settings.Approval, Readable: m.Readable, Watched: m.watched(), Limit: acceptanceBatch,
 	})
 	m.observed.Check(ctx, "ending acceptances", err)
-	var hosted, unhosted, filling []*pb.Match
+	var hosted, unhosted []*pb.Match
 	for _, match := range ended.Accepted {
-		switch {
-		case match.GetProposal().GetFilling().GetBackfill() != "":
-			filling = append(filling, match)
-		case match.GetHosting() == nil:
-			unhosted = append(unhosted, match)
-		default:
+		switch match.GetPlace() {
+		case state.PlaceHosting:
 			hosted = append(hosted, match)
+		case "":
+			unhosted = append(unhosted, match)
 		}
 	}
 	m.outbox.start(ctx, hosted)
 	m.assign(ctx, unhosted)
-	m.propose(ctx, filling)
 	if len(ended.Failed) > 0 {
 		m.log.DebugContext(ctx, "matches were not accepted", "matches", len(ended.Failed), "declined",
 			len(ended.Declined), "silent", len(ended.Silent))
@@ -40,31 +37,6 @@ func (m *maintenance) endAcceptances(ctx context.Context) {
 	}
 	if ended.Position > 0 || ended.More {
 		m.inbox.poke(&pb.Poke{Position: ended.Position, Answered: ended.More && err == nil})
-	}
-}
-
-// propose proposes the tickets of accepted matches to the running games that they asked for.
-func (m *maintenance) propose(ctx context.Context, matches []*pb.Match) {
-	if len(matches) == 0 {
-		return
-	}
-	claims := make([]*state.Claim, len(matches))
-	for i, match := range matches {
-		tickets := state.TicketsOf(match.GetProposal())
-		claims[i] = &state.Claim{Match: match, Tickets: tickets, Assignments: assignments(match, tickets)}
-		for _, a := range claims[i].Assignments {
-			a.Trace = match.GetTrace()
-		}
-	}
-	position, err := m.Store.ProposeAccepted(ctx, m.project, m.Settings.Approval, claims)
-	m.observed.Check(ctx, "proposing accepted matches", err)
-	for _, c := range claims {
-		if c.Refusal == "game" {
-			m.log.DebugContext(ctx, "a running game changed while players were asked", "match", c.Match.GetId())
-		}
-	}
-	if position > 0 {
-		m.inbox.poke(&pb.Poke{Position: position})
 	}
 }
 

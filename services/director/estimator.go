@@ -148,7 +148,7 @@ func (e *estimator) learn(ctx context.Context, entries []state.HistoryEntry) err
 			switch one.GetKind() {
 			case pb.Event_KIND_CREATED:
 				created = append(created, one.GetTickets()...)
-			case pb.Event_KIND_CLAIMED, pb.Event_KIND_PROPOSED, pb.Event_KIND_ASSIGNED:
+			case pb.Event_KIND_CLAIMED, pb.Event_KIND_ASSIGNED:
 				for _, id := range one.GetTickets() {
 					matchedBy[id] = one.GetConfig()
 				}
@@ -221,9 +221,9 @@ func (e *estimator) take(one *pb.Event, classes map[string]estimate.Class) {
 				e.book.Enter(id, class, at, at)
 			}
 		}
-	case pb.Event_KIND_CLAIMED, pb.Event_KIND_PROPOSED:
+	case pb.Event_KIND_CLAIMED:
 		e.book.Match(one.GetTickets(), at)
-	case pb.Event_KIND_RELEASED, pb.Event_KIND_REJECTED:
+	case pb.Event_KIND_RELEASED:
 		e.book.Return(one.GetTickets(), at)
 	case pb.Event_KIND_ASSIGNED:
 		e.book.Match(one.GetTickets(), at)

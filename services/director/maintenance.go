@@ -116,9 +116,6 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	if found.Backfills {
 		m.expireBackfills(ctx)
 	}
-	if found.Games {
-		m.observed.Check(ctx, "counting backfill tickets", m.Store.RecountBackfills(ctx, m.project))
-	}
 	if found.Tickets {
 		found.expired = m.expireTickets(ctx)
 	}
@@ -139,14 +136,18 @@ func (m *maintenance) releaseMatches(ctx context.Context) {
 	}
 }
 
-// expireBackfills ends proposals that their servers did not approve in time, and deletes backfill tickets whose servers
-// are silent for too long.
+// expireBackfills ends matches that go to running games whose servers did not approve in time, and deletes backfill
+// tickets whose servers are silent for too long.
 func (m *maintenance) expireBackfills(ctx context.Context) {
-	expired, position, err := m.Store.ExpireProposals(ctx, m.project, releaseBatch)
-	m.finishRelease(ctx, "ending proposals that were not approved", "lapsed", len(expired), position, err)
-	if len(expired) > 0 {
+	overdue, err := m.Store.EndOverdueJoins(ctx, m.project, m.Readable, releaseBatch)
+	m.finishRelease(ctx, "ending matches that were not approved", "lapsed", overdue.Games, overdue.Position, err)
+	m.finishBatch(ctx, "served", len(overdue.Joined), overdue.More)
+	for _, one := range overdue.Joined {
+		m.Bus.NotifyResults(ctx, m.project, one.Assigned, one.Results)
+	}
+	if overdue.Games > 0 {
 		m.log.WarnContext(ctx, "game servers did not approve in time: the tickets wait again, and the servers get no "+
-			"others until they send a request", "servers", len(expired), "waited", m.Settings.Approval)
+			"others until they send a request", "servers", overdue.Games, "waited", m.Settings.Approval)
 	}
 	deleted, position, err := m.Store.DeleteSilentBackfills(ctx, m.project, m.Settings.Silence, releaseBatch)
 	m.finishRelease(ctx, "deleting abandoned backfill tickets", "silent", len(deleted), position, err)

@@ -40,9 +40,9 @@ func (w *world) allocator() (stop func()) {
 			if err != nil || begun.Status != state.MatchActive {
 				return err
 			}
-			_, err = store.EndMatch(ctx, work.GetProject(), state.Ending{Match: m,
+			_, err = store.EndMatches(ctx, work.GetProject(), []state.Ending{{Match: m,
 				Tickets: state.TicketsOf(m.GetProposal()), Results: []*pb.Assignment{{Connection: m.GetId()}},
-				Outcome: state.Outcome{Holder: m.GetId(), Readable: patience, Connection: m.GetId()}})
+				Outcome: state.Outcome{Holder: m.GetId(), Readable: patience, Connection: m.GetId()}}})
 			return err
 		})
 		if err != nil {

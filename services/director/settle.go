@@ -181,11 +181,9 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 		case c.Match.GetAcceptance() > 0:
 			// Its players are asked first. Requests that wait for their tickets learn of it.
 			assigned, results = append(assigned, c.Tickets...), append(results, make([]*pb.Assignment, len(c.Tickets))...)
-		case c.Match.GetProposal().GetFilling().GetBackfill() != "":
-			// Its server assigns the tickets when it approves. Until then other tickets may join as well.
-		case c.Assignments == nil:
+		case c.Match.GetPlace() == state.PlaceHosting:
 			matches = append(matches, c.Match)
-		default:
+		case c.Assignments != nil:
 			assigned, results = append(assigned, c.Tickets...), append(results, c.Assignments...)
 		}
 	}
@@ -213,8 +211,8 @@ var errTarget = errors.New("hosting has given no server yet for the profile, fle
 	"none for others like it: the tickets wait; see that functions name none that does not exist")
 
 var errFull = errors.New("as many matches of the project wait for servers as may (--max-matches), or as many games " +
-	"are being filled (--max-backfills, --max-backfill-memory), or too many tickets are proposed to one: the tickets " +
-	"wait until there is room")
+	"are being filled (--max-backfills, --max-backfill-memory), or too many tickets go to one: the tickets wait until " +
+	"there is room")
 
 // restIfFull lets the segments whose claims were refused, because too many matches are claimed, hosting has no servers,
 // or a player is in a match twice, try again a little later.
@@ -276,22 +274,25 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 		Canary: p.Origin.canary,
 	}
 	attachMeasures(c, config.GetReport())
-	hosted := config.GetHosting() != nil && p.GetError() == ""
-	switch f := p.GetFilling(); {
-	case f == nil:
-	case f.GetBackfill() != "" && p.GetError() == "":
-		hosted = false // its server runs already
-	case hosted:
-		c.Match.Backfill = state.NewID(now)
-		f.GetContents().Queue = new(config.GetQueue())
+	f := p.GetFilling()
+	switch {
+	case p.GetError() != "":
+		p.Filling = nil // an error concerns the tickets alone
+	case f.GetBackfill() != "":
+		c.Match.Place = state.PlaceGame + f.GetBackfill()
+	case config.GetHosting() == nil:
+		p.Filling = nil // a match without a server has no backfill ticket
 	default:
-		// An error concerns the tickets alone. A match without a server has no backfill ticket.
-		p.Filling = nil
+		c.Match.Place = state.PlaceHosting
+		if f != nil {
+			c.Match.Backfill = state.NewID(now)
+			f.GetContents().Queue = new(config.GetQueue())
+		}
 	}
 	if p.GetError() == "" {
 		c.Match.Acceptance = config.GetAcceptance()
 	}
-	if !hosted && c.Match.GetAcceptance() == 0 {
+	if c.Match.GetPlace() == "" && c.Match.GetAcceptance() == 0 {
 		c.Assignments = assignments(c.Match, p.Tickets)
 	}
 	return c

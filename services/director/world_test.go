@@ -24,10 +24,10 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry/telemetrytest"
-	"matchmaker.dev/services/test/proxy"
 )
 
 const (

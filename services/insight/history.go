@@ -25,9 +25,6 @@ const (
 	lookGrowth = 4
 )
 
-// matchRejected is the state of a match whose running game did not take the ticket.
-const matchRejected = "rejected"
-
 // History is the latest matches in which a ticket was, the latest first: claims, and proposals to running games.
 type History struct {
 	Matches []*TicketMatch `json:"matches"`
@@ -202,7 +199,7 @@ func isAbout(e *pb.Event, ticket string) bool {
 	case pb.Event_KIND_FULL:
 		return true
 	case pb.Event_KIND_CLAIMED, pb.Event_KIND_ALLOCATING, pb.Event_KIND_ASSIGNED, pb.Event_KIND_FAILED,
-		pb.Event_KIND_RELEASED, pb.Event_KIND_PROPOSED, pb.Event_KIND_REJECTED:
+		pb.Event_KIND_RELEASED:
 		return slices.Contains(e.GetTickets(), ticket)
 	default:
 		return false
@@ -215,8 +212,7 @@ func matchesOf(events []*pb.Event, ticket string) (all []*TicketMatch) {
 		at := len(all) - 1
 		for ; at >= 0; at-- {
 			one := all[at]
-			if !one.over && (one.Match == e.GetMatch() || e.GetKind() == pb.Event_KIND_REJECTED &&
-				one.State == matchProposed && one.Backfill == e.GetBackfill()) {
+			if !one.over && one.Match == e.GetMatch() {
 				break
 			}
 		}
@@ -237,9 +233,6 @@ func matchesOf(events []*pb.Event, ticket string) (all []*TicketMatch) {
 func (m *TicketMatch) add(e *pb.Event) {
 	if state, over := stateAfter(e); state != "" {
 		m.State, m.over = state, over
-	}
-	if e.GetKind() == pb.Event_KIND_REJECTED {
-		m.State, m.over = matchRejected, true
 	}
 	m.Failed = m.over && m.State != matchAssigned
 	if m.over || e.GetReason() != "" {

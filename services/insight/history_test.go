@@ -34,8 +34,8 @@ func TestHistorySaysWhichMatchesOfATicketFailed(t *testing.T) {
 	}
 	scored := of(claimed, "m-1", "one", "a", "b")
 	scored.Function, scored.Upload, scored.Score = "duel", 3, 1.5
-	proposed, rejected := of(pb.Event_KIND_PROPOSED, "m-3", "one", "a"), of(pb.Event_KIND_REJECTED, "", "", "a")
-	proposed.Backfill, rejected.Backfill = "game", "game"
+	proposed, rejected := of(pb.Event_KIND_CLAIMED, "m-3", "one", "a"), of(pb.Event_KIND_RELEASED, "m-3", "", "a")
+	proposed.Backfill, proposed.Place, rejected.Backfill = "game", "backfill/game", "game"
 	w.publish(t, "demo", of(created, "", "", "a"), scored)
 	w.publish(t, "demo", of(claimed, "m-0", "two", "c", "d"),
 		because(of(pb.Event_KIND_RELEASED, "m-0", "two", "c"), "left", ""),
@@ -47,7 +47,7 @@ func TestHistorySaysWhichMatchesOfATicketFailed(t *testing.T) {
 		because(of(pb.Event_KIND_FULL, "m-4", "two"), "timeout", "slow"))
 	w.publish(t, "other", of(claimed, "m-5", "two", "a"))
 	h, lines := w.history(t, "a")
-	if want := "m-4 allocating false timeout slow two false\nm-3 rejected true lapsed one true\n" +
+	if want := "m-4 allocating false timeout slow two false\nm-3 released true lapsed one true\n" +
 		"m-2 failed true fleet-empty no server two true\nm-1 released true left one true"; lines != want {
 		t.Errorf("got\n%s\nwant\n%s", lines, want)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -29,7 +30,7 @@ const (
 	matchAsking     = "asking"     // its players
 	matchClaimed    = "claimed"    // it waits for an allocator
 	matchAllocating = "allocating" // its server is asked for
-	matchProposed   = "proposed"   // to a running game, whose server has not approved it yet, or has
+	matchProposed   = "proposed"   // to a running game, whose server has not approved it yet
 	matchAssigned   = "assigned"
 	matchFailed     = "failed"
 	matchReleased   = "released" // its tickets wait again
@@ -166,6 +167,9 @@ func (r *matchReader) add(e *pb.Event) {
 	}
 	if e.GetKind() == pb.Event_KIND_ACCEPTED {
 		r.accepted++
+		if joinsGame(r.first) && r.accepted == max(int(r.first.GetPlayers()), len(r.first.GetTickets())) {
+			r.state = matchProposed
+		}
 	}
 	if state, over := stateAfter(e); state != "" {
 		r.state, r.over, r.end = state, over, e
@@ -179,11 +183,12 @@ func stateAfter(e *pb.Event) (state string, over bool) {
 		if e.GetAcceptance() > 0 {
 			return matchAsking, false
 		}
+		if joinsGame(e) {
+			return matchProposed, false
+		}
 		return matchClaimed, false
 	case pb.Event_KIND_ALLOCATING:
 		return matchAllocating, false
-	case pb.Event_KIND_PROPOSED:
-		return matchProposed, false
 	case pb.Event_KIND_ASSIGNED:
 		return matchAssigned, true
 	case pb.Event_KIND_FAILED:
@@ -193,6 +198,9 @@ func stateAfter(e *pb.Event) (state string, over bool) {
 	}
 	return "", false
 }
+
+// joinsGame tells whether a match goes to a running game, by its first event.
+func joinsGame(e *pb.Event) bool { return strings.HasPrefix(e.GetPlace(), state.PlaceGame) }
 
 // describe adds to what events say what is stored.
 func (s *service) describe(ctx context.Context, project string, r *matchReader) (*match, error) {

@@ -1,12 +1,13 @@
 package runner_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"matchmaker.dev/pkg/matchfn/dialects"
+	"matchmaker.dev/pkg/matchfn/rules"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/proposals"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
@@ -33,9 +34,8 @@ var duels = map[string]string{
 		"match_options": {"options": [{"name": "mode", "type": "all"}]}}`,
 }
 
-// Rule sets of other matchmakers, as objects and as texts, match tickets by their attributes and properties: what they
-// read travels to the function from the first run on, and no default stands in for it. A check refuses a text with an
-// error.
+// Rule sets of other matchmakers, translated, match tickets by their attributes and properties: what they read travels
+// to the function from the first run on, and no default stands in for it. A check refuses the originals with an error.
 func TestImportedRulesGetWhatTheyRead(t *testing.T) {
 	w := newWorld(t)
 	module, err := sandboxtest.Module(t.TempDir(), "../../functions", "./rules")
@@ -70,30 +70,29 @@ func TestImportedRulesGetWhatTheyRead(t *testing.T) {
 			Budget: 20_000, Settings: []byte(settings), Check: check}))
 	}
 	for language, file := range duels {
-		text, err := json.Marshal(file)
+		original := fmt.Sprintf(`{%q: %s}`, language, file)
+		ours, err := dialects.Read([]byte(original))
 		w.must(err)
-		for form, set := range map[string]string{"object": file, "text": string(text)} {
-			settings := fmt.Sprintf(`{%q: %s}`, language, set)
-			if a := invoke(settings, true); a.error != "" {
-				t.Errorf("%s as %s is refused: %s", language, form, a.error)
+		settings := string(rules.Write(ours))
+		if a := invoke(settings, true); a.error != "" {
+			t.Errorf("%s is refused: %s", language, a.error)
+		}
+		for range 2 { // the second one has no news for the function
+			a := invoke(settings, false)
+			var got []string
+			for _, p := range a.proposals {
+				ids := proposals.TicketsOf(p)
+				slices.Sort(ids)
+				got = append(got, strings.Join(ids, " "))
 			}
-			for range 2 { // the second one has no news for the function
-				a := invoke(settings, false)
-				var got []string
-				for _, p := range a.proposals {
-					ids := proposals.TicketsOf(p)
-					slices.Sort(ids)
-					got = append(got, strings.Join(ids, " "))
-				}
-				if slices.Sort(got); a.error != "" || !slices.Equal(got, want) {
-					t.Errorf("%s as %s: the matches are %q, want %q, error %q", language, form, got, want, a.error)
-				}
+			if slices.Sort(got); a.error != "" || !slices.Equal(got, want) {
+				t.Errorf("%s: the matches are %q, want %q, error %q", language, got, want, a.error)
 			}
 		}
-		broken := fmt.Sprintf(`{%q: "{"}`, language)
 		for _, check := range []bool{true, false} {
-			if a := invoke(broken, check); !strings.HasPrefix(a.error, "settings: "+language+": ") {
-				t.Errorf("a text that is broken, check %t: %q", check, a.error)
+			if a := invoke(original, check); !strings.HasPrefix(a.error, "settings: ") ||
+				!strings.Contains(a.error, language+": this is a rule set of another matchmaker") {
+				t.Errorf("the original, check %t: %q", check, a.error)
 			}
 		}
 	}

@@ -157,8 +157,8 @@ func TestHeldGetReturnsForAnAcceptance(t *testing.T) {
 	if must(t, err); len(ended.Accepted) != 1 {
 		t.Fatalf("ended: %+v", ended)
 	}
-	_, err = r.store.EndMatch(t.Context(), "demo", state.Ending{Match: ended.Accepted[0], Tickets: []string{ada, bob},
-		Results: []*pb.Assignment{{Connection: "203.0.113.7:7777"}}, Outcome: state.Outcome{Readable: time.Hour}})
+	_, err = r.store.EndMatches(t.Context(), "demo", []state.Ending{{Match: ended.Accepted[0], Tickets: []string{ada, bob},
+		Results: []*pb.Assignment{{Connection: "203.0.113.7:7777"}}, Outcome: state.Outcome{Readable: time.Hour}}})
 	must(t, err)
 	r.bus.NotifyAssigned(t.Context(), "demo", []string{ada, bob})
 	if one := <-got; one.ID != ada || one.Assignment == nil {

@@ -86,8 +86,8 @@ func (w *waiters) follow(project, ticket string) *waiter {
 // more, it wakes all of a project.
 func (w *waiters) handleEvent(project string, e *pb.Event) {
 	switch e.GetKind() {
-	case pb.Event_KIND_CLAIMED, pb.Event_KIND_PROPOSED, pb.Event_KIND_RELEASED, pb.Event_KIND_REJECTED,
-		pb.Event_KIND_CANCELLED, pb.Event_KIND_EXPIRED, pb.Event_KIND_UNSERVED, pb.Event_KIND_ACCEPTED:
+	case pb.Event_KIND_CLAIMED, pb.Event_KIND_RELEASED, pb.Event_KIND_CANCELLED, pb.Event_KIND_EXPIRED,
+		pb.Event_KIND_UNSERVED, pb.Event_KIND_ACCEPTED:
 	default:
 		return
 	}

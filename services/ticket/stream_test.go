@@ -141,11 +141,11 @@ func TestStreamTellsTheLifeOfATicket(t *testing.T) {
 		t.Errorf("got %+v, want a queue that is served", e)
 	}
 	r.propose(t, "game", id)
-	r.happens(t, &pb.Event{Kind: pb.Event_KIND_PROPOSED, Tickets: []string{"other", id}})
+	r.happens(t, &pb.Event{Kind: pb.Event_KIND_CLAIMED, Tickets: []string{"other", id}})
 	f.expect("matched", `"id":"`+id+`"`)
 	_, _, err := r.store.DeleteBackfill(t.Context(), "demo", "game", "")
 	must(t, err)
-	r.happens(t, &pb.Event{Kind: pb.Event_KIND_REJECTED, Tickets: []string{id}})
+	r.happens(t, &pb.Event{Kind: pb.Event_KIND_RELEASED, Tickets: []string{id}})
 	f.expect("waiting", id)
 	r.assign(t.Context(), t, id)
 	if e := f.expect("assigned", `"assignment":{"connection":"203.0.113.7:7777"`); e.id != "assigned" {

@@ -13,9 +13,10 @@ import (
 
 	"matchmaker.dev/functions/rules/function"
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/dialects"
+	"matchmaker.dev/pkg/matchfn/dialects/translation"
 	"matchmaker.dev/pkg/matchfn/fake"
-	"matchmaker.dev/pkg/matchfn/rules/origin"
-	"matchmaker.dev/pkg/matchfn/rules/translation"
+	"matchmaker.dev/pkg/matchfn/rules"
 )
 
 type object = map[string]any
@@ -40,9 +41,9 @@ type guide interface {
 	teams() int // at most
 }
 
-// request is a run of our function with a rule set, with what players have as properties.
-func request(language string, text []byte, pool []ticket) fake.Request {
-	r := fake.Request{Settings: fmt.Sprintf(`{%q: %s}`, language, text), Budget: 5 * time.Second}
+// request is a run of our function with our rules, with what players have as properties.
+func request(settings []byte, pool []ticket) fake.Request {
+	r := fake.Request{Settings: string(settings), Budget: 5 * time.Second}
 	for _, t := range pool {
 		one := fake.Ticket{Wait: time.Duration(t.age) * time.Second}
 		for _, p := range t.players {
@@ -62,8 +63,8 @@ func request(language string, text []byte, pool []ticket) fake.Request {
 
 // disagreement returns where our function makes a match that is not allowed, or leaves over one that surely is. matches
 // is how many it makes.
-func disagreement(language string, g guide, text []byte, pool []ticket) (matches int, wrong string) {
-	proposals, err := fake.Run(matchfn.New(function.Match, function.Options()...), request(language, text, pool))
+func disagreement(g guide, settings []byte, pool []ticket) (matches int, wrong string) {
+	proposals, err := fake.Run(matchfn.New(function.Match, function.Options()...), request(settings, pool))
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -117,10 +118,10 @@ var languages = map[string]struct {
 	// known is what verdicts may say that are not exact: both readings are looked at.
 	known []string
 }{
-	origin.FlexMatch: {world.flexmatch, world.flexmatchPool, newFlexmatch, []string{"the match has one location"}},
-	origin.PlayFab:   {world.playfab, world.playfabPool, newPlayfab, []string{"PlayFab says that it must be less"}},
-	origin.Unity:     {world.unity, world.unityPool, newUnity, []string{"strings"}},
-	origin.AccelByte: {world.accelByte, world.accelBytePool, newAccelByte, []string{
+	dialects.FlexMatch: {world.flexmatch, world.flexmatchPool, newFlexmatch, []string{"the match has one location"}},
+	dialects.PlayFab:   {world.playfab, world.playfabPool, newPlayfab, []string{"PlayFab says that it must be less"}},
+	dialects.Unity:     {world.unity, world.unityPool, newUnity, []string{"strings"}},
+	dialects.AccelByte: {world.accelByte, world.accelBytePool, newAccelByte, []string{
 		"name those as match options", "clients must send", "a ticket without one is in no match", "limits no latency",
 		"block each other",
 	}},
@@ -134,7 +135,7 @@ func compare(language string, seed uint64) (matches int, counts bool, wrong stri
 	if err != nil {
 		return 0, false, err.Error()
 	}
-	imported, err := origin.Import(language, text, "")
+	imported, err := dialects.Import(language, text, "")
 	switch {
 	case err != nil && strings.Contains(err.Error(), "nothing can match"):
 		return 0, false, ""
@@ -144,11 +145,11 @@ func compare(language string, seed uint64) (matches int, counts bool, wrong stri
 		return 0, false, ""
 	}
 	pool := of.pool(w, 2+w.IntN(4), parties)
-	g := of.guide(text)
-	matches, wrong = disagreement(language, g, text, pool)
+	g, settings := of.guide(text), rules.Write(imported.Rules)
+	matches, wrong = disagreement(g, settings, pool)
 	for n := 0; wrong != "" && n < len(pool); {
 		less := slices.Delete(slices.Clone(pool), n, n+1)
-		if _, still := disagreement(language, g, text, less); len(less) > 0 && still != "" {
+		if _, still := disagreement(g, settings, less); len(less) > 0 && still != "" {
 			pool, wrong = less, still
 		} else {
 			n++

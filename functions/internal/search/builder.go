@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
@@ -306,7 +305,7 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 			if b.game != nil {
 				b.work -= len(b.chosen) / 8 // a game may have very many members
 			}
-			fits := b.fits(g.need, t, b.chosen, team)
+			fits := g.need.fits(b, t, b.chosen, team)
 			b.charge()
 			if !fits {
 				return false
@@ -341,105 +340,6 @@ const comparisonsPerStep = 512
 func (b *builder) charge() {
 	b.work -= b.comparisons / comparisonsPerStep
 	b.comparisons %= comparisonsPerStep
-}
-
-func (b *builder) fits(need rules.Condition, t uint32, others, team []uint32) bool {
-	within := func(s rules.Scope) []uint32 {
-		switch s.Of {
-		case rules.InTeam:
-			return team
-		case rules.InMatch:
-			return others
-		case rules.BesideAnchor:
-			return []uint32{b.anchor}
-		}
-		return nil
-	}
-	switch c := need.(type) {
-	case *rules.Spread:
-		return b.spreads(c, t, within(c.Scope), b.narrow)
-	case *rules.Same:
-		if c.Different {
-			return b.different(b.column(c.Value), t, within(c.Scope))
-		}
-		for _, o := range within(c.Scope) {
-			if !b.alike(b.column(c.Value), t, o) {
-				return false
-			}
-		}
-		return b.alike(b.column(c.Value), t, t)
-	case *rules.Share:
-		n, some := b.inCommon(b.column(c.Value), append(slices.Clone(within(c.Scope)), t))
-		least, _, off := c.Min.Over(0, math.Inf(1))
-		return off || !some || float64(n) >= least
-	case *rules.Holders:
-		b.noteLoosest(c.Count.Max)
-		n := b.holders(c, within(c.Scope)) + b.holders(c, []uint32{t})
-		return float64(n) <= b.loosest(c.Count.Max)
-	case *rules.Overlap:
-		return b.mayOverlap(c, t, within(c.Scope))
-	case *rules.AnyOf: // the match may hold by another one, as long as there is one
-		return slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return b.fits(one, t, others, team) })
-	case *rules.Avoid:
-		others := within(c.Scope)
-		return b.avoidsAny(c, t, []uint32{t}) && b.avoidsAny(c, t, others) && b.avoidedBy(c, t, others)
-	}
-	return true
-}
-
-// spreads reports whether a ticket is within a part of a spread.
-func (b *builder) spreads(c *rules.Spread, t uint32, others []uint32, part float64) bool {
-	column := b.column(c.Value)
-	own := c.Max.Clock == rules.Own
-	most := 0.0
-	if !own {
-		most = b.loosest(c.Max)
-	}
-	least, greatest := span(b.pool, column, t)
-	for i := -1; i < len(others); i++ {
-		o := t
-		if i >= 0 {
-			o = others[i]
-		}
-		low, high := span(b.pool, column, o)
-		if low > high || least > greatest {
-			continue
-		}
-		apart, limit := math.Max(rounding.Apart(least, high), rounding.Apart(low, greatest)), most
-		if own {
-			limit = math.Inf(1)
-			for _, one := range [2]uint32{t, o} {
-				if b.isMember(one) {
-					continue // he does not wait
-				}
-				if n, on := c.Max.At(b.pool.age[one]); on {
-					limit = math.Min(limit, n)
-					b.noteMost(c.Max, b.pool.age[one], apart, apart <= n)
-				}
-			}
-		} else if age := b.loosestAt(c.Max); !math.IsInf(age, 1) {
-			b.noteMost(c.Max, age, apart, apart <= most)
-		}
-		if apart > limit*part {
-			return false
-		}
-	}
-	return true
-}
-
-// span returns the least and the greatest number of a ticket's players. Without any, the least is the greater.
-func span(p *pool, c *column, t uint32) (least, greatest float64) {
-	least, greatest = math.Inf(1), math.Inf(-1)
-	for player := p.first[t]; player < p.first[t+1]; player++ {
-		v := c.numbers[player]
-		if v < least {
-			least = v
-		}
-		if v > greatest {
-			greatest = v
-		}
-	}
-	return least, greatest
 }
 
 // lesser and greater are min and max, which are slow in WebAssembly.

@@ -15,37 +15,22 @@ const (
 
 // Common names what More.Common has: the strings and sets that rules ask players to have in common, in their order.
 func Common(r *rules.Rules) (names []string) {
-	var look func(need rules.Condition)
-	all := func(of []rules.Condition) {
-		for _, c := range of {
-			look(c)
-		}
-	}
 	name := func(value string) {
 		if v := r.ValueOf(value); v != nil && v.Kind != rules.Number && !slices.Contains(names, value) {
 			names = append(names, value)
 		}
 	}
-	look = func(need rules.Condition) {
-		switch c := need.(type) {
-		case *rules.Same:
-			if !c.Different {
+	for _, rule := range r.Rules {
+		rules.Walk(rule.Need, func(need rules.Condition) {
+			switch c := need.(type) {
+			case *rules.Same:
+				if !c.Different {
+					name(c.Value)
+				}
+			case *rules.Share:
 				name(c.Value)
 			}
-		case *rules.Share:
-			name(c.Value)
-		case *rules.All:
-			all(c.Of)
-		case *rules.AnyOf:
-			all(c.Of)
-		case *rules.One:
-			all(c.Of)
-		case *rules.Not:
-			look(c.Of)
-		}
-	}
-	for _, rule := range r.Rules {
-		look(rule.Need)
+		}, func(rules.Expression) {})
 	}
 	return names
 }

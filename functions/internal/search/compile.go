@@ -3,14 +3,13 @@ package search
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
 // pruner is a rule that is closed under removal: what a part of a match violates, the match violates.
 type pruner struct {
-	need rules.Condition
+	need refuser
 	// near is set for a spread that is looked at by the span of each ticket.
 	near  *spans
 	scope rules.Of
@@ -48,8 +47,12 @@ func (s *search) findPruners() {
 		if rule.Active != nil && !s.byAnchor(rule.Active) {
 			continue // unknown before the match is complete
 		}
-		scope, refuses := scopeOf(rule.Need)
-		g := pruner{need: rule.Need, scope: scope, active: rule.Active}
+		need, is := conditionOf(rule.Need).(refuser)
+		if !is {
+			continue
+		}
+		scope, refuses, _ := need.compares()
+		g := pruner{need: need, scope: scope, active: rule.Active}
 		if rule.Active != nil {
 			s.addPruner(g, refuses)
 			continue
@@ -79,11 +82,8 @@ func (s *search) findPruners() {
 	}
 }
 
-// addPruner adds a pruner, if it refuses tickets.
+// addPruner adds a guard, if it refuses tickets.
 func (s *search) addPruner(g pruner, refuses bool) {
-	if c, ok := g.need.(*rules.AnyOf); ok {
-		refuses = !slices.ContainsFunc(c.Of, func(one rules.Condition) bool { return !closed(one) })
-	}
 	if refuses && g.scope != rules.InTeams {
 		s.pruners = append(s.pruners, g)
 	}
@@ -92,34 +92,6 @@ func (s *search) addPruner(g pruner, refuses bool) {
 // byAnchor reports whether a bound follows the age of the anchor, whatever joins it.
 func (s *search) byAnchor(b *rules.Bound) bool {
 	return b.Constant() || b.Clock == rules.Anchor || b.Clock == rules.Oldest && s.rules.Priority == ""
-}
-
-// scopeOf returns the scope of a condition that can refuse a ticket beside others, as fits does.
-func scopeOf(need rules.Condition) (of rules.Of, refuses bool) {
-	switch c := need.(type) {
-	case *rules.Same:
-		return c.Scope.Of, true
-	case *rules.Spread:
-		return c.Scope.Of, true
-	case *rules.Share:
-		return c.Scope.Of, true
-	case *rules.Holders:
-		return c.Scope.Of, c.Count.Max != nil
-	case *rules.Overlap:
-		return c.Scope.Of, true
-	case *rules.Avoid:
-		return c.Scope.Of, true
-	}
-	return "", false
-}
-
-// closed reports whether what holds of a match holds of a part of it, and whether fits looks at it.
-func closed(need rules.Condition) bool {
-	if c, is := need.(*rules.Holders); is && c.Count.Min != nil {
-		return false
-	}
-	scope, refuses := scopeOf(need)
-	return refuses && scope != rules.InTeams
 }
 
 // keyed is a value that all players of a match must have in common, with the keys that it gives to tickets of a key.
@@ -216,22 +188,19 @@ func (s *search) extendValues() {
 }
 
 // numberIn returns the first number of players that an expression is about, or nothing.
-func (s *search) numberIn(e rules.Expression) string {
-	switch e := e.(type) {
-	case *rules.StatOf:
-		if c := s.column(e.Value); c != nil && c.numbers != nil {
-			return e.Value
+func (s *search) numberIn(e rules.Expression) (name string) {
+	mentions(e, func(e rules.Expression) bool {
+		switch e := e.(type) {
+		case *rules.StatOf:
+			if c := s.column(e.Value); c != nil && c.numbers != nil {
+				name = e.Value
+			}
+		case *rules.OddsOf:
+			name = e.Value
 		}
-	case *rules.OddsOf:
-		return e.Value
-	case *rules.Reduce:
-		return s.numberIn(e.Of)
-	case *rules.Abs:
-		return s.numberIn(e.Of)
-	case *rules.Arithmetic:
-		return cmp.Or(s.numberIn(e.Left), s.numberIn(e.Right))
-	}
-	return ""
+		return name != ""
+	})
+	return name
 }
 
 // isLate reports whether an expression or a condition may depend on the region, or on the roles that are given.
@@ -249,20 +218,10 @@ func isLate(p rules.Preference) bool {
 	})
 }
 
-// mentions reports whether an expression is one, or has one in it, that is asked for. It asks until one is.
-func mentions(e rules.Expression, is func(rules.Expression) bool) bool {
-	if is(e) {
-		return true
-	}
-	switch e := e.(type) {
-	case *rules.Reduce:
-		return mentions(e.Of, is)
-	case *rules.Abs:
-		return mentions(e.Of, is)
-	case *rules.Arithmetic:
-		return mentions(e.Left, is) || mentions(e.Right, is)
-	}
-	return false
+// mentions returns whether an expression is one, or has one in it, that is asked for. It asks until one is.
+func mentions(e rules.Expression, is func(rules.Expression) bool) (found bool) {
+	rules.WalkExpression(e, func(e rules.Expression) { found = found || is(e) })
+	return found
 }
 
 // ever returns the greatest that a bound can ever be, as a number of players or teams.

@@ -101,7 +101,7 @@ func (b *builder) excess() (sum float64) {
 // apart is gap, but for the last digit if there are shares.
 func (b *builder) apart(c *rules.Gap, of *share) float64 {
 	if of == nil {
-		return b.gap(c)
+		return (*gap)(c).measure(b)
 	}
 	least, greatest := math.Inf(1), math.Inf(-1)
 	for _, team := range b.teamsOf(c.Teams) {

@@ -11,7 +11,7 @@ import (
 // measured is something that is measured of each match: a condition, or odds.
 type measured struct {
 	name string
-	need rules.Condition
+	need measurer
 	odds *rules.OddsOf // if need is nil
 }
 
@@ -28,8 +28,8 @@ func measures(r *rules.Rules) (all []measured) {
 		need := r.Rules[i].Need
 		if odds, _, _ := rules.BoundedOdds(need); odds != nil {
 			add(measuredOdds(odds))
-		} else {
-			add(measured{name: measureName(need), need: need})
+		} else if of, is := conditionOf(need).(measurer); is {
+			add(measured{name: of.measureName(), need: of})
 		}
 	}
 	for i := range r.Prefer {
@@ -47,19 +47,6 @@ func measuredOdds(odds *rules.OddsOf) measured {
 	return measured{name: odds.Value + " " + string(odds.Odds), odds: odds}
 }
 
-// measureName is the name of what a condition measures; empty for one that measures nothing.
-func measureName(need rules.Condition) string {
-	switch c := need.(type) {
-	case *rules.Spread:
-		return c.Value + " spread"
-	case *rules.Gap:
-		if c.Value != "" {
-			return c.Value + " gap"
-		}
-	}
-	return ""
-}
-
 // Measures names what Match.Measures has.
 func Measures(r *rules.Rules) (names []string) {
 	for _, m := range measures(r) {
@@ -73,21 +60,10 @@ func Measures(r *rules.Rules) (names []string) {
 func (b *builder) measure() (values []float64) {
 	for _, m := range b.measured {
 		v := -1.0
-		if m.odds != nil {
-			if n, some := b.odds(m.odds); some {
-				v = n
-			}
-		}
-		switch c := m.need.(type) {
-		case *rules.Spread:
-			least, greatest := math.Inf(1), math.Inf(-1)
-			for _, t := range b.chosen {
-				low, high := span(b.pool, b.column(c.Value), t)
-				least, greatest = lesser(least, low), greater(greatest, high)
-			}
-			v = greatest - least
-		case *rules.Gap:
-			v = b.gap(c)
+		if m.need != nil {
+			v = m.need.measure(b)
+		} else if n, some := b.odds(m.odds); some {
+			v = n
 		}
 		if !(v >= 0) || math.IsInf(v, 0) {
 			v = -1

@@ -81,23 +81,32 @@ func inBoth(set, list []uint32) (n int) {
 	return n
 }
 
-// overlap reports whether each player of a group has as many elements in common with the others, or with a list, as the
-// rules say.
-func (b *builder) overlap(c *rules.Overlap, group []uint32) bool {
-	with, _ := b.listOf(c, group)
-	return b.eachOverlap(c, group, with, func(n, _ int) bool { return b.within(float64(n), c.Count) })
+// overlap is a rules.Overlap.
+type overlap rules.Overlap
+
+func (c *overlap) holds(b *builder, _ int) bool {
+	for _, group := range b.groups(c.Scope) {
+		with, _ := c.listOf(b, group)
+		if !c.each(b, group, with, func(n, _ int) bool { return b.within(float64(n), c.Count) }) {
+			return false
+		}
+	}
+	return true
 }
 
-// mayOverlap reports whether a ticket may be in a group with others, as the loosest bounds say. Of a union each player
-// only gets more when others come, and of an intersection less; he never has more than his set has.
-func (b *builder) mayOverlap(c *rules.Overlap, t uint32, others []uint32) bool {
+func (c *overlap) compares() (of rules.Of, refuses, closed bool) { return c.Scope.Of, true, true }
+
+// fits looks at the loosest bounds. Of a union each player only gets more when others come, and of an intersection less;
+// he never has more than his set has.
+func (c *overlap) fits(b *builder, t uint32, others, team []uint32) bool {
+	others = b.among(c.Scope, others, team)
 	least, most := b.loosestRange(c.Count)
 	group := []uint32{t}
 	if c.Other != "" && (c.Merge == rules.Intersection || c.Count.Max != nil && len(others) < few) {
 		group = append(group, others...) // a union of very many takes too long
 	}
-	with, some := b.listOf(c, group)
-	return b.eachOverlap(c, group, with, func(n, all int) bool {
+	with, some := c.listOf(b, group)
+	return c.each(b, group, with, func(n, all int) bool {
 		fewest, greatest := n, n
 		if c.Other != "" && c.Merge == rules.Union {
 			greatest = all
@@ -111,7 +120,7 @@ func (b *builder) mayOverlap(c *rules.Overlap, t uint32, others []uint32) bool {
 }
 
 // listOf returns the list that the sets of a group are compared with, and whether there is one.
-func (b *builder) listOf(c *rules.Overlap, group []uint32) (with []uint32, some bool) {
+func (c *overlap) listOf(b *builder, group []uint32) (with []uint32, some bool) {
 	if c.Other != "" {
 		return b.together(b.column(c.Other), c.Merge, group)
 	}
@@ -119,9 +128,9 @@ func (b *builder) listOf(c *rules.Overlap, group []uint32) (with []uint32, some 
 	return b.elements, true
 }
 
-// eachOverlap looks at how many elements each set of a group has in common with a list, and how many it has at all,
+// each looks at how many elements each set of a group has in common with a list, and how many it has at all,
 // until look returns false.
-func (b *builder) eachOverlap(c *rules.Overlap, group, with []uint32, look func(n, all int) bool) bool {
+func (c *overlap) each(b *builder, group, with []uint32, look func(n, all int) bool) bool {
 	column := b.column(c.Value)
 	for _, t := range group {
 		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {

@@ -52,7 +52,7 @@ func (s *search) findPairSearch() {
 	}
 	for _, m := range s.measured {
 		for i := range s.pruners {
-			if s.pruners[i].near.column.value.Name == m.need.(*rules.Spread).Value {
+			if s.pruners[i].near.column.value.Name == m.need.(*spread).Value {
 				of.measures = append(of.measures, i)
 				break
 			}

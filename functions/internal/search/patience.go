@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"matchmaker.dev/functions/internal/patience"
-	"matchmaker.dev/pkg/matchfn/rules"
 )
 
 // countWaiting counts the tickets that wait, if they wait for nearer matches. It counts again after matches were found:
@@ -95,21 +94,8 @@ func (b *builder) isNear(part float64) bool {
 		if b.inactive(rule) {
 			continue
 		}
-		switch c := rule.Need.(type) {
-		case *rules.Spread:
-			for _, group := range b.groups(c.Scope) {
-				if !b.spread(c, group, part) {
-					return false
-				}
-			}
-		case *rules.Gap:
-			if most, on := b.at(c.Max); on && b.unequal(c) > most*part {
-				return false
-			}
-		case *rules.Compare:
-			if of := b.evenness[i]; of != nil && b.uneven(of, part) > 0 {
-				return false
-			}
+		if c, is := conditionOf(rule.Need).(nearer); is && !c.near(b, i, part) {
+			return false
 		}
 	}
 	return true

@@ -7,6 +7,20 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
+// sum is a rules.Total.
+type sum rules.Total
+
+func (c *sum) holds(b *builder, _ int) bool {
+	for _, group := range b.groups(c.Scope) {
+		b.magnitude = 0
+		n, _ := b.stat(rules.StatSum, c.Value, group)
+		if !b.inside(n, c.Sum, b.magnitude) {
+			return false
+		}
+	}
+	return true
+}
+
 // total is a sum that must be met, and what each ticket adds to it. A sum may be too little in a part of a match and
 // right in the complete one. But an excess stays if no ticket subtracts; and what is lacking must come from the tickets
 // that may still join, in the places that are left. The number of players with an element is such a sum, too.

@@ -7,8 +7,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// columns are what the rule set in settings reads of tickets and players: in whichever language it is, and whether as
-// an object or as a text.
+// columns are what the rule set in settings reads of tickets and players.
 func columns(settings []byte) (matchfn.Columns, error) {
 	r, err := read(settings)
 	if err != nil {

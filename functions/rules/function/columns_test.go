@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
@@ -31,20 +32,14 @@ var duels = map[string]string{
 		"match_options": {"options": [{"name": "mode", "type": "all"}]}, "blocked_player_option": "blockedPlayerCanMatch"}`,
 }
 
-// settingsOf has a rule set as an object and as a text.
-func settingsOf(t *testing.T, language, file string) map[string]string {
+// duel is one of them in our language.
+func duel(t *testing.T, language string) string {
 	t.Helper()
-	text, err := json.Marshal(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return map[string]string{
-		"object": fmt.Sprintf(`{%q: %s}`, language, file), "text": fmt.Sprintf(`{%q: %s}`, language, text),
-	}
+	return translated(t, fmt.Sprintf(`{%q: %s}`, language, duels[language]))
 }
 
-// What clients send the ordinary way counts in rule sets of each language, as an object and as a text: numbers as
-// attributes or properties, of tickets and of players.
+// What clients send the ordinary way counts in what becomes of rule sets of each language: numbers as attributes or
+// properties, of tickets and of players.
 func TestImportedRulesReadWhatClientsSend(t *testing.T) {
 	kinds := map[string]func(skill, mode string) fake.Ticket{
 		"attributes of tickets": func(skill, mode string) fake.Ticket {
@@ -63,24 +58,23 @@ func TestImportedRulesReadWhatClientsSend(t *testing.T) {
 				Properties: map[string][]byte{"skill": []byte(skill), "mode": []byte(mode)}}}}
 		},
 	}
-	for language, file := range duels {
-		for form, settings := range settingsOf(t, language, file) {
-			for kind, ticket := range kinds {
-				t.Run(language+" "+form+" "+kind, func(t *testing.T) {
-					for _, c := range []struct {
-						a, b  fake.Ticket
-						match bool
-					}{
-						{ticket("1500", `"ranked"`), ticket("1550", `"ranked"`), true},
-						{ticket("1500", `"ranked"`), ticket("9000", `"ranked"`), false},
-						{ticket("1500", `"ranked"`), ticket("1550", `"casual"`), false},
-					} {
-						if got := run(t, settings, []fake.Ticket{c.a, c.b}); (len(got) == 1) != c.match {
-							t.Errorf("%v and %v: %d matches", c.a, c.b, len(got))
-						}
+	for language := range duels {
+		settings := duel(t, language)
+		for kind, ticket := range kinds {
+			t.Run(language+" "+kind, func(t *testing.T) {
+				for _, c := range []struct {
+					a, b  fake.Ticket
+					match bool
+				}{
+					{ticket("1500", `"ranked"`), ticket("1550", `"ranked"`), true},
+					{ticket("1500", `"ranked"`), ticket("9000", `"ranked"`), false},
+					{ticket("1500", `"ranked"`), ticket("1550", `"casual"`), false},
+				} {
+					if got := run(t, settings, []fake.Ticket{c.a, c.b}); (len(got) == 1) != c.match {
+						t.Errorf("%v and %v: %d matches", c.a, c.b, len(got))
 					}
-				})
-			}
+				}
+			})
 		}
 	}
 }
@@ -95,23 +89,41 @@ func number(t *testing.T, text string) (n float64) {
 
 // The function names what a rule set reads. Settings that it refuses have no columns.
 func TestRulesNameWhatTheyRead(t *testing.T) {
+	for language := range duels {
+		c, err := function.Columns([]byte(duel(t, language)))
+		if err != nil || !slices.Equal(c.Attributes, []string{"skill"}) ||
+			!slices.Equal(c.PlayerAttributes, []string{"skill"}) || !slices.Contains(c.Properties, "mode") ||
+			!slices.Contains(c.PlayerProperties, "mode") || len(c.Properties) != 2 {
+			t.Errorf("%s: %+v, %v", language, c, err)
+		}
+	}
+	if c, err := function.Columns([]byte(`{"teams": 1}`)); err == nil || !strings.HasPrefix(err.Error(), "settings: ") {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// Rule sets of other matchmakers are refused with the command that translates them, as a member and as they are.
+func TestRulesOfOtherMatchmakersAreRefused(t *testing.T) {
 	for language, file := range duels {
-		for form, settings := range settingsOf(t, language, file) {
-			c, err := function.Columns([]byte(settings))
-			if err != nil || !slices.Equal(c.Attributes, []string{"skill"}) ||
-				!slices.Equal(c.PlayerAttributes, []string{"skill"}) || !slices.Contains(c.Properties, "mode") ||
-				!slices.Contains(c.PlayerProperties, "mode") || len(c.Properties) != 2 {
-				t.Errorf("%s %s: %+v, %v", language, form, c, err)
+		for _, settings := range []string{file, fmt.Sprintf(`{%q: %s}`, language, file), fmt.Sprintf(`{%q: "{"}`, language)} {
+			_, err := fake.Run(matchfn.New(Match, Options()...), fake.Request{Settings: settings})
+			if want := "translate it with \"mm rules import " + language + " FILE\""; err == nil ||
+				!strings.Contains(err.Error(), "settings: ") || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", settings, err, want)
 			}
 		}
 	}
-	long := strings.ReplaceAll(duels["playfab"], `"mode"`, `"`+strings.Repeat("x", 257)+`"`)
+}
+
+// Services keep settings as one line: its columns are not those of anybody's file.
+func TestErrorsOfSettingsOnOneLineHaveNoLine(t *testing.T) {
 	for settings, want := range map[string]string{
-		`{"teams": 1}`: "settings: ", `{"unity": "{"}`: "settings: unity: ",
-		`{"playfab": ` + long + `}`: "settings: playfab: ",
+		`{"teams": [{"name": "a", "size": 2}], "rules": [{"spread": "x", "max": 1}]}`: `rules[0].spread: there is no value "x"`,
+		`{"teams": [{"name": "a", "size": 2, "x": 1}]}`:                               `teams[0].x: `,
+		"{\"teams\": [\n{\"name\": \"a\", \"size\": 2, \"x\": 1}]}":                   `line 2, column 31: teams[0].x: `,
 	} {
-		if c, err := function.Columns([]byte(settings)); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: %+v, %v", settings, c, err)
+		if _, err := read([]byte(settings)); err == nil || !strings.HasPrefix(err.Error(), "settings: "+want) {
+			t.Errorf("%s: %v, want %s", settings, err, want)
 		}
 	}
 }

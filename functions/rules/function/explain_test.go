@@ -62,8 +62,8 @@ func TestTicketsThatAreTooLargeDoNotCount(t *testing.T) {
 	for name, rules := range map[string]string{
 		"a team takes four": `{"teams": [{"name": "t", "copies": 2, "size": 4}]}`,
 		"one side has them": `{"teams": [{"name": "t", "size": 4}, {"name": "u", "size": {"min": 4, "max": 4}}]}`,
-		"flexmatch": `{"flexmatch": {"ruleLanguageVersion": "1.0",
-			"teams": [{"name": "t", "minPlayers": 4, "maxPlayers": 4, "quantity": 2}]}}`,
+		"flexmatch": translated(t, `{"flexmatch": {"ruleLanguageVersion": "1.0",
+			"teams": [{"name": "t", "minPlayers": 4, "maxPlayers": 4, "quantity": 2}]}}`),
 	} {
 		explanations, err := fake.Explain(function, fake.Request{Settings: rules, Asked: []uint32{0}, Tickets: []fake.Ticket{
 			{Wait: 30 * time.Second}, {Wait: 50 * time.Second, Players: make([]fake.Player, 5)},
@@ -82,7 +82,7 @@ func TestSaysWhatPlayersLackAsClientsSendIt(t *testing.T) {
 		"teams": [{"name": "t", "minPlayers": 2, "maxPlayers": 2}],
 		"rules": [{"name": "near", "type": "distanceSort", "sortDirection": "ascending", "sortAttribute": "skill"}]}}`
 	explanations, err := fake.Explain(function, fake.Request{
-		Settings: settings, Asked: []uint32{0}, Tickets: make([]fake.Ticket, 2),
+		Settings: translated(t, settings), Asked: []uint32{0}, Tickets: make([]fake.Ticket, 2),
 	})
 	if err != nil || len(explanations) == 0 || explanations[0].Reason != "a player has no skill" {
 		t.Errorf("%+v, %v", explanations, err)

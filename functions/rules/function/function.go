@@ -2,13 +2,14 @@
 package function
 
 import (
+	"bytes"
 	"errors"
 	"math"
 
 	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/rules"
-	"matchmaker.dev/pkg/matchfn/rules/origin"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 // effort is how many steps of work the search does for each millisecond of the run's budget. Time stands still in a
@@ -62,13 +63,32 @@ func (m *matcher) Match(r *matchfn.Run) error {
 	return nil
 }
 
-// read reads the rule set in settings.
+// read reads the rule set in settings. Errors have no line and column where the settings are one line, as services keep
+// them: the lines of the file that somebody wrote are not known.
 func read(settings []byte) (*rules.Rules, error) {
-	r, err := origin.Read(settings)
+	n, err := document.Parse(settings)
+	if err != nil {
+		return nil, errors.New("settings: " + err.Error())
+	}
+	if !bytes.ContainsRune(settings, '\n') {
+		forgetLines(n)
+	}
+	r, err := rules.Read(n)
 	if err != nil {
 		return nil, errors.New("settings: " + err.Error())
 	}
 	return r, nil
+}
+
+// forgetLines takes the line and the column from all values. Their paths stay.
+func forgetLines(n *document.Node) {
+	n.Line, n.Column = 0, 0
+	for _, m := range n.Members {
+		forgetLines(m.Node)
+	}
+	for _, e := range n.Elements {
+		forgetLines(e)
+	}
 }
 
 // steady is a budget of which a run may use all. It is the same for runs that began a little sooner or later before

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/fake"
+	"matchmaker.dev/pkg/matchfn/rules"
 )
 
 var function = matchfn.New(Match, Options()...)
@@ -32,6 +34,16 @@ func party(skill float64, wait time.Duration, ping string, roles ...string) fake
 		Wait: wait, Attributes: map[string]float64{"skill": skill},
 		Properties: map[string][]byte{players: []byte("[" + strings.Join(of, ",") + "]")},
 	}
+}
+
+// translated is our rule set of settings in the language of another matchmaker.
+func translated(t testing.TB, settings string) string {
+	t.Helper()
+	r, err := dialects.Read([]byte(settings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(rules.Write(r))
 }
 
 const europe, both = `"eu":20`, `"eu":30,"us":50`

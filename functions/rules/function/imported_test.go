@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/fake"
 	"matchmaker.dev/pkg/matchfn/rules/judge"
-	"matchmaker.dev/pkg/matchfn/rules/origin"
 )
 
 // A distance to the average latency is one in both directions, for the search and for the judge.
@@ -28,7 +28,7 @@ func TestImportedDistanceOfLatencies(t *testing.T) {
 		settings := fmt.Sprintf(`{"flexmatch": {"ruleLanguageVersion": "1.0",
 			"teams": [{"name": "all", "minPlayers": 4, "maxPlayers": 4}],
 			"rules": [{"name": "near", "type": "latency", "maxDistance": 20, "distanceReference": %q%s}]}}`, c.reference, c.more)
-		rules, err := origin.Read([]byte(settings))
+		rules, err := dialects.Read([]byte(settings))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestImportedDistanceOfLatencies(t *testing.T) {
 		if _, found := judge.Any(rules, pool); found != c.want {
 			t.Errorf("%s %v: the judge says %v, want %v", c.reference, c.latencies, found, c.want)
 		}
-		if found := len(run(t, settings, tickets)) == 1; found != c.want {
+		if found := len(run(t, translated(t, settings), tickets)) == 1; found != c.want {
 			t.Errorf("%s %v: the search says %v, want %v", c.reference, c.latencies, found, c.want)
 		}
 	}

@@ -12,29 +12,11 @@ import (
 // players is the property with what a ticket says of its players.
 const players = "players"
 
-// values are the settings that name values, in our language and in others, as far as names can be found in them. They
-// are for runners that do not ask for columns.
-var values = []string{
-	"values.@", "values.*.from", "numbers", "roles", "roles.from", "regions.from",
-	"flexmatch.playerAttributes.*.name", "flexmatch.RuleSetBody.playerAttributes.*.name",
-	"playfab.*.*.Attribute.Path", "playfab.*.*.*.Attribute.Path",
-	"accelbyte.matching_rule.*.attribute", "accelbyte.matchingRules.*.attribute",
-	"accelbyte.alliance.matching_rule.*.attribute", "accelbyte.match_options.options.*.name",
-	"accelbyte.data.matching_rule.*.attribute", "accelbyte.data.matchingRules.*.attribute",
-	"accelbyte.data.alliance.matching_rule.*.attribute", "accelbyte.data.match_options.options.*.name",
-}
-
-// implied are properties that rules mean which name nothing: ours, and from "role" on those of AccelByte.
-var implied = []string{"roles", "latency", "role", "blocked", "current_platform"}
-
-// Options are what the function's manifest says: it reads what the settings name, and what rules mean that name
-// nothing. Of rule sets in other languages columns says it. The ids of players say who is in a running game already.
+// Options are what the function's manifest says. The columns are what rules name. The ids of players say who is in a
+// running game already.
 func Options() []matchfn.Option {
 	return []matchfn.Option{
-		matchfn.Attributes(waiting.Open), matchfn.AttributesNamedBy("numbers"),
-		matchfn.Properties(append([]string{players, region}, implied...)...), matchfn.PropertiesNamedBy(values...),
-		matchfn.Players(), matchfn.PlayerAttributesNamedBy(values...),
-		matchfn.PlayerProperties(implied...), matchfn.PlayerPropertiesNamedBy(values...),
+		matchfn.Attributes(waiting.Open), matchfn.Properties(players, region), matchfn.Players(),
 		matchfn.PlayerIDs(), matchfn.BackfillPlayers(), matchfn.ColumnsOf(columns),
 	}
 }

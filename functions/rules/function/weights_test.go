@@ -68,7 +68,7 @@ func TestWeightsOfImportedRules(t *testing.T) {
 			{Wait: 5 * time.Second, Properties: propertiesOf(t, c.b)},
 			{Wait: 5 * time.Second, Properties: propertiesOf(t, c.c)},
 		}
-		proposals := run(t, c.settings, tickets)
+		proposals := run(t, translated(t, c.settings), tickets)
 		if len(proposals) != 1 {
 			t.Errorf("%s: %d matches", name, len(proposals))
 			continue
@@ -102,7 +102,7 @@ func TestNumbersOfAccelByteThatAreMissing(t *testing.T) {
 			}
 			tickets = append(tickets, ticket)
 		}
-		if got := len(run(t, settings, tickets)) == 1; got != c.want {
+		if got := len(run(t, translated(t, settings), tickets)) == 1; got != c.want {
 			t.Errorf("%v and %v match: %t", c.a, c.b, got)
 		}
 	}

@@ -24,7 +24,7 @@ func conjuncts(all []conjunct, path string, need Condition) []conjunct {
 }
 
 // textOf is the same for equal conditions.
-func textOf(need Condition) string { return string(oneLine(nil, conditionOf(need))) }
+func textOf(need Condition) string { return string(oneLine(nil, need.written())) }
 
 // clash looks for two conditions of which no new match satisfies both, and says where and why.
 func (c *checker) clash(all []conjunct) (why Problem, found bool) {

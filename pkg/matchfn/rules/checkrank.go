@@ -17,7 +17,7 @@ func (n *Compare) stats() (left, right Stat, same bool) {
 		return l.Stat, r.Stat, true
 	case *Reduce:
 		r, is := n.Right.(*Reduce)
-		if !is || string(oneLine(nil, expressionOf(l.Of))) != string(oneLine(nil, expressionOf(r.Of))) {
+		if !is || string(oneLine(nil, l.Of.written())) != string(oneLine(nil, r.Of.written())) {
 			return "", "", false
 		}
 		return l.Stat, r.Stat, true

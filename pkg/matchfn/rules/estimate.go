@@ -9,42 +9,6 @@ type estimate struct{ numbers, count interval }
 // unknown is any list of at most so many numbers.
 func unknown(most float64) estimate { return estimate{everything, interval{0, most}} }
 
-// estimate looks at the sizes of teams and at bounds alone: the values of players may be anything.
-func (s *sizes) estimate(e Expression) estimate {
-	switch e := e.(type) {
-	case *Literal:
-		numbers, off := e.Bound.ever()
-		if off {
-			return estimate{numbers, interval{0, 1}}
-		}
-		return estimate{numbers, interval{1, 1}}
-	case *StatOf:
-		return s.stat(e)
-	case *Reduce:
-		return s.estimate(e.Of).reduce(e.Stat)
-	case *Abs:
-		of := s.estimate(e.Of)
-		return estimate{of.numbers.abs(), of.count}
-	case *OddsOf:
-		return s.odds(e)
-	case *Arithmetic:
-		return s.estimate(e.Left).arithmetic(e.Op, s.estimate(e.Right))
-	}
-	return unknown(math.Inf(1))
-}
-
-// odds has no number where not two teams have players who count.
-func (s *sizes) odds(e *OddsOf) estimate {
-	one := interval{0, 1}
-	if s.taken >= 2 && s.has(e.Value) && (e.Deviation == "" || s.has(e.Deviation)) {
-		one.low = 1
-	}
-	if e.Odds == Favorite {
-		return estimate{interval{0.5, 1}, one}
-	}
-	return estimate{interval{0, 1}, one}
-}
-
 // stat has a number for each group where a group without players has one.
 func (s *sizes) stat(e *StatOf) estimate {
 	if e.Scope.Of == BesideAnchor {

@@ -24,7 +24,48 @@ type OddsOf struct {
 	Beta float64
 }
 
-func (*OddsOf) expression() {}
+func (e *OddsOf) written() any {
+	o := object{{string(e.Odds), e.Value}}
+	o.text("deviation", e.Deviation)
+	o.add("beta", e.Beta)
+	return o
+}
+
+func (e *OddsOf) check(c *checker, path string) {
+	c.value(path+"."+string(e.Odds), e.Value, Number)
+	if e.Deviation != "" {
+		c.value(path+".deviation", e.Deviation, Number)
+	}
+	if problem := e.problem(); problem != "" {
+		c.add(path+".beta", "%s", problem)
+	}
+}
+
+// estimate has no number where not two teams have players who count.
+func (e *OddsOf) estimate(s *sizes) estimate {
+	one := interval{0, 1}
+	if s.taken >= 2 && s.has(e.Value) && (e.Deviation == "" || s.has(e.Deviation)) {
+		one.low = 1
+	}
+	if e.Odds == Favorite {
+		return estimate{interval{0.5, 1}, one}
+	}
+	return estimate{interval{0, 1}, one}
+}
+
+func (e *OddsOf) parts() parts { return parts{values: []string{e.Value, e.Deviation}} }
+
+func (e *OddsOf) words() string {
+	what := "the favoured team's probability of winning"
+	if e.Odds == Quality {
+		what = "the quality of the match"
+	}
+	by := quoted(e.Value)
+	if e.Deviation != "" {
+		by += " and its uncertainty " + quoted(e.Deviation)
+	}
+	return what + " by " + by + " (a player's performance varies by " + decimal(e.Beta) + ")"
+}
 
 // problem is what is wrong with Beta, if anything is.
 func (e *OddsOf) problem() string {

@@ -9,19 +9,10 @@ func Ordered(r *Rules) bool {
 }
 
 func orderedIn(need Condition) bool {
-	switch c := need.(type) {
-	case *Compare:
+	if c, is := need.(*Compare); is {
 		return severalIn(c.Left) && severalIn(c.Right) || pairsIn(c.Left) || pairsIn(c.Right)
-	case *All:
-		return slices.ContainsFunc(c.Of, orderedIn)
-	case *AnyOf:
-		return slices.ContainsFunc(c.Of, orderedIn)
-	case *One:
-		return slices.ContainsFunc(c.Of, orderedIn)
-	case *Not:
-		return orderedIn(c.Of)
 	}
-	return false
+	return slices.ContainsFunc(need.parts().conditions, orderedIn)
 }
 
 // severalIn returns whether an expression may have several numbers.

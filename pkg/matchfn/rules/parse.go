@@ -60,10 +60,11 @@ func (r *reader) rules(n *document.Node) *Rules {
 		r.fail(n, "must be an object, not %s", n.Kind)
 		return nil
 	}
-	r.only(n, "$schema", "name", "description", "clock", "numbers", "values", "teams", "players", "roles", "regions",
+	r.foreign(n)
+	r.only(n, "$schema", "source", "name", "description", "clock", "numbers", "values", "teams", "players", "roles", "regions",
 		"priority", "rules", "prefer", "order", "patience", "backfill")
 	r.is(n.Get("$schema"), document.String) // for editors
-	rules := &Rules{Choose: ByWorst}
+	rules := &Rules{Choose: ByWorst, Source: r.source(n.Get("source"))}
 	rules.Name, rules.Description = r.text(n.Get("name"), ""), r.text(n.Get("description"), "")
 	r.clock = Clock(r.word(n.Get("clock"), string(Oldest), clocks...))
 	rules.Numbers = r.texts(n.Get("numbers"))

@@ -1,6 +1,5 @@
-// Package rules is what a matchmaker's rule set says, whichever language it was written in: which values players have,
-// how they form teams, what must hold in a match, and what makes one match better than another. [Parse] reads our own
-// language, docs/rules.md describes it.
+// Package rules is what a rule set says: which values players have, how they form teams, what must hold in a match, and
+// what makes one match better than another. [Parse] reads its language, which docs/rules.md describes.
 //
 // A match has teams. Each is a copy of one of the [Rules.Teams] and has tickets, whose players stay together. Each
 // player of a team with roles has one of them. If the rules have regions, a match has one region.
@@ -15,6 +14,8 @@ import (
 // Rules is a rule set.
 type Rules struct {
 	Name, Description string
+	// Source is nil if the rule set was written in our language.
+	Source *Source
 	// Numbers are the attributes of tickets that are values of their players. A player's own value goes before.
 	Numbers []string
 	Values  []Value

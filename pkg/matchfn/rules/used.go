@@ -20,72 +20,36 @@ func Used(r *Rules) map[string]bool {
 }
 
 func use(need Condition, used map[string]bool) {
-	walk(need, func(c Condition) {
-		switch c := c.(type) {
-		case *Same:
-			used[c.Value] = true
-		case *Spread:
-			used[c.Value] = true
-		case *Share:
-			used[c.Value] = true
-		case *Overlap:
-			used[c.Value], used[c.Other] = true, true
-		case *Holders:
-			used[c.Value] = true
-		case *Total:
-			used[c.Value] = true
-		case *Gap:
-			used[c.Value] = true
-		case *Latency:
-			used[c.Value] = true
-		case *Avoid:
-			used[c.Value], used[c.ID] = true, true
+	note := func(of parts) {
+		for _, name := range of.values {
+			used[name] = true
 		}
-	}, func(e Expression) {
-		switch e := e.(type) {
-		case *StatOf:
-			used[e.Value] = true
-		case *LatencyOf:
-			used[e.Value] = true
-		case *OddsOf:
-			used[e.Value], used[e.Deviation] = true, true
-		}
-	})
+	}
+	Walk(need, func(c Condition) { note(c.parts()) }, func(e Expression) { note(e.parts()) })
 }
 
-// walk calls with a condition, with those in it, and with the expressions that they compare.
-func walk(need Condition, with func(Condition), of func(Expression)) {
-	var all []Condition
+// Walk calls with a condition, with those in it, and with the expressions that they compare.
+func Walk(need Condition, with func(Condition), of func(Expression)) {
+	if need == nil {
+		return
+	}
 	with(need)
-	switch c := need.(type) {
-	case *Compare:
-		walkIn(c.Left, of)
-		walkIn(c.Right, of)
-	case *All:
-		all = c.Of
-	case *AnyOf:
-		all = c.Of
-	case *One:
-		all = c.Of
-	case *Not:
-		all = []Condition{c.Of}
+	for _, e := range need.parts().expressions {
+		WalkExpression(e, of)
 	}
-	for _, c := range all {
-		walk(c, with, of)
+	for _, c := range need.parts().conditions {
+		Walk(c, with, of)
 	}
 }
 
-// walkIn calls with an expression and those in it.
-func walkIn(e Expression, with func(Expression)) {
+// WalkExpression calls with an expression and those in it.
+func WalkExpression(e Expression, with func(Expression)) {
+	if e == nil {
+		return
+	}
 	with(e)
-	switch e := e.(type) {
-	case *Reduce:
-		walkIn(e.Of, with)
-	case *Arithmetic:
-		walkIn(e.Left, with)
-		walkIn(e.Right, with)
-	case *Abs:
-		walkIn(e.Of, with)
+	for _, of := range e.parts().expressions {
+		WalkExpression(of, with)
 	}
 }
 
@@ -110,11 +74,11 @@ func Natural(r *Rules) map[string]bool {
 		}
 	}
 	for _, rule := range r.Rules {
-		walk(rule.Need, condition, expression)
+		Walk(rule.Need, condition, expression)
 	}
 	for _, p := range r.Prefer {
-		walk(p.Need, condition, expression)
-		walkIn(p.Amount, expression)
+		Walk(p.Need, condition, expression)
+		WalkExpression(p.Amount, expression)
 	}
 	delete(natural, "")
 	return natural

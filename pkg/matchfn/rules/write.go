@@ -30,7 +30,7 @@ func Write(r *Rules) []byte {
 		regions := object{}
 		if i := len(own) - 1; i >= 0 && own[i].Name == "regions" && own[i].Active == nil {
 			if need, ok := own[i].Need.(*Latency); ok && need.Value == r.RegionValue {
-				regions = latencyOf(need)
+				regions = need.bounds()
 				own = own[:i]
 			}
 		}
@@ -47,7 +47,7 @@ func Write(r *Rules) []byte {
 		one := object{}
 		one.text("name", rule.Name)
 		one.bound("active", rule.Active)
-		list = append(list, append(one, conditionOf(rule.Need)...))
+		list = append(list, append(one, rule.Need.written()...))
 	}
 	o.list("rules", list)
 	list = nil
@@ -57,9 +57,9 @@ func Write(r *Rules) []byte {
 		one.add("weight", p.Weight)
 		one.add("scale", p.Scale)
 		if p.Need != nil {
-			one.add("need", conditionOf(p.Need))
+			one.add("need", p.Need.written())
 		} else {
-			one.add("low", expressionOf(p.Amount))
+			one.add("low", p.Amount.written())
 		}
 		list = append(list, one)
 	}
@@ -71,6 +71,12 @@ func Write(r *Rules) []byte {
 	o.list("order", list)
 	o.object("patience", patienceOf(r.Patience))
 	o.object("backfill", backfillOf(r.Backfill))
+	if s := r.Source; s != nil {
+		source := object{}
+		source.text("language", s.Language)
+		source.text("document", s.Document)
+		o.add("source", source)
+	}
 	return append(layout(nil, o, ""), '\n')
 }
 

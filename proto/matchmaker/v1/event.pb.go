@@ -34,8 +34,8 @@ const (
 	Event_KIND_UNSPECIFIED Event_Kind = 0
 	// KIND_CREATED: the tickets were created and wait.
 	Event_KIND_CREATED Event_Kind = 1
-	// KIND_CLAIMED: the tickets belong to the match, which needs a server. KIND_ASSIGNED, KIND_FAILED or KIND_RELEASED
-	// ends it. If it asks its players whether they go to a running game, KIND_PROPOSED or KIND_RELEASED does.
+	// KIND_CLAIMED: the tickets belong to the match, which needs a server, or goes to a running game, whose server has to
+	// approve. KIND_ASSIGNED, KIND_FAILED or KIND_RELEASED ends it.
 	Event_KIND_CLAIMED Event_Kind = 2
 	// KIND_ALLOCATING: an allocator began the match and asks for its server. From now on, a ticket that is cancelled
 	// does not end the match for the others. The event is repeated if the match is begun again.
@@ -55,11 +55,6 @@ const (
 	Event_KIND_RETURNED Event_Kind = 9
 	// KIND_GAP: events may be missing between the previous and the next event.
 	Event_KIND_GAP Event_Kind = 10
-	// KIND_PROPOSED: the tickets were proposed to the backfill ticket of a running game, and wait for its server's
-	// approval. KIND_ASSIGNED or KIND_REJECTED ends it.
-	Event_KIND_PROPOSED Event_Kind = 11
-	// KIND_REJECTED: the tickets were not approved. They wait again and keep their age.
-	Event_KIND_REJECTED Event_Kind = 12
 	// KIND_FULL: hosting had no server for the match. Until it has one, matches for the same profile, fleet and region are
 	// not claimed, but for one at a time that tries again: their tickets wait. It has no tickets, and is told once a minute
 	// at most. The match goes on, and ends like any other.
@@ -94,8 +89,6 @@ var (
 		8:  "KIND_EXPIRED",
 		9:  "KIND_RETURNED",
 		10: "KIND_GAP",
-		11: "KIND_PROPOSED",
-		12: "KIND_REJECTED",
 		13: "KIND_FULL",
 		14: "KIND_UNRETURNED",
 		15: "KIND_UNSERVED",
@@ -115,8 +108,6 @@ var (
 		"KIND_EXPIRED":     8,
 		"KIND_RETURNED":    9,
 		"KIND_GAP":         10,
-		"KIND_PROPOSED":    11,
-		"KIND_REJECTED":    12,
 		"KIND_FULL":        13,
 		"KIND_UNRETURNED":  14,
 		"KIND_UNSERVED":    15,
@@ -236,7 +227,10 @@ type Event struct {
 	//	                allocation: the match got no server, and its config says that its tickets wait again
 	//	                declined: a player declined the match, or left before all accepted
 	//	                silent: not all players answered in time whether they accept the match
-	//	                game: the running game that its players were asked for changed, ended or has no room any more
+	//	                game: the running game that its players were asked for changed or ended, or its server is silent
+	//	                lapsed: the server of the running game did not approve in time
+	//	                replaced, deleted: the server changed or deleted the backfill ticket that the match went to
+	//	                unallocated: the match that was to get the server of the backfill ticket is over
 	//	                lost: the state store lost that the players accepted the match, which had a server by then
 	//	KIND_FAILED     function: the match function returned the error
 	//	                fleet-empty: the fleet had no free server
@@ -246,7 +240,7 @@ type Event struct {
 	//	                timeout: the hosting system did not answer in time
 	//	                unavailable: the hosting system could not be reached
 	//	KIND_FULL       fleet-empty, contention, timeout, unavailable: as with KIND_FAILED
-	//	KIND_CANCELLED  waiting, claimed, resolved, proposed: the state of the ticket
+	//	KIND_CANCELLED  waiting, claimed, resolved: the state of the ticket
 	//	                replaced: a newer ticket of one of its players ended it
 	//	KIND_EXPIRED    abandoned: the ticket had waited for too long
 	//	                unserved: no config serves any of its queues any more
@@ -254,11 +248,6 @@ type Event struct {
 	//	                read: the time to read its result was over
 	//	                declined: one of its players declined the match
 	//	                silent: one of its players did not answer in time whether it accepts the match
-	//	KIND_REJECTED   replaced: the server changed the backfill ticket
-	//	                deleted: the server deleted the backfill ticket
-	//	                lapsed: the ticket was not approved in time
-	//	                silent: the server sent no request for too long
-	//	                unallocated: the match that was to get the server is over
 	//	KIND_UNSERVED   deleted: the config was deleted
 	//	                changed: the config serves another queue now, or none
 	//	KIND_FUNCTION   uploaded: the upload runs from now on
@@ -278,10 +267,9 @@ type Event struct {
 	// same position happened at the same time. It begins again only after a gap.
 	Position uint64 `protobuf:"varint,9,opt,name=position,proto3" json:"position,omitempty"`
 	// epoch counts the directors that have led the project. The first event of a match has the epoch of the director that
-	// made the match, KIND_PROPOSED that of the director that proposed the tickets; 0 if KIND_CLAIMED came before it.
+	// made the match.
 	Epoch uint64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	// backfill is the backfill ticket that the tickets are proposed to, or joined. With KIND_CLAIMED it was created with the
-	// match, or its game is the one that the players are asked for.
+	// backfill is the backfill ticket that was created with the match, or, if place names it, whose game the tickets go to.
 	Backfill string `protobuf:"bytes,11,opt,name=backfill,proto3" json:"backfill,omitempty"`
 	// detail says why there was no server with KIND_FAILED and KIND_FULL, and with KIND_FUNCTION how many runs failed, the note
 	// of the upload, or who gets a canary or why it ended, for the studio's people; players do not get it.
@@ -295,9 +283,9 @@ type Event struct {
 	// acceptance is with KIND_CLAIMED for how many milliseconds the players may accept the match. No server is requested
 	// before each of them did. It is 0 if they are not asked.
 	Acceptance int64 `protobuf:"varint,15,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
-	// The rest is of the first event of a match, and of KIND_PROPOSED if no KIND_CLAIMED came before it; function and upload
-	// are of KIND_FUNCTION too. function is the match function that proposed it, and upload says which upload of the function
-	// ran, counted from 1; 0 if a runner of an earlier version did not say. score is what the function gave it.
+	// The rest is of the first event of a match; function and upload are of KIND_FUNCTION too. function is the match function
+	// that proposed it, and upload says which upload of the function ran, counted from 1. score is what the function gave
+	// it.
 	Function string  `protobuf:"bytes,16,opt,name=function,proto3" json:"function,omitempty"`
 	Upload   int64   `protobuf:"varint,17,opt,name=upload,proto3" json:"upload,omitempty"`
 	Score    float64 `protobuf:"fixed64,18,opt,name=score,proto3" json:"score,omitempty"`
@@ -316,7 +304,10 @@ type Event struct {
 	Parties []uint32 `protobuf:"varint,24,rep,packed,name=parties,proto3" json:"parties,omitempty"`
 	// by is the subject of the token with which somebody changed the function or the config, with KIND_FUNCTION and
 	// KIND_UNSERVED; empty if the service did, or the token has none.
-	By            string `protobuf:"bytes,25,opt,name=by,proto3" json:"by,omitempty"`
+	By string `protobuf:"bytes,25,opt,name=by,proto3" json:"by,omitempty"`
+	// place is where the connection of a match comes from: "hosting", or "backfill/" and the backfill ticket of a running
+	// game; empty if it has no server.
+	Place         string `protobuf:"bytes,26,opt,name=place,proto3" json:"place,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -522,6 +513,13 @@ func (x *Event) GetParties() []uint32 {
 func (x *Event) GetBy() string {
 	if x != nil {
 		return x.By
+	}
+	return ""
+}
+
+func (x *Event) GetPlace() string {
+	if x != nil {
+		return x.Place
 	}
 	return ""
 }
@@ -760,7 +758,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xca\b\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xba\b\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -791,7 +789,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"attributes\x18\x17 \x03(\v2\x1d.matchmaker.v1.EventAttributeR\n" +
 	"attributes\x12\x18\n" +
 	"\aparties\x18\x18 \x03(\rR\aparties\x12\x0e\n" +
-	"\x02by\x18\x19 \x01(\tR\x02by\"\xe9\x02\n" +
+	"\x02by\x18\x19 \x01(\tR\x02by\x12\x14\n" +
+	"\x05place\x18\x1a \x01(\tR\x05place\"\xc3\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -804,9 +803,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\fKIND_EXPIRED\x10\b\x12\x11\n" +
 	"\rKIND_RETURNED\x10\t\x12\f\n" +
 	"\bKIND_GAP\x10\n" +
-	"\x12\x11\n" +
-	"\rKIND_PROPOSED\x10\v\x12\x11\n" +
-	"\rKIND_REJECTED\x10\f\x12\r\n" +
+	"\x12\r\n" +
 	"\tKIND_FULL\x10\r\x12\x13\n" +
 	"\x0fKIND_UNRETURNED\x10\x0e\x12\x11\n" +
 	"\rKIND_UNSERVED\x10\x0f\x12\x11\n" +

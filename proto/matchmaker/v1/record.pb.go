@@ -2134,7 +2134,10 @@ type Match struct {
 	// acceptance is for how many milliseconds its players may accept it; 0 if they are not asked.
 	Acceptance int64 `protobuf:"varint,10,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
 	// seats is set if its players get seat passes.
-	Seats         bool `protobuf:"varint,11,opt,name=seats,proto3" json:"seats,omitempty"`
+	Seats bool `protobuf:"varint,11,opt,name=seats,proto3" json:"seats,omitempty"`
+	// place is where its connection comes from: "hosting", or "backfill/" and the backfill ticket of a running game; empty
+	// if it has no server.
+	Place         string `protobuf:"bytes,12,opt,name=place,proto3" json:"place,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2246,6 +2249,13 @@ func (x *Match) GetSeats() bool {
 	return false
 }
 
+func (x *Match) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
 // GameServer is the record of an assigned match's server. It is stored as long as the server renews its token.
 type GameServer struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -2337,7 +2347,7 @@ type Backfill struct {
 	AttributeNames  []string          `protobuf:"bytes,5,rep,name=attribute_names,json=attributeNames,proto3" json:"attribute_names,omitempty"`
 	AttributeValues []float64         `protobuf:"fixed64,6,rep,packed,name=attribute_values,json=attributeValues,proto3" json:"attribute_values,omitempty"`
 	Properties      map[string][]byte `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// generation counts all changes: those of the server, of functions, and of the tickets that are proposed to it.
+	// generation counts all changes: those of the server, of functions, and of the matches that go to it.
 	Generation int64 `protobuf:"varint,8,opt,name=generation,proto3" json:"generation,omitempty"`
 	// match that it belongs to: that with which it was created, or that of the server's token that created it; empty if
 	// there is none.
@@ -3763,7 +3773,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"generation\x18\x02 \x01(\x03R\n" +
 	"generation\x123\n" +
-	"\bcontents\x18\x03 \x01(\v2\x17.matchmaker.v1.BackfillR\bcontents\"\xe3\x02\n" +
+	"\bcontents\x18\x03 \x01(\v2\x17.matchmaker.v1.BackfillR\bcontents\"\xf9\x02\n" +
 	"\x05Match\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06config\x18\x02 \x01(\tR\x06config\x12\x1a\n" +
@@ -3778,7 +3788,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"acceptance\x18\n" +
 	" \x01(\x03R\n" +
 	"acceptance\x12\x14\n" +
-	"\x05seats\x18\v \x01(\bR\x05seats\"\xa8\x01\n" +
+	"\x05seats\x18\v \x01(\bR\x05seats\x12\x14\n" +
+	"\x05place\x18\f \x01(\tR\x05place\"\xa8\x01\n" +
 	"\n" +
 	"GameServer\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\tR\x06config\x120\n" +

@@ -184,19 +184,19 @@ func (b *builder) prepare(ctx context.Context) error {
 	return nil
 }
 
-// checkSchema refuses the state of a newer version before anything is done with it. A Redis that does not answer now is
+// checkSchema refuses the state of another version before anything is done with it. A Redis that does not answer now is
 // asked again by reach.
 func (b *builder) checkSchema(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	if newer, is := errors.AsType[*state.SchemaError](b.store.CheckSchema(ctx, b.directs)); is {
-		return newer
+	if other, is := errors.AsType[*state.SchemaError](b.store.CheckSchema(ctx, b.directs)); is {
+		return other
 	}
 	return nil
 }
 
 // reach waits until Redis answers once, and says why it does not, whenever that is another reason than before. It fails
-// when a newer version wrote the state.
+// when another version wrote the state.
 func (b *builder) reach(ctx context.Context) error {
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
@@ -206,8 +206,8 @@ func (b *builder) reach(ctx context.Context) error {
 			<-ctx.Done()
 			return nil
 		}
-		if newer, is := errors.AsType[*state.SchemaError](err); is {
-			return newer
+		if other, is := errors.AsType[*state.SchemaError](err); is {
+			return other
 		}
 		if why, ok := errors.AsType[*problem.Error](err); ok && why.Detail != said {
 			said = why.Detail

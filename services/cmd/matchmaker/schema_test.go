@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A process does not start on the state of a newer version, and ends when it finds that out later.
-func TestStateOfANewerVersionIsRefused(t *testing.T) {
+// A process does not start on the state of another version, and ends when it finds that out later.
+func TestStateOfAnotherVersionIsRefused(t *testing.T) {
 	redis := newRedis(t, nil)
 	for name, commands := range map[string][]string{
 		"at once": {"SET mm:schema 1000"},
@@ -20,7 +20,7 @@ func TestStateOfANewerVersionIsRefused(t *testing.T) {
 			}
 			code, _, stderr := matchmaker(t, "director", "--listen", "127.0.0.1:0", "--redis", "redis://"+redis, "--nats",
 				"nats://127.0.0.1:1")
-			if code == exitOK || !strings.Contains(stderr, "schema 1000") {
+			if code == exitOK || !strings.Contains(stderr, `schema "1000"`) {
 				t.Errorf("it ended with %d:\n%s", code, stderr)
 			}
 		})

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"matchmaker.dev/services/lab"
 )
 
 const description = `Work with a matchmaking service: functions, configs, tickets, tokens.
@@ -33,8 +35,8 @@ type commandLine struct {
 	Report   reportCommand    `cmd:"" help:"Print how good matches were: waits, spreads, what functions measure."`
 	Top      topCommand       `cmd:"" help:"Watch a project: waiting tickets, matches, functions."`
 	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`
-	Record   recordCommands   `cmd:"" help:"Record the tickets that come, for mm simulate."`
-	Simulate simulateCommand  `cmd:"" help:"Play a day of players in virtual time, and compare configs."`
+	Record   lab.Record       `cmd:"" help:"Record the tickets that come, for mm simulate."`
+	Simulate lab.Simulate     `cmd:"" help:"Play a day of players in virtual time, and compare configs."`
 	Version  versionCommand   `cmd:"" help:"Print the version of mm."`
 
 	Completion completionCommand `cmd:"" help:"Print how to make your shell complete commands (bash, zsh, fish)."`

@@ -18,6 +18,9 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/pkg/matchfn/rules/document"
+	"matchmaker.dev/services/cmd/mm/format"
+
+	"matchmaker.dev/services/lab"
 )
 
 type configCommands struct {
@@ -35,6 +38,7 @@ type configCommands struct {
 type configCreate struct {
 	File   string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
 	DryRun bool   `help:"Only check it, as \"mm config check\" does."`
+	lab.Translation
 }
 
 func (configCreate) Help() string {
@@ -48,7 +52,7 @@ Examples:
 
 // Run stores the config.
 func (c configCreate) Run(ctx context.Context, s *session) error {
-	config, err := s.readJSON(c.File)
+	config, err := s.readConfig(c.File, c.Translation)
 	if err != nil {
 		return err
 	}
@@ -72,10 +76,14 @@ type configPut struct {
 	File    string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
 	IfMatch string `placeholder:"ETAG" help:"Replace only the config that has this ETag."`
 	DryRun  bool   `help:"Only check it, as \"mm config check\" does."`
+	lab.Translation
 }
 
 func (configPut) Help() string {
-	return `Examples:
+	return `Settings that are a rule set of FlexMatch, Unity, PlayFab or AccelByte, such as {"flexmatch": …}, are translated as
+"mm rules import" does it. Standard error gets the verdicts, and the config keeps the original.
+
+Examples:
 
     mm config put ranked ranked.json
     mm config get ranked -o json | jq '.matchmaking.config.teamSize = 2' | mm config put ranked -`
@@ -83,7 +91,7 @@ func (configPut) Help() string {
 
 // Run stores the config.
 func (c configPut) Run(ctx context.Context, s *session) error {
-	config, err := s.readJSON(c.File)
+	config, err := s.readConfig(c.File, c.Translation)
 	if err != nil {
 		return err
 	}
@@ -137,7 +145,7 @@ func (s *session) readJSON(file string) ([]byte, error) {
 		line, column := position(content, bad.ByteOffset)
 		return nil, fmt.Errorf("%s:%d:%d: not JSON: %s", file, line, column, reason)
 	}
-	return value, nil
+	return content, nil
 }
 
 // stdin is the file name for standard input.
@@ -199,7 +207,8 @@ func (s *session) showConfigs(ctx context.Context, api *client.Client) error {
 }
 
 type configGet struct {
-	ID string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
+	ID     string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
+	Source bool   `help:"Print only the file of another matchmaker that the settings were translated from."`
 }
 
 func (configGet) Help() string {
@@ -209,13 +218,22 @@ refuses since its last upload.
 Examples:
 
     mm config get ranked
-    mm config get ranked --output json > ranked.json`
+    mm config get ranked --output json > ranked.json
+    mm config get ranked --source > ruleset.json`
 }
 
 // Run prints the config.
 func (c configGet) Run(ctx context.Context, s *session, api developerAPI) error {
 	config, err := api.GetConfig(ctx, c.ID)
 	if err != nil {
+		return err
+	}
+	if c.Source {
+		source, _ := splitSource(config.Matchmaking.Config)
+		if source.Document == "" {
+			return fmt.Errorf("config %s keeps no file of another matchmaker", c.ID)
+		}
+		_, err := io.WriteString(s.out, source.Document)
 		return err
 	}
 	if err := s.show(config.JSON, aboutConfig(c.ID, config), poolsOf(config)); err != nil || s.structured() {
@@ -233,7 +251,9 @@ func aboutConfig(id string, c *client.StoredConfig) grid {
 	if target := c.Matchmaking.TargetFunction; target != nil {
 		g.add("function", target.Name)
 	}
-	g.add("settings", compactJSON(c.Matchmaking.Config))
+	source, settings := splitSource(c.Matchmaking.Config)
+	g.add("settings", format.JSON(settings))
+	g.add("source", source.Language)
 	if c.Seats {
 		g.add("seats", "players get seat passes")
 	}
@@ -269,14 +289,6 @@ func bound(f *float64) string {
 
 // number writes a number without the digits that are there by rounding.
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 15, 64) }
-
-// plural writes how many there are of something.
-func plural[N int | int64](n N, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
-}
 
 func segments(s *client.Segmentation) string {
 	if s == nil {

@@ -7,12 +7,15 @@ import (
 	"net/http"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/pkg/matchfn/rules/origin"
+	"matchmaker.dev/pkg/matchfn/dialects"
+
+	"matchmaker.dev/services/lab"
 )
 
 type configCheck struct {
 	File string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
 	ID   string `placeholder:"ID" completion-predictor:"config" help:"Check whether the file can replace this config; default: whether it can be created."`
+	lab.Translation
 }
 
 func (configCheck) Help() string {
@@ -27,7 +30,7 @@ Examples:
 
 // Run checks the file.
 func (c configCheck) Run(ctx context.Context, s *session) error {
-	config, err := s.readJSON(c.File)
+	config, err := s.readConfig(c.File, c.Translation)
 	if err != nil {
 		return err
 	}
@@ -78,8 +81,8 @@ func (s *session) noteRules(file json.RawMessage) {
 	if json.Unmarshal(file, &members) != nil || members["matchmaking"] != nil {
 		return
 	}
-	is := members["teams"] != nil || origin.Guess(file) != ""
-	for _, language := range origin.Languages() {
+	is := members["teams"] != nil || dialects.Guess(file) != ""
+	for _, language := range dialects.Languages() {
 		is = is || members[language] != nil
 	}
 	if is {

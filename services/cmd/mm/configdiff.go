@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/client"
+
+	"matchmaker.dev/services/lab"
 )
 
 type configDiff struct {
@@ -18,6 +20,7 @@ type configDiff struct {
 	File string `arg:"" optional:"" completion-predictor:"file" help:"Compare with this JSON file, or - for standard input."`
 	From string `placeholder:"ETAG" help:"The change to compare, see \"mm config history\"; default: the one before the last, or the last one with a file."`
 	To   string `placeholder:"ETAG" help:"The change to compare with; default: the last one."`
+	lab.Translation
 }
 
 func (configDiff) Help() string {
@@ -43,7 +46,7 @@ func (c configDiff) Run(ctx context.Context, s *session) error {
 	var file json.RawMessage
 	if c.File != "" {
 		var err error
-		if file, err = s.readJSON(c.File); err != nil {
+		if file, err = s.readConfig(c.File, c.Translation); err != nil {
 			return err
 		}
 	}

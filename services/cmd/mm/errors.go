@@ -11,7 +11,6 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/sandbox"
 )
 
 // usageError is a wrong command line that the parser accepts.
@@ -31,7 +30,7 @@ func (e messageError) Unwrap() error { return e.cause }
 // multilineError needs several lines.
 type multilineError interface {
 	error
-	lines() []string
+	Lines() []string
 }
 
 // fileError lists what is wrong in a file, one field on each line.
@@ -40,7 +39,8 @@ type fileError struct {
 	*definition.FieldErrors
 }
 
-func (e fileError) lines() []string {
+// Lines has one for each wrong field.
+func (e fileError) Lines() []string {
 	var lines []string
 	for _, field := range e.List() {
 		lines = append(lines, e.file+": "+strings.TrimPrefix(field.Message, definition.Path("").String()+": "))
@@ -56,20 +56,6 @@ func addFile(file string, err error) error {
 	return err
 }
 
-// runError is the failure of a function's run.
-type runError struct{ error }
-
-func (e runError) Unwrap() error { return e.error }
-
-// lines are the reason and the stack.
-func (e runError) lines() []string {
-	lines := []string{"the function failed: " + e.Error()}
-	if died, ok := errors.AsType[*sandbox.Error](e.error); ok && died.Stack != "" {
-		lines = append(lines, strings.Split(strings.TrimRight(died.Stack, "\n"), "\n")...)
-	}
-	return lines
-}
-
 // errorLines describes an error to the user: in one line, or in one for each wrong field of a config or a file.
 func (s *session) errorLines(err error) []string {
 	var lines []string
@@ -79,7 +65,7 @@ func (s *session) errorLines(err error) []string {
 			lines = append(lines, v.ResultCode+": "+text)
 		}
 	} else if long, ok := errors.AsType[multilineError](err); ok {
-		lines = long.lines()
+		lines = long.Lines()
 	} else {
 		lines = []string{s.errorText(err)}
 	}

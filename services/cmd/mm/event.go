@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type eventCommands struct {
@@ -112,7 +113,7 @@ func (s *session) printEvent(e client.Event) error {
 		}
 	}
 	for _, m := range measuresOf(e.Measures, e.Attributes) {
-		line += fmt.Sprintf(" %q=%s", m.name, shortNumber(m.value))
+		line += fmt.Sprintf(" %q=%s", m.name, format.Number(m.value))
 	}
 	_, err := fmt.Fprintln(s.out, oneLine(line))
 	return err

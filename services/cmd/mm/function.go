@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/lab"
 )
 
 type functionCommands struct {
@@ -23,7 +24,7 @@ type functionCommands struct {
 	Return   functionReturn   `cmd:"" help:"Say whether a match function goes back to its last good upload by itself."`
 	Delete   functionDelete   `cmd:"" help:"Delete a match function."`
 	New      functionNew      `cmd:"" help:"Create a Go project for a match function."`
-	Test     functionTest     `cmd:"" help:"Run a match function on this machine, without a service."`
+	Test     lab.FunctionTest `cmd:"" help:"Run a match function on this machine, without a service."`
 }
 
 type functionList struct{ watchFlag }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type functionCanary struct {
@@ -70,7 +71,7 @@ func canaryOf(f *client.Function) string {
 	for kind, names := range map[string][]string{"config": c.Configs, "queue": c.Queues} {
 		switch {
 		case len(names) > 3:
-			who = plural(len(names), kind)
+			who = format.Plural(len(names), kind)
 		case len(names) > 0:
 			who = kind + " " + strings.Join(names, ", ")
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 // formatUpload returns "" for no upload.
@@ -46,7 +47,7 @@ func addHealth(about *grid, h *client.FunctionHealth) {
 		about.add("time", fmt.Sprintf("p50 %s, p99 %s", p50, p99))
 	}
 	if m := h.MemoryBytes; m != nil {
-		about.add("memory", fmt.Sprintf("p50 %s, p99 %s", formatMB(int(m.P50)), formatMB(int(m.P99))))
+		about.add("memory", fmt.Sprintf("p50 %s, p99 %s", format.MB(int(m.P50)), format.MB(int(m.P99))))
 	}
 	if h.LastError != "" {
 		about.add("last error", fmt.Sprintf("%s, config %s: %s", formatTime(h.LastErrorTime), h.LastErrorConfig,

@@ -264,7 +264,7 @@ func TestFunctionTestTakesRulesAsText(t *testing.T) {
 		fmt.Sprintf(`{"matchmaking": {"targetFunction": {"name": "rules"}, "config": {"unity": %s}}}`, text))
 	args := []string{"function", "test", module, "--deadline", "1m", "--timeout", "5m", "--runs", "1", "--config", config,
 		"--generate", "20", "--value", `mode="ranked"|"casual"`, "--attribute"}
-	s.run(append(args, "skill=uniform:1500:1590")...).expect(0, "matches    ", "")
+	s.run(append(args, "skill=uniform:1500:1590")...).expect(0, "matches    ", "exact")
 	s.run(append(args, "other=uniform:1500:1590")...).expect(1, "matches    0 with 0 tickets", "mm: no match: ")
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type functionVersions struct {
@@ -46,7 +47,7 @@ func (c functionVersions) Run(ctx context.Context, s *session, api developerAPI)
 		if h := v.Health; h != nil {
 			runs, failed = strconv.FormatInt(h.Runs+h.Unserved, 10), formatShare(h.FailedShare)
 		}
-		g.add(strconv.FormatInt(v.Version, 10), current, worked, runs, failed, formatTime(v.Uploaded), formatMB(int(v.Size)),
+		g.add(strconv.FormatInt(v.Version, 10), current, worked, runs, failed, formatTime(v.Uploaded), format.MB(int(v.Size)),
 			v.Implementation, v.MD5, v.By, v.Note)
 	}
 	return s.show(versions, g.withoutEmptyColumns())

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type matchCommands struct {
@@ -51,7 +52,7 @@ func (c matchGet) Run(ctx context.Context, s *session, api developerAPI) error {
 	}
 	about.add("queue", m.Queue)
 	for _, one := range measuresOf(m.Measures, m.Attributes) {
-		about.add(one.name, shortNumber(one.value))
+		about.add(one.name, format.Number(one.value))
 	}
 	if v := m.Server; v != nil {
 		about.add("server", v.Connection)
@@ -68,7 +69,7 @@ func (c matchGet) Run(ctx context.Context, s *session, api developerAPI) error {
 		for _, t := range team.Tickets {
 			waited := ""
 			if t.Waited != nil {
-				waited = shortNumber(*t.Waited) + " s"
+				waited = format.Number(*t.Waited) + " s"
 			}
 			tickets.add(name, t.ID, waited, strings.Join(t.Players, " "))
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 	reports "matchmaker.dev/services/internal/report"
 )
 
@@ -291,7 +292,7 @@ func measuresOfRows(rows ...client.MatchReportRow) (all []measureName) {
 func cellsOf(of measureName, measures []client.Measure) []any {
 	for _, m := range measures {
 		if m.Kind == of.kind && m.Name == of.name {
-			return []any{m.Count, shortNumber(m.P50), shortNumber(m.P90), shortNumber(m.Mean)}
+			return []any{m.Count, format.Number(m.P50), format.Number(m.P90), format.Number(m.Mean)}
 		}
 	}
 	return []any{"", "", "", ""}

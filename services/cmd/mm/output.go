@@ -169,15 +169,6 @@ func (g grid) String() string {
 	return t.Render()
 }
 
-// compactJSON puts JSON on one line.
-func compactJSON(text []byte) string {
-	var line bytes.Buffer
-	if err := json.Compact(&line, text); err != nil {
-		return string(text)
-	}
-	return line.String()
-}
-
 // formatTime returns "" for the zero time.
 func formatTime(t time.Time) string {
 	if t.IsZero() {

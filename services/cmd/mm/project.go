@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type projectCommands struct {
@@ -46,7 +48,7 @@ func addSettings(g *grid, settings json.RawMessage) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(sections)) {
-		g.add(name, compactJSON(sections[name]))
+		g.add(name, format.JSON(sections[name]))
 	}
 }
 
@@ -93,7 +95,7 @@ func (settingsHistory) Run(ctx context.Context, s *session, api developerAPI) er
 	}
 	g := grid{head: []any{"changed", "by", "etag", "settings"}}
 	for _, c := range changes {
-		g.add(formatTime(c.Changed.Truncate(time.Second)), c.By, c.ETag, compactJSON(c.Settings))
+		g.add(formatTime(c.Changed.Truncate(time.Second)), c.By, c.ETag, format.JSON(c.Settings))
 	}
 	return s.show(changes, g)
 }

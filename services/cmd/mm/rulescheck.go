@@ -6,11 +6,10 @@ import (
 	"io"
 	"slices"
 
+	"matchmaker.dev/pkg/matchfn/dialects"
+	"matchmaker.dev/pkg/matchfn/dialects/translation"
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
-	"matchmaker.dev/pkg/matchfn/rules/explain"
-	"matchmaker.dev/pkg/matchfn/rules/origin"
-	"matchmaker.dev/pkg/matchfn/rules/translation"
 )
 
 type rulesCheck struct {
@@ -40,18 +39,18 @@ func (c rulesCheck) Run(s *session) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	sections := explain.Rules(r)
+	sections := rules.Explain(r)
 	refused := countRefused(lines)
 	if s.structured() {
 		err = s.print(struct {
-			Sections []explain.Section  `json:"sections"`
+			Sections rules.Explanation  `json:"sections"`
 			Verdicts []translation.Line `json:"verdicts,omitempty"`
 		}{sections, lines})
 	} else {
 		for _, l := range lines {
 			s.note("%s", l)
 		}
-		_, err = io.WriteString(s.out, explain.Text(sections))
+		_, err = io.WriteString(s.out, sections.String())
 	}
 	if err == nil && refused > 0 {
 		err = fmt.Errorf("%d rules of the file are refused, and not explained", refused)
@@ -61,13 +60,13 @@ func (c rulesCheck) Run(s *session) error {
 
 // parse reads the rules, and what became of each if the file is in another language.
 func (c rulesCheck) parse(text []byte) (*rules.Rules, []translation.Line, error) {
-	if c.Pool != "" && c.Language != origin.Unity {
+	if c.Pool != "" && c.Language != dialects.Unity {
 		return nil, nil, errNoPools
 	}
 	if c.Language == "rules" {
 		return parseOurs(text)
 	}
-	t, err := origin.Import(c.Language, text, c.Pool)
+	t, err := dialects.Import(c.Language, text, c.Pool)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -77,15 +76,15 @@ func (c rulesCheck) parse(text []byte) (*rules.Rules, []translation.Line, error)
 // parseOurs reads the rules of a config: in our language, or those of another one as a member that is named after it.
 func parseOurs(text []byte) (*rules.Rules, []translation.Line, error) {
 	n, bad := document.Parse(text)
-	if bad == nil && slices.ContainsFunc(origin.Languages(), func(name string) bool { return n.Get(name) != nil }) {
-		t, _, err := origin.Translate(text)
+	if bad == nil && slices.ContainsFunc(dialects.Languages(), func(name string) bool { return n.Get(name) != nil }) {
+		found, err := dialects.Settings(n)
 		if err != nil {
 			return nil, nil, err
 		}
-		return t.Rules, t.Lines, nil
+		return found.Rules, found.Lines, nil
 	}
 	r, err := rules.Parse(text)
-	switch language := origin.Guess(text); {
+	switch language := dialects.Guess(text); {
 	case err == nil:
 	case bad == nil && n.Get("matchmaking") != nil:
 		err = errors.New("this is a config: give the rules alone, its matchmaking.config")

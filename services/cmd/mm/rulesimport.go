@@ -6,11 +6,11 @@ import (
 	"io"
 	"os"
 
+	"matchmaker.dev/pkg/matchfn/dialects"
+	"matchmaker.dev/pkg/matchfn/dialects/lenient"
+	"matchmaker.dev/pkg/matchfn/dialects/translation"
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
-	"matchmaker.dev/pkg/matchfn/rules/lenient"
-	"matchmaker.dev/pkg/matchfn/rules/origin"
-	"matchmaker.dev/pkg/matchfn/rules/translation"
 )
 
 type rulesImport struct {
@@ -47,14 +47,14 @@ func (r rawJSON) MarshalJSON() ([]byte, error) { return r, nil }
 
 // Run prints the translation.
 func (c rulesImport) Run(s *session) error {
-	if c.Pool != "" && c.Language != origin.Unity {
+	if c.Pool != "" && c.Language != dialects.Unity {
 		return errNoPools
 	}
 	text, err := c.read(s)
 	if err != nil {
 		return err
 	}
-	t, err := origin.Import(c.Language, text, c.Pool)
+	t, err := dialects.Import(c.Language, text, c.Pool)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"matchmaker.dev/services/lab"
 )
 
 // console is the environment of a command: its files, its clock, and the terminal.
@@ -77,6 +79,7 @@ func run(ctx context.Context, args []string, console console) int {
 	defer cancel()
 	command.BindTo(bounded, (*context.Context)(nil))
 	command.BindTo(ctx, (*untimed)(nil))
+	command.BindTo(ctx, (*lab.Untimed)(nil))
 	err = obey(ctx, func() error { return command.Run(s) })
 	interrupted := errors.Is(ctx.Err(), context.Canceled) // also what follows until Ctrl-C, and says nothing of it
 	switch {
@@ -128,6 +131,7 @@ func newParser(line *commandLine, console console, exit func(int)) (*kong.Kong, 
 		kong.Name("mm"), kong.Description(description), kong.Vars{"version": "mm " + version},
 		kong.Writers(console.out, console.err),
 		kong.Exit(exit),
+		kong.BindToProvider((*session).terminal),
 		kong.BindToProvider((*session).developerAPI), kong.BindToProvider((*session).serverAPI),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)

@@ -24,6 +24,18 @@ func scenario(t *testing.T, dir, name, text string) string {
 	return filepath.Join(dir, name)
 }
 
+// simulated is what is read of the JSON of mm simulate.
+type simulated struct {
+	Scenarios []struct {
+		Tickets, Matches, Runs int
+		Numbers                map[string]float64
+	}
+	Differences map[string]struct {
+		Mean float64
+		Half float64 `json:"halfOfInterval"`
+	}
+}
+
 const pairs = `
 configs: {pairs: pairs.json}
 functions: {guest: GUEST}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 	"matchmaker.dev/services/internal/issuer"
 )
 
@@ -207,8 +208,8 @@ func (s *session) showTicket(t *client.Ticket) error {
 	}
 	g.add("connection", t.Assignment.Connection)
 	g.add("error", t.Assignment.Error)
-	g.add("properties", compactJSON(t.Assignment.Properties))
-	g.add("match properties", compactJSON(t.Assignment.MatchProperties))
+	g.add("properties", format.JSON(t.Assignment.Properties))
+	g.add("match properties", format.JSON(t.Assignment.MatchProperties))
 	for _, player := range slices.Sorted(maps.Keys(t.Assignment.Seats)) {
 		g.add("seat pass", player+" "+t.Assignment.Seats[player])
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type ticketList struct {
@@ -123,7 +124,7 @@ func (c ticketList) listWaiting(ctx context.Context, s *session, api *client.Cli
 		for _, name := range slices.Sorted(maps.Keys(t.Attributes)) {
 			attributes = append(attributes, name+"="+number(t.Attributes[name]))
 		}
-		g.add(t.ID, shortNumber(t.Waited)+" s", strings.Join(t.Players, " "), strings.Join(t.Queues, " "),
+		g.add(t.ID, format.Number(t.Waited)+" s", strings.Join(t.Players, " "), strings.Join(t.Queues, " "),
 			strings.Join(attributes, " "), formatTime(time.UnixMilli(t.Created)), t.Owner)
 	}
 	if len(all.Tickets) == 0 {
@@ -172,7 +173,7 @@ func (c ticketList) listPlayers(ctx context.Context, s *session, api *client.Cli
 		state, connection, failure := "waiting", "", ""
 		if t.Assignment != nil {
 			state, connection, failure = "matched", t.Assignment.Connection, t.Assignment.Error
-			shared = compactJSON(t.Assignment.MatchProperties)
+			shared = format.JSON(t.Assignment.MatchProperties)
 		}
 		g.add(t.ID, formatTime(time.UnixMilli(t.Created)), state, connection, failure, strings.Join(t.Queues, " "), shared)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type ticketWhy struct {
@@ -71,9 +72,9 @@ func (c ticketWhy) Run(ctx context.Context, s *session, api developerAPI) error 
 	about.add("state", e.State)
 	if h := e.History; h != nil && h.Ended != nil {
 		about.add("ended", fmt.Sprintf("%s, at %s after %s s", h.Ended.Reason, formatTime(h.Ended.Time.Truncate(time.Second)),
-			shortNumber(e.Waited)))
+			format.Number(e.Waited)))
 	} else {
-		about.add("created", fmt.Sprintf("%s s ago", shortNumber(e.Waited)))
+		about.add("created", fmt.Sprintf("%s s ago", format.Number(e.Waited)))
 	}
 	if e.Players > 0 {
 		about.add("players", e.Players)
@@ -85,7 +86,7 @@ func (c ticketWhy) Run(ctx context.Context, s *session, api developerAPI) error 
 	why := grid{head: []any{"config", "function", "why it waits", "candidates without that"}}
 	for _, config := range e.Configs {
 		for _, r := range reasonsOf(&config, e.State) {
-			why.add(append([]any{config.Config, config.Function}, reasonCells(r)...)...)
+			why.add(append([]any{config.Config, config.Function}, format.Reason(r)...)...)
 		}
 	}
 	if len(e.Configs) == 0 && e.State != "ended" {
@@ -109,7 +110,7 @@ func (ticketWhy) matches(s *session, h *client.TicketHistory) *grid {
 	for _, m := range h.Matches {
 		score := ""
 		if m.Score != nil {
-			score = shortNumber(*m.Score)
+			score = format.Number(*m.Score)
 		}
 		table.add(formatTime(m.Created.Truncate(time.Second)), m.Match, m.State, m.Reason, oneLine(m.Detail), score, m.Config)
 	}
@@ -146,13 +147,14 @@ func reasonsOf(c *client.ConfigExplanation, state string) (reasons []client.Reas
 			say("by age it is number %d of the %d tickets that the function gets", c.Run.Place, c.Run.Tickets)
 		}
 		if seen := c.Run.Seen; seen != nil {
-			say("at least %s got it, the first by %s", plural(seen.Runs, "run"), formatTime(seen.Since.Truncate(time.Second)))
+			say("at least %s got it, the first by %s", format.Plural(seen.Runs, "run"),
+				formatTime(seen.Since.Truncate(time.Second)))
 		}
 		if c.Run.Proposed {
-			say("one of %s has it: %s", plural(c.Run.Proposals, "proposal"), outcomeOf(c.Run.Best))
+			say("one of %s has it: %s", format.Plural(c.Run.Proposals, "proposal"), outcomeOf(c.Run.Best))
 		} else if len(c.Run.Reasons) == 0 {
-			say("none of %s for %s has it; the function does not say why", plural(c.Run.Proposals, "proposal"),
-				plural(c.Run.Tickets, "ticket"))
+			say("none of %s for %s has it; the function does not say why", format.Plural(c.Run.Proposals, "proposal"),
+				format.Plural(c.Run.Tickets, "ticket"))
 		}
 	}
 	return reasons
@@ -164,13 +166,13 @@ func outcomeOf(best *client.BestProposal) string {
 	case best == nil:
 		return "the next cycle may match it"
 	case best.LosesTo == nil:
-		return fmt.Sprintf("with the score %s it wins, so the next cycle may match it", shortNumber(best.Score))
+		return fmt.Sprintf("with the score %s it wins, so the next cycle may match it", format.Number(best.Score))
 	case best.LosesTo.By == 0:
 		return fmt.Sprintf("with the score %s it loses to one of %s with the same score and an older ticket",
-			shortNumber(best.Score), best.LosesTo.Config)
+			format.Number(best.Score), best.LosesTo.Config)
 	}
-	return fmt.Sprintf("with the score %s it loses to one of %s, which has %s", shortNumber(best.Score),
-		best.LosesTo.Config, shortNumber(best.LosesTo.Score))
+	return fmt.Sprintf("with the score %s it loses to one of %s, which has %s", format.Number(best.Score),
+		best.LosesTo.Config, format.Number(best.LosesTo.Score))
 }
 
 // filterText is why a filter does not hold.

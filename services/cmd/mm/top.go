@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type topCommand struct {
@@ -259,13 +260,13 @@ func (s *session) showTop(t *top, replace bool) error {
 	for _, c := range t.Configs {
 		waited := ""
 		if c.Waited != nil {
-			waited = shortNumber(*c.Waited) + " s"
+			waited = format.Number(*c.Waited) + " s"
 		}
-		rest := []any{shortNumber(c.MatchesPerSecond), c.Tickets, waited, c.Assigned, c.Failed, c.Released, c.Full}
+		rest := []any{format.Number(c.MatchesPerSecond), c.Tickets, waited, c.Assigned, c.Failed, c.Released, c.Full}
 		for _, p := range c.Pools {
 			oldest := ""
 			if p.Waiting > 0 {
-				oldest = shortNumber(p.Oldest) + " s"
+				oldest = format.Number(p.Oldest) + " s"
 			}
 			configs.add(append([]any{c.Config, c.Queue, p.Pool, p.Waiting, oldest}, rest...)...)
 			rest = []any{"", "", "", "", "", "", ""} // of the config, once
@@ -274,7 +275,7 @@ func (s *session) showTop(t *top, replace bool) error {
 	for _, q := range t.Unserved {
 		oldest := ""
 		if q.Waiting > 0 {
-			oldest = shortNumber(q.Oldest) + " s"
+			oldest = format.Number(q.Oldest) + " s"
 		}
 		queue := q.Queue
 		if queue == "" {
@@ -287,7 +288,7 @@ func (s *session) showTop(t *top, replace bool) error {
 		functions.add(f.Function, f.State, f.Instances, f.Canary)
 	}
 	parts := []string{fmt.Sprintf("%s  %s  %s wait", t.Project, t.Time.Format("2006-01-02 15:04:05"),
-		plural(t.Waiting, "ticket"))}
+		format.Plural(t.Waiting, "ticket"))}
 	if t.Partial != "" {
 		parts[0] += "  (" + t.Partial + ")"
 	}

@@ -124,8 +124,8 @@ func newGauges(m telemetry.Meter) *gauges {
 		func(s *snapshot) float64 { return float64(s.Backfills) })
 	x.gauge(m, "matchmaker.backfills.size", "By", "Bytes of the backfill tickets.",
 		func(s *snapshot) float64 { return float64(s.BackfillBytes) })
-	x.gauge(m, "matchmaker.backfills.proposed", "{backfill}", "Backfill tickets with tickets that wait for approval.",
-		func(s *snapshot) float64 { return float64(s.Proposed) })
+	x.gauge(m, "matchmaker.joins", "{match}", "Matches that wait for the approval of a running game.",
+		func(s *snapshot) float64 { return float64(s.Joins) })
 	x.poolGauge(m, "matchmaker.pool.waiting", "{ticket}", "Tickets in a config's pool.",
 		func(_ *snapshot, c *pb.PoolCount) float64 { return float64(c.GetTickets()) })
 	x.poolGauge(m, "matchmaker.pool.players", "{player}", "Players of the tickets in a config's pool.",

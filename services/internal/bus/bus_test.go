@@ -23,8 +23,8 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
 	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/test/proxy"
 )
 
 const patience = 30 * time.Second

@@ -126,8 +126,7 @@ func acceptanceOf(m *pb.Match) string {
 
 // Acceptances are those that EndAcceptances ended.
 type Acceptances struct {
-	// Accepted are matches that go on. They are in the outbox, but for those without hosting, which have to be ended, and
-	// those that ask for a running game, whose tickets have to be proposed to it.
+	// Accepted are matches that go on. Those of hosting are in the outbox, and those without a place have to be ended.
 	Accepted []*pb.Match
 	// Failed are matches that ended, and Declined and Silent their tickets that did so too, since a player declined or was
 	// silent. The others wait again.
@@ -144,8 +143,8 @@ func (a Acceptances) Ended() []string { return slices.Concat(a.Declined, a.Silen
 
 // AcceptanceTerms say how acceptances end.
 type AcceptanceTerms struct {
-	// Claim is for how long a match that goes on waits for an allocator.
-	Claim time.Duration
+	// Claim is for how long a match that goes on waits for an allocator, and Approval for the server of a running game.
+	Claim, Approval time.Duration
 	// Readable is for how long the ends of tickets are, where they are told.
 	Readable time.Duration
 	// Watched is since how long the caller has found the state store there, and somebody who takes answers. Who did not
@@ -219,32 +218,27 @@ func (s *Store) asking(ctx context.Context, k keys, matches []string) (all []*pb
 func (s *Store) endAcceptance(
 	ctx context.Context, project string, m *pb.Match, terms AcceptanceTerms, pauses Pauses, ended *Acceptances,
 ) error {
-	k, id, backfill, tickets := keysOf(project), m.GetId(), m.GetBackfill(), TicketsOf(m.GetProposal())
-	isRunning := ""
-	if game := gameOf(m); game != "" {
-		backfill, isRunning = game, "1"
+	made, err := madeOf(m)
+	if err != nil {
+		return err
 	}
-	reply, err := s.withProposed(func(proposed []string) (any, error) {
-		c := s.call(acceptanceEndScript, k, ids{ofMatch: id, ofBackfill: backfill},
-			"match_id", id,
-			"told_time", terms.Readable.Milliseconds(),
-			"claim_time", terms.Claim.Milliseconds(),
-			"acceptance", acceptanceOf(m),
-			"watched", terms.Watched.Milliseconds(),
-			"target", neededTarget(m),
-			"event", s.encodeEvent(matchEvent(m, pb.Event_KIND_RELEASED)),
-			"ended_event", s.encodeEvent(matchEvent(m, pb.Event_KIND_EXPIRED)),
-			"backfill_id", backfill,
-			"is_running", isRunning,
-			"rejected_event", s.encodeEvent(rejectedEvent(backfill, "unallocated")),
-			"first_pause", pauses.First.Milliseconds(),
-			"longest_pause", pauses.Longest.Milliseconds(),
-			"pause_limit", PausedPlayers,
-			"ticket_count", len(tickets))
-		c.tickets(k, tickets)
-		c.tickets(k, proposed)
-		return s.run(ctx, c)
-	})
+	c := s.call(acceptanceEndScript, keysOf(project), ids{ofMatch: m.GetId(), ofBackfill: backfillOf(m)},
+		"match_id", m.GetId(),
+		"told_time", terms.Readable.Milliseconds(),
+		"claim_time", terms.Claim.Milliseconds(),
+		"approval_time", terms.Approval.Milliseconds(),
+		"acceptance", acceptanceOf(m),
+		"watched", terms.Watched.Milliseconds(),
+		"target", neededTarget(m),
+		"event", s.encodeEvent(matchEvent(m, pb.Event_KIND_RELEASED)),
+		"ended_event", s.encodeEvent(matchEvent(m, pb.Event_KIND_EXPIRED)),
+		"place", placeOf(m),
+		"made", made,
+		"first_pause", pauses.First.Milliseconds(),
+		"longest_pause", pauses.Longest.Milliseconds(),
+		"pause_limit", PausedPlayers)
+	c.tickets(keysOf(project), TicketsOf(m.GetProposal()))
+	reply, err := s.run(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -252,22 +246,23 @@ func (s *Store) endAcceptance(
 	if err != nil {
 		return err
 	}
-	switch r[0] {
-	case "accepted":
-		ended.Accepted = append(ended.Accepted, m)
-	case "ended":
-		position, err := positionOf(r[1])
-		if err != nil {
-			return err
-		}
-		ended.Failed, ended.Position = append(ended.Failed, m), max(ended.Position, position)
-		if r, err = listOf(reply, 4); err != nil {
-			return err
-		}
-		var in replied
-		ended.Declined = slices.Concat(ended.Declined, strings.Fields(in.text(r[2])))
-		ended.Silent = slices.Concat(ended.Silent, strings.Fields(in.text(r[3])))
-		return in.err
+	if r[0] == "other" {
+		return nil
 	}
-	return nil
+	if r, err = listOf(reply, 5); err != nil {
+		return err
+	}
+	if ended.Position, err = positionOf(r[1]); err != nil {
+		return err
+	}
+	if r[0] == "accepted" {
+		ended.Accepted = append(ended.Accepted, m)
+		return nil
+	}
+	var in replied
+	ended.Failed = append(ended.Failed, m)
+	ended.Declined, ended.Silent = strings.Fields(in.text(r[2])), strings.Fields(in.text(r[3]))
+	at, err := s.releaseOthers(ctx, project, strings.Fields(in.text(r[4])), "unallocated")
+	ended.Position = max(ended.Position, at)
+	return cmp.Or(in.err, err)
 }

@@ -36,7 +36,7 @@ func mustSay(t *testing.T, s *state.Store, wantOver, accept bool, ticket string,
 func endAcceptances(t *testing.T, s *state.Store) state.Acceptances {
 	t.Helper()
 	ended, err := s.EndAcceptances(t.Context(), project,
-		state.AcceptanceTerms{Claim: 10 * time.Second, Readable: time.Minute, Watched: time.Hour, Limit: 10})
+		state.AcceptanceTerms{Claim: 10 * time.Second, Approval: 20 * time.Second, Readable: time.Minute, Watched: time.Hour, Limit: 10})
 	must(t, err)
 	return ended
 }
@@ -67,6 +67,14 @@ func told(t *testing.T, s *state.Store) (all []string) {
 func mustTell(t *testing.T, s *state.Store, want ...string) {
 	t.Helper()
 	if got := told(t, s); !slices.Equal(got, want) {
+		t.Errorf("events:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// mustTellInAnyOrder is mustTell for sorted events.
+func mustTellInAnyOrder(t *testing.T, s *state.Store, want []string) {
+	t.Helper()
+	if got := slices.Sorted(slices.Values(told(t, s))); !slices.Equal(got, want) {
 		t.Errorf("events:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -279,7 +287,7 @@ func TestAcceptedMatchWithoutHosting(t *testing.T) {
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b")
 		m := offer(revision, "m", "a", "b")
-		m.Match.Hosting = nil
+		m.Match.Hosting, m.Match.Place = nil, ""
 		mustClaim(t, s, terms, m)
 		mustSay(t, s, false, true, "a")
 		mustSay(t, s, true, true, "b")

@@ -47,9 +47,6 @@ type Beginning struct {
 
 // BeginAllocation takes the lease of a match. From then on the match is no longer dropped when a ticket leaves.
 func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match, l MatchLease) (Allocation, error) {
-	if m.GetBackfill() != "" {
-		return s.beginWithBackfill(ctx, project, m, l)
-	}
 	begun, err := s.BeginAllocations(ctx, project, []Beginning{{m, l}})
 	if err != nil {
 		return Allocation{}, err
@@ -57,7 +54,7 @@ func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match
 	return begun[0], nil
 }
 
-// BeginAllocations takes the leases of matches that were made without backfill tickets. All leases last equally long.
+// BeginAllocations takes the leases of matches. All leases last equally long.
 // After an error it returns the allocations of the first matches, to which it did not come.
 func (s *Store) BeginAllocations(ctx context.Context, project string, matches []Beginning) ([]Allocation, error) {
 	k := keysOf(project)
@@ -85,7 +82,13 @@ func (s *Store) BeginAllocations(ctx context.Context, project string, matches []
 				return all, err
 			}
 			if b.Status == MatchDropped {
-				b.Position = position
+				var in replied
+				others := strings.Fields(in.text(values[4]))
+				at, err := s.releaseOthers(ctx, project, others, "unallocated")
+				if err = cmp.Or(in.err, err); err != nil {
+					return all, err
+				}
+				b.Position = max(position, at)
 			}
 			all = append(all, b)
 		}
@@ -107,8 +110,10 @@ func (s *Store) beginCall(k keys, matches []Beginning) call {
 		for _, id := range tickets {
 			c.keys = append(c.keys, k.ticket(id))
 		}
+		c.keys = append(c.keys, placeKeys(k, m)...)
 		c.args = append(c.args, m.GetId(), b.Lease.Holder, len(tickets), strings.Join(tickets, " "),
-			s.encodeEvent(matchEvent(m, pb.Event_KIND_ALLOCATING)), s.encodeEvent(droppedEvent(m)), targetName(m))
+			s.encodeEvent(matchEvent(m, pb.Event_KIND_ALLOCATING)), s.encodeEvent(droppedEvent(m)), targetName(m),
+			placeOf(m))
 	}
 	return c
 }
@@ -144,42 +149,8 @@ func allocationOf(values []any) (b Allocation, err error) {
 		for ticket := range strings.SplitSeq(names, "\t") {
 			b.Players = append(b.Players, strings.FieldsFunc(ticket, func(c rune) bool { return c == '\n' }))
 		}
-	default:
-		b.Position = number
 	}
 	return b, in.err
-}
-
-// beginWithBackfill takes the lease of a match that a backfill ticket was created with.
-func (s *Store) beginWithBackfill(
-	ctx context.Context, project string, m *pb.Match, l MatchLease,
-) (b Allocation, err error) {
-	k, id := keysOf(project), m.GetBackfill()
-	tickets := TicketsOf(m.GetProposal())
-	r, err := s.withProposed(func(proposed []string) (any, error) {
-		c := s.call(allocationBeginBackfillScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
-			"match_id", m.GetId(),
-			"event", s.encodeEvent(matchEvent(m, pb.Event_KIND_ALLOCATING)),
-			"dropped_event", s.encodeEvent(droppedEvent(m)),
-			"backfill_id", id,
-			"rejected_event", s.encodeEvent(rejectedEvent(id, "unallocated")),
-			"ticket_count", len(tickets),
-			"holder", l.Holder,
-			"duration", l.Hold.Milliseconds(),
-			"search_time", l.Search.Milliseconds(),
-			"claim_time", l.Claim.Milliseconds(),
-			"target", targetName(m))
-		c.tickets(k, tickets)
-		c.tickets(k, proposed)
-		return s.runShared(ctx, project, c)
-	})
-	if err != nil {
-		return b, err
-	}
-	if r, err = listOf(r, 2); err != nil {
-		return b, err
-	}
-	return allocationOf(r)
 }
 
 // RenewMatchLease extends a lease to hold from now on. It is false when another holder has the lease, or the match has

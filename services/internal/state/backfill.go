@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -35,7 +36,7 @@ func (s *Store) CreateBackfill(
 	}
 	reply, err := s.run(ctx, s.call(backfillCreateScript, keysOf(project), ids{ofBackfill: b.GetId()},
 		"limit", s.limits.Backfills,
-		"bytes_limit", s.limits.BackfillMemory<<20,
+		"backfill_bytes", s.limits.BackfillMemory<<20,
 		"backfill_id", b.GetId(),
 		"connection", b.GetConnection(),
 		"match_id", b.GetMatch(),
@@ -68,8 +69,8 @@ func (s *Store) CreateBackfill(
 
 // ReplaceBackfill replaces what a server says in its backfill ticket, whose queue and roster stay if b has none, and
 // whose notes of functions stay if b has neither them nor a roster. It sets b's new version, created, queue and roster,
-// and the allocated connection if b has none. The tickets that were proposed to it wait again. It returns the feed's
-// position after the change. Errors: NotFound when there is no such backfill ticket, or when it does not belong to the
+// and the allocated connection if b has none. The tickets of matches that go to its game wait again. It returns the
+// feed's position after the change. Errors: NotFound when there is no such backfill ticket, or when it does not belong to the
 // match that b names; when it is larger than before, Limited when those of the project are too large together and
 // Unavailable when Redis is short of memory.
 func (s *Store) ReplaceBackfill(
@@ -88,21 +89,20 @@ func (s *Store) ReplaceBackfill(
 	if b.Queue != nil && len(queue) == 0 {
 		queue = []byte("-") // none
 	}
-	r, err := s.withProposed(func(proposed []string) (any, error) {
-		c := s.call(backfillReplaceScript, k, ids{ofBackfill: id},
-			"bytes_limit", s.limits.BackfillMemory<<20,
-			"may_grow", s.mayAdd(ctx, k),
-			"backfill_id", id,
-			"connection", b.GetConnection(),
-			"match_id", b.GetMatch(),
-			"body", body,
-			"new_queue", queue,
-			"roster", roster,
-			"roster_names", names,
-			"rejected_event", s.encodeEvent(rejectedEvent(id, "replaced")))
-		c.tickets(k, proposed)
-		return s.run(ctx, c)
-	})
+	reply, err := s.run(ctx, s.call(backfillReplaceScript, k, ids{ofBackfill: id},
+		"backfill_bytes", s.limits.BackfillMemory<<20,
+		"may_grow", s.mayAdd(ctx, k),
+		"backfill_id", id,
+		"connection", b.GetConnection(),
+		"match_id", b.GetMatch(),
+		"body", body,
+		"new_queue", queue,
+		"roster", roster,
+		"roster_names", names))
+	if err != nil {
+		return 0, err
+	}
+	r, err := listOf(reply, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -126,34 +126,41 @@ func (s *Store) ReplaceBackfill(
 	if b.Roster, err = parseRosterField(r[6]); err != nil {
 		return 0, err
 	}
-	return positionOf(r[1])
+	if position, err = positionOf(r[1]); err != nil {
+		return 0, err
+	}
+	at, err := s.releaseOthers(ctx, project, in.texts(r[7:]), "replaced")
+	return max(position, at), cmp.Or(in.err, err)
 }
 
 // DeleteBackfill deletes a backfill ticket that belongs to a match, or to any when match is "", and reports whether it
-// existed. The tickets that were proposed to it wait again. It returns the feed's position after the change.
+// existed. The tickets of matches that go to its game wait again. It returns the feed's position after the change.
 func (s *Store) DeleteBackfill(
 	ctx context.Context, project, id, match string,
 ) (there bool, position uint64, err error) {
-	return s.deleteBackfill(ctx, keysOf(project), id, "", match, s.encodeEvent(rejectedEvent(id, "deleted")))
+	return s.deleteBackfill(ctx, project, id, "", match, "deleted")
 }
 
 func (s *Store) deleteBackfill(
-	ctx context.Context, k keys, id string, silence any, match string, event []byte,
+	ctx context.Context, project, id string, silence any, match, reason string,
 ) (there bool, position uint64, err error) {
-	r, err := s.withProposed(func(proposed []string) (any, error) {
-		c := s.call(backfillDeleteScript, k, ids{ofBackfill: id},
-			"backfill_id", id,
-			"silence", silence,
-			"match_id", match,
-			"rejected_event", event)
-		c.tickets(k, proposed)
-		return s.run(ctx, c)
-	})
-	if err != nil || r[0] != "ok" || len(r) < 2 {
+	reply, err := s.run(ctx, s.call(backfillDeleteScript, keysOf(project), ids{ofBackfill: id},
+		"backfill_id", id,
+		"silence", silence,
+		"match_id", match))
+	if err != nil {
 		return false, 0, err
 	}
-	position, err = positionOf(r[1])
-	return true, position, err
+	r, err := listOf(reply, 1)
+	if err != nil {
+		return false, 0, err
+	}
+	if position, err = positionOf(r[0]); position == 0 {
+		return false, 0, err
+	}
+	var in replied
+	at, err := s.releaseOthers(ctx, project, in.texts(r[1:]), reason)
+	return true, max(position, at), cmp.Or(in.err, err)
 }
 
 // DeleteSilentBackfills deletes up to limit backfill tickets whose servers have not called for as long and with_slack
@@ -161,13 +168,12 @@ func (s *Store) deleteBackfill(
 func (s *Store) DeleteSilentBackfills(
 	ctx context.Context, project string, silence time.Duration, limit int,
 ) (forgotten []string, position uint64, err error) {
-	k := keysOf(project)
-	due, err := s.due(ctx, k.backfills(), millis(s.Now().Add(-silence)), limit)
+	due, err := s.due(ctx, keysOf(project).backfills(), millis(s.Now().Add(-silence)), limit)
 	if err != nil {
 		return nil, 0, err
 	}
 	steps, err := stepAbreast(due, func(id string) (step, error) {
-		there, at, err := s.deleteBackfill(ctx, k, id, silence.Milliseconds(), "", s.encodeEvent(rejectedEvent(id, "silent")))
+		there, at, err := s.deleteBackfill(ctx, project, id, silence.Milliseconds(), "", "silent")
 		return step{there, at}, err
 	})
 	forgotten, position = doneOf(due, steps)
@@ -263,29 +269,6 @@ func parseRosterField(field any) (*pb.Roster, error) {
 func (s *Store) backfillsTooLarge() error {
 	return full("backfill-memory", s.limits.BackfillMemory, "the backfill tickets of this project take too much memory, "+
 		"try again when some games have ended, or with a smaller one")
-}
-
-// RecountBackfills counts the bytes of some backfill tickets again, and of some that are counted and may not exist any
-// more. So the sum is right a while after a process of an older version changed them.
-func (s *Store) RecountBackfills(ctx context.Context, project string) error {
-	k := keysOf(project)
-	pipe := s.redis.Pipeline()
-	counted := pipe.HRandField(ctx, k.backfillSizes(), releaseBatch)
-	there := pipe.ZRandMember(ctx, k.backfills(), releaseBatch)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return unavailable(err)
-	}
-	c := s.call(backfillRecountScript, k, ids{})
-	for _, id := range append(counted.Val(), there.Val()...) {
-		if id != "total" {
-			c.keys, c.args = append(c.keys, k.backfill(id)), append(c.args, id)
-		}
-	}
-	if len(c.args) == 0 {
-		return nil
-	}
-	_, err := s.run(ctx, c)
-	return err
 }
 
 func noBackfill(id string) error {

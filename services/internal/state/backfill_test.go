@@ -84,12 +84,13 @@ type approval struct{ *state.Approval }
 // fill proposes tickets to a backfill ticket. seen is the ticket that the function saw, and made what it makes of it,
 // nil for no change.
 func fill(revision int64, seen, made *pb.Backfill, tickets ...string) *state.Claim {
-	c := claim(revision, "match-of-"+seen.GetId(), append(slices.Clone(tickets), "")...)
-	c.Tickets = tickets
+	c := claim(revision, "match-of-"+seen.GetId()+"-"+tickets[0], append(slices.Clone(tickets), "")...)
+	c.Tickets, c.Match.Place = tickets, state.PlaceGame+seen.GetId()
 	c.Match.Proposal.Teams = []*pb.Team{{Tickets: tickets}}
 	c.Match.Proposal.Filling = &pb.Filling{Backfill: seen.GetId(), Generation: seen.GetGeneration(), Contents: made}
+	c.Match.Proposal.TicketProperties = map[string][]byte{}
 	for _, id := range tickets {
-		c.Assignments = append(c.Assignments, &pb.Assignment{MatchProperties: []byte(`{"for":"` + id + `"}`)})
+		c.Match.Proposal.TicketProperties[id] = []byte(`{"for":"` + id + `"}`)
 	}
 	return c
 }
@@ -211,7 +212,6 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 		seen := m.seesGame(t, version(game("g", 3), 1))
 
 		c := fill(revision, seen, game("g", 1), "a", "b")
-		c.Assignments[1].Connection = "elsewhere:7" // the function chose it
 		mustClaim(t, s, terms, c)
 		if c.Refusal != "" {
 			t.Fatal(c.Refusal)
@@ -226,11 +226,8 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 		if got := idsOf(a.Assigned); !slices.Equal(got, []string{"a", "b"}) {
 			t.Fatalf("assigned %v", got)
 		}
-		if got := assigned(t, s, "a"); got.GetConnection() != "g:1" || string(got.GetMatchProperties()) != `{"for":"a"}` {
+		if got := assigned(t, s, "a"); got.GetConnection() != "g:1" || string(got.GetProperties()) != `{"for":"a"}` {
 			t.Errorf("a has %v", got)
-		}
-		if got := assigned(t, s, "b"); got.GetConnection() != "elsewhere:7" {
-			t.Errorf("b has %v", got)
 		}
 		if diff := cmp.Diff(version(game("g", 1), 1), a.Backfill, protocmp.Transform(), protocmp.IgnoreFields(a.Backfill,
 			"generation")); diff != "" {
@@ -360,12 +357,12 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 			}
 		},
 		"lapsed": func(t *testing.T, s *state.Store) {
-			if lapsed, _, err := s.At(at(20)).ExpireProposals(t.Context(), project, 10); err != nil || len(lapsed) != 0 {
+			if lapsed, err := s.At(at(20)).EndOverdueJoins(t.Context(), project, time.Minute, 10); err != nil || lapsed.Games != 0 {
 				t.Fatal("too early:", lapsed, err)
 			}
-			lapsed, position, err := s.At(at(21)).ExpireProposals(t.Context(), project, 10)
-			if err != nil || !slices.Equal(lapsed, []string{"g"}) || position == 0 {
-				t.Fatal(lapsed, position, err)
+			lapsed, err := s.At(at(21)).EndOverdueJoins(t.Context(), project, time.Minute, 10)
+			if err != nil || lapsed.Games != 1 || lapsed.Position == 0 {
+				t.Fatal(lapsed, err)
 			}
 		},
 		"approved too late": func(t *testing.T, s *state.Store) {
@@ -448,7 +445,7 @@ func TestBackfillTicketWithLapsedProposalsIsHiddenUntilItsServerCalls(t *testing
 				m := follow(t, s)
 				seen := m.seesGame(t, version(game("g", 3), 1))
 				mustClaim(t, s, terms, fill(revision, seen, game("g", 2), "a"))
-				if _, _, err := s.At(at(21)).ExpireProposals(t.Context(), project, 10); err != nil {
+				if _, err := s.At(at(21)).EndOverdueJoins(t.Context(), project, time.Minute, 10); err != nil {
 					t.Fatal(err)
 				}
 				m.sees(t, "a")
@@ -579,7 +576,7 @@ func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 				var err error
 				switch round % 3 {
 				case 0:
-					_, _, err = s.At(at(21)).ExpireProposals(t.Context(), project, 10)
+					_, err = s.At(at(21)).EndOverdueJoins(t.Context(), project, time.Minute, 10)
 				case 1:
 					_, err = s.At(at(19)).ReplaceBackfill(t.Context(), project, game(id, 6))
 				case 2:
@@ -600,7 +597,7 @@ func TestRacingApprovalsReportTheTicketsThatTheyAssigned(t *testing.T) {
 				t.Error(cancelled)
 			}
 			// End the remaining proposals.
-			if _, _, err := s.At(at(21)).ExpireProposals(t.Context(), project, 10); err != nil {
+			if _, err := s.At(at(21)).EndOverdueJoins(t.Context(), project, time.Minute, 10); err != nil {
 				t.Fatal(err)
 			}
 			listed := map[string]int{}
@@ -736,7 +733,7 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 			t.Errorf("%v, %v, %v", idsOf(a.Assigned), idsOf(a.Previous), a.Backfill)
 		}
 		// The time to approve has not begun.
-		if lapsed, _, err := s.At(at(40)).ExpireProposals(t.Context(), project, 10); err != nil || len(lapsed) > 0 {
+		if lapsed, err := s.At(at(40)).EndOverdueJoins(t.Context(), project, time.Minute, 10); err != nil || lapsed.Games > 0 {
 			t.Fatal(lapsed, err)
 		}
 		if got := assign(t, s, match, "10.0.0.1:7"); !slices.Equal(got, []string{"a", "b", "c", "d"}) {
@@ -747,7 +744,7 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 				t.Errorf("%s is sent to %q", id, got)
 			}
 		}
-		if got := assigned(t, s, "c"); string(got.GetMatchProperties()) != `{"for":"c"}` {
+		if got := assigned(t, s, "c"); string(got.GetProperties()) != `{"for":"c"}` {
 			t.Errorf("c has %v", got)
 		}
 		full := version(game("g", 0), 1)
@@ -779,9 +776,9 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 		})
 		lines, _ := readHistory(t, s, nil)
 		wantHistory(t, lines, "created a", "created b", "created c", "created d", "created e",
-			"claimed m g a,b (director 1)", "proposed match-of-g g c,d (director 1)", "allocating m a,b", "assigned m "+
-				"a,b", "assigned m g c,d",
-			"proposed match-of-g g e (director 1)", "assigned g e")
+			"claimed m g a,b (director 1)", "claimed match-of-g-c g c,d (director 1)", "allocating m a,b", "assigned m "+
+				"a,b", "assigned match-of-g-c g c,d",
+			"claimed match-of-g-e g e (director 1)", "assigned match-of-g-e g e")
 	})
 }
 
@@ -796,14 +793,14 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 		"a ticket left before the allocation began": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			must(t, second(s.DeleteTicket(t.Context(), project, "a", "")))
 			begin(t, s, m, state.MatchDropped)
-		}, []string{"b", "c", "d", "e"}, []string{"cancelled claimed a", "released left m b", "rejected unallocated g c,d"}},
+		}, []string{"b", "c", "d", "e"}, []string{"cancelled claimed a", "released left m b", "released unallocated match-of-g-c g c,d"}},
 		"the allocation failed": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			begin(t, s, m, state.MatchActive)
 			if got := assign(t, s, m, ""); !slices.Equal(got, []string{"a", "b"}) {
 				t.Errorf("%v have the error", got)
 			}
-		}, []string{"c", "d", "e"}, []string{"allocating m a,b", "failed allocation AllocationError m a,b", "rejected " +
-			"unallocated g c,d"}},
+		}, []string{"c", "d", "e"}, []string{"allocating m a,b", "failed allocation AllocationError m a,b", "released " +
+			"unallocated match-of-g-c g c,d"}},
 		"all have left when there is a server": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			begin(t, s, m, state.MatchActive)
 			for _, id := range []string{"a", "b", "c", "d"} {
@@ -813,8 +810,8 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 				t.Errorf("%v are assigned", got)
 			}
 		}, []string{"e"}, []string{
-			"allocating m a,b", "cancelled claimed a", "cancelled claimed b", "cancelled proposed c", "cancelled proposed " +
-				"d", "assigned m",
+			"allocating m a,b", "cancelled claimed a", "cancelled claimed b", "cancelled claimed c", "cancelled claimed " +
+				"d", "assigned m", "released unallocated match-of-g-c g",
 		}},
 		"nobody took the match up": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			released, position, err := s.At(at(10)).ReleaseOverdueMatches(t.Context(), project, 10)
@@ -822,7 +819,7 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 				t.Fatal(released, position, err)
 			}
 			begin(t, s, m, state.MatchForgotten)
-		}, []string{"a", "b", "c", "d", "e"}, []string{"released deadline m a,b", "rejected unallocated g c,d"}},
+		}, []string{"a", "b", "c", "d", "e"}, []string{"released deadline m a,b", "released unallocated match-of-g-c g c,d"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -857,8 +854,8 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 	}
 }
 
-// A proposed ticket keeps the server although all tickets of the match left.
-func TestServerIsKeptForProposedTickets(t *testing.T) {
+// A server is given back when all tickets of its match left. Those that would have joined wait again.
+func TestServerIsNotKeptForThoseWhoWouldJoin(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		match, m, _ := proposeDuringAllocation(t, s)
@@ -866,10 +863,11 @@ func TestServerIsKeptForProposedTickets(t *testing.T) {
 		for _, id := range []string{"a", "b", "d"} {
 			must(t, second(s.DeleteTicket(t.Context(), project, id, "")))
 		}
-		if got := assign(t, s, match, "10.0.0.1:7"); !slices.Equal(got, []string{"c"}) {
+		if got := assign(t, s, match, "10.0.0.1:7"); len(got) > 0 {
 			t.Errorf("%v are assigned", got)
 		}
-		m.seesGames(t, "g")
+		m.seesGames(t)
+		m.sees(t, "c", "e")
 	})
 }
 
@@ -928,7 +926,7 @@ func TestHistoryHasRejections(t *testing.T) {
 		propose(1)
 		must(t, second(s.At(at(1)).ReplaceBackfill(t.Context(), project, game("g", 3))))
 		propose(2)
-		must(t, third(s.At(at(21)).ExpireProposals(t.Context(), project, 10)))
+		must(t, second(s.At(at(21)).EndOverdueJoins(t.Context(), project, time.Minute, 10)))
 		approve(t, s, "g", 22)
 		propose(2)
 		approve(t, s, "g", 23) // too late: the deadline was 20
@@ -938,7 +936,7 @@ func TestHistoryHasRejections(t *testing.T) {
 		propose(1)
 		must(t, third(s.At(at(25)).DeleteBackfill(t.Context(), project, "g", "")))
 		lines, _ := readHistory(t, s, from)
-		const proposed, rejected = "proposed match-of-g g a,b (director 1)", "rejected %s g a,b"
+		const proposed, rejected = "claimed match-of-g-a g a,b (director 1)", "released %s match-of-g-a g a,b"
 		var want []string
 		for _, reason := range []string{"replaced", "lapsed", "lapsed", "silent", "deleted"} {
 			want = append(want, proposed, fmt.Sprintf(rejected, reason))

@@ -38,23 +38,23 @@ type Claim struct {
 	Parties    []uint32
 	// Canary is RunPart.canary of the run. It is told in the report alone.
 	Canary int64
-	// Assignments is nil when a server is to be allocated, or the players are asked first. Otherwise it has the result of
-	// each ticket, which is written at once. Results of tickets that are proposed to a backfill ticket are written when
-	// its server approves: those without a connection get the server's.
+	// Assignments is nil when the match has a place, or its players are asked first. Otherwise it has the result of each
+	// ticket, which is written at once.
 	Assignments []*pb.Assignment
 	// Refusal is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or deleted,
-	// "full" when the project has too many claimed matches, or when its backfill tickets, the tickets that are proposed
-	// to one, or the results would be too many or too large, "hosting" when it has no servers for more matches, "target"
-	// when hosting has given no server yet for what the proposal says of it, and others like it have to wait, "backfill"
-	// when its backfill ticket was, "players" when one of them is in two of its tickets, else the id of a ticket that no
-	// longer waits.
+	// "full" when the project has too many claimed matches, or its backfill tickets, the tickets that go to one, or the
+	// results would be too many or too large, "hosting" when it has no servers for more matches, "target" when hosting has
+	// given no server yet for what the proposal says of it, and others like it have to wait, "backfill" when its backfill
+	// ticket was changed or deleted, "players" when one of them is in two of its tickets or in the game, else the id of a
+	// ticket that no longer waits.
 	Refusal string
 }
 
 // event returns the event of a successful claim.
 func (c *Claim) event(epoch uint64) *pb.Event {
 	e := matchEvent(c.Match, pb.Event_KIND_CLAIMED)
-	e.Epoch, e.Acceptance = epoch, c.Match.GetAcceptance()
+	e.Epoch, e.Acceptance, e.Place = epoch, c.Match.GetAcceptance(), c.Match.GetPlace()
+	e.Backfill = cmp.Or(e.GetBackfill(), c.Match.GetBackfill())
 	if c.Assignments != nil {
 		e.Kind = pb.Event_KIND_ASSIGNED
 		if failure := c.Match.GetProposal().GetError(); failure != "" {
@@ -138,30 +138,6 @@ type ClaimOptions struct {
 	Approval time.Duration
 }
 
-// Claim claims the matches in order, those with a backfill ticket last, and sets each one's Refusal. It returns the
-// feed's position after the last change. ErrLeaseLost means that the remaining matches were not claimed.
-func (s *Store) Claim(
-	ctx context.Context, project string, terms ClaimOptions, claims []*Claim,
-) (position uint64, err error) {
-	var fillings []*Claim
-	claims = slices.DeleteFunc(slices.Clone(claims), func(c *Claim) bool {
-		if c.Match.GetProposal().GetFilling() == nil {
-			return false
-		}
-		fillings = append(fillings, c)
-		return true
-	})
-	if position, err = s.claimMatches(ctx, project, terms, claims); err == nil {
-		var at uint64
-		at, err = s.claimWithBackfill(ctx, project, terms, fillings)
-		position = max(position, at)
-	}
-	if isStale(err) {
-		return position, ErrLeaseLost
-	}
-	return position, err
-}
-
 // claimBytes is the most bytes that such a script writes, unless a single match has more.
 const claimBytes = 1 << 20
 
@@ -186,10 +162,14 @@ func batchesOf[M any](matches []M, size func(M) (tickets, bytes int)) iter.Seq[[
 	}
 }
 
-// claimMatches claims matches without backfill tickets.
-func (s *Store) claimMatches(
+// Claim claims the matches in order, and sets each one's Refusal. It returns the feed's position after the last change.
+// ErrLeaseLost means that the remaining matches were not claimed.
+func (s *Store) Claim(
 	ctx context.Context, project string, terms ClaimOptions, claims []*Claim,
 ) (position uint64, err error) {
+	if err := s.inherit(ctx, keysOf(project), claims); err != nil {
+		return 0, err
+	}
 	var calls []call
 	var batches [][]*Claim
 	for batch := range batchesOf(claims, func(c *Claim) (tickets, bytes int) {
@@ -228,17 +208,26 @@ func (s *Store) claimMatches(
 			return position, in.err
 		}
 	}
+	if isStale(err) {
+		return position, ErrLeaseLost
+	}
 	return position, err
 }
+
+// unreadable is the refusal of a claim of which the reply says nothing: it is not known to be claimed.
+const unreadable = "unreadable"
 
 func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (call, error) {
 	k := keysOf(project)
 	c := s.call(matchClaimScript, k, ids{},
 		"epoch", terms.Epoch,
 		"claim_time", terms.Claim.Milliseconds(),
+		"approval_time", terms.Approval.Milliseconds(),
 		"readable", terms.Readable.Milliseconds(),
 		"max_matches", terms.Matches,
 		"bytes_limit", s.limits.TicketMemory<<20,
+		"max_backfills", s.limits.Backfills,
+		"backfill_bytes", s.limits.BackfillMemory<<20,
 		"match_count", len(claims))
 	for _, claim := range claims {
 		var body []byte
@@ -255,6 +244,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		for _, id := range claim.Tickets {
 			c.keys = append(c.keys, k.ticket(id))
 		}
+		c.keys = append(c.keys, placeKeys(k, m)...)
 		shared, err := outcomeOf(m.GetId(), m.GetProposal())
 		if err != nil {
 			return call{}, err
@@ -269,116 +259,16 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		}
 		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets),
 			strings.Join(claim.Tickets, " "), s.encodeEvent(claim.event(terms.Epoch)), body, target,
-			acceptanceOf(m), size, shared.body, comparing(m.GetProposal()), len(bodies))
+			acceptanceOf(m), size, shared.body, comparing(m.GetProposal()), placeOf(m), len(bodies))
 		for _, assignment := range bodies {
 			c.args = append(c.args, assignment)
 		}
-	}
-	return c, nil
-}
-
-// claimWithBackfill claims matches whose proposals have a filling, with one script each.
-func (s *Store) claimWithBackfill(
-	ctx context.Context, project string, terms ClaimOptions, claims []*Claim,
-) (position uint64, err error) {
-	var proposed, opened []*Claim
-	for _, c := range claims {
-		if gameOf(c.Match) != "" {
-			proposed = append(proposed, c)
-		} else {
-			opened = append(opened, c)
-		}
-	}
-	k := keysOf(project)
-	if err := s.inherit(ctx, k, proposed); err != nil {
-		return 0, err
-	}
-	first, err := s.claimEach(ctx, proposed, func(c *Claim) (call, error) {
-		if c.Match.GetAcceptance() > 0 {
-			return s.offerCall(k, terms, c)
-		}
-		return s.proposalCall(k, terms, c)
-	})
-	if err != nil {
-		return first, err
-	}
-	second, err := s.claimEach(ctx, opened, func(c *Claim) (call, error) { return s.claimBackfillCall(k, terms, c) })
-	return max(first, second), err
-}
-
-// claimEach calls a script for each claim, in one round trip, and sets its Refusal.
-func (s *Store) claimEach(
-	ctx context.Context, claims []*Claim, callOf func(*Claim) (call, error),
-) (position uint64, err error) {
-	if len(claims) == 0 {
-		return 0, nil
-	}
-	calls := make([]call, len(claims))
-	for i, c := range claims {
-		if calls[i], err = callOf(c); err != nil {
-			return 0, err
-		}
-	}
-	replies, err := s.runAll(ctx, calls)
-	for i, reply := range replies {
-		if reply == nil {
-			break
-		}
-		r, err := listOf(reply, 2)
+		game, err := gameFields(m)
 		if err != nil {
-			return position, err
+			return call{}, err
 		}
-		var in replied
-		if verdict := in.text(r[0]); verdict != "ok" {
-			claims[i].Refusal = cmp.Or(verdict, unreadable)
-		}
-		at, err := positionOf(r[1])
-		if err = cmp.Or(in.err, err); err != nil {
-			return position, err
-		}
-		position = max(position, at)
+		c.args = append(c.args, game...)
 	}
-	return position, err
-}
-
-// unreadable is the refusal of a claim of which the reply says nothing: it is not known to be claimed.
-const unreadable = "unreadable"
-
-// claimBackfillCall claims a match's tickets, and creates the backfill ticket of its server.
-func (s *Store) claimBackfillCall(k keys, terms ClaimOptions, claim *Claim) (call, error) {
-	m := claim.Match
-	body, err := proto.Marshal(m)
-	if err != nil {
-		return call{}, corrupt("match", err)
-	}
-	contents, err := backfillBody(m.GetProposal().GetFilling().GetContents())
-	if err != nil {
-		return call{}, err
-	}
-	id := m.GetBackfill()
-	event := claim.event(terms.Epoch)
-	event.Backfill = id
-	c := s.call(matchClaimBackfillScript, k, ids{ofMatch: m.GetId(), ofBackfill: id},
-		"epoch", terms.Epoch,
-		"claim_time", terms.Claim.Milliseconds(),
-		"max_matches", terms.Matches,
-		"target", targetName(m),
-		"max_backfills", s.limits.Backfills,
-		"bytes_limit", s.limits.BackfillMemory<<20,
-		"results_limit", s.limits.TicketMemory<<20,
-		"outcome_size", outcomeSize(m.GetProposal()),
-		"config", m.GetConfig(),
-		"revision", m.GetRevision(),
-		"match_id", m.GetId(),
-		"body", body,
-		"backfill_id", id,
-		"backfill_body", contents,
-		"queue", queueField(m.GetProposal().GetFilling().GetContents().GetQueue()),
-		"started_with", startedWith(m.GetProposal()),
-		"compare", comparing(m.GetProposal()),
-		"event", s.encodeEvent(event),
-		"acceptance", acceptanceOf(m))
-	c.tickets(k, claim.Tickets)
 	return c, nil
 }
 
@@ -403,7 +293,7 @@ func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
 	asked := map[*Claim]*redis.StringCmd{}
 	for _, c := range claims {
 		p := c.Match.GetProposal()
-		if len(p.GetMatchProperties()) == 0 && (len(p.GetAssignmentProperties()) == 0 || len(p.GetTicketProperties()) > 0) {
+		if gameOf(c.Match) != "" && len(p.GetMatchProperties()) == 0 && (len(p.GetAssignmentProperties()) == 0 || len(p.GetTicketProperties()) > 0) {
 			asked[c] = pipe.HGet(ctx, k.backfill(gameOf(c.Match)), startedWithField)
 		}
 	}
@@ -421,10 +311,6 @@ func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
 		}
 		c.Match.Proposal = proto.CloneOf(c.Match.GetProposal())
 		c.Match.Proposal.MatchProperties = properties
-		for i, a := range c.Assignments {
-			c.Assignments[i] = proto.CloneOf(a)
-			c.Assignments[i].MatchProperties = properties
-		}
 	}
 	return nil
 }

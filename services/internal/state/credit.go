@@ -44,7 +44,7 @@ func targetName(m *pb.Match) string {
 
 // neededTarget is the same, and "" for a match that needs no server.
 func neededTarget(m *pb.Match) string {
-	if m.GetHosting() == nil || gameOf(m) != "" {
+	if m.GetPlace() != PlaceHosting {
 		return ""
 	}
 	return targetName(m)

@@ -12,9 +12,9 @@
 //
 // Tickets (ticket.go, create.go, expire.go):
 //
-//	t:<ticket> hash    s [STATE]: w waiting, c claimed, p proposed, r resolved
+//	t:<ticket> hash    s [STATE]: w waiting, c claimed, r resolved
 //	                   b [BODY], c [CREATED], o [OWNER]
-//	                   m [RESERVED_BY]: the match while claimed, the backfill ticket while proposed
+//	                   m [RESERVED_BY]: the match while claimed
 //	                   p [PLAYERS]: their ids with newlines between, if the owner is not the only one
 //	                   q [ASKED]: the match that asks its players whether they accept
 //	                   e [TELLS]: 1 if its end is told; x [ENDED_BY], once it is told: who deleted it
@@ -62,6 +62,8 @@
 //	           hash    b [BODY]: what the results of a match have in common, if that is over 1 KiB
 //	outcomes   zset    outcomes by the time when they are deleted
 //	claims     zset    claimed and allocating matches by deadline
+//	joins      zset    matches that go to a running game by the deadline of its approval; +inf while its server is being
+//	                   allocated, SERVED when it has its connection, CLOSED when the game is not what it was
 //	outbox     zset    matches that may not be in the work queue yet, by the time of the claim
 //	ended      zset    ended matches by the time when they are deleted
 //	credit     hash    of each target of hosting, before its name: w: [WINDOW] how many of its matches may be open, in
@@ -72,33 +74,31 @@
 //	returns (deallocations)
 //	           zset    ended matches that may have a server, or a second one, by the time when it is to be deallocated
 //
-// Backfill tickets (backfill.go, proposal.go):
+// Backfill tickets (backfill.go, place.go, approval.go):
 //
 //	bf:<backfill> (backfill)
 //	           hash    b [BODY]: attributes and properties
-//	                   n [PROPOSED_BODY]: what functions made of them for the proposed tickets
+//	                   n [PROPOSED_BODY]: what functions made of them for the matches that go to the game
 //	                   v [VERSION], g [GENERATION], c [CREATED], o [BELONGS_TO] a match
 //	                   a [CONNECTION] that its server named, d [ALLOCATED] connection
 //	                   m [ALLOCATING_FOR] a match, while its server is being allocated
-//	                   h [HIDDEN] from functions: l when proposals lapsed, p when proposed tickets need approval first,
+//	                   h [HIDDEN] from functions: l when a match lapsed, p when its server must approve first,
 //	                   a: [ASKING] and a match while that asks its players for this game
 //	                   r [BUCKET] of the rate limit of approvals
 //	                   q [QUEUE]: the encoded field of its record
 //	                   y [ROSTER]: the same of who is in the game; p [PLAYERS]: their ids, with newlines between
-//	                   e [PROMISED]: the same of the players of the proposed tickets
 //	                   j [LATELY]: who joined lately, each on a line after the time
 //	                   t [APPROVED]: when its server approved last; i [USUAL]: how many milliseconds lie between two
 //	                   approvals on average
 //	                   f [STARTED_WITH]: the match properties of the match that it was created with
-//	bp:<backfill> (proposals)
-//	           hash    assignments of the proposed tickets, without the connection
+//	bm:<backfill> (joining)
+//	           hash    matches that go to the game: how many tickets each has, a space, and their players, with newlines
+//	                   between
 //	bj:<backfill> (joined)
 //	           zset    tickets that joined, by the time when the server first learned of it; +inf when it has not yet
 //	backfills  zset    backfill tickets by the last call of their server
 //	backfillsizes (backfill_sizes)
 //	           hash    bytes of each backfill ticket: its bodies and connections; total: their sum
-//	proposed   zset    backfill tickets with proposed tickets by the deadline of the approval;
-//	                   +inf while the server is being allocated
 //
 // Parties (party.go):
 //

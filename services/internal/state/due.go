@@ -30,11 +30,9 @@ type DueWork struct {
 	Waiting int64
 	// Revisions are the revisions of all configs.
 	Revisions map[string]int64
-	// Outbox and Claims: matches are overdue. Backfills: proposals or backfill tickets are overdue. Tickets: tickets or
-	// ended matches have expired.
+	// Outbox and Claims: matches are overdue. Backfills: matches that go to running games, or backfill tickets, are
+	// overdue. Tickets: tickets or ended matches have expired.
 	Outbox, Claims, Backfills, Tickets bool
-	// Games is true when the project has backfill tickets, or some are counted.
-	Games bool
 	// Unserved is of how many queues tickets may wait in vain.
 	Unserved int64
 	// Feed is true when the feed may have entries that nobody needs any more.
@@ -54,10 +52,10 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		position, revisions, waiting = p.Get(ctx, k.feedSeq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
 		games = p.Exists(ctx, k.backfills(), k.backfillSizes())
-		stored = p.Exists(ctx, k.outbox(), k.claims(), k.proposed(), k.resolved(), k.ended())
+		stored = p.Exists(ctx, k.outbox(), k.claims(), k.joins(), k.resolved(), k.ended())
 		trimmed = trimState(ctx, p, k)
 		for set, latest := range map[string]time.Time{
-			k.outbox(): now.Add(-after.Outbox), k.claims(): now, k.proposed(): now,
+			k.outbox(): now.Add(-after.Outbox), k.claims(): now, k.joins(): now,
 			k.backfills(): now.Add(-withSlack(after.Silence)), k.waiting(): now.Add(-withSlack(after.Waiting)),
 			k.resolved(): now, k.ended(): now, k.unserved(): now.Add(-withSlack(after.Unserved)),
 		} {
@@ -84,8 +82,7 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 	}
 	d := DueWork{
 		Waiting: waiting.Val(), Revisions: make(map[string]int64, len(revisions.Val())),
-		Outbox: some(k.outbox()), Claims: some(k.claims()), Backfills: some(k.proposed(), k.backfills()),
-		Games:   games.Val() > 0,
+		Outbox: some(k.outbox()), Claims: some(k.claims()), Backfills: some(k.joins(), k.backfills()),
 		Tickets: some(k.waiting(), k.resolved(), k.ended()), Unserved: counts[k.unserved()].Val(),
 	}
 	if text := position.Val(); text != "" {
@@ -161,9 +158,9 @@ type Counts struct {
 	Results int64
 	// Large is the bytes of tickets that take more than 1 KiB each.
 	Large int64
-	// Backfills counts backfill tickets, Proposed those of them with tickets that wait for approval. BackfillBytes is what
-	// they take.
-	Backfills, Proposed, BackfillBytes int64
+	// Backfills counts backfill tickets, and BackfillBytes is what they take. Joins counts matches that wait for the
+	// approval of a running game.
+	Backfills, Joins, BackfillBytes int64
 	// Unpublished counts events and their tickets that are not published yet.
 	Unpublished int64
 }
@@ -174,7 +171,7 @@ func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
 	pipe := s.redis.Pipeline()
 	waiting, oldest := pipe.ZCard(ctx, k.waiting()), pipe.ZRangeWithScores(ctx, k.waiting(), 0, 0)
 	matches, outbox := pipe.ZCard(ctx, k.claims()), pipe.ZCard(ctx, k.outbox())
-	backfills, proposed := pipe.ZCard(ctx, k.backfills()), pipe.ZCard(ctx, k.proposed())
+	backfills, joins := pipe.ZCard(ctx, k.backfills()), pipe.ZCard(ctx, k.joins())
 	results := pipe.HGetAll(ctx, k.results())
 	history := pipe.MGet(ctx, k.historySeq(), k.published())
 	large, games := pipe.HMGet(ctx, k.large(), "total"), pipe.HMGet(ctx, k.backfillSizes(), "total")
@@ -183,7 +180,7 @@ func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
 	}
 	var in replied
 	now := Counts{Waiting: waiting.Val(), Matches: matches.Val(), Outbox: outbox.Val(), Backfills: backfills.Val(),
-		Proposed: proposed.Val(), Results: in.results(results.Val(), s.Now()), Large: in.digits(in.row(large)[0]),
+		Joins: joins.Val(), Results: in.results(results.Val(), s.Now()), Large: in.digits(in.row(large)[0]),
 		BackfillBytes: in.digits(in.row(games)[0]), Unpublished: in.unpublished(in.row(history))}
 	if first := oldest.Val(); len(first) > 0 {
 		now.Oldest = time.UnixMilli(int64(first[0].Score))

@@ -126,7 +126,12 @@ func TestEndsAreTold(t *testing.T) {
 					t.Fatal(err)
 				}
 				ends(t, s, "a", "")
-				mustTell(t, s, c.events...)
+				if c.name == "decline" { // the two matches end side by side
+					slices.Sort(c.events)
+					mustTellInAnyOrder(t, s, c.events)
+				} else {
+					mustTell(t, s, c.events...)
+				}
 				if counts, err = s.At(at(160)).Counts(t.Context(), project); err != nil || counts.Large != 0 {
 					t.Errorf("an end that was read leaves %+v, %v", counts, err)
 				}

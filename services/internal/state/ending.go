@@ -21,80 +21,116 @@ type Ending struct {
 // result is that of the i-th ticket.
 func (e *Ending) result(i int) *pb.Assignment { return e.Results[min(i, len(e.Results)-1)] }
 
-// Ended tells what became of an Ending. Assigned are the tickets that still existed, and the tickets that were proposed
-// to the match's backfill ticket meanwhile: they get the connection as well. Any status but MatchActive means that
-// nothing was written: the match had ended before, or, with MatchLeased, another holder has the lease. A server that no
-// ticket uses is to be deallocated then. A match whose players are still asked, since Redis lost that they accepted,
-// ends so too, and its tickets wait again.
+// Ended tells what became of an Ending. Assigned are the tickets that still existed, and those of matches that waited for
+// the same server: they get the connection as well. Any status but MatchActive means that nothing was written: the match
+// had ended before, or, with MatchLeased, another holder has the lease. A server that no ticket uses is to be deallocated
+// then. A match whose players are still asked, since Redis lost that they accepted, ends so too, and its tickets wait
+// again.
 type Ended struct {
 	Status   MatchStatus
 	Assigned []string
-	// Results are those of the assigned tickets; nil for one that was proposed to the backfill ticket.
-	Results []*pb.Assignment
+	Results  []*pb.Assignment // of the assigned tickets
 	// Room is true when matches that had to wait for servers may be claimed now.
 	Room bool
+	// Position is the feed's position behind the change, 0 when nothing changed there.
+	Position uint64
+	// others are the matches that went to the backfill ticket of the match.
+	others []string
 }
 
-// EndMatch writes the results of a match and ends it.
-func (s *Store) EndMatch(ctx context.Context, project string, e Ending) (Ended, error) {
-	if e.Match.GetBackfill() != "" {
-		return s.endWithBackfill(ctx, project, e)
-	}
-	all, err := s.EndMatches(ctx, project, []Ending{e})
-	if err != nil {
-		return Ended{}, err
-	}
-	return all[0], nil
-}
-
-// EndMatches writes the results of matches that were made without backfill tickets, and ends them. Their results are
-// readable equally long. After an error it returns what became of the first matches, to which it did not come.
+// EndMatches writes the results of matches and ends them. Their results are readable equally long. After an error it
+// returns what became of the first matches, to which it did not come.
 func (s *Store) EndMatches(ctx context.Context, project string, endings []Ending) ([]Ended, error) {
+	ended, _, err := s.endMatches(ctx, project, endings, false)
+	for i := range ended {
+		if err != nil {
+			break
+		}
+		err = s.endOthers(ctx, project, &endings[i], &ended[i])
+	}
+	return ended, err
+}
+
+// endOthers gives the server of a match to the matches that waited for it, or lets them wait for others.
+func (s *Store) endOthers(ctx context.Context, project string, e *Ending, ended *Ended) error {
+	if len(ended.others) == 0 {
+		return nil
+	}
+	matches, err := s.bodies(ctx, keysOf(project), ended.others)
+	if err != nil {
+		return err
+	}
+	if len(ended.Assigned) == 0 || e.Connection == "" {
+		at, err := s.releaseAll(ctx, project, matches, "unallocated")
+		ended.Position = max(ended.Position, at)
+		return err
+	}
+	joined, at, err := s.join(ctx, project, matches, arrival{connection: e.Connection, readable: e.Readable})
+	ended.Position = max(ended.Position, at)
+	for _, one := range joined {
+		ended.Assigned, ended.Results = append(ended.Assigned, one.Assigned...), append(ended.Results, one.Results...)
+	}
+	return err
+}
+
+// endMatches does the same for each match alone. told: the servers of running games learn of those who join.
+func (s *Store) endMatches(
+	ctx context.Context, project string, endings []Ending, told bool,
+) (ended []Ended, position uint64, err error) {
 	k := keysOf(project)
 	all := make([]ending, len(endings))
 	for i := range endings {
-		var err error
 		if all[i], err = s.encodeEnding(&endings[i]); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	var calls []call
 	var sizes []int
 	for batch := range batchesOf(all, func(e ending) (tickets, bytes int) { return len(e.Tickets), e.bytes }) {
-		calls, sizes = append(calls, s.endCall(k, batch)), append(sizes, len(batch))
+		calls, sizes = append(calls, s.endCall(k, batch, told)), append(sizes, len(batch))
 	}
-	ended := make([]Ended, 0, len(endings))
 	replies, err := s.runAllShared(ctx, project, calls)
 	for i, reply := range replies {
-		r, err := listOf(reply, 2*sizes[i])
+		r, err := listOf(reply, 1+3*sizes[i])
 		if err != nil {
-			return ended, err
+			return ended, position, err
 		}
-		for values := range slices.Chunk(r, 2) {
-			var in replied
-			status, flags := in.text(values[0]), in.text(values[1])
-			if in.err != nil {
-				return ended, in.err
+		at, err := positionOf(r[0])
+		if err != nil {
+			return ended, position, err
+		}
+		position = max(position, at)
+		for values := range slices.Chunk(r[1:], 3) {
+			e, err := endedOf(&endings[len(ended)], values)
+			if err != nil {
+				return ended, position, err
 			}
-			e := Ended{Status: MatchStatus(status), Room: status == room}
-			if e.Room {
-				e.Status = MatchActive
-			}
-			of := &endings[len(ended)]
-			for j, id := range of.Tickets {
-				if j < len(flags) && flags[j] == '1' {
-					e.Assigned, e.Results = append(e.Assigned, id), append(e.Results, of.result(j))
-				}
-			}
-			if e.Status == matchAsked {
-				if e, err = s.endAsked(ctx, project, of); err != nil {
-					return ended, err
+			e.Position = at
+			if e.Status == matchAsked && gameOf(endings[len(ended)].Match) == "" {
+				if e, err = s.endAsked(ctx, project, &endings[len(ended)]); err != nil {
+					return ended, position, err
 				}
 			}
 			ended = append(ended, e)
 		}
 	}
-	return ended, err
+	return ended, position, err
+}
+
+// endedOf reads what the script says of one match.
+func endedOf(of *Ending, values []any) (e Ended, err error) {
+	var in replied
+	status, flags := in.text(values[0]), in.text(values[1])
+	e = Ended{Status: MatchStatus(status), Room: status == room, others: strings.Fields(in.text(values[2]))}
+	if e.Room {
+		e.Status = MatchActive
+	}
+	for j, id := range of.Tickets {
+		if j < len(flags) && flags[j] == '1' {
+			e.Assigned, e.Results = append(e.Assigned, id), append(e.Results, of.result(j))
+		}
+	}
+	return e, in.err
 }
 
 // matchAsked is the status of a match with a server whose players are still asked: Redis lost that they accepted.
@@ -114,10 +150,10 @@ const room = "room"
 // ending is an Ending as scripts get it.
 type ending struct {
 	*Ending
-	event, body, server []byte
-	outcome             outcome
-	results             [][]byte
-	bytes               int // of all of them
+	event, body, server, made []byte
+	outcome                   outcome
+	results                   [][]byte
+	bytes                     int // of all of them
 }
 
 func (s *Store) encodeEnding(e *Ending) (a ending, err error) {
@@ -126,7 +162,13 @@ func (s *Store) encodeEnding(e *Ending) (a ending, err error) {
 	if a.outcome, err = outcomeOf(m.GetId(), m.GetProposal()); err != nil {
 		return a, err
 	}
-	if e.Connection != "" || e.MayHaveServer {
+	if a.made, err = madeOf(m); err != nil {
+		return a, err
+	}
+	results := a.outcome.referAll(e.Results)
+	if gameOf(m) != "" {
+		results = seated(m, e.Tickets, results)
+	} else if e.Connection != "" || e.MayHaveServer {
 		if a.body, err = proto.Marshal(m); err != nil {
 			return a, corrupt("match", err)
 		}
@@ -136,9 +178,9 @@ func (s *Store) encodeEnding(e *Ending) (a ending, err error) {
 			return a, corrupt("game server", err)
 		}
 	}
-	a.results = make([][]byte, len(e.Results))
-	for i, result := range e.Results {
-		if a.results[i], err = proto.Marshal(a.outcome.refer(result)); err != nil {
+	a.results = make([][]byte, len(results))
+	for i, result := range results {
+		if a.results[i], err = proto.Marshal(result); err != nil {
 			return a, corrupt("assignment", err)
 		}
 		a.bytes += len(a.results[i])
@@ -156,10 +198,11 @@ func (e *Ending) event() *pb.Event {
 	return ended
 }
 
-func (s *Store) endCall(k keys, all []ending) call {
+func (s *Store) endCall(k keys, all []ending, told bool) call {
 	c := s.call(matchAssignScript, k, ids{},
 		"readable", all[0].Readable.Milliseconds(),
 		"memory", matchMemory.Milliseconds(),
+		"is_told", flag(told),
 		"match_count", len(all))
 	for _, a := range all {
 		m := a.Match
@@ -167,91 +210,13 @@ func (s *Store) endCall(k keys, all []ending) call {
 		for _, id := range a.Tickets {
 			c.keys = append(c.keys, k.ticket(id))
 		}
+		c.keys = append(c.keys, placeKeys(k, m)...)
 		c.args = append(c.args, m.GetId(), a.Holder, len(a.Tickets), strings.Join(a.Tickets, " "), a.event, a.Connection,
 			a.body, flag(a.MayHaveServer), a.server, a.KeepServer.Milliseconds(), neededTarget(m), a.answer(), a.outcome.body,
-			len(a.results))
+			placeOf(m), a.made, len(a.results))
 		for _, result := range a.results {
 			c.args = append(c.args, result)
 		}
 	}
 	return c
-}
-
-// endWithBackfill ends a match that a backfill ticket was created with.
-func (s *Store) endWithBackfill(ctx context.Context, project string, e Ending) (ended Ended, err error) {
-	m := e.Match
-	k, backfill := keysOf(project), m.GetBackfill()
-	a, err := s.encodeEnding(&e)
-	if err != nil {
-		return ended, err
-	}
-	joined := matchEvent(m, pb.Event_KIND_ASSIGNED)
-	joined.Backfill = backfill
-	assignments := make([]*pb.Assignment, len(e.Tickets))
-	for i := range assignments {
-		assignments[i] = a.outcome.refer(e.result(i))
-	}
-	var proposed []string
-	var r []any
-	for range maxAttempts {
-		c := s.call(matchAssignBackfillScript, k, ids{ofMatch: m.GetId(), ofBackfill: backfill},
-			"match_id", m.GetId(),
-			"holder", e.Holder,
-			"readable", e.Readable.Milliseconds(),
-			"event", a.event,
-			"backfill_id", backfill,
-			"ticket_count", len(e.Tickets),
-			"connection", e.Connection,
-			"joined_event", s.encodeEvent(joined),
-			"rejected_event", s.encodeEvent(rejectedEvent(backfill, "unallocated")),
-			"body", a.body,
-			"call_lost", flag(e.MayHaveServer),
-			"server", a.server,
-			"server_time", e.KeepServer.Milliseconds(),
-			"memory", matchMemory.Milliseconds(),
-			"target", targetName(m),
-			"answer", e.answer(),
-			"outcome_body", a.outcome.body,
-			"joined_outcomes", outcomesOf(assignments[len(e.Tickets):]))
-		if err := c.assignments(k, slices.Concat(e.Tickets, proposed), assignments); err != nil {
-			return ended, err
-		}
-		reply, err := s.runShared(ctx, project, c)
-		if err != nil {
-			return ended, err
-		}
-		if r, err = listOf(reply, 1); err != nil {
-			return ended, err
-		}
-		if r[0] != "again" {
-			break
-		}
-		var theirs []*pb.Assignment
-		if proposed, theirs, err = parseAssignments(r[1:], e.Connection); err != nil {
-			return ended, err
-		}
-		assignments = append(assignments[:len(e.Tickets)], theirs...)
-	}
-	var in replied
-	switch verdict := in.text(r[0]); verdict {
-	case "again":
-		return ended, busyBackfill(backfill)
-	case string(matchAsked):
-		return s.endAsked(ctx, project, &e)
-	case room:
-		ended.Status, ended.Room = MatchActive, true
-	default:
-		ended.Status = MatchStatus(verdict)
-	}
-	for i, id := range slices.Concat(e.Tickets, proposed) {
-		if 1+i >= len(r) || !in.flag(r[1+i]) {
-			continue
-		}
-		var result *pb.Assignment
-		if i < len(e.Tickets) {
-			result = e.result(i)
-		}
-		ended.Assigned, ended.Results = append(ended.Assigned, id), append(ended.Results, result)
-	}
-	return ended, in.err
 }

@@ -21,12 +21,7 @@ func (s *Store) AppendEvent(ctx context.Context, project string, e *pb.Event) er
 
 // matchEvent returns an event of a match.
 func matchEvent(m *pb.Match, kind pb.Event_Kind) *pb.Event {
-	return &pb.Event{Kind: kind, Match: m.GetId(), Config: m.GetConfig(), Revision: m.GetRevision()}
-}
-
-// rejectedEvent returns the event of tickets that were proposed to a backfill ticket, and wait again.
-func rejectedEvent(backfill, reason string) *pb.Event {
-	return &pb.Event{Kind: pb.Event_KIND_REJECTED, Backfill: backfill, Reason: reason}
+	return &pb.Event{Kind: kind, Match: m.GetId(), Config: m.GetConfig(), Revision: m.GetRevision(), Backfill: gameOf(m)}
 }
 
 // unservedEvent returns the event of a queue that no config serves any more since this one does not. The script adds

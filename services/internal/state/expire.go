@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -47,45 +46,7 @@ func (s *Store) Expire(
 		return e, err
 	}
 	e.More = e.More || more
-	return e, s.releaseLarge(ctx, k)
-}
-
-// releaseBatch is how many large tickets and outcomes are looked at each time.
-const releaseBatch = 32
-
-// releaseLarge takes tickets that a process of an older version deleted, and outcomes of matches that one ended, out of
-// the sum of large ones. It looks at a few each time, so the sum is right again a while after an upgrade.
-func (s *Store) releaseLarge(ctx context.Context, k keys) error {
-	some, err := s.redis.HRandField(ctx, k.large(), releaseBatch).Result()
-	if err != nil {
-		return unavailable(err)
-	}
-	counted, err := s.redis.HRandField(ctx, k.largePlayers(), releaseBatch).Result()
-	if err != nil {
-		return unavailable(err)
-	}
-	counted = slices.DeleteFunc(counted, func(id string) bool { return strings.HasPrefix(id, playerMark) })
-	some = slices.DeleteFunc(append(some, counted...), func(id string) bool { return id == "total" })
-	c := s.call(ticketReleaseScript, k, ids{})
-	for _, name := range some {
-		match, isOutcome := strings.CutPrefix(name, outcomeMark)
-		if !isOutcome {
-			c.tickets(k, []string{name})
-			continue
-		}
-		stored, err := s.redis.Exists(ctx, k.outcome(match)).Result()
-		if err != nil {
-			return unavailable(err)
-		}
-		if stored == 0 { // its results are still to be written, or it has ended
-			c.keys, c.args = append(c.keys, k.match(match)), append(c.args, name)
-		}
-	}
-	if len(c.keys) == len(c.script.keys) {
-		return nil
-	}
-	_, err = s.run(ctx, c)
-	return err
+	return e, nil
 }
 
 // expireWaiting ends tickets that were created long ago and still wait.

@@ -159,22 +159,13 @@ func (s *Store) PutBack(ctx context.Context, project string) error {
 	return err
 }
 
-// DropTicket deletes what is stored of a ticket, as a version that knows of nothing else would.
-func (s *Store) DropTicket(ctx context.Context, project, id string) error {
-	k := keysOf(project)
-	if err := s.redis.ZRem(ctx, k.waiting(), id).Err(); err != nil {
-		return err
+// EndMatch ends one match.
+func (s *Store) EndMatch(ctx context.Context, project string, e Ending) (Ended, error) {
+	all, err := s.EndMatches(ctx, project, []Ending{e})
+	if err != nil {
+		return Ended{}, err
 	}
-	return s.redis.Del(ctx, k.ticket(id)).Err()
-}
-
-// DropBackfill deletes what is stored of a backfill ticket, as a version that knows of nothing else would.
-func (s *Store) DropBackfill(ctx context.Context, project, id string) error {
-	k := keysOf(project)
-	if err := s.redis.ZRem(ctx, k.backfills(), id).Err(); err != nil {
-		return err
-	}
-	return s.redis.Del(ctx, k.backfill(id)).Err()
+	return all[0], nil
 }
 
 // Assign ends a match with a result for each of its tickets.
@@ -189,25 +180,9 @@ func (s *Store) Assign(
 	return ended.Status, ended.Assigned, err
 }
 
-// DropMatch deletes a match as a version does that counts no outcomes.
-func (s *Store) DropMatch(ctx context.Context, project, id string) error {
-	k := keysOf(project)
-	return errors.Join(s.redis.Del(ctx, k.match(id)).Err(), s.redis.ZRem(ctx, k.claims(), id).Err())
-}
-
-// ShowBackfill shows functions a backfill ticket again, as a version does that asks nobody for running games.
-func (s *Store) ShowBackfill(ctx context.Context, project, id string) error {
-	return s.redis.HDel(ctx, keysOf(project).backfill(id), "h").Err()
-}
-
 // ResultSize is how many bytes the result of a ticket takes, without its outcome.
 func (s *Store) ResultSize(ctx context.Context, project, id string) (int64, error) {
 	return s.redis.HStrLen(ctx, keysOf(project).ticket(id), "a").Result()
-}
-
-// ForgetBackfillSizes is what a version left that counted none.
-func (s *Store) ForgetBackfillSizes(ctx context.Context, project string) error {
-	return s.redis.Del(ctx, keysOf(project).backfillSizes()).Err()
 }
 
 // OldestWaiting lists the waiting tickets, the oldest first.
@@ -221,7 +196,7 @@ func (s *Store) Leftovers(ctx context.Context, project string) ([]string, error)
 	all, err := s.redis.Keys(ctx, "*").Result()
 	return slices.DeleteFunc(all, func(key string) bool {
 		name, of := strings.CutPrefix(key, string(k))
-		return !of || !slices.Contains([]string{"backfills", "proposed", "claims", "outbox", "waiting", "large",
+		return !of || !slices.Contains([]string{"backfills", "joins", "claims", "outbox", "waiting", "large",
 			"backfillsizes", "outcomes"}, name) &&
 			!slices.ContainsFunc([]string{"t:", "m:", "o:", "bf:", "bp:", "bj:"},
 				func(kind string) bool { return strings.HasPrefix(name, kind) })
@@ -505,4 +480,28 @@ func (c *Creator) Queued(project string) int {
 		return len(g.queue)
 	}
 	return 0
+}
+
+// BytesOfBackfills adds up what the backfill tickets of a project take.
+func (s *Store) BytesOfBackfills(ctx context.Context, project string) (sum int64, err error) {
+	k := keysOf(project)
+	ids, err := s.redis.ZRange(ctx, k.backfills(), 0, -1).Result()
+	for _, id := range ids {
+		row, err := s.redis.HMGet(ctx, k.backfill(id), "b", "n", "a", "d", "y", "p", "j", "f").Result()
+		if err != nil {
+			return 0, err
+		}
+		for _, value := range row {
+			text, _ := value.(string)
+			sum += int64(len(text))
+		}
+		going, err := s.redis.HVals(ctx, k.joining(id)).Result()
+		if err != nil {
+			return 0, err
+		}
+		for _, one := range going {
+			sum += int64(len(one))
+		}
+	}
+	return sum, err
 }

@@ -28,7 +28,7 @@ const kept = "mm:{*}:[a-z][a-z][a-z]*"
 // allocator to do. A lease and rate limits prove nothing: they may be what is left of a project that was deleted.
 func (k keys) proofs() []string {
 	return []string{k.configs(), k.functions(), k.unused(), k.waiting(), k.resolved(), k.claims(), k.outbox(), k.ended(),
-		k.deallocations(), k.backfills(), k.proposed(), k.history()}
+		k.deallocations(), k.backfills(), k.joins(), k.history()}
 }
 
 // AddProjects lists projects that exist. The list is the one key outside of every project's slot, so it may be lost

@@ -28,11 +28,11 @@ func (k keys) served() string              { return string(k) + "served" }
 func (k keys) ended() string               { return string(k) + "ended" }
 func (k keys) deallocations() string       { return string(k) + "returns" }
 func (k keys) backfill(id string) string   { return string(k) + "bf:" + id }
-func (k keys) proposals(id string) string  { return string(k) + "bp:" + id }
+func (k keys) joining(id string) string    { return string(k) + "bm:" + id }
 func (k keys) joined(id string) string     { return string(k) + "bj:" + id }
 func (k keys) backfills() string           { return string(k) + "backfills" }
 func (k keys) backfillSizes() string       { return string(k) + "backfillsizes" }
-func (k keys) proposed() string            { return string(k) + "proposed" }
+func (k keys) joins() string               { return string(k) + "joins" }
 func (k keys) feed() string                { return string(k) + "feed" }
 func (k keys) feedSeq() string             { return string(k) + "seq" }
 func (k keys) feedName() string            { return string(k) + "feedname" }
@@ -91,7 +91,7 @@ func (k keys) named(n keyName, of ids) string { return string(k) + n.suffix + of
 // keyNames are the keys whose name in headers differs from the name in Redis.
 var keyNames = map[string]keyName{
 	"ticket": {"t:", ofTicket}, "match": {"m:", ofMatch}, "outcome": {"o:", ofMatch},
-	"backfill": {"bf:", ofBackfill}, "proposals": {"bp:", ofBackfill}, "joined": {"bj:", ofBackfill},
+	"backfill": {"bf:", ofBackfill}, "joining": {"bm:", ofBackfill}, "joined": {"bj:", ofBackfill},
 	"feed_seq": {"seq", noID}, "history_seq": {"told", noID}, "deallocations": {"returns", noID},
 	"backfill_sizes": {"backfillsizes", noID}, "large_players": {"largeplayers", noID},
 	"party": {"pa:", ofParty}, "party_players": {"partyplayers", noID}, "party_codes": {"partycodes", noID},

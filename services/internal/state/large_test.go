@@ -129,34 +129,6 @@ func TestBytesOfLargeTicketsDoNotDrift(t *testing.T) {
 	})
 }
 
-// A process of an older version deletes tickets and knows nothing of the sum.
-func TestBytesOfTicketsThatOthersDeletedAreFound(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		s := open(state.Options{})
-		c := s.Creator(nil)
-		for n := range 50 {
-			if err := c.Create(t.Context(), project, bulky(fmt.Sprint("t", n), n, 2<<10)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		before := large(t, s)
-		for n := range 49 {
-			if err := s.DropTicket(t.Context(), project, fmt.Sprint("t", n)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for range 1000 {
-			if _, err := s.Expire(t.Context(), project, time.Hour, time.Minute, 100); err != nil {
-				t.Fatal(err)
-			}
-			if used := large(t, s); used > 2<<10 && used < 4<<10 {
-				return
-			}
-		}
-		t.Errorf("%d bytes are counted, want those of one ticket; of 50 it was %d", large(t, s), before)
-	})
-}
-
 // A player has a share of the memory for large tickets, so that a few accounts do not take all of it.
 func TestLargeTicketsOfAPlayerHaveAShare(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
@@ -205,22 +177,6 @@ func TestLargeTicketsOfAPlayerHaveAShare(t *testing.T) {
 			if strings.Contains(key, "large") {
 				t.Errorf("without tickets, %s has %s", key, content)
 			}
-		}
-	})
-}
-
-// A process of an older version deletes a ticket without knowing of its player. The sum is right again after a while.
-func TestSharesForgetTicketsThatAreGone(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		s := open(state.Options{Limits: state.Limits{TicketMemory: 1}})
-		one := bulky("t", 1, 60<<10)
-		must(t, s.Creator(nil).Create(t.Context(), project, one))
-		must(t, s.DropTicket(t.Context(), project, "t"))
-		must(t, s.Do(t.Context(), "HDEL", "mm:{"+project+"}:large", "t"))
-		must(t, second(s.Expire(t.Context(), project, time.Hour, time.Minute, 10)))
-		contents, err := s.Contents(t.Context())
-		if must(t, err); contents["mm:{"+project+"}:largeplayers"] != "" {
-			t.Errorf("what is kept: %s", contents["mm:{"+project+"}:largeplayers"])
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -137,30 +138,33 @@ func (s *Store) releaseMatch(
 	if how.mayHaveServer != nil {
 		mayHaveServer = flag(*how.mayHaveServer)
 	}
-	backfill, tickets := m.GetBackfill(), TicketsOf(m.GetProposal())
-	r, err := s.withProposed(func(proposed []string) (any, error) {
-		c := s.call(matchReleaseScript, k, ids{ofMatch: id, ofBackfill: backfill},
-			"match_id", id,
-			"holder", how.holder,
-			"event", s.encodeEvent(event),
-			"backfill_id", backfill,
-			"rejected_event", s.encodeEvent(rejectedEvent(backfill, "unallocated")),
-			"ticket_count", len(tickets),
-			"may_have_server", mayHaveServer,
-			"target", targetName(m))
-		c.tickets(k, tickets)
-		c.tickets(k, proposed)
-		return s.run(ctx, c)
-	})
+	c := s.call(matchReleaseScript, k, ids{ofMatch: id, ofBackfill: backfillOf(m)},
+		"match_id", id,
+		"holder", how.holder,
+		"event", s.encodeEvent(event),
+		"place", placeOf(m),
+		"may_have_server", mayHaveServer,
+		"target", neededTarget(m))
+	c.tickets(k, TicketsOf(m.GetProposal()))
+	reply, err := s.run(ctx, c)
 	if err != nil {
 		return false, 0, err
 	}
-	if r, err = listOf(r, 2); err != nil {
+	r, err := listOf(reply, 2)
+	if err != nil {
 		return false, 0, err
 	}
 	position, err = positionOf(r[1])
-	done, err = flagOf(r[0], err)
-	return done, position, err
+	if done, err = flagOf(r[0], err); err != nil {
+		return false, 0, err
+	}
+	var in replied
+	others, reason := in.texts(r[2:]), "unallocated"
+	if gameOf(m) != "" {
+		reason = how.reason
+	}
+	at, err := s.releaseOthers(ctx, project, others, reason)
+	return done, max(position, at), cmp.Or(in.err, err)
 }
 
 // Outbox lists up to limit matches that were claimed longer ago and are not known to be in the work queue.

@@ -39,7 +39,7 @@ type PlayerAnswer struct {
 	Left time.Duration
 }
 
-// PlayerGame is a running game that a player is in, is proposed to, or joined lately.
+// PlayerGame is a running game that a player is in, goes to, or joined lately.
 type PlayerGame struct {
 	Backfill string
 	// Player is what is known of the player in the game; nil if its server does not name the player.
@@ -66,7 +66,7 @@ func (s *Store) FindPlayer(ctx context.Context, project, player string, take fun
 	err = s.scanKeys(ctx, k, func(names []string) error {
 		m := Mentions{seen: seen}
 		for _, look := range []func(context.Context, keys, []string, string, *Mentions) error{
-			s.ticketsWith, s.answersOf, s.partiesWithout, s.gamesWith,
+			s.ticketsWith, s.answersOf, s.partiesWithout, s.gamesWith, s.gamesAwaiting,
 		} {
 			if err := look(ctx, k, names, player, &m); err != nil {
 				return err
@@ -173,15 +173,14 @@ func (s *Store) partiesWithout(ctx context.Context, k keys, names []string, play
 func (s *Store) gamesWith(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
 	return s.fieldsOf(ctx, k.backfill, idsOf(names, k.backfill("")), gameSize, func(id string, row []any) error {
 		there, _ := row[0].(string)
-		promised, _ := row[1].(string)
 		game := PlayerGame{Backfill: id}
-		is := hasLine(there, player) || hasLine(promised, player)
-		lately, _ := row[2].(string)
+		is := hasLine(there, player)
+		lately, _ := row[1].(string)
 		for one := range strings.SplitSeq(lately, "\n") {
 			_, name, _ := strings.Cut(one, " ")
 			is = is || name == player
 		}
-		if encoded, ok := row[3].(string); ok && is {
+		if encoded, ok := row[2].(string); ok && is {
 			b := new(pb.Backfill) // the roster is stored as a field of it
 			if err := proto.Unmarshal([]byte(encoded), b); err != nil {
 				return corrupt("backfill ticket "+id, err)
@@ -196,7 +195,25 @@ func (s *Store) gamesWith(ctx context.Context, k keys, names []string, player st
 			m.Games = append(m.Games, game)
 		}
 		return nil
-	}, "p", "e", "j", "y")
+	}, "p", "j", "y")
+}
+
+// gamesAwaiting finds the games that a player goes to with a match.
+func (s *Store) gamesAwaiting(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
+	for _, id := range idsOf(names, k.joining("")) {
+		going, err := s.redis.HVals(ctx, k.joining(id)).Result()
+		if err != nil {
+			return unavailable(err)
+		}
+		is := slices.ContainsFunc(going, func(one string) bool {
+			_, names, _ := strings.Cut(one, " ")
+			return hasLine(names, player)
+		})
+		if is && m.isNew(k.backfill(id)) {
+			m.Games = append(m.Games, PlayerGame{Backfill: id})
+		}
+	}
+	return nil
 }
 
 // PlayerPause is what is known of the pauses of a player who missed matches.

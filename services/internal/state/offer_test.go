@@ -17,22 +17,12 @@ func invite(revision int64, seen, made *pb.Backfill, tickets ...string) *state.C
 	return c
 }
 
-// proposeAccepted proposes what EndAcceptances returned, as a director does, and returns why not.
-func proposeAccepted(t *testing.T, s *state.Store, ended state.Acceptances) (refusal string) {
+// mustJoin fails the test unless EndAcceptances let one match go to its game.
+func mustJoin(t *testing.T, ended state.Acceptances) {
 	t.Helper()
-	if len(ended.Accepted) != 1 || len(ended.Failed) > 0 {
+	if len(ended.Accepted) != 1 || len(ended.Failed) > 0 || ended.Position == 0 {
 		t.Fatalf("ended: %+v", ended)
 	}
-	tickets := state.TicketsOf(ended.Accepted[0].GetProposal())
-	c := &state.Claim{Match: ended.Accepted[0], Tickets: tickets}
-	for range tickets {
-		c.Assignments = append(c.Assignments, &pb.Assignment{})
-	}
-	position, err := s.ProposeAccepted(t.Context(), project, 20*time.Second, []*state.Claim{c})
-	if must(t, err); (position > 0) == (c.Refusal == "other") {
-		t.Fatalf("position %d, refusal %q", position, c.Refusal)
-	}
-	return c.Refusal
 }
 
 // gameAsks lets a match ask the players of tickets whether they go to the game g.
@@ -85,15 +75,9 @@ func TestPlayersAreAskedBeforeTheyAreProposedToAGame(t *testing.T) {
 			mustSay(t, s, true, true, "b")
 			approval{approve(t, s, "g", 12)}.assigns(t, s, "g:1")
 			s = s.At(at(15))
-			ended := endAcceptances(t, s)
-			if refusal := proposeAccepted(t, s, ended); refusal != "" {
-				t.Fatal(refusal)
-			}
-			if refusal := proposeAccepted(t, s, ended); refusal != "other" { // its answer was lost
-				t.Fatal(refusal)
-			}
-			if left, err := s.MatchKeys(t.Context(), project); err != nil || left > 0 {
-				t.Errorf("%d matches are stored, %v", left, err)
+			mustJoin(t, endAcceptances(t, s))
+			if again := endAcceptances(t, s); len(again.Accepted)+len(again.Failed) > 0 { // its answer was lost
+				t.Fatalf("ended again: %+v", again)
 			}
 			if made == nil {
 				shown.seesGames(t) // nobody could know of the proposed tickets
@@ -104,11 +88,11 @@ func TestPlayersAreAskedBeforeTheyAreProposedToAGame(t *testing.T) {
 				t.Fatalf("the ticket is %+v, %v", got, err)
 			}
 			// The server's time began when all had accepted.
-			if lapsed, _, err := s.At(at(35)).ExpireProposals(t.Context(), project, 10); err != nil || len(lapsed) > 0 {
+			if lapsed, err := s.At(at(35)).EndOverdueJoins(t.Context(), project, time.Minute, 10); err != nil || lapsed.Games > 0 {
 				t.Fatal("lapsed:", lapsed, err)
 			}
 			approval{approve(t, s, "g", 35)}.assigns(t, s, "g:1", "a", "b")
-			mustTell(t, s, "claimed a,b", "accepted a", "accepted b", "proposed a,b", "assigned a,b")
+			mustTell(t, s, "claimed a,b", "accepted a", "accepted b", "assigned a,b")
 		}
 	})
 }
@@ -204,12 +188,7 @@ func TestGameThatChangesEndsTheAcceptance(t *testing.T) {
 					}
 					change(t, s)
 					ended := endAcceptances(t, s) // at once
-					switch {
-					case said == "accepted":
-						if refusal := proposeAccepted(t, s, ended); refusal != "game" {
-							t.Fatal(refusal)
-						}
-					case len(ended.Failed) != 1 || len(ended.Accepted) > 0 || ended.Position == 0:
+					if len(ended.Failed) != 1 || len(ended.Accepted) > 0 || ended.Position == 0 {
 						t.Fatalf("ended: %+v", ended)
 					}
 					if said == "declined" {
@@ -254,15 +233,13 @@ func TestAcceptanceBesideOtherProposals(t *testing.T) {
 				approval{approve(t, s, "g", 1)}.assigns(t, s, "g:1", "a")
 				shown.seesGames(t)
 				mustSay(t, s, true, true, "b")
-				if refusal := proposeAccepted(t, s, endAcceptances(t, s)); refusal != "" {
-					t.Fatal(refusal)
-				}
+				mustJoin(t, endAcceptances(t, s))
 				shown.seesGame(t, version(game("g", 1), 1))
 				approval{approve(t, s, "g", 2)}.assigns(t, s, "g:1", "b")
 				continue
 			case "found by the director":
-				lapsed, _, err := s.At(at(6)).ExpireProposals(t.Context(), project, 10)
-				if err != nil || len(lapsed) != 1 {
+				lapsed, err := s.At(at(6)).EndOverdueJoins(t.Context(), project, time.Minute, 10)
+				if err != nil || lapsed.Games != 1 {
 					t.Fatal(lapsed, err)
 				}
 			case "found by an approval":
@@ -298,9 +275,7 @@ func TestAcceptanceDuringTheAllocation(t *testing.T) {
 			}
 			accept := func() {
 				mustSay(t, s, true, true, "c")
-				if refusal := proposeAccepted(t, s, endAcceptances(t, s)); refusal != "" {
-					t.Fatal(refusal)
-				}
+				mustJoin(t, endAcceptances(t, s))
 			}
 			if !late {
 				accept()
@@ -319,19 +294,6 @@ func TestAcceptanceDuringTheAllocation(t *testing.T) {
 	})
 }
 
-// Redis may lose the match that asks for a game, and not the game. Its server's next approval shows it again.
-func TestGameOfALostMatchIsShownAgain(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		s := open(state.Options{})
-		_, _, shown := gameAsks(t, s, game("g", 1), "a", "b")
-		approve(t, s, "g", 1)
-		shown.seesGames(t)
-		must(t, s.DropMatch(t.Context(), project, "m"))
-		approve(t, s, "g", 2)
-		shown.seesGame(t, version(game("g", 3), 1))
-	})
-}
-
 // A match that asks for a game counts to the limits of matches, players, tickets and bytes before anybody is asked, and
 // when all have accepted the game must still have room.
 func TestAcceptanceForAGameIsBounded(t *testing.T) {
@@ -346,6 +308,10 @@ func TestAcceptanceForAGameIsBounded(t *testing.T) {
 		terms.Matches = 1
 		mustClaim(t, s, terms, offer(revision, "other", "c"))
 		for ticket, want := range map[string]string{"a": "players", "b": "full"} {
+			terms.Matches = 1
+			if ticket == "a" {
+				terms.Matches = 0
+			}
 			c := invite(revision, seen, game("g", 2), ticket)
 			if mustClaim(t, s, terms, c); c.Refusal != want {
 				t.Errorf("%s: %q, want %q", ticket, c.Refusal, want)
@@ -364,30 +330,6 @@ func TestAcceptanceForAGameIsBounded(t *testing.T) {
 		terms.Epoch++
 		if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{invite(revision, seen, nil, "b")}); err == nil {
 			t.Error("a director without the lease asks players")
-		}
-	})
-}
-
-// A process of the version before shows the game again without ending the acceptance. It is void all the same: at its
-// end all wait again.
-func TestGameThatAnOlderProcessChangesEndsTheAcceptance(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		for _, accepted := range []bool{false, true} {
-			s := open(state.Options{})
-			must(t, s.Flush(t.Context()))
-			gameAsks(t, s, game("g", 1), "a", "b")
-			must(t, s.ShowBackfill(t.Context(), project, "g"))
-			if accepted {
-				mustSay(t, s, false, true, "a")
-				mustSay(t, s, true, true, "b")
-				if refusal := proposeAccepted(t, s, endAcceptances(t, s)); refusal != "game" {
-					t.Fatal(refusal)
-				}
-			} else if ended := endAcceptances(t, s.At(at(20))); len(ended.Failed) != 1 || len(ended.Ended()) > 0 {
-				t.Fatalf("ended: %+v", ended)
-			}
-			isWaiting(t, s, "a", "b")
-			approval{approve(t, s, "g", 21)}.assigns(t, s, "g:1")
 		}
 	})
 }

@@ -232,26 +232,3 @@ func TestOutcomesAreBoundedInBytes(t *testing.T) {
 		must(t, assign())
 	})
 }
-
-// A process of an older version ends a match and knows nothing of its outcome.
-func TestOutcomesThatOthersEndedAreFound(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		s := open(state.Options{})
-		revision, terms := setUp(t, s)
-		create(t, s, "a", "b", "c", "d")
-		gone := withOutcome(claim(revision, "gone", "a", "b"), "")
-		kept := withOutcome(direct(revision, "kept", "1:1", "c", "d"), "1:1")
-		mustClaim(t, s, terms, gone, kept)
-		must(t, s.DropMatch(t.Context(), project, "gone"))
-		for range 1000 {
-			must(t, second(s.Expire(t.Context(), project, time.Hour, time.Minute, 100)))
-			if used := large(t, s); used < int64(2*len(forAll)) {
-				break
-			}
-		}
-		if used := large(t, s); used < int64(len(forAll)) || used > int64(len(forAll))+16 {
-			t.Errorf("%d bytes are counted, want one outcome of %d", used, len(forAll))
-		}
-		hasOutcome(t, s, "1:1", "c", "d")
-	})
-}

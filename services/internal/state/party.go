@@ -127,7 +127,6 @@ func (s *Store) putParty(
 			"waiting_event", s.cancelled("waiting"),
 			"claimed_event", s.cancelled("claimed"),
 			"resolved_event", s.cancelled("resolved"),
-			"proposed_event", s.cancelled("proposed"),
 			"first_pause", pauses.First.Milliseconds(),
 			"longest_pause", pauses.Longest.Milliseconds(),
 			"pause_limit", PausedPlayers,

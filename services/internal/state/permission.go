@@ -53,8 +53,8 @@ func matchKeys() []string {
 }
 
 func fillings() []string {
-	return []string{every.backfill(anyID), every.proposals(anyID), every.joined(anyID), every.backfills(),
-		every.backfillSizes(), every.proposed()}
+	return []string{every.backfill(anyID), every.joining(anyID), every.joined(anyID), every.backfills(),
+		every.backfillSizes(), every.joins()}
 }
 
 // permissions are the rights of each account. Services have no other rights in Redis.
@@ -109,11 +109,10 @@ func permissions() map[string]rights {
 		catalog.Director: {
 			raises: true,
 			scripts: []lazyScript{
-				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchClaimBackfillScript, matchReleaseScript,
+				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchReleaseScript,
 				acceptanceEndScript, matchAssignScript,
-				proposalCreateScript, proposalOfferScript, proposalAcceptScript, proposalExpireScript,
-				backfillDeleteScript, backfillRecountScript,
-				expireWaitingScript, expireUnservedScript, expireResultsScript, expireMatchesScript, ticketReleaseScript,
+				backfillDeleteScript,
+				expireWaitingScript, expireUnservedScript, expireResultsScript, expireMatchesScript,
 				historyPublishedScript,
 				expireOutcomesScript, feedTrimScript, projectListScript, waitsPutScript, reportPutScript,
 				configForgetScript,
@@ -131,10 +130,10 @@ func permissions() map[string]rights {
 			consults: []string{every.revisions(), every.queues()},
 		},
 		catalog.Allocator: {
-			scripts: []lazyScript{allocationBeginScript, allocationBeginBackfillScript, allocationLeaseScript,
-				matchAssignScript, matchAssignBackfillScript, matchReleaseScript, matchServerScript,
+			scripts: []lazyScript{allocationBeginScript, allocationLeaseScript,
+				matchAssignScript, matchReleaseScript, matchServerScript,
 				hostingRefuseScript, deallocationClaimScript, deallocationFinishScript},
-			calls:  "smembers hget zrange",
+			calls:  "smembers hget hmget zrange",
 			reads:  []string{global.projects()},
 			writes: events,
 			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
@@ -144,8 +143,8 @@ func permissions() map[string]rights {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
 				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript},
 			// It looks for what is stored of a player in all keys.
-			calls:  "smembers hget hmget hkeys exists scan pttl hdel",
-			reads:  []string{every.outcome(anyID), every.backfill(anyID)},
+			calls:  "smembers hget hmget hkeys hvals exists scan pttl hdel",
+			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID)},
 			writes: events,
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.parties(),
@@ -155,15 +154,14 @@ func permissions() map[string]rights {
 			consults: []string{every.settings(), every.queues()},
 		},
 		catalog.Backfill: {
-			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, proposalApproveScript,
-				backfillDeleteScript, ticketAssignScript, rateAllowScript, rateChargeScript},
+			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, backfillApproveScript,
+				backfillDeleteScript, matchAssignScript, matchReleaseScript, ticketAssignScript, rateAllowScript, rateChargeScript},
 			calls:  "hget hmget hstrlen mget",
 			reads:  []string{every.functions(), every.feedName()},
 			writes: events,
-			// Claims have the matches that ask players whether they go to a running game.
-			changes: slices.Concat(counters(), tickets(), fillings(), []string{global.projects(), every.large(),
-				every.largePlayers(),
-				every.rates(), every.claims()}),
+			// An approval ends matches.
+			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{global.projects(), every.large(),
+				every.largePlayers(), every.deallocations(), every.rates()}),
 		},
 	}
 }

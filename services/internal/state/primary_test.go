@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/test/proxy"
 )
 
 // serveFrom starts a Redis on what is stored in a folder.

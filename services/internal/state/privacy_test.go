@@ -16,7 +16,7 @@ import (
 var named = map[string]bool{
 	"t:": false, "byplayer": false, "partyplayers": false,
 	// They go with others, or by themselves.
-	"feed": true, "players:": true, "pauses:": true, "m:": true, "pa:": true, "bf:": true,
+	"feed": true, "players:": true, "pauses:": true, "m:": true, "pa:": true, "bf:": true, "bm:": true,
 }
 
 // apart are the kinds of keys that the test does not write: they have no data of players.

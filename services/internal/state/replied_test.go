@@ -35,11 +35,7 @@ func TestRepliesOfAnotherShapeAreErrors(t *testing.T) {
 	if _, _, _, err := parseEnds([]any{int64(1), int64(1), int64(1)}); err == nil {
 		t.Error("ends")
 	}
-	if _, _, err := parseAssignments([]any{int64(1), ""}, ""); err == nil {
-		t.Error("assignments")
-	}
-	again := func([]string) (any, error) { return []any{"again", int64(3)}, nil }
-	if _, err := new(Store).withProposed(again); err == nil {
-		t.Error("proposed tickets")
+	if _, err := endedOf(new(Ending), []any{int64(1), "", ""}); err == nil {
+		t.Error("an end")
 	}
 }

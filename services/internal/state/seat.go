@@ -23,11 +23,10 @@ func seated(m *pb.Match, tickets []string, results []*pb.Assignment) []*pb.Assig
 			}
 		}
 	}
-	all := make([]*pb.Assignment, len(results))
-	for i, a := range results {
-		if all[i] = a; i >= len(tickets) {
-			continue // the caller refuses them
-		}
+	all := make([]*pb.Assignment, len(tickets))
+	for i := range tickets {
+		a := results[min(i, len(results)-1)]
+		all[i] = a
 		team, roles := teams[tickets[i]], rolesIn(p.GetTicketProperties()[tickets[i]])
 		if team == "" && roles == nil {
 			continue

@@ -125,6 +125,7 @@ func claim(revision int64, match string, tickets ...string) *state.Claim {
 			Id: match, Config: "c", Revision: revision,
 			Proposal: &pb.Proposal{Teams: []*pb.Team{{Tickets: tickets[:1]}, {Tickets: tickets[1:]}}},
 			Hosting:  &pb.Hosting{Fleet: "f"},
+			Place:    state.PlaceHosting,
 		},
 		Tickets: tickets,
 	}
@@ -133,6 +134,7 @@ func claim(revision int64, match string, tickets ...string) *state.Claim {
 // direct is a claim whose tickets are assigned at once.
 func direct(revision int64, match, connection string, tickets ...string) *state.Claim {
 	c := claim(revision, match, tickets...)
+	c.Match.Place = ""
 	for range tickets {
 		c.Assignments = append(c.Assignments, &pb.Assignment{Connection: connection})
 	}
@@ -668,7 +670,7 @@ func TestLargestMatch(t *testing.T) {
 		if proposal.Refusal != "" {
 			t.Fatal(proposal.Refusal)
 		}
-		must(t, third(s.At(at(21)).ExpireProposals(t.Context(), project, 10)))
+		must(t, second(s.At(at(21)).EndOverdueJoins(t.Context(), project, time.Minute, 10)))
 		isWaiting(t, s, ids...)
 
 		mustClaim(t, s, terms, claim(revision, "lost", ids...))

@@ -1,19 +1,12 @@
 package state_test
 
 import (
-	"bufio"
-	"flag"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -21,41 +14,11 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// The files of the folder testdata/stored have the state that versions of the service wrote, by their schema: commands
-// that write it again. -write adds that of this version, for use when Schema is about to be raised.
-var writeStored = flag.String("write", "", "file for the state that this version writes")
-
-// TestStateOfEarlierVersions: this version reads what earlier ones wrote, and goes on with it.
-func TestStateOfEarlierVersions(t *testing.T) {
-	files, err := filepath.Glob("testdata/stored/*.redis")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no state of earlier versions", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-				s := open(state.Options{History: 1000, Limits: state.Limits{TicketMemory: 1, BackfillMemory: 1}})
-				for _, command := range commandsOf(t, file) {
-					if err := s.Do(t.Context(), command...); err != nil {
-						t.Fatalf("%q: %v", command, err)
-					}
-				}
-				goOn(t, s)
-			})
-		})
-	}
-}
-
 // TestStateOfThisVersion: what writeAll writes is what goOn expects.
 func TestStateOfThisVersion(t *testing.T) {
-	url, client := limited(t, "0")
+	url, _ := limited(t, "0")
 	s := openStore(t, state.Options{Server: state.Server{URL: url}, History: 1000})
 	writeAll(t, s)
-	if *writeStored != "" {
-		if err := os.WriteFile(*writeStored, []byte(dump(t, client)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	goOn(t, s)
 }
 
@@ -246,78 +209,4 @@ func goOn(t *testing.T, s *state.Store) {
 	if err != nil || len(strays) != 0 {
 		t.Errorf("strays: %v, %v", strays, err)
 	}
-}
-
-// dump writes all keys as commands, a line each.
-func dump(t *testing.T, c *redis.Client) string {
-	t.Helper()
-	ctx, out := t.Context(), new(strings.Builder)
-	write := func(command string, words ...string) {
-		out.WriteString(command)
-		for _, word := range words {
-			out.WriteString(" " + strconv.QuoteToASCII(word))
-		}
-		out.WriteByte('\n')
-	}
-	keys, err := c.Keys(ctx, "*").Result()
-	must(t, err)
-	slices.Sort(keys)
-	for _, key := range keys {
-		words := []string{key}
-		switch kind := c.Type(ctx, key).Val(); kind {
-		case "string":
-			write("SET", key, c.Get(ctx, key).Val())
-		case "hash":
-			all := c.HGetAll(ctx, key).Val()
-			for _, field := range slices.Sorted(maps.Keys(all)) {
-				words = append(words, field, all[field])
-			}
-			write("HSET", words...)
-		case "set":
-			write("SADD", append(words, slices.Sorted(slices.Values(c.SMembers(ctx, key).Val()))...)...)
-		case "zset":
-			for _, z := range c.ZRangeWithScores(ctx, key, 0, -1).Val() {
-				words = append(words, strconv.FormatFloat(z.Score, 'f', -1, 64), z.Member.(string))
-			}
-			write("ZADD", words...)
-		case "stream":
-			raw, err := c.Do(ctx, "XRANGE", key, "-", "+").Slice()
-			must(t, err)
-			for _, one := range raw {
-				entry := one.([]any)
-				words := []string{key, entry[0].(string)}
-				for _, word := range entry[1].([]any) {
-					words = append(words, word.(string))
-				}
-				write("XADD", words...)
-			}
-		default:
-			t.Fatalf("%s is a %s", key, kind)
-		}
-	}
-	return out.String()
-}
-
-// commandsOf reads what dump wrote.
-func commandsOf(t *testing.T, file string) (all [][]any) {
-	t.Helper()
-	f, err := os.Open(file)
-	must(t, err)
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		name, rest, _ := strings.Cut(lines.Text(), " ")
-		command := []any{name}
-		for rest != "" {
-			quoted, err := strconv.QuotedPrefix(rest)
-			must(t, err)
-			word, err := strconv.Unquote(quoted)
-			must(t, err)
-			command, rest = append(command, word), strings.TrimPrefix(rest[len(quoted):], " ")
-		}
-		all = append(all, command)
-	}
-	must(t, lines.Err())
-	return all
 }

@@ -129,7 +129,7 @@ func ticketOf(fields []any) (*Ticket, error) {
 	if err := proto.Unmarshal([]byte(body), t.Body); err != nil {
 		return nil, corrupt("ticket", err)
 	}
-	t.Matched = fields[1] == "c" || fields[1] == "p"
+	t.Matched = fields[1] == "c"
 	if assignment, ok := fields[2].(string); ok && fields[1] == "r" {
 		t.Assignment = new(pb.Assignment)
 		if err := proto.Unmarshal([]byte(assignment), t.Assignment); err != nil {
@@ -181,6 +181,9 @@ type Leaving struct {
 	Decline []string
 }
 
+// maxAttempts is how often a script is called that names another key each time.
+const maxAttempts = 32
+
 // Leave does the same, and tells whether that ended the acceptance of the ticket's match: EndAcceptances does the rest.
 func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position uint64, declined bool, err error) {
 	var match string
@@ -198,7 +201,6 @@ func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position 
 			"waiting_event", s.cancelled("waiting"),
 			"claimed_event", s.cancelled("claimed"),
 			"resolved_event", s.cancelled("resolved"),
-			"proposed_event", s.cancelled("proposed"),
 			"first_pause", pauses.First.Milliseconds(),
 			"longest_pause", pauses.Longest.Milliseconds(),
 			"pause_limit", PausedPlayers,

@@ -1,34 +1,37 @@
 -- Ends the acceptance of a match. When all players accepted, the match goes on: one that needs a server is in the
--- outbox from now on. Otherwise the match ends. Its tickets whose players declined end, and when the time is
--- over also those whose players did not answer. All others wait again at their old age. Nobody is taken for silent who
--- may have found nobody who takes answers, or whose answer another Redis may have had: then those who did not answer
--- wait again, too. The backfill ticket that was
--- created with the match is deleted, and the tickets that were proposed to that wait again too. The backfill ticket of
--- a running game to which the players would have gone is shown to functions again. When that game changed or ended
--- meanwhile, the match ends, and nobody is silent.
+-- outbox from now on, and the server of a running game may approve. Otherwise the match ends. Its tickets whose players
+-- declined end, and when the time is over also those whose players did not answer. All others wait again at their old
+-- age. Nobody is taken for silent who may have found nobody who takes answers, or whose answer may be in another Redis:
+-- then those who did not answer wait again, too. The backfill ticket that was created with the match is deleted.
+-- That of a running game to which the players would have gone is shown to functions again. When that game changed or
+-- ended meanwhile, or its server is silent, the match ends, and nobody is silent.
 -- Full: runs
--- Uses: time, change, large, listed, ended, backfill, proposal, credit, pause, primary
--- KEYS: waiting, resolved, claims, outbox, match, backfill, proposals, joined, proposed, backfills,
---       then ticket… (those of the match, then those that are proposed to the backfill ticket)
--- ARGV: match_id, told_time (for how long an end is told), claim_time (until the tickets wait again), acceptance (for
---       how long its players could accept), watched (since when they could) (all four in milliseconds), target
---       ('' = it needs no server), event (when it ends), ended_event (of tickets that end) (both without their
---       reason), backfill_id ('' = none), is_running ('' = it was created with the match, '1' = it is that of a
---       running game), rejected_event, first_pause, longest_pause (in milliseconds, 0 = players do not pause who
---       declined or were silent), pause_limit, ticket_count (of the match), then id…
--- Result: 'accepted', 0; 'ended', feed position (0 when nothing changed there), the tickets that ended since a player
---         declined, and since one was silent, both with spaces between; 'other', 0 when the players may
---         still answer or were not asked; or 'again' and the ids of the proposed tickets
+-- Uses: time, change, large, listed, ended, credit, pause, player, primary, backfill, roster, place
+-- KEYS: waiting, resolved, claims, joins, outbox, match, backfills, backfill, joining, joined, then ticket…
+-- ARGV: match_id, told_time (for how long an end is told), claim_time (until the tickets wait again), approval_time
+--       (until those of a running game do), acceptance (for how long its players could accept), watched (since when
+--       they could) (all five in milliseconds), target ('' = it needs no server), event (when it ends), ended_event (of
+--       tickets that end) (both without their reason), place, made ('=' and what the function made of the running
+--       game's backfill ticket, '' = nothing), first_pause, longest_pause (in milliseconds, 0 = players do not pause
+--       who declined or were silent), pause_limit, then id…
+-- Result: 'accepted' or 'ended', and the feed's position (0 when nothing changed there), the tickets that ended since a
+--         player declined, since one was silent, and the matches that went to its backfill ticket and are to be
+--         released now, all with spaces between; or 'other', 0 when the players may still answer or were not asked
 local now, due = millis(), redis.call('ZSCORE', claims, match_id)
 local state, counted, asked_by = unpack(redis.call('HMGET', match, STATE, COUNTED, ASKED_BY))
 counted = counted or target_of(target)
 if not due or tonumber(due) > now or state ~= OFFERED and state ~= ACCEPTED and state ~= DECLINED then
   return {'other', 0}
 end
-local count = tonumber(ticket_count)
-if state == ACCEPTED then
-  if target == '' then
-    return {'accepted', 0} -- it ends in one step with its results, or with its proposal to a running game
+local game, changes = game_of(place, 0), {}
+if game then
+  game.key, game.open, game.joined, game.made = backfill, joining, joined, made
+end
+local is_joining = game and game.is_running
+local has_changed = is_joining and (redis.call('HEXISTS', joining, match_id) == 0 or is_silent(game, now))
+if state == ACCEPTED and not has_changed then
+  if target == '' and not is_joining then
+    return {'accepted', 0, '', '', ''} -- it ends in one step with its results
   end
   local known, fields = {ASKED, AGREED, DEADLINE, ASKED_BY}, redis.call('HKEYS', match)
   for _, field in ipairs(fields) do
@@ -43,22 +46,24 @@ if state == ACCEPTED then
   if #known > 0 then
     redis.call('HDEL', match, unpack(known))
   end
-  for _, ticket in each_ticket(1, count) do
+  for _, ticket in each_ticket() do
     redis.call('HDEL', ticket, ASKED)
   end
   redis.call('HSET', match, STATE, CLAIMED, COUNTED, counted)
-  redis.call('ZADD', claims, now + claim_time, match_id)
-  redis.call('ZADD', outbox, now, match_id)
-  open_match(counted)
-  return {'accepted', 0}
+  local position = 0
+  if is_joining then
+    redis.call('ZREM', claims, match_id)
+    join(game, match_id, approval_time, now)
+    describe(game, changes)
+    position = append_feed(changes)
+  else
+    redis.call('ZADD', claims, now + claim_time, match_id)
+    redis.call('ZADD', outbox, now, match_id)
+    open_match(counted)
+  end
+  return {'accepted', position, '', '', ''}
 end
 
-local is_held = is_running == '1' and asking_match(redis.call('HGET', backfill, HIDDEN)) == match_id
-local has_changed = is_running == '1' and not is_held
-local has_backfill = is_running == '' and backfill_id ~= '' and redis.call('EXISTS', backfill) == 1
-if has_backfill and not are_proposed(count + 1) then
-  return again()
-end
 local silent, said = state == OFFERED and not has_changed, {}
 local is_known = now - watched <= tonumber(redis.call('HGET', match, DEADLINE)) - acceptance and asked_by == primary()
 local answers = redis.call('HGETALL', match)
@@ -83,9 +88,9 @@ local function fate(names)
   end
   return reason
 end
-local changes, ids, scores, ended, lists = {}, {}, {}, {declined = {}, silent = {}}, has_lists()
+local ids, scores, ended, lists = {}, {}, {declined = {}, silent = {}}, has_lists()
 local told, deleted = {}, {}
-for _, ticket, id in each_ticket(1, count) do
+for _, ticket, id in each_ticket() do
   local ticket_state, reserved_by, created, owner, its_players, is_told =
     unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY, CREATED, OWNER, PLAYERS, TELLS))
   if ticket_state == CLAIMED and reserved_by == match_id then
@@ -128,16 +133,20 @@ local moved = #ids + #ended.declined + #ended.silent
 deleted[#deleted + 1] = OUTCOME .. match_id
 release(deleted)
 keep_ends(told, now)
-if has_backfill then
-  moved = moved + reject(count + 1, changes, events, rejected_event)
-  forget(changes)
-elseif is_held then
+local others = {}
+if is_joining and redis.call('HDEL', joining, match_id) == 1 then
   redis.call('HDEL', backfill, HIDDEN)
-  describe(changes)
+  if is_silent(game, now) then
+    redis.call('HSET', backfill, HIDDEN, LAPSED)
+  end
+  describe(game, changes)
+elseif game and not is_joining and redis.call('EXISTS', backfill) == 1 then
+  others = forget(game, changes)
 end
 append_history(events, moved)
 local position = 0
 if #changes > 0 then
   position = append_feed(changes)
 end
-return {'ended', position, table.concat(ended.declined, ' '), table.concat(ended.silent, ' ')}
+return {'ended', position, table.concat(ended.declined, ' '), table.concat(ended.silent, ' '),
+  table.concat(others, ' ')}

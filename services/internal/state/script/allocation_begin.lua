@@ -1,22 +1,25 @@
 -- Takes the leases of matches, each for one holder, to allocate their servers. From the first lease on, a match goes on
--- without tickets that leave. When a ticket left before, the match is dropped: its other tickets wait again. Matches
--- with backfill tickets have allocation_begin_backfill.lua.
+-- without tickets that leave. When a ticket left before, the match is dropped: its other tickets wait again, and the
+-- backfill ticket that was created with it is deleted.
 -- Full: runs
--- Uses: time, change, large, credit, allocation
--- KEYS: waiting, claims, outbox, then for each match: its key, and the keys of its tickets
+-- Uses: time, change, large, credit, allocation, player, backfill, roster, place
+-- KEYS: waiting, claims, joins, outbox, backfills, then for each match: its key, the keys of its tickets, and those of
+--       its place, see place.lua
 -- ARGV: duration (of the leases), search_time (until the search for a server ends), claim_time (until the tickets wait
 --       again, counted as the search is) (all three in milliseconds), match_count, then for each match: id,
---       holder, number of tickets, their ids with spaces between, event, dropped event, target ('' = none)
+--       holder, number of tickets, their ids with spaces between, event, dropped event, target ('' = none), place
 -- Result: feed position (0 unless tickets wait again), then for each match five values:
 --         'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, of which the
 --         leases before had their part, and the ids of the players: newlines between those of a ticket, tabs between
 --         the tickets;
 --         'busy', for how many milliseconds another holder still has the lease, 0, 0, '';
---         or 'done' (assigned), 'released', 'gone' (ended long ago) or 'dropped', 0, 0, 0, ''
+--         'dropped', 0, 0, 0, and the matches that went to its backfill ticket, with spaces between, which are to be
+--         released now; or 'done' (assigned), 'released' or 'gone' (ended long ago), 0, 0, 0, ''
 local now, k, a = millis(), first_key, first_arg
 local events, moved, begun_ids, deadlines, dropped, changes, scores, ends, result = {}, 0, {}, {}, {}, {}, {}, {}, {0}
 for _ = 1, tonumber(match_count) do
-  local id, holder, count, tickets, event, dropped_event, target = unpack(ARGV, a, a + 6)
+  local id, holder, count, tickets, event, dropped_event, target, place = unpack(ARGV, a, a + 7)
+  local game, game_keys = game_of(place, k + 1 + count)
   local m = {key = KEYS[k], id = id, holder = holder}
   local refusal, begun, taken_over, time_left = refuse_lease(m, duration, now)
   local n = #result
@@ -46,11 +49,14 @@ for _ = 1, tonumber(match_count) do
           requeue(KEYS[k + j], ticket, times[j], changes, scores)
         end
       end
+      -- mistake undropped: m.counted = game and '' or m.counted
       end_of_match(counted_to(m.state, m.counted, target), ends, '', now)
       release({OUTCOME .. id})
       redis.call('DEL', m.key)
       dropped[#dropped + 1] = id
-      result[n + 1], result[n + 2], result[n + 3], result[n + 4], result[n + 5] = 'dropped', 0, 0, 0, ''
+      local others = game and redis.call('EXISTS', game.key) == 1 and forget(game, changes) or {}
+      result[n + 1], result[n + 2], result[n + 3], result[n + 4] = 'dropped', 0, 0, 0
+      result[n + 5] = table.concat(others, ' ')
     else
       begun_ids[#begun_ids + 1] = id
       local first, left = take_lease(m, begun, taken_over, time_left, duration, search_time, now)
@@ -60,7 +66,7 @@ for _ = 1, tonumber(match_count) do
       result[n + 5] = table.concat(names, '\t')
     end
   end
-  k, a = k + 1 + count, a + 7
+  k, a = k + 1 + count + game_keys, a + 8
 end
 wait_again(scores)
 note_ends(ends)

@@ -1,15 +1,15 @@
 -- Creates a backfill ticket.
 -- Full: refused
 -- Uses: time, change, backfill
--- KEYS: backfills, backfill
--- ARGV: limit (of backfill tickets), bytes_limit (of all of them, 0 = none), backfill_id, connection ('' = none),
+-- KEYS: claims, joins, backfills, backfill, joining
+-- ARGV: limit (of backfill tickets), backfill_bytes (of all of them, 0 = none), backfill_id, connection ('' = none),
 --       match_id (that it belongs to, '' = none), body, queue (encoded, '' = none), roster (encoded, '' = not known),
 --       roster_names (of its players, with newlines between)
 -- Result: feed position, 0 when the limit is reached, -1 when that of bytes is; and when it was created
 if redis.call('ZCARD', backfills) >= tonumber(limit) then
   return {0, 0}
 end
-if not has_room(size_of(body, '', connection, '', #roster + #roster_names)) then
+if not has_room(backfill_id, size_of(body, '', connection, '', #roster + #roster_names)) then
   return {-1, 0}
 end
 local now = millis()
@@ -25,5 +25,5 @@ if roster ~= '' then
   redis.call('HSET', backfill, ROSTER, roster, PLAYERS, roster_names)
 end
 local changes = {}
-describe(changes)
+describe({id = backfill_id, key = backfill, open = joining}, changes)
 return {append_feed(changes), now}

@@ -22,7 +22,7 @@ for _, ticket, id in each_ticket() do
     local state = redis.call('HGET', ticket, STATE)
     if state == WAITING then
       silent[#silent + 1] = {ticket, id}
-    elseif state == CLAIMED or state == PROPOSED then
+    elseif state == CLAIMED then
       redis.call('ZADD', signs, now, id) -- it is looked at again: it may wait again
     else
       forgotten = forgotten + redis.call('ZREM', signs, id)

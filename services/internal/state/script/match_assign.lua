@@ -1,39 +1,52 @@
 -- Writes the results of matches to those of their tickets that still exist, and ends the matches. A server that no
--- ticket uses is to be deallocated. Matches with backfill tickets have match_assign_backfill.lua.
+-- ticket uses is to be deallocated. The backfill ticket of a new server gets its connection; without one, or without
+-- any ticket that uses it, it is deleted. Tickets of a running game join it.
 -- Full: runs
--- Uses: time, change, large, credit, allocation
--- KEYS: claims, outbox, resolved, then for each match: its key, that of its outcome, and the keys of its tickets
+-- Uses: time, change, large, credit, allocation, player, backfill, roster, place
+-- KEYS: claims, joins, outbox, resolved, backfills, then for each match: its key, that of its outcome, the keys of its
+--       tickets, and those of its place, see place.lua
 -- ARGV: readable (for how many milliseconds the results are), memory (for how many milliseconds to keep a match that
---       may have a second server), match_count, then for each match: id, holder (that must have the lease), number of
+--       may have a second server), is_told ('1' = the servers of running games learn of it now, else when they
+--       approve), match_count, then for each match: id, holder (that must have the lease), number of
 --       tickets, their ids with spaces between, event, connection ('' = none), body (of the match when it has a server
 --       or may have one, '' = it has none), call_lost ('1' = a call for the server may still arrive), server (to store,
 --       '' = none), server_time (for how many milliseconds), target ('' = none), answer (of hosting, see credit.lua),
---       outcome ('' = none), number of assignments (1 for all tickets, or one for each), assignments
--- Result: for each match two values: 'ok', or 'room' when matches that had to wait may be claimed now, and '1' for each
---         ticket that was assigned or '0'. When the match had ended before, nothing is written: 'done' (it was
---         assigned), 'busy' (another holder has the lease), 'asked' (its players are still asked, and it is to be
---         released with its server), 'released' or 'gone' (it is not known any more), and ''
+--       outcome ('' = none), place, made ('=' and what the function made of the running game's backfill ticket, '' =
+--       nothing), number of assignments (1 for all tickets, or one for each), assignments
+-- Result: feed position (0 when nothing changed there), then for each match three values: 'ok', or 'room' when matches
+--         that had to wait may be claimed now, '1' for each ticket that was assigned or '0', and the matches that go to
+--         its backfill ticket, with spaces between: they are to be assigned or released now. When the match had ended
+--         before, nothing is written: 'done' (it was assigned), 'busy' (another holder has the lease), 'asked' (its
+--         players are still asked), 'lapsed' (its server approves too late, or its game is not what it was),
+--         'released' or 'gone' (it is not known any more), and '', ''
 -- mistake revenant: local function is_claimed() return true end
 local now, k, a = millis(), first_key, first_arg
 local expiry = now + readable
-local all, count, ended_ids, keep, events, ends, result = {}, 0, {}, {}, {}, {}, {}
+local all, count, ended_ids, keep, events, ends, result, changes, games = {}, 0, {}, {}, {}, {}, {0}, {}, {}
 for i = 1, tonumber(match_count) do
   local id, holder, tickets, ids, event, connection, body, call_lost, server, server_time, target, answer, outcome,
-    assignments = unpack(ARGV, a, a + 13)
+    place, made, assignments = unpack(ARGV, a, a + 15)
+  local game, game_keys = game_of(place, k + 2 + tickets)
   local m = {key = KEYS[k], id = id, holder = holder, connection = connection, body = body, call_lost = call_lost,
     server = server, server_time = server_time}
   local refusal, contested = refuse_end(m, now)
+  local is_joining = game and game.is_running
+  if is_joining and (not refusal or refusal == 'asked') then
+    refusal = refuse_arrival(game, id, m.state, now)
+  end
   if refusal then
-    result[2 * i - 1], result[2 * i] = refusal, ''
+    result[3 * i - 1], result[3 * i], result[3 * i + 1] = refusal, '', ''
   else
-    local j, assigned, flags = 0, {}, {}
+    local j, assigned, flags, keys, their_results = 0, {}, {}, {}, {}
     for ticket_id in string.gmatch(ids, '[^ ]+') do
       j = j + 1
       local ticket = KEYS[k + 1 + j]
       -- mistake partly: ticket = #assigned == 0 and ticket or m.key
       if is_claimed(ticket, id) then
-        resolve(ticket, ARGV[a + 13 + math.min(j, tonumber(assignments))])
-        assigned[#assigned + 1] = ticket_id
+        local assignment = ARGV[a + 15 + math.min(j, tonumber(assignments))]
+        resolve(ticket, assignment)
+        assigned[#assigned + 1], keys[#keys + 1] = ticket_id, ticket
+        their_results[#keys] = assignment
         flags[j] = '1'
       else
         flags[j] = '0'
@@ -44,18 +57,32 @@ for i = 1, tonumber(match_count) do
     elseif outcome ~= '' then
       release({OUTCOME .. id})
     end
-    local room = end_of_match(counted_to(m.state, m.counted, target), ends, answer, now)
+    local counted = counted_to(m.state, m.counted, target)
+    -- mistake unreturned: counted = game and '' or counted
+    local room = end_of_match(counted, ends, answer, now)
     reopen_offered(m.state, m.counted, now)
     if connection ~= '' then
       note_served(target, now)
     end
-    result[2 * i - 1], result[2 * i] = room and 'room' or 'ok', table.concat(flags)
-    local kept = end_match(m, connection ~= '' and #assigned > 0, contested, expiry, memory, now)
-    if kept then
-      keep[#keep + 1] = kept
-      keep[#keep + 1] = id
+    local is_used, others = connection ~= '' and #assigned > 0, {}
+    if is_joining then
+      game.made = made
+      arrive(game, id, assigned, keys, their_results, is_told == '1', now)
+      redis.call('DEL', m.key)
+      games[game.id] = game
+    else
+      local kept = end_match(m, is_used, contested, expiry, memory, now)
+      if kept then
+        keep[#keep + 1] = kept
+        keep[#keep + 1] = id
+      end
+      ended_ids[#ended_ids + 1] = id
     end
-    ended_ids[#ended_ids + 1] = id
+    if game and not is_joining and redis.call('EXISTS', game.key) == 1 then
+      others = is_used and serve_game(game, connection, now, changes) or forget(game, changes)
+    end
+    result[3 * i - 1], result[3 * i] = room and 'room' or 'ok', table.concat(flags)
+    result[3 * i + 1] = table.concat(others, ' ')
     events[#events + 1] = event
     events[#events + 1] = table.concat(assigned, ' ')
     if #assigned > 0 then
@@ -63,14 +90,22 @@ for i = 1, tonumber(match_count) do
       count = count + #assigned
     end
   end
-  k, a = k + 2 + tickets, a + 14 + assignments
+  k, a = k + 2 + tickets + game_keys, a + 16 + assignments
 end
 note_ends(ends)
 if #ended_ids > 0 then
   redis.call('ZREM', claims, unpack(ended_ids))
   redis.call('ZREM', outbox, unpack(ended_ids))
+end
+if #events > 0 then
   append_history(events, count)
 end
 keep_ended(keep)
 keep_results(all, count, now, readable)
+for _, game in pairs(games) do
+  describe(game, changes)
+end
+if #changes > 0 then
+  result[1] = append_feed(changes)
+end
 return result

@@ -1,20 +1,24 @@
 -- Claims the tickets of a batch of matches, each match all or nothing, for the director that holds the lease. A match
--- without hosting is assigned at once, unless its players are asked first.
+-- without a place is assigned at once, unless its players are asked first.
 -- Full: runs
--- Uses: time, change, large, credit, player, primary, acceptance
--- KEYS: waiting, claims, outbox, resolved, lease, revisions, then for each match: its key, that of its outcome, and the
---       keys of its tickets
--- ARGV: epoch, claim_time (until the tickets wait again), readable (for how long the results are) (both in
---       milliseconds), max_matches (that may be claimed, 0 = no limit), bytes_limit (of all large tickets and
---       outcomes, 0 = none), match_count, then for each match: id, config, revision, number of tickets, their ids
---       with spaces between, event, body ('' = assign at once), target ('' = it needs no server), acceptance (for how
+-- Uses: time, change, large, credit, player, primary, acceptance, backfill, roster, place
+-- KEYS: waiting, claims, joins, outbox, resolved, lease, revisions, backfills, then for each match: its key, that of
+--       its outcome, the keys of its tickets, and those of its place, see place.lua
+-- ARGV: epoch, claim_time (until the tickets wait again), approval_time (until those of a running game do), readable
+--       (for how long the results are) (all three in milliseconds), max_matches (that may be claimed, 0 = no limit),
+--       bytes_limit (of all large tickets and outcomes, 0 = none), max_backfills, backfill_bytes (of all backfill
+--       tickets, 0 = none), match_count, then for each match: id, config, revision, number of tickets, their ids with
+--       spaces between, event, body ('' = assign at once), target ('' = it needs no server), acceptance (for how
 --       many milliseconds its players may accept, '' = they are not asked), outcome size, outcome ('' = none, or it
---       is written later), compare ('' = its tickets have no player in common), number of assignments (1 for all
---       tickets, or one for each), assignments
--- Result: feed position (0 when no match was claimed), then for each match 'ok', 'config' (changed or deleted), 'full'
---         (too many are claimed, or the outcomes are too large), 'players' (one of them is in two of its tickets),
---         'hosting' (it has no servers for more matches), 'target' (nor for those of which it never had one) or the id
---         of a ticket that does not wait
+--       is written later), compare ('' = its tickets have no player in common), place, number of assignments (1 for all
+--       tickets, or one for each), assignments, and for a place with a backfill ticket its generation that the
+--       function saw, its body (of a running game '=' and what the function made of it, '' = nothing), queue (encoded,
+--       '' = none) and match properties that it is started with ('' = none)
+-- Result: feed position (0 when nothing changed), then for each match 'ok', 'config' (changed or deleted), 'full'
+--         (too many are claimed, or go to the game, or there are too many backfill tickets, or they or the outcomes are
+--         too large), 'players' (one of them is in two of its tickets, or in the game), 'backfill' (it changed, or
+--         functions are not shown it), 'hosting' (it has no servers for more matches), 'target' (nor for those of which it
+--         never had one) or the id of a ticket that does not wait
 -- Error: STALE when the lease has another epoch
 -- mistake epoch: epoch = redis.call('HGET', lease, 'epoch')
 if redis.call('HGET', lease, 'epoch') ~= epoch then
@@ -23,49 +27,77 @@ end
 
 local now = millis()
 -- A call for each ticket would take most of the time, so as much as possible is done for all tickets at once.
-local matches, all, current, targets, result = {}, {}, {}, {}, {0}
+local matches, all, current, targets, result, changes, games = {}, {}, {}, {}, {0}, {}, {}
 local k, a = first_key, first_arg
 local room = tonumber(max_matches) > 0 and max_matches - redis.call('ZCARD', claims) or math.huge
-local added = 0
+local added, begun, begun_bytes = 0, 0, 0
 -- Of those that may try a shared target that is closed, any may: not the oldest, which may be of invented regions.
 local first_try = now % match_count
+
+-- refuse_game tells why a match cannot have the backfill ticket of its place; nil when it can.
+local function refuse_game(game, from, to, tickets)
+  if game.is_running then
+    for id in string.gmatch(tickets, '[^ ]+') do
+      if redis.call('HGET', KEYS[from], STATE) ~= WAITING then
+        return id
+      end
+      from = from + 1
+    end
+    return games[game.id] and 'backfill' or refuse_join(game, k + 2, to, now, changes)
+  elseif redis.call('ZCARD', backfills) + begun >= tonumber(max_backfills)
+    or not has_room(game.id, begun_bytes + #game.made) then
+    return 'full'
+  end
+end
+
 for i = 1, tonumber(match_count) do
-  local id, config, revision, count, tickets, event, body, target, acceptance, size, outcome, compare, assignments =
-    unpack(ARGV, a, a + 12)
+  local id, config, revision, count, tickets, event, body, target, acceptance, size, outcome, compare, place,
+    assignments = unpack(ARGV, a, a + 13)
+  local game, game_keys = game_of(place, k + 2 + count)
   size = tonumber(size)
   if current[config] == nil then
     current[config] = redis.call('HGET', revisions, config)
   end
+  local counted, refusal = '', nil
+  -- Matches that wait for the approval of a running game are not limited by --max-matches.
+  local takes_room = body ~= '' and (acceptance ~= '' or not (game and game.is_running))
   -- mistake config: current[config] = revision
   if current[config] ~= revision then
-    result[i + 1] = 'config'
-  elseif body ~= '' and room <= 0 or size > 0 and not has_space(added + size, bytes_limit) then
-    result[i + 1] = 'full'
+    refusal = 'config'
+  elseif takes_room and room <= 0
+    or size > 0 and not has_space(added + size, bytes_limit) then
+    refusal = 'full'
   elseif compare ~= '' and has_player_twice(k + 2, k + 1 + count) then
-    result[i + 1] = 'players'
-  else
-    result[i + 1] = 'ok'
+    refusal = 'players'
   end
-  local counted, refusal = '', nil
-  if target ~= '' and result[i + 1] == 'ok' then
+  if game then
+    game.generation, game.made, game.queue, game.started_with = unpack(ARGV, a + 14 + assignments, a + 17 + assignments)
+    refusal = refusal or refuse_game(game, k + 2, k + 1 + count, tickets)
+  end
+  if target ~= '' and not refusal then
     counted, refusal = server_of(target, targets, now, i > first_try)
-    result[i + 1] = refusal or 'ok'
   end
-  if result[i + 1] == 'ok' then
-    if body ~= '' then
+  result[i + 1] = refusal or 'ok'
+  if not refusal then
+    if takes_room then
       room = room - 1
+    end
+    if game and game.is_running then
+      games[game.id] = true
+    elseif game then
+      begun, begun_bytes = begun + 1, begun_bytes + #game.made
     end
     added = added + size
     local match = {number = i, key = k, id = id, tickets = tickets, ids = {}, event = event, body = body,
-      counted = counted, acceptance = acceptance, size = size, outcome = outcome, before_assignments = a + 12,
-      assignments = tonumber(assignments)}
+      counted = counted, acceptance = acceptance, size = size, outcome = outcome, before_assignments = a + 13,
+      assignments = tonumber(assignments), game = game, is_hosted = target ~= ''}
     for ticket_id in string.gmatch(tickets, '[^ ]+') do
       all[#all + 1] = ticket_id
       table.insert(match.ids, ticket_id)
     end
     matches[#matches + 1] = match
   end
-  k, a = k + 2 + count, a + 13 + assignments
+  k, a = k + 2 + count + game_keys, a + 14 + assignments + (game and 4 or 0)
 end
 
 -- ticket_key returns the key of the j-th ticket of a match.
@@ -109,11 +141,19 @@ end
 local events, assigned, claimed, sent, taken, count, resulted = {}, {}, {}, {}, {}, 0, 0
 for _, match in ipairs(matches) do
   if result[match.number + 1] == 'ok' then
+    local game = match.game
+    if game and game.is_running then
+      redis.call('HSET', game.open, match.id, game.names)
+    elseif game then
+      begin_game(game, match.id, game.made, game.queue, game.started_with, now)
+    end
     if match.acceptance ~= '' then
       offer(KEYS[match.key], match.id, match.body, match.key + 2, match.key + 1 + #match.ids, match.acceptance, now,
         match.counted)
       if match.counted ~= '' then
         targets[match.counted].offered = true
+      elseif game then
+        redis.call('HSET', game.key, HIDDEN, ASKING .. match.id)
       end
       claimed[#claimed + 1] = now + match.acceptance
       claimed[#claimed + 1] = match.id
@@ -122,11 +162,17 @@ for _, match in ipairs(matches) do
         redis.call('HSET', ticket_key(match, j), STATE, CLAIMED, RESERVED_BY, match.id)
       end
       redis.call('HSET', KEYS[match.key], BODY, match.body, STATE, CLAIMED, COUNTED, match.counted)
-      targets[match.counted].claimed = targets[match.counted].claimed + 1
-      claimed[#claimed + 1] = now + claim_time
-      claimed[#claimed + 1] = match.id
-      sent[#sent + 1] = now
-      sent[#sent + 1] = match.id
+      if match.is_hosted then
+        targets[match.counted].claimed = targets[match.counted].claimed + 1
+        sent[#sent + 1] = now
+        sent[#sent + 1] = match.id
+      end
+      if game and game.is_running then
+        join(game, match.id, approval_time, now)
+      else
+        claimed[#claimed + 1] = now + claim_time
+        claimed[#claimed + 1] = match.id
+      end
     else
       for j = 1, #match.ids do
         local assignment = ARGV[match.before_assignments + math.min(j, match.assignments)]
@@ -139,6 +185,9 @@ for _, match in ipairs(matches) do
       keep_outcome(KEYS[match.key + 1], match.id, match.outcome, now + readable)
     elseif match.size > 0 then
       count_outcome(match.id, match.size)
+    end
+    if game then
+      describe(game, changes)
     end
     events[#events + 1] = match.event
     events[#events + 1] = match.tickets
@@ -158,6 +207,10 @@ end
 keep_results(assigned, resulted, now, readable)
 if count > 0 then
   append_history(events, count)
-  result[1] = append_feed({'-', table.concat(taken, ' ')})
+  table.insert(changes, 1, '-')
+  table.insert(changes, 2, table.concat(taken, ' '))
+end
+if #changes > 0 then
+  result[1] = append_feed(changes)
 end
 return result

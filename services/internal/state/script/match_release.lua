@@ -1,29 +1,30 @@
--- Ends a match whose claim deadline has passed, or that gets no server. Its tickets wait again at their old age. The
--- backfill ticket that was created with it is deleted, and the tickets that were proposed to that wait again too. When
--- the match may have a server, its body stays until that is deallocated.
+-- Ends a match whose deadline has passed, or that gets no server. Its tickets wait again at their old age. The backfill
+-- ticket that was created with it is deleted. Functions are not shown that of a running game whose server did not
+-- approve in time. When the match may have a server, its body stays until that is deallocated.
 -- Otherwise nothing is kept of it: for whoever works on it, a match that is not known has ended.
 -- Full: runs
--- Uses: time, change, large, backfill, proposal, credit
--- KEYS: waiting, claims, outbox, match, backfill, proposals, joined, proposed, backfills, deallocations,
---       then ticket… (those of the match, then those that are proposed to the backfill ticket)
--- ARGV: match_id, holder (that must have the lease; '' = release it only if its deadline has passed), event,
---       backfill_id ('' = none), rejected_event, ticket_count (of the match), may_have_server ('1', '0', or '' = when
---       one was asked for), target ('' = none), then id…
--- Result: 1 when it was released, 0 when its deadline has not passed, another holder has it, or it had ended; feed
---         position (0 when no ticket waits again); or 'again', the ids of the proposed tickets
-local now, deadline = millis(), redis.call('ZSCORE', claims, match_id)
+-- Uses: time, change, large, credit, player, backfill, roster, place
+-- KEYS: waiting, claims, joins, outbox, match, backfills, backfill, joining, joined, deallocations, then ticket…
+-- ARGV: match_id, holder (that must have the lease; '' = release it only if its deadline has passed), event, place,
+--       may_have_server ('1', '0', or '' = when one was asked for), target ('' = none), then id…
+-- Result: 1 when it was released, 0 when its deadline has not passed, another holder has it, its game has its server,
+--         or it had ended; feed position (0 when nothing changed there), then the other matches that went to its game
+--         and are to be released now
+local now, game = millis(), game_of(place, 0)
+local deadline = redis.call('ZSCORE', claims, match_id)
+if game and game.is_running then
+  deadline = redis.call('ZSCORE', joins, match_id) or deadline
+  now = now - 1 -- its server may approve until then
+end
 local state, current, lease_expires, contested, counted =
   unpack(redis.call('HMGET', match, STATE, HOLDER, LEASE_EXPIRES, CONTESTED, COUNTED))
 -- mistake overdue: deadline = deadline and deadline + 20000
-if not deadline or (holder == '' and tonumber(deadline) > now) or (holder ~= '' and current and current ~= holder) then
+if not deadline or (holder == '' and tonumber(deadline) > now) or (holder ~= '' and current and current ~= holder)
+  or tonumber(deadline) == SERVED then
   return {0, 0}
 end
-local count = tonumber(ticket_count)
-local has_backfill = backfill_id ~= '' and redis.call('EXISTS', backfill) == 1
-if has_backfill and not are_proposed(count + 1) then
-  return again()
-end
 redis.call('ZREM', claims, match_id)
+redis.call('ZREM', joins, match_id)
 redis.call('ZREM', outbox, match_id)
 local ends = {}
 end_of_match(counted_to(state, counted, target), ends, '0', now)
@@ -46,8 +47,8 @@ if may_have_server == '1' or contested or (may_have_server == '' and state == AL
 else
   redis.call('DEL', match)
 end
-local changes, ids, scores = {}, {}, {}
-for _, ticket, id in each_ticket(1, count) do
+local changes, ids, scores, others = {}, {}, {}, {}
+for _, ticket, id in each_ticket() do
   local claimed, created = is_claimed(ticket, match_id)
   if claimed then
     requeue(ticket, id, created, changes, scores)
@@ -55,13 +56,13 @@ for _, ticket, id in each_ticket(1, count) do
   end
 end
 wait_again(scores)
-local events, moved = {event, table.concat(ids, ' ')}, #ids
-if has_backfill then
-  moved = moved + reject(count + 1, changes, events, rejected_event)
-  forget(changes)
+if game then
+  game.key, game.open, game.joined = backfill, joining, joined
+  if game.is_running then
+    others = lapse(game, match_id, changes)
+  elseif redis.call('EXISTS', backfill) == 1 then
+    others = forget(game, changes)
+  end
 end
-append_history(events, moved)
-if #changes == 0 then
-  return {1, 0}
-end
-return {1, append_feed(changes)}
+append_history({event, table.concat(ids, ' ')}, #ids)
+return {1, #changes > 0 and append_feed(changes) or 0, unpack(others)}

@@ -11,7 +11,7 @@
 --       (of parties), may_create (0 = Redis is short of memory), old_code, new_code, ticket_id (of the search that
 --       ends, '' = none), match_id ('' = unknown, or none), leaver (who ends it, '' = nobody of it), by_service ('1' =
 --       with a service token), told_time (for how many milliseconds its end is), waiting_event, claimed_event,
---       resolved_event, proposed_event (by the state it is in), first_pause, longest_pause (in milliseconds, 0 =
+--       resolved_event (by the state it is in), first_pause, longest_pause (in milliseconds, 0 =
 --       players do not pause who declined), pause_limit, missing (those of its players who decline by that, with
 --       newlines between), joined (how many of the players join; the others leave), then player
 -- Result: 'ok', 1 when the search ended, else 0, and 1 when that ended the acceptance of its match, else 0; 'again' and

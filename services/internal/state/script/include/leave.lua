@@ -1,6 +1,5 @@
 -- Functions of scripts that delete a ticket. They use time, change, large, listed, ended, acceptance and pause.
--- Reads: waiting, ticket_id, match_id, leaver, by_service, waiting_event, claimed_event, resolved_event,
---        proposed_event, missing
+-- Reads: waiting, ticket_id, match_id, leaver, by_service, waiting_event, claimed_event, resolved_event, missing
 --
 -- Such a script has the match that asks the players of the ticket among its keys. The caller cannot know for sure which
 -- that is. When it is another, leave changes nothing.
@@ -74,8 +73,6 @@ local function leave(ticket_key, match_key, player, keeps)
       pause(names, millis())
       return {state, 0, 1}
     end
-  elseif state == PROPOSED then
-    append_small(proposed_event .. by, ticket_id)
   else
     append_small(resolved_event .. by, ticket_id)
   end

@@ -1,20 +1,20 @@
 -- Names of what is stored under one letter, at the top of every script. doc.go describes the keys and their fields.
 
 -- States of a ticket.
-local WAITING, CLAIMED, PROPOSED, RESOLVED = 'w', 'c', 'p', 'r'
+local WAITING, CLAIMED, RESOLVED = 'w', 'c', 'r'
 -- States of a match besides CLAIMED. RELEASED: it ended without a server.
 local ALLOCATING, ASSIGNED, RELEASED = 'a', 'd', 'x'
 -- States of a match before CLAIMED, if its players are asked. OFFERED: they are being asked. ACCEPTED: all of them
 -- accepted. DECLINED: one declined or left.
 local OFFERED, ACCEPTED, DECLINED = 'o', 'q', 'n'
--- Why functions are not shown a backfill ticket: its proposals lapsed, or its proposed tickets must be approved first.
+-- Why functions are not shown a backfill ticket: a match that goes to it lapsed, or its server must approve first.
 -- ASKING comes before a match: its players are asked whether they go to this game.
 local LAPSED, APPROVAL, ASKING = 'l', 'p', 'a:'
 
 -- Fields that several kinds of hash have.
 local STATE, BODY, CREATED = 's', 'b', 'c'
--- Fields of a ticket. RESERVED_BY: the match that claimed it, or the backfill ticket that it is proposed to.
--- And PLAYERS: their ids with newlines between, if the owner is not the only one.
+-- Fields of a ticket. RESERVED_BY: the match that claimed it. PLAYERS: their ids with newlines between, if the owner is
+-- not the only one.
 local OWNER, ASSIGNMENT, RESERVED_BY, PLAYERS = 'o', 'a', 'm', 'p'
 -- Two more. TELLS: its end is told. ENDED_BY: its end is told now, and who deleted it, see include/ended.lua.
 local TELLS, ENDED_BY = 'e', 'x'
@@ -46,16 +46,21 @@ local KNOWN, MEMORY = 512, 86400000
 local UNSERVED = 128
 -- Fields of a backfill ticket. BELONGS_TO: a match. CONNECTION: what its server named. ALLOCATED: what was allocated.
 -- ALLOCATING_FOR: the match that its server is being allocated for. PROPOSED_BODY: what functions made of BODY for the
--- proposed tickets' sake.
+-- matches that go to it.
 local VERSION, GENERATION, BELONGS_TO, BUCKET, HIDDEN = 'v', 'g', 'o', 'r', 'h'
 local CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY = 'a', 'd', 'm', 'n'
 -- And QUEUE: the encoded field of its record, so that it can be put behind a body. Functions do not change it.
 local QUEUE = 'q'
 -- And ROSTER: who is in the game, the same way. PLAYERS: their ids with newlines between; both are absent if its server
--- never said it. PROMISED: the players of the proposed tickets, so. LATELY: those who joined a little while ago, each
--- after the time and a space.
-local ROSTER, PROMISED, LATELY = 'y', 'e', 'j'
--- How many bytes the names of a game's players may take, those of proposed tickets included: a thousand of the longest.
+-- never said it. LATELY: those who joined a little while ago, each after the time and a space.
+local ROSTER, LATELY = 'y', 'j'
+-- How many tickets of matches that go to a game make its server approve first, and how many may go there at all: a
+-- single match may have more than are left until the first.
+local MANY_JOIN, MOST_JOIN = 500, 1000
+-- Deadlines of matches whose deadline does not matter any more. CLOSED: the game is not what it was. SERVED: the game
+-- has its server.
+local CLOSED, SERVED = 0, 1
+-- How many bytes the names of a game's players may take, those who go there included: a thousand of the longest.
 -- From how many bytes on the roster has no more attributes of players who join. For how many milliseconds they are in
 -- the game, whatever its server says: it may not have learned of them.
 local ROSTER_NAMES, ROSTER_BYTES, UNHEARD = 262144, 131072, 20000

@@ -1,14 +1,19 @@
 -- Functions of scripts that let players into running games. They use player.
--- Reads: backfill
 
--- roster_refuses returns why the tickets whose keys these are must not be proposed to the backfill ticket: 'players' if
--- one of theirs is in the game, or twice among those that are proposed to it, and 'full' if they are too many. Without
--- a reason it returns nil, and the names of all that are proposed then.
-local function roster_refuses(from, to, now)
-  local there, promised, lately = unpack(redis.call('HMGET', backfill, PLAYERS, PROMISED, LATELY))
-  local seen = {}
-  for name in string.gmatch((there or '') .. '\n' .. (promised or ''), '[^\n]+') do
+-- roster_refuses returns why the tickets whose keys these are must not go to a game: 'players' if one of theirs is in
+-- the game, or goes there, or is in two of them, and 'full' if they are too many. Without a reason it returns nil, and
+-- the names of their players.
+local function roster_refuses(game, from, to, now)
+  local there, lately = unpack(redis.call('HMGET', game.key, PLAYERS, LATELY))
+  local seen, size, names = {}, #(there or ''), {}
+  for name in string.gmatch(there or '', '[^\n]+') do
     seen[name] = true
+  end
+  for _, one in ipairs(redis.call('HVALS', game.open)) do
+    size = size + #one
+    for name in string.gmatch(string.match(one, ' (.*)'), '[^\n]+') do
+      seen[name] = true
+    end
   end
   for time, name in string.gmatch(lately or '', '(%d+) ([^\n]+)') do
     if there and tonumber(time) > now - UNHEARD then
@@ -16,7 +21,6 @@ local function roster_refuses(from, to, now)
     end
   end
   -- mistake seatless: seen = {}
-  local names = {promised or nil}
   for i = from, to do
     names[#names + 1] = names_of(KEYS[i])
     for name in string.gmatch(names[#names], '[^\n]+') do
@@ -27,7 +31,7 @@ local function roster_refuses(from, to, now)
     end
   end
   names = table.concat(names, '\n')
-  if #names + #(there or '') > ROSTER_NAMES then
+  if size + #names > ROSTER_NAMES then
     return 'full'
   end
   return nil, names
@@ -161,11 +165,11 @@ end
 
 -- note_joined notes the players of tickets that join, and adds them to those in the game, if its server says who they
 -- are. their_results are the results of the tickets, in the order of the keys.
-local function note_joined(keys, their_results, now)
+local function note_joined(game, keys, their_results, now)
   if #keys == 0 then
     return
   end
-  local there, roster, lately = unpack(redis.call('HMGET', backfill, PLAYERS, ROSTER, LATELY))
+  local there, roster, lately = unpack(redis.call('HMGET', game.key, PLAYERS, ROSTER, LATELY))
   local names, added, size, recent = {}, {roster or ''}, #(roster or ''), {}
   for line in string.gmatch(lately or '', '[^\n]+') do
     if tonumber(string.match(line, '%d+')) > now - UNHEARD then
@@ -190,8 +194,8 @@ local function note_joined(keys, their_results, now)
   if #lately > ROSTER_NAMES then
     lately = string.match(string.sub(lately, -ROSTER_NAMES), '\n(.*)') or ''
   end
-  redis.call('HSET', backfill, LATELY, lately)
+  redis.call('HSET', game.key, LATELY, lately)
   if there then
-    redis.call('HSET', backfill, PLAYERS, table.concat(names, '\n'), ROSTER, table.concat(added))
+    redis.call('HSET', game.key, PLAYERS, table.concat(names, '\n'), ROSTER, table.concat(added))
   end
 end

@@ -1,0 +1,182 @@
+// Package dialects translates rule sets of other matchmakers into our language.
+package dialects
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"matchmaker.dev/pkg/matchfn/dialects/accelbyte"
+	"matchmaker.dev/pkg/matchfn/dialects/flexmatch"
+	"matchmaker.dev/pkg/matchfn/dialects/lenient"
+	"matchmaker.dev/pkg/matchfn/dialects/playfab"
+	"matchmaker.dev/pkg/matchfn/dialects/translation"
+	"matchmaker.dev/pkg/matchfn/dialects/unity"
+	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/document"
+)
+
+// The languages of other matchmakers.
+const (
+	FlexMatch = "flexmatch"
+	Unity     = "unity"
+	PlayFab   = "playfab"
+	AccelByte = "accelbyte"
+)
+
+// Languages returns the names of the languages.
+func Languages() []string { return []string{FlexMatch, Unity, PlayFab, AccelByte} }
+
+// Import translates a file. The pool is which of Unity's pools is taken; without it, the default.
+func Import(language string, text []byte, pool string) (*translation.Translation, error) {
+	if pool != "" && language != Unity {
+		return nil, fmt.Errorf("only files of %s have pools", Unity)
+	}
+	if !slices.Contains(Languages(), language) {
+		return nil, fmt.Errorf("there is no language %q, only %s", language, strings.Join(Languages(), ", "))
+	}
+	parse := lenient.Parse
+	if language == PlayFab {
+		parse = playfab.ParseMember
+	}
+	n, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return translate(language, n, pool)
+}
+
+// Read reads the settings of a config: a rule set in our language, or as Settings takes it. A rule that our rules do not
+// say is an error.
+func Read(settings []byte) (*rules.Rules, error) {
+	n, err := document.Parse(settings)
+	if err != nil {
+		return nil, err
+	}
+	found, err := Settings(n)
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return rules.Read(n)
+	}
+	if err := found.Refused(); err != nil {
+		return nil, fmt.Errorf("%s: %w", found.Language, err)
+	}
+	return found.Rules, nil
+}
+
+// Found is a rule set of another matchmaker in the settings of a config.
+type Found struct {
+	*translation.Translation
+	Language string
+	// Original is the rule set, or a string with its text.
+	Original *document.Node
+}
+
+// Settings translates settings that are a rule set of another matchmaker, or an object with one member, which is named
+// after a language and is a rule set of it or the text of its file. It returns nil for other settings.
+func Settings(n *document.Node) (*Found, error) {
+	f, pool := &Found{Language: languageIn(n)}, ""
+	if f.Language == "" {
+		if f.Language = guess(n, 0); f.Language == "" {
+			return nil, nil
+		}
+		f.Original = n
+	} else {
+		for _, m := range n.Members {
+			switch {
+			case m.Name == f.Language:
+				f.Original = m.Node
+			case m.Name == "pool" && f.Language == Unity && m.Kind == document.String:
+				pool = m.Text
+			default:
+				return nil, m.Errorf("there is no such member beside %q", f.Language)
+			}
+		}
+	}
+	var err error
+	if f.Original.Kind == document.String {
+		f.Translation, err = Import(f.Language, []byte(f.Original.Text), pool)
+	} else {
+		f.Translation, err = translate(f.Language, f.Original, pool)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Language, err)
+	}
+	return f, nil
+}
+
+// languageIn is the language after which a member of settings is named; empty for none.
+func languageIn(n *document.Node) (language string) {
+	for _, name := range Languages() {
+		if n.Get(name) != nil {
+			language = name
+		}
+	}
+	return language
+}
+
+// Guess is the language that a file seems to be in, by members that only its files have: that of a rule set of another
+// matchmaker as it is, empty if nothing is recognised.
+func Guess(text []byte) string {
+	n, err := playfab.ParseMember(text)
+	if err != nil {
+		return ""
+	}
+	return guess(n, mostAround)
+}
+
+// mostAround is how many objects, lists and texts answers of APIs have around a rule set at most.
+const mostAround = 10
+
+func guess(n *document.Node, depth int) string {
+	for _, of := range []struct {
+		language string
+		marks    []string
+	}{
+		{FlexMatch, flexmatch.Marks()}, {Unity, unity.Marks()}, {PlayFab, append(playfab.Marks(), "MatchmakingQueue")},
+		{AccelByte, accelbyte.Marks()},
+	} {
+		if lenient.Member(n, of.marks...) != nil {
+			return of.language
+		}
+	}
+	if depth == 0 || lenient.Member(n, "teams") != nil { // the latter is our language
+		return ""
+	}
+	for _, one := range lenient.Inside(n) {
+		if language := guess(one, depth-1); language != "" {
+			return language
+		}
+	}
+	return ""
+}
+
+func translate(language string, n *document.Node, pool string) (*translation.Translation, error) {
+	switch language {
+	case FlexMatch:
+		set, err := flexmatch.Parse(n)
+		if err != nil {
+			return nil, err
+		}
+		return flexmatch.Translate(set)
+	case Unity:
+		queue, err := unity.Parse(n, pool)
+		if err != nil {
+			return nil, err
+		}
+		return unity.Translate(queue)
+	case PlayFab:
+		queue, err := playfab.Parse(n)
+		if err != nil {
+			return nil, err
+		}
+		return playfab.Translate(queue)
+	}
+	set, err := accelbyte.Parse(n)
+	if err != nil {
+		return nil, err
+	}
+	return accelbyte.Translate(set)
+}

@@ -1,0 +1,183 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/assignment"
+)
+
+// PlaceHosting is the place of a match that gets a new server. PlaceGame comes before the backfill ticket of the running
+// game that a match goes to. A match of any other place waits until somebody ends it, or its deadline passes.
+const (
+	PlaceHosting = "hosting"
+	PlaceGame    = "backfill/"
+)
+
+// gameOf is the backfill ticket of the running game that a match goes to, "" if it goes to none.
+func gameOf(m *pb.Match) string {
+	id, _ := strings.CutPrefix(m.GetPlace(), PlaceGame)
+	if id == m.GetPlace() {
+		return ""
+	}
+	return id
+}
+
+// backfillOf is the backfill ticket of a match's place, "" if it has none.
+func backfillOf(m *pb.Match) string {
+	if id := gameOf(m); id != "" {
+		return id
+	}
+	return m.GetBackfill()
+}
+
+// placeOf is the place of a match as scripts get it, see script/include/place.lua.
+func placeOf(m *pb.Match) string {
+	switch {
+	case gameOf(m) != "":
+		return "join " + gameOf(m)
+	case m.GetBackfill() != "":
+		return "new " + m.GetBackfill()
+	default:
+		return m.GetPlace()
+	}
+}
+
+// placeKeys are the keys of a match's place.
+func placeKeys(k keys, m *pb.Match) []string {
+	id := backfillOf(m)
+	if id == "" {
+		return nil
+	}
+	return []string{k.backfill(id), k.joining(id), k.joined(id)}
+}
+
+// gameFields are what match_claim.lua gets of the backfill ticket of a match's place.
+func gameFields(m *pb.Match) ([]any, error) {
+	if backfillOf(m) == "" {
+		return nil, nil
+	}
+	f := m.GetProposal().GetFilling()
+	if gameOf(m) != "" {
+		made, err := madeOf(m)
+		return []any{f.GetGeneration(), made, "", ""}, err
+	}
+	body, err := backfillBody(f.GetContents())
+	return []any{"", body, queueField(f.GetContents().GetQueue()), startedWith(m.GetProposal())}, err
+}
+
+// madeOf is what a match's function made of the backfill ticket of the running game that the match goes to, with "="
+// before it; empty for nothing.
+func madeOf(m *pb.Match) ([]byte, error) {
+	contents := m.GetProposal().GetFilling().GetContents()
+	if gameOf(m) == "" || contents == nil {
+		return nil, nil
+	}
+	body, err := backfillBody(contents)
+	return append([]byte{'='}, body...), err
+}
+
+// bodies reads matches that are still claimed, in the order of their creation.
+func (s *Store) bodies(ctx context.Context, k keys, ids []string) (all []*pb.Match, err error) {
+	cmds := make([]*redis.SliceCmd, len(ids))
+	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, id := range ids {
+			cmds[i] = p.HMGet(ctx, k.match(id), "s", "b")
+		}
+		return nil
+	}); err != nil {
+		return nil, unavailable(err)
+	}
+	for _, cmd := range cmds {
+		fields, err := rowOf(cmd)
+		if err != nil {
+			return nil, err
+		}
+		if body, is := fields[1].(string); is && !isAsking(fields[0]) {
+			m := new(pb.Match)
+			if err := proto.Unmarshal([]byte(body), m); err != nil {
+				return nil, corrupt("match", err)
+			}
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b *pb.Match) int { return strings.Compare(a.GetId(), b.GetId()) })
+	return all, nil
+}
+
+// matchLapsed is the status of a match whose server approved too late, or whose game is not what it was.
+const matchLapsed MatchStatus = "lapsed"
+
+// arrival is how matches join a running game.
+type arrival struct {
+	connection string
+	readable   time.Duration
+	// trace is that of the approval, for readers of the results.
+	trace []byte
+	// told: the server learns of it now.
+	told bool
+}
+
+// join gives the tickets of matches that go to a running game its connection. Those that cannot join any more wait again.
+func (s *Store) join(
+	ctx context.Context, project string, matches []*pb.Match, how arrival,
+) (joined []Ended, position uint64, err error) {
+	if len(matches) == 0 {
+		return nil, 0, nil
+	}
+	endings := make([]Ending, len(matches))
+	for i, m := range matches {
+		e := Ending{Match: m, Tickets: TicketsOf(m.GetProposal()),
+			Outcome: Outcome{Readable: how.readable, Connection: how.connection}}
+		e.Results = assignment.All(m, e.Tickets, cmp.Or(m.GetProposal().GetConnection(), how.connection), "")
+		for _, result := range e.Results {
+			result.Trace = how.trace
+		}
+		endings[i] = e
+	}
+	if joined, position, err = s.endMatches(ctx, project, endings, how.told); err != nil {
+		return joined, position, err
+	}
+	var lapsed []*pb.Match
+	for i, e := range joined {
+		if e.Status == matchLapsed {
+			lapsed = append(lapsed, matches[i])
+		}
+	}
+	at, err := s.releaseAll(ctx, project, lapsed, "lapsed")
+	return joined, max(position, at), err
+}
+
+// releaseOthers lets the tickets of matches wait again that went to a game which is not what it was. What it does not
+// come to is overdue.
+func (s *Store) releaseOthers(ctx context.Context, project string, ids []string, reason string) (position uint64, err error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	matches, err := s.bodies(ctx, keysOf(project), ids)
+	if err != nil {
+		return 0, err
+	}
+	return s.releaseAll(ctx, project, matches, reason)
+}
+
+// releaseAll releases matches whose deadline has passed.
+func (s *Store) releaseAll(
+	ctx context.Context, project string, matches []*pb.Match, reason string,
+) (position uint64, err error) {
+	steps, err := stepAbreast(matches, func(m *pb.Match) (step, error) {
+		done, at, err := s.releaseMatch(ctx, project, m, release{reason: reason})
+		return step{done, at}, err
+	})
+	for _, one := range steps {
+		position = max(position, one.position)
+	}
+	return position, err
+}
