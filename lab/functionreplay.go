@@ -18,7 +18,7 @@ import (
 	"matchmaker.dev/services/lab/dryrun"
 )
 
-// replay is the result of "mm function test --capture". Its fields are those of the JSON.
+// replay is the result of "mm function test --capture", with the fields of the JSON.
 type replay struct {
 	Function string        `json:"function"`
 	Config   string        `json:"config"`
@@ -169,7 +169,7 @@ func (r *replay) table(most int) Table {
 	return g
 }
 
-// explanationTable is that of the same name of a report.
+// explanationTable renders explanations as report.explanationTable does.
 func (r *replay) explanationTable() Table {
 	return (&report{Explanations: r.Explanations}).explanationTable()
 }

@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// Replay gives a function the request of a run that was captured, and returns its answer. Errors are those of Run.
+// Replay gives a function the request of a run that was captured, and returns its answer. It fails as Run does.
 func Replay(
 	ctx context.Context, box *sandbox.Supervisor, function []byte, c *pb.Capture, budget time.Duration, log func(line string),
 ) (answer []byte, stats sandbox.Stats, err error) {

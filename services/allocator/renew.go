@@ -30,7 +30,7 @@ func (s *service) renew(c echo.Context) error {
 	ctx, project, p := c.Request().Context(), c.Param("project"), auth.From(c)
 	if p.Match == "" {
 		return problem.New(
-			problem.Forbidden, "the token is not one that a game server got with its allocation: whoever issued it renews it",
+			problem.Forbidden, "the token is not one that a game server got with its allocation: its issuer renews it",
 		)
 	}
 	status, server, err := s.Store.GameServer(ctx, project, p.Match, s.Tokens.TTL()+grace)

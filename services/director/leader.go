@@ -102,7 +102,7 @@ func (l *leader) run(ctx context.Context) {
 func (l *leader) publish(ctx context.Context) {
 	p := event.Publisher{
 		Store: l.Store, Bus: l.Bus, Log: l.log, Project: l.project, Wake: l.happened,
-		Removed: l.observed.RecordRemovedEvents, Published: l.estimator.tell,
+		Removed: l.observed.RecordRemovedEvents, Published: l.estimator.observe,
 		Quiet: func() bool { return l.maintenance.quiet.Load() > 0 },
 	}
 	p.Run(ctx)

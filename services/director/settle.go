@@ -273,7 +273,7 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 		Tickets: p.Tickets, Function: config.GetFunction(), Upload: p.Origin.upload, Queue: config.GetQueue(),
 		Canary: p.Origin.canary,
 	}
-	tell(c, config.GetReport())
+	attachMeasures(c, config.GetReport())
 	f := p.GetFilling()
 	switch {
 	case p.GetError() != "":

@@ -31,7 +31,7 @@ type membership struct {
 	fields.Values
 }
 
-// speaker is who says what a member has.
+// speaker is the caller that sets a member's values.
 type speaker struct {
 	caller *auth.Principal
 	// settings are those that the project has now, and then those by which the member said it before.
@@ -54,7 +54,7 @@ func (m *membership) record(player string, joined int64, l fields.Limits, by spe
 	taken := m.Values
 	if definition.HasSetters(by.settings) {
 		var err error
-		if taken, one.Vouched, err = m.believed(l, by); err != nil {
+		if taken, one.Vouched, err = m.vouchedValues(l, by); err != nil {
 			return nil, err
 		}
 	}
@@ -63,9 +63,9 @@ func (m *membership) record(player string, joined int64, l fields.Limits, by spe
 	return one, nil
 }
 
-// believed is what the member has in a project whose settings say who sets what, and until when tokens vouch for it, 0
+// vouchedValues is what the member has in a project whose settings say who sets what, and until when tokens vouch for it, 0
 // for always.
-func (m *membership) believed(l fields.Limits, by speaker) (taken fields.Values, until int64, err error) {
+func (m *membership) vouchedValues(l fields.Limits, by speaker) (taken fields.Values, until int64, err error) {
 	stays, claimed := definition.Kept(valuesOf(by.had), by.then, by.settings)
 	if vouched := by.had.GetVouched(); vouched > 0 && vouched <= by.now.UnixMilli() {
 		claimed = fields.Values{}
@@ -144,7 +144,7 @@ func bodyFor(p *pb.Party, player string) response.Party {
 	return b
 }
 
-// refused is a 404 for who is not in a party: to others it does not exist.
+// refused is a 404 for players outside the party: to them it does not exist.
 func refused(party string) error {
 	return problem.New(problem.NotFound, "party %q was not found", party)
 }

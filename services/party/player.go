@@ -56,13 +56,13 @@ func (s *service) look(c echo.Context, do func(ctx context.Context, project, pla
 	return c.JSON(http.StatusOK, found)
 }
 
-// inTurn calls do with a deadline, while nobody else looks. Projects take turns.
+// inTurn calls do with a deadline, while no other request searches. Projects take turns.
 func (s *service) inTurn(
 	ctx context.Context, project string, do func(ctx context.Context) (any, error),
 ) (found any, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	end, err := s.looks.begin(ctx, project)
+	end, err := s.lookups.begin(ctx, project)
 	if err != nil {
 		return nil, err
 	}
@@ -196,8 +196,8 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*respons
 	return done, nil
 }
 
-// eraseTicket ends a ticket of a player as the player would, if it has no result or is for nobody else. The others of
-// one that has its result can still read it: the player is taken out.
+// eraseTicket ends a ticket of a player as the player would, if it has no result or no other players. The other players
+// can still read a ticket with a result: only this player is taken out.
 func (s *service) eraseTicket(ctx context.Context, project, id, player string) error {
 	for range changedTickets {
 		t, err := s.Store.Ticket(ctx, project, id)

@@ -263,10 +263,10 @@ func (f *function) appendUploads(list []*pb.UploadStatus) []*pb.UploadStatus {
 	f.mu.Lock()
 	record, auxiliaries := f.record, f.sortedAuxiliaries()
 	f.mu.Unlock()
-	list = f.health.tell(list, f.functionKey, record)
+	list = f.health.appendStatus(list, f.functionKey, record)
 	for _, b := range auxiliaries {
 		if b.key.role == canaried {
-			list = b.health.tell(list, f.functionKey, record)
+			list = b.health.appendStatus(list, f.functionKey, record)
 		}
 	}
 	return list

@@ -145,8 +145,8 @@ func (h *health) compare(spec *pb.Function, with int64, add func(*pb.Comparison)
 	add(s.Compared)
 }
 
-// tell appends what is known of the uploads that had runs within the time that is remembered.
-func (h *health) tell(list []*pb.UploadStatus, of functionKey, record *pb.Function) []*pb.UploadStatus {
+// appendStatus appends what is known of the uploads that had runs within the time that is remembered.
+func (h *health) appendStatus(list []*pb.UploadStatus, of functionKey, record *pb.Function) []*pb.UploadStatus {
 	now := h.now()
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -36,8 +36,8 @@ type slot struct {
 	needs   invocation.Needs // of the module
 	backoff backoff.ExponentialBackOff
 	place   *instancePlace // of the instance among all of the runner
-	// keeping is what the instance keeps; nil if it gets all tickets in each run.
-	keeping *invocation.Keeping
+	// session is what the instance keeps; nil if it gets all tickets in each run.
+	session *invocation.Session
 	// told has the configs for which the instance's log says what the function does not get.
 	told map[string]bool
 
@@ -121,13 +121,13 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.needs, s.told, s.keeping = invocation.NeedsOf(m.Manifest), map[string]bool{}, nil
+	s.needs, s.told, s.session = invocation.NeedsOf(m.Manifest), map[string]bool{}, nil
 	if s.needs.PlayerIDs() {
 		s.f.feed.needOwners()
 	}
 	instance, err := s.f.env.Engine.Start(ctx, m, s.name, s.log.line)
 	if err == nil && bool(m.Manifest.Changes) && !s.f.isTrial() {
-		s.keeping = invocation.NewKeeping(instance.Memory(), int(s.v.keepMost.Load()),
+		s.session = invocation.NewSession(instance.Memory(), int(s.v.keepMost.Load()),
 			s.f.env.Settings.KeepFrom)
 	}
 	if err != nil {
@@ -204,15 +204,15 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	s.place.setBusy(true)
 	invoker := env.invokers.take()
 	if s.v.overlooks.Load() {
-		s.keeping = nil
+		s.session = nil
 	}
-	r.Keeping = s.keeping
+	r.Session = s.session
 	r.Answer = s.sign(r)
 	s.log.config = r.Request.GetConfig()
 	trial := s.f.try(s.v.spec, r)
 	last, err := invoker.Invoke(r.life, &r.Run, instance, s.needs)
-	if s.keeping != nil {
-		env.metrics.kept.Record(s.f.life, int64(s.keeping.Tickets()), s.f.labels.function)
+	if s.session != nil {
+		env.metrics.kept.Record(s.f.life, int64(s.session.Tickets()), s.f.labels.function)
 	}
 	last.Seen = s.f.runCounts.since(r.Request)
 	outcome := outcomeOf(err)
@@ -227,7 +227,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 		worker = nil
 		s.keepLess(err, last.GetStats())
 	}
-	if err == nil && s.keeping.Due(&r.Run) {
+	if err == nil && s.session.Due(&r.Run) {
 		s.answer(r, outcome, last, nil)
 		trial.end(r, charge, nil)
 		err = s.check(invoker, r, instance)
@@ -299,18 +299,18 @@ func (s *slot) sign(r *run) func(*pb.RunPart) error {
 
 // suits returns whether the instance keeps the tickets of a run.
 func (s *slot) suits(r *run) bool {
-	if s.keeping == nil || s.keeping.Empty() {
+	if s.session == nil || s.session.Empty() {
 		return false
 	}
 	if r.Key == "" {
 		r.Key = invocation.Key(r.Request)
 	}
-	return s.keeping.Has(r.Key)
+	return s.session.Has(r.Key)
 }
 
 // keepLess lets the function keep fewer tickets when a run failed for want of memory.
 func (s *slot) keepLess(err error, stats *pb.RunStats) {
-	if e, ok := errors.AsType[*sandbox.Error](err); !ok || e.Cause != sandbox.Memory || s.keeping == nil {
+	if e, ok := errors.AsType[*sandbox.Error](err); !ok || e.Cause != sandbox.Memory || s.session == nil {
 		return
 	}
 	most := max(1, stats.GetTickets()/2)

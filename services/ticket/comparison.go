@@ -57,7 +57,7 @@ func (c *comparison) judge(id string) {
 	}
 }
 
-// excludes tells whether two proposals cannot both become matches.
+// excludes reports whether two proposals cannot both become matches.
 func excludes(a, b *evaluator.Candidate[*configExplanation]) bool {
 	game := a.GetFilling().GetBackfill()
 	return game != "" && game == b.GetFilling().GetBackfill() ||

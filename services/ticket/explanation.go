@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/asking"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/response"
@@ -38,12 +38,12 @@ const (
 
 // explainRate is how often a project may ask, and explainBudget how much processor time the runs may take.
 func explainRate() state.Rate { return state.Rate{PerSecond: 1, Burst: 20} }
-func (s *service) explainBudget() asking.Budget {
-	return asking.Budget{Name: explainWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
+func (s *service) explainBudget() adhoc.Budget {
+	return adhoc.Budget{Name: explainWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
 		Most: maxExplainCharge, Store: s.Store, Log: s.Log}
 }
 
-// configExplanation is the explanation of a config.
+// configExplanation is what a config makes of a ticket.
 type configExplanation struct {
 	response.ConfigExplanation
 	config *pb.Config
@@ -189,11 +189,11 @@ func (s *service) ask(ctx context.Context, project string, look *glass, id strin
 	return nil
 }
 
-func (s *service) askOnce(ctx context.Context, r *pb.RunRequest) asking.Answer {
+func (s *service) askOnce(ctx context.Context, r *pb.RunRequest) adhoc.Answer {
 	// The runner ends the run in time; a second more is for the way there and back.
 	ctx, cancel := context.WithTimeout(ctx, explainTime+time.Second)
 	defer cancel()
-	return s.asker.Ask(ctx, r)
+	return s.adhoc.Ask(ctx, r)
 }
 
 // explainRequest asks for a run that is asked about a ticket.
@@ -209,7 +209,7 @@ func (s *service) explainRequest(
 }
 
 // add adds what came of a run over a segment.
-func (e *configExplanation) add(id string, a asking.Answer) {
+func (e *configExplanation) add(id string, a adhoc.Answer) {
 	if e.Run == nil {
 		e.Run = &response.RunExplanation{Reasons: []response.Reason{}}
 	}
@@ -258,7 +258,7 @@ func newGlass(t *pb.Ticket) (*glass, error) {
 	return g, g.index.Put(t.GetId(), body)
 }
 
-// sees returns whether a queue's pools have the ticket; without pools they have all that wait in the queue.
+// sees reports whether a queue's pools have the ticket; without pools they have all that wait in the queue.
 func (g *glass) sees(queue string, pools map[string]*pb.Pool) (is bool) {
 	var s pool.Selection
 	g.index.View(func(v pool.View) { v.In(queue).Select(pools, &s) })

@@ -58,8 +58,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A server with a backfill ticket keeps its game filled: who leaves makes room, who joins is let in, and when all have
-// left it deletes its ticket and ends.
+// A server with a backfill ticket keeps its game filled: a player that leaves makes room, one that joins is let in, and
+// when all have left the server deletes its ticket and ends.
 func TestGameIsFilledAgain(t *testing.T) {
 	s := &service{token: "secret", open: make(chan float64, 100), said: map[string]int{}}
 	s.ticket = client.BackfillTicket{Connection: "1.2.3.4:5", Attributes: map[string]float64{"open": 1, "skill": 1200}}
@@ -123,7 +123,7 @@ func TestGameIsFilledAgain(t *testing.T) {
 	}
 }
 
-// A server that lacks what it takes to fill its game does not call the service, and nobody is missed there.
+// A server that cannot fill its game does not call the service, and expects no player.
 func TestGameThatNobodyFills(t *testing.T) {
 	s := &service{token: "secret", open: make(chan float64, 100), said: map[string]int{}}
 	api := httptest.NewServer(s)

@@ -132,7 +132,7 @@ func (s *session) readJSON(file string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: empty", file)
 	}
 	var value jsontext.Value
-	// Duplicate names are left to whoever reads the value: it can say where they are.
+	// Duplicate names are left to the reader of the value: it can say where they are.
 	if err := json.Unmarshal(content, &value, jsontext.AllowDuplicateNames(true)); err != nil {
 		bad, ok := errors.AsType[*jsontext.SyntacticError](err)
 		if !ok {

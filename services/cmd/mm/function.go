@@ -186,7 +186,7 @@ func (c functionDelete) Run(ctx context.Context, s *session, api developerAPI) e
 	return s.showDeleted(c.Name)
 }
 
-// try says what would be deleted, and who would miss it.
+// try says what would be deleted, and which configs use it.
 func (c functionDelete) try(ctx context.Context, s *session, api developerAPI) error {
 	configs, err := api.ListConfigs(ctx)
 	if err != nil {

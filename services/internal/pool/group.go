@@ -230,7 +230,7 @@ func (v View) Handles(s *Selection, dst []uint64) {
 			continue
 		case t.player != 0:
 			dst[at] = t.player
-		default: // nobody owns it
+		default: // without owner
 			dst[at] = maphash.String(v.ix.players.seed, t.id)
 		}
 		at++
@@ -307,7 +307,7 @@ func (s *Selection) PlayerColumns(w *Work, names []string, columns [][]float64) 
 }
 
 // KeepOwners makes the index keep the ids of owners, who are the players of tickets that name none. It returns false if
-// it keeps them already. It does not have those of the tickets that came before: reset it, and put them again.
+// it keeps them already. It does not have the owners of earlier tickets: reset it, and put them again.
 func (ix *Index) KeepOwners() (changed bool) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()

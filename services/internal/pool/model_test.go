@@ -44,7 +44,7 @@ func selects(f *pb.Filter, v float64) bool {
 	}
 }
 
-// isIn tells whether a ticket waits in a queue, "" for those without.
+// isIn reports whether a ticket waits in a queue, "" for those without.
 func isIn(t *pb.Ticket, queue string) bool {
 	if queue == "" {
 		return len(t.Queues) == 0
