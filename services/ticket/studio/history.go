@@ -26,7 +26,6 @@ const (
 	lookGrowth = 4
 )
 
-
 // endOf is the end that an event tells of, nil for none.
 func endOf(e *pb.Event) *response.TicketEnd {
 	end := &response.TicketEnd{Reason: e.GetReason(), Time: formatTime(e.GetTime())}
