@@ -47,7 +47,7 @@ func (s *search) findGuards() {
 		if rule.Active != nil && !s.byAnchor(rule.Active) {
 			continue // nobody knows whether it holds before the match is whole
 		}
-		need, is := conditionOf(rule.Need).(refuser)
+		need, is := rule.is.(refuser)
 		if !is {
 			continue
 		}

@@ -293,7 +293,7 @@ type search struct {
 	parts []float64
 	hasty bool
 
-	all         []rules.Rule // with All taken apart
+	all         []rule // with All taken apart
 	measured    []measured
 	common      common
 	columns     map[string]*column
@@ -358,15 +358,15 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	for i := range p.columns {
 		s.columns[p.columns[i].value.Name] = &p.columns[i]
 	}
-	var take func(rule rules.Rule)
-	take = func(rule rules.Rule) {
-		if all, ok := rule.Need.(*rules.All); ok {
+	var take func(one rules.Rule)
+	take = func(one rules.Rule) {
+		if all, ok := one.Need.(*rules.All); ok {
 			for _, c := range all.Of {
-				take(rules.Rule{Name: rule.Name, Active: rule.Active, Need: c})
+				take(rules.Rule{Name: one.Name, Active: one.Active, Need: c})
 			}
 			return
 		}
-		s.all = append(s.all, rule)
+		s.all = append(s.all, rule{one, conditionOf(one.Need)})
 	}
 	for _, rule := range r.Rules {
 		take(rule)
