@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/fake"
 	"matchmaker.dev/pkg/matchfn/rules"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // The function reads from the property of a backfill ticket who is in its game: it gets the players that it gets when
