@@ -106,7 +106,8 @@ func TestSpellingsOfVendors(t *testing.T) {
 
 // files are one of each language.
 var files = map[string]string{
-	dialects.FlexMatch: flexFile, dialects.Unity: unityFile, dialects.PlayFab: playFabFile, dialects.AccelByte: accelByteFile,
+	dialects.FlexMatch: flexFile, dialects.Unity: unityFile, dialects.PlayFab: playFabFile,
+	dialects.AccelByte: accelByteFile,
 }
 
 // Tools and SDKs write the members in their language's case: each may be in any.
