@@ -199,7 +199,7 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 		clear(b.available)
 		lacking, apart = b.lack(anchor, amply, lacking>>(64-len(amply))), mostApart
 	}
-	near := b.near[:0]
+	near := b.nearby[:0]
 	far := b.far()
 	b.distant = far
 	ups, downs, values, at := s.line.up, s.line.down, s.line.values, s.values[anchor]
@@ -250,7 +250,7 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 		}
 	}
 	s.work -= (looks*limit - steps) / looksAWork
-	b.near = near
+	b.nearby = near
 	s.low, s.high = s.at(down), s.at(up)
 	if below > far && above > far {
 		b.noteFar(lesser(below, above))

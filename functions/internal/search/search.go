@@ -270,71 +270,53 @@ func (s *search) linkAfter(before []uint32) {
 
 // search searches a pool, again and again if it changes.
 type search struct {
-	rules *rules.Rules
-	pool  *pool
+	compiled
+	view
+	memory
 	games *Games
 	// running are the games that may be filled, the oldest first.
 	running []*openGame
 	// work is what is left of a run's work, budget what there was.
 	work, budget int
-	taken        []bool
 	found        []Match
 	// short is set if the work was too little to try all combinations.
-	short bool
-
-	members []*Member // of all games, in the order of the pool
-	unfit   []bool    // of each member: whether no match can have him
-	full    bool      // whether only full matches are found
-	rank    []uint32  // of each ticket: its place in the order of anchors
-	hops    [2][]int32
+	short       bool
+	full        bool // whether only full matches are found
+	anchorsLeft int
 	// crowd says how near matches must be; nil if they need not. parts is what it said of each ticket, 0 if it was not
 	// asked. hasty is set if what it says does not count.
 	crowd *patience.Crowd
 	parts []float64
 	hasty bool
+	b     *builder
+}
 
-	all         []rule // with All taken apart
-	measured    []measured
-	common      common
-	columns     map[string]*column
-	main        *column   // of the value by which tickets are near, or nil
-	values      []float64 // of main, of each ticket
-	keyed       []*keyed
-	keys        []uint32 // of each ticket: those with other keys are never together
-	torn        []bool   // of each ticket: whether no match can have all of its players
-	spans       []*spans
-	totals      []*total
-	lones       []*lone
-	shares      []*share // of each of all; nil for others than gaps
-	allShares   []*share
-	balances    []balance
-	evenness    []*evenness // of each of all; nil for others
-	masks       []uint64    // of each ticket: the regions that its players know; nil for rules without regions
-	regions     []uint32    // that the masks are of
-	regionOf    []uint8     // of each name: the number of the region, from 1; 0 for none
-	limits      []*reachLimit
-	tables      []*latencies
-	quick       []quick // of each of all
-	here        []bool  // of each ticket: whether a player has latencies
-	byRole      bool    // whether players say how reluctantly they take roles
-	late        bool    // whether preferences look at latencies or at given roles, which are known at last
-	byParty     bool    // whether they look at who came together
-	anchorsLeft int
-	guards      []guard
-	roles       roleTable
-
-	// oldest is the greatest age, earliest when that ticket was created.
-	oldest, earliest float64
-	// sorted is all tickets of a run by key and value; place is where each is. line has those that are left. groups are
-	// the first and the last place of each key.
-	sorted []uint32
-	place  []uint32
-	line   line
-	linked bool // whether the line is
-	groups [][2]int32
-
-	memory
-
+// compiled is what the rules say, in the form in which a search looks at it. It has parts of its own that grow with the
+// pool.
+type compiled struct {
+	rules    *rules.Rules
+	all      []rule  // with All taken apart
+	quick    []quick // of each of all
+	guards   []guard
+	measured []measured
+	common   common
+	columns  map[string]*column
+	main     *column // of the value by which tickets are near, or nil
+	keyed    []*keyed
+	spans    []*spans
+	totals   []*total
+	lones    []*lone
+	// shares are those of each of all; nil for others than gaps.
+	shares    []*share
+	allShares []*share
+	balances  []balance
+	evenness  []*evenness // of each of all; nil for others
+	limits    []*reachLimit
+	tables    []*latencies
+	roles     roleTable
+	byRole    bool // whether players say how reluctantly they take roles
+	late      bool // whether preferences look at latencies or at given roles, which are known at last
+	byParty   bool // whether they look at who came together
 	// arrangements are all numbers of teams; nil where they are many. Then fewestTeams and mostTeams have the ends alone.
 	arrangements           []*arrangement
 	many                   bool
@@ -346,14 +328,40 @@ type search struct {
 	most            int // players of a match
 	// ordered is set if it matters which team of a shape is the first.
 	ordered bool
-	b       *builder
+}
+
+// view is the tickets of a run, as the rules look at them.
+type view struct {
+	pool     *pool
+	taken    []bool
+	members  []*Member // of all games, in the order of the pool
+	unfit    []bool    // of each member: whether no match can have him
+	rank     []uint32  // of each ticket: its place in the order of anchors
+	hops     [2][]int32
+	values   []float64 // of main, of each ticket
+	keys     []uint32  // of each ticket: those with other keys are never together
+	torn     []bool    // of each ticket: whether no match can have all of its players
+	masks    []uint64  // of each ticket: the regions that its players know; nil for rules without regions
+	regions  []uint32  // that the masks are of
+	regionOf []uint8   // of each name: the number of the region, from 1; 0 for none
+	here     []bool    // of each ticket: whether a player has latencies
+	// oldest is the greatest age, earliest when that ticket was created.
+	oldest, earliest float64
+	// sorted is all tickets of a run by key and value; place is where each is. line has those that are left. groups are
+	// the first and the last place of each key.
+	sorted []uint32
+	place  []uint32
+	line   line
+	linked bool // whether the line is
+	groups [][2]int32
 }
 
 func (s *search) column(name string) *column { return s.columns[name] }
 
 // newSearch prepares what depends on the rules alone.
 func newSearch(r *rules.Rules, p *pool) *search {
-	s := &search{rules: r, pool: p, columns: make(map[string]*column, len(p.columns))}
+	s := &search{view: view{pool: p},
+		compiled: compiled{rules: r, columns: make(map[string]*column, len(p.columns))}}
 	s.run = firstRun
 	for i := range p.columns {
 		s.columns[p.columns[i].value.Name] = &p.columns[i]
