@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/services/lab/dryrun"
 )
 
-// explanation is what is known of a ticket that somebody asked about.
+// explanation is what is known of a ticket in question.
 type explanation struct {
 	Ticket  string          `json:"ticket"`
 	Matched bool            `json:"matched"`
@@ -39,7 +39,7 @@ func newReason(x *pb.Explanation) client.Reason {
 	return is
 }
 
-// explanationTable is empty if nobody asked.
+// explanationTable is empty without a question.
 func (r *report) explanationTable() Table {
 	if len(r.Explanations) == 0 {
 		return Table{}

@@ -18,7 +18,7 @@ import (
 	"matchmaker.dev/services/lab/dryrun"
 )
 
-// replay is the result of "mm function test --capture". Its fields are those of the JSON.
+// replay is the result of "mm function test --capture", with the fields of the JSON.
 type replay struct {
 	Function string        `json:"function"`
 	Config   string        `json:"config"`
@@ -47,7 +47,7 @@ type replayProposal struct {
 }
 
 // replay repeats a run.
-func (c FunctionTest) replay(ctx context.Context, t *Terminal, box *sandbox.Box, module []byte) error {
+func (c FunctionTest) replay(ctx context.Context, t *Terminal, box *sandbox.Supervisor, module []byte) error {
 	file, err := os.ReadFile(c.Capture)
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (r *replay) table(most int) Table {
 	return g
 }
 
-// explanationTable is that of the same name of a report.
+// explanationTable renders explanations as report.explanationTable does.
 func (r *replay) explanationTable() Table {
 	return (&report{Explanations: r.Explanations}).explanationTable()
 }

@@ -32,7 +32,7 @@ type FunctionTest struct {
 	Generate  int            `placeholder:"N" help:"Generate N tickets instead."`
 	Attribute []distribution `sep:"none" placeholder:"NAME=DISTRIBUTION" help:"An attribute of the generated tickets. May be repeated."`
 	Value     []choice       `sep:"none" placeholder:"NAME=VALUE|VALUE…" help:"A property of the generated tickets, which is one of the values: JSON or text, as for \"mm ticket create --value\". May be repeated."`
-	Players   distribution   `placeholder:"DISTRIBUTION" help:"How many players the generated tickets have. Attributes and values are then those of the players, and the attributes of a ticket the means of them."`
+	Players   distribution   `placeholder:"DISTRIBUTION" help:"How many players the generated tickets have. Attributes and values are then the players', and the attributes of a ticket their means."`
 	Wait      distribution   `placeholder:"DISTRIBUTION" help:"How many seconds the generated tickets have waited; default: 0."`
 	Seed      uint64         `default:"1" help:"Seed of the generated tickets and of the function's random numbers."`
 	Backfills string         `placeholder:"FILE" completion-predictor:"file" help:"The backfill tickets, a JSON array; - is standard input."`
@@ -196,7 +196,7 @@ func (c FunctionTest) Run(ctx context.Context, t *Terminal) error {
 		return err
 	}
 	if c.Capture != "" {
-		return c.inSandbox(t, func(box *sandbox.Box) error { return c.replay(ctx, t, box, module) })
+		return c.inSandbox(t, func(box *sandbox.Supervisor) error { return c.replay(ctx, t, box, module) })
 	}
 	config, err := c.config(t)
 	if err != nil {
@@ -216,13 +216,13 @@ func (c FunctionTest) Run(ctx context.Context, t *Terminal) error {
 			return fmt.Errorf("--explain: there is no ticket %q", id)
 		}
 	}
-	return c.inSandbox(t, func(box *sandbox.Box) error {
+	return c.inSandbox(t, func(box *sandbox.Supervisor) error {
 		return c.run(ctx, t, box, &trial{module, config, tickets, backfills, now})
 	})
 }
 
 // inSandbox runs something with a sandbox of its own.
-func (c FunctionTest) inSandbox(t *Terminal, with func(*sandbox.Box) error) (err error) {
+func (c FunctionTest) inSandbox(t *Terminal, with func(*sandbox.Supervisor) error) (err error) {
 	dir, err := os.MkdirTemp("", "mm")
 	if err != nil {
 		return err
@@ -248,7 +248,7 @@ type trial struct {
 	now       time.Time
 }
 
-func (c FunctionTest) run(ctx context.Context, t *Terminal, box *sandbox.Box, on *trial) error {
+func (c FunctionTest) run(ctx context.Context, t *Terminal, box *sandbox.Supervisor, on *trial) error {
 	_, stop := t.Progress("running " + filepath.Base(c.File))
 	defer stop()
 	var lines []string
@@ -268,7 +268,7 @@ func (c FunctionTest) run(ctx context.Context, t *Terminal, box *sandbox.Box, on
 	r := newReport(c.File, on.tickets, on.backfills, result, on.now)
 	r.attend(on.config)
 	r.explain(c.Explain, result)
-	// Somebody who asks about a ticket wants to see that it is in no match.
+	// A ticket in no match may be the expected answer to the question.
 	if err := t.showReport(r, lines, c.Show); err != nil || len(c.Explain) > 0 || c.Capture != "" {
 		return err
 	}

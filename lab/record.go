@@ -35,7 +35,7 @@ type recordStart struct {
 	For        time.Duration `default:"1h" help:"How long to record; Ctrl-C ends it earlier."`
 	MaxSize    int           `default:"1024" placeholder:"MIB" help:"How large the file may become, with the list of players, in MiB. Then the recording ends."`
 	Properties bool          `help:"Record properties, too. --players is needed."`
-	Players    string        `placeholder:"FILE" completion-predictor:"file" help:"Keep a list of who the players are in this file, for mm record erase."`
+	Players    string        `placeholder:"FILE" completion-predictor:"file" help:"Keep the list of the players in this file, for mm record erase."`
 	Force      bool          `help:"Replace the files if there are any."`
 }
 
@@ -58,7 +58,7 @@ Examples:
 // Validate is called by the parser.
 func (c recordStart) Validate() error {
 	if c.Properties && c.Players == "" {
-		return errors.New("--properties needs --players FILE: without that list nobody can take a player out again")
+		return errors.New("--properties needs --players FILE: without that list a player cannot be taken out again")
 	}
 	if c.Players != "" && c.Players == c.Out {
 		return errors.New("--players and --out must be two files")
@@ -169,7 +169,7 @@ type recordedFiles struct {
 	writers []io.Closer
 }
 
-// create creates a file that nobody else reads.
+// create creates a file that only its owner can read.
 func (f *recordedFiles) create(name string, force bool) (*os.File, error) {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if !force {
@@ -215,7 +215,7 @@ type numbering struct {
 	last uint64
 }
 
-// number is that of an id. It is a new one if the id is not known.
+// number is an id's number, a new one if the id is not known.
 func (n *numbering) number(id string) uint64 {
 	if number, known := n.of[id]; known {
 		return number
@@ -231,7 +231,7 @@ func (n *numbering) number(id string) uint64 {
 // recorder writes events without the names of tickets, players and matches.
 type recorder struct {
 	out                       *recording.Writer
-	list                      *recording.PlayersWriter // nil if nobody keeps who the players are
+	list                      *recording.PlayersWriter // nil if players are not recorded
 	tickets, players, matches numbering
 	events, unknown, gaps     int
 }

@@ -13,7 +13,7 @@ import (
 type recordErase struct {
 	File    string `arg:"" completion-predictor:"file" help:"The recording."`
 	ID      string `arg:"" help:"The player's identifier."`
-	Players string `required:"" placeholder:"FILE" completion-predictor:"file" help:"The list of who the players are, as mm record --players wrote it."`
+	Players string `required:"" placeholder:"FILE" completion-predictor:"file" help:"The list of the players, as mm record --players wrote it."`
 }
 
 func (recordErase) Help() string {

@@ -20,7 +20,7 @@ import (
 	"matchmaker.dev/services/lab/dryrun"
 )
 
-// report is the result of "mm function test". Its fields are those of the JSON.
+// report is the result of "mm function test", with the fields of the JSON.
 type report struct {
 	Function  string        `json:"function"`
 	Module    int           `json:"moduleBytes"`
@@ -36,7 +36,7 @@ type report struct {
 	Runs      int           `json:"runs"`
 	Log       []string      `json:"log"`
 
-	// Explanations are there if somebody asked.
+	// Explanations answer the question about a ticket, if there is one.
 	Explanations []explanation `json:"explanations,omitempty"`
 
 	spreads []string        // the names of the spreads, those that matter most first

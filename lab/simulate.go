@@ -111,7 +111,7 @@ func (c Simulate) simulate(
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	box, err := sandbox.New(sandbox.Options{
 		Dir: filepath.Join(dir, "sandbox"), Code: sandbox.UserCode(), Binary: t.Binary, Log: slog.New(slog.DiscardHandler),
-		// The desk may be busy, and nobody else waits.
+		// The machine may be busy, and no other run waits.
 		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: time.Minute, Start: time.Minute, Compile: 5 * time.Minute},
 	})
 	if err != nil {
@@ -174,7 +174,7 @@ func (c Simulate) simulate(
 	return results, none, nil
 }
 
-// Of those who come, so many are looked at to find out why there is no match, when they have waited for so long.
+// Of the tickets that come, so many are examined to find out why there is no match, when they have waited for so long.
 const (
 	whyTickets = 200
 	whyWait    = time.Minute
@@ -182,11 +182,11 @@ const (
 
 // whyNone says why a scenario made no match.
 func (c Simulate) whyNone(
-	ctx context.Context, t *Terminal, box *sandbox.Box, r *simulation.Result,
+	ctx context.Context, t *Terminal, box *sandbox.Supervisor, r *simulation.Result,
 ) (string, error) {
 	switch {
 	case r.Tickets == 0:
-		return "nobody came", nil
+		return "no player came", nil
 	case r.Proposed > 0:
 		return fmt.Sprintf("of %d proposals none is a match of measured tickets; there was no server %d times, %d "+
 			"allocations failed, and %d matches were declined", r.Proposed, r.Full, r.Refused, r.Declined), nil

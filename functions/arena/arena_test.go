@@ -153,7 +153,7 @@ func TestArenaFillsAndOpensGames(t *testing.T) {
 	}
 }
 
-// A place is refilled by the role of who has left, and nobody joins a game twice.
+// A place is refilled by the role of the player that left, and no player joins a game twice.
 func TestArenaFillsPlacesByRole(t *testing.T) {
 	const settings = `{"players":5,"roles":{"tank":{"value":1},"healer":{"value":2},"damage":{"value":3,"places":3}}}`
 	as := func(id string, role float64) fake.Player {
@@ -367,8 +367,8 @@ func TestDecimalsAtTheLimitAreWithinIt(t *testing.T) {
 	waitingtest.DecimalsAtTheLimit(t, arena, `{"players":2,`)
 }
 
-// Nobody joins a game again to which he was sent, though its server does not say who is there: neither alone nor with a
-// party. What the function says of that ends when the server names somebody.
+// A player does not join a game again that it was sent to, though the game's server does not name its players: neither
+// alone nor with a party. The function's own list ends when the server names a player.
 func TestNobodyJoinsHisGameAgain(t *testing.T) {
 	who := func(skill float64, ids ...string) fake.Ticket {
 		t := player(skill, 0)
@@ -424,7 +424,7 @@ func TestNobodyJoinsHisGameAgain(t *testing.T) {
 	}
 }
 
-// The property has an end: of very many players, those who came first are forgotten.
+// The property is bounded: of very many players, it drops the earliest.
 func TestThoseInsideAreNotTooMany(t *testing.T) {
 	game := running(1, 2)
 	before := strings.Repeat("x", 200) + "\n" + strings.Repeat("y", 16200)

@@ -11,8 +11,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-// An arena that keeps its tickets leaves nobody over of whom a game could be made, in any run: while tickets come and
-// go, wait longer, are proposed and not matched, and games lose players. Its games keep the rules.
+// In no run does an arena that keeps its tickets leave tickets over that could make a game: while tickets come and go,
+// wait longer, are proposed and not matched, and games lose players. Its games keep the rules.
 func TestArenaOfChangesOverlooksNobody(t *testing.T) {
 	settings := []string{
 		`{"players":2,"window":3,"widen":1}`, `{"players":4,"window":0,"widen":2,"maxWindow":60}`,

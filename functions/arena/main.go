@@ -14,19 +14,19 @@ var _ = matchfn.RegisterMatcher(begin, waiting.Declare(matchfn.PlayerIDs())...)
 
 func main() {}
 
-// line has the tickets with the attribute, sorted by its value.
-type line struct {
+// sorted has the tickets with the attribute, sorted by its value.
+type sorted struct {
 	tickets             []uint32
 	value, window, wait []float64
 	size                []uint32 // players; nil if each ticket has one
 }
 
-// group is a part of a line.
+// group is a part of a list.
 type group struct {
 	tickets     []uint32
 	players     int
 	first, last float64 // values
-	// narrowest is the least of the tickets' windows, sum is that of the players' windows, wait is the longest.
+	// narrowest is the least of the tickets' windows, sum the sum of the players' windows, wait the longest wait.
 	narrowest, sum, wait float64
 	// places are where the tickets are, from the group's first place on; nil if they follow each other.
 	places []int
@@ -34,7 +34,7 @@ type group struct {
 
 // open opens games for tickets that are close to each other.
 func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
-	var l line
+	var l sorted
 	sizes, ids := waiting.Sizes(r), waiting.IDs(r)
 	l.tickets, l.value = waiting.Sorted(waiting.Unmatched(tickets, matched), rules.Values(r, sizes))
 	l.wait = matchfn.Gather(r.Wait(), l.tickets)
@@ -60,9 +60,9 @@ func open(r *matchfn.Run, rules *rules, tickets []uint32, matched []bool) {
 	}
 }
 
-// group returns the longest group from a place in the line on whose tickets are all within each other's windows. It
+// group returns the longest group from a place in the list on whose tickets are all within each other's windows. It
 // looks at most tickets, has at most most players, and passes over tickets with more players than there is room for.
-func (l *line) group(from, most int) group {
+func (l *sorted) group(from, most int) group {
 	g := group{first: l.value[from], narrowest: math.Inf(1)}
 	at := from
 	for ; at < len(l.tickets) && at-from < most && g.players < most; at++ {
@@ -98,7 +98,7 @@ func (l *line) group(from, most int) group {
 	return g
 }
 
-// passes returns whether the group has no room for a ticket of so many players, and notes that its tickets do not
+// passes reports whether the group has no room for a ticket of so many players, and notes that its tickets do not
 // follow each other. at is how many places were looked at before.
 func (g *group) passes(players, most, at int) bool {
 	if g.players+players <= most {
@@ -114,7 +114,7 @@ func (g *group) passes(players, most, at int) bool {
 }
 
 // front moves the places of a group, which begins at a place, before those that it passed over.
-func (l *line) front(from int, places []int) {
+func (l *sorted) front(from int, places []int) {
 	front(l.tickets[from:], places)
 	front(l.value[from:], places)
 	front(l.window[from:], places)
@@ -142,8 +142,8 @@ func front[T any](list []T, places []int) {
 	copy(list[next:], passed)
 }
 
-// propose proposes a game. Its backfill ticket says how many more players it takes, and who is in it. ids returns those
-// of a ticket's players.
+// propose proposes a game. Its backfill ticket says how many more players it takes, and lists its players. ids returns
+// the ids of a ticket's players.
 func propose(r *matchfn.Run, rules *rules, g *group, ids func(ticket uint32) string) {
 	n := float64(g.players)
 	p := r.Propose(max(0, g.sum/n-(g.last-g.first)), g.tickets...).

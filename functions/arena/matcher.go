@@ -31,7 +31,7 @@ func begin(s *matchfn.Settings) (matchfn.Matcher, error) {
 	return m, nil
 }
 
-// Match fills and opens games. A game is of tickets that follow each other in the line. So when a ticket comes or goes,
+// Match fills and opens games. A game is of tickets that follow each other in the list. So when a ticket comes or goes,
 // only games can be opened that begin with it or with one of those right before it, and of all others it is known by
 // when their windows are wide enough.
 func (m *matcher) Match(r *matchfn.Run) error {
@@ -58,7 +58,7 @@ func (m *matcher) Match(r *matchfn.Run) error {
 		for _, number := range fresh {
 			if t := c.Of(number); t.Here && t.Value == t.Value {
 				m.look = append(m.look, number)
-				m.changed(c.Place(number))
+				m.changed(c.Entry(number))
 			}
 		}
 		m.openSome(r)
@@ -92,9 +92,9 @@ func (m *matcher) due() {
 }
 
 // changed notes the tickets right before a place: a game that begins with them may have a ticket more or less there.
-func (m *matcher) changed(p crowd.Place) {
+func (m *matcher) changed(p crowd.Entry) {
 	left := m.rules.players - 1
-	m.crowd.Line.Below(p, math.Inf(1), func(before crowd.Place) bool {
+	m.crowd.Sorted.Below(p, math.Inf(1), func(before crowd.Entry) bool {
 		if left--; left >= 0 {
 			m.look = append(m.look, before.Number)
 		}
@@ -102,7 +102,7 @@ func (m *matcher) changed(p crowd.Place) {
 	})
 }
 
-// openAll opens games of all tickets, until there is none any more, and makes the line of those that are left over.
+// openAll opens games of all tickets, until there is none any more, and makes the list of those that are left over.
 func (m *matcher) openAll(r *matchfn.Run) {
 	c := m.crowd
 	m.look = m.look[:0]
@@ -112,9 +112,9 @@ func (m *matcher) openAll(r *matchfn.Run) {
 		value[i], places[i] = c.Of(number).Value, uint32(i)
 	}
 	order, _ := waiting.Sorted(places, value)
-	left := make([]crowd.Place, len(order))
+	left := make([]crowd.Entry, len(order))
 	for i, at := range order {
-		left[i] = c.Place(numbers[at])
+		left[i] = c.Entry(numbers[at])
 	}
 	for {
 		kept := left[:0:0]
@@ -138,7 +138,7 @@ func (m *matcher) openAll(r *matchfn.Run) {
 		}
 	}
 	next := 0
-	c.Line.Load(len(left), func() crowd.Place {
+	c.Sorted.Load(len(left), func() crowd.Entry {
 		next++
 		return left[next-1]
 	})
@@ -152,7 +152,7 @@ func (m *matcher) openAll(r *matchfn.Run) {
 // openSome opens games that begin with the tickets to look at, and looks again at those before a game that was opened.
 func (m *matcher) openSome(r *matchfn.Run) {
 	c := m.crowd
-	var line []crowd.Place
+	var sorted []crowd.Entry
 	for len(m.look) > 0 {
 		look := m.look
 		m.look = nil
@@ -164,12 +164,12 @@ func (m *matcher) openSome(r *matchfn.Run) {
 			if !t.Here || i > 0 && look[i-1] == number {
 				continue
 			}
-			line = line[:0]
-			c.Line.Above(c.Place(number), math.Inf(1), func(p crowd.Place) bool {
-				line = append(line, p)
-				return len(line) < m.rules.players
+			sorted = sorted[:0]
+			c.Sorted.Above(c.Entry(number), math.Inf(1), func(p crowd.Entry) bool {
+				sorted = append(sorted, p)
+				return len(sorted) < m.rules.players
 			})
-			if g := m.group(line); m.rules.opens(g.players, g.wait) {
+			if g := m.group(sorted); m.rules.opens(g.players, g.wait) {
 				propose(r, &m.rules, &g, c.IDs)
 				for _, number := range g.tickets {
 					c.Forget(number)
@@ -177,13 +177,13 @@ func (m *matcher) openSome(r *matchfn.Run) {
 				continue
 			}
 			t.Next = math.Inf(1)
-			m.sooner(number, m.opens(line))
+			m.sooner(number, m.opens(sorted))
 		}
 	}
 }
 
-// group returns the longest group from the first place of a line on, as line.group does.
-func (m *matcher) group(places []crowd.Place) group {
+// group returns the longest group from the first place of a list on, as sorted.group does.
+func (m *matcher) group(places []crowd.Entry) group {
 	g := group{first: places[0].Value, narrowest: math.Inf(1)}
 	for at, p := range places[:min(len(places), m.rules.players)] {
 		if g.passes(int(p.Size), m.rules.players, at) {
@@ -214,9 +214,9 @@ func (m *matcher) group(places []crowd.Place) group {
 	return g
 }
 
-// opens is when a game can be opened at the earliest that begins with the first place of a line, in Unix milliseconds.
+// opens is when a game can be opened at the earliest that begins with the first place of a list, in Unix milliseconds.
 // Its last ticket is within the window of the youngest one, which is the narrowest.
-func (m *matcher) opens(places []crowd.Place) float64 {
+func (m *matcher) opens(places []crowd.Entry) float64 {
 	at := math.Inf(1)
 	oldest, youngest := math.Inf(1), math.Inf(-1)
 	n := 0

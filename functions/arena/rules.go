@@ -14,7 +14,7 @@ type rules struct {
 	measure bool
 }
 
-// opens returns whether a game of n players, of which one has waited so long, is opened.
+// opens reports whether a game of n players, of which one has waited so long, is opened.
 func (r *rules) opens(n int, wait float64) bool {
 	return n >= r.players || n >= r.least && wait >= r.early
 }

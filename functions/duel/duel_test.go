@@ -313,7 +313,7 @@ func TestDuelMeasuresTheGapIfItIsAsked(t *testing.T) {
 
 func TestDecimalsAtTheLimitAreWithinIt(t *testing.T) { waitingtest.DecimalsAtTheLimit(t, duel, `{`) }
 
-// A duel that is refilled says who is in it, and nobody of those joins it again.
+// A duel that is refilled lists its players, and none of them joins it again.
 func TestNobodyJoinsHisDuelAgain(t *testing.T) {
 	who := func(id string) fake.Ticket {
 		t := player(1, 0)

@@ -69,7 +69,7 @@ func (m *matcher) once(r *matchfn.Run) error {
 	}
 	sizes := waiting.Sizes(r)
 	value := m.rules.Values(r, sizes)
-	l := newLine(&m.rules, tickets, value, r.Wait())
+	l := newLinkedList(&m.rules, tickets, value, r.Wait())
 	ids := waiting.IDs(r)
 	l.pair(func(score float64, a, b uint32) {
 		m.propose(r, score, a, b, value[a], value[b], waiting.Size(sizes, a)+waiting.Size(sizes, b), ids)
@@ -112,37 +112,37 @@ func (m *matcher) pairAll(r *matchfn.Run) {
 	numbers := c.All()
 	l := m.pair(r, numbers)
 	at := 0
-	c.Line.Load(m.valued(l, numbers), func() crowd.Place {
+	c.Sorted.Load(m.valued(l, numbers), func() crowd.Entry {
 		for {
 			at++
-			if number := numbers[l.places[at].ticket]; c.Of(number).Here {
-				return c.Place(number)
+			if number := numbers[l.nodes[at].ticket]; c.Of(number).Here {
+				return c.Entry(number)
 			}
 		}
 	})
 	m.age()
 }
 
-// valued is how many tickets of a line are left over.
-func (m *matcher) valued(l *line, numbers []uint32) (n int) {
-	for i := 1; i+1 < len(l.places); i++ {
-		if m.crowd.Of(numbers[l.places[i].ticket]).Here {
+// valued is how many tickets of a list are left over.
+func (m *matcher) valued(l *linkedList, numbers []uint32) (n int) {
+	for i := 1; i+1 < len(l.nodes); i++ {
+		if m.crowd.Of(numbers[l.nodes[i].ticket]).Here {
 			n++
 		}
 	}
 	return n
 }
 
-// pairSome pairs new tickets and those whose time has come, which are no longer in the line.
+// pairSome pairs new tickets and those whose time has come, which are no longer in the list.
 func (m *matcher) pairSome(r *matchfn.Run, fresh, due []uint32) {
 	c := m.crowd
 	active := append(c.Leave(due), fresh...)
 	looked := len(active)
 	var near []uint32
 	for i, number := range active[:looked] {
-		near = m.near(c.Place(number), near[:0])
+		near = m.near(c.Entry(number), near[:0])
 		if i >= looked-len(fresh) {
-			near = m.reachedBy(c.Place(number), near)
+			near = m.reachedBy(c.Entry(number), near)
 		}
 		active = append(active, c.Leave(near)...)
 	}
@@ -156,14 +156,14 @@ func (m *matcher) pairSome(r *matchfn.Run, fresh, due []uint32) {
 	}
 }
 
-// near returns the older tickets of the line within the window of one that is not there. There are few, since they
+// near returns the older tickets of the list within the window of one that is not there. There are few, since they
 // cannot be paired with each other.
-func (m *matcher) near(p crowd.Place, near []uint32) []uint32 {
+func (m *matcher) near(p crowd.Entry, near []uint32) []uint32 {
 	if p.Value != p.Value {
 		return near
 	}
 	window := m.crowd.Window(p.Created)
-	look := func(other crowd.Place) bool {
+	look := func(other crowd.Entry) bool {
 		if !(waiting.Excess(window, other.Value, p.Value) >= 0) {
 			return false
 		}
@@ -172,19 +172,19 @@ func (m *matcher) near(p crowd.Place, near []uint32) []uint32 {
 		}
 		return true
 	}
-	m.crowd.Line.Below(p, p.Created, look)
-	m.crowd.Line.Above(p, p.Created, look)
+	m.crowd.Sorted.Below(p, p.Created, look)
+	m.crowd.Sorted.Above(p, p.Created, look)
 	return near
 }
 
-// reachedBy returns the younger tickets of the line whose windows reach a new one, if it is older than they are. Of
+// reachedBy returns the younger tickets of the list whose windows reach a new one, if it is older than they are. Of
 // those behind an older ticket none does: it would have reached that one.
-func (m *matcher) reachedBy(p crowd.Place, near []uint32) []uint32 {
+func (m *matcher) reachedBy(p crowd.Entry, near []uint32) []uint32 {
 	if p.Value != p.Value {
 		return near
 	}
 	window := m.crowd.Window(p.Created)
-	look := func(other crowd.Place) bool {
+	look := func(other crowd.Entry) bool {
 		if other.Created <= p.Created || !(waiting.Excess(window, other.Value, p.Value) >= 0) {
 			return false
 		}
@@ -193,21 +193,21 @@ func (m *matcher) reachedBy(p crowd.Place, near []uint32) []uint32 {
 		}
 		return true
 	}
-	m.crowd.Line.Below(p, math.Inf(1), look)
-	m.crowd.Line.Above(p, math.Inf(1), look)
+	m.crowd.Sorted.Below(p, math.Inf(1), look)
+	m.crowd.Sorted.Above(p, math.Inf(1), look)
 	return near
 }
 
-// pair pairs tickets with each other, forgets those, and returns the line of all.
-func (m *matcher) pair(r *matchfn.Run, numbers []uint32) *line {
+// pair pairs tickets with each other, forgets those, and returns the list of all.
+func (m *matcher) pair(r *matchfn.Run, numbers []uint32) *linkedList {
 	c := m.crowd
 	value, wait := make([]float64, len(numbers)), make([]float64, len(numbers))
-	places := make([]uint32, len(numbers))
+	nodes := make([]uint32, len(numbers))
 	for i, number := range numbers {
 		t := c.Of(number)
-		value[i], wait[i], places[i] = t.Value, c.Wait(t.Created), uint32(i)
+		value[i], wait[i], nodes[i] = t.Value, c.Wait(t.Created), uint32(i)
 	}
-	l := newLine(&m.rules, places, value, wait)
+	l := newLinkedList(&m.rules, nodes, value, wait)
 	l.pair(func(score float64, a, b uint32) {
 		m.propose(r, score, numbers[a], numbers[b], value[a], value[b], c.Players(numbers[a])+c.Players(numbers[b]), c.IDs)
 		c.Lose(numbers[a])
@@ -216,15 +216,15 @@ func (m *matcher) pair(r *matchfn.Run, numbers []uint32) *line {
 	return l
 }
 
-// age computes for all tickets of the line when each reaches the nearest older one.
+// age computes for all tickets of the list when each reaches the nearest older one.
 func (m *matcher) age() {
 	c := m.crowd
 	m.ages = crowd.Queue{}
 	if m.rules.Window.Widen == 0 {
 		return
 	}
-	var older []crowd.Place // each is older than those after it
-	look := func(p crowd.Place) {
+	var older []crowd.Entry // each is older than those after it
+	look := func(p crowd.Entry) {
 		for len(older) > 0 && older[len(older)-1].Created > p.Created {
 			older = older[:len(older)-1]
 		}
@@ -236,20 +236,20 @@ func (m *matcher) age() {
 		}
 		older = append(older, p)
 	}
-	c.Line.Up(func(p crowd.Place) {
+	c.Sorted.Up(func(p crowd.Entry) {
 		c.Of(p.Number).Next = math.Inf(1)
 		look(p)
 	})
 	older = older[:0]
-	c.Line.Down(look)
-	c.Line.Up(func(p crowd.Place) {
+	c.Sorted.Down(look)
+	c.Sorted.Up(func(p crowd.Entry) {
 		if next := c.Of(p.Number).Next; next < math.MaxFloat64 {
 			m.ages.Push(next, p.Number)
 		}
 	})
 }
 
-// schedule computes when a ticket of the line reaches the nearest older one.
+// schedule computes when a ticket of the list reaches the nearest older one.
 func (m *matcher) schedule(number uint32) {
 	c := m.crowd
 	t := c.Of(number)
@@ -257,7 +257,7 @@ func (m *matcher) schedule(number uint32) {
 		return
 	}
 	nearest := math.Inf(1)
-	look := func(other crowd.Place) bool {
+	look := func(other crowd.Entry) bool {
 		nearer := math.Abs(other.Value-t.Value) < math.Abs(nearest-t.Value)
 		if other.Created <= t.Created && other.Number != number {
 			if nearer {
@@ -267,8 +267,8 @@ func (m *matcher) schedule(number uint32) {
 		}
 		return nearer
 	}
-	c.Line.Below(c.Place(number), t.Created, look)
-	c.Line.Above(c.Place(number), t.Created, look)
+	c.Sorted.Below(c.Entry(number), t.Created, look)
+	c.Sorted.Above(c.Entry(number), t.Created, look)
 	t.Next = math.Inf(1)
 	m.sooner(number, t.Created+c.Reaches(t.Value, nearest))
 }
@@ -280,7 +280,7 @@ func (m *matcher) hurry(number uint32) {
 	if !t.Here || t.Value != t.Value {
 		return
 	}
-	look := func(other crowd.Place) bool {
+	look := func(other crowd.Entry) bool {
 		if other.Number == number {
 			return true
 		}
@@ -290,8 +290,8 @@ func (m *matcher) hurry(number uint32) {
 		m.sooner(other.Number, other.Created+c.Reaches(other.Value, t.Value))
 		return true
 	}
-	c.Line.Below(c.Place(number), math.Inf(1), look)
-	c.Line.Above(c.Place(number), math.Inf(1), look)
+	c.Sorted.Below(c.Entry(number), math.Inf(1), look)
+	c.Sorted.Above(c.Entry(number), math.Inf(1), look)
 }
 
 // sooner makes a ticket due at a time, unless it is due before.
@@ -302,41 +302,41 @@ func (m *matcher) sooner(number uint32, at float64) {
 	}
 }
 
-// line is a linked list of the tickets with the attribute, sorted by its value. The first and the last place are
+// linkedList is a linked list of the tickets with the attribute, sorted by its value. The first and the last place are
 // sentinels, out of reach of all tickets.
-type line struct {
-	places []place
+type linkedList struct {
+	nodes []node
 	wait   []float64
 	widest float64 // the window that does not grow any more
 }
 
-type place struct {
+type node struct {
 	value, window float64
 	ticket        uint32
 	// before and after are the neighbours in the list.
 	before, after uint32
 }
 
-func newLine(rules *rules, tickets []uint32, value, wait []float64) *line {
+func newLinkedList(rules *rules, tickets []uint32, value, wait []float64) *linkedList {
 	order, values := waiting.Sorted(tickets, value)
-	l := &line{places: make([]place, len(order)+2), wait: matchfn.Gather(wait, order), widest: rules.Window.Most}
+	l := &linkedList{nodes: make([]node, len(order)+2), wait: matchfn.Gather(wait, order), widest: rules.Window.Most}
 	if rules.Window.Widen == 0 {
 		l.widest = rules.Window.Start
 	}
 	windows := rules.Window.AfterEach(l.wait)
 	for i, t := range order {
-		l.places[i+1] = place{value: values[i], window: windows[i], ticket: t, before: uint32(i), after: uint32(i + 2)}
+		l.nodes[i+1] = node{value: values[i], window: windows[i], ticket: t, before: uint32(i), after: uint32(i + 2)}
 	}
-	l.places[0].value, l.places[len(order)+1].value = math.Inf(-1), math.Inf(1)
+	l.nodes[0].value, l.nodes[len(order)+1].value = math.Inf(-1), math.Inf(1)
 	return l
 }
 
 // pair calls propose for every pair. The tickets with the narrowest windows choose first: from their two neighbours,
-// the one with the better score. A ticket that finds nobody within reach is out of reach of all tickets that choose
-// later. So no two tickets that are left over could have been paired.
-func (l *line) pair(propose func(score float64, a, b uint32)) {
+// the one with the better score. A ticket without a partner in reach is out of reach of all tickets that choose later.
+// So no two tickets that are left over could have been paired.
+func (l *linkedList) pair(propose func(score float64, a, b uint32)) {
 	for _, at := range l.narrowestFirst() {
-		p := &l.places[at]
+		p := &l.nodes[at]
 		if p.before == p.after {
 			continue // removed
 		}
@@ -347,10 +347,10 @@ func (l *line) pair(propose func(score float64, a, b uint32)) {
 		switch {
 		case lowOK && (!highOK || low >= high):
 			l.remove(before)
-			propose(low, l.places[before].ticket, p.ticket)
+			propose(low, l.nodes[before].ticket, p.ticket)
 		case highOK:
 			l.remove(after)
-			propose(high, p.ticket, l.places[after].ticket)
+			propose(high, p.ticket, l.nodes[after].ticket)
 		}
 	}
 }
@@ -358,13 +358,13 @@ func (l *line) pair(propose func(score float64, a, b uint32)) {
 // narrowestFirst returns the places, those with the narrowest windows first. Of equal windows, the longest wait comes
 // first. Windows grow with the wait up to a maximum, so it is enough to sort by wait and to reverse the tickets with
 // the widest window.
-func (l *line) narrowestFirst() []uint32 {
+func (l *linkedList) narrowestFirst() []uint32 {
 	order := matchfn.SortBy(l.wait)
 	for i := range order {
-		order[i]++ // place 0 is a sentinel
+		order[i]++ // node 0 is a sentinel
 	}
 	start, _ := slices.BinarySearchFunc(order, l.widest, func(at uint32, widest float64) int {
-		if l.places[at].window < widest {
+		if l.nodes[at].window < widest {
 			return -1
 		}
 		return 0
@@ -382,17 +382,17 @@ func (l *line) narrowestFirst() []uint32 {
 }
 
 // remove removes a place from the list.
-func (l *line) remove(at uint32) {
-	p := &l.places[at]
-	l.places[p.before].after = p.after
-	l.places[p.after].before = p.before
+func (l *linkedList) remove(at uint32) {
+	p := &l.nodes[at]
+	l.nodes[p.before].after = p.after
+	l.nodes[p.after].before = p.before
 	p.before, p.after = 0, 0
 }
 
 // score returns how much greater than the distance the mean of both windows is, and whether the distance is within both
 // windows.
-func (l *line) score(low, high uint32) (float64, bool) {
-	a, b := &l.places[low], &l.places[high]
+func (l *linkedList) score(low, high uint32) (float64, bool) {
+	a, b := &l.nodes[low], &l.nodes[high]
 	one, other := waiting.Excess(a.window, a.value, b.value), waiting.Excess(b.window, a.value, b.value)
 	return one/2 + other/2, one >= 0 && other >= 0
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Chart is lines over two axes. That of Y has 0.
+// Chart is lines over two axes. The Y axis begins at 0.
 type Chart struct {
 	X, Y  string // what is on the axes
 	Lines []Line

@@ -59,7 +59,7 @@ func draw(t *testing.T, c *chart.Chart) (d drawn) {
 	return d
 }
 
-// ticks are the numbers at an axis: "middle" below that of X, and "end" beside that of Y.
+// ticks are the numbers at an axis: "middle" below the X axis, and "end" beside the Y axis.
 func (d *drawn) ticks(anchor string) (all []string) {
 	for _, text := range d.texts {
 		if number, is := strings.CutPrefix(text, anchor+" "); is && strings.Trim(number, "0123456789.e+-") == "" {

@@ -20,7 +20,7 @@ import (
 
 // Options say what to run.
 type Options struct {
-	Box      *sandbox.Box
+	Box      *sandbox.Supervisor
 	Function []byte // the module
 	Config   *pb.Config
 	Tickets  []*pb.Ticket
@@ -61,8 +61,8 @@ type Result struct {
 	Module *sandbox.Module
 }
 
-// Run runs a function. An error of a bad module is a *problem.Error of kind Invalid, that of an instance that died a
-// *sandbox.Error. Any other error is the function's.
+// Run runs a function. A bad module is a *problem.Error of kind Invalid, an instance that died a *sandbox.Error. Any
+// other error is the function's.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	d := &dryRun{Options: o, index: pool.New(), backfills: pool.NewBackfills()}
 	d.index.KeepOwners()

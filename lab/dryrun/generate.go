@@ -18,7 +18,7 @@ type Generator struct {
 	Properties map[string][][]byte
 	// Players is how many players each ticket has: rounded, at least 1, at most MaxPlayers. Attributes and properties are
 	// then drawn for each player, and a ticket's attributes are the means of its players'. The zero Distribution makes
-	// tickets of their owners alone, who have no names.
+	// tickets of their owners alone, without names.
 	Players population.Distribution
 	// Queues are those in which the tickets wait.
 	Queues []string

@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/internal/settings"
 )
 
-// Result codes besides those of package definition. Only their messages are printed.
+// Result codes in addition to package definition's. Only their messages are printed.
 const (
 	badTicketID = "badTicketId"
 	badCreated  = "badCreated"
@@ -43,7 +43,7 @@ func ReadTickets(text json.RawMessage, now time.Time) ([]*pb.Ticket, error) {
 //
 //	[{"id": "a", "attributes": {"open": 1}, "connection": "10.0.0.1:7777", "version": 3, "queue": "ranked"}, …]
 //
-// "players" is who is in the game, as POST /backfill takes them. The server of one without a connection is still being
+// "players" are the game's players, as POST /backfill takes them. The server of one without a connection is still being
 // allocated. The default version is 1. The default id is the position, from 1, after a b.
 func ReadBackfills(text json.RawMessage, now time.Time) ([]*pb.Backfill, error) {
 	r := newReader(text, now)

@@ -27,13 +27,13 @@ type function struct {
 	needs    invocation.Needs
 	instance *sandbox.Instance
 	release  func()
-	// keeping is what the instance keeps of its tickets; nil if it gets all tickets in each run.
-	keeping *invocation.Keeping
+	// session is what the instance keeps of its tickets; nil if it gets all tickets in each run.
+	session *invocation.Session
 	// overlooks says what a function overlooked that kept its tickets; empty if it did not.
 	overlooks string
 }
 
-func startFunction(ctx context.Context, box *sandbox.Box, module []byte) (*function, error) {
+func startFunction(ctx context.Context, box *sandbox.Supervisor, module []byte) (*function, error) {
 	m, _, err := box.Load(ctx, "", module)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func startFunction(ctx context.Context, box *sandbox.Box, module []byte) (*funct
 		return nil, err
 	}
 	if bool(m.Manifest.Changes) {
-		f.keeping = invocation.NewKeeping(f.instance.Memory(), 0, 0)
+		f.session = invocation.NewSession(f.instance.Memory(), 0, 0)
 	}
 	f.release = func() { box.Release(m) }
 	return f, nil
@@ -66,7 +66,7 @@ const checkRuns = 1000
 // check gives a function the tickets that it left over once more, now and then. One that overlooks matches gets all
 // tickets from then on, as in a runner.
 func (f *function) check(ctx context.Context, s *segment, r *invocation.Run) error {
-	if f.keeping == nil || !f.keeping.Has(r.Key) {
+	if f.session == nil || !f.session.Has(r.Key) {
 		s.unchecked = 0
 		return nil
 	}
@@ -76,7 +76,7 @@ func (f *function) check(ctx context.Context, s *segment, r *invocation.Run) err
 	s.unchecked = 0
 	err := f.invoker.Check(ctx, r, f.instance, f.needs)
 	if wrong, is := errors.AsType[invocation.CheckError](err); is {
-		f.keeping, f.overlooks, err = nil, wrong.Error(), nil
+		f.session, f.overlooks, err = nil, wrong.Error(), nil
 	}
 	return err
 }
@@ -208,11 +208,11 @@ func (w *world) startRun(s *segment, seed uint64) error {
 	really := time.Now()
 	run := &invocation.Run{
 		Request: request, Index: w.index, Backfills: w.backfills, Answer: take, Began: really, Deadline: really.Add(mostRun),
-		Now: w.now, Budget: w.Service.Budget, Keeping: c.function.keeping,
+		Now: w.now, Budget: w.Service.Budget, Session: c.function.session,
 	}
-	if run.Keeping != nil {
+	if run.Session != nil {
 		run.Key = s.key(request)
-		if run.Keeping.Has(run.Key) {
+		if run.Session.Has(run.Key) {
 			w.result.Kept++
 		}
 	}

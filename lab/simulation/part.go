@@ -261,7 +261,7 @@ func (w *world) describe(now time.Time) string {
 		}
 	}
 	for _, f := range w.functions {
-		if f.keeping != nil && f.keeping.Tickets() > 0 {
+		if f.session != nil && f.session.Tickets() > 0 {
 			return ""
 		}
 	}

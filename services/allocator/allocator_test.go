@@ -84,7 +84,7 @@ func (s *script) Release(_ context.Context, r provider.Ref) error {
 	return nil
 }
 
-// holds tells whether a match has a server.
+// holds reports whether a match has a server.
 func (s *script) holds(match string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +107,8 @@ type world struct {
 	redis, nats string
 	// requeue is OnAllocationError in the configs of claimed matches.
 	requeue string
-	// region is that of claimed matches, "r" if empty, and names the fleet of their config. Matches of one region, and of
-	// one fleet's regions that were not served, wait for each other when there are no servers.
+	// region is the region of claimed matches, "r" if empty, and names the fleet of their config. Matches of one region,
+	// and of one fleet's regions that were not served, wait for each other when there are no servers.
 	region string
 }
 
@@ -494,7 +494,7 @@ func TestMatchThatIsDeliveredTwiceKeepsItsServer(t *testing.T) {
 	}
 }
 
-// Those who wait for a result get it with the message that wakes them, each that of its ticket.
+// A waiting request gets its ticket's result with the message that wakes it.
 func TestResultsAreCarried(t *testing.T) {
 	w := start(t, &script{allocate: allocateAtOnce})
 	heard := make(chan bus.Assigned, 10)

@@ -25,8 +25,8 @@ type outcome struct {
 	connection string
 	// err is why there is none.
 	err error
-	// mayHaveServer is set when the hosting system may give the match a server that nobody uses: the allocation is
-	// pending, or a call whose answer was lost is still on its way.
+	// mayHaveServer is set when the hosting system may give the match an unused server: the allocation is pending, or a
+	// call whose answer was lost is still on its way.
 	mayHaveServer bool
 }
 

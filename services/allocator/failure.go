@@ -43,6 +43,6 @@ func failureOf(err error) failure {
 	return f
 }
 
-// requeues tells whether tickets wait again after a failure, as their config says. After a final failure they never do:
-// they would be matched, and fail, over and over.
+// requeues reports whether tickets wait again after a failure, as their config says. After a final failure they never
+// do: they would be matched, and fail, over and over.
 func (f failure) requeues(setting string) bool { return setting == definition.Requeue && !f.final }

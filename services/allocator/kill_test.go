@@ -384,7 +384,7 @@ func (h *hosting) inUse() int {
 	return len(h.servers)
 }
 
-// connection is that of the match's server.
+// connection is the match's server's.
 func (h *hosting) connection() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

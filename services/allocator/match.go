@@ -179,15 +179,16 @@ func resultsOf(ctx context.Context, m *pb.Match, tickets []string, o state.Outco
 	return results
 }
 
-// endMatches ends matches, and tells those who wait for that.
+// endMatches ends matches, and notifies the requests that wait for that.
 func (s *service) endMatches(ctx context.Context, project string, all []state.Ending) ([]state.Ended, error) {
 	ended, err := s.Store.EndMatches(ctx, project, all)
-	s.tell(ctx, project, ended...)
+	s.notifyWaiters(ctx, project, ended...)
 	return ended, err
 }
 
-// tell gives results to the requests that wait for them, and wakes the director when other matches get servers.
-func (s *service) tell(ctx context.Context, project string, ended ...state.Ended) {
+// notifyWaiters gives results to the requests that wait for them, and wakes the director when other matches get
+// servers.
+func (s *service) notifyWaiters(ctx context.Context, project string, ended ...state.Ended) {
 	var assigned []string
 	var results []*pb.Assignment
 	var position uint64

@@ -38,10 +38,10 @@ func newMetrics(m telemetry.Meter) *metrics {
 			"those that were asked again as well, by reason: contention, fleet-empty, maximum-zero, refused, timeout, unknown."),
 		running: m.UpDownCounter("matchmaker.allocations.running", "{match}", "Matches that this allocator has in hand."),
 		returned: m.Counter(
-			"matchmaker.servers.returned", "{server}", "Servers that were given back because nobody was left for them.",
+			"matchmaker.servers.returned", "{server}", "Servers that were given back because no ticket was left for them.",
 		),
 		unreturned: m.Counter(
-			"matchmaker.servers.unreturned", "{server}", "Servers that could not be given back, and that nobody tries any more.",
+			"matchmaker.servers.unreturned", "{server}", "Servers that could not be given back: the allocator gave up.",
 		),
 		assigned: assignment.Waited(m),
 	}

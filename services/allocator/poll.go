@@ -12,12 +12,12 @@ import (
 	"matchmaker.dev/services/internal/wait"
 )
 
-// poller polls the pending allocations of one fleet, all of them with one call, while somebody waits for an answer.
+// poller polls the pending allocations of one fleet, all of them with one call, while callers wait for an answer.
 type poller struct {
 	mu      sync.Mutex
 	pending []question
 	waiting int
-	stop    context.CancelFunc // of the polls; nil when nobody waits
+	stop    context.CancelFunc // of the polls; nil while no caller waits
 }
 
 // question is a match that waits for the next poll.
@@ -93,7 +93,7 @@ func (s *service) poll(ctx context.Context, p *poller) {
 	}
 }
 
-// pollOnce calls Poll once. Its span links to those of the sampled allocations.
+// pollOnce calls Poll once. Its span links to the spans of the sampled allocations.
 func (s *service) pollOnce(ctx context.Context, questions []question) (results []provider.Result, err error) {
 	refs := make([]provider.Ref, len(questions))
 	var links []trace.Link

@@ -100,7 +100,7 @@ func TestPollsEndWithTheLastThatWaits(t *testing.T) {
 				if len(hosting.polls) != test.polls || p.waiting != 0 || len(p.pending) != 0 {
 					t.Errorf("%d polls, %d wait, %d questions", len(hosting.polls), p.waiting, len(p.pending))
 				}
-				// Those who ask later have polls of their own.
+				// Later callers have polls of their own.
 				hosting.takes = 0
 				if result, err := s.next(t.Context(), p, provider.Ref{}); err != nil || result.Status != provider.Allocated {
 					t.Errorf("later: %v, %v", result, err)

@@ -204,7 +204,7 @@ func TestServersRenewTheirTokensWhileTheyLive(t *testing.T) {
 	g.refuses(project, text, http.StatusForbidden, "has ended")
 	g.says(provider.Failed, nil)
 	g.refuses(project, text, http.StatusForbidden, "has ended")
-	// Whoever lets its token expire is forgotten.
+	// A server that lets its token expire is forgotten.
 	g.says(provider.Allocated, nil)
 	g.add(tokenTime + time.Minute)
 	g.refuses(project, text, http.StatusUnauthorized, "expired")

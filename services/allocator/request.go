@@ -26,7 +26,7 @@ func (s *service) refOf(project, match, config string, h provider.Hosting, seale
 }
 
 // requestOf is the request for a match's server. A provider whose servers get no token does not have one signed.
-// players are those of each ticket.
+// players has the players of each ticket.
 func (s *service) requestOf(project string, m *pb.Match, players [][]string) (*provider.Request, error) {
 	ref, err := s.refOf(project, m.GetId(), m.GetConfig(), hostingOf(m), m.GetHosting())
 	if err != nil {

@@ -14,7 +14,7 @@ type Settings struct {
 	Fleet    int           `help:"How many servers of one fleet one allocator asks for at once." name:"fleet-allocations" default:"64" group:"allocator"`
 	Deadline time.Duration `help:"How long a provider may take, retries included, while an allocator works on the match, before the tickets get an error, or wait again as their config has it." name:"allocation-time" default:"30s" group:"allocator"`
 	Call     time.Duration `help:"How long one call of a hosting system may take." name:"hosting-call-time" default:"10s" group:"allocator"`
-	Return   time.Duration `help:"How long a server that no ticket uses is tried to be given back, before an error is logged and nobody tries it any more." name:"return-time" default:"24h" group:"allocator"`
+	Return   time.Duration `help:"How long a server that no ticket uses is tried to be given back, before an error is logged and the allocator gives up." name:"return-time" default:"24h" group:"allocator"`
 
 	Timing `kong:"-"`
 }

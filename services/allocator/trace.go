@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// traceMatch calls do in a span of this allocator's work on a match. The span's parent is that of the work queue's
-// message. When the message was sent again from the outbox, it has none, and the parent is the span of the claim.
+// traceMatch calls do in a span of this allocator's work on a match. The span's parent comes with the work queue's
+// message. A message that was sent again from the outbox has none: then the parent is the span of the claim.
 func (s *service) traceMatch(
 	ctx context.Context, project string, m *pb.Match, attempt int, do func(context.Context) error,
 ) error {

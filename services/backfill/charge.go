@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"matchmaker.dev/services/internal/asking"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/problem"
 )
 
@@ -14,8 +14,8 @@ const searchBucket = "backfillwork"
 // maxCharge is the most that a search is charged.
 const maxCharge = time.Minute
 
-func (s *service) budget() asking.Budget {
-	return asking.Budget{Name: searchBucket, Budget: s.Settings.searches(), Most: maxCharge, Store: s.Store, Log: s.Log}
+func (s *service) budget() adhoc.Budget {
+	return adhoc.Budget{Name: searchBucket, Budget: s.Settings.searches(), Most: maxCharge, Store: s.Store, Log: s.Log}
 }
 
 // checkBudget is a Limited error when the project's searches took more processor time than they may.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/asking"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/evaluator"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/state"
@@ -18,8 +18,8 @@ type candidate = evaluator.Candidate[struct{}]
 // maxProposals is how many proposals a run may make: a server wants some players.
 const maxProposals = 100_000
 
-// search runs a function once over each segment of the pools, side by side, and returns the matches that it proposes,
-// the best first. What a function cannot answer, or not in time, is as if it had found nobody: the log says why.
+// search runs a function once over each segment of the pools, in parallel, and returns the matches that it proposes,
+// the best first. A function that fails, or is late, counts as one without matches: the log says why.
 func (s *service) search(ctx context.Context, project string, in v1Request) ([]*candidate, error) {
 	segments, err := pool.Expand(in.pools, nil)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *service) search(ctx context.Context, project string, in v1Request) ([]*
 	// The runner ends the run in time; a second more is for the way there and back.
 	limited, cancel := context.WithTimeout(ctx, s.Settings.RequestTime+time.Second)
 	defer cancel()
-	answers := make(chan asking.Answer, len(segments))
+	answers := make(chan adhoc.Answer, len(segments))
 	for _, pools := range segments {
 		go func() { answers <- s.run(limited, project, position, in, pools) }()
 	}
@@ -48,22 +48,22 @@ func (s *service) search(ctx context.Context, project string, in v1Request) ([]*
 				a.Failure)
 		}
 		for _, p := range a.Proposals {
-			// An error is for those who wait, not for a server, and one of the first generation has no backfill ticket.
+			// An error is for waiting tickets, not for a server, and a request of the first version has no backfill ticket.
 			if p.GetError() == "" && p.GetFilling() == nil {
 				entries = append(entries, &candidate{Proposal: p, Tickets: state.TicketsOf(p)})
 			}
 		}
 	}
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx) // the server does not wait for the answer any more: nobody must be sent to it
+		return nil, context.Cause(ctx) // the server does not wait for the answer any more: it must get no players
 	}
 	return evaluator.Select(entries), nil
 }
 
 // run runs the function over pools, as soon as a runner has it.
 func (s *service) run(ctx context.Context, project string, position uint64, in v1Request,
-	pools map[string]*pb.Pool) asking.Answer {
-	return s.asker.Run(ctx, &pb.RunRequest{
+	pools map[string]*pb.Pool) adhoc.Answer {
+	return s.adhoc.Run(ctx, &pb.RunRequest{
 		Project: project, Function: in.function, Upload: in.upload, Settings: in.settings, Pools: pools, Position: position,
 		Queue: in.queue,
 		Now:   s.Store.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret

@@ -1,7 +1,7 @@
 // Package backfill is the Backfill API: running game servers describe their game and ask for players.
 //
 // In the second version a server keeps a backfill ticket: it creates the ticket, replaces it whenever its state
-// changes, approves proposals periodically, and deletes it when it needs nobody any more. Match functions propose
+// changes, approves proposals periodically, and deletes it when it needs no more players. Match functions propose
 // tickets to it in the director's cycles; an approval assigns those that are proposed at that moment. Every change by
 // the server increments the ticket's record version, and rejects earlier proposals.
 //
@@ -17,8 +17,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/asking"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
@@ -59,12 +59,12 @@ type Bus interface {
 type service struct {
 	Options
 	metrics *metrics
-	asker   asking.Asker
+	adhoc   adhoc.Requester
 }
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{o, newMetrics(o.Meter), asking.Asker{Bus: o.Bus, Tracer: o.Tracer, Most: maxProposals}}
+	s := &service{o, newMetrics(o.Meter), adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer, Most: maxProposals}}
 	return app.Part{Name: "backfill", Routes: s.routes, Ready: o.Store.Ping}
 }
 

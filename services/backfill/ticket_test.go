@@ -308,7 +308,7 @@ func TestProjectOfTheToken(t *testing.T) {
 	}
 }
 
-// Who is in the game is answered as it was sent, stays until a PUT names others, and has those who join.
+// The players of a game are answered as they were sent, stay until a PUT names others, and include players that join.
 func TestPlayersOfABackfillTicket(t *testing.T) {
 	m := start(t)
 	const sent = `"players":[{"id":"ada","team":"red","role":"tank","attributes":{"skill":1200.5}},{"id":"bob"}]`
@@ -383,8 +383,8 @@ func TestQueueOfABackfillTicket(t *testing.T) {
 	}
 }
 
-// What a function notes for itself stays when a server replaces its backfill ticket, which sees nothing of it, until
-// the server says who is in the game.
+// What a function notes for itself stays, hidden, when a server replaces its backfill ticket, until the server names
+// the game's players.
 func TestNotesOfFunctionsStay(t *testing.T) {
 	m := start(t)
 	most := strings.Repeat("A", 21_824) // 16,368 bytes: beside others there would be too many

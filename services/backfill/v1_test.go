@@ -98,7 +98,7 @@ func TestFirstGeneration(t *testing.T) {
 		r.GetBudget() != 30_000 {
 		t.Errorf("asked for %v", r)
 	}
-	// Its one function proposes the same again, of whom one is left.
+	// Its one function proposes the same tickets again, of which one is left.
 	m.post(t, first, asked).deprecated(t).same(t, 200, `{"error":"","assignmentProperties":null,"assignedTickets":[
 		{"id":"cat","attributes":{"skill":1200},"properties":{"name":"Y2F0"},"created":1900000000000,
 			"assignment":{"connection":"10.0.0.1:7777","error":"","properties":null,"matchproperties":null}}]}`)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/asking"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/pool"
@@ -41,8 +41,8 @@ const (
 )
 
 // judgeBudget is how much processor time these runs may take of a project.
-func (s *service) judgeBudget() asking.Budget {
-	return asking.Budget{Name: judgeWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
+func (s *service) judgeBudget() adhoc.Budget {
+	return adhoc.Budget{Name: judgeWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
 		Most: maxJudgeCharge, Store: s.Store, Log: s.Log}
 }
 
@@ -90,7 +90,7 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 	}
 	waiting, cancel := context.WithTimeout(ctx, s.JudgeTime)
 	defer cancel()
-	answer := s.asker.Run(waiting, &pb.RunRequest{
+	answer := s.adhoc.Run(waiting, &pb.RunRequest{
 		Project: project, Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: c.GetPools(),
 		Queue: c.GetQueue(), Census: attributePools(c), Check: true, Now: s.Store.Now().UnixMilli(),
 		Budget: s.JudgeTime.Milliseconds(), Upload: c.GetUpload(), Serving: servingOf(f, c),

@@ -19,8 +19,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/asking"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/definition"
@@ -60,14 +60,14 @@ type Bus interface {
 
 type service struct {
 	Options
-	// asker asks functions whether they accept settings.
-	asker asking.Asker
+	// adhoc asks functions whether they accept settings.
+	adhoc adhoc.Requester
 }
 
 // New makes the service.
 func New(o Options) app.Part {
 	o.JudgeTime = cmp.Or(o.JudgeTime, judgeTime)
-	s := &service{Options: o, asker: asking.Asker{Bus: o.Bus, Tracer: o.Tracer, Most: judgeProposals}}
+	s := &service{Options: o, adhoc: adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer, Most: judgeProposals}}
 	return app.Part{Name: "config", Routes: s.routes, Ready: o.Store.Ping}
 }
 

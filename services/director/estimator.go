@@ -63,8 +63,8 @@ func (e *estimator) use(configs []*pb.Config) {
 	}
 }
 
-// tell passes on events that were published.
-func (e *estimator) tell(entries []state.HistoryEntry, until time.Time) {
+// observe passes on events that were published.
+func (e *estimator) observe(entries []state.HistoryEntry, until time.Time) {
 	select {
 	case e.batches <- eventBatch{entries, until}:
 	default: // the next positions tell that some are missing

@@ -18,9 +18,9 @@ import (
 // reportBooks is how many slots of time are kept that could not be stored yet.
 const reportBooks = 4
 
-// tell moves what was measured of a match from its proposal to its claim: it is told, and not stored. asked is the
+// attachMeasures moves what was measured of a match from its proposal to its claim: it is told, and not stored. asked is the
 // report of its config.
-func tell(c *state.Claim, asked *pb.Report) {
+func attachMeasures(c *state.Claim, asked *pb.Report) {
 	p := c.Match.GetProposal()
 	m := p.GetMeasures()
 	if m == nil {

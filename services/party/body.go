@@ -9,6 +9,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/response"
 )
 
 // creation is the body of a POST.
@@ -30,7 +31,7 @@ type membership struct {
 	fields.Values
 }
 
-// speaker is who says what a member has.
+// speaker is the caller that sets a member's values.
 type speaker struct {
 	caller *auth.Principal
 	// settings are those that the project has now, and then those by which the member said it before.
@@ -53,7 +54,7 @@ func (m *membership) record(player string, joined int64, l fields.Limits, by spe
 	taken := m.Values
 	if definition.HasSetters(by.settings) {
 		var err error
-		if taken, one.Vouched, err = m.believed(l, by); err != nil {
+		if taken, one.Vouched, err = m.vouchedValues(l, by); err != nil {
 			return nil, err
 		}
 	}
@@ -62,9 +63,9 @@ func (m *membership) record(player string, joined int64, l fields.Limits, by spe
 	return one, nil
 }
 
-// believed is what the member has in a project whose settings say who sets what, and until when tokens vouch for it, 0
+// vouchedValues is what the member has in a project whose settings say who sets what, and until when tokens vouch for it, 0
 // for always.
-func (m *membership) believed(l fields.Limits, by speaker) (taken fields.Values, until int64, err error) {
+func (m *membership) vouchedValues(l fields.Limits, by speaker) (taken fields.Values, until int64, err error) {
 	stays, claimed := definition.Kept(valuesOf(by.had), by.then, by.settings)
 	if vouched := by.had.GetVouched(); vouched > 0 && vouched <= by.now.UnixMilli() {
 		claimed = fields.Values{}
@@ -115,33 +116,6 @@ type leadership struct {
 	Player string `json:"player"`
 }
 
-// body is a party as one of its members sees it.
-type body struct {
-	ID       string   `json:"id"`
-	Code     string   `json:"code"`
-	Leader   string   `json:"leader"`
-	Created  int64    `json:"created"`
-	Revision int64    `json:"revision"`
-	Size     int      `json:"size"`
-	Members  []member `json:"members"`
-	// Search is null until there was one.
-	Search *search `json:"search"`
-}
-
-// member has attributes and properties for the member alone.
-type member struct {
-	ID         string             `json:"id"`
-	Joined     int64              `json:"joined"`
-	Ready      bool               `json:"ready"`
-	Attributes map[string]float64 `json:"attributes,omitempty"`
-	Properties map[string][]byte  `json:"properties,omitempty"`
-}
-
-type search struct {
-	Ticket  string `json:"ticket"`
-	Started int64  `json:"started"`
-}
-
 // ended is what is told of a party that is gone for a player.
 type ended struct {
 	ID     string `json:"id"`
@@ -149,25 +123,28 @@ type ended struct {
 }
 
 // bodyFor is a party as a player sees it.
-func bodyFor(p *pb.Party, player string) body {
-	b := body{
+func bodyFor(p *pb.Party, player string) response.Party {
+	b := response.Party{
 		ID: p.GetId(), Code: p.GetCode(), Leader: p.GetLeader(), Created: p.GetCreated(), Revision: p.GetRevision(),
-		Size: int(p.GetSize()), Members: []member{},
+		Size: int(p.GetSize()), Members: []response.PartyMember{},
 	}
 	for _, m := range p.GetMembers() {
-		one := member{ID: m.GetPlayer(), Joined: m.GetJoined(), Ready: m.GetReady()}
+		one := response.PartyMember{ID: m.GetPlayer(), Joined: m.GetJoined(), Ready: m.GetReady()}
 		if m.GetPlayer() == player {
-			one.Attributes, one.Properties = fields.Attributes(m.GetAttributeNames(), m.GetAttributeValues()), m.GetProperties()
+			if len(m.GetAttributeNames()) > 0 {
+				one.Attributes = fields.Attributes(m.GetAttributeNames(), m.GetAttributeValues())
+			}
+			one.Properties = m.GetProperties()
 		}
 		b.Members = append(b.Members, one)
 	}
 	if s := p.GetSearch(); s != nil {
-		b.Search = &search{Ticket: s.GetTicket(), Started: s.GetStarted()}
+		b.Search = &response.PartySearch{Ticket: s.GetTicket(), Started: s.GetStarted()}
 	}
 	return b
 }
 
-// refused is a 404 for who is not in a party: to others it does not exist.
+// refused is a 404 for players outside the party: to them it does not exist.
 func refused(party string) error {
 	return problem.New(problem.NotFound, "party %q was not found", party)
 }

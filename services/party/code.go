@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// codeLetters are Crockford's: nobody takes one for another who reads them out.
+// codeLetters are Crockford's: they are not confused when read out.
 const codeLetters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 // codeLength makes codes of 45 random bits: with a million parties, one guess in 35 million finds a code.

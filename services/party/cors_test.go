@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/services/party"
 )
 
-// routes are those of players, of a party that is not there.
+// routes are the players' routes, of a party that does not exist.
 var routes = map[string][]string{
 	"":                {"POST", "GET", "HEAD"},
 	"/members":        {"POST"},
@@ -45,7 +45,7 @@ func (w *world) from(origin, method, at string, headers ...string) *http.Respons
 	return res
 }
 
-// lists tells whether a header of an answer has all words.
+// lists reports whether a header of an answer has all words.
 func lists(res *http.Response, header string, words ...string) bool {
 	all := strings.Split(strings.ToLower(res.Header.Get(header)), ", ")
 	return !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(all, strings.ToLower(word)) })

@@ -127,7 +127,7 @@ func (s *service) read(c echo.Context, id, player string) error {
 		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
 		p, err = s.waiters.wait(ctx, project, player, wait, p, m.read)
 		if gone := c.Request().Context().Err(); gone != nil {
-			return gone // nobody reads the answer
+			return gone // the client is gone
 		}
 	}
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *service) read(c echo.Context, id, player string) error {
 	return s.respond(c, http.StatusOK, p, player)
 }
 
-// reader is a member who reads its party, and is there meanwhile.
+// reader is a member who reads its party. The read is a sign of life.
 type reader struct {
 	*service
 	project, id, player string
@@ -159,8 +159,8 @@ func (r *reader) read(ctx context.Context) (*pb.Party, error) {
 	return r.load(ctx, r.project, r.id, r.player)
 }
 
-// load reads a party for one of its members, who is there for the ticket of its search, too. To others it does not
-// exist.
+// load reads a party for one of its members, as a sign of life for the party and for the ticket of its search. To
+// others the party does not exist.
 func (s *service) load(ctx context.Context, project, id, player string) (*pb.Party, error) {
 	p, err := s.Store.Party(ctx, project, id)
 	if err != nil {
@@ -175,7 +175,7 @@ func (s *service) load(ctx context.Context, project, id, player string) (*pb.Par
 	return p, nil
 }
 
-// hear notes that a member was heard of. It is no error when the player is none: who reads the party learns it.
+// hear notes a sign of life of a member. It is no error when the player is none: the read that follows says so.
 func (s *service) hear(ctx context.Context, project, id, player string) error {
 	_, err := s.Store.HearOfMember(ctx, project, id, player, s.Settings.noted())
 	return err
@@ -284,8 +284,8 @@ func (s *service) leave(c echo.Context, player string) error {
 	return s.respond(c, http.StatusOK, p, player)
 }
 
-// without is a party after players left it, as it is if none of them is a member, and nil when nobody is left. The
-// oldest member follows a leader, and who left does not know the code.
+// without is a party after players left it: unchanged if none of them is a member, and nil when no member is left. The
+// oldest member follows a leader, and the code changes.
 func without(p *pb.Party, players ...string) *pb.Party {
 	before := len(p.GetMembers())
 	p.Members = slices.DeleteFunc(p.GetMembers(), func(m *pb.Member) bool {
@@ -338,7 +338,7 @@ func (s *service) handOver(c echo.Context, player string) error {
 	})
 }
 
-// renew gives the party another code: nobody joins with the one before.
+// renew gives the party another code; the code before becomes invalid.
 func (s *service) renew(c echo.Context, player string) error {
 	return s.changeAndRespond(c, player, func(p *pb.Party) (*pb.Party, error) {
 		if p.GetLeader() != player {
@@ -377,11 +377,11 @@ func (s *service) changeAsMember(
 	})
 }
 
-// author is who changes a party.
+// author is the caller that changes a party.
 type author struct {
-	player  string   // "" is nobody in particular
-	decline []string // the members who decline, by the change, a match that asks the party
-	reason  string   // why those who are no members then are none
+	player  string   // "" for no particular player
+	decline []string // the members whose change declines a match that asks the party
+	reason  string   // why players that are no members then are none
 }
 
 func by(player string) author { return author{player, []string{player}, reasonLeft} }

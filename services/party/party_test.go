@@ -205,7 +205,7 @@ func TestPartyIsMadeJoinedAndLeft(t *testing.T) {
 	if p.Leader != "eve" {
 		t.Errorf("%+v", p)
 	}
-	// Who was kicked stays out, and the code is another one.
+	// A kicked member stays out, and the code changes.
 	before := p.Code
 	p = w.do("eve", "DELETE", "/"+p.ID+"/members/bob", "")
 	if p.players() != "eve" || p.Code == before {
@@ -264,7 +264,7 @@ func TestSearchIsOneTicketOfAllMembers(t *testing.T) {
 	if p = w.do("ada", "PUT", "/"+p.ID+"/search", `{"attributes":{"mode":2}}`); p.Search.Ticket != first {
 		t.Error("a second start began a second search")
 	}
-	// Whoever leaves ends the search.
+	// A member that leaves ends the search.
 	w.do("eve", "DELETE", "/"+p.ID+"/members/eve", "")
 	if p = w.do("ada", "GET", "/"+p.ID, ""); p.Search != nil || w.waiting() != 0 {
 		t.Errorf("the search goes on without eve: %+v, %d tickets wait", p.Search, w.waiting())
@@ -375,8 +375,7 @@ func TestMembersHearOfChanges(t *testing.T) {
 	}
 }
 
-// TestSilentMembersLeave has a leader who is not heard of any more.
-// Promise 11.
+// TestSilentMembersLeave has a silent leader. Promise 11.
 func TestSilentMembersLeave(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(s *party.Settings) { s.Silence = 3 * time.Second })

@@ -29,14 +29,14 @@ func TestSearchIsChargedToEveryMember(t *testing.T) {
 	begin("bob", 429)
 	w.do("bob", "PUT", "/"+p.ID+"/leader", `{"player":"ada"}`)
 	begin("ada", 429)
-	// The bucket is that of the member, whatever party it is in.
+	// The bucket belongs to the member, whatever party it is in.
 	w.do("bob", "DELETE", "/"+p.ID+"/members/bob", "")
 	other := w.do("cy", "POST", "", `{}`)
 	w.do("bob", "POST", "/members", `{"code":"`+other.Code+`"}`)
 	search = "/" + other.ID + "/search"
 	begin("cy", 429)
 	w.do("bob", "DELETE", "/"+other.ID+"/members/bob", "")
-	begin("cy", 200) // the refused search charged nobody
+	begin("cy", 200) // the refused search was not charged
 	begin("cy", 200)
 	begin("cy", 429)
 }

@@ -29,7 +29,7 @@ func (w *world) asked(ticket string) {
 	}
 }
 
-// Whoever is refused changes nothing: neither while the party searches, nor while a match asks it.
+// A refused join changes nothing: neither while the party searches, nor while a match asks it.
 func TestRefusedJoinLeavesTheSearch(t *testing.T) {
 	w := start(t, func(s *party.Settings) { s.JoinRate = 0 })
 	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{

@@ -95,9 +95,9 @@ func mayStart(p *pb.Party, player string) error {
 	return nil
 }
 
-// mustBelieve refuses members who said what they have by other settings than the project has now, or by a token that
-// does not count any more.
-func mustBelieve(p *pb.Party, settings *pb.ProjectSettings, now time.Time) error {
+// checkVouched refuses members whose values were set under other settings than the project's now, or by an expired
+// token.
+func checkVouched(p *pb.Party, settings *pb.ProjectSettings, now time.Time) error {
 	for _, m := range p.GetMembers() {
 		switch {
 		case definition.HasSetters(settings) && m.GetSettings() != settings.GetRevision():
@@ -134,7 +134,7 @@ func (s *service) ticketOf(
 	p *pb.Party, in searching, settings *pb.ProjectSettings, caller *auth.Principal,
 ) (*pb.Ticket, error) {
 	now := s.Store.Now()
-	if err := mustBelieve(p, settings, now); err != nil {
+	if err := checkVouched(p, settings, now); err != nil {
 		return nil, err
 	}
 	if caller.Kind == auth.Player {
@@ -164,7 +164,7 @@ func (s *service) ticketOf(
 	return t, nil
 }
 
-// searches tells whether the party's ticket still waits for a result.
+// searches reports whether the party's ticket still waits for a result.
 func (s *service) searches(ctx context.Context, project string, p *pb.Party) (bool, error) {
 	if p.GetSearch() == nil {
 		return false, nil

@@ -1,11 +1,11 @@
 // Package party is the Parties API: players who search for a match together.
 //
 // A player makes a party and gives others its code. The leader starts the search: one ticket with all members as its
-// players, in the same step in which the party says so. Whoever leaves or joins stops the search first, so a ticket
-// that waits always has exactly the members of its party. A player is in one party at most.
+// players, in the same step in which the party says so. A join or a leave stops the search first, so a ticket that
+// waits always has exactly the members of its party. A player is in one party at most.
 //
 // A member who is silent for too long leaves. When that is the leader, the oldest member follows. While no process
-// listens, nobody is silent.
+// listens, no member counts as silent.
 //
 // The service also finds and erases what is stored of a player of a project, for the studio (docs/privacy.md).
 package party
@@ -44,7 +44,7 @@ type Options struct {
 	Wait time.Duration
 	// Streams are the settings of streams of events.
 	Streams stream.Settings
-	// Origins are those of web pages whose browsers may call the API, see web.CheckOrigins.
+	// Origins are the web pages whose browsers may call the API, see web.CheckOrigins.
 	Origins string
 	// Readable is how long the reason can be read why a ticket ended, where it is told.
 	Readable time.Duration
@@ -70,16 +70,17 @@ type service struct {
 	waiters *waiters
 	streams *stream.Streams
 	sweeper *sweeper
-	// presence learns who asks for parties that search.
+	// presence notes requests for parties that search.
 	presence *presence.Listener
 	// requests and joins are counted here and not in Redis, as the reads of tickets are.
 	requests, joins *ratelimit.Local
-	looks           *looks
+	lookups         *searchQueue
 }
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Settings.attention(), o.Meter), looks: newLooks()}
+	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Settings.attention(), o.Meter),
+		lookups: newSearchQueue()}
 	s.streams = newStreams(&o, s.waiters.stopped)
 	s.sweeper = newSweeper(s)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear,
@@ -127,7 +128,7 @@ func (s *service) routes(e *echo.Echo) {
 	e.DELETE(web.Base+"/players/:player", studio(s.erase))
 }
 
-// run wakes those who wait for changes, and looks for silent members. It returns when the streams have ended.
+// run wakes the requests that wait for changes, and looks for silent members. It returns when the streams have ended.
 func (s *service) run(ctx context.Context) error {
 	sub, err := s.Bus.OnParty(s.waiters.wake)
 	if err != nil {

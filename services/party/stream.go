@@ -84,7 +84,7 @@ func (f *follower) run(ctx context.Context, out *stream.Stream) (end string) {
 	p := f.first
 	f.first = nil
 	for {
-		if err := f.tell(p); err != nil {
+		if err := f.send(p); err != nil {
 			return stream.EndOf(err)
 		}
 		again := time.Now().Add(min(longestLook, f.Settings.attention()))
@@ -96,14 +96,14 @@ func (f *follower) run(ctx context.Context, out *stream.Stream) (end string) {
 		case ctx.Err() != nil:
 			return stream.Left
 		case problem.KindOf(err) == problem.NotFound:
-			return f.tellEnd()
+			return f.sendEnd()
 		}
 		// While the state store does not answer, the party is as it was.
 	}
 }
 
-// tell tells of a party, unless there is nothing new.
-func (f *follower) tell(p *pb.Party) error {
+// send tells of a party, unless there is nothing new.
+func (f *follower) send(p *pb.Party) error {
 	if p == nil || revision(p) == f.known {
 		return nil
 	}
@@ -115,8 +115,8 @@ func (f *follower) tell(p *pb.Party) error {
 	return f.out.Send(append(stream.Event(eventParty, f.known), data...))
 }
 
-// tellEnd tells why the party is gone for the player.
-func (f *follower) tellEnd() (end string) {
+// sendEnd tells why the party is gone for the player.
+func (f *follower) sendEnd() (end string) {
 	data, err := web.Marshal(ended{f.id, f.reason()})
 	if err == nil {
 		err = f.out.Send(append(stream.Event(eventEnded, eventEnded), data...))
@@ -127,7 +127,7 @@ func (f *follower) tellEnd() (end string) {
 	return stream.Told
 }
 
-// reason is why the party is gone, as far as it is known: who changes a party says so when that is done.
+// reason is why the party is gone, as far as it is known: each change is announced when it is done.
 func (f *follower) reason() string {
 	one := f.waiter
 	f.out.Await(one.woken.C(), func() bool { return one.reason.Load() != nil })

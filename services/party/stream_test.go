@@ -234,13 +234,13 @@ func TestStreamSaysWhyAPartyIsGone(t *testing.T) {
 	if again := w.follow("zoe", p.ID, 0, "Last-Event-ID", "ended"); again.StatusCode != http.StatusNotFound {
 		t.Errorf("who comes back gets %d, want 404", again.StatusCode)
 	}
-	// The last one who leaves ends the party, and has left.
+	// The last member's leave ends the party, with the reason left.
 	p = w.party("ada")
 	f := w.follow("ada", p.ID, 1)
 	f.party()
 	w.do("ada", "DELETE", "/"+p.ID+"/members/ada", "")
 	f.ends(p.ID, "left")
-	// Who is erased has left.
+	// An erased member has left.
 	p = w.party("ada")
 	f = w.follow("ada", p.ID, 0)
 	f.party()
@@ -250,7 +250,7 @@ func TestStreamSaysWhyAPartyIsGone(t *testing.T) {
 	f.ends(p.ID, "left")
 }
 
-// Who follows the party is there as long as the stream is open, and no longer.
+// A stream is a sign of life as long as it is open, and no longer.
 func TestStreamIsASignOfLife(t *testing.T) {
 	t.Parallel()
 	w := start(t, func(s *party.Settings) { s.Silence = 3 * time.Second })
@@ -267,8 +267,8 @@ func TestStreamIsASignOfLife(t *testing.T) {
 	}
 }
 
-// A member is silent of whom nothing was noted, whatever it follows. Here the first replica notes nothing, and the
-// other one looks for the silent.
+// A member without a noted sign of life is silent, whatever it follows. Here the first replica notes nothing, and the
+// other one looks for silent members.
 func TestStreamSaysWhoWasSilent(t *testing.T) {
 	t.Parallel()
 	times := []time.Duration{time.Hour, 3 * time.Second}

@@ -20,7 +20,8 @@ import (
 // make is made once.
 type sweeper struct {
 	*service
-	// every is the time from one look to the next, and gap that from which on nobody was listened to.
+	// every is the time from one sweep to the next, and gap the time without a listener from which on silence does not
+	// count.
 	every, gap time.Duration
 
 	mu sync.Mutex

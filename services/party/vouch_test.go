@@ -20,9 +20,9 @@ import (
 	"matchmaker.dev/services/party"
 )
 
-// believes is a world whose project takes the skill from the claim game.skill. pass lets time pass, in which nobody is
-// silent.
-func believes(t *testing.T) (w *world, pass func(time.Duration)) {
+// vouching is a world whose project takes the skill from the claim game.skill. pass lets time pass, in which no member
+// is silent.
+func vouching(t *testing.T) (w *world, pass func(time.Duration)) {
 	t.Helper()
 	var passed atomic.Int64
 	w = startAt(t, func() time.Time { return time.Now().Add(time.Duration(passed.Load())) },
@@ -74,9 +74,9 @@ func (w *world) ticketed(p shown, want map[string]map[string]float64) {
 	}
 }
 
-// Each member has what its own token says, and nobody says another value.
+// Each member has what its own token says, and another player cannot set it.
 func TestTokensVouchForMembers(t *testing.T) {
-	w, _ := believes(t)
+	w, _ := vouching(t)
 	ada, bob := skilled("ada", 1200, time.Hour), skilled("bob", 900, time.Hour)
 	const refused = "attributes.skill: a claim of the player's token sets this attribute"
 	w.answers(ada, "POST", "", `{"attributes":{"skill":9999}}`, 403, refused)
@@ -99,7 +99,7 @@ func TestTokensVouchForMembers(t *testing.T) {
 
 // Pools that filter by an attribute of a claim see the party: its ticket has the leader's.
 func TestTicketHasWhatTheLeadersTokenVouchesFor(t *testing.T) {
-	w, pass := believes(t)
+	w, pass := vouching(t)
 	ada, bob := skilled("ada", 1200, 5*time.Minute), skilled("bob", 900, time.Hour)
 	p := w.answers(ada, "POST", "", `{"attributes":{"mood":1}}`, 201, "")
 	w.answers(bob, "POST", "/members", `{"code":"`+p.Code+`"}`, 200, "")
@@ -129,7 +129,7 @@ func TestTicketHasWhatTheLeadersTokenVouchesFor(t *testing.T) {
 		fmt.Fprintf(&many, `,"a%d":1`, i)
 	}
 	w.answers(ada, "PUT", search, `{"attributes":{`+many.String()[1:]+`}}`, 400, "attributes: 65 of them")
-	// Who leads says what counts, for as long as the token does.
+	// The leader's token decides, for as long as it is valid.
 	pass(10 * time.Minute)
 	w.answers(ada, "PUT", search, `{}`, 409, `player "ada" must say its attributes and properties again`)
 	ada.TTL = time.Hour
@@ -139,9 +139,9 @@ func TestTicketHasWhatTheLeadersTokenVouchesFor(t *testing.T) {
 	has(w.answers(bob, "PUT", search, `{}`, 200, ""), map[string]float64{"skill": 900})
 }
 
-// Who has no such claim does not have the attribute, and nothing that could expire.
+// A token without the claim sets no attribute, and nothing that could expire.
 func TestMissingClaimSetsNothing(t *testing.T) {
-	w, pass := believes(t)
+	w, pass := vouching(t)
 	zoe := issuer.Claims{Kind: auth.Player, Subject: "zoe", TTL: time.Minute}
 	p := w.answers(zoe, "POST", "", `{"attributes":{"mood":1}}`, 201, "")
 	// The rule counts all the same.
@@ -160,7 +160,7 @@ func TestMissingClaimSetsNothing(t *testing.T) {
 
 // What a token vouches for holds until it expires, for searches that begin.
 func TestTokensVouchUntilTheyExpire(t *testing.T) {
-	w, pass := believes(t)
+	w, pass := vouching(t)
 	ada, bob := skilled("ada", 1200, time.Hour), skilled("bob", 900, 5*time.Minute)
 	p := w.answers(ada, "POST", "", `{}`, 201, "")
 	w.answers(bob, "POST", "/members", `{"code":"`+p.Code+`"}`, 200, "")
@@ -195,8 +195,8 @@ func TestTokensVouchUntilTheyExpire(t *testing.T) {
 
 // What a member said under other settings is not believed.
 func TestChangedSettingsAreHeeded(t *testing.T) {
-	w, _ := believes(t)
-	w.set() // everybody says what it likes
+	w, _ := vouching(t)
+	w.set() // every member sets what it likes
 	claims := func(player string) issuer.Claims {
 		c := skilled(player, 10, time.Hour)
 		c.Further["game.elo"] = 20
@@ -242,7 +242,7 @@ func property(name, text string) string {
 
 // Rules for properties count for members and the ticket of their search as those for attributes do.
 func TestTokensVouchForPropertiesOfMembers(t *testing.T) {
-	w, pass := believes(t)
+	w, pass := vouching(t)
 	can := func(player string, roles any, ttl time.Duration) issuer.Claims {
 		return issuer.Claims{Kind: auth.Player, Subject: player, TTL: ttl, Further: map[string]any{"roles": roles}}
 	}
@@ -288,7 +288,7 @@ func TestTokensVouchForPropertiesOfMembers(t *testing.T) {
 	carries(searches, map[string]map[string][]byte{
 		"": {"roles": healer}, "ada": {"roles": tank, "mode": mode}, "bob": nil})
 	w.answers(ada, "DELETE", search, "", 200, "")
-	// Who has such a property has it for as long as the token counts.
+	// A member with such a property has it for as long as the token counts.
 	pass(2 * time.Hour)
 	ada.TTL, bob.TTL = 4*time.Hour, 4*time.Hour
 	w.answers(ada, "PUT", search, `{}`, 409, again+"the token that vouched for them has expired")
@@ -297,9 +297,9 @@ func TestTokensVouchForPropertiesOfMembers(t *testing.T) {
 		"": {"roles": tank}, "ada": {"roles": tank}, "bob": nil})
 }
 
-// A member who says again what it has keeps what others set, unless the settings say now that another sets it.
+// A member that sets its values again keeps what others set, unless the settings changed who sets it.
 func TestMemberKeepsWhatOthersSet(t *testing.T) {
-	w, pass := believes(t)
+	w, pass := vouching(t)
 	rules := []*pb.AttributeRule{
 		{Attribute: "skill", SetBy: definition.ByClaim, Claim: "game.skill"},
 		{Attribute: "rank", SetBy: definition.ByService},

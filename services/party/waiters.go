@@ -15,7 +15,7 @@ import (
 
 // waiters are the requests that are held until a party changes, and the streams of its events.
 type waiters struct {
-	// places are those of held requests.
+	// places limit held requests.
 	places  *stream.Places
 	stopped chan struct{}
 	// recheck is how often a waiter reads its party in case a notification was lost.
@@ -55,7 +55,7 @@ func newWaiters(places int, attention time.Duration, m telemetry.Meter) *waiters
 // stop ends all waits, and those that begin later. It is called once.
 func (w *waiters) stop() { close(w.stopped) }
 
-// wake wakes those who wait for a party, and tells them why they are no members any more.
+// wake wakes the requests that wait for a party, with the reason for players that are members no more.
 func (w *waiters) wake(project string, changed *pb.PartyChanged) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -22,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/openapi/openapitest"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 	"matchmaker.dev/services/internal/settings"
@@ -98,7 +99,7 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{b.issuer.Trust()}, Log: log})
 	must(t, err)
 
-	o := Options{Store: b.store, Bus: b.bus, Box: box, Verifier: verifier, Log: log, Now: b.clock.now,
+	o := Options{Store: b.store, Bus: b.bus, Sandbox: box, Verifier: verifier, Log: log, Now: b.clock.now,
 		Settings: settings.Default[Settings](), LogAge: 24 * time.Hour}
 	if change != nil {
 		change(&o)
@@ -249,7 +250,7 @@ func must(t *testing.T, err error) {
 // isState is for eventually: the function is in the state.
 func (b *bench) isState(t *testing.T, name, state string) error {
 	t.Helper()
-	if got := wants[function](t, b.get(t, "/functions/"+name), http.StatusOK).Status.State; got != state {
+	if got := wants[response.Function](t, b.get(t, "/functions/"+name), http.StatusOK).Status.State; got != state {
 		return fmt.Errorf("%s is %s, not yet %s", name, got, state)
 	}
 	return nil

@@ -25,8 +25,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/wasm"
 )
 
 func TestUpload(t *testing.T) {
@@ -77,7 +77,7 @@ func TestUpload(t *testing.T) {
 		generation := record.GetGeneration()
 		module = guest{size: int(later.Seconds()) + 100}.wasm()
 		hash, sum = sha256.Sum256(module), md5.Sum(module)
-		got := wants[function](t, b.put(t, "/functions/duel-1.0", module), http.StatusOK)
+		got := wants[response.Function](t, b.put(t, "/functions/duel-1.0", module), http.StatusOK)
 		if want := created.UTC().Format("2006-01-02T15:04:05.000Z"); got.Created != want {
 			t.Errorf("created %s, want %s", got.Created, want)
 		}
@@ -110,7 +110,7 @@ func TestUploadOfAManifestOfTooManyNamesIsRefused(t *testing.T) {
 		refused(t, answer, http.StatusBadRequest, "file: mm_manifest: "+c.says)
 	}
 	for _, member := range []string{"attributes", "attributeSettings"} {
-		wants[function](t, b.put(t, "/functions/many", guest{manifest: manyNames(t, member, 256)}.wasm()), http.StatusOK)
+		wants[response.Function](t, b.put(t, "/functions/many", guest{manifest: manyNames(t, member, 256)}.wasm()), http.StatusOK)
 	}
 	f, err := b.store.Function(t.Context(), "demo", "many")
 	must(t, err)
@@ -179,12 +179,12 @@ func TestUploadForms(t *testing.T) {
 		file(w, "second", "second.wasm", []byte("not read"))
 	}
 	body, contentType := form(whole)
-	if got := wants[function](t, b.do(t, http.MethodPut, "/functions/form", body, "Content-Type", contentType),
+	if got := wants[response.Function](t, b.do(t, http.MethodPut, "/functions/form", body, "Content-Type", contentType),
 		http.StatusOK); got.MD5 != sum {
 		t.Errorf("MD5 %s, want that of the file alone: %s", got.MD5, sum)
 	}
 	for _, contentType := range []string{"application/zip", "application/x-www-form-urlencoded", "what ever", ""} {
-		got := wants[function](t, b.do(t, http.MethodPut, "/functions/raw", bytes.NewReader(module), "Content-Type",
+		got := wants[response.Function](t, b.do(t, http.MethodPut, "/functions/raw", bytes.NewReader(module), "Content-Type",
 			contentType), http.StatusOK)
 		if got.MD5 != sum {
 			t.Errorf("%s: MD5 %s, want %s", contentType, got.MD5, sum)
@@ -211,7 +211,7 @@ func TestUploadForms(t *testing.T) {
 func (b *bench) hasOnly(t *testing.T, names ...string) {
 	t.Helper()
 	var got []string
-	for _, f := range wants[functionList](t, b.get(t, "/functions"), http.StatusOK).Functions {
+	for _, f := range wants[response.FunctionList](t, b.get(t, "/functions"), http.StatusOK).Functions {
 		got = append(got, f.Name)
 	}
 	if diff := cmp.Diff(names, got); diff != "" {
@@ -284,9 +284,9 @@ func TestUploadOfCompileBombs(t *testing.T) {
 		module guest
 		says   string
 	}{
-		"compile time": {sandbox.Limits{Compile: time.Second, Shape: wasm.Unlimited()}, guest{bomb: true},
+		"compile time": {sandbox.Limits{Compile: time.Second}, guest{bomb: true},
 			"file: the module does not compile: compiling took longer than 1s"},
-		"compile memory": {sandbox.Limits{Compile: 2 * time.Minute, Shape: wasm.Unlimited(), CompileMemory: 128 << 20},
+		"compile memory": {sandbox.Limits{Compile: 2 * time.Minute, CompileMemory: 128 << 20},
 			guest{bomb: true},
 			"file: the module does not compile: its process needed more memory than it may have"},
 		"start time": {sandbox.Limits{Start: time.Second}, guest{spin: true},
@@ -298,7 +298,7 @@ func TestUploadOfCompileBombs(t *testing.T) {
 			box, err := sandbox.New(sandbox.Options{Dir: dir, Binary: child, Limits: test.limits, Log: log})
 			must(t, err)
 			t.Cleanup(box.Close)
-			b := start(t, func(o *Options) { o.Box = box })
+			b := start(t, func(o *Options) { o.Sandbox = box })
 			refused(t, b.put(t, "/functions/duel", test.module.wasm()), http.StatusBadRequest, test.says)
 			b.hasOnly(t)
 			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
@@ -312,7 +312,7 @@ func TestUploadOfTheLongestFile(t *testing.T) {
 	t.Parallel()
 	file := zipped(t, packed{name: "a.wasm", body: guest{}.wasm()}, packed{name: "noise", body: exactly(200_000)})
 	b := start(t, func(o *Options) { o.Archive = len(file) })
-	wants[function](t, b.put(t, "/functions/duel", file), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel", file), http.StatusOK)
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	must(t, w.WriteField("comment", strings.Repeat("x", 10_000)))
@@ -321,7 +321,7 @@ func TestUploadOfTheLongestFile(t *testing.T) {
 	_, err = part.Write(file)
 	must(t, err)
 	must(t, w.Close())
-	wants[function](t, b.do(t, http.MethodPut, "/functions/duel", &form, "Content-Type", w.FormDataContentType()),
+	wants[response.Function](t, b.do(t, http.MethodPut, "/functions/duel", &form, "Content-Type", w.FormDataContentType()),
 		http.StatusOK)
 }
 
@@ -352,12 +352,12 @@ func TestMaximumNumberOfFunctions(t *testing.T) {
 	refused(t, b.put(t, "/functions/more", []byte("no archive")), http.StatusBadRequest,
 		"the project has 20 match functions")
 	// One that is there may be replaced, and its place taken when it is deleted.
-	name := wants[functionList](t, b.get(t, "/functions"), http.StatusOK).Functions[7].Name
-	wants[function](t, b.put(t, "/functions/"+name, module), http.StatusOK)
+	name := wants[response.FunctionList](t, b.get(t, "/functions"), http.StatusOK).Functions[7].Name
+	wants[response.Function](t, b.put(t, "/functions/"+name, module), http.StatusOK)
 	if a := b.do(t, http.MethodDelete, "/functions/"+name, nil); a.status != http.StatusNoContent {
 		t.Fatalf("delete: %d", a.status)
 	}
-	wants[function](t, b.put(t, "/functions/more", module), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/more", module), http.StatusOK)
 }
 
 // TestOnlyDevelopers asks every route with the tokens that are not for it.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/asking"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/bus"
 )
 
@@ -15,12 +15,12 @@ func TestListIsAnsweredFromTheIndexWithoutARun(t *testing.T) {
 	w.put(project, "guest", w.guest)
 	w.startRunner("runner-1", quickSettings())
 	w.waitServing("guest", 1)
-	asker := asking.Asker{Bus: w.bus}
-	ask := func(l *pb.Listing, pools map[string]*pb.Pool) asking.Answer {
+	requester := adhoc.Requester{Bus: w.bus}
+	ask := func(l *pb.Listing, pools map[string]*pb.Pool) adhoc.Answer {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		return asker.Ask(ctx, &pb.RunRequest{Project: project, Function: "guest", Position: w.position(), Pools: pools,
+		return requester.Ask(ctx, &pb.RunRequest{Project: project, Function: "guest", Position: w.position(), Pools: pools,
 			Settings: []byte(`{"do":"trap"}`), Listing: l}) // a run would fail
 	}
 	if a := ask(&pb.Listing{Limit: 5}, nil); a.Failure != "" || a.Listed == nil || len(a.Listed.GetTickets()) > 0 {

@@ -14,15 +14,15 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// verdict is the body of an answer to a match that asks its players.
-type verdict struct {
+// matchAnswer is the body of an answer to a match that asks its players.
+type matchAnswer struct {
 	Match   string   `json:"match"`
 	Accept  *bool    `json:"accept"`
 	Players []string `json:"players"`
 }
 
 // check is an error that names the member.
-func (in *verdict) check(l fields.Limits) error {
+func (in *matchAnswer) check(l fields.Limits) error {
 	switch {
 	case in.Match == "":
 		return problem.New(problem.Invalid, "match: required, the match of the ticket's acceptance")
@@ -49,7 +49,7 @@ func (s *service) answer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var in verdict
+	var in matchAnswer
 	if err := web.Decode(c, &in); err != nil {
 		return err
 	}
@@ -100,25 +100,25 @@ func answering(c echo.Context, named []string) ([]string, error) {
 	return []string{player}, nil
 }
 
-// asker is who asks for a ticket: a player, or with anyone a game service, which may read any ticket.
-type asker struct {
+// viewer reads a ticket: a player, or with anyone a game service, which may read any ticket.
+type viewer struct {
 	player string
 	anyone bool
 }
 
-// isAsked tells whether a ticket's match asks the player, or for a game service any player of the ticket.
-func (a asker) isAsked(t *state.Ticket) bool {
+// isAsked reports whether a ticket's match asks the player, or for a game service any player of the ticket.
+func (a viewer) isAsked(t *state.Ticket) bool {
 	return t.Acceptance != nil && (a.anyone && len(t.Acceptance.Open) > 0 || slices.Contains(t.Acceptance.Open, a.player))
 }
 
-// mostHeeded is how many players a match may ask so that each answer is told to all who follow their tickets. Of larger
-// matches they learn it when they read their ticket again: a match of 1,000 players would cause a million reads.
-const mostHeeded = 64
+// maxWatched bounds the matches whose answers wake all followers of their tickets, in players. Tickets of larger
+// matches are read again later: a match of 1,000 players would cause a million reads.
+const maxWatched = 64
 
-// heed makes answers of players to a match wake a waiter, until the next call; nil for none.
-func (w *waiter) heed(a *state.Acceptance) {
+// watchMatch makes answers of players to a match wake a waiter, until the next call; nil for none.
+func (w *waiter) watchMatch(a *state.Acceptance) {
 	match := ""
-	if a != nil && a.Players <= mostHeeded {
+	if a != nil && a.Players <= maxWatched {
 		match = a.Match
 	}
 	if match == w.match {
@@ -136,7 +136,7 @@ func (w *waiter) heed(a *state.Acceptance) {
 	w.all.asked[match][w] = true
 }
 
-// forget takes a waiter out of those who are woken by answers. The caller has the mutex.
+// forget stops answers from waking a waiter. The caller has the mutex.
 func (w *waiters) forget(one *waiter) {
 	if one.match == "" {
 		return

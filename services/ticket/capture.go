@@ -7,11 +7,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/asking"
+	"matchmaker.dev/services/insight"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/web"
-	"matchmaker.dev/services/ticket/studio"
 )
 
 // capture answers GET /tickets/{id}/explanation/capture: a run of a config's function as a file, with all that the
@@ -26,7 +26,7 @@ func (s *service) capture(c echo.Context) error {
 	if name == "" {
 		return problem.New(problem.Invalid, "query parameter config: the identifier of a config is expected")
 	}
-	if err := studio.MaySeeProperties(c, s.Store); err != nil {
+	if err := insight.MaySeeProperties(c, s.Store); err != nil {
 		return err
 	}
 	t, configs, look, err := s.lookAt(ctx, project, id)
@@ -68,7 +68,7 @@ func (s *service) capture(c echo.Context) error {
 }
 
 // mayAsk is Limited when the runs of a project took more than they may.
-func mayAsk(ctx context.Context, budget asking.Budget, project string) error {
+func mayAsk(ctx context.Context, budget adhoc.Budget, project string) error {
 	e := problem.New(problem.Limited, "the runs for explanations of this project took more processor time than they "+
 		"may: try again later").Exceeds(explainWork)
 	return budget.Allow(ctx, project, e)

@@ -70,7 +70,7 @@ func TestOthersAreToldOfADeletion(t *testing.T) {
 		!strings.Contains(text, told) {
 		t.Errorf("a game service reads %d %s", status, text)
 	}
-	// Who has read it may delete it for herself.
+	// After reading it, she may delete it for herself.
 	for _, want := range []int{200, 404} {
 		if status, text := r.as(t, player("bob"), http.MethodDelete, r.urls[0]+"?id="+id, ""); status != want {
 			t.Errorf("%d %s, want %d", status, text, want)
@@ -79,7 +79,7 @@ func TestOthersAreToldOfADeletion(t *testing.T) {
 	if status, _ := r.as(t, player("ada"), http.MethodGet, r.urls[1]+"?id="+id, ""); status != 200 {
 		t.Errorf("ada reads %d", status)
 	}
-	// Nobody else is told of the end of one's own ticket.
+	// No other player learns of the end of a ticket.
 	if status, _ := r.as(t, player("eve"), http.MethodDelete, r.urls[0]+"?id="+created, ""); status != 200 {
 		t.Fatal(status)
 	}
@@ -107,7 +107,7 @@ func TestServicesThatDelete(t *testing.T) {
 	}
 }
 
-// A create that is repeated tells who deleted its ticket no more than a read does.
+// A repeated create says no more about the deletion than a read does.
 func TestCreateIsRepeatedAfterADeletion(t *testing.T) {
 	t.Parallel()
 	r := startTelling(t)

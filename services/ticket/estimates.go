@@ -36,7 +36,7 @@ type estimates struct {
 	size  int
 }
 
-// projectEstimates are those of one project. Others of it are used while newer ones are read.
+// projectEstimates are a project's estimates. Requests use older ones while newer ones are read.
 type projectEstimates struct {
 	mu   sync.Mutex
 	of   *estimate.Estimates // nil until they were read
@@ -94,8 +94,8 @@ func (e *estimates) project(project string) *projectEstimates {
 	return one
 }
 
-// keep counts what a project's estimates take. Beyond the limit those of any others are forgotten, and read again when
-// they are asked for.
+// keep counts the memory of a project's estimates. Beyond the limit it forgets other projects' estimates, which are
+// read again when needed.
 func (e *estimates) keep(project string, one *projectEstimates, size int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

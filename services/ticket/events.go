@@ -8,41 +8,41 @@ import (
 	"matchmaker.dev/services/internal/bus"
 )
 
-// events hears the events of the projects of which tickets are followed, and of no others: they say what became of a
-// ticket before it has a result, and why it ended. Without them, as where events are switched off, who follows a ticket
-// learns of it by reading.
+// events subscribes to the events of the projects whose tickets are followed, and of no others: they say what became of
+// a ticket before it has a result, and why it ended. Without them, for instance because events are switched off, a
+// follower learns of it by reading.
 type events struct {
 	hear func(project string, handle func(*pb.Events)) (bus.Subscription, error)
 	wake *waiters
 	log  *slog.Logger
 
 	mu       sync.Mutex
-	projects map[string]*hearing
+	projects map[string]*subscription
 }
 
-// hearing is a project that is heard of.
-type hearing struct {
+// subscription is a project that is heard of.
+type subscription struct {
 	streams int
 	sub     bus.Subscription // nil when it failed
 }
 
 func newEvents(o *Options, w *waiters) *events {
-	return &events{hear: o.Bus.OnEvents, wake: w, log: o.Log, projects: map[string]*hearing{}}
+	return &events{hear: o.Bus.OnEvents, wake: w, log: o.Log, projects: map[string]*subscription{}}
 }
 
-// join hears the events of a project until all who joined have left.
+// join subscribes to the events of a project until every caller has left.
 func (e *events) join(project string) (leave func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h := e.projects[project]
 	if h == nil {
-		h = new(hearing)
+		h = new(subscription)
 		e.projects[project] = h
 	}
 	if h.sub == nil { // also one that failed before
 		sub, err := e.hear(project, func(all *pb.Events) {
 			for _, one := range all.GetEvents() {
-				e.wake.tell(project, one)
+				e.wake.handleEvent(project, one)
 			}
 		})
 		if err != nil {
@@ -65,7 +65,7 @@ func (e *events) join(project string) (leave func()) {
 	}
 }
 
-// follows tells whether the events of a project come.
+// follows reports whether the events of a project come.
 func (e *events) follows(project string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -82,9 +82,9 @@ func (w *waiters) follow(project, ticket string) *waiter {
 	return one
 }
 
-// tell wakes who follows the tickets of an event, if they are to learn of it. It wakes all of a project when a queue is
-// not served any more.
-func (w *waiters) tell(project string, e *pb.Event) {
+// handleEvent wakes the followers of an event's tickets, if the event matters to them. When a queue is not served any
+// more, it wakes all of a project.
+func (w *waiters) handleEvent(project string, e *pb.Event) {
 	switch e.GetKind() {
 	case pb.Event_KIND_CLAIMED, pb.Event_KIND_RELEASED, pb.Event_KIND_CANCELLED, pb.Event_KIND_EXPIRED,
 		pb.Event_KIND_UNSERVED, pb.Event_KIND_ACCEPTED:
@@ -122,14 +122,14 @@ func (w *waiters) tell(project string, e *pb.Event) {
 	}
 }
 
-// knowsEnd tells whether it is known why the ticket is gone.
+// knowsEnd reports whether it is known why the ticket is gone.
 func (w *waiter) knowsEnd() bool {
 	said := w.notified.Load()
 	return w.end.Load() != nil || said != nil && *said != ""
 }
 
-// reason is why a ticket is gone, as far as it is known. Who deletes a ticket notifies, and so does who ends those of
-// an acceptance; an expiry does not. Processes of earlier versions do not say why.
+// reason is why a ticket is gone, as far as it is known. A deletion notifies, and so does a match that ends tickets; an
+// expiry does not. Processes of earlier versions do not say why.
 func (w *waiter) reason(asked bool) string {
 	e, said := w.end.Load(), w.notified.Load()
 	switch {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/insight"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
@@ -17,10 +18,9 @@ import (
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/ticket"
-	"matchmaker.dev/services/ticket/studio"
 )
 
-// explained is the answer to somebody who asks why a ticket waits.
+// explained is the answer to a caller that asks why a ticket waits.
 func explained(t *testing.T, r *replicas, token, id string) (status int, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.urls[0]+"/"+id+"/explanation", nil)
@@ -108,8 +108,8 @@ func TestExplanationSaysWhichFiltersHold(t *testing.T) {
 // TestExplanationOfTicketsThatNobodyMatches: one in a queue that is misspelt, and one that is gone.
 func TestExplanationOfTicketsThatNobodyMatches(t *testing.T) {
 	r := startWith(t, state.Options{}, func(o *ticket.Options) {
-		o.History = studio.New(studio.Options{Store: o.Store, Bus: o.Bus.(*bus.Bus), Verifier: o.Verifier, Log: o.Log,
-			Now: o.Now, Settings: settings.Default[studio.Settings](), Streams: settings.Default[stream.Settings]()}).History
+		o.History = insight.New(insight.Options{Store: o.Store, Bus: o.Bus.(*bus.Bus), Verifier: o.Verifier, Log: o.Log,
+			Now: o.Now, Settings: settings.Default[insight.Settings](), Streams: settings.Default[stream.Settings]()}).History
 	})
 	embeddedtest.Prepare(t, r.bus)
 	token := r.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "s", Role: "Support"})
@@ -134,8 +134,8 @@ func TestExplanationOfTicketsThatNobodyMatches(t *testing.T) {
 
 func TestExplanationSaysWhichMatchesFailed(t *testing.T) {
 	r := startWith(t, state.Options{}, func(o *ticket.Options) {
-		o.History = studio.New(studio.Options{Store: o.Store, Bus: o.Bus.(*bus.Bus), Verifier: o.Verifier, Log: o.Log,
-			Now: o.Now, Settings: settings.Default[studio.Settings](), Streams: settings.Default[stream.Settings]()}).History
+		o.History = insight.New(insight.Options{Store: o.Store, Bus: o.Bus.(*bus.Bus), Verifier: o.Verifier, Log: o.Log,
+			Now: o.Now, Settings: settings.Default[insight.Settings](), Streams: settings.Default[stream.Settings]()}).History
 	})
 	embeddedtest.Prepare(t, r.bus)
 	token, err := r.tokens.Mint(issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "demo", Role: "Support"})

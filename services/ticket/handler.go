@@ -46,7 +46,7 @@ func (s *service) create(c echo.Context) error {
 	}
 	store := func() (id string, err error) {
 		ctx, project := c.Request().Context(), c.Param("project")
-		err = s.rules.decide(ctx, project, func(settings *pb.ProjectSettings) (err error) {
+		err = s.settingsCache.decide(ctx, project, func(settings *pb.ProjectSettings) (err error) {
 			asked := state.Creation{Ticket: body, Settings: settings.GetRevision(), Lists: state.ListsOf(settings),
 				Ends: state.EndsOf(settings, s.Readable), Pauses: state.PausesOf(settings), Key: key, Request: request}
 			id, err = s.store(ctx, project, settings, auth.From(c), asked, in)
@@ -55,7 +55,7 @@ func (s *service) create(c echo.Context) error {
 		return id, err
 	}
 	if wait := s.preferredWait(c); wait > 0 {
-		if leave := s.held.Take(c.Request().Context(), c.Param("project"), waitsAs(c)); leave != nil {
+		if leave := s.longPolls.Take(c.Request().Context(), c.Param("project"), waitsAs(c)); leave != nil {
 			defer leave()
 			return s.createAndWait(c, body, wait, store)
 		}
@@ -69,10 +69,11 @@ func (s *service) create(c echo.Context) error {
 	return c.JSONBlob(http.StatusCreated, createResponse(id, made.Unserved))
 }
 
-// store stores a ticket as the project's settings want it, and returns its id: that of another if its key created one.
+// store stores a ticket as the project's settings want it, and returns its id, or the id of an earlier ticket with its
+// key.
 func (s *service) store(ctx context.Context, project string, settings *pb.ProjectSettings, caller *auth.Principal,
 	asked state.Creation, in creation) (id string, err error) {
-	in, err = believe(in, settings, caller, s.Fields)
+	in, err = applyTokenClaims(in, settings, caller, s.Fields)
 	if err != nil {
 		if id, known := s.createdBefore(ctx, project, asked); known != nil || id != "" {
 			return id, known
@@ -87,7 +88,7 @@ func (s *service) store(ctx context.Context, project string, settings *pb.Projec
 	if created.ID != "" {
 		s.presence.Heard(project, created.ID)
 	}
-	if created.ID == body.GetId() { // and not that of another request with its key
+	if created.ID == body.GetId() { // and not by another request with its key
 		s.players.count(ctx, project, body)
 	}
 	if len(created.Ended) > 0 {
@@ -120,7 +121,7 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	if err != nil {
 		return err
 	}
-	by := asker{body.GetOwner(), auth.From(c).Kind == auth.Service}
+	by := viewer{body.GetOwner(), auth.From(c).Kind == auth.Service}
 	t := &state.Ticket{Body: body}
 	if made != id { // the request was sent before, so its ticket may have a result
 		waiter.leave()
@@ -131,20 +132,20 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 			return err
 		}
 	}
-	waiter.asker = by
+	waiter.viewer = by
 	header := c.Response().Header()
 	header.Set(echo.HeaderLocation, "tickets?id="+id) // beside this path, whatever path gateways have before it
 	header.Set(web.PreferenceApplied, web.AppliedWait(wait))
 	header.Set("X-Accel-Buffering", "no") // nginx would keep the headers back until the body comes
 	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	web.Begin(c, http.StatusCreated, s.Now())
-	t, err = waiter.await(ctx, t, wait, s.readAs(waiter.asker, project, id))
+	t, err = waiter.await(ctx, t, wait, s.readAs(waiter.viewer, project, id))
 	if err != nil && problem.KindOf(err) != problem.NotFound { // a ticket that was not found was deleted
 		s.Log.WarnContext(ctx, "a create that waits was answered early", "project", project, "error", err)
 	}
 	s.traceRead(ctx, project, t)
 	_ = s.addUnserved(ctx, project, t) // the status is sent; a GET tells it
-	if err := s.addSeats(project, waiter.asker, t); err != nil {
+	if err := s.addSeats(project, waiter.viewer, t); err != nil {
 		s.Log.WarnContext(ctx, "no seat passes for a create that waits", "project", project, "error", err)
 	}
 	text, err := response.AppendCreated(make([]byte, 0, usualAnswer), t)
@@ -157,15 +158,15 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	return nil // the player has left
 }
 
-// reader is who reads a ticket.
+// reader is a read of a ticket.
 type reader struct {
-	asker
+	viewer
 
 	id   string
 	read func(context.Context) (*state.Ticket, error)
 }
 
-// reader checks who reads which ticket.
+// reader checks the caller and the ticket of a read.
 func (s *service) reader(c echo.Context) (*reader, error) {
 	player, anyone, err := auth.TicketReader(auth.From(c))
 	if err != nil {
@@ -182,13 +183,13 @@ func (s *service) reader(c echo.Context) (*reader, error) {
 	if err := s.reads.Allow(project, whose); err != nil {
 		return nil, err
 	}
-	by := asker{player, anyone}
+	by := viewer{player, anyone}
 	return &reader{by, id, s.readAs(by, project, id)}, nil
 }
 
-// readAs reads a ticket for somebody, who is there then. To others, and to those who deleted it, the ticket does not
-// exist.
-func (s *service) readAs(by asker, project, id string) func(context.Context) (*state.Ticket, error) {
+// readAs reads a ticket for a viewer, as a sign of life. To others, and after the viewer deleted it, the ticket does
+// not exist.
+func (s *service) readAs(by viewer, project, id string) func(context.Context) (*state.Ticket, error) {
 	return func(ctx context.Context) (*state.Ticket, error) {
 		t, err := s.Store.Ticket(ctx, project, id)
 		if err == nil && (!by.anyone && !isOf(t.Body, by.player) || t.IsGoneFor(by.player, by.anyone)) {
@@ -216,7 +217,7 @@ func (s *service) get(c echo.Context) error {
 	var t *state.Ticket
 	wait := s.preferredWait(c)
 	if wait > 0 {
-		if leave := s.held.Take(c.Request().Context(), c.Param("project"), r.player); leave != nil {
+		if leave := s.longPolls.Take(c.Request().Context(), c.Param("project"), r.player); leave != nil {
 			defer leave()
 		} else {
 			wait = 0
@@ -224,9 +225,9 @@ func (s *service) get(c echo.Context) error {
 	}
 	if wait > 0 {
 		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
-		t, err = s.waiters.wait(c.Request().Context(), c.Param("project"), r.id, wait, r.asker, r.read)
+		t, err = s.waiters.wait(c.Request().Context(), c.Param("project"), r.id, wait, r.viewer, r.read)
 		if gone := c.Request().Context().Err(); gone != nil {
-			return gone // nobody reads the answer, and it is not counted as one
+			return gone // the client is gone, and the answer is not counted
 		}
 	} else {
 		t, err = r.read(c.Request().Context())
@@ -244,7 +245,7 @@ func (s *service) get(c echo.Context) error {
 	if err := s.addUnserved(c.Request().Context(), c.Param("project"), t); err != nil {
 		return err
 	}
-	if err := s.addSeats(c.Param("project"), r.asker, t); err != nil {
+	if err := s.addSeats(c.Param("project"), r.viewer, t); err != nil {
 		return err
 	}
 	text, err := response.AppendTicket(make([]byte, 0, usualAnswer), t)
@@ -308,7 +309,7 @@ func ticketID(c echo.Context) (string, error) {
 	return id, nil
 }
 
-// isID tells whether a text can be an identifier.
+// isID reports whether a text can be an identifier.
 func isID(id string) bool {
 	return len(id) <= 64 && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -12,7 +12,7 @@ import (
 // idempotencyHeader tells a repeated create from another one (draft-ietf-httpapi-idempotency-key-header).
 const idempotencyHeader = "Idempotency-Key"
 
-// longestKey is the most characters of a key: twice those of a UUID and more.
+// longestKey is the most characters of a key: more than twice as many as a UUID has.
 const longestKey = 128
 
 // idempotencyKey is the key of a request, "" for none. It is a string of structured fields (RFC 9651): in quotes, of
@@ -46,7 +46,7 @@ func idempotencyKey(c echo.Context) (string, error) {
 	return key.String(), nil
 }
 
-// isKey tells whether a text can be a key.
+// isKey reports whether a text can be a key.
 func isKey(text string) bool {
 	return text != "" && len(text) <= longestKey &&
 		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })

@@ -23,7 +23,7 @@ func (s *service) list(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by, player := asker{caller, anyone}, query.Get("player")
+	by, player := viewer{caller, anyone}, query.Get("player")
 	switch {
 	case query.Has("id") || query.Has("player") && query.Has("key"):
 		return problem.New(problem.Invalid, "query parameters player, id, key: give one of them")
@@ -38,8 +38,8 @@ func (s *service) list(c echo.Context) error {
 	if err := s.reads.Allow(project, "list of "+player); err != nil {
 		return err
 	}
-	if !state.ListsOf(s.rules.of(project)).Listed {
-		settings, err := s.rules.fresh(ctx, project)
+	if !state.ListsOf(s.settingsCache.of(project)).Listed {
+		settings, err := s.settingsCache.fresh(ctx, project)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (s *service) list(c echo.Context) error {
 }
 
 // listCreated answers the ticket that a create of the caller with a key made, or none.
-func (s *service) listCreated(c echo.Context, by asker, key string) error {
+func (s *service) listCreated(c echo.Context, by viewer, key string) error {
 	player, err := auth.PlayerOf(c) // a key is its player's own
 	if err != nil {
 		return err
@@ -79,8 +79,8 @@ func (s *service) listCreated(c echo.Context, by asker, key string) error {
 	return s.answerList(c, player, by, t)
 }
 
-// answerList answers the tickets of a player that exist for who asks.
-func (s *service) answerList(c echo.Context, player string, by asker, tickets ...*state.Ticket) error {
+// answerList answers the tickets of a player that exist for the viewer.
+func (s *service) answerList(c echo.Context, player string, by viewer, tickets ...*state.Ticket) error {
 	project := c.Param("project")
 	tickets = slices.DeleteFunc(tickets, func(t *state.Ticket) bool { return t.IsGoneFor(player, by.anyone) })
 	if err := s.addUnserved(c.Request().Context(), project, tickets...); err != nil {

@@ -17,8 +17,8 @@ type creation struct {
 	Queues  []string        `json:"queues"`
 }
 
-// check is an error that names the member when the body is outside the limits, or names players for whom the caller may
-// not ask.
+// check is an error that names the member when the body is outside the limits, or names players that the caller may not
+// act for.
 func (in *creation) check(l fields.Limits, p *auth.Principal) error {
 	if err := in.Check(l); err != nil {
 		return err
@@ -28,13 +28,13 @@ func (in *creation) check(l fields.Limits, p *auth.Principal) error {
 	}
 	for i := range in.Players {
 		if in.Players[i].ID != p.Subject {
-			return problem.New(problem.Forbidden, "players.%d.id: a player's token names nobody but the player itself", i)
+			return problem.New(problem.Forbidden, "players.%d.id: a player's token names only the player itself", i)
 		}
 	}
 	return nil
 }
 
-// isOf tells whether a player is the owner of a ticket or one of its players.
+// isOf reports whether a player is the owner of a ticket or one of its players.
 func isOf(t *pb.Ticket, player string) bool {
 	return t.GetOwner() == player ||
 		slices.ContainsFunc(t.GetPlayers(), func(p *pb.Player) bool { return p.GetId() == player })

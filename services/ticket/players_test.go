@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/ticket"
 )
 
-// as sends a request with the token of somebody.
+// as sends a request with a token.
 func (r *replicas) as(t *testing.T, c issuer.Claims, method, url, body string, headers ...string) (int, string) {
 	t.Helper()
 	c.Project = "demo"

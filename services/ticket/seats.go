@@ -15,14 +15,14 @@ const remindEvery = 10 * time.Minute
 // reminder is when it is logged again, in Unix nanoseconds.
 type reminder struct{ next atomic.Int64 }
 
-// due tells whether it is time, once for all who ask.
+// due reports whether it is time, once for all callers.
 func (r *reminder) due(now time.Time) bool {
 	next := r.next.Load()
 	return now.UnixNano() >= next && r.next.CompareAndSwap(next, now.Add(remindEvery).UnixNano())
 }
 
-// addSeats adds the seat passes to a ticket with a result that whoever reads it may have.
-func (s *service) addSeats(project string, by asker, t *state.Ticket) (err error) {
+// addSeats adds the seat passes that the viewer may have to a ticket with a result.
+func (s *service) addSeats(project string, by viewer, t *state.Ticket) (err error) {
 	if t.Assignment.GetMatch() != "" {
 		t.Seats, err = s.seatsOf(project, by.seated(t), t)
 	}
@@ -59,7 +59,7 @@ func (s *service) seatsOf(project string, players []string, t *state.Ticket) (ma
 
 // seated are the players of a ticket whose seat passes the asker may have: a player the player's own, a game service
 // all of them. The owner of a ticket need not be one of its players.
-func (a asker) seated(t *state.Ticket) []string {
+func (a viewer) seated(t *state.Ticket) []string {
 	var ids []string
 	for _, p := range t.Body.GetPlayers() {
 		ids = append(ids, p.GetId())

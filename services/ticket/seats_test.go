@@ -49,7 +49,7 @@ func startSeated(t *testing.T) *seated {
 	return s
 }
 
-// seat gives a ticket a result, and wakes those who wait for it.
+// seat gives a ticket a result, and wakes the requests that wait for it.
 func (r *replicas) seat(t *testing.T, id string, result *pb.Assignment) {
 	t.Helper()
 	results := []*pb.Assignment{result}
@@ -134,7 +134,7 @@ func in(project string, c issuer.Claims) issuer.Claims {
 	return c
 }
 
-// Whoever waits for a result gets the passes with it.
+// A request that waits for a result gets the passes with it.
 func TestThoseWhoWaitGetSeatPasses(t *testing.T) {
 	s := startSeated(t)
 	id := s.createFor(t, "ada", ofThree)

@@ -15,19 +15,19 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/asking"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/presence"
 	"matchmaker.dev/services/internal/ratelimit"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/ticket/seat"
-	"matchmaker.dev/services/ticket/studio"
 )
 
 // Options are what the service needs.
@@ -49,7 +49,7 @@ type Options struct {
 	// Seats issues the seat passes of results; nil if there are no keys.
 	Seats *seat.Passes
 	// History reads in which matches a ticket was, for studios; nil for not at all.
-	History func(ctx context.Context, project, ticket string, created time.Time) *studio.History
+	History func(ctx context.Context, project, ticket string, created time.Time) *response.TicketHistory
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
@@ -70,45 +70,45 @@ type Bus interface {
 
 type service struct {
 	Options
-	creator *state.Creator
-	waiters *waiters
-	held    *stream.Places
-	streams *stream.Streams
-	events  *events
-	rules   *rules
-	// presence learns who asks for tickets, and ends those that nobody asks for.
+	creator       *state.Creator
+	waiters       *waiters
+	longPolls     *stream.Places
+	streams       *stream.Streams
+	events        *events
+	settingsCache *settingsCache
+	// presence notes requests for tickets, and ends tickets without any.
 	presence *presence.Listener
-	unheard  metric.Int64Counter
+	idle     metric.Int64Counter
 	players  playersCreated
 	// estimates are asked for by GETs and streams.
 	estimates *estimates
-	// reminder is for those who forgot the keys of Seats.
+	// reminder logs that the keys of Seats are missing.
 	reminder reminder
 	// reads and deletes are counted here and not in Redis: a GET costs one read of it, and is not to cost two.
 	reads, deletes *ratelimit.Local
-	// asker asks functions about tickets.
-	asker asking.Asker
+	// adhoc asks functions about tickets.
+	adhoc adhoc.Requester
 }
 
 // New makes the service.
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters(),
-		asker: asking.Asker{Bus: o.Bus, Tracer: o.Tracer, Most: explainProposals}}
-	s.held = newHeld(&o)
+		adhoc: adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer, Most: explainProposals}}
+	s.longPolls = newLongPollLimit(&o)
 	s.streams = newStreams(&o, s.waiters.stopped)
 	s.events = newEvents(&o, s.waiters)
 	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
-	s.rules = newRules(o.Store.Settings)
-	s.rules.observe(o.Meter)
+	s.settingsCache = newSettingsCache(o.Store.Settings)
+	s.settingsCache.observe(o.Meter)
 	s.estimates = newEstimates(o.Store.Waits, o.Now)
 	s.estimates.observe(o.Meter)
-	s.unheard = o.Meter.Counter("matchmaker.tickets.unheard", "{ticket}",
-		"Tickets that ended because nobody asked for them any more (tickets.silence in the project's settings).")
+	s.idle = o.Meter.Counter("matchmaker.tickets.unheard", "{ticket}",
+		"Tickets that ended without a request for them (tickets.silence in the project's settings).")
 	s.players = newPlayersCreated(o.Meter)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear, Settings: o.Store.Settings,
-		End: s.endUnheard, Find: o.Store.FindSigns})
-	s.creator = o.Store.Creator(newPoker(o.Bus.PokeTickets).poke)
+		End: s.endIdle, Find: o.Store.FindSigns})
+	s.creator = o.Store.Creator(newChangeNotifier(o.Bus.PokeTickets).changed)
 	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}
 }
 
@@ -125,7 +125,7 @@ func (s *service) routes(e *echo.Echo) {
 		web.Base+"/tickets", web.Base+"/tickets/acceptance", web.TicketEvents)
 }
 
-// run wakes those who wait for a result, and ends tickets that nobody asks for. It returns when the streams have ended.
+// run wakes the requests that wait for a result, and ends idle tickets. It returns when the streams have ended.
 func (s *service) run(ctx context.Context) error {
 	sub, err := s.Bus.OnResults(s.waiters.wake)
 	if err != nil {

@@ -80,7 +80,7 @@ func startWith(t *testing.T, o state.Options, change func(*ticket.Options)) *rep
 	return r
 }
 
-// lines are those of a log.
+// lines are the lines of a log.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder

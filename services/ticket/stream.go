@@ -36,7 +36,7 @@ type follower struct {
 	ctx     context.Context
 	out     *stream.Stream
 	project string
-	by      asker
+	by      viewer
 	// seated are the players who get seat passes, as far as they are known.
 	seated []string
 	// ticket has the id, the queues and the span alone.
@@ -63,7 +63,7 @@ func (s *service) follow(c echo.Context) error {
 		return err
 	}
 	forget := s.events.join(project)
-	one := &follower{service: s, project: project, by: r.asker, read: r.read, expires: auth.From(c).Expires,
+	one := &follower{service: s, project: project, by: r.viewer, read: r.read, expires: auth.From(c).Expires,
 		known:  c.Request().Header.Get("Last-Event-ID"),
 		waiter: s.waiters.follow(project, r.id)} // before the read, so that nothing is missed
 	end := func() {
@@ -103,8 +103,8 @@ func (s *follower) begin(c echo.Context, end func()) (begun bool, err error) {
 func (s *follower) run(t *state.Ticket) (end string) {
 	checked := time.Now()
 	for {
-		s.waiter.heed(t.Acceptance)
-		if err := s.tell(t); err != nil {
+		s.waiter.watchMatch(t.Acceptance)
+		if err := s.send(t); err != nil {
 			return stream.EndOf(err)
 		}
 		if t.Assignment != nil {
@@ -126,19 +126,20 @@ func (s *follower) run(t *state.Ticket) (end string) {
 		case s.ctx.Err() != nil:
 			return stream.Left
 		case problem.KindOf(err) == problem.NotFound:
-			return s.tellEnd()
+			return s.sendEnd()
 		}
 		// While the state store does not answer the ticket is as it was.
 	}
 }
 
-// mustRead tells whether a ticket must be read again for what is told of a result: the seat passes of all its players.
+// mustRead reports whether a ticket must be read again for what is told of a result: the seat passes of all its
+// players.
 func (s *follower) mustRead(result *pb.Assignment) bool {
 	return s.by.anyone && s.Seats != nil && result.GetMatch() != ""
 }
 
-// tell tells of a ticket, unless the client knows, and drops of it what may be large.
-func (s *follower) tell(t *state.Ticket) error {
+// send tells of a ticket, unless the client knows, and drops of it what may be large.
+func (s *follower) send(t *state.Ticket) error {
 	kind := eventWaiting
 	switch {
 	case t.Assignment != nil:
@@ -196,9 +197,9 @@ func (s *follower) tell(t *state.Ticket) error {
 	return nil
 }
 
-// tellEnd tells why the ticket is gone. Where no wake-up said it, since the ticket expired or the wake-up was lost, an
+// sendEnd tells why the ticket is gone. Where no wake-up said it, since the ticket expired or the wake-up was lost, an
 // event soon does.
-func (s *follower) tellEnd() string {
+func (s *follower) sendEnd() string {
 	w := s.waiter
 	if s.events.follows(s.project) {
 		s.out.Await(w.woken.C(), w.knowsEnd)

@@ -152,7 +152,7 @@ func TestStreamTellsTheLifeOfATicket(t *testing.T) {
 		t.Errorf("got %+v", e)
 	}
 	f.ends()
-	// Who comes back is told, and who knows it is sent away for good.
+	// A client that reconnects gets the result; one that knows it already gets a 204.
 	r.open(t, 0, id).expect("assigned", "203.0.113.7:7777")
 	if again := r.open(t, 0, id, "Last-Event-ID", "assigned"); again.StatusCode != http.StatusNoContent {
 		t.Errorf("got %d, want 204", again.StatusCode)
@@ -330,7 +330,7 @@ func TestStreamOutlivesItsBus(t *testing.T) {
 	}
 }
 
-// deaf is a bus that nobody hears of.
+// deaf is a bus without events.
 type deaf struct{ ticket.Bus }
 
 func (deaf) OnEvents(string, func(*pb.Events)) (bus.Subscription, error) {

@@ -20,7 +20,7 @@ type waiters struct {
 	mu sync.Mutex
 	// waiting has the last waiter of each ticket.
 	waiting map[string]*waiter
-	// asked has those whom answers of players to a match wake, by the match.
+	// asked has the waiters that answers of players to a match wake, by the match.
 	asked map[string]map[*waiter]bool
 }
 
@@ -29,15 +29,15 @@ type waiter struct {
 	all             *waiters
 	project, ticket string
 	woken           notify.Signal
-	// result is that of the ticket, if a wake-up had it.
+	// result is the ticket's, if a wake-up had it.
 	result atomic.Pointer[pb.Assignment]
-	// follows: events wake it, too. end is the event that ended the ticket, and notified that who waits was woken, with
+	// follows: events wake it, too. end is the event that ended the ticket, and notified that the waiter was woken, with
 	// the reason if the ticket ended.
 	follows  bool
 	end      atomic.Pointer[pb.Event]
 	notified atomic.Pointer[string]
-	// asker is who reads the ticket.
-	asker asker
+	// viewer reads the ticket.
+	viewer viewer
 	// match is that whose answers wake it; "" for none.
 	match string
 	// next waits for the same ticket.
@@ -51,7 +51,7 @@ func newWaiters() *waiters {
 // stop ends all waits, and those that begin later. It is called once.
 func (w *waiters) stop() { close(w.stopped) }
 
-// wake gives their result to those who wait for tickets, or makes them read it.
+// wake hands the results of tickets to their waiters, or makes them read.
 func (w *waiters) wake(project string, a bus.Assigned) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,13 +98,13 @@ func (w *waiter) leave() {
 // recheck is how often a waiter reads its ticket in case a notification was lost.
 const recheck = 5 * time.Second
 
-// wait reads a ticket until it has a result, its match asks who reads it, the time is over, the waiters are stopped, or
+// wait reads a ticket until it has a result, its match asks the viewer, the time is over, the waiters are stopped, or
 // reading fails.
-func (w *waiters) wait(ctx context.Context, project, id string, wait time.Duration, by asker,
+func (w *waiters) wait(ctx context.Context, project, id string, wait time.Duration, by viewer,
 	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
 	// It joins before the read, so that no result is missed between the two.
 	one := w.join(project, id)
-	one.asker = by
+	one.viewer = by
 	defer one.leave()
 	t, err := read(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func (w *waiters) wait(ctx context.Context, project, id string, wait time.Durati
 func (w *waiter) await(ctx context.Context, t *state.Ticket, wait time.Duration,
 	read func(context.Context) (*state.Ticket, error)) (*state.Ticket, error) {
 	until := time.Now().Add(wait)
-	for t.Assignment == nil && !w.asker.isAsked(t) {
+	for t.Assignment == nil && !w.viewer.isAsked(t) {
 		left := time.Until(until)
 		if left <= 0 {
 			break

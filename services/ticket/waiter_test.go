@@ -58,7 +58,7 @@ func TestAwait(t *testing.T) {
 					results := []*pb.Assignment{nil, c.carried}
 					w.wake(cmp.Or(c.of, "p"), bus.Assigned{Message: bus.AssignedMessage([]string{"s", "t"}, results)})
 				})
-				got, err := w.wait(ctx, "p", "t", 12*time.Second, asker{}, func(context.Context) (*state.Ticket, error) {
+				got, err := w.wait(ctx, "p", "t", 12*time.Second, viewer{}, func(context.Context) (*state.Ticket, error) {
 					looks++
 					ticket := &state.Ticket{Body: &pb.Ticket{Id: "t"}}
 					if c.resolved > 0 && time.Since(began) >= c.resolved {

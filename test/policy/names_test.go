@@ -13,39 +13,52 @@ import (
 
 // instead has the words that no name may contain, in the singular, and what we say instead.
 var instead = map[string]string{
-	"census":    "population",
-	"complain":  "log",
-	"complaint": "FunctionError, or finding",
-	"contest":   "evaluator",
-	"course":    "segment",
-	"crew":      "semaphore",
-	"desk":      "invocation",
-	"fault":     "problem, error or failure",
-	"flight":    "run",
-	"grip":      "lease",
-	"lament":    "log",
-	"payload":   "fields",
-	"ration":    "budget",
-	"resource":  "response",
-	"seat":      "slot",
-	"shelf":     "cache",
-	"trouble":   "error",
+	"asker":      "requester",
+	"believe":    "apply, or check",
+	"census":     "population",
+	"complain":   "log",
+	"complaint":  "FunctionError, or finding",
+	"contest":    "evaluator",
+	"course":     "segment",
+	"crew":       "semaphore",
+	"desk":       "invocation",
+	"fault":      "problem, error or failure",
+	"flight":     "run",
+	"grip":       "lease",
+	"hearing":    "subscription",
+	"heed":       "watch",
+	"keeping":    "session",
+	"lament":     "log",
+	"lineup":     "arrangement",
+	"payload":    "fields",
+	"poker":      "notifier",
+	"ration":     "budget",
+	"reluctance": "cost",
+	"resource":   "response",
+	"seat":       "slot",
+	"shelf":      "cache",
+	"teller":     "describer",
+	"trouble":    "error",
+	"twos":       "pair",
 }
 
 // allowed has the folders in which a word is the field's own.
 var allowed = map[string][]string{
-	"fault":    {"services/allocator", "test"}, // that tests inject
-	"payload":  {"services/allocator", "test"}, // that a hosting system gives to a game server
-	"resource": {"services/allocator/agones", "services/internal/sandbox", "services/internal/telemetry", "test"},
-	// That of a player in a game.
+	"believe":    {"services/registry"},
+	"fault":      {"services/allocator", "test"}, // that tests inject
+	"keeping":    {"services/director", "services/runner", "lab"},
+	"payload":    {"services/allocator", "test"},           // that a hosting system gives to a game server
+	"reluctance": {"pkg/matchfn/rules", "functions/rules"}, // a word of the rule language
+	"resource":   {"services/allocator/agones", "services/internal/sandbox", "services/internal/telemetry", "test"},
+	// A player's, in a game.
 	"seat": {"pkg", "functions", "deploy", "services/ticket", "services/director", "services/config",
 		"services/internal/assignment", "services/internal/catalog", "services/internal/definition",
 		"services/internal/response", "services/internal/state", "services/cmd", "test"},
 }
 
-// participles say neither what a function does nor what it returns.
+// participles, and tell, say neither what a function does nor what it returns.
 var participles = []string{
-	"told", "staged", "held", "called", "answered", "known", "gone", "heard", "kept", "taken", "lost", "seen", "given",
+	"tell", "told", "staged", "held", "called", "answered", "known", "gone", "heard", "kept", "taken", "lost", "seen", "given",
 }
 
 func TestNamesAreWordsOfTheField(t *testing.T) {

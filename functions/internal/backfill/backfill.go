@@ -65,13 +65,13 @@ func FillFrom(r *matchfn.Run, rules *waiting.Rules, games []uint32, from Source)
 			from.Forget(t)
 		}
 		if seats.ByRole() {
-			continue // the next run sees the game when its server approved, with those who joined
+			continue // the next run sees the game when its server approved, with the new players
 		}
 		update.Attribute(waiting.Open, open[game]-float64(players))
 	}
 }
 
-// Open returns whether a game takes players.
+// Open reports whether a game takes players.
 func Open(r *matchfn.Run, games []uint32) bool {
 	open := r.BackfillAttribute(waiting.Open)
 	for _, game := range games {

@@ -9,11 +9,11 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 )
 
-// Crowd is the tickets that wait. Those with the attribute are in the line, unless the function took them out.
+// Crowd is the tickets that wait. Those with the attribute are in the list, unless the function took them out.
 type Crowd struct {
-	Line Line
-	// Leaving is called before Forget takes a ticket out of the line; may be nil.
-	Leaving func(p Place)
+	Sorted Sorted
+	// Leaving is called before Forget takes a ticket out of the list; may be nil.
+	Leaving func(p Entry)
 
 	rules   *waiting.Rules
 	tickets []Ticket // by number
@@ -59,13 +59,13 @@ func (c *Crowd) Window(created float64) float64 { return c.rules.Window.After(c.
 // Players is how many players a ticket has.
 func (c *Crowd) Players(number uint32) uint32 { return c.tickets[number].Size }
 
-// Place is a ticket's place in the line.
-func (c *Crowd) Place(number uint32) Place {
+// Entry is a ticket's place in the list.
+func (c *Crowd) Entry(number uint32) Entry {
 	t := &c.tickets[number]
-	return Place{Value: t.Value, Created: t.Created, Number: number, Size: t.Size}
+	return Entry{Value: t.Value, Created: t.Created, Number: number, Size: t.Size}
 }
 
-// Take takes in the tickets of a run and forgets those that are gone. The new tickets are not in the line yet. It
+// Take takes in the tickets of a run and forgets those that are gone. The new tickets are not in the list yet. It
 // returns their numbers, and the running games.
 func (c *Crowd) Take(r *matchfn.Run) (fresh, games []uint32) {
 	c.now = float64(r.Now().UnixMilli())
@@ -124,35 +124,35 @@ func (c *Crowd) Forget(number uint32) {
 	c.size--
 	if t.Value == t.Value {
 		if c.Leaving != nil {
-			c.Leaving(c.Place(number))
+			c.Leaving(c.Entry(number))
 		}
-		c.Line.Remove(c.Place(number))
+		c.Sorted.Remove(c.Entry(number))
 	}
 }
 
-// Lose is Forget for a ticket that is not in the line, or in a line that is loaded anew.
+// Lose is Forget for a ticket that is not in the list, or in a list that is loaded anew.
 func (c *Crowd) Lose(number uint32) {
 	c.tickets[number].Here = false
 	c.size--
 }
 
-// Join puts tickets into the line, those that have a value.
+// Join puts tickets into the list, those that have a value.
 func (c *Crowd) Join(numbers []uint32) {
 	for _, number := range numbers {
 		if t := &c.tickets[number]; t.Here && t.Value == t.Value {
-			c.Line.Insert(c.Place(number))
+			c.Sorted.Insert(c.Entry(number))
 		}
 	}
 }
 
-// Leave takes tickets out of the line that are here, and returns them.
+// Leave takes tickets out of the list that are here, and returns them.
 func (c *Crowd) Leave(numbers []uint32) (here []uint32) {
 	here = numbers[:0]
 	for _, number := range numbers {
 		if t := &c.tickets[number]; t.Here {
 			here = append(here, number)
 			if t.Value == t.Value {
-				c.Line.Remove(c.Place(number))
+				c.Sorted.Remove(c.Entry(number))
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func (c *Crowd) All() []uint32 {
 			numbers, created = append(numbers, uint32(number)), append(created, t.Created)
 		}
 	}
-	if ordered { // as those of a first run are
+	if ordered { // as in a first run
 		return numbers
 	}
 	order := matchfn.SortBy(created)
@@ -219,7 +219,7 @@ func (c *Crowd) Reaches(from, to float64) float64 {
 	return after - margin - after*1e-9
 }
 
-// Nearest returns the tickets of the line that are nearest to a value, within their own windows, and the mean for each
+// Nearest returns the tickets of the list that are nearest to a value, within their own windows, and the mean for each
 // player of what the windows exceed the distances by. They take seats of a game; a ticket that finds none is passed
 // over.
 func (c *Crowd) Nearest(at float64, seats *waiting.Seats) (chosen []uint32, score float64) {
@@ -234,7 +234,7 @@ func (c *Crowd) Nearest(at float64, seats *waiting.Seats) (chosen []uint32, scor
 		chosen = chosen[:0]
 		seats.Begin()
 		for seats.Left() > 0 && len(below)+len(above) > 0 {
-			var p Place
+			var p Entry
 			if len(above) == 0 || len(below) > 0 && at-below[0].Value <= above[0].Value-at {
 				p, below = below[0], below[1:]
 			} else {
@@ -257,10 +257,10 @@ func (c *Crowd) Nearest(at float64, seats *waiting.Seats) (chosen []uint32, scor
 
 // reaching returns up to n tickets of up to most players on one side of a value whose windows reach it, the nearest
 // first.
-func (c *Crowd) reaching(at float64, n, most int, down bool) (found []Place) {
-	for i, end := c.Line.side(at, down); i != end; {
-		b := &c.Line.blocks[i]
-		places := b.places
+func (c *Crowd) reaching(at float64, n, most int, down bool) (found []Entry) {
+	for i, end := c.Sorted.side(at, down); i != end; {
+		b := &c.Sorted.blocks[i]
+		places := b.entries
 		widest := c.Window(b.oldest)
 		if down {
 			if waiting.Excess(widest, min(places[len(places)-1].Value, at), at) >= 0 {
@@ -290,8 +290,8 @@ func (c *Crowd) reaching(at float64, n, most int, down bool) (found []Place) {
 }
 
 // side returns the first block that may have tickets on one side of a value, and the end of the blocks there.
-func (l *Line) side(at float64, down bool) (first, end int) {
-	first = l.find(Place{Value: at, Created: math.Inf(-1)}).block
+func (l *Sorted) side(at float64, down bool) (first, end int) {
+	first = l.find(Entry{Value: at, Created: math.Inf(-1)}).block
 	if !down {
 		return first, len(l.blocks)
 	}

@@ -52,7 +52,7 @@ func (a *accelByte) allowed(pool []ticket, sides [][]int, sure bool) bool {
 	return slices.ContainsFunc(tickets, may)
 }
 
-// over returns whether a time is over at an age: "longer than" it. sure asks whether it may not be.
+// over reports whether a time is over at an age: "longer than" it. sure asks whether it may not be.
 func over(age int, seconds any, sure bool) bool {
 	c := big.NewRat(int64(age), 1).Cmp(number(seconds))
 	return c > 0 || !sure && c == 0
@@ -92,7 +92,7 @@ func (a *accelByte) around(pivot int, pool []ticket, sides [][]int, tickets []in
 		!a.blocks(pool, sides, tickets, sure)
 }
 
-// seats returns whether each player of a team can have one of his roles, each role as often as its combination says.
+// seats reports whether each player of a team can have one of his roles, each role as often as its combination says.
 func (a *accelByte) seats(pool []ticket, side []int) bool {
 	combination, ok := a.set["alliance"].(object)["combination"].(object)
 	if !ok {
@@ -131,8 +131,8 @@ func (a *accelByte) seats(pool []ticket, side []int) bool {
 	return seat(0)
 }
 
-// near compares a ticket with the pivot: the average of its players, of whom those without the attribute have 0, is
-// within what the rule allows for the pivot's age, and within what it allows for its own.
+// near compares a ticket with the pivot: the average of its players, counting 0 for a missing attribute, is within what
+// the rule allows for the pivot's age, and within what it allows for its own.
 func (a *accelByte) near(pivot, t *ticket, sure bool) bool {
 	average := func(of *ticket, attribute string) *big.Rat {
 		var all []*big.Rat
@@ -265,8 +265,8 @@ func (a *accelByte) regional(pivot int, pool []ticket, tickets []int, sure bool)
 	})
 }
 
-// blocks returns whether a player blocks another one whom he must not meet then: one of another ticket, or of his team.
-// Our rules never let players of one ticket match who block each other, as the verdict says.
+// blocks reports whether a player blocks another player that it must not meet: of another ticket, or of its team. Our
+// rules never match players of one ticket that block each other, as the guide says.
 func (a *accelByte) blocks(pool []ticket, sides [][]int, tickets []int, sure bool) bool {
 	groups, within := [][]int{tickets}, sure
 	switch a.set["blocked_player_option"] {

@@ -77,7 +77,7 @@ type match struct {
 	party string  // the partyAggregation of the rule that is looked at
 }
 
-// allowed returns whether the rule set allows a match. The guide does not say whether players must have a region in
+// allowed reports whether the rule set allows a match. The guide does not say whether players must have a region in
 // common, only that each must have one: sure asks for a common one, too.
 func (j *flexmatch) allowed(pool []ticket, sides [][]int, sure bool) bool {
 	m := &match{flexmatch: j, pool: pool, sides: sides}
@@ -136,8 +136,8 @@ func (m *match) count(tickets []int) (players int) {
 	return players
 }
 
-// now is a value after expansions: that of the last step whose wait time is over, for the newest ticket of the match or
-// the oldest.
+// now is a value after expansions: the value of the last step whose wait time is over, for the newest or the oldest
+// ticket of the match.
 func (m *match) now(target string, value any) *big.Rat {
 	algorithm, _ := m.set["algorithm"].(object)
 	ages := []int{}
@@ -359,7 +359,7 @@ func (m *match) reaches(all []object, sure bool) bool {
 	return false
 }
 
-// available returns whether all latency rules leave a region to a ticket.
+// available reports whether all latency rules leave a region to a ticket.
 func (m *match) available(all []object, t int, region string) bool {
 	for _, r := range all {
 		n := m.latency(r, t, region)
@@ -370,7 +370,7 @@ func (m *match) available(all []object, t int, region string) bool {
 	return true
 }
 
-// latency is that of a ticket to a region; nil if a player did not report it. It is 1 ms at least.
+// latency is a ticket's latency to a region, at least 1 ms; nil if a player did not report it.
 func (m *match) latency(r object, t int, region string) *big.Rat {
 	var of []*big.Rat
 	for _, p := range m.pool[t].players {
@@ -387,7 +387,7 @@ func (m *match) latency(r object, t int, region string) *big.Rat {
 	return reduce(how, of)
 }
 
-// near returns whether each latency is within maxDistance of the least or the average of the players.
+// near reports whether each latency is within maxDistance of the least or the average of the players.
 func (m *match) near(all []object, region string) bool {
 	for _, r := range all {
 		if r["maxDistance"] == nil {

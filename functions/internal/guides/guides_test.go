@@ -35,7 +35,7 @@ type ticket struct {
 
 // guide is what a matchmaker's documents say of a rule set.
 type guide interface {
-	// allowed returns whether it allows a match of the tickets in each team. Where the documents leave two readings, sure
+	// allowed reports whether it allows a match of the tickets in each team. Where the documents leave two readings, sure
 	// asks for both, and otherwise one is enough.
 	allowed(pool []ticket, sides [][]int, sure bool) bool
 	teams() int // at most
@@ -110,7 +110,7 @@ func find(g guide, pool []ticket, left map[int]bool, sides [][]int, next int) []
 	return find(g, pool, left, sides, next+1)
 }
 
-// languages are those of which there is a guide.
+// languages are the languages that have a guide.
 var languages = map[string]struct {
 	world func(w world, parties bool) object
 	pool  func(w world, n int, parties bool) []ticket
@@ -203,7 +203,7 @@ func FuzzMatchesAreThoseOfTheGuides(f *testing.F) {
 	})
 }
 
-// exact returns whether verdicts say nothing else than that rules are exact, or what is known.
+// exact reports whether verdicts say nothing else than that rules are exact, or what is known.
 func exact(lines []translation.Line, known []string) bool {
 	return !slices.ContainsFunc(lines, func(l translation.Line) bool {
 		return l.Verdict != translation.Exact && l.Verdict != translation.Note &&

@@ -57,7 +57,7 @@ func count(pool []ticket, tickets []int) *big.Rat {
 	return big.NewRat(int64(n), 1)
 }
 
-// under returns whether a number is less than a limit, or perhaps at most.
+// under reports whether a number is less than a limit, or perhaps at most.
 func under(n, limit *big.Rat, sure bool) bool {
 	return n.Cmp(limit) < 0 || !sure && n.Cmp(limit) == 0
 }
@@ -67,7 +67,7 @@ func holds(r object, pool []ticket, sides [][]int, tickets []int, sure bool) boo
 	if a, ok := r["Attribute"].(object); ok {
 		path = a["Path"].(string)
 	}
-	of := func(t int) (values []any) { // without those who match any
+	of := func(t int) (values []any) { // without players that match any
 		for _, p := range pool[t].players {
 			v := p.attributes[path]
 			if v == nil && r["AttributeNotSpecifiedBehavior"] != "MatchAny" {
@@ -192,9 +192,9 @@ func grown(r object, age int) *big.Rat {
 	return limit
 }
 
-// playfab makes a queue. With parties, tickets have several players, who have the same strings and lists: the guide
-// does not say how those of a ticket are merged. Nor does it say what becomes of a ticket without an attribute where
-// the rule has no behavior for that.
+// playfab makes a queue. With parties, tickets have several players with the same strings and lists: the guide does not
+// say how the values of a ticket's players are merged, nor what becomes of a ticket without an attribute where the rule
+// does not say how to treat it.
 func (w world) playfab(parties bool) object {
 	least := 2 + w.IntN(2)
 	queue := object{"Name": "random", "MinMatchSize": least, "MaxMatchSize": least + w.IntN(2)}

@@ -59,7 +59,7 @@ type clock struct {
 	tickets []int
 }
 
-// due returns whether a relaxation is triggered: "the number of seconds (inclusive)", by the oldest, the youngest or
+// due reports whether a relaxation is triggered: "the number of seconds (inclusive)", by the oldest, the youngest or
 // the average age of the tickets in the match.
 func (c clock) due(relaxation object) bool {
 	var ages []*big.Rat

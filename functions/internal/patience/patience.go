@@ -1,5 +1,5 @@
-// Package patience says how near a match must be while its tickets can wait for a nearer one: the nearer, the more
-// players come who may be in it. It knows nothing but who waits now and for how long, so a run stays a function of its
+// Package patience decides how near a match must be while its tickets can wait for a nearer one: the more players come
+// that fit, the nearer. It knows only the tickets that wait now and their ages, so a run stays a function of its
 // request.
 package patience
 
@@ -24,7 +24,7 @@ type Ticket struct {
 	Players int
 }
 
-// Crowd is who waits.
+// Crowd is the tickets that wait.
 type Crowd struct {
 	of    rules.Patience
 	cells map[uint32][]*cell // by Same
@@ -40,8 +40,8 @@ type cell struct {
 // sums are the players of tickets, and the seconds that they waited.
 type sums struct{ players, ages float64 }
 
-// New returns the crowd of all tickets that wait. It sorts them. Those that wait no longer do not count: what kept them
-// from a match says little of who comes.
+// New returns the crowd of all tickets that wait. It sorts them. Tickets beyond Until do not count: what kept them from
+// a match says little about the tickets that come.
 func New(of rules.Patience, tickets []Ticket) *Crowd {
 	c := &Crowd{of: of, cells: map[uint32][]*cell{}}
 	slices.SortFunc(tickets, func(a, b Ticket) int { return cmp.Compare(a.Value, b.Value) })
@@ -87,14 +87,13 @@ func (c *Crowd) cell(t Ticket) *cell {
 // Cells is of how many cells Rate looks at each.
 func (c *Crowd) Cells(t Ticket) int { return len(c.cells[t.Same]) }
 
-// unsure is which part of Until is added to how long players waited. Who just came says little of how often one comes.
+// unsure is the part of Until that is added to how long players waited: one that just came says little about the rate.
 const unsure = 0.05
 
-// Rate is how many players come in a second who are within reach of a ticket that waits. By Little's law that is how
-// many are there, divided by how long they stay. Those who are there have stayed half of it so far on average, if all
-// stay for equally long, and all of it if they leave at random, as those do whom a match may take at any time. So
-// players who found a match at once count although they are gone: where they are many, those who are left have not been
-// there long.
+// Rate is how many players a second come within reach of a ticket. By Little's law that is the number of players there,
+// divided by how long they stay. On average they have stayed half of that time so far if all stay equally long, and all
+// of it if they leave at random, as players do that a match may take at any time. So players that found a match at once
+// count although they are gone: the more they are, the shorter the others have been there.
 func (c *Crowd) Rate(t Ticket, reach float64) float64 {
 	var there sums
 	for _, in := range c.cells[t.Same] {
@@ -115,14 +114,14 @@ func (c *Crowd) Rate(t Ticket, reach float64) float64 {
 	return others / (there.ages/there.players + unsure*c.of.Until)
 }
 
-// Share is which part of its bounds a match may use whose anchor has waited so long, where players come at a rate and
+// Share is the part of its bounds that a match may use whose anchor has waited so long, if players come at a rate and
 // so many are needed.
 //
-// Players who come are spread evenly over the bounds, on both sides. Of n on a side, those who are needed take the part
-// needed/n of the bounds. So the part that a match takes falls with the time, the slower the smaller it is, and what
-// the next second saves of a part s is s² rate/2 needed. A second costs 1/Worth of the bounds. Where both are the same,
-// waiting does not pay any more: that is the reservation value. It grows to all of the bounds as the last moment comes,
-// since less and less can come before it.
+// The players that come are spread evenly over the bounds, on both sides. Of n on a side, the needed players take the
+// part needed/n of the bounds. So the part that a match takes falls with time, more slowly the smaller it is: the next
+// second saves s² rate/2 needed of a part s, and costs 1/Worth of the bounds. Where both are equal, waiting no longer
+// pays: that is the reservation value. It grows to all of the bounds towards Until, since fewer and fewer players can
+// come before it.
 func (c *Crowd) Share(age, rate, needed float64) float64 {
 	n := rate / 2 * c.of.Worth * (1 - age/c.of.Until)
 	if !(n > needed) {

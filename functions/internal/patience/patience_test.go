@@ -56,7 +56,8 @@ func TestLastMomentTakesAnyMatch(t *testing.T) {
 	}
 }
 
-// The rate is that at which players came, however quickly they found a match: from those who are there alone.
+// The rate is the rate at which players came, however quickly they found a match, computed from the present players
+// alone.
 func TestRateOfThoseWhoAreGone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, came := range []float64{0.5, 2, 20} { // a second
@@ -64,12 +65,12 @@ func TestRateOfThoseWhoAreGone(t *testing.T) {
 			sum := 0.0
 			const runs = 400
 			for range runs {
-				tickets := []patience.Ticket{{Regions: 1, Value: 1500, Players: 1, Age: stay}} // who asks
+				tickets := []patience.Ticket{{Regions: 1, Value: 1500, Players: 1, Age: stay}} // the ticket itself
 				for age := random.ExpFloat64() / came; age < 20*stay; age += random.ExpFloat64() / came {
 					if random.ExpFloat64()*stay < age {
 						continue // has found a match
 					}
-					for _, regions := range []uint64{1 | 4, 2} { // who reach no region in common do not count
+					for _, regions := range []uint64{1 | 4, 2} { // tickets without a common region do not count
 						tickets = append(tickets, patience.Ticket{
 							Regions: regions, Value: 1400 + 200*random.Float64(), Age: age, Players: 1,
 						})
@@ -86,7 +87,7 @@ func TestRateOfThoseWhoAreGone(t *testing.T) {
 	}
 }
 
-// A ticket alone in its region or in its reach has nobody to wait for.
+// A ticket alone in its region or in its reach has nothing to wait for.
 func TestNobodyComes(t *testing.T) {
 	c := patience.New(of, []patience.Ticket{
 		{Regions: 1, Value: 1500, Players: 2, Age: 1}, {Regions: 2, Value: 1500, Players: 1, Age: 1},

@@ -13,14 +13,14 @@ type arrangement struct {
 	limits []int // players of each team, at most
 	fewest int   // players of the match, at least
 	needs  []int // players of each role, at least
-	// fullest is the fewest players of a full match. names are those of the teams, once they are needed.
+	// fullest is the fewest players of a full match. names are the teams' names, once they are needed.
 	fullest int
 	names   []string
 }
 
-// kept bounds the numbers of teams that are listed before anybody waits. Where there are more, those are found anew for
-// each anchor that who waits may fill.
-const kept = 64
+// maxListed bounds the arrangements that are listed in advance. If there are more, each anchor computes only the
+// arrangements that its waiting tickets can fill.
+const maxListed = 64
 
 // shape is how many teams of a shape a match may have, and what each of them needs and takes at least and at most.
 type shape struct {
@@ -28,22 +28,23 @@ type shape struct {
 	tickets, players, places int
 }
 
-// lineup is what some teams need and take.
-type lineup struct{ teams, tickets, players, places int }
+// teamNeeds is what some teams need and take.
+type teamNeeds struct{ teams, tickets, players, places int }
 
 // with returns what they need and take with so many more of a shape.
-func (l lineup) with(of *shape, n int) lineup {
-	return lineup{l.teams + n, l.tickets + n*of.tickets, l.players + n*of.players, l.places + n*of.places}
+func (l teamNeeds) with(of *shape, n int) teamNeeds {
+	return teamNeeds{l.teams + n, l.tickets + n*of.tickets, l.players + n*of.players, l.places + n*of.places}
 }
 
-// supply is who may be in a match: so many tickets with so many players, of whom it has at least so many.
-type supply struct {
+// availability is the number of tickets and players available for a match, and the minimum number of players it must
+// have.
+type availability struct {
 	tickets, players, least int
 	fewestFirst             bool // whether the fewest teams are tried first
 }
 
-// fill returns whether they may fill some teams and others.
-func (c *supply) fill(some, others *lineup) bool {
+// fill reports whether they may fill some teams and others.
+func (c *availability) fill(some, others *teamNeeds) bool {
 	return some.teams+others.teams <= rules.MaxTeams && some.tickets+others.tickets <= c.tickets &&
 		some.players+others.players <= c.players
 }
@@ -62,19 +63,19 @@ func (s *search) arrange() {
 		s.most = min(s.most, ever(s.rules.Players.Max))
 	}
 	s.most = min(s.most, rules.MaxPlayers)
-	s.leanest, s.widest = make([]lineup, len(s.shapes)+1), make([]lineup, len(s.shapes)+1)
+	s.leanest, s.widest = make([]teamNeeds, len(s.shapes)+1), make([]teamNeeds, len(s.shapes)+1)
 	for i := len(s.shapes) - 1; i >= 0; i-- {
 		of := &s.shapes[i]
 		s.leanest[i], s.widest[i] = s.leanest[i+1].with(of, of.fewest), s.widest[i+1].with(of, max(0, of.most))
 	}
 	s.work = math.MaxInt
-	s.lineUp(&supply{tickets: math.MaxInt, players: math.MaxInt}, nil, lineup{}, 0, func(a *arrangement) bool {
+	s.enumerate(&availability{tickets: math.MaxInt, players: math.MaxInt}, nil, teamNeeds{}, 0, func(a *arrangement) bool {
 		s.arrangements = append(s.arrangements, a)
-		return len(s.arrangements) <= kept
+		return len(s.arrangements) <= maxListed
 	})
 	s.work = 0
 	s.fewestTeams, s.mostTeams = s.arrangements, s.arrangements
-	if s.many = len(s.arrangements) > kept; s.many {
+	if s.many = len(s.arrangements) > maxListed; s.many {
 		s.arrangements = nil
 		s.fewestTeams = []*arrangement{s.arrangement(s.copies(func(of *shape) int { return of.fewest }))}
 		s.mostTeams = []*arrangement{s.arrangement(s.copies(func(of *shape) int { return of.most }))}
@@ -91,11 +92,11 @@ func (s *search) copies(of func(*shape) int) (shapes []int) {
 	return shapes
 }
 
-// lineups tries the numbers of teams, the most teams first, as long as it shall go on. Where there are many, it tries
-// only those that a supply may fill, which may get smaller on the way.
-func (s *search) lineups(c *supply, try func(a *arrangement) bool) {
+// eachArrangement tries the numbers of teams, the most teams first, as long as it shall go on. Where there are many, it
+// tries only those that a supply may fill, which may get smaller on the way.
+func (s *search) eachArrangement(c *availability, try func(a *arrangement) bool) {
 	if s.many {
-		s.lineUp(c, nil, lineup{}, 0, try)
+		s.enumerate(c, nil, teamNeeds{}, 0, try)
 		return
 	}
 	for _, a := range s.arrangements {
@@ -105,8 +106,8 @@ func (s *search) lineups(c *supply, try func(a *arrangement) bool) {
 	}
 }
 
-// lineUp is lineups from a shape on, beside some teams.
-func (s *search) lineUp(c *supply, some []int, has lineup, at int, try func(a *arrangement) bool) bool {
+// enumerate is lineups from a shape on, beside some teams.
+func (s *search) enumerate(c *availability, some []int, has teamNeeds, at int, try func(a *arrangement) bool) bool {
 	if s.work--; s.work <= 0 {
 		return false
 	}
@@ -131,47 +132,47 @@ func (s *search) lineUp(c *supply, some []int, has lineup, at int, try func(a *a
 		for range n {
 			all = append(all, at)
 		}
-		if !s.lineUp(c, all, next, at+1, try) {
+		if !s.enumerate(c, all, next, at+1, try) {
 			return false
 		}
 	}
 	return true
 }
 
-// supplyOf is an anchor and the candidates, for a new match.
-func (b *builder) supplyOf(anchor uint32) supply {
-	c := supply{tickets: len(b.candidates) + 1, players: min(b.open[0]+b.pool.size(anchor), b.most)}
+// availableFor is an anchor and the candidates, for a new match.
+func (b *builder) availableFor(anchor uint32) availability {
+	c := availability{tickets: len(b.candidates) + 1, players: min(b.open[0]+b.pool.size(anchor), b.most)}
 	if b.rules.Players.Min != nil {
 		c.least = atLeast(b.rules.Players.Min)
 	}
 	return c
 }
 
-// joining is the members of a game, those who must join it and the candidates. Places that may stay open are like
-// tickets.
-func (b *builder) joining() supply {
+// availableToJoin counts the members of a game, the tickets that must join it and the candidates. Places that may stay
+// open count as tickets.
+func (b *builder) availableToJoin() availability {
 	open := b.mayLack()
-	c := supply{tickets: b.game.pinned + len(b.must) + len(b.candidates) + open, players: b.game.pinned + b.open[0] + open}
+	c := availability{tickets: b.game.pinned + len(b.must) + len(b.candidates) + open, players: b.game.pinned + b.open[0] + open}
 	for _, t := range b.must {
 		c.players += b.pool.size(t)
 	}
 	return c
 }
 
-// inLineups tries to make a match with the numbers of teams that a supply may fill. Where these are many and not all
-// combinations are tried, no number of teams gets most of the steps, and the next are those that as many players can
-// fill as came together. With the other half of the steps, the fewest teams are tried first: who came together may not
-// be those whom others need.
-func (b *builder) inLineups(c supply, steps int, begin func(a *arrangement) bool, grow func() bool) bool {
+// tryArrangements tries to make a match with the numbers of teams that the available tickets may fill. If these are
+// many and not all combinations are tried, no number of teams gets most of the steps, and the next are those that as
+// many players can fill as came together. With the other half of the steps, the fewest teams are tried first: the
+// largest group may lack the players that a smaller match needs.
+func (b *builder) tryArrangements(c availability, steps int, begin func(a *arrangement) bool, grow func() bool) bool {
 	if !b.many || len(b.candidates) <= few {
-		return b.inEach(&c, steps, false, begin, grow)
+		return b.tryEach(&c, steps, false, begin, grow)
 	}
 	half, most := max(1, steps/2), c
-	if b.inEach(&most, half, true, begin, grow) {
+	if b.tryEach(&most, half, true, begin, grow) {
 		return true
 	}
 	c.fewestFirst = true
-	return b.inEach(&c, half, false, begin, grow)
+	return b.tryEach(&c, half, false, begin, grow)
 }
 
 const (
@@ -181,13 +182,13 @@ const (
 	moreSteps = 8
 )
 
-// inAll is inLineups where all combinations are tried. Each number of teams gets few steps at first, and those that
-// these were too few for get more when all were tried: few teams have few combinations.
-func (b *builder) inAll(c supply, begin func(a *arrangement) bool, grow func() bool) (found bool) {
+// tryAllFully is tryArrangements where all combinations are tried. Each number of teams gets few steps at first, and
+// those that these were too few for get more when all were tried: few teams have few combinations.
+func (b *builder) tryAllFully(c availability, begin func(a *arrangement) bool, grow func() bool) (found bool) {
 	var done []bool // of each number of teams
 	for steps := firstSteps; ; steps *= moreSteps {
 		at := 0
-		b.lineups(&c, func(a *arrangement) bool {
+		b.eachArrangement(&c, func(a *arrangement) bool {
 			if at++; at > len(done) {
 				done = append(done, false)
 			} else if done[at-1] {
@@ -208,12 +209,12 @@ func (b *builder) inAll(c supply, begin func(a *arrangement) bool, grow func() b
 	}
 }
 
-// inEach is inLineups with so many steps. If it narrows, the supply gets smaller.
-func (b *builder) inEach(
-	c *supply, steps int, narrows bool, begin func(a *arrangement) bool, grow func() bool,
+// tryEach is tryArrangements with so many steps. If it narrows, the supply gets smaller.
+func (b *builder) tryEach(
+	c *availability, steps int, narrows bool, begin func(a *arrangement) bool, grow func() bool,
 ) (found bool) {
 	quick := b.many && len(b.candidates) > few
-	b.lineups(c, func(a *arrangement) bool {
+	b.eachArrangement(c, func(a *arrangement) bool {
 		if b.many {
 			steps--
 		}
@@ -245,7 +246,7 @@ func (s *search) arrangement(shapes []int) *arrangement {
 		a.fewest += size
 		a.fullest += max(size, atLeast(team.Size.Max))
 		for j, role := range team.Roles {
-			// A role is needed as often as it says, and for those of a whole team who cannot have another one.
+			// A role needs its minimum, and the players of a full team that no other role can take.
 			others := 0
 			for k, other := range team.Roles {
 				if k != j {

@@ -29,7 +29,7 @@ func singles(n int) (pool []judge.Ticket) {
 	return pool
 }
 
-// A match may have very many numbers of teams. Those are tried that who waits can fill.
+// A match may have very many numbers of teams. The search tries those that the waiting tickets can fill.
 func TestManyNumbersOfTeams(t *testing.T) {
 	const squads = `"teams": [{"name": "squad", "copies": {"min": 2, "max": 100}, "size": {"min": 1, "max": 4}}],
   "players": {"min": 10, "max": 100}`
@@ -64,7 +64,7 @@ func TestManyNumbersOfTeams(t *testing.T) {
 	}
 }
 
-// Parties that only few teams take are found where many others wait, of whom only two may be in a match.
+// Parties that only few teams take are found among many other tickets, of which only two may be in a match.
 func TestPartiesBesideFewOfMany(t *testing.T) {
 	r := parse(t, `{"values": {"kind": "string"}, "players": {"min": 11}, "teams": [
   {"name": "a", "copies": {"min": 0, "max": 100}, "size": 1}, {"name": "b", "copies": {"min": 0, "max": 5}, "size": 5}],

@@ -44,7 +44,7 @@ func (c *avoid) allows(b *builder, t uint32, others []uint32) bool {
 			continue
 		}
 		for _, o := range others {
-			b.looks += b.pool.size(o) * len(set)
+			b.comparisons += b.pool.size(o) * len(set)
 			if owner := b.pool.owners[o]; owner != 0 && o != t && ids.value.From == id && slices.Contains(set, owner) {
 				return false
 			}

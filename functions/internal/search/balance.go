@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// balance is a gap between the teams that is to be small where no preference says it: that of a value which the rules
-// bound. It counts as a part of what its rule ever allows.
+// balance is a gap between the teams, in a value that the rules bound, that is to be small where no preference says it.
+// It counts as a part of what its rule ever allows.
 type balance struct {
 	gap   *rules.Gap
 	of    *share // nil if the gap is not between sums or averages
@@ -58,7 +58,7 @@ func teamValues(p rules.Preference, values map[string]bool) {
 		case *rules.OddsOf:
 			values[e.Value] = true
 		}
-		return false // look at all
+		return false // setCandidates at all
 	})
 }
 
@@ -109,11 +109,11 @@ func (b *builder) even() {
 	b.trials = b.allowance()
 	for round := 0; round < rounds && b.trials > 0; round++ {
 		b.assignAll() // what was looked at last may be another match
-		price, region, reluctant := b.price, b.region, b.reluctant()
+		price, region, totalRoleCost := b.price, b.region, b.totalRoleCost()
 		before := b.imbalance()
 		best, bestRegion, good := before, region, move{second: -1}
 		b.exchanges(func(m move) {
-			if apart := b.imbalance(); apart < best && b.accept() && b.price.cost <= price.cost && b.reluctant() <= reluctant {
+			if apart := b.imbalance(); apart < best && b.accept() && b.price.cost <= price.cost && b.totalRoleCost() <= totalRoleCost {
 				best, bestRegion, good = apart, b.region, m
 			}
 		})
@@ -125,12 +125,12 @@ func (b *builder) even() {
 	}
 }
 
-// reluctant is how reluctantly the players of the match take the roles that they were given.
-func (b *builder) reluctant() float64 {
+// totalRoleCost is how reluctantly the players of the match take the roles that they were given.
+func (b *builder) totalRoleCost() float64 {
 	if !b.byRole {
 		return 0
 	}
-	return b.reluctances(b.list[:0], rules.Scope{Of: rules.InMatch})[0]
+	return b.roleCosts(b.list[:0], rules.Scope{Of: rules.InMatch})[0]
 }
 
 // imbalance is how great the gaps of the match are.

@@ -4,7 +4,7 @@ import "matchmaker.dev/pkg/matchfn/rules"
 
 // totalOf returns the sum that a condition bounds, nil for one that bounds none: a total, or a comparison of a sum with
 // a number, or of how far it is from a fixed one, as the rule sets of other matchmakers say it. If the sum is how many
-// players have an element, and there must be some, it returns the element. That there are not too many is a guard.
+// players have an element, and there must be some, it returns the element. That there are not too many is a pruner.
 func totalOf(need rules.Condition) (sum *rules.Total, element string) {
 	switch c := need.(type) {
 	case *rules.Total:

@@ -13,12 +13,12 @@ type builder struct {
 	making
 	scratch
 	steps, used int
-	looks       int // at elements and pairs of players, that the work was not charged for
+	comparisons int // of elements and pairs of players, that the work was not charged for
 	trials      int // how many other matches may be looked at yet
 	// repairs is how many matches whose teams are too uneven are still repaired. Where all combinations are tried, those
 	// that exchanges make come anyway.
 	repairs int
-	// simple is set if all guards are spreads in the match whose bounds do not depend on what joins.
+	// simple is set if all pruners are spreads in the match whose bounds do not depend on what joins.
 	simple bool
 	free   []uint32 // memory for matches
 }
@@ -34,20 +34,20 @@ type making struct {
 	total      int
 	chosen     []uint32
 	mask       uint64
-	// low and high are the spans of what was chosen, of each guard with spans; bounds the guards' bounds.
+	// low and high are the spans of what was chosen, of each pruner with spans; bounds the pruners' bounds.
 	low, high, bounds []float64
-	dormant           []bool    // of each guard: whether it does not hold, by the age of the anchor
-	refused           []float64 // of each guard: the narrowest span that was too wide for its bound
-	reachedMost       int       // the most players who came together since it began with so many teams
+	dormant           []bool    // of each pruner: whether it does not hold, by the age of the anchor
+	refused           []float64 // of each pruner: the narrowest span that was too wide for its bound
+	reachedMost       int       // the most players together since it began with so many teams
 	open              []int     // players of the candidates from each on
-	available         []int     // players who take each role
+	available         []int     // players that take each role
 	// later is, for the candidates from each on, how many players take each role; takers is how many of the chosen do.
 	later, takers []int
-	left          []int // players who take each role, of all tickets in the line
+	left          []int // players that take each role, of all linked tickets
 	newest        float64
-	// ages are those of a whole match: oldest, newest, mean, the anchor's.
+	// ages are those of a complete match: oldest, newest, mean, the anchor's.
 	ages [4]float64
-	// region is that of a whole match that is allowed, price what it costs.
+	// region is that of a complete match that is allowed, price what it costs.
 	region int
 	price  price
 	match  Match
@@ -55,11 +55,11 @@ type making struct {
 	// narrow the part that no match with the anchor is beyond.
 	share, narrow float64
 	// distant is beyond which distance to the anchor no ticket can be in a match with it.
-	distant    float64
-	reached    []uint64 // of each ticket, the regions that it reaches, if it is a candidate or the anchor
-	flow       flow
-	reluctance reluctance
-	sums       sums
+	distant  float64
+	reached  []uint64 // of each ticket, the regions that it reaches, if it is a candidate or the anchor
+	flow     flow
+	roleCost roleCost
+	sums     sums
 	// game is the running game that is filled; nil for a new match. must are the tickets that it begins with: members
 	// whose teams are not known, and the anchor.
 	game  *openGame
@@ -89,10 +89,10 @@ type scratch struct {
 }
 
 func newBuilder(s *search) *builder {
-	n := len(s.guards)
+	n := len(s.pruners)
 	simple := true
-	for i := range s.guards {
-		g := &s.guards[i]
+	for i := range s.pruners {
+		g := &s.pruners[i]
 		simple = simple && g.near != nil && g.scope == rules.InMatch && g.bound.Clock != rules.Newest
 	}
 	return &builder{search: s, simple: simple, making: making{
@@ -107,10 +107,10 @@ func newBuilder(s *search) *builder {
 // begin begins with an anchor, which is in no team yet.
 func (b *builder) begin(anchor uint32) {
 	b.anchor, b.newest, b.repairs = anchor, b.pool.age[anchor], math.MaxInt
-	b.hesitate()
+	b.applyPatience()
 	b.forget()
-	for i := range b.guards {
-		g := &b.guards[i]
+	for i := range b.pruners {
+		g := &b.pruners[i]
 		if g.near != nil {
 			b.bounds[i] = b.loosest(g.bound) * b.narrow
 		}
@@ -124,10 +124,10 @@ func (b *builder) begin(anchor uint32) {
 	if len(b.totals) > 0 {
 		b.beginSums()
 	}
-	b.approach()
+	b.boundLatencies()
 }
 
-// pair begins with an anchor that is chosen, to look who fits beside it.
+// pair begins with a chosen anchor, to find the tickets that fit beside it.
 func (b *builder) pair(anchor uint32) {
 	b.begin(anchor)
 	b.add(anchor)
@@ -140,7 +140,7 @@ func (b *builder) pair(anchor uint32) {
 // forget forgets what was chosen.
 func (b *builder) forget() {
 	b.chosen, b.mask = b.chosen[:0], b.start
-	for i := range b.guards {
+	for i := range b.pruners {
 		b.low[i], b.high[i] = math.Inf(1), math.Inf(-1)
 	}
 }
@@ -148,15 +148,15 @@ func (b *builder) forget() {
 // add chooses a ticket.
 func (b *builder) add(t uint32) {
 	b.chosen = append(b.chosen, t)
-	for i := range b.guards {
-		if near := b.guards[i].near; near != nil {
+	for i := range b.pruners {
+		if near := b.pruners[i].near; near != nil {
 			b.low[i], b.high[i] = lesser(b.low[i], near.low[t]), greater(b.high[i], near.high[t])
 		}
 	}
 }
 
-// look counts what candidates there are. If near found them, it is known which regions they reach.
-func (b *builder) look(candidates []uint32, known bool) {
+// setCandidates counts what candidates there are. If near found them, it is known which regions they reach.
+func (b *builder) setCandidates(candidates []uint32, known bool) {
 	b.candidates = candidates
 	b.open = append(b.open[:0], make([]int, len(candidates)+1)...)
 	n := len(b.available)
@@ -173,7 +173,7 @@ func (b *builder) look(candidates []uint32, known bool) {
 	}
 	b.count(b.anchor, b.available, 1)
 	if len(b.totals) > 0 {
-		b.lookSums()
+		b.candidateSums()
 	}
 	if b.masks != nil && !known {
 		b.work -= len(candidates)
@@ -199,8 +199,8 @@ func (b *builder) count(t uint32, takers []int, by int) {
 	}
 }
 
-// hopeless returns whether the candidates from one on are too few for what the match lacks.
-func (b *builder) hopeless(from int) bool {
+// insufficient reports whether the candidates from one on are too few for what the match lacks.
+func (b *builder) insufficient(from int) bool {
 	if b.total+b.open[from] < b.fewest {
 		return true
 	}
@@ -213,7 +213,7 @@ func (b *builder) hopeless(from int) bool {
 	return len(b.totals) > 0 && b.sumsLack(from)
 }
 
-// enough returns whether there are players for an arrangement.
+// enough reports whether there are players for an arrangement.
 func (b *builder) enough(a *arrangement) bool {
 	if b.open[0]+b.pool.size(b.anchor) < a.fewest {
 		return false
@@ -280,8 +280,8 @@ func (b *builder) loosestRange(r rules.Range) (least, most float64) {
 	return least, most
 }
 
-// beside returns whether a ticket may be in a match with the anchor, as far as they alone say.
-func (b *builder) beside(t uint32) bool {
+// compatible reports whether a ticket may be in a match with the anchor, as far as they alone say.
+func (b *builder) compatible(t uint32) bool {
 	if b.masks != nil {
 		b.reached[t] = b.reach(t)
 		if b.reached[t]&b.mask == 0 {
@@ -295,14 +295,14 @@ func (b *builder) beside(t uint32) bool {
 	return fits
 }
 
-// fit returns whether a ticket may join what was chosen, as the guards say. team is the tickets of the team that it
+// fit reports whether a ticket may join what was chosen, as the pruners say. team is the tickets of the team that it
 // would join.
 func (b *builder) fit(t uint32, team []uint32) bool {
 	if b.simple {
 		return b.inSpans(t)
 	}
-	for i := range b.guards {
-		g := &b.guards[i]
+	for i := range b.pruners {
+		g := &b.pruners[i]
 		if b.dormant[i] {
 			continue
 		}
@@ -338,13 +338,14 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 	return true
 }
 
-// looksAStep is how many looks at elements, or at pairs of players, are a step of work. Small matches take fewer.
-const looksAStep = 512
+// comparisonsPerStep is how many looks at elements, or at pairs of players, are a step of work. Small matches take
+// fewer.
+const comparisonsPerStep = 512
 
 // charge charges the work for looks.
 func (b *builder) charge() {
-	b.work -= b.looks / looksAStep
-	b.looks %= looksAStep
+	b.work -= b.comparisons / comparisonsPerStep
+	b.comparisons %= comparisonsPerStep
 }
 
 // lesser and greater are min and max, which are slow in WebAssembly.
@@ -455,13 +456,13 @@ func (b *builder) emptiest() []int {
 	return order
 }
 
-// twin returns whether a team is as empty as the one before it, of the same shape.
+// twin reports whether a team is as empty as the one before it, of the same shape.
 func (b *builder) twin(i int) bool {
 	return !b.ordered && i > 0 && len(b.teams[i]) == 0 && len(b.teams[i-1]) == 0 &&
 		b.arranged.shapes[i] == b.arranged.shapes[i-1]
 }
 
-// room returns whether a team may have room for a ticket, for its players and for their roles.
+// room reports whether a team may have room for a ticket, for its players and for their roles.
 func (b *builder) room(t uint32) bool {
 	first, end := b.pool.first[t], b.pool.first[t+1]
 	size := int(end - first)
@@ -500,7 +501,7 @@ func (b *builder) more(from int) bool {
 	}
 	if b.total < b.top {
 		for j := from; j < len(b.candidates); j++ {
-			if b.used > b.steps || b.work <= 0 || b.hopeless(j) {
+			if b.used > b.steps || b.work <= 0 || b.insufficient(j) {
 				break
 			}
 			if b.room(b.candidates[j]) && b.place(b.candidates[j], j+1) {
@@ -508,5 +509,5 @@ func (b *builder) more(from int) bool {
 			}
 		}
 	}
-	return b.total >= b.fewest && b.whole()
+	return b.total >= b.fewest && b.complete()
 }

@@ -90,7 +90,7 @@ func shown(proposals []fake.Proposal) (all []string) {
 
 // played is what becomes of a history.
 type played struct {
-	proposed, left int    // proposals, and runs that leave somebody over
+	proposed, left int    // proposals, and runs that leave tickets over
 	wrong          string // what is wrong with the proposals, if anything is
 	overlooked     bool   // whether that is what a run left over
 	repeated       bool   // whether only the work was too little for that
@@ -221,19 +221,19 @@ func TestChangesFindWhatAllFind(t *testing.T) {
 	counts := each(t, func(i int) (o outcome) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 6))
 		text := ruleSet(random, *seed+uint64(i))
-		twos := i%16 == 0 // are found in a way of their own
-		if twos {
-			text, _ = json.Marshal(world{random}.twos())
+		oneVsOne := i%16 == 0 // are found in a way of their own
+		if oneVsOne {
+			text, _ = json.Marshal(world{random}.oneVsOne())
 		}
 		r, err := rules.Parse(text)
 		if err != nil || i%4 > 0 { // one takes as long as many of other tests
 			return o
 		}
-		if random.IntN(3) == 0 && !twos {
+		if random.IntN(3) == 0 && !oneVsOne {
 			world{random}.backfill(r)
 			text = rules.Write(r)
 		}
-		if random.IntN(3) == 0 && !twos {
+		if random.IntN(3) == 0 && !oneVsOne {
 			near := &rules.Spread{Value: "skill", Max: rules.Fixed(8), Scope: rules.Scope{Of: rules.InMatch}}
 			r.Rules = append(r.Rules, rules.Rule{Name: "near", Need: near})
 			r.Patience = &rules.Patience{

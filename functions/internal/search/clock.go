@@ -54,7 +54,7 @@ func (s *search) noteMost(b *rules.Bound, age, n float64, within bool) {
 	}
 }
 
-// rises returns whether a bound never becomes less.
+// rises reports whether a bound never becomes less.
 func rises(b *rules.Bound) bool {
 	if b.Linear != nil {
 		return b.Linear.Delta >= 0
@@ -123,8 +123,8 @@ func (b *builder) refuse() {
 
 // noteRefused notes when a span is not too wide any more.
 func (b *builder) noteRefused() {
-	for i := range b.guards {
-		g := &b.guards[i]
+	for i := range b.pruners {
+		g := &b.pruners[i]
 		if g.near == nil || g.bound.Constant() || g.bound.Clock == rules.Newest {
 			continue // fit notes it
 		}

@@ -51,8 +51,8 @@ func (s *search) findCommon() {
 	}
 }
 
-// commonOf finds what all players of some tickets have in common, by the names of Common. It does not look at players
-// who have no value. The elements ascend by their text, as numbers of names differ from one pool to another.
+// commonOf finds what all players of some tickets have in common, by the names of Common. It skips players without a
+// value. The elements ascend by their text, as numbers of names differ from one pool to another.
 func (s *search) commonOf(tickets []uint32) *More {
 	of, p := &s.common, s.pool
 	if len(of.columns) == 0 {

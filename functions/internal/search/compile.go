@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// guard is a rule that is closed under removal: what a part of a match violates, the match violates.
-type guard struct {
+// pruner is a rule that is closed under removal: what a part of a match violates, the match violates.
+type pruner struct {
 	need refuser
 	// near is set for a spread that is looked at by the span of each ticket.
 	near  *spans
@@ -18,11 +18,11 @@ type guard struct {
 	active *rules.Bound
 }
 
-// quick is how a rule is looked at in a whole match, if there is a quicker way than to look at all players.
-type quick struct {
-	guard int  // a guard with spans, or -1
-	key   bool // whether tickets of a group of the line have the same
-	limit *reachLimit
+// fastChecks is how a rule is looked at in a complete match, if there is a quicker way than to look at all players.
+type fastCheck struct {
+	pruner int  // a pruner with spans, or -1
+	key    bool // whether tickets of a group of the line have the same
+	limit  *reachLimit
 }
 
 // spans are the least and the greatest number of each ticket. Without any, the least is the greater.
@@ -38,33 +38,33 @@ func (of *spans) extend(p *pool) {
 	}
 }
 
-// findGuards takes the rules apart: keys, guards, and others, which are looked at in whole matches only.
-func (s *search) findGuards() {
+// findPruners takes the rules apart: keys, pruners, and others, which are looked at in whole matches only.
+func (s *search) findPruners() {
 	known := map[string]*spans{}
-	s.quick = make([]quick, len(s.all))
+	s.fastChecks = make([]fastCheck, len(s.all))
 	for i, rule := range s.all {
-		s.quick[i].guard = -1
+		s.fastChecks[i].pruner = -1
 		if rule.Active != nil && !s.byAnchor(rule.Active) {
-			continue // nobody knows whether it holds before the match is whole
+			continue // unknown before the match is complete
 		}
 		need, is := rule.is.(refuser)
 		if !is {
 			continue
 		}
 		scope, refuses, _ := need.compares()
-		g := guard{need: need, scope: scope, active: rule.Active}
+		g := pruner{need: need, scope: scope, active: rule.Active}
 		if rule.Active != nil {
-			s.guard(g, refuses)
+			s.addPruner(g, refuses)
 			continue
 		}
 		switch c := rule.Need.(type) {
 		case *rules.Same:
 			if s.key(c) {
-				s.quick[i].key = true
+				s.fastChecks[i].key = true
 				continue
 			}
 		case *rules.Overlap:
-			if aloneDecides(c) {
+			if singleTicketDecides(c) {
 				continue
 			}
 		case *rules.Spread:
@@ -75,21 +75,21 @@ func (s *search) findGuards() {
 					s.spans = append(s.spans, known[c.Value])
 				}
 				g.near = known[c.Value]
-				s.quick[i].guard = len(s.guards)
+				s.fastChecks[i].pruner = len(s.pruners)
 			}
 		}
-		s.guard(g, refuses)
+		s.addPruner(g, refuses)
 	}
 }
 
-// guard adds a guard, if it refuses tickets.
-func (s *search) guard(g guard, refuses bool) {
+// addPruner adds a guard, if it refuses tickets.
+func (s *search) addPruner(g pruner, refuses bool) {
 	if refuses && g.scope != rules.InTeams {
-		s.guards = append(s.guards, g)
+		s.pruners = append(s.pruners, g)
 	}
 }
 
-// byAnchor returns whether a bound follows the age of the anchor, whoever joins it.
+// byAnchor reports whether a bound follows the age of the anchor, whatever joins it.
 func (s *search) byAnchor(b *rules.Bound) bool {
 	return b.Constant() || b.Clock == rules.Anchor || b.Clock == rules.Oldest && s.rules.Priority == ""
 }
@@ -137,8 +137,8 @@ func (s *search) extendKeys() {
 	}
 }
 
-// findMain finds the value by which tickets are near: that of the first spread, or else of the first gap or odds, of
-// the order, or of the preferences.
+// findMain finds the value by which tickets are near: of the first spread, or else of the first gap or odds, of the
+// order, or of the preferences.
 func (s *search) findMain() {
 	var name, gap string
 	for _, rule := range s.all {
@@ -203,7 +203,7 @@ func (s *search) numberIn(e rules.Expression) (name string) {
 	return name
 }
 
-// isLate returns whether an expression or a condition may depend on the region, or on the roles that are given.
+// isLate reports whether an expression or a condition may depend on the region, or on the roles that are given.
 func isLate(p rules.Preference) bool {
 	if p.Need != nil {
 		_, premade := p.Need.(*rules.Premade)

@@ -21,13 +21,13 @@ type decoder struct {
 	ids    Values // of players; nil if they are not known
 	// straight is set if the source's own players say nothing: then a list is read at once.
 	straight bool
-	raw      [][]byte // the values in a list: for each player, those of all columns
+	raw      [][]byte // the values in a list: all columns of each player
 	text     []byte
 	at       int
 	large    bool // whether a set or a map of the ticket has more than MaxElements
 }
 
-// MaxElements is that of rule sets.
+// MaxElements is the bound of rule sets.
 const MaxElements = rules.MaxElements
 
 // origins is where the values of a column are from.
@@ -108,8 +108,8 @@ func (d *decoder) owned(player uint32) {
 	p.owners[uint32(p.tickets())] = p.names.number(text)
 }
 
-// noGood appends a ticket of which nothing is known.
-func (d *decoder) noGood() (players uint32, good bool) {
+// unreadableTicket appends a ticket of which nothing is known.
+func (d *decoder) unreadableTicket() (players uint32, good bool) {
 	for i := range d.pool.columns {
 		d.pool.columns[i].absent()
 	}
@@ -128,7 +128,7 @@ func (d *decoder) straightList(t int, text []byte, own uint32) (players uint32, 
 	for i := range d.pool.columns {
 		d.pool.columns[i].cut(before)
 	}
-	return d.noGood()
+	return d.unreadableTicket()
 }
 
 // straightPlayer appends a player of a list.
@@ -175,7 +175,7 @@ func (d *decoder) byColumn(t int, text []byte, listed bool, first, own uint32) (
 		}
 	}
 	if !good || players == 0 || players > rules.MaxPlayers {
-		return d.noGood()
+		return d.unreadableTicket()
 	}
 	for i := range d.pool.columns {
 		c, o := &d.pool.columns[i], &d.of[i]
@@ -317,12 +317,12 @@ func (c *column) empty() {
 	}
 }
 
-// letter returns whether a letter is next, as in 5x, which is no number.
+// letter reports whether a letter is next, as in 5x, which is no number.
 func (d *decoder) letter() bool {
 	return d.at < len(d.text) && d.text[d.at] >= 'a' && d.text[d.at] <= 'z'
 }
 
-// lastMissing returns whether the last player has no value.
+// lastMissing reports whether the last player has no value.
 func (c *column) lastMissing() bool {
 	switch c.value.Kind {
 	case rules.Number:
@@ -405,7 +405,7 @@ func (d *decoder) value(c *column) bool {
 	return false
 }
 
-// begin empties the list of the last player, of whom a text may say the same twice.
+// begin empties the list of the last player: a text may say the same twice.
 func (c *column) begin() (start int) {
 	p := len(c.has) - 1
 	c.items = c.items[:c.starts[p]]
@@ -442,7 +442,7 @@ func (d *decoder) set(c *column) bool {
 	return true
 }
 
-// full returns whether a set or a map takes no more elements.
+// full reports whether a set or a map takes no more elements.
 func (d *decoder) full(elements int) bool {
 	d.large = d.large || elements == MaxElements
 	return elements == MaxElements

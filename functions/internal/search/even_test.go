@@ -87,7 +87,8 @@ func TestExplanationsOfLittleWorkAreTrue(t *testing.T) {
 	}
 }
 
-// A role that too few take is known before the work ends. Only those are counted who could be together with a ticket.
+// The search finds a role that too few players take before the work ends. It counts only tickets that could be together
+// with the ticket in question.
 func TestALackingRoleIsSaidOfAll(t *testing.T) {
 	r, err := rules.Parse([]byte(`{"values": {"skill": "number", "mode": "string"},
   "teams": [{"name": "side", "copies": 2, "size": 2, "roles": {"healer": 1, "damage": 1}}],

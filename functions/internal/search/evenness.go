@@ -59,7 +59,7 @@ func (b *builder) uneven(of *evenness, part float64) (sum float64) {
 		several = several || len(team) > 1
 	}
 	b.strengths = all
-	b.looks += looksAPair * len(all) * len(all) / 2
+	b.comparisons += comparisonsPerPair * len(all) * len(all) / 2
 	b.charge()
 	allows := of.allows(most)
 	square := of.odds.Beta * of.odds.Beta

@@ -32,7 +32,9 @@ func (x *examiner) limit() int { return min(3*x.most+8, 400) }
 
 // tries is about how much work it is to look for the nearest tickets, and to try in few steps whether they are a match:
 // a quarter of the work is for the steps.
-func (x *examiner) tries() int { return looks*x.limit()/looksAWork + x.limit() + 4*(40+2*x.limit()) }
+func (x *examiner) tries() int {
+	return looksPerNeighbor*x.limit()/looksPerWork + x.limit() + 4*(40+2*x.limit())
+}
 
 // stepsFor is in how many steps it is tried whether candidates make a match.
 func (x *examiner) stepsFor(candidates []uint32) int {
@@ -43,7 +45,7 @@ func (x *examiner) stepsFor(candidates []uint32) int {
 }
 
 // examine looks for tickets that fit with one, for a match of them, and for a running game that it may join.
-func (x *examiner) examine(t uint32, v *verdict) {
+func (x *examiner) examine(t uint32, v *examination) {
 	if x.rank[t] < 0 {
 		v.complete, v.counted = true, true
 		return
@@ -60,14 +62,14 @@ func (x *examiner) examine(t uint32, v *verdict) {
 	v.complete = v.counted && !x.short && x.work > 0
 }
 
-func (x *examiner) examineMatches(t uint32, v *verdict) {
+func (x *examiner) examineMatches(t uint32, v *examination) {
 	at, limit := x.rank[t], x.limit()
 	var older, younger []uint32
 	likely := v.fit * len(x.order) / max(1, v.looked)
 	if len(x.order)+sortWork*likely <= x.work/2 {
-		older = x.fitting(t, x.order[:at], func(o uint32) bool { return x.fitsBeside(o, t) })
+		older = x.fitting(t, x.order[:at], func(o uint32) bool { return x.compatibleWith(o, t) })
 		x.b.pair(t)
-		younger = x.fitting(t, x.order[at+1:], x.b.beside)
+		younger = x.fitting(t, x.order[at+1:], x.b.compatible)
 		if x.work <= 0 {
 			return
 		}
@@ -108,17 +110,17 @@ func (x *examiner) nearest(t uint32, limit int) (older, younger []uint32) {
 	for _, o := range slices.Clone(x.near(t, limit, nil)) {
 		if x.rank[o] > x.rank[t] {
 			younger = append(younger, o)
-		} else if x.work--; x.fitsBeside(o, t) {
+		} else if x.work--; x.compatibleWith(o, t) {
 			older = append(older, o)
 		}
 	}
 	return older, younger
 }
 
-// fitsBeside returns whether a ticket fits with an anchor before it.
-func (x *examiner) fitsBeside(anchor, t uint32) bool {
+// compatibleWith reports whether a ticket fits with an anchor before it.
+func (x *examiner) compatibleWith(anchor, t uint32) bool {
 	x.b.pair(anchor)
-	return x.b.beside(t)
+	return x.b.compatible(t)
 }
 
 // soon is within how many seconds the search expects a nearer match than one that it passed over; 0 if it did not.
@@ -158,7 +160,7 @@ func (x *examiner) fitting(t uint32, others []uint32, fits func(uint32) bool) (a
 	return all
 }
 
-// mayMeet returns whether two tickets have the same key, and are not too large for a match.
+// mayMeet reports whether two tickets have the same key, and are not too large for a match.
 func (x *examiner) mayMeet(t, o uint32) bool {
 	return x.keys[o] == x.keys[t] && x.pool.size(o)+x.pool.size(t) <= x.most
 }
@@ -171,7 +173,7 @@ func (x *examiner) matchOf(anchor uint32, must, candidates []uint32) *Match {
 	b.begin(anchor)
 	b.distant = b.far()
 	x.inOrder(anchor, candidates)
-	b.look(candidates, false)
+	b.setCandidates(candidates, false)
 	if x.masks != nil {
 		for _, t := range must {
 			b.reached[t] = b.reach(t)
@@ -179,12 +181,12 @@ func (x *examiner) matchOf(anchor uint32, must, candidates []uint32) *Match {
 	}
 	defer func() { b.must = nil }()
 	steps := x.stepsFor(candidates)
-	c := b.supplyOf(anchor)
+	c := b.availableFor(anchor)
 	b.steps, b.used = steps, 0
 	for _, t := range must {
 		c.tickets, c.players = c.tickets+1, min(c.players+b.pool.size(t), x.most)
 	}
-	if !b.inLineups(c, steps, func(a *arrangement) bool {
+	if !b.tryArrangements(c, steps, func(a *arrangement) bool {
 		b.begin(anchor)
 		b.arrange(a)
 		b.must = must

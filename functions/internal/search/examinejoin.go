@@ -21,7 +21,7 @@ func (x *examiner) joinOf(t uint32) *Match {
 // joins is joinOf for one game: with the ticket as the anchor, then with older ones.
 func (x *examiner) joins(t uint32, g *openGame) *Match {
 	leave := x.enter(g)
-	near := slices.Clone(x.beside(g))
+	near := slices.Clone(x.joinable(g))
 	m := x.joinWith(t, t, near)
 	leave()
 	if m != nil {

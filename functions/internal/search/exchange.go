@@ -123,7 +123,7 @@ func (b *builder) apart(c *rules.Gap, of *share) float64 {
 // mostRepairs is how many matches are repaired where all combinations are tried.
 const mostRepairs = 64
 
-// repairable returns whether the match is allowed after it was repaired.
+// repairable reports whether the match is allowed after it was repaired.
 func (b *builder) repairable() bool {
 	if b.repairs <= 0 {
 		return false
@@ -216,7 +216,7 @@ func (b *builder) exchange() bool {
 	return true
 }
 
-// cheaper returns whether the match is allowed and costs less.
+// cheaper reports whether the match is allowed and costs less.
 func (b *builder) cheaper(than price) bool {
 	return (b.late || price{b.cost(b.region), b.width()}.less(than)) && b.accept() && b.price.less(than)
 }
@@ -228,7 +228,7 @@ func (p price) dearer() price { return price{p.cost, math.Inf(-1)} }
 func (b *builder) replace() bool {
 	price, region, mask := b.price, b.region, b.mask
 	best, bestRegion := price.dearer(), region
-	var at place
+	var at teamSlot
 	other := -1
 	for i, team := range b.teams {
 		for j, t := range team {
@@ -244,11 +244,11 @@ func (b *builder) replace() bool {
 				}
 				b.trials--
 				b.work -= b.total
-				b.put(place{i, j}, t, c)
+				b.put(teamSlot{i, j}, t, c)
 				if b.mask != 0 && b.sized() && b.cheaper(best) {
-					best, bestRegion, at, other = b.price, b.region, place{i, j}, k
+					best, bestRegion, at, other = b.price, b.region, teamSlot{i, j}, k
 				}
-				b.put(place{i, j}, c, t)
+				b.put(teamSlot{i, j}, c, t)
 			}
 		}
 	}
@@ -263,16 +263,16 @@ func (b *builder) replace() bool {
 }
 
 // put puts a ticket in the place of another one.
-func (b *builder) put(at place, was, t uint32) {
+func (b *builder) put(at teamSlot, was, t uint32) {
 	b.teams[at.team][at.at] = t
 	b.chosen[slices.Index(b.chosen, was)] = t
 	b.refresh()
 }
 
-// refresh computes what depends on who is chosen.
+// refresh computes what depends on the chosen tickets.
 func (b *builder) refresh() {
-	for i := range b.guards {
-		if near := b.guards[i].near; near != nil {
+	for i := range b.pruners {
+		if near := b.pruners[i].near; near != nil {
 			low, high := math.Inf(1), math.Inf(-1)
 			for _, t := range b.chosen {
 				low, high = lesser(low, near.low[t]), greater(high, near.high[t])
@@ -289,5 +289,5 @@ func (b *builder) refresh() {
 	b.clock()
 }
 
-// place is a ticket's place in a team.
-type place struct{ team, at int }
+// teamSlot is a ticket's place in a team.
+type teamSlot struct{ team, at int }

@@ -8,7 +8,7 @@ import (
 type Reason struct {
 	Ticket uint32
 	Kind   Kind
-	// Name is that of the rule or of the value.
+	// Name is the name of the rule or of the value.
 	Name string
 	// Candidates is how many other tickets fit with it one by one, if it were not for the rule.
 	Candidates int
@@ -18,7 +18,7 @@ type Reason struct {
 	Of          rules.Kind
 	// Looked is of how many other tickets Candidates are, where the work did not suffice to look at all; else 0.
 	Looked int
-	// Players are those of a ticket that is too large; of too few, how many more are needed at least.
+	// Players is the number of players of a ticket that is too large; for TooFew, how many more are needed at least.
 	Players int
 	// Roles are those that too few players take: for any match with the ticket, and where players are too few of all.
 	Roles []Lack
@@ -60,11 +60,11 @@ const (
 	TooLarge
 	// TooFew says that there are too few players for any match, whatever the rules. Candidates are with all rules.
 	TooFew
-	// RoleLacks says that too few players take some roles for any match with the ticket, whoever else is in it, of all
-	// tickets that could be together with it.
+	// RoleLacks says that too few players take some roles for any match with the ticket, of all tickets that could be
+	// together with it.
 	RoleLacks
 	// Undecided says that no match was found with the ticket, and that the work did not suffice to say why. Candidates
-	// are with all rules, -1 if nobody knows.
+	// are with all rules, -1 if unknown.
 	Undecided
 )
 
@@ -77,10 +77,10 @@ const (
 	mostGames = 64
 )
 
-// Explain says of tickets why they are in none of the matches that were found, and join none of the running games that
-// got nobody. It leaves out one rule after the other, looks how many tickets fit with each one by one, and tries
-// whether there is a match or a game. It does about so many steps of work, evenly for all: where these are too few, it
-// looks at a sample of the other tickets, and says less.
+// Explain says of tickets why they are in none of the matches that were found, and join none of the running games
+// without a new player. It leaves out one rule after the other, looks how many tickets fit with each one by one, and
+// tries whether there is a match or a game. It does about so many steps of work, evenly for all: where these are too
+// few, it looks at a sample of the other tickets, and says less.
 func Explain(
 	r *rules.Rules, source Source, games *Games, found []Match, asked []uint32, work int,
 ) (reasons []Reason) {
@@ -122,14 +122,14 @@ func Explain(
 	}
 	all := variants(r, len(games.Running) > 0)
 	e.sample(len(all) * len(open))
-	verdicts := make([][]verdict, len(all))
+	examinations := make([][]examination, len(all))
 	for i := range all {
 		// With all rules it must look, and one rule that it looks at is more than all that it does not.
 		share := max(e.work/(len(all)-i), min(e.work, 2*e.compiles()))
-		verdicts[i] = e.look(&all[i], open, share)
+		examinations[i] = e.examineVariant(&all[i], open, share)
 	}
 	for i, t := range open {
-		of := func(variant int) *verdict { return &verdicts[variant][i] }
+		of := func(variant int) *examination { return &examinations[variant][i] }
 		reasons = append(reasons, e.reasonsOf(t, all, of)...)
 	}
 	return reasons
@@ -155,9 +155,9 @@ func (p *pool) refusals(source Source, t uint32) (reasons []Reason) {
 	return reasons[:min(len(reasons), mostReasons)]
 }
 
-// lacks returns whether a player of a ticket lacks the value of a column, whatever the others of the party have.
+// lacks reports whether a player of a ticket lacks the value of a column, whatever the others of the party have.
 func (p *pool) lacks(i int, t uint32) bool {
-	c := p.said(i)
+	c := p.originalColumn(i)
 	for player := p.first[t]; player < p.first[t+1]; player++ {
 		if c.missing(player) {
 			return true

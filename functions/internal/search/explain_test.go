@@ -148,7 +148,7 @@ func TestExplanationsOfGamesAreTrue(t *testing.T) {
 	}
 }
 
-// What is said does not depend on how many others wait who do not fit, and ends with the work.
+// Explanations do not depend on how many other tickets wait that do not fit, and end with the work.
 func TestExplanationsEndWithTheWork(t *testing.T) {
 	r, err := rules.Parse([]byte(`{"values": {"skill": "number", "mode": "string"},
   "teams": [{"name": "a", "copies": 2, "size": 1}],
@@ -185,8 +185,8 @@ func TestExplanationsEndWithTheWork(t *testing.T) {
 	}
 }
 
-// A player in a running game lacks a value that one rule needs. Without that rule the game takes somebody, although it
-// is not known which roles the player takes.
+// A player in a running game lacks a value that one rule needs. Without that rule the game takes a player, although it
+// is not known which roles its member takes.
 func TestARuleWhoseValueAMemberLacks(t *testing.T) {
 	r, err := rules.Parse([]byte(`{"values": {"maps": "set", "roles": "set"},
   "teams": [{"name": "red", "size": 2, "roles": {"healer": {"min": 0}, "tank": {"min": 0}}}],

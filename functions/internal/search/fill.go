@@ -51,10 +51,10 @@ type openGame struct {
 	pinned  int // how many these are
 	from    uint32
 	region  int // its number, -1 for rules without regions
-	// whole is set if beside found all who may join it. near are those if they are few; got is set if some of them join,
-	// and done if it is known that nobody can.
-	whole, got, done bool
-	near             []uint32
+	// allJoinable is set if joinable found all tickets that may join it. near are these tickets if they are few; got is
+	// set if some of them join, and done if it is known that none can.
+	allJoinable, got, done bool
+	near                   []uint32
 }
 
 // openGames returns the games that may be filled.
@@ -72,7 +72,7 @@ func (s *search) openGames() (all []*openGame) {
 	return all
 }
 
-// fillable returns whether anybody may join a game at all.
+// fillable reports whether anybody may join a game at all.
 func (s *search) fillable(g *openGame) bool {
 	if active := s.rules.Backfill.Active; active != nil {
 		if n, on := active.At(g.Age); !on || n == 0 {
@@ -148,8 +148,8 @@ func (s *search) rankAll(order []uint32) {
 	}
 }
 
-// enter lets the builder make matches of those who join a game, until leave is called. All of them have the tickets
-// that must be in it, and an anchor.
+// enter lets the builder make matches of the tickets that join a game, until leave is called. Each has the tickets that
+// must be in it, and an anchor.
 func (s *search) enter(g *openGame, must ...uint32) (leave func()) {
 	b := s.b
 	b.game, b.top = g, s.most
@@ -170,19 +170,19 @@ func (s *search) enter(g *openGame, must ...uint32) (leave func()) {
 func (s *search) fillGame(g *openGame) {
 	b := s.b
 	leave := s.enter(g)
-	near := s.beside(g)
+	near := s.joinable(g)
 	s.anchorsLeft = max(1, len(near))
-	turns := s.turnsOf(g, near)
+	combinations := s.combinationsWith(g, near)
 	if len(near) <= few {
 		leave()
-		_, all := s.rest(turns, s.work)
-		if g.done = g.whole && all && !g.got && s.crowd == nil; g.whole {
+		_, all := s.shareWork(combinations, s.work)
+		if g.done = g.allJoinable && all && !g.got && s.crowd == nil; g.allJoinable {
 			g.near = near
 		}
 		return
 	}
 	defer leave()
-	for _, of := range turns {
+	for _, of := range combinations {
 		steps := min(s.work, max(40+2*len(near), min(200+12*len(near), s.work/8)))
 		if steps <= 0 {
 			return
@@ -203,7 +203,7 @@ func (s *search) join(anchor uint32, candidates []uint32, steps int) bool {
 	b.work -= len(candidates)
 	b.begin(anchor)
 	b.distant = b.far()
-	b.look(candidates, false)
+	b.setCandidates(candidates, false)
 	b.must[len(b.must)-1] = anchor
 	if b.masks != nil {
 		for _, t := range b.must {
@@ -212,15 +212,15 @@ func (s *search) join(anchor uint32, candidates []uint32, steps int) bool {
 			}
 		}
 	}
-	c, found := b.joining(), false
+	c, found := b.availableToJoin(), false
 	if steps == math.MaxInt {
-		return b.inAll(c, func(a *arrangement) bool {
+		return b.tryAllFully(c, func(a *arrangement) bool {
 			b.begin(anchor)
 			b.repairs = mostRepairs
 			return b.seat(a)
 		}, func() bool { return b.more(-len(b.must)) })
 	}
-	s.lineups(&c, func(a *arrangement) bool {
+	s.eachArrangement(&c, func(a *arrangement) bool {
 		b.begin(anchor)
 		if len(candidates) <= few {
 			b.repairs = mostRepairs
@@ -287,17 +287,17 @@ func (b *builder) teamOf(name string) int {
 // memberOf returns the player in a running game that a ticket of the pool stands for.
 func (s *search) memberOf(t uint32) *Member { return s.members[int(t)-s.pool.waiting] }
 
-// isMember returns whether a ticket stands for a player in a running game.
+// isMember reports whether a ticket stands for a player in a running game.
 func (s *search) isMember(t uint32) bool { return int(t) >= s.pool.waiting }
 
-// beside returns the tickets nearest to a game that may join it, as far as they alone say.
-func (s *search) beside(g *openGame) (near []uint32) {
+// joinable returns the tickets nearest to a game that may join it, as far as they alone say.
+func (s *search) joinable(g *openGame) (near []uint32) {
 	b := s.b
 	if b.forget(); s.many && !b.seat(s.mostTeams[0]) {
 		return nil
 	}
 	var roomy []*arrangement
-	s.lineups(&supply{tickets: math.MaxInt, players: math.MaxInt}, func(a *arrangement) bool {
+	s.eachArrangement(&availability{tickets: math.MaxInt, players: math.MaxInt}, func(a *arrangement) bool {
 		b.forget()
 		if b.seat(a) {
 			roomy = append(roomy, a)
@@ -322,10 +322,10 @@ func (s *search) beside(g *openGame) (near []uint32) {
 	if s.main == nil {
 		at = s.earliest
 	}
-	wide := make([]float64, len(s.guards))
-	for i := range s.guards {
-		if wide[i] = math.Inf(1); s.guards[i].near != nil && s.guards[i].scope == rules.InMatch {
-			if _, n, off := s.guards[i].bound.Over(0, s.oldest); !off {
+	wide := make([]float64, len(s.pruners))
+	for i := range s.pruners {
+		if wide[i] = math.Inf(1); s.pruners[i].near != nil && s.pruners[i].scope == rules.InMatch {
+			if _, n, off := s.pruners[i].bound.Over(0, s.oldest); !off {
 				wide[i] = n
 			}
 		}
@@ -335,7 +335,7 @@ func (s *search) beside(g *openGame) (near []uint32) {
 			return false
 		}
 		for i, most := range wide {
-			n := s.guards[i].near
+			n := s.pruners[i].near
 			if n != nil && rounding.Apart(lesser(b.low[i], n.low[t]), greater(b.high[i], n.high[t])) > most {
 				return false
 			}
@@ -352,12 +352,12 @@ func (s *search) beside(g *openGame) (near []uint32) {
 		}
 		return len(near) <= limit
 	})
-	g.whole = all && len(near) <= limit
+	g.allJoinable = all && len(near) <= limit
 	return near[:min(len(near), limit)]
 }
 
 // walk looks at the tickets of a key that are left, the nearest to a value first, in so many steps at most.
-// It returns whether it looked at all.
+// It reports whether it looked at all.
 func (s *search) walk(key uint32, at float64, steps int, look func(t uint32) bool) bool {
 	from := sort.Search(len(s.sorted), func(i int) bool {
 		t := s.sorted[i]
@@ -395,7 +395,7 @@ func (s *search) pass(up, place int) int {
 	hops := s.hops[up]
 	for !left(place) {
 		if next := int(hops[place]); !left(next) {
-			hops[place] = hops[next] // so that nobody looks at each of many again
+			hops[place] = hops[next] // so that none of many is looked at again
 		}
 		place = int(hops[place])
 	}

@@ -30,7 +30,7 @@ func asGames(games []*judge.Running) *search.Games {
 	return all
 }
 
-// joined is a game with those who join, as the judge takes it.
+// joined is a game with the tickets that join, as the judge takes it.
 func joined(m search.Match, tickets int) judge.Match {
 	j := judged(m)
 	for i, team := range m.Teams {

@@ -40,17 +40,17 @@ func (b *builder) assign(team int) bool {
 		}
 		f.least, f.most = append(f.least, least), append(f.most, most)
 	}
-	b.ask(team)
-	if !f.give() {
+	b.roleMasks(team)
+	if !f.assignRoles() {
 		return false
 	}
 	if b.byRole {
-		b.please(team)
+		b.minimizeRoleCost(team)
 	}
 	return true
 }
 
-// rolesFit returns whether the players of a team can have roles at all, if more players come.
+// rolesFit reports whether the players of a team can have roles at all, if more players come.
 func (b *builder) rolesFit(team int) bool {
 	shape := &b.rules.Teams[b.arranged.shapes[team]]
 	f := &b.flow
@@ -58,12 +58,12 @@ func (b *builder) rolesFit(team int) bool {
 	for _, role := range shape.Roles {
 		f.least, f.most = append(f.least, 0), append(f.most, atMost(role.Count.Max))
 	}
-	b.ask(team)
-	return f.give()
+	b.roleMasks(team)
+	return f.assignRoles()
 }
 
-// ask finds which roles the players of a team take.
-func (b *builder) ask(team int) {
+// roleMasks finds which roles the players of a team take.
+func (b *builder) roleMasks(team int) {
 	f := &b.flow
 	f.masks = f.masks[:0]
 	r := &b.roles.shapes[b.arranged.shapes[team]]
@@ -95,7 +95,7 @@ func (b *builder) fixed(team int, name string) (mask uint32) {
 func (b *builder) rolesIn(r *shapeRoles, t, p uint32) (mask uint32) {
 	column := b.roles.column
 	set, some := column.set(p)
-	amounts, most := column.part(p), b.mostReluctant(t)
+	amounts, most := column.part(p), b.maxRoleCost(t)
 	for i, n := range r.global {
 		at := slices.Index(set, b.roles.names[n])
 		if !some || at >= 0 && (amounts == nil || amounts[at] <= most) {
@@ -105,9 +105,9 @@ func (b *builder) rolesIn(r *shapeRoles, t, p uint32) (mask uint32) {
 	return mask
 }
 
-// give gives each player one of the roles that he takes, each role at least and at most so often. First players are
-// moved until each has a role, then until no role has too few.
-func (f *flow) give() bool {
+// assignRoles gives each player one of the roles that he takes, each role at least and at most so often. First players
+// are moved until each has a role, then until no role has too few.
+func (f *flow) assignRoles() bool {
 	f.given, f.counts, f.lacking = f.given[:0], f.counts[:0], 0
 	for range f.masks {
 		f.given = append(f.given, -1)
@@ -115,7 +115,7 @@ func (f *flow) give() bool {
 	for range f.most {
 		f.counts = append(f.counts, 0)
 	}
-	// A player who goes where others are has moved one of them on before: so counts are right after each way.
+	// A player that takes an occupied place has moved another one on before: so counts are right after each way.
 	for p := range f.given {
 		f.seen = 0
 		if !f.move(p, -1) {

@@ -38,7 +38,7 @@ func (c *holders) count(b *builder, group []uint32) (n int) {
 				break
 			}
 			set, _ := column.set(p)
-			b.looks += len(set)
+			b.comparisons += len(set)
 			if element != 0 && slices.Contains(set, element) {
 				n++
 			}

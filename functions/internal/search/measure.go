@@ -37,7 +37,7 @@ func measures(r *rules.Rules) (all []measured) {
 			if odds, ok := e.(*rules.OddsOf); ok {
 				add(measuredOdds(odds))
 			}
-			return false // look at all
+			return false // setCandidates at all
 		})
 	}
 	return all
@@ -55,8 +55,8 @@ func Measures(r *rules.Rules) (names []string) {
 	return names
 }
 
-// measure returns how far the players of the match differ, and its odds: in the whole match, and between the teams that
-// a rule names. What nobody knows is -1.
+// measure returns how far the players of the match differ, and its odds: in the complete match, and between the teams
+// that a rule names. Unknown values are -1.
 func (b *builder) measure() (values []float64) {
 	for _, m := range b.measured {
 		v := -1.0

@@ -23,8 +23,8 @@ type memory struct {
 	fresh   []uint32 // tickets that came
 	left    []uint32 // tickets that are gone
 	altered []uint32 // tickets whose players take other roles than in the last run
-	// order and aligned are the tickets that were left over, in the order of anchors and in that of the line; nil where
-	// they have to be sorted anew.
+	// order and aligned are the tickets that were left over, in the order of anchors and in the order of neighbors; nil
+	// where they have to be sorted again.
 	order, aligned []uint32
 	// spare is what is left of the work of the run while an anchor is tried, which has its own.
 	spare int
@@ -53,8 +53,8 @@ const (
 // firstRun is the number of the first run. No run has the number before it.
 const firstRun = 2
 
-// nobody is no ticket.
-const nobody = math.MaxUint32
+// noTicket is no ticket.
+const noTicket = math.MaxUint32
 
 // tried is an anchor that is in no match.
 type tried struct {
@@ -101,7 +101,7 @@ func (s *search) attempt(m mode, anchor uint32, most int, try func() bool) (foun
 	}
 	left := s.work
 	s.work, s.spare = int(granted), left
-	s.b.looks, s.till, s.low, s.high = 0, math.Inf(1), nobody, nobody
+	s.b.comparisons, s.till, s.low, s.high = 0, math.Inf(1), noTicket, noTicket
 	s.b.refuse()
 	found = try()
 	cost = int(granted) - max(0, s.work)
@@ -118,7 +118,7 @@ func (s *search) attempt(m mode, anchor uint32, most int, try func() bool) (foun
 	return false, cost
 }
 
-// holds returns whether what was found out of an anchor is still so. How patient it is depends on all who wait.
+// holds reports whether what was found out of an anchor is still so. Its patience depends on all tickets that wait.
 func (s *search) holds(e *tried, anchor uint32) bool {
 	if s.crowd != nil {
 		return false
@@ -135,13 +135,13 @@ func (s *search) holds(e *tried, anchor uint32) bool {
 	}
 	group := s.groups[s.keys[anchor]]
 	from, to := group[0], group[1]
-	if e.low != nobody {
+	if e.low != noTicket {
 		if s.taken[e.low] {
 			return false
 		}
 		from = int32(s.place[e.low])
 	}
-	if e.high != nobody {
+	if e.high != noTicket {
 		if s.taken[e.high] {
 			return false
 		}
@@ -171,7 +171,7 @@ func (s *search) settle(order []uint32) {
 	}
 }
 
-// leftOf returns those of some tickets that are left.
+// leftOf returns the tickets of some that are left.
 func (s *search) leftOf(tickets []uint32) []uint32 {
 	if len(s.found) == 0 {
 		return tickets
@@ -201,7 +201,7 @@ func (s *search) change() {
 	}
 }
 
-// remembers returns whether anything is known of anchors.
+// remembers reports whether anything is known of anchors.
 func (s *search) remembers() bool {
 	return slices.ContainsFunc(s.tried[:], func(of []tried) bool { return of != nil })
 }

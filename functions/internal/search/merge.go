@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// mostMerged is how many elements the players of a party have at most, all together, when each has those of the party.
+// mostMerged is how many elements the players of a party have at most, all together, when each has the party's.
 const mostMerged = MaxElements * MaxElements
 
 // merge gives all players of a party the value of the party. It returns false if that is too large: they have none.

@@ -2,14 +2,14 @@ package search
 
 import "slices"
 
-// move exchanges a ticket of team i for one of team j, or for two who have as many players together.
+// move exchanges a ticket of team i for one of team j, or for two that have as many players together.
 type move struct {
 	i, j, x, y int
 	second     int // place of the second in team j, which is after y; -1 for one
 }
 
-// mostMoved is how many tickets of a team are looked at for two who are exchanged for one. Larger teams have enough of
-// the same size.
+// mostMoved is how many tickets of a team are looked at for two that are exchanged for one. Larger teams have enough
+// tickets of the same size.
 const mostMoved = 12
 
 // moves calls try for all moves, as long as there is work left. Try charges what it does.

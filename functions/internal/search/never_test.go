@@ -106,7 +106,7 @@ func (w world) ends(most int) object {
 	return o
 }
 
-// cramped is a rule set of which nobody has looked whether anything can match.
+// cramped is a random rule set, with which perhaps nothing can match.
 func (w world) cramped() []byte {
 	values := object{
 		"skill": object{"type": "number", "default": 2}, "maps": object{"type": "set", "missing": w.one("reject", "any")},
@@ -198,7 +198,7 @@ func TestWhatCanMatchIsNotRefused(t *testing.T) {
 	}
 }
 
-// refusal returns whether a rule set is refused because nothing can match, or else has a match of a pool; and if both,
+// refusal reports whether a rule set is refused because nothing can match, or else has a match of a pool; and if both,
 // the match.
 func refusal(text []byte, pool []judge.Ticket) (string, *judge.Match) {
 	n, err := document.Parse(text)

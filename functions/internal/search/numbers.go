@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// stat is a statistic of the players of some tickets, and whether it has a number. b.magnitude becomes at least that of
-// the numbers that it is computed from.
+// stat is a statistic of the players of some tickets, and whether it has a number. b.magnitude grows to the magnitude
+// of the numbers that it is computed from.
 func (b *builder) stat(stat rules.Stat, value string, group []uint32) (float64, bool) {
 	players, largest := 0, 0
 	for _, t := range group {
@@ -103,8 +103,8 @@ func reduce(stat rules.Stat, of []float64) (float64, bool) {
 	return max(least, min(sum/n, greatest)), true
 }
 
-// numbers are those of an expression, and the magnitude of the numbers that they are computed from. They stay in b.list
-// until that is emptied.
+// numbers are the values of an expression, and the magnitude of the numbers that they are computed from. They stay in
+// b.list until it is emptied.
 func (b *builder) numbers(e rules.Expression, region int) (all []float64, magnitude float64) {
 	b.work--
 	switch e := e.(type) {
@@ -150,7 +150,7 @@ func (b *builder) numbers(e rules.Expression, region int) (all []float64, magnit
 		slices.Sort(b.list[from:])
 		all = b.since(from, b.list)
 	case *rules.Reluctance:
-		all = b.since(len(b.list), b.reluctances(b.list, e.Scope))
+		all = b.since(len(b.list), b.roleCosts(b.list, e.Scope))
 	case *rules.OddsOf:
 		if n, some := b.odds(e); some {
 			all, magnitude = b.since(len(b.list), append(b.list, n)), 1
@@ -184,8 +184,8 @@ func paired(a, b []float64) int {
 	return min(len(a), len(b))
 }
 
-// arithmetic appends the results of all pairs. l and r are the magnitudes of both lists, and it returns that of the
-// results.
+// arithmetic appends the results of all pairs. l and r are the magnitudes of both lists, and it returns the magnitude
+// of the results.
 func arithmetic(all []float64, op rune, a, b []float64, l, r float64) (results []float64, magnitude float64) {
 	magnitude = greater(l, r)
 	switch op {

@@ -7,11 +7,11 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// strength is what the players of a team, or of a ticket, add up to: how many count, the sum of their skills, and that
-// of the squares of their deviations.
+// strength is what the players of a team, or of a ticket, add up to: how many count, the sum of their skills, and the
+// sum of the squares of their deviations.
 type strength struct{ n, skill, square float64 }
 
-// odds are those of any two teams at worst, if there are two.
+// odds are the worst odds of any two teams, if there are two.
 func (b *builder) odds(e *rules.OddsOf) (float64, bool) {
 	skill, deviation := b.column(e.Value), b.column(e.Deviation)
 	all := b.strengths[:0]
@@ -28,7 +28,7 @@ func (b *builder) odds(e *rules.OddsOf) (float64, bool) {
 	if b.strengths = all; len(all) < 2 {
 		return 0, false
 	}
-	b.looks += looksAPair * len(all) * len(all) / 2
+	b.comparisons += comparisonsPerPair * len(all) * len(all) / 2
 	square := e.Beta * e.Beta
 	worst := 0.0 // the most standard deviations between two teams
 	quality := math.Inf(1)
@@ -49,11 +49,11 @@ func (b *builder) odds(e *rules.OddsOf) (float64, bool) {
 	return math.Erfc(-worst/math.Sqrt2) / 2, true
 }
 
-// looksAPair is as how many looks one at two teams counts.
-const looksAPair = 8
+// comparisonsPerPair is as how many looks one at two teams counts.
+const comparisonsPerPair = 8
 
-// between returns how far the skills of two teams are apart, the variance of that in a game, and the part of the
-// variance that is not from deviations. square is that of beta.
+// between returns how far the skills of two teams are apart, the variance of the difference in a game, and the part of
+// the variance that is not from deviations. square is beta squared.
 func between(a, b *strength, square float64) (apart, variance, games float64) {
 	games = (a.n + b.n) * square
 	return math.Abs(a.skill - b.skill), games + (a.square + b.square), games
@@ -68,7 +68,7 @@ func ascending(of []float64) (sum float64) {
 	return sum
 }
 
-// skills appends the skills and the squared deviations of the players of a ticket who count. deviation may be nil.
+// skills appends the skills and the squared deviations of the players of a ticket that count. deviation may be nil.
 func (p *pool) skills(skills, squares []float64, skill, deviation *column, t uint32) (_, _ []float64) {
 	first := p.first[t]
 	for player := first; player < p.first[t+1]; player++ {

@@ -25,8 +25,8 @@ func known(players ...[2]float64) (t judge.Ticket) {
 	return t
 }
 
-// The odds of a match are measured: those that rules bound, then those of preferences, each name once. The quality of
-// two teams is the one that is published for TrueSkill.
+// The odds of a match are measured: first odds that rules bound, then odds of preferences, each name once. The quality
+// of two teams is the one that is published for TrueSkill.
 func TestOddsAreMeasured(t *testing.T) {
 	none, player := math.NaN(), [2]float64{25, 25.0 / 3}
 	const bounded = `"rules": [
@@ -70,8 +70,8 @@ func TestOddsAreMeasured(t *testing.T) {
 	}
 }
 
-// In a crowd whose tickets are near by another value, teams become even by exchanges, in few steps. So they do where it
-// is as good as sure who wins before: exchanges do not look at the odds themselves.
+// In a crowd whose tickets are near by another value, teams become even by exchanges, in few steps, also where the
+// winner is almost certain before: exchanges do not look at the odds themselves.
 func TestCrowdsGetEvenTeams(t *testing.T) {
 	for rule, least := range map[string]int{
 		`{"favorite": "skill", "deviation": "sigma", "beta": 4}, "<=", 0.7`:   34,

@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// isOfOtherKind returns whether something of another kind is said of a value that a player of a ticket lacks.
+// isOfOtherKind reports whether something of another kind is said of a value that a player of a ticket lacks.
 func isOfOtherKind(source Source, t uint32, v *rules.Value) bool {
 	other := func(text []byte) bool {
 		n, err := document.Parse(text)
@@ -39,7 +39,7 @@ func isOfOtherKind(source Source, t uint32, v *rules.Value) bool {
 	return false
 }
 
-// isOther returns whether a value is there, and not of a kind.
+// isOther reports whether a value is there, and not of a kind.
 func isOther(n *document.Node, kind rules.Kind) bool {
 	if n == nil || n.Kind == document.Null {
 		return false

@@ -7,25 +7,25 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// lone is an overlap that some tickets never have, whoever is with them. Of these no match can have any.
-type lone struct {
+// singleTicketFilter is an overlap that some tickets never have, whatever joins them. No match can have such a ticket.
+type singleTicketFilter struct {
 	need   *rules.Overlap
 	column *column
 	never  []bool // of each ticket
 }
 
-// findLones finds the overlaps that count in every team.
-func (s *search) findLones() {
+// findSingleTicketFilters finds the overlaps that count in every team.
+func (s *search) findSingleTicketFilters() {
 	for i := range s.all {
 		if c, ok := s.all[i].Need.(*rules.Overlap); ok && s.all[i].Active == nil && c.Scope.Of != rules.InTeams {
-			s.lones = append(s.lones, &lone{need: c, column: s.column(c.Value)})
+			s.singleTicketFilters = append(s.singleTicketFilters, &singleTicketFilter{need: c, column: s.column(c.Value)})
 		}
 	}
 }
 
 // extend finds out of each ticket whether a player of it has too few or too many elements in common with a list, or
 // fewer elements than he must have in common with others.
-func (o *lone) extend(p *pool) {
+func (o *singleTicketFilter) extend(p *pool) {
 	least, most := math.Inf(-1), math.Inf(1)
 	if n, _, off := o.need.Count.Min.Over(0, math.Inf(1)); !off {
 		least = n
@@ -52,8 +52,9 @@ func (o *lone) extend(p *pool) {
 	}
 }
 
-// aloneDecides returns whether an overlap refuses nobody before a match is whole but the tickets that never have it.
-func aloneDecides(c *rules.Overlap) bool {
+// singleTicketDecides reports whether, before the match is complete, the overlap can only refuse tickets that never
+// have it.
+func singleTicketDecides(c *rules.Overlap) bool {
 	if c.Other == "" {
 		return c.Count.Min.Constant() && c.Count.Max.Constant()
 	}
@@ -111,7 +112,7 @@ func (c *overlap) fits(b *builder, t uint32, others, team []uint32) bool {
 			greatest = all
 		} else if c.Other != "" {
 			if fewest = 0; !some {
-				greatest = all // whoever comes may have the first set
+				greatest = all // the next ticket may have the first set
 			}
 		}
 		return float64(greatest) >= least && float64(fewest) <= most
@@ -137,7 +138,7 @@ func (c *overlap) each(b *builder, group, with []uint32, look func(n, all int) b
 			if !has {
 				continue
 			}
-			b.looks += len(set) * len(with)
+			b.comparisons += len(set) * len(with)
 			if !look(inBoth(set, with), len(set)) {
 				return false
 			}
@@ -155,10 +156,10 @@ func (b *builder) together(c *column, how rules.Merge, group []uint32) (all []ui
 				continue
 			}
 			if !some || how == rules.Union {
-				b.looks += len(set)
+				b.comparisons += len(set)
 				all = append(all, set...)
 			} else {
-				b.looks += len(set) * len(all)
+				b.comparisons += len(set) * len(all)
 				all = slices.DeleteFunc(all, func(e uint32) bool { return !slices.Contains(set, e) })
 			}
 			some = true

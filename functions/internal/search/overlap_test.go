@@ -20,7 +20,7 @@ func oneByOne(n int, is func(i int) bool, yes, no judge.Player) (pool []judge.Ti
 	return pool
 }
 
-// findsOne searches a pool whose only match is that of the players of a kind.
+// findsOne searches a pool whose only match has the players of a kind.
 func findsOne(t *testing.T, text string, pool []judge.Ticket, work, players int) {
 	t.Helper()
 	r, err := rules.Parse([]byte(text))
@@ -33,8 +33,8 @@ func findsOne(t *testing.T, text string, pool []judge.Ticket, work, players int)
 	}
 }
 
-// Conditions that tell of a ticket that it is in no match with others, or that those who are left are too few for what
-// is lacking, end the search at once. Without that there are very many matches to try.
+// Conditions end the search at once if they say of a ticket that it is in no match with others, or that too few tickets
+// are left for what is lacking. Without that there are very many matches to try.
 func TestConditionsThatRefuseAreLookedAtEarly(t *testing.T) {
 	for name, rule := range map[string]string{
 		"an element that all must have":    `{"overlap": "maps", "with": ["a"], "count": {"min": 1}, "in": "team"}`,
@@ -45,7 +45,7 @@ func TestConditionsThatRefuseAreLookedAtEarly(t *testing.T) {
 		"so many who must have an element": `{"holders": "maps", "of": "a", "count": {"min": 8}, "in": "team"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The oldest can be with the youngest alone, who are the last to be tried.
+			// The oldest can be with the youngest alone, which are tried last.
 			pool := oneByOne(27, func(i int) bool { return i == 0 || i > 19 },
 				judge.Player{"maps": []string{"a", "c"}, "both": []string{"a"}, "lost": []string{}},
 				judge.Player{"maps": []string{"b"}, "both": []string{"a"}, "lost": []string{"b", "c"}})
@@ -55,7 +55,7 @@ func TestConditionsThatRefuseAreLookedAtEarly(t *testing.T) {
 	}
 }
 
-// What a ticket has in common with a list of all others counts with those who are yet to come.
+// What a ticket has in common with a list of all others counts the tickets that are yet to come.
 func TestOthersBringWhatATicketLacks(t *testing.T) {
 	pool := oneByOne(2, func(i int) bool { return i == 0 }, judge.Player{"wants": []string{"x"}, "has": []string{"y"}},
 		judge.Player{"wants": []string{"y"}, "has": []string{"x"}})

@@ -9,7 +9,7 @@ import (
 	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
-// A party does not hide a player who lacks a value that the rules need, however the values of parties are merged.
+// A party does not hide a player without a value that the rules need, however the values of parties are merged.
 func TestPartyHidesNobodyWithoutAValue(t *testing.T) {
 	number, set, latency := 10.0, []string{"a"}, map[string]float64{"eu": 20}
 	for _, c := range []struct {

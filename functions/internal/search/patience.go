@@ -6,9 +6,9 @@ import (
 	"matchmaker.dev/functions/internal/patience"
 )
 
-// watch counts who waits, if tickets wait for nearer matches. It counts anew when matches were found: a run that gets
-// those who are left over must find nothing more.
-func (s *search) watch() {
+// countWaiting counts the tickets that wait, if they wait for nearer matches. It counts again after matches were found:
+// a run with the tickets that are left over must find nothing more.
+func (s *search) countWaiting() {
 	if s.rules.Patience == nil {
 		return
 	}
@@ -46,8 +46,8 @@ func (s *search) reachable(t uint32) uint64 {
 	return mask
 }
 
-// hesitate finds how near a match with the anchor must be.
-func (b *builder) hesitate() {
+// applyPatience finds how near a match with the anchor must be.
+func (b *builder) applyPatience() {
 	b.share, b.narrow = 1, 1
 	if b.crowd == nil || b.hasty || b.game != nil || b.isMember(b.anchor) {
 		return
@@ -58,7 +58,7 @@ func (b *builder) hesitate() {
 		b.parts[b.anchor], _ = b.reservation(standing)
 	}
 	b.share = b.parts[b.anchor]
-	if b.rules.Priority == "" { // else an older ticket, who waits no longer, may be in the match
+	if b.rules.Priority == "" { // else an older ticket, which waits no longer, may be in the match
 		b.narrow = b.share
 	}
 }
@@ -86,7 +86,7 @@ func (b *builder) part() float64 {
 	return b.share
 }
 
-// isNear returns whether the match, which the rules allow, uses at most a part of its spreads and gaps, and of how far
+// isNear reports whether the match, which the rules allow, uses at most a part of its spreads and gaps, and of how far
 // apart its odds allow teams to be.
 func (b *builder) isNear(part float64) bool {
 	for i := range b.all {

@@ -62,7 +62,7 @@ func patiently(r *rules.Rules, pool []judge.Ticket) (matches int, wrong string) 
 	return len(found), ""
 }
 
-// With patience all matches are allowed, and nobody waits past the last moment who could be in one.
+// With patience all matches are allowed, and no ticket that could be in one waits past the last moment.
 func TestNobodyWaitsPastTheLastMoment(t *testing.T) {
 	counts := each(t, func(i int) (o outcome) {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 5))
@@ -106,8 +106,7 @@ func TestNobodyWaitsPastTheLastMoment(t *testing.T) {
 	}
 }
 
-// Tickets wait for teams that are even where odds are bounded, too, until their last moment. Where nobody comes they do
-// not.
+// Tickets wait for even teams, also where odds are bounded, until their last moment. Where no players come they do not.
 func TestTicketsWaitForEvenOdds(t *testing.T) {
 	for _, rule := range []string{
 		`{"compare": [{"favorite": "skill", "beta": 200}, "<=", 0.95]}`,

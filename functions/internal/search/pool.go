@@ -2,7 +2,7 @@
 //
 // It goes from anchor to anchor, the oldest first, and tries the tickets that are nearest to it, one after the other,
 // in each team. Rules that are closed under removal say at once that a ticket does not fit; all others are looked at in
-// whole matches, whose teams are balanced by exchange. Where few tickets are left, it tries everything.
+// complete matches, whose teams are balanced by exchange. Where few tickets are left, it tries everything.
 package search
 
 import (
@@ -47,11 +47,11 @@ type pool struct {
 	// created is when each ticket was created, in milliseconds, and age its seconds since then.
 	created, age []float64
 	first        []uint32 // player of each ticket; the players of ticket t are first[t] to first[t+1]-1
-	// columns are those of rules.Values. told are the same as tickets say them, for those that are merged or have a
-	// default; of others nil.
-	columns []column
-	told    []*column
-	ids     []uint32 // names, of each player; 0 for those that are not known
+	// columns are the columns of rules.Values. original are the same before merging and defaults; nil if these change
+	// nothing.
+	columns  []column
+	original []*column
+	ids      []uint32 // names, of each player; 0 for those that are not known
 	// owners are the names of the players of tickets of one that say that they are several.
 	owners map[uint32]uint32
 	names  interner
@@ -117,13 +117,13 @@ func (c *column) amount(player, name uint32) float64 {
 	return math.NaN()
 }
 
-// allows returns whether a number counts as one.
+// allows reports whether a number counts as one.
 func (c *column) allows(n float64) bool { return n == n && !(c.natural && n < 0) }
 
-// counts returns whether a player's value counts, whose ticket has this first player.
+// counts reports whether a player's value counts, whose ticket has this first player.
 func (c *column) counts(player, first uint32) bool { return !c.value.Once || player == first }
 
-// missing returns whether a player has no value.
+// missing reports whether a player has no value.
 func (c *column) missing(player uint32) bool {
 	switch c.value.Kind {
 	case rules.Number:
@@ -191,14 +191,14 @@ func read(r *rules.Rules, source Source) *pool {
 	return p
 }
 
-// enter adds tickets that wait. Nobody is there for running games.
+// enter adds tickets that wait. Members of running games are not added here.
 func (p *pool) enter(source Source, created []float64) {
 	p.add(source, len(created), false)
 	p.created = append(p.created, created...)
 	p.waiting = len(p.created)
 }
 
-// hides returns whether a value is not known of players in running games: the roles that they take, and latencies.
+// hides reports whether a value is not known of players in running games: the roles that they take, and latencies.
 func (p *pool) hides(value string) bool {
 	return value == p.rules.RoleValue || value == p.rules.RegionValue
 }
@@ -221,15 +221,15 @@ func (p *pool) cut(tickets int) {
 	p.refused, p.unread, p.gone = p.refused[:tickets], p.unread[:tickets], p.gone[:tickets]
 	for i := range p.columns {
 		p.columns[i].cut(players)
-		if p.told[i] != nil {
-			p.told[i].cut(players)
+		if p.original[i] != nil {
+			p.original[i].cut(players)
 		}
 	}
 }
 
 func newPool(r *rules.Rules) *pool {
 	p := &pool{
-		rules: r, first: make([]uint32, 1), columns: make([]column, len(r.Values)), told: make([]*column, len(r.Values)),
+		rules: r, first: make([]uint32, 1), columns: make([]column, len(r.Values)), original: make([]*column, len(r.Values)),
 	}
 	used, natural := rules.Used(r), rules.Natural(r)
 	for i := range r.Values {
@@ -243,7 +243,7 @@ func newPool(r *rules.Rules) *pool {
 		if v.Party != rules.Each || v.Missing == rules.UseDefault {
 			told := newColumn(v)
 			told.only = p.columns[i].only
-			p.told[i] = &told
+			p.original[i] = &told
 		}
 	}
 	return p
@@ -262,9 +262,9 @@ func newColumn(v *rules.Value) column {
 	return c
 }
 
-// said returns a column as tickets say it.
-func (p *pool) said(i int) *column {
-	if told := p.told[i]; told != nil {
+// originalColumn returns a column as tickets say it.
+func (p *pool) originalColumn(i int) *column {
+	if told := p.original[i]; told != nil {
 		return told
 	}
 	return &p.columns[i]
@@ -295,13 +295,13 @@ func (p *pool) add(source Source, tickets int, members bool) {
 		lacks := false
 		for i := range p.columns {
 			c := &p.columns[i]
-			if p.told[i] != nil {
-				p.told[i].copyFrom(c, from, to)
+			if p.original[i] != nil {
+				p.original[i].copyFrom(c, from, to)
 			}
 			if d.of[i].hidden {
 				continue
 			}
-			for player := from; c.must && player < to; player++ { // before a party hides who lacks it
+			for player := from; c.must && player < to; player++ { // before a party hides the player without it
 				lacks = lacks || c.missing(player)
 			}
 			if !c.complete(from, to, &p.names) && why == isRead {

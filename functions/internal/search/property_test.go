@@ -16,8 +16,8 @@ import (
 	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
-// The function reads from the property of a backfill ticket who is in its game: it gets the players that it gets when
-// the search knows who is there. So a case that is kept is the one that failed.
+// The function reads a game's players from the property of the backfill ticket. It finds the same players as a search
+// that gets the members directly, so a case that is kept is the one that failed.
 func TestGamesAreReadFromTheirProperty(t *testing.T) {
 	const budget = 1000 * time.Second
 	const work = 600 * 1_000_000

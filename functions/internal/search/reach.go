@@ -14,8 +14,8 @@ type reachLimit struct {
 	*latencies
 	// most and over are the loosest bounds of the anchor, unless each ticket has its own.
 	most, over float64
-	// levels are the regions that tickets reach within bounds that are the same for many anchors; level is that of the
-	// anchor, nil for none. They are the other way round, so that 0 is not known yet.
+	// levels are the regions that tickets reach within bounds that are the same for many anchors; level is the anchor's,
+	// nil for none. They are inverted, so that 0 means unknown.
 	levels map[[2]float64][]uint64
 	level  []uint64
 	at     [2]float64 // the bounds of level
@@ -56,7 +56,7 @@ func (s *search) findReach() {
 		limit := &reachLimit{need: c, latencies: table(c.Value, c.Over != nil)}
 		s.limits = append(s.limits, limit)
 		if c.Apart == nil {
-			s.quick[i].limit = limit
+			s.fastChecks[i].limit = limit
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (s *search) cutReach(tickets int) {
 	}
 }
 
-// located returns whether a player of a ticket has latencies.
+// located reports whether a player of a ticket has latencies.
 func (s *search) located(t uint32, column *column) bool {
 	for p := s.pool.first[t]; p < s.pool.first[t+1]; p++ {
 		if column.has[p] {
@@ -168,8 +168,8 @@ func (s *search) extendLatencies(of *latencies, from int) {
 	}
 }
 
-// approach computes the bounds of the anchor.
-func (b *builder) approach() {
+// boundLatencies computes the bounds of the anchor.
+func (b *builder) boundLatencies() {
 	for _, l := range b.limits {
 		l.most, l.over = b.farthest(l.need.Max), b.farthest(l.need.Over)
 		if l.own() {
@@ -187,7 +187,7 @@ func (b *builder) approach() {
 	}
 }
 
-// own returns whether each ticket has its own bounds.
+// own reports whether each ticket has its own bounds.
 func (l *reachLimit) own() bool {
 	return l.need.Max != nil && l.need.Max.Clock == rules.Own || l.need.Over != nil && l.need.Over.Clock == rules.Own
 }

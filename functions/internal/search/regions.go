@@ -15,7 +15,7 @@ const MaxRegions = rules.MaxRegions
 // oneVote is what a ticket adds to its best region.
 const oneVote = 1 << 20
 
-// takes returns whether a name of a map counts.
+// takes reports whether a name of a map counts.
 func (c *column) takes(name []byte) bool {
 	if c.only == nil {
 		return true
@@ -28,8 +28,8 @@ func (c *column) takes(name []byte) bool {
 	return false
 }
 
-// findRegions numbers the regions: all that players have, and those of running games, by name, but for names that no
-// match may have. Where these are too many, those count for which most tickets vote that wait.
+// findRegions numbers the regions by name: all regions of players and of running games, but not names that no match may
+// have. If these are too many, the regions with the most votes of waiting tickets count.
 func (p *pool) findRegions(games *Games) {
 	i := slices.IndexFunc(p.columns, func(c column) bool { return c.value.Name == p.rules.RegionValue })
 	if i < 0 {
@@ -70,8 +70,8 @@ func (p *pool) findRegions(games *Games) {
 
 func (p *pool) byName(a, b uint32) int { return strings.Compare(p.names.texts[a], p.names.texts[b]) }
 
-// voted returns the regions for which most tickets vote that wait, by name. Of those that nobody has, only those of
-// running games count.
+// voted returns the regions with the most votes of waiting tickets, by name. Of regions without votes, only the regions
+// of running games count.
 func (p *pool) voted(c *column, running []uint32) []uint32 {
 	v := &p.votes
 	v.begin(p, c)

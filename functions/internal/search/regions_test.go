@@ -19,7 +19,7 @@ func reaching(age float64, pings ...map[string]float64) judge.Ticket {
 	return t
 }
 
-// fakes are latencies to regions that nobody else has.
+// fakes are latencies to regions of one player alone.
 func fakes(n int, ping float64) map[string]float64 {
 	all := map[string]float64{}
 	for i := range n {
@@ -104,7 +104,7 @@ func TestOnlyNamedRegionsCount(t *testing.T) {
 	}
 }
 
-// Tickets that are kept from run to run vote as if all came at once, whoever came and went meanwhile.
+// Tickets that are kept from run to run vote as if all came at once, whatever came and went meanwhile.
 func TestKeptTicketsVoteTheSame(t *testing.T) {
 	r, err := rules.Parse([]byte(`{"values": {"ping": "map"}, "regions": {"from": "ping"},
 		"teams": [{"name": "team", "copies": 2, "size": 1}]}`))
@@ -114,7 +114,7 @@ func TestKeptTicketsVoteTheSame(t *testing.T) {
 	eu := map[string]float64{"eu": 1}
 	two := []judge.Ticket{reaching(9, eu), reaching(9, eu)}
 	noise := slices.Repeat([]judge.Ticket{reaching(9, fakes(70, 1))}, 300)
-	k := search.Keep(r)
+	k := search.NewSession(r)
 	next := uint32(0)
 	step := func(pool []judge.Ticket, gone ...uint32) (in int) {
 		k.Take(tickets(pool), make([]float64, len(pool)), next, gone, 9000, true)

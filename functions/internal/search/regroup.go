@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// aboutParties returns whether a preference is about who came together.
+// aboutParties reports whether a preference compares parties.
 func aboutParties(p rules.Preference) bool {
 	if p.Need != nil {
 		_, premade := p.Need.(*rules.Premade)
@@ -88,7 +88,7 @@ func (b *builder) fewer(i int, team []uint32, try func(team int, tickets []uint3
 	}
 }
 
-// several tries several candidates instead of each ticket of a team: from each on those who still fit.
+// several tries several candidates instead of each ticket of a team: from each one on, the candidates that still fit.
 func (b *builder) several(i int, team []uint32, try func(team int, tickets []uint32)) {
 	for j, t := range team {
 		if b.pool.size(t) < 2 || t == b.anchor || b.isMember(t) {

@@ -180,7 +180,7 @@ func (r *shapeRoles) own(all uint64) (takes uint8) {
 	return takes
 }
 
-// suits returns whether some team can have a ticket, at least alone: one of two tanks suits no team that has one.
+// suits reports whether some team can have a ticket, at least alone: one of two tanks suits no team that has one.
 func (s *search) suits(t uint32) bool {
 	for i := range s.roles.shapes {
 		r := &s.roles.shapes[i]
@@ -194,7 +194,7 @@ func (s *search) suits(t uint32) bool {
 	return false
 }
 
-// suits returns whether a team can have some players.
+// suits reports whether a team can have some players.
 func (r *shapeRoles) suits(first, end uint32) bool {
 	for set, most := range r.most {
 		n := uint16(0)
@@ -223,8 +223,8 @@ func (t *roleTable) cut(tickets int, players uint32) {
 	}
 }
 
-// mostReluctant is up to which number the players of a ticket take roles.
-func (s *search) mostReluctant(t uint32) float64 {
+// maxRoleCost is up to which number the players of a ticket take roles.
+func (s *search) maxRoleCost(t uint32) float64 {
 	if n, on := s.rules.RoleMax.At(s.pool.age[t]); on {
 		return n + rounding.Of(n)
 	}
@@ -238,7 +238,7 @@ func (s *search) rolesOf(t, p uint32) (mask uint64) {
 	if !some {
 		return ^uint64(0)
 	}
-	amounts, most := c.part(p), s.mostReluctant(t)
+	amounts, most := c.part(p), s.maxRoleCost(t)
 	for i, element := range set {
 		if amounts != nil && !(amounts[i] <= most) {
 			continue

@@ -39,7 +39,7 @@ func (c *same) fits(b *builder, t uint32, others, team []uint32) bool {
 
 // alike returns whether the players of two tickets, or of one, all have the same.
 func (b *builder) alike(c *column, t, o uint32) bool {
-	b.looks += b.pool.size(t) * b.pool.size(o)
+	b.comparisons += b.pool.size(t) * b.pool.size(o)
 	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
 		for q := b.pool.first[o]; q < b.pool.first[o+1]; q++ {
 			if !c.missing(p) && !c.missing(q) && !equal(c, p, q) {
@@ -68,7 +68,7 @@ func (b *builder) different(c *column, t uint32, others []uint32) bool {
 			if i >= 0 {
 				o, end = others[i], b.pool.first[others[i]+1]
 			}
-			b.looks += b.pool.size(o)
+			b.comparisons += b.pool.size(o)
 			for q := b.pool.first[o]; q < end; q++ {
 				if !c.missing(q) && c.counts(q, b.pool.first[o]) && equal(c, p, q) {
 					return false

@@ -1,11 +1,11 @@
 package search
 
 const (
-	// leastLooks and mostLooks are how many other tickets are looked at for each that is asked about, whatever the work.
-	leastLooks = 4
-	mostLooks  = 64
-	// looksShare is which part of the work may be for that: one of so many.
-	looksShare = 4
+	// minSample and maxSample are how many other tickets are looked at for each that is asked about, whatever the work.
+	minSample = 4
+	maxSample = 64
+	// sampleShare is which part of the work may be for that: one of so many.
+	sampleShare = 4
 )
 
 // sample finds which tickets are looked at for those that are asked about, with each variant of the rules.
@@ -15,14 +15,14 @@ func (e *explainer) sample(times int) {
 			e.others = append(e.others, t)
 		}
 	}
-	e.looks = min(max(leastLooks, min(mostLooks, e.work/looksShare/times)), len(e.others))
+	e.sampleSize = min(max(minSample, min(maxSample, e.work/sampleShare/times)), len(e.others))
 }
 
 // pick looks which tickets of a sample fit with one, as a look at each says. It is the same sample for each variant.
-func (e *explainer) pick(x *examiner, number int, t uint32, v *verdict) {
-	apart := len(e.others) / e.looks
+func (e *explainer) pick(x *examiner, number int, t uint32, v *examination) {
+	apart := len(e.others) / e.sampleSize
 	v.lacking, v.roles = x.lacking, x.lacks(x.takers[x.keys[t]])
-	for i := range e.looks {
+	for i := range e.sampleSize {
 		o := e.others[i*apart+(number+1)%apart]
 		if o == t {
 			continue
@@ -41,7 +41,7 @@ func (e *explainer) pick(x *examiner, number int, t uint32, v *verdict) {
 	}
 }
 
-// fits returns whether two tickets fit with each other: the older one is the anchor.
+// fits reports whether two tickets fit with each other: the older one is the anchor.
 func (x *examiner) fits(t, o uint32) bool {
 	if x.rank[t] < 0 || x.rank[o] < 0 || !x.mayMeet(t, o) {
 		return false
@@ -49,12 +49,12 @@ func (x *examiner) fits(t, o uint32) bool {
 	if x.rank[o] < x.rank[t] {
 		t, o = o, t
 	}
-	return x.fitsBeside(t, o)
+	return x.compatibleWith(t, o)
 }
 
 // countAll counts the tickets of each key by their players, if nothing else keeps two tickets apart.
 func (x *examiner) countAll() {
-	if len(x.guards) > 0 || x.masks != nil {
+	if len(x.pruners) > 0 || x.masks != nil {
 		return
 	}
 	x.work -= len(x.order) / 8
@@ -82,7 +82,8 @@ func (x *examiner) countOf(t uint32) (n int) {
 	return n
 }
 
-// countRoles counts who takes each role, of all tickets that could be together with those that are asked about.
+// countRoles counts the players that take each role, of all tickets that could be together with the tickets in
+// question.
 func (x *examiner) countRoles(tickets []uint32) {
 	if x.roles.takes == nil {
 		return
@@ -100,7 +101,7 @@ func (x *examiner) countRoles(tickets []uint32) {
 	}
 }
 
-// lacks are the roles that too few players take for any match, of whom so many take each.
+// lacks returns the roles that too few players take for any match, with the number of these players.
 func (x *examiner) lacks(takers []int) (lacks []Lack) {
 	for i, n := range takers {
 		least := x.fewestTeams[0].needs[i]

@@ -16,7 +16,7 @@ type Match struct {
 	Cost, Age float64
 	// Game is the number of the running game that the tickets join, -1 for a new match.
 	Game int
-	// Measures are those that the function Measures names; -1 for one that nobody knows.
+	// Measures has a value for each name that the function Measures returns; -1 if it is unknown.
 	Measures []float64
 	// More is nil where the rules ask for nothing of it: there are very many matches, and most have none.
 	More *More
@@ -77,7 +77,7 @@ func (s *search) search(games *Games, work int) []Match {
 	order := s.prepare(games, slices.Clone(p.refused))
 	s.work, s.budget = work, work
 	s.found = nil
-	if s.twos != nil {
+	if s.pairs != nil {
 		s.found = make([]Match, 0, len(order)/2)
 	}
 	if s.running = s.openGames(); len(s.running) == 0 {
@@ -85,7 +85,7 @@ func (s *search) search(games *Games, work int) []Match {
 	} else {
 		s.withGames(order)
 	}
-	s.last(order)
+	s.tryRemaining(order)
 	s.settle(order)
 	s.cut(p.waiting)
 	p.cut(p.waiting)
@@ -109,7 +109,7 @@ func (s *search) prepare(games *Games, unfit []bool) (order []uint32) {
 	for t, unsuited := range s.roles.unsuited {
 		s.taken[t] = s.taken[t] || unsuited
 	}
-	for _, of := range s.lones {
+	for _, of := range s.singleTicketFilters {
 		for t, never := range of.never {
 			s.taken[t] = s.taken[t] || never
 		}
@@ -150,10 +150,10 @@ func (s *search) withGames(order []uint32) {
 	case first == rules.MatchesFirst || s.alwaysFull():
 		spend(work-kept, all)
 		spend(work/2, fill)
-		spend(work, all) // those who joined may have been in the way
+		spend(work, all) // the players that joined may have been in the way
 	default:
 		s.full = true
-		s.watch()
+		s.countWaiting()
 		first, eighths := s.effort(order)
 		spend((work-kept)/2, func() { s.sweep(order, first, eighths) })
 		s.full = false
@@ -163,7 +163,7 @@ func (s *search) withGames(order []uint32) {
 	s.work = work
 }
 
-// alwaysFull returns whether every match is full.
+// alwaysFull reports whether every match is full.
 func (s *search) alwaysFull() bool {
 	if s.many {
 		return !slices.ContainsFunc(s.shapes, func(of shape) bool { return of.most > 0 && of.players < of.places })
@@ -186,7 +186,7 @@ func (s *search) begin(order []uint32) {
 // ready sorts all tickets, if they are not yet, and counts those that are left.
 func (s *search) ready(order []uint32) {
 	if len(s.sorted) == 0 {
-		s.align(order)
+		s.sortTickets(order)
 	}
 	clear(s.b.left)
 	for _, t := range order {
@@ -212,13 +212,13 @@ const manySteps = 8000
 func (s *search) matches(order []uint32) {
 	first, eighths := s.effort(order)
 	for range mostSweeps {
-		s.watch()
+		s.countWaiting()
 		var all bool
 		found := s.sweep(order, first, eighths)
 		found = found || first == quickly && s.sweep(order, thoroughly, lateShare)
 		if !found {
 			s.anchorsLeft = few
-			found, all = s.rest(s.newTurns(order), s.budget/restShare)
+			found, all = s.shareWork(s.matchCombinations(order), s.budget/restShare)
 			s.short = !all
 		}
 		if s.short = s.short || s.work <= 0; !found || s.work <= 0 {
@@ -263,7 +263,7 @@ func (s *search) linkAfter(before []uint32) {
 	s.link()
 	for _, t := range before {
 		if !s.taken[t] {
-			s.line.remove(s.place[t])
+			s.neighbors.remove(s.place[t])
 		}
 	}
 }
@@ -294,18 +294,18 @@ type search struct {
 // compiled is what the rules say, in the form in which a search looks at it. It has parts of its own that grow with the
 // pool.
 type compiled struct {
-	rules    *rules.Rules
-	all      []rule  // with All taken apart
-	quick    []quick // of each of all
-	guards   []guard
-	measured []measured
-	common   common
-	columns  map[string]*column
-	main     *column // of the value by which tickets are near, or nil
-	keyed    []*keyed
-	spans    []*spans
-	totals   []*total
-	lones    []*lone
+	rules               *rules.Rules
+	all                 []rule      // with All taken apart
+	fastChecks          []fastCheck // of each of all
+	pruners             []pruner
+	measured            []measured
+	common              common
+	columns             map[string]*column
+	main                *column // of the value by which tickets are near, or nil
+	keyed               []*keyed
+	spans               []*spans
+	totals              []*total
+	singleTicketFilters []*singleTicketFilter
 	// shares are those of each of all; nil for others than gaps.
 	shares    []*share
 	allShares []*share
@@ -316,15 +316,15 @@ type compiled struct {
 	roles     roleTable
 	byRole    bool // whether players say how reluctantly they take roles
 	late      bool // whether preferences look at latencies or at given roles, which are known at last
-	byParty   bool // whether they look at who came together
+	byParty   bool // whether they compare parties
 	// arrangements are all numbers of teams; nil where they are many. Then fewestTeams and mostTeams have the ends alone.
 	arrangements           []*arrangement
 	many                   bool
 	fewestTeams, mostTeams []*arrangement
 	// shapes are those of the teams; leanest and widest the fewest and the most teams of the shapes from each on.
 	shapes          []shape
-	leanest, widest []lineup
-	twos            *twos
+	leanest, widest []teamNeeds
+	pairs           *pairSearch
 	most            int // players of a match
 	// ordered is set if it matters which team of a shape is the first.
 	ordered bool
@@ -349,11 +349,11 @@ type view struct {
 	oldest, earliest float64
 	// sorted is all tickets of a run by key and value; place is where each is. line has those that are left. groups are
 	// the first and the last place of each key.
-	sorted []uint32
-	place  []uint32
-	line   line
-	linked bool // whether the line is
-	groups [][2]int32
+	sorted    []uint32
+	place     []uint32
+	neighbors neighbors
+	linked    bool // whether the line is
+	groups    [][2]int32
 }
 
 func (s *search) column(name string) *column { return s.columns[name] }
@@ -382,9 +382,9 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	s.measured = measures(r)
 	s.ordered = rules.Ordered(r)
 	s.late, s.byParty = slices.ContainsFunc(r.Prefer, isLate), slices.ContainsFunc(r.Prefer, aboutParties)
-	s.findGuards()
+	s.findPruners()
 	s.findTotals()
-	s.findLones()
+	s.findSingleTicketFilters()
 	s.findShares()
 	s.findBalances()
 	s.findCommon()
@@ -395,7 +395,7 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	s.byRole = s.roles.column != nil && s.roles.column.value.Kind == rules.Map
 	s.arrange()
 	s.findAmple()
-	s.findTwos()
+	s.findPairSearch()
 	return s
 }
 
@@ -408,7 +408,7 @@ func (s *search) extend() {
 	for _, of := range s.totals {
 		of.extend(s.pool)
 	}
-	for _, of := range s.lones {
+	for _, of := range s.singleTicketFilters {
 		of.extend(s.pool)
 	}
 	for _, of := range s.allShares {
@@ -429,7 +429,7 @@ func (s *search) cut(tickets int) {
 	for _, of := range s.totals {
 		of.adds = of.adds[:tickets]
 	}
-	for _, of := range s.lones {
+	for _, of := range s.singleTicketFilters {
 		of.never = of.never[:tickets]
 	}
 	for _, of := range s.allShares {
@@ -446,8 +446,8 @@ func (s *search) cut(tickets int) {
 
 // around tries to make a match of an anchor and the tickets that are nearest to it.
 func (s *search) around(anchor uint32, m mode) bool {
-	if s.twos != nil {
-		if found, sure := s.two(anchor); sure {
+	if s.pairs != nil {
+		if found, sure := s.matchPair(anchor); sure {
 			return found
 		}
 	}
@@ -469,7 +469,7 @@ func (s *search) nearest(anchor uint32, limit int, m mode) bool {
 	if m != quickly {
 		found := s.buildOf(anchor, s.near(anchor, limit, nil))
 		if found {
-			s.again(anchor, limit)
+			s.rebuild(anchor, limit)
 			s.keepOf(anchor)
 		}
 		return found
@@ -478,17 +478,17 @@ func (s *search) nearest(anchor uint32, limit int, m mode) bool {
 	if len(s.rules.Order) == 0 {
 		s.largestFirst(near)
 	}
-	s.b.look(near, true)
+	s.b.setCandidates(near, true)
 	return s.try(anchor, 40+2*len(near))
 }
 
 // buildOf builds a match of an anchor and tickets that near found.
 func (s *search) buildOf(anchor uint32, near []uint32) bool {
-	s.b.look(near, true)
+	s.b.setCandidates(near, true)
 	return s.build(anchor, 200+12*len(near))
 }
 
-// largestFirst puts parties first: the others find room beside them. Those of as many players stay in their order.
+// largestFirst puts parties first: the others find room beside them. Tickets of as many players stay in their order.
 func (s *search) largestFirst(tickets []uint32) {
 	for i, t := range tickets {
 		size, at := s.pool.size(t), i
@@ -521,9 +521,9 @@ func (s *search) build(anchor uint32, steps int) bool {
 	}
 	if steps == math.MaxInt {
 		b.repairs = mostRepairs
-		return b.inAll(b.supplyOf(anchor), begin, b.grow)
+		return b.tryAllFully(b.availableFor(anchor), begin, b.grow)
 	}
-	return b.inLineups(b.supplyOf(anchor), steps, begin, b.grow)
+	return b.tryArrangements(b.availableFor(anchor), steps, begin, b.grow)
 }
 
 // keep keeps the match that was built, and takes its tickets.
@@ -536,7 +536,7 @@ func (s *search) keep() {
 	}
 }
 
-// keepOf keeps the match that was built of an anchor, which whoever tried it takes out of those that are left.
+// keepOf keeps the match that was built of an anchor. The caller removes the anchor from the tickets that are left.
 func (s *search) keepOf(anchor uint32) {
 	s.keep()
 	for _, team := range s.b.match.Teams {
@@ -551,12 +551,12 @@ func (s *search) keepOf(anchor uint32) {
 // leave takes a ticket out of those that are left.
 func (s *search) leave(t uint32) {
 	if s.linked {
-		s.line.remove(s.place[t])
+		s.neighbors.remove(s.place[t])
 	}
 	s.b.count(t, s.b.left, -1)
 }
 
-// rolesLeft returns whether there are players left for the roles of a match.
+// rolesLeft reports whether there are players left for the roles of a match.
 func (s *search) rolesLeft() bool {
 	for _, a := range s.fewestTeams {
 		enough := true
@@ -570,7 +570,7 @@ func (s *search) rolesLeft() bool {
 	return false
 }
 
-// combine tries all combinations of an anchor and those of some tickets that are left and may be in a match with it.
+// combine tries all combinations of an anchor and the tickets that are left of some and may be in a match with it.
 func (s *search) combine(anchor uint32, others []uint32) bool {
 	b := s.b
 	if b.pair(anchor); b.narrow < 1 {
@@ -578,7 +578,7 @@ func (s *search) combine(anchor uint32, others []uint32) bool {
 	}
 	b.distant = b.far()
 	s.work -= len(others)
-	b.look(slices.DeleteFunc(slices.Clone(others), func(t uint32) bool { return s.taken[t] || !b.beside(t) }), true)
+	b.setCandidates(slices.DeleteFunc(slices.Clone(others), func(t uint32) bool { return s.taken[t] || !b.compatible(t) }), true)
 	return s.try(anchor, math.MaxInt)
 }
 

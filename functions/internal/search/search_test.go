@@ -251,7 +251,7 @@ func keep(t *testing.T, text []byte, pool []judge.Ticket, games ...*judge.Runnin
 	return dir
 }
 
-// backfillOf is a running game as a backfill ticket. Its property says who is in it.
+// backfillOf is a running game as a backfill ticket. Its property lists the players.
 func backfillOf(id string, g *judge.Running) map[string]any {
 	var seats []search.Seat
 	for _, m := range g.Members {

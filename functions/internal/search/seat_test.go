@@ -58,7 +58,7 @@ func FuzzReadSeats(f *testing.F) {
 }
 
 // A teller says of players what their tickets say, but for roles and latencies.
-func TestTellerSaysWhatTicketsSay(t *testing.T) {
+func TestDescriberReadsTickets(t *testing.T) {
 	told := 0
 	for i := range *cases {
 		random := rand.New(rand.NewPCG(*seed+uint64(i), 3))
@@ -77,12 +77,12 @@ func TestTellerSaysWhatTicketsSay(t *testing.T) {
 			kinds["likes"] = rules.Map
 		}
 		pool := world{random}.pool(4)
-		teller := search.NewTeller(r, tickets(pool))
-		if got := teller.Numbers(); !slices.Equal(got, []string{"sigma", "skill"}) {
+		describer := search.NewDescriber(r, tickets(pool))
+		if got := describer.Numbers(); !slices.Equal(got, []string{"sigma", "skill"}) {
 			t.Fatalf("the numbers are %v", got)
 		}
 		for n, ticket := range pool {
-			all := teller.Players(uint32(n))
+			all := describer.Players(uint32(n))
 			if len(all) != len(ticket.Players) {
 				t.Fatalf("ticket %d has %d players, and %d are told of", n, len(ticket.Players), len(all))
 			}
@@ -131,8 +131,8 @@ func TestTellerSaysWhatTicketsSay(t *testing.T) {
 				}
 				told += len(got)
 			}
-			for i, mean := range teller.Means(all) {
-				name := teller.Numbers()[i]
+			for i, mean := range describer.Means(all) {
+				name := describer.Numbers()[i]
 				if n := some[name]; n > 0 && mean != sums[name]/n || n == 0 && mean == mean {
 					t.Fatalf("the mean %s is %v, want %v of %v", name, mean, sums[name], n)
 				}

@@ -41,7 +41,7 @@ func (b *builder) inCommon(c *column, group []uint32) (n int, some bool) {
 				common, some = append(common, set...), true
 				continue
 			}
-			b.looks += len(common) * len(set)
+			b.comparisons += len(common) * len(set)
 			common = slices.DeleteFunc(common, func(e uint32) bool { return !slices.Contains(set, e) })
 		}
 	}

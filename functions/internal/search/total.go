@@ -22,8 +22,8 @@ func (c *sum) holds(b *builder, _ int) bool {
 }
 
 // total is a sum that must be met, and what each ticket adds to it. A sum may be too little in a part of a match and
-// right in the whole. But what is too much stays so if nobody takes from it; and what is lacking must come from the
-// tickets that may still join, in the places that are left. How many players have an element is such a sum, too.
+// right in the complete one. But an excess stays if no ticket subtracts; and what is lacking must come from the tickets
+// that may still join, in the places that are left. The number of players with an element is such a sum, too.
 type total struct {
 	need    *rules.Total
 	column  *column
@@ -39,7 +39,7 @@ func (s *search) findTotals() {
 	}
 }
 
-// overloaded finds the tickets that no team can have, as they alone add too much to a total that nobody makes less: a
+// overloaded finds the tickets that no team can have, as they alone add too much to a total that no ticket reduces: a
 // party of two tanks where roles are numbers.
 func (s *search) overloaded() {
 	if len(s.totals) == 0 {
@@ -120,8 +120,8 @@ func (b *builder) beginSums() {
 	}
 }
 
-// lookSums looks at what the candidates add.
-func (b *builder) lookSums() {
+// candidateSums looks at what the candidates add.
+func (b *builder) candidateSums() {
 	s, n := &b.sums, len(b.totals)
 	s.grows, s.gain, s.gains = s.grows[:0], s.gain[:0], 0
 	s.later = append(s.later[:0], make([]float64, n*(len(b.candidates)+1))...)
@@ -161,7 +161,7 @@ func (b *builder) sumOf(k, team int) (int, bool) {
 	return k*len(b.teams) + team, true
 }
 
-// sumsFit returns whether the totals can still be met when a ticket joins a team. If other tickets must be in the
+// sumsFit reports whether the totals can still be met when a ticket joins a team. If other tickets must be in the
 // match, they decide.
 func (b *builder) sumsFit(team int, t uint32, size int) bool {
 	if len(b.must) > 0 {
@@ -199,7 +199,7 @@ func (b *builder) sumsFit(team int, t uint32, size int) bool {
 	return parts <= s.gains*left*(1+slack)
 }
 
-// sumsLack returns whether the candidates from one on add too little to the totals.
+// sumsLack reports whether the candidates from one on add too little to the totals.
 func (b *builder) sumsLack(from int) bool {
 	if len(b.must) > 0 {
 		return false

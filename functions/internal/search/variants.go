@@ -16,8 +16,8 @@ type variant struct {
 	joins bool
 }
 
-// isWhole returns whether it has all rules.
-func (v *variant) isWhole() bool { return v.name == "" }
+// isUnchanged reports whether it has all rules.
+func (v *variant) isUnchanged() bool { return v.name == "" }
 
 func variants(r *rules.Rules, games bool) (all []variant) {
 	whole := *r
@@ -89,7 +89,7 @@ func nameOf(r *rules.Rules, i int) string {
 	return name
 }
 
-// varies returns whether a range changes with the time.
+// varies reports whether a range changes with the time.
 func varies(r rules.Range) bool { return !r.Min.Constant() || !r.Max.Constant() }
 
 // widest is a range as wide as it gets with the time.

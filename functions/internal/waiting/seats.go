@@ -80,8 +80,8 @@ func In(of []string, ticket uint32) string {
 	return of[ticket]
 }
 
-// Inside is the property of a backfill ticket that says who is in its game, where its server does not: their ids, one a
-// line. It is read and written as long as the server names nobody. Properties of such a name stay when the server
+// Inside is the property of a backfill ticket that lists the ids of the game's players, one a line, if its server does
+// not. It is read and written as long as the server names no player. Properties with this prefix stay when the server
 // replaces the others.
 const Inside = "matchfn:inside"
 
@@ -130,8 +130,8 @@ func appendIDs(all []byte, players matchfn.RunPlayers, column matchfn.Property, 
 	return all
 }
 
-// Seat says in a backfill ticket who is in its game: those who were, and the players of some tickets. Where they are
-// too many, the first are forgotten.
+// Seat writes the players of a game into its backfill ticket: the players before, and the players of some tickets. If
+// they are too many, it drops the first.
 func Seat(b matchfn.Backfill, before []byte, tickets []uint32, ids func(ticket uint32) string) {
 	text := before
 	for _, t := range tickets {
@@ -166,7 +166,7 @@ type Seats struct {
 	Places int
 	free   []int // by role; nil if roles do not matter
 	barred []uint32
-	// Inside is the property, nil if the server says who is in the game; inside are the players that it names.
+	// Inside is the property, nil if the server names the players; inside are the players that it names.
 	Inside []byte
 	inside map[string]bool
 
@@ -174,8 +174,8 @@ type Seats struct {
 	leftFree []int
 }
 
-// SeatsOf returns the free places of a game that takes so many players. If its server says who is in it, and there are
-// roles, those that nobody has are free.
+// SeatsOf returns the free places of a game that takes so many players. If its server names the players, and there are
+// roles, the roles without a player are free.
 func (r *Rules) SeatsOf(run *matchfn.Run, game uint32, open int) *Seats {
 	roster := run.BackfillPlayers()
 	first, end := roster.Of(game)
@@ -208,7 +208,7 @@ func (r *Rules) SeatsOf(run *matchfn.Run, game uint32, open int) *Seats {
 	return s
 }
 
-// ByRole returns whether the places differ by role.
+// ByRole reports whether the places differ by role.
 func (s *Seats) ByRole() bool { return s.free != nil }
 
 // Begin makes all places free again, for another choice.
@@ -217,7 +217,7 @@ func (s *Seats) Begin() {
 	s.leftFree = append(s.leftFree[:0], s.free...)
 }
 
-// has returns whether one of some players is in the game.
+// has reports whether one of some players is in the game.
 func (s *Seats) has(ids string) bool {
 	if ids == "" {
 		return false
@@ -233,8 +233,8 @@ func (s *Seats) has(ids string) bool {
 // Left is how many places are left.
 func (s *Seats) Left() int { return s.left }
 
-// Take takes places for the players of a ticket, and returns whether there are any for all of them, of whom none is in
-// the game. roles are those of RolesOf. ids reads the ids of a ticket's players, where it matters who is in the game.
+// Take takes places for the players of a ticket, and returns whether all of them get one and none of them is in the
+// game. roles come from RolesOf. ids reads the ids of a ticket's players, where the game's players matter.
 func (s *Seats) Take(ticket, size uint32, roles string, ids func(ticket uint32) string) bool {
 	if int(size) > s.left || len(s.barred) > 0 && slices.Contains(s.barred, ticket) ||
 		s.inside != nil && s.has(ids(ticket)) {

@@ -22,14 +22,14 @@ type Rules struct {
 	Roles []Role
 }
 
-// Takes returns whether a ticket of so many players is matched.
+// Takes reports whether a ticket of so many players is matched.
 func (r *Rules) Takes(players uint32) bool { return r.Least <= players && players <= r.Most }
 
 // DefaultAttribute is compared if the settings name no other.
 const DefaultAttribute = "skill"
 
-// Declare says what the functions read of tickets and running games. ids is whether or when they read ids of players,
-// who are in games that they open.
+// Declare declares what the functions read of tickets and running games. ids says whether, or when, they read the ids
+// of players, to list them in games that they open.
 func Declare(ids matchfn.Option) []matchfn.Option {
 	return []matchfn.Option{
 		ids,
@@ -72,8 +72,8 @@ func ParseRules(s *matchfn.Settings) Rules {
 // Open is the attribute of a backfill ticket that says how many more players its game takes.
 const Open = "open"
 
-// Window is the greatest distance between a ticket's value and that of its match. It is Start for a new ticket, and
-// grows by Widen with each second of waiting, up to Most.
+// Window is the greatest distance between the values of a ticket and its match. It is Start for a new ticket, and grows
+// by Widen with each second of waiting, up to Most.
 type Window struct{ Start, Widen, Most float64 }
 
 // After returns the window after a wait in seconds.
@@ -170,7 +170,7 @@ func Sorted(tickets []uint32, values []float64) (order []uint32, sorted []float6
 }
 
 // Expire proposes the error PoolTimeout for tickets that have waited for timeout seconds without a match; 0 is no
-// timeout. The score is below that of any match, so that a match of another config wins.
+// timeout. The score is below any match's, so that a match of another config wins.
 func Expire(r *matchfn.Run, timeout float64, tickets []uint32, matched []bool) {
 	if timeout <= 0 {
 		return

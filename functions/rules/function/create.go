@@ -26,7 +26,7 @@ const (
 // seats is the property players of a backfill ticket when the players of a match are in its game.
 type seats struct {
 	text []byte
-	told []search.Told // of the players of the match
+	told []search.Description // of the players of the match
 }
 
 // describes returns whether a backfill ticket says who is in the game of a match.
@@ -46,14 +46,14 @@ func (o *proposer) seats(m *search.Match) *seats {
 		in := &o.games.seated[m.Game]
 		all, version = slices.Clone(in.seats), in.version
 	}
-	if o.teller == nil {
-		o.teller = o.kept.Teller()
+	if o.describer == nil {
+		o.describer = o.kept.Describer()
 	}
 	s := &seats{}
 	for i, team := range m.Teams {
 		at := 0
 		for _, t := range team.Tickets {
-			told := o.teller.Players(t)
+			told := o.describer.Players(t)
 			for k, one := range told {
 				seat := search.Seat{Team: o.names.of(o.rules, m, i), Version: version, Values: one.Values}
 				if team.Roles != nil {
@@ -103,8 +103,8 @@ func (o *proposer) create(p matchfn.Proposal, m *search.Match, s *seats, shared 
 		ticket.Property(region, search.Quote(nil, m.Region))
 	}
 	named := 0
-	for i, mean := range o.teller.Means(s.told) {
-		name := o.teller.Numbers()[i]
+	for i, mean := range o.describer.Means(s.told) {
+		name := o.describer.Numbers()[i]
 		if mean != mean || named == mostMeans || len(name) > longestMean || name == waiting.Open || name == "created" {
 			continue
 		}

@@ -28,7 +28,7 @@ func Match(r *matchfn.Run) error { return new(matcher).Match(r) }
 // matcher proposes matches of the tickets of one config, which it keeps.
 type matcher struct {
 	rules *rules.Rules
-	kept  *search.Kept // nil before the first run
+	kept  *search.Session // nil before the first run
 }
 
 // Match proposes the matches of a run.
@@ -38,7 +38,7 @@ func (m *matcher) Match(r *matchfn.Run) error {
 		if err != nil {
 			return err
 		}
-		m.rules, m.kept = rules, search.Keep(rules)
+		m.rules, m.kept = rules, search.NewSession(rules)
 	}
 	source := newSource(r, m.rules)
 	m.kept.Take(source, r.Created(), r.First(), r.Gone(), float64(r.Now().UnixMilli()), r.Keeps())
@@ -108,12 +108,12 @@ func steady(milliseconds int64) int {
 type proposer struct {
 	run   *matchfn.Run
 	rules *rules.Rules
-	kept  *search.Kept
+	kept  *search.Session
 	games *games
 	names names
 	// measures are the names of what is measured of each match.
-	measures []string
-	teller   *search.Teller // nil until it is needed
+	measures  []string
+	describer *search.Describer // nil until it is needed
 	// large is how many backfill tickets were not created or filled, as they would say too much of their players.
 	large int
 	// written is how many bytes backfill tickets got. later is how many matches wait, as these are enough.

@@ -46,7 +46,7 @@ type roster struct {
 }
 
 // newGames returns the running games. The log says how many cannot be filled, and why, when that changes.
-func newGames(r *matchfn.Run, rules *rules.Rules, s source, kept *search.Kept) *games {
+func newGames(r *matchfn.Run, rules *rules.Rules, s source, kept *search.Session) *games {
 	if r.Backfills() == 0 {
 		return &games{}
 	}
@@ -174,7 +174,7 @@ func listOf(one *search.Seat) []byte {
 }
 
 // bar finds the tickets with a player whom only the property names. The request bars all others.
-func (s *roster) bar(all *games, kept *search.Kept) {
+func (s *roster) bar(all *games, kept *search.Session) {
 	in := map[string][]uint32{}
 	for member, player := range s.player {
 		if player < 0 && s.id[member] != "" {

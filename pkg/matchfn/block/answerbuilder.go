@@ -95,7 +95,7 @@ func (b *AnswerBuilder) Team(tickets ...uint32) int {
 		first = b.teams[len(b.teams)-1-number].start
 	}
 	if p.first < first {
-		number++ // the first team is that of Propose
+		number++ // the first team was added by Propose
 	} else if number == 0 {
 		b.teamOnly++
 	}

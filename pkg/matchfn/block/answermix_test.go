@@ -75,7 +75,7 @@ func TestProposalsOfAllFormsReadBackAsWritten(t *testing.T) {
 	}
 }
 
-// A proposal without tickets must not get those of the next one.
+// A proposal without tickets must not get the next one's tickets.
 func TestProposalWithoutTicketsBeforeAPairIsRefused(t *testing.T) {
 	var b block.AnswerBuilder
 	b.Propose(0, 0, 1)

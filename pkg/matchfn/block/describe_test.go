@@ -192,7 +192,7 @@ func present(values block.Values) [][]byte {
 }
 
 type answerDescription struct {
-	// Tickets and Backfills are those of the request.
+	// Tickets and Backfills come from the request.
 	Tickets   int                   `json:"tickets"`
 	Backfills int                   `json:"backfills"`
 	Refused   string                `json:"refused,omitempty"`

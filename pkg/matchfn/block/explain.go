@@ -28,7 +28,7 @@ type Explanation struct {
 	Ticket uint32
 	// Reason is text for people.
 	Reason string
-	// Candidates is how many other tickets could be with it if that were not so; negative if nobody knows.
+	// Candidates is how many other tickets could be with it without the reason; negative if unknown.
 	Candidates int
 }
 
@@ -57,7 +57,7 @@ func (b *AnswerBuilder) Explain(e Explanation) {
 	b.reasons = append(b.reasons, e.Reason...)
 }
 
-// Explanations are those of the answer, in its order.
+// Explanations returns the answer's explanations, in its order.
 func (a *Answer) Explanations() []Explanation {
 	var all []Explanation
 	for _, e := range a.explanations {

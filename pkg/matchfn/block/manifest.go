@@ -289,7 +289,7 @@ func Named(settings []byte, paths []string) []string {
 	return slices.Compact(names)
 }
 
-// Has returns whether settings have a value at one of some paths, as Named takes them.
+// Has reports whether settings have a value at one of some paths, as Named takes them.
 func Has(settings []byte, paths []string) (has bool) {
 	if len(paths) == 0 || scan.Object(settings) != nil {
 		return false

@@ -41,7 +41,7 @@ func (b *AnswerBuilder) Columns(c Columns) {
 	}}.JSON()
 }
 
-// Columns are those of an answer to a request that asks for them. The names are checked, sorted and each once.
+// Columns returns the columns that an answer names. The names are checked, sorted and unique.
 func (a *Answer) Columns() (Columns, error) {
 	if len(a.columns) == 0 {
 		return Columns{}, nil

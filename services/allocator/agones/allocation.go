@@ -213,7 +213,7 @@ func (p *Provider) selectorOf(r provider.Ref) selector {
 	return s
 }
 
-// has tells whether a server's labels and list say that it is a match's.
+// has reports whether a server's labels and list say that it is a match's.
 func (p *Provider) has(s *server, r provider.Ref) bool {
 	for key, value := range p.selectorOf(r).labels {
 		if s.Labels[key] != value {
@@ -226,7 +226,7 @@ func (p *Provider) has(s *server, r provider.Ref) bool {
 	return true
 }
 
-// isOf returns whether an address is one of IPv4 or IPv6; with "" it may be any.
+// isOf reports whether an address is one of IPv4 or IPv6; with "" it may be any.
 func (a address) isOf(family string) bool {
 	if family == "" {
 		return true
@@ -271,7 +271,7 @@ func merge(a, b map[string]string) map[string]string {
 	return all
 }
 
-// runs tells whether a server exists and is allocated.
+// runs reports whether a server exists and is allocated.
 func (s *server) runs() bool { return s.Status.State == stateAllocated && s.DeletionTimestamp == nil }
 
 // byAge orders servers by when they were allocated last, then by name.

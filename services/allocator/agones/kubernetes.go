@@ -152,7 +152,7 @@ func (c *cluster) forget(ctx context.Context, s *server, ids []string) error {
 	return c.call(ctx, http.MethodPatch, c.path(agonesAPI, "gameservers", s.Name), patch, nil)
 }
 
-// neverGrows tells whether a fleet has no servers and will get none: its size is zero, and it has no autoscaler.
+// neverGrows reports whether a fleet has no servers and will get none: its size is zero, and it has no autoscaler.
 func (c *cluster) neverGrows(ctx context.Context, name string) (bool, error) {
 	var fleet struct {
 		Spec struct {
@@ -186,7 +186,7 @@ func (c *cluster) neverGrows(ctx context.Context, name string) (bool, error) {
 	return true, nil
 }
 
-// path is that of a resource, or of one object of it.
+// path is the path of a resource, or of one object of it.
 func (c *cluster) path(api, resource string, name ...string) string {
 	path := api + "/namespaces/" + c.namespace + "/" + resource
 	for _, one := range name {

@@ -115,7 +115,7 @@ func (l *live) delete(t *testing.T, path string) {
 	}
 }
 
-// serve serves allocations. Whoever asks has a certificate of the API server's authority: it has checked the rights.
+// serve serves allocations. Callers have a certificate of the API server's authority, which has checked the rights.
 func (l *live) serve(t *testing.T) {
 	t.Helper()
 	authority, err := os.ReadFile(*clients)

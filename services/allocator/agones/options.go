@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/services/allocator/transport"
 )
 
-// Options are the settings of the provider. The names in yaml are those of the hosting file.
+// Options are the settings of the provider, with the hosting file's names in yaml.
 type Options struct {
 	// Namespace is where the game servers are; "default" when empty.
 	Namespace string `yaml:"namespace"`

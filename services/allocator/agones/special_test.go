@@ -160,7 +160,7 @@ func TestServersAreMarkedWhereDeletingIsForbidden(t *testing.T) {
 	}
 }
 
-// A server that was made ready, and allocated for somebody else, still has our labels.
+// A server that was made ready again, and allocated by another client, still has our labels.
 func TestServerOfSomebodyElseIsLeftAlone(t *testing.T) {
 	x := ways["kubernetes"].open(t)
 	r, next := request("m"), request("next")
@@ -215,7 +215,7 @@ func TestServerThatChangesWhileItIsReleasedIsLookedAtAgain(t *testing.T) {
 	r := request("m")
 	x.allocate(t, r)
 	name := x.cluster.Servers(agonestest.Allocated)[0].Name
-	// Between the list and the delete the server is made ready, and allocated for somebody else.
+	// Between the list and the delete the server is made ready, and allocated by another client.
 	x.api.Break(func(r *http.Request, _ []byte) bool {
 		if r.Method == http.MethodDelete {
 			x.cluster.Update(name, func(s *agonestest.GameServer) { s.Labels["matchmaker.dev/allocation"] = "somebody's" })

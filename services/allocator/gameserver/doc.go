@@ -17,9 +17,9 @@
 //
 //	{"bye": "<ticket id>"}
 //
-// and is a stranger from then on, which is the answer. Other datagrams, and those of more than 512 bytes, get no
+// and is a stranger from then on, which is the answer. Other datagrams, and any of more than 512 bytes, get no
 // answer. An answer has at most 512 bytes, and at most 32 when the ticket is unknown, so that forged datagrams cannot
-// make the server flood somebody else.
+// make the server flood a third party.
 //
 // # Filling
 //

@@ -43,7 +43,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"token": s.token, "expires": time.Now().Add(time.Hour).UnixMilli()})
 	case r.Method == http.MethodPost && r.URL.Path == at+"/approvals":
 		answer := s.ticket
-		answer.ID, answer.Assigned = "b1", s.joining
+		answer.ID, answer.AssignedTickets = "b1", s.joining
 		_ = json.NewEncoder(w).Encode(answer)
 	case r.Method == http.MethodPut && r.URL.Path == at:
 		s.ticket = client.BackfillTicket{}
@@ -58,8 +58,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A server with a backfill ticket keeps its game filled: who leaves makes room, who joins is let in, and when all have
-// left it deletes its ticket and ends.
+// A server with a backfill ticket keeps its game filled: a player that leaves makes room, one that joins is let in, and
+// when all have left the server deletes its ticket and ends.
 func TestGameIsFilledAgain(t *testing.T) {
 	s := &service{token: "secret", open: make(chan float64, 100), said: map[string]int{}}
 	s.ticket = client.BackfillTicket{Connection: "1.2.3.4:5", Attributes: map[string]float64{"open": 1, "skill": 1200}}
@@ -123,7 +123,7 @@ func TestGameIsFilledAgain(t *testing.T) {
 	}
 }
 
-// A server that lacks what it takes to fill its game does not call the service, and nobody is missed there.
+// A server that cannot fill its game does not call the service, and expects no player.
 func TestGameThatNobodyFills(t *testing.T) {
 	s := &service{token: "secret", open: make(chan float64, 100), said: map[string]int{}}
 	api := httptest.NewServer(s)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// patience is how long a server waits for an expected player. One who has not come by then has left.
+// patience is how long a server waits for an expected player, before the player counts as gone.
 const patience = 30 * time.Second
 
-// game has the players of a server: those who are there, and those who are expected.
+// game has the players of a server: present and expected ones.
 type game struct {
 	// stay is how long players stay on average; without end when 0.
 	stay time.Duration
@@ -98,7 +98,7 @@ func (g *game) open() int {
 	return max(0, g.places-len(g.players))
 }
 
-// empty tells whether no player is there or expected.
+// empty reports whether no player is there or expected.
 func (g *game) empty() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

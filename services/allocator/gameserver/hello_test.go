@@ -39,7 +39,7 @@ func TestHelloIsRepeated(t *testing.T) {
 }
 
 func TestHelloEndsWithItsContext(t *testing.T) {
-	// A socket that nobody reads.
+	// An unread socket.
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

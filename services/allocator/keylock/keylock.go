@@ -14,8 +14,8 @@ type Locks struct {
 }
 
 type lock struct {
-	free  chan struct{} // holds a value while nobody has the lock
-	users int           // those who have it or wait for it
+	free  chan struct{} // holds a value while the lock is free
+	users int           // goroutines that hold it or wait for it
 }
 
 // Lock waits for the lock of a key. Call unlock once. An error means that ctx ended first.

@@ -66,7 +66,7 @@ func spawn(f *Fleet) (*host, error) {
 	return h, nil
 }
 
-// send queues a command. It does not wait: a process that hangs delays only those who wait for its answers.
+// send queues a command. It does not wait: a process that hangs delays only the callers that wait for its answers.
 func (h *host) send(line []byte) {
 	h.mu.Lock()
 	h.queue = append(h.queue, line)

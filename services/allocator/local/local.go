@@ -16,16 +16,16 @@ import (
 	"sync"
 	"time"
 
+	"matchmaker.dev/services/allocator/devserver"
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/allocator/studio"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/settings"
 )
 
 // Options of a fleet.
 type Options struct {
-	// Binary and Args are a command that runs gameserver.Main, or studio.Main where the settings have a command. Env is
+	// Binary and Args are a command that runs gameserver.Main, or devserver.Main where the settings have a command. Env is
 	// its environment.
 	Binary string
 	Args   []string
@@ -151,7 +151,7 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 func (f *Fleet) startCommand(id string, r *provider.Request) ([]byte, error) {
 	most := gameserver.MaxCommand - 4<<10 // the rest is for the other members
 	if f.options.Settings.Command != "" {
-		most = studio.MaxPayload
+		most = devserver.MaxPayload
 	}
 	payload, err := r.PayloadWithin(most)
 	if err != nil {

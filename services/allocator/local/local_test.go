@@ -237,7 +237,7 @@ func poll(t *testing.T, f *Fleet, match string) provider.Result {
 	return results[0]
 }
 
-// free tells whether a port can be had.
+// free reports whether a port can be had.
 func free(addr string) bool {
 	var lc net.ListenConfig
 	conn, err := lc.ListenPacket(context.Background(), "udp", addr)

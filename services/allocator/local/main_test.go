@@ -8,9 +8,9 @@ import (
 	"os"
 	"testing"
 
+	"matchmaker.dev/services/allocator/devserver"
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/allocator/studio"
 )
 
 // TestMain lets the test binary play the processes that a fleet consists of, and an allocator that is killed.
@@ -39,7 +39,7 @@ func play(part string) {
 		}
 		var err error
 		if part == "studio" {
-			err = studio.Main(context.Background(), in, os.Stdout, studio.Options{Command: sleeper, Log: log})
+			err = devserver.Main(context.Background(), in, os.Stdout, devserver.Options{Command: sleeper, Log: log})
 		} else {
 			err = gameserver.Main(context.Background(), in, os.Stdout, gameserver.Options{Log: log})
 		}

@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/internal/textfile"
 )
 
-// Options are the settings of the provider. The names in yaml are those of the hosting file.
+// Options are the settings of the provider, with the hosting file's names in yaml.
 type Options struct {
 	// URL is the base of the manager's paths.
 	URL string `yaml:"url"`

@@ -56,7 +56,7 @@ func (d *digits) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// hasFailed tells whether there is no server and will be none.
+// hasFailed reports whether there is no server and will be none.
 func (a *allocation) hasFailed() bool { return a.Error != "" && a.IP == "" }
 
 // connection is what players connect to, "" until there is a server.

@@ -233,7 +233,7 @@ func (p *Provider) region(asked string) (string, error) {
 	return asked, nil
 }
 
-// plain tells whether a text can be an id in a path or a query: letters, digits, '-', '_' and '.'.
+// plain reports whether a text can be an id in a path or a query: letters, digits, '-', '_' and '.'.
 func plain(text string) bool {
 	return text != "." && text != ".." && len(text) <= 128 && !strings.ContainsFunc(text, func(r rune) bool {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'

@@ -193,7 +193,8 @@ func TestManyAreAskedAboutInBatches(t *testing.T) {
 	}
 }
 
-// A signer that kept what it derived from a secret by the access key would sign for whoever names that key.
+// A signer that kept what it derived from a secret by the access key alone would sign for any caller with that access
+// key.
 func TestWhoNamesTheAccessKeyOfAnotherIsNotSignedForByIt(t *testing.T) {
 	w := open(t, plain)
 	w.allocate(t, w.request("m"))

@@ -11,10 +11,10 @@ import (
 	"matchmaker.dev/services/allocator/transport"
 )
 
-// Options are the settings of the provider. The names in yaml are those of the hosting file. Fleet, profile and keys
-// are the config's.
+// Options are the settings of the provider, with the hosting file's names in yaml. Fleet, profile and keys are the
+// config's.
 type Options struct {
-	// URL is that of the API; Clanforge's own when empty.
+	// URL of the API; Clanforge's own when empty.
 	URL string `yaml:"url"`
 	// CA is a file of the authorities that the API's certificate must descend from; the machine's when empty.
 	CA string `yaml:"ca"`

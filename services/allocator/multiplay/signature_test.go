@@ -51,7 +51,7 @@ func (v vector) check(t *testing.T, scope string) {
 	}
 }
 
-// The requests and signatures are those of AWS's documentation (ListUsers, in "Create a signed AWS API request") and of
+// The requests and signatures come from AWS's documentation (ListUsers, in "Create a signed AWS API request") and from
 // its test suite for Signature Version 4, aws-sig-v4-test-suite.
 func TestSignaturesOfAWS(t *testing.T) {
 	const unreserved = "-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

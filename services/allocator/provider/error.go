@@ -70,7 +70,7 @@ func ReasonOf(err error) Reason {
 	return ""
 }
 
-// Final tells whether another try must fail too. After all other errors try again, with a backoff, and not before the
+// Final reports whether another try must fail too. After all other errors try again, with a backoff, and not before the
 // error's RetryAfter.
 func Final(err error) bool {
 	switch ReasonOf(err) {

@@ -2,8 +2,8 @@
 // gets together with the match. A token is valid for a limited time, and the server renews it while its allocation
 // lives.
 //
-// The keys are the installation's, not those of an identity provider. Verifiers trust the tokens' issuer like any
-// other, by the public keys that allocators serve at Path.
+// The keys belong to the installation, not to an identity provider. Verifiers trust the tokens' issuer like any other,
+// by the public keys that allocators serve at Path.
 package token
 
 import (

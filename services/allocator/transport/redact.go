@@ -37,7 +37,7 @@ func Redact(text string, secrets ...string) string {
 	return text
 }
 
-// shares tells whether a message has more than maxShared characters in a row of a secret, or all of a short secret.
+// shares reports whether a message has more than maxShared characters in a row of a secret, or all of a short secret.
 func shares(said, secret string) bool {
 	if len(secret) <= maxShared {
 		return len(secret) >= 4 && strings.Contains(said, secret)

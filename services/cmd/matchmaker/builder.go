@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -26,6 +25,7 @@ import (
 	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/config"
 	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/insight"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
@@ -44,7 +44,6 @@ import (
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
 	"matchmaker.dev/services/ticket/seat"
-	"matchmaker.dev/services/ticket/studio"
 )
 
 // builder makes the parts of a process out of its settings and connections.
@@ -55,10 +54,10 @@ type builder struct {
 	store     *state.Store
 	bus       *bus.Bus
 	telemetry *telemetry.Telemetry
-	verifier  *auth.Verifier // nil where nobody calls an API
-	box       *sandbox.Box   // nil until somebody needs one
-	keys      *keyring.Ring  // nil where configs may have no hosting keys
-	tokens    *token.Issuer  // nil where servers get no tokens
+	verifier  *auth.Verifier      // nil without an API
+	box       *sandbox.Supervisor // nil until one is needed
+	keys      *keyring.Ring       // nil where configs may have no hosting keys
+	tokens    *token.Issuer       // nil where servers get no tokens
 	parts     []app.Part
 	// complete says that this process serves all APIs, address where.
 	complete bool
@@ -77,7 +76,7 @@ const ballastSize = 64 << 20
 type setup struct {
 	settings *settings
 	services []service
-	// account is that of the process in Redis and NATS; that of all services when empty.
+	// account is the process's account in Redis and NATS; when empty, the one of all services.
 	account string
 	// issuers are those whose tokens are believed, besides the servers' own.
 	issuers []auth.Issuer
@@ -269,8 +268,8 @@ func (b *builder) ticket() error {
 		seats = seat.New(keys, b.store.Now, b.settings.Seats.Time)
 		b.add(app.Part{Name: "seat passes", Routes: seats.Routes})
 	}
-	studio := studio.New(studio.Options{
-		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: b.settings.Studio,
+	insights := insight.New(insight.Options{
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now, Settings: b.settings.Insight,
 		Streams: b.settings.Ticket.Streams, Limit: b.limit("events"), Meter: b.telemetry.Meter,
 		Definitions: b.settings.Definitions,
 	})
@@ -278,9 +277,9 @@ func (b *builder) ticket() error {
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Ticket, Readable: b.settings.Results.Readable, Fields: b.settings.fields(),
 		Reads: b.settings.Rates.Reads(), Bodies: b.settings.Rates.Bodies(), Seats: seats,
-		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"), History: studio.History,
+		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"), History: insights.History,
 	}))
-	b.add(studio.Part())
+	b.add(insights.Part())
 	return nil
 }
 
@@ -336,7 +335,7 @@ func (b *builder) registry() error {
 		return err
 	}
 	part, err := registry.New(registry.Options{
-		Store: b.store, Bus: b.bus, Box: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
+		Store: b.store, Bus: b.bus, Sandbox: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Registry, LogAge: b.settings.Logs.Age,
 		Limit: b.limit("functions"), Meter: b.telemetry.Meter, Tracer: b.tracer("registry"),
 	})
@@ -349,12 +348,9 @@ func (b *builder) runner() error {
 		return err
 	}
 	o := runner.Options{
-		Store: b.store, Bus: b.bus, Box: runner.Processes(b.box), Name: b.name, Log: b.log, Now: time.Now,
+		Store: b.store, Bus: b.bus, Engine: runner.Processes(b.box), Name: b.name, Log: b.log, Now: time.Now,
 		Settings: b.settings.Runner,
 		Meter:    b.telemetry.Meter, Tracer: b.tracer("runner"),
-	}
-	if dir := b.settings.Sandbox.Modules; dir != "" { // a temporary one is gone after the stop
-		o.Snapshots = filepath.Join(dir, "snapshots")
 	}
 	r, err := runner.New(o)
 	if err != nil {
@@ -392,7 +388,7 @@ func (b *builder) sandbox() error {
 }
 
 // observeSandbox shows what the sandbox has on disk, and what waits to be compiled.
-func (b *builder) observeSandbox(box *sandbox.Box) {
+func (b *builder) observeSandbox(box *sandbox.Supervisor) {
 	m := b.telemetry.Meter
 	m.ObservableGauge("matchmaker.sandbox.disk", "By",
 		"Modules and their machine code on disk, by state: held (they run, and are not removed) or cached.",

@@ -8,8 +8,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"matchmaker.dev/services/allocator/devserver"
 	"matchmaker.dev/services/allocator/gameserver"
-	"matchmaker.dev/services/allocator/studio"
 	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/catalog"
@@ -82,7 +82,7 @@ func services() []service {
 			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Backfill, &s.Results}
 		}},
 		{catalog.Ticket, (*builder).ticket, func(s *settings) kong.Plugins {
-			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Seats, &s.Studio, &s.Results}
+			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Seats, &s.Insight, &s.Results}
 		}},
 		{catalog.Party, (*builder).party, func(s *settings) kong.Plugins {
 			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Party, &s.Results}
@@ -136,7 +136,7 @@ func (c *gameserverCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if c.Command != "" {
-		return studio.Main(ctx, s.in, s.out, studio.Options{Command: c.Command, Env: os.Environ(), Log: log})
+		return devserver.Main(ctx, s.in, s.out, devserver.Options{Command: c.Command, Env: os.Environ(), Log: log})
 	}
 	return gameserver.Main(ctx, s.in, s.out, gameserver.Options{Log: log})
 }

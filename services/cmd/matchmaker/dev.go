@@ -65,7 +65,7 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	if err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
-	// Whoever finds the ports, as another user of the machine, cannot log in.
+	// Another user of the machine that finds the ports cannot log in.
 	nats, err := embedded.StartNATS(
 		ctx, embedded.NATSOptions{Dir: filepath.Join(c.Data, "nats"), Password: rand.Text(), Log: log},
 	)
@@ -93,7 +93,7 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	if err := c.keys(); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
-	// Its uploads are those of the developer that mm tests, who has the token for them.
+	// Its uploads run as the developer's, like the files that mm tests: the developer has the token for them.
 	c.settings.Instances.Code = cmp.Or(c.settings.Instances.Code, sandbox.UserCode())
 	if c.settings.Sandbox.Modules == "" {
 		c.settings.Sandbox.Modules = filepath.Join(c.Data, "modules")

@@ -81,7 +81,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	}
 }
 
-// Each flag says what it is for and has a place in the help. Those of services can be set in the environment.
+// Each flag says what it is for and has a place in the help. Flags of services can be set in the environment.
 func TestEveryFlagIsDocumented(t *testing.T) {
 	lines, all := nodes(t)
 	serves := append(catalog.Names(), "all", "dev")
@@ -111,7 +111,8 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 	}
 }
 
-// All has the flags of every service, and dev all but those of what it brings itself. So one settings file is for all.
+// All has the flags of every service, and dev all but the flags of what it brings itself. So one settings file is for
+// all.
 func TestAllHasTheFlagsOfEveryService(t *testing.T) {
 	_, all := nodes(t)
 	names := func(command string) map[string]string {

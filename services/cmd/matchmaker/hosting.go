@@ -95,8 +95,8 @@ func parseHosting(text []byte) (*hostingFile, provider.Rules, error) {
 	return file, rules, err
 }
 
-// checkProjects refuses a list that lets nobody in, and names that no project has: they would look like a restriction
-// that is none, or like a permission that is none.
+// checkProjects refuses an empty list, which would admit no project, and names that no project has: they would look
+// like a restriction or a permission that does not exist.
 func checkProjects(member string, projects []string) error {
 	if projects != nil && len(projects) == 0 {
 		return fmt.Errorf("%s: empty: leave it out to let every project in", member)
@@ -196,8 +196,8 @@ func (b *builder) localFleet(s local.Settings) (provider.Provider, error) {
 	return fleet, nil
 }
 
-// hosting makes the providers of a file. It refuses members and names that nobody knows: matches would go to
-// another system than their owner believes.
+// hosting makes the providers of a file. It refuses unknown members and names: matches would go to another system than
+// their owner believes.
 func (b *builder) hosting(path string) (provider.Provider, error) {
 	file, rules, err := readHosting(path)
 	if err != nil {
@@ -248,7 +248,7 @@ func (b *builder) provider(node *yaml.Node) (provider.Provider, error) {
 	return kinds[kind](&settings)
 }
 
-// strict decodes a part of a file, and refuses members that nobody knows.
+// strict decodes a part of a file, and refuses unknown members.
 func strict(node *yaml.Node, into any) error {
 	text, err := yaml.Marshal(node)
 	if err != nil {

@@ -45,7 +45,7 @@ func (b *builder) metrics(ctx context.Context) (net.Addr, error) {
 	return listener.Addr(), nil
 }
 
-// lookTime is how long a dependency may take to answer somebody who reads the metrics.
+// lookTime is how long a dependency may take to answer a request for the metrics.
 const lookTime = time.Second
 
 // streams measures what the streams of NATS take that this process makes, and its connections to Redis.
@@ -116,7 +116,7 @@ func (b *builder) dependencies() {
 			}
 		})
 	b.telemetry.Meter.ObservableGauge("matchmaker.redis.memory.free", "By",
-		"What Redis has left of its maxmemory, that of the server of a cluster which is nearest to its reserve. Less than 0 "+
+		"What Redis has left of its maxmemory, in a cluster on the server that is nearest to its reserve. Less than 0 "+
 			"when it has more than its maxmemory, as what exists may take.",
 		func(_ context.Context, observe telemetry.Observe) {
 			if m, known := b.store.Memory(); known {

@@ -19,7 +19,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// permissionsCmd prints who may do what, as the servers' own configuration.
+// permissionsCmd prints the rights of each service, as the servers' own configuration.
 type permissionsCmd struct {
 	Redis     permissionsRedisCmd     `cmd:"" help:"Print the users of Redis, as a file for its 'aclfile'."`
 	NATS      permissionsNATSCmd      `cmd:"" name:"nats" help:"Print the users of NATS, as a block of nats-server's configuration."`
@@ -28,7 +28,7 @@ type permissionsCmd struct {
 
 // users are those that are asked for.
 type users struct {
-	Accounts  []string `arg:"" optional:"" name:"account" help:"Only these: ${services}; operator, who may do everything; events, who follows events on NATS; replica and sentinel, as whom replicas and Sentinels of Redis log in; all, the user of 'matchmaker all'. Without any of them all but that one."`
+	Accounts  []string `arg:"" optional:"" name:"account" help:"Only these: ${services}; operator, which may do everything; events, which follows events on NATS; replica and sentinel, for the logins of Redis's replicas and Sentinels; all, the user of 'matchmaker all'. Without any of them all but that one."`
 	Passwords string   `help:"Folder with a file of each user's password, named as the account, that 'matchmaker permissions passwords' makes. What is printed has their hashes." type:"existingdir" placeholder:"DIR" group:"connections"`
 }
 

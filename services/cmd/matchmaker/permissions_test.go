@@ -12,29 +12,23 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 )
 
-var update = flag.Bool("update", false, "write docs/permissions.md")
+var update = flag.Bool("update", false, "write docs/rights.txt")
 
-// TestPermissionsAreDocumented: the documentation shows what the command prints. With -update it is written.
+// TestPermissionsAreDocumented: docs/rights.txt has what the command prints. With -update it is written.
 func TestPermissionsAreDocumented(t *testing.T) {
-	const page = "../../../docs/permissions.md"
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	const name = "../../../docs/rights.txt"
+	var rights strings.Builder
 	for _, server := range []string{"redis", "nats"} {
-		head := "$ matchmaker permissions " + server + "\n"
-		before, rest, _ := strings.Cut(string(text), head)
-		shown, after, there := strings.Cut(rest, "```")
-		printed := printed(t, server)
-		if *update && there {
-			text = []byte(before + head + printed + "```" + after)
-			if err := os.WriteFile(page, text, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		} else if !there || shown != printed {
-			t.Errorf("docs/permissions.md does not show what 'matchmaker permissions %s' prints; run this test with "+
-				"-update:\n%s", server, printed)
+		rights.WriteString("$ matchmaker permissions " + server + "\n" + printed(t, server))
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(rights.String()), 0o644); err != nil {
+			t.Fatal(err)
 		}
+	}
+	if text, err := os.ReadFile(name); err != nil || string(text) != rights.String() {
+		t.Errorf("docs/rights.txt does not have what 'matchmaker permissions' prints; run this test with -update (%v):\n%s",
+			err, &rights)
 	}
 }
 

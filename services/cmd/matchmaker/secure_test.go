@@ -138,7 +138,7 @@ func (c certificates) flags(server string) []string {
 	return []string{"--" + server + "-ca", c.ca, "--" + server + "-cert", c.cert, "--" + server + "-key", c.key}
 }
 
-// passwords makes those of all users.
+// passwords makes the passwords of all users.
 func passwords(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "users")
@@ -370,7 +370,7 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 			t.Fatal("a redis-server or valkey-server is needed")
 		}
 	}
-	for range 10 { // somebody else may take a port between its being found and its being used
+	for range 10 { // another process may take a port between its being found and its being used
 		free := func() string {
 			l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 			if err != nil {
@@ -427,7 +427,7 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 	return ""
 }
 
-// ask sends commands and then a PING. It returns all replies before that of the PING; a refusal is a reply.
+// ask sends commands and then a PING. It returns all replies before the PING's; a refusal is a reply.
 func ask(addr string, trusting *tls.Config, commands ...string) (string, error) {
 	var conn net.Conn
 	var err error

@@ -14,6 +14,7 @@ import (
 	"matchmaker.dev/services/allocator/token"
 	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/insight"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
@@ -29,7 +30,6 @@ import (
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
 	"matchmaker.dev/services/ticket/seat"
-	"matchmaker.dev/services/ticket/studio"
 )
 
 // groups are the headings of the help.
@@ -53,8 +53,8 @@ type common struct {
 	app.Shutdown
 }
 
-// settings are those of everything that a process can have in it. A command reads those of its services. The help
-// lists them in this order.
+// settings are the settings of everything that a process can have in it. A command reads the settings of its services.
+// The help lists them in this order.
 type settings struct {
 	State       state.Settings
 	Rates       ratelimit.Settings
@@ -67,7 +67,7 @@ type settings struct {
 	Fields    fields.Limits
 	Ticket    ticket.Settings
 	Seats     seat.Settings
-	Studio    studio.Settings
+	Insight   insight.Settings
 	Director  director.Settings
 	Sandbox   sandbox.Settings
 	Runner    runner.Settings

@@ -21,11 +21,11 @@ type game struct {
 	Connection string `placeholder:"IP:PORT" help:"The game server's address."`
 	fieldFlags
 	Queue string `placeholder:"NAME" completion-predictor:"queue" help:"Queue whose tickets may join; default: tickets without queues, and for an update the queue as it is."`
-	// Players are those of an update, too: without them it leaves those that are there.
+	// Players replace the game's players in an update, too: without them they stay.
 	Players string `placeholder:"FILE" type:"existingfile" completion-predictor:"file" help:"JSON file with the players in the game: a list of objects with id, team, role and attributes. Default for an update: as they are."`
 }
 
-// players are those of the file; nil if there is none.
+// players are the players in the file; nil if there is none.
 func (g *game) players() (players []client.GamePlayer, err error) {
 	if g.Players == "" {
 		return nil, nil
@@ -106,7 +106,7 @@ func (c backfillApprove) Run(ctx context.Context, s *session, api serverAPI) err
 		}
 		g.add("player", playerLine(client.Player{ID: line, Attributes: p.Attributes}))
 	}
-	for _, t := range b.Assigned {
+	for _, t := range b.AssignedTickets {
 		line := t.ID
 		for _, p := range t.Players {
 			line += " " + p.ID

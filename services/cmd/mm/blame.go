@@ -115,7 +115,7 @@ func (g given) holding(file string) string {
 	return ""
 }
 
-// misuse tells whether an error is one of the command line: a value that the service refuses, or a file that is not
+// misuse reports whether an error is one of the command line: a value that the service refuses, or a file that is not
 // there. text says so in its words.
 func (g given) misuse(err error) (text string, misuse bool) {
 	if usage, ok := errors.AsType[usageError](err); ok {

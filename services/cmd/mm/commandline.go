@@ -33,7 +33,7 @@ type commandLine struct {
 	Match    matchCommands    `cmd:"" help:"Look at a match."`
 	Event    eventCommands    `cmd:"" help:"Read what happened to tickets and matches."`
 	Report   reportCommand    `cmd:"" help:"Print how good matches were: waits, spreads, what functions measure."`
-	Top      topCommand       `cmd:"" help:"Watch a project: who waits, matches, functions."`
+	Top      topCommand       `cmd:"" help:"Watch a project: waiting tickets, matches, functions."`
 	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`
 	Record   lab.Record       `cmd:"" help:"Record the tickets that come, for mm simulate."`
 	Simulate lab.Simulate     `cmd:"" help:"Play a day of players in virtual time, and compare configs."`
@@ -44,8 +44,8 @@ type commandLine struct {
 
 // commonFlags are the flags that every command has.
 type commonFlags struct {
-	URL     string        `name:"url" env:"MM_URL" placeholder:"URL" help:"URL of the service; default: that of the context, or of the development service in the data folder, or http://127.0.0.1:8080."`
-	Project string        `env:"MM_PROJECT" help:"Project to work in; default: that of the context, or demo."`
+	URL     string        `name:"url" env:"MM_URL" placeholder:"URL" help:"URL of the service; default: the context's, or the development service's in the data folder, or http://127.0.0.1:8080."`
+	Project string        `env:"MM_PROJECT" help:"Project to work in; default: the context's, or demo."`
 	Data    string        `env:"MM_DATA" placeholder:"FOLDER" completion-predictor:"folder" help:"Data folder of a development service, with its URL and the key to make tokens; default: .matchmaker. A name without slashes is looked for here and in the folders above."`
 	Bearer  string        `name:"token" env:"MM_TOKEN" placeholder:"JWT" help:"Token to use instead of making one."`
 	Context string        `name:"context" env:"MM_CONTEXT" placeholder:"NAME" completion-predictor:"context" help:"Context to use instead of the current one."`

@@ -97,14 +97,14 @@ func configNames(ctx context.Context, api *client.Client, _ []string) (names []s
 }
 
 func functionNames(ctx context.Context, api *client.Client, _ []string) (names []string, err error) {
-	functions, err := api.GetFunctions(ctx)
+	functions, err := api.ListFunctions(ctx)
 	for _, one := range functions {
 		names = append(names, one.Name)
 	}
 	return names, err
 }
 
-// versionNumbers are those of the function that the words name.
+// versionNumbers are the uploads of the function that the words name.
 func versionNumbers(ctx context.Context, api *client.Client, words []string) (numbers []string, err error) {
 	functions, err := functionNames(ctx, api, words)
 	for _, name := range functions {
@@ -179,7 +179,7 @@ func eventKinds() (names []string) {
 	return names
 }
 
-// memberNames are those of the party of the --player so far.
+// memberNames are the members of the party of the --player so far.
 func (c console) memberNames(ctx context.Context, a complete.Args) (names []string) {
 	player := valueOf("player", a.Completed)
 	party := func(ctx context.Context, api *client.Client, _ []string) ([]string, error) {

@@ -91,7 +91,7 @@ COMP_LINE="mm function ver" COMP_POINT=15 "$tool" mm ver function`
 var newTexts = strings.Fields(`code token-command issuer client-id scope audience name role note implementation url
 	nats more less explain project token connection if-match from to pool timeout output`)
 
-// TestWhateverNamesWhatExistsIsCompleted: who adds an argument or a flag with a text says what completes it.
+// TestWhateverNamesWhatExistsIsCompleted: a new argument or flag with a text must say what completes it.
 func TestWhateverNamesWhatExistsIsCompleted(t *testing.T) {
 	parser, err := newParser(new(commandLine), console{out: io.Discard, err: io.Discard}, func(int) {})
 	if err != nil {
@@ -109,7 +109,7 @@ func TestWhateverNamesWhatExistsIsCompleted(t *testing.T) {
 			kind := value.Target.Type().String()
 			if completes := value.Tag.Has("completion-predictor") || value.Enum != ""; completes {
 				completed++
-			} else if command.Path() == "record erase" && value.Name == "id" { // of a player who has gone
+			} else if command.Path() == "record erase" && value.Name == "id" { // of a player that has gone
 				continue
 			} else if (strings.HasSuffix(kind, "string") || value.Name == "version" && kind == "int64") &&
 				!slices.Contains(newTexts, value.Name) {

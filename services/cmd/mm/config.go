@@ -132,7 +132,7 @@ func (s *session) readJSON(file string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: empty", file)
 	}
 	var value jsontext.Value
-	// Duplicate names are left to whoever reads the value: it can say where they are.
+	// Duplicate names are left to the reader of the value: it can say where they are.
 	if err := json.Unmarshal(content, &value, jsontext.AllowDuplicateNames(true)); err != nil {
 		bad, ok := errors.AsType[*jsontext.SyntacticError](err)
 		if !ok {
@@ -248,9 +248,7 @@ func aboutConfig(id string, c *client.StoredConfig) grid {
 	g.add("config", id)
 	g.add("etag", c.ETag)
 	g.add("name", c.Matchmaking.Name)
-	if target := c.Matchmaking.TargetFunction; target != nil {
-		g.add("function", target.Name)
-	}
+	g.add("function", c.Matchmaking.TargetFunction.Name)
 	source, settings := splitSource(c.Matchmaking.Config)
 	g.add("settings", format.JSON(settings))
 	g.add("source", source.Language)

@@ -66,7 +66,7 @@ func (s *session) checkConfig(ctx context.Context, api *client.Client, id string
 // noteVersion says that the version of a function does nothing, where it looks as if it did.
 func (s *session) noteVersion(config json.RawMessage) {
 	var c client.Config
-	if json.Unmarshal(config, &c) != nil || c.Matchmaking.TargetFunction == nil {
+	if json.Unmarshal(config, &c) != nil {
 		return
 	}
 	if f := c.Matchmaking.TargetFunction; f.Version != "" && f.Upload == 0 {
@@ -91,7 +91,7 @@ func (s *session) noteRules(file json.RawMessage) {
 	}
 }
 
-// cannotCheck tells whether an error is that of a service of an older version, which does not know the path.
+// cannotCheck reports whether an error comes from a service of an older version, which does not know the path.
 func cannotCheck(err error) bool {
 	return client.Status(err) == http.StatusNotFound || client.Status(err) == http.StatusMethodNotAllowed
 }
@@ -100,7 +100,7 @@ func cannotCheck(err error) bool {
 const mostChecked = 16
 
 // checkConfigsOf has the configs checked that use a function, now that another upload of it runs, and notes what is
-// wrong. The upload stays: who renames a setting has to change the function or the config first.
+// wrong. The upload stays: to rename a setting, the function or the config has to change first.
 func (s *session) checkConfigsOf(ctx context.Context, api *client.Client, function string) {
 	configs, err := api.ListConfigs(ctx)
 	if err != nil {

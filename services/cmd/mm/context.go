@@ -46,7 +46,7 @@ func (c *keptContext) tokens() string {
 	case c.TokenCommand != "":
 		return "a command"
 	case c.Login != nil && c.Login.Token == "" && c.Login.Refresh == "":
-		return "nobody is logged in at " + c.Login.Issuer
+		return "not logged in at " + c.Login.Issuer
 	case c.Login != nil:
 		return "login at " + c.Login.Issuer
 	}

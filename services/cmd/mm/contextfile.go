@@ -19,7 +19,7 @@ import (
 	"matchmaker.dev/services/internal/keyfile"
 )
 
-// contextFile has what mm keeps between commands: the services that somebody works with, by names.
+// contextFile has what mm keeps between commands: the user's services, by names.
 type contextFile struct {
 	Current  string                  `yaml:"current,omitempty"`
 	Contexts map[string]*keptContext `yaml:"contexts"`
@@ -135,7 +135,7 @@ func checkContextName(name string) error {
 	return nil
 }
 
-// checkURL tells why an address cannot be that of a service; it is named as the flag.
+// checkURL tells why an address cannot be a service's; it is named as the flag.
 func checkURL(flag, text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -66,7 +66,7 @@ func (c eventLog) connect(ctx context.Context) (*bus.Bus, error) {
 	return b, nil
 }
 
-// selects tells whether the flags select an event. A gap is printed always.
+// selects reports whether the flags select an event. A gap is printed always.
 func (c eventLog) selects(e *pb.Event) bool {
 	return e.GetKind() == pb.Event_KIND_GAP ||
 		(c.Ticket == "" || slices.Contains(e.GetTickets(), c.Ticket)) && (c.Match == "" || e.GetMatch() == c.Match) &&

@@ -25,7 +25,7 @@ import (
 )
 
 // service is a fake of the service. It stores requests and answers as the contract says. It does not verify tokens, but
-// refuses those of the wrong kind or project. Tests set what becomes of tickets and functions.
+// refuses the wrong kind or project. Tests set what becomes of tickets and functions.
 type service struct {
 	url string
 
@@ -714,7 +714,7 @@ type shell struct {
 	now    time.Time
 	in     string
 	width  int
-	// binary is executed by sandboxes, path is that of mm.
+	// binary is executed by sandboxes, path is mm's.
 	binary, path string
 }
 

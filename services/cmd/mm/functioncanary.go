@@ -61,7 +61,7 @@ func (c functionCanary) Run(ctx context.Context, s *session, api developerAPI) e
 	return s.showFunction(f)
 }
 
-// canaryOf says which upload is the canary, and who gets it; "" without one.
+// canaryOf says which upload is the canary, and which runs get it; "" without one.
 func canaryOf(f *client.Function) string {
 	c := f.Canary
 	if c == nil {
@@ -79,7 +79,7 @@ func canaryOf(f *client.Function) string {
 	return fmt.Sprintf("%d, for %s", c.Version, who)
 }
 
-// addCanary adds who gets the canary, and how the last one ended.
+// addCanary adds which runs get the canary, and how the last one ended.
 func addCanary(about *grid, f *client.Function) {
 	if c := f.Canary; c != nil {
 		about.add("canary", "upload "+canaryOf(f))

@@ -93,7 +93,7 @@ type functionShadow struct {
 
 func (functionShadow) Help() string {
 	return `The version gets the same runs as the one that runs, as far as there is room. What it proposes is compared, see
-"mm function get", and nobody is matched by it. To upload a file so, use "mm function put --shadow".
+"mm function get", and it makes no match. To upload a file so, use "mm function put --shadow".
 
 Examples:
 

@@ -46,7 +46,7 @@ func (c functionNew) Run(s *session) error {
 		if err := project.ReplaceSDK(dir); err != nil {
 			return err
 		}
-		s.note("the SDK in %s is now that of mm %s", filepath.Join(dir, "sdk"), version)
+		s.note("the SDK in %s is now mm %s's", filepath.Join(dir, "sdk"), version)
 		return nil
 	}
 	if err := project.Write(dir, name); err != nil {

@@ -58,7 +58,7 @@ func (s *session) waitForStart(ctx context.Context, api *client.Client, u upload
 		if err != nil {
 			return nil, err
 		}
-		// With another MD5, the state is that of the upload before.
+		// With another MD5, the state belongs to the upload before.
 		done := strings.EqualFold(f.MD5, u.sum) && (f.Status.State == client.Running || f.Status.State == client.Failed)
 		if done || !u.wait || !s.now().Before(end) {
 			return f, nil

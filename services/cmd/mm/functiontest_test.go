@@ -119,7 +119,7 @@ func TestFunctionNewMakesAProjectThatBuildsAndRuns(t *testing.T) {
 	s.run("function", "new", "ffa", "--dir", dir).
 		expect(1, "", "mm: "+dir+" exists and is not empty: nothing was written\n")
 	s.run("function", "new", "ffa", "--dir", dir, "--only-sdk").
-		expect(0, "", "mm: the SDK in "+dir+"/sdk is now that of mm dev\n")
+		expect(0, "", "mm: the SDK in "+dir+"/sdk is now mm dev's\n")
 }
 
 func TestFunctionNewNamesMMOnlyIfItIsNotInThePATH(t *testing.T) {
@@ -357,8 +357,8 @@ func TestFunctionTestInTheBinary(t *testing.T) {
 	}
 }
 
-// In the sandbox, a match of the function rules that starts short gets a backfill ticket; and the game that it says
-// gets who is missing, and nobody else.
+// In the sandbox, a match of the function rules that starts short gets a backfill ticket; and its game gets the missing
+// players, and no others.
 func TestRulesFillAGameThatStartedShort(t *testing.T) {
 	t.Parallel()
 	s, module := newSandboxShell(t), builtPrograms(t).rules

@@ -35,7 +35,7 @@ Examples:
 }
 
 const (
-	// loginTimeout bounds how long somebody may take to log in, whatever the provider says.
+	// loginTimeout bounds how long a login may take, whatever the provider says.
 	loginTimeout = 30 * time.Minute
 	// providerTimeout bounds a request to a provider, and maxProvider its answer in bytes.
 	providerTimeout = 30 * time.Second
@@ -116,7 +116,7 @@ func (s *session) authorize(ctx context.Context, p *identityProvider, login kept
 	bar.stop()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, messageError{cause: err, message: "nobody logged in in time"}
+		return nil, messageError{cause: err, message: "the login was not completed in time"}
 	case err != nil:
 		return nil, loginError(err)
 	}
@@ -275,7 +275,7 @@ func (logoutCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if kept == nil || kept.Login == nil || kept.Login.Token == "" && kept.Login.Refresh == "" {
-		s.note("nobody is logged in: nothing was forgotten")
+		s.note("not logged in: nothing was forgotten")
 		if s.structured() {
 			return s.print(map[string]any{"context": nil})
 		}

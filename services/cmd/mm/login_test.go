@@ -145,7 +145,7 @@ func TestLogin(t *testing.T) {
 	if len(p.revoked) != 1 || p.revoked[0] != "refresh-3" {
 		t.Errorf("revoked %v", p.revoked)
 	}
-	shell.run("logout").expect(0, "", "mm: nobody is logged in: nothing was forgotten\n")
+	shell.run("logout").expect(0, "", "mm: not logged in: nothing was forgotten\n")
 	shell.run("function", "list").expect(1, "", `mm: the login has ended, log in again: "mm login --context staging"`)
 	shell.run("login").expect(0, "staging", "ABCD-EFGH") // as before
 	p.mu.Lock()

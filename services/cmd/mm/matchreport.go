@@ -61,7 +61,7 @@ func (c reportCommand) Validate() error {
 	return nil
 }
 
-// matchReport is the result of "mm report". Its fields are those of the JSON.
+// matchReport is the result of "mm report", with the fields of the JSON.
 type matchReport struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
@@ -150,7 +150,7 @@ func sinceChange(
 	changed := changes[i].Changed
 	revision, err := strconv.ParseInt(strings.Trim(changes[i].ETag, `"`), 10, 64)
 	if err != nil || changed.IsZero() || !changed.Before(at) {
-		return now, nil, fmt.Errorf("config %s: nobody knows when it was changed: give --config and --since", config)
+		return now, nil, fmt.Errorf("config %s: the time of its change is not known: give --config and --since", config)
 	}
 	now = client.MatchReportQuery{Since: changed, Until: at, Config: config, MinRevision: revision}
 	earlier := client.MatchReportQuery{Since: changed.Add(changed.Sub(at)), Until: changed, Config: config,
@@ -188,7 +188,7 @@ func (s *session) showMatchReport(r *matchReport) error {
 	return nil
 }
 
-// divides tells whether the table says more than the one that is not divided.
+// divides reports whether the table says more than the one that is not divided.
 func (t *reportTable) divides() bool {
 	return t.By == "" || slices.ContainsFunc(slices.Concat(t.Rows, t.Before), func(row client.MatchReportRow) bool {
 		return nameOfRow(t.By, row) != nothing
@@ -276,7 +276,7 @@ func (m measureName) text() string {
 	return m.name + " " + m.kind
 }
 
-// measuresOfRows are those of two rows, each once.
+// measuresOfRows are the measures of some rows, each once.
 func measuresOfRows(rows ...client.MatchReportRow) (all []measureName) {
 	for _, row := range rows {
 		for _, m := range row.Measures {

@@ -16,10 +16,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// structured tells whether results are printed for programs.
+// structured reports whether results are printed for programs.
 func (s *session) structured() bool { return s.Output == "json" || s.Output == "yaml" }
 
-// wide tells whether tables have all columns.
+// wide reports whether tables have all columns.
 func (s *session) wide() bool { return s.Output == "wide" }
 
 // show prints a result: value as JSON or YAML, or the tables that have rows.

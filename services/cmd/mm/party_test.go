@@ -90,7 +90,7 @@ func (l *lobby) read(player, command string, args ...string) (p client.Party) {
 	return p
 }
 
-// made is a party of players, the first of whom leads.
+// made is a party of players; the first leads.
 func (l *lobby) made(players ...string) client.Party {
 	l.t.Helper()
 	p := l.read(players[0], "create", "--attribute", "skill=1200")
@@ -263,7 +263,7 @@ func TestPartyEnds(t *testing.T) {
 	l.party("ada", "disband", "-o", "json").expect(0, `"deleted": "`+p.ID+`"`, "")
 }
 
-// TestPartyTokenSaysWhoActs has members without attributes, whom only their tokens tell apart.
+// TestPartyTokenSaysWhoActs has members without attributes, which only their tokens tell apart.
 func TestPartyTokenSaysWhoActs(t *testing.T) {
 	l := newLobby(t)
 	p := l.read("ada", "create")

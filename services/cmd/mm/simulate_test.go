@@ -121,7 +121,7 @@ func fiveOfTutorial(t *testing.T) []byte {
 	return []byte(text)
 }
 
-// The tutorial's five against five is tried with players who have what its rules need. Without, it is said what they
+// The tutorial's five against five is tried with players that have what its rules need. Without, it is said what they
 // lack.
 func TestFiveAgainstFiveIsTried(t *testing.T) {
 	if testing.Short() { // the scenario "five" of end to end plays it

@@ -18,7 +18,7 @@ type ticketCommands struct {
 	Get     ticketGet     `cmd:"" help:"Print a ticket."`
 	Watch   ticketWatch   `cmd:"" help:"Print what happens to a ticket."`
 	Resume  ticketResume  `cmd:"" help:"Wait for the match of the ticket that a player has."`
-	List    ticketList    `cmd:"" help:"List who waits, or a player's tickets."`
+	List    ticketList    `cmd:"" help:"List the tickets that wait, or a player's."`
 	Why     ticketWhy     `cmd:"" help:"Explain why a ticket waits."`
 	Capture ticketCapture `cmd:"" help:"Write a run of a function that gets the ticket to a file."`
 	Accept  ticketAccept  `cmd:"" help:"Accept the match that asks the players of a ticket."`
@@ -59,7 +59,7 @@ func (c ticketCreate) Run(ctx context.Context, s *session) error {
 	}
 	claims := asPlayer(c.Player)
 	if len(players) > 0 {
-		claims = asGameService() // a player's token names nobody else
+		claims = asGameService() // a player's token names no other player
 	}
 	if c.Player == "" && s.Bearer == "" {
 		if len(players) == 0 {

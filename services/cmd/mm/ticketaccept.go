@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// answerFlags name who answers a match that asks its players.
+// answerFlags name the players that answer a match.
 type answerFlags struct {
 	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket."`
 	Player string `completion-predictor:"player" help:"The player who answers; default: all players of the ticket, or the player of --token."`

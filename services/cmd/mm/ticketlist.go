@@ -84,7 +84,7 @@ func (r *attributeRange) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ofPlayer tells whether the tickets of a player are asked for, also those with results.
+// ofPlayer reports whether the tickets of a player are asked for, also those with results.
 func (c ticketList) ofPlayer() bool {
 	return c.Player != "" && !c.Waiting && c.Queue == "" && !c.NoQueue && c.Config == "" && len(c.Between) == 0 &&
 		c.MinAge == 0 && c.MaxAge == 0

@@ -20,7 +20,7 @@ type playerFlags struct {
 	Players string         `placeholder:"FILE" xor:"players" type:"existingfile" completion-predictor:"file" help:"JSON file with the players, as the API takes them, for players with properties. A member values has what rules read, as it is."`
 }
 
-// players are those of the flags, nil when there are none.
+// players are the players of the flags, nil when there are none.
 func (f playerFlags) players() (players []client.Player, err error) {
 	for _, p := range f.For {
 		players = append(players, client.Player(p))

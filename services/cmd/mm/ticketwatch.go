@@ -57,7 +57,7 @@ func (s *session) showEvent(e client.TicketEvent) error {
 		words = append(words, "queue "+queue)
 	}
 	for _, queue := range e.UnservedQueues {
-		words = append(words, "nobody serves "+queue)
+		words = append(words, "no config serves "+queue)
 	}
 	if e.Estimate != nil {
 		words = append(words, expected(e.Estimate))

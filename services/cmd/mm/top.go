@@ -72,15 +72,15 @@ type top struct {
 	Project string      `json:"project"`
 	Waiting int64       `json:"waiting"`
 	Configs []topConfig `json:"configs"`
-	// Unserved are queues that no config serves, in which tickets wait: those of the oldest tickets.
+	// Unserved are queues that no config serves, in which some of the oldest tickets wait.
 	Unserved  []topQueue    `json:"unserved,omitempty"`
 	Functions []topFunction `json:"functions"`
 	// Partial says why not all is seen.
 	Partial string `json:"partial,omitempty"`
 }
 
-// topConfig is a config: who waits for it, and its matches within the last minute. MatchesPerSecond and what follows
-// are of that.
+// topConfig is a config: its waiting tickets, and its matches within the last minute. MatchesPerSecond and what follows
+// are about these.
 type topConfig struct {
 	Config           string    `json:"config"`
 	Queue            string    `json:"queue,omitempty"`
@@ -104,7 +104,7 @@ type topPool struct {
 	Oldest float64 `json:"oldest"`
 }
 
-// topQueue is who waits in a queue; without a name, in none.
+// topQueue counts the tickets that wait in a queue; without a name, in none.
 type topQueue struct {
 	Queue string `json:"queue,omitempty"`
 	topPool
@@ -119,7 +119,7 @@ type topFunction struct {
 	Canary string `json:"canary,omitempty"`
 }
 
-// mostPools is of how many pools it is looked who waits: each costs runners some time.
+// mostPools bounds the pools whose tickets are counted: each costs runners some time.
 const mostPools = 16
 
 // look looks at a project.
@@ -131,7 +131,7 @@ func look(ctx context.Context, api *client.Client, r *recent, now time.Time) (*t
 	if r.behind {
 		t.Partial = "there are more matches than can be counted"
 	}
-	functions, err := api.GetFunctions(ctx)
+	functions, err := api.ListFunctions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func poolNames(ctx context.Context, api *client.Client, id string) ([]string, er
 	return slices.Sorted(maps.Keys(config.Pools)), nil
 }
 
-// lookUnserved looks who waits in those queues of the oldest tickets that no config serves.
+// lookUnserved counts the tickets in the queues of the oldest tickets that no config serves.
 func (t *top) lookUnserved(
 	ctx context.Context, api *client.Client, configs []client.ListedConfig, oldest []client.WaitingTicket,
 ) error {
@@ -222,7 +222,7 @@ func (t *top) lookUnserved(
 	return nil
 }
 
-// pageOf reads a page of who waits. Where that is not known, it is empty and t says why.
+// pageOf reads a page of waiting tickets. Where these are unknown, it is empty and t says why.
 func pageOf(ctx context.Context, api *client.Client, q client.WaitingQuery, t *top) (*client.WaitingPage, error) {
 	page, err := api.GetWaitingTickets(ctx, q)
 	switch client.Status(err) {
@@ -281,7 +281,7 @@ func (s *session) showTop(t *top, replace bool) error {
 		if queue == "" {
 			queue = "(none)"
 		}
-		configs.add("(nobody serves it)", queue, "", q.Waiting, oldest, "", "", "", "", "", "", "")
+		configs.add("(no config serves it)", queue, "", q.Waiting, oldest, "", "", "", "", "", "", "")
 	}
 	functions := grid{head: []any{"function", "state", "instances", "canary"}}
 	for _, f := range t.Functions {

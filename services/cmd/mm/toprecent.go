@@ -26,7 +26,7 @@ type recent struct {
 	behind bool
 }
 
-// recentEvent is what is kept of an event. The waits are those of the tickets of a new match, in seconds.
+// recentEvent is what is kept of an event. The waits are the waits of a new match's tickets, in seconds.
 type recentEvent struct {
 	time   time.Time
 	config string

@@ -45,7 +45,7 @@ type Issuer struct {
 	JWKS string `json:"jwks" yaml:"jwks"`
 	// Source gives the keys instead, for an issuer in the same process; JWKS is its name then.
 	Source func() ([]byte, error) `json:"-" yaml:"-"`
-	// Audiences are the accepted "aud" claims, or those of Claims.Audience; a token needs one of them.
+	// Audiences are the accepted "aud" claims; Claims.Audience replaces them. A token needs one of them.
 	Audiences []string `json:"audiences" yaml:"audiences"`
 	// Kinds are the kinds of token it may issue. With a single kind and no claim for it, all its tokens are of that kind.
 	Kinds []Kind `json:"kinds" yaml:"kinds"`
@@ -79,8 +79,8 @@ type Options struct {
 	Log     *slog.Logger
 	// HTTP fetches key sets; nil is a client with sane limits.
 	HTTP *http.Client
-	// Now is the clock; nil is time.Now. Known tells whether it is known what the time is, before which nobody can say
-	// whether a token is valid; nil is always.
+	// Now is the clock; nil is time.Now. Known reports whether the time is known yet: before, no token can be checked.
+	// nil is always.
 	Now   func() time.Time
 	Known func() bool
 	// Skew is how far an issuer's clock may be off; 0 is 30 s.
@@ -150,7 +150,7 @@ func New(o Options) (*Verifier, error) {
 			return nil, fmt.Errorf("issuers[%d]: issuer %q is configured twice", n, i.Issuer)
 		}
 		if plainRemote(i.JWKS) {
-			o.Log.Warn("keys of an issuer are fetched without TLS: whoever alters them can issue tokens", "issuer", i.Issuer,
+			o.Log.Warn("keys of an issuer are fetched without TLS: a man in the middle could issue tokens", "issuer", i.Issuer,
 				"jwks", i.JWKS)
 		}
 		v.issuers[i.Issuer] = &trustedIssuer{Issuer: i, keys: newKeySet(i, o, asked)}

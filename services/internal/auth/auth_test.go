@@ -394,7 +394,7 @@ func TestAudienceOfAnotherClaim(t *testing.T) {
 	}
 }
 
-// TestPathsOfClaims: names may have dots, also those of objects on the way.
+// TestPathsOfClaims: names may have dots, also names of objects on the way.
 func TestPathsOfClaims(t *testing.T) {
 	c, p := newClock(), newProvider(t)
 	p.add(t, "ed", newEd25519(t), nil)

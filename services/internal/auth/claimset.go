@@ -20,8 +20,8 @@ func (p *Principal) ClaimSet() ClaimSet {
 	return s
 }
 
-// Number is the number at a path, which is as those of [Claims]. Null is no claim. ok is false when something else than
-// a finite number is there.
+// Number is the number at a path, written as for [Claims]. Null is no claim. ok is false if the value is not a finite
+// number.
 func (s ClaimSet) Number(path string) (number float64, present, ok bool) {
 	value, present := lookup(s, path)
 	if !present || value == nil {
@@ -35,8 +35,8 @@ func (s ClaimSet) Number(path string) (number float64, present, ok bool) {
 	return number, true, err == nil
 }
 
-// JSON is the value at a path, which is as those of [Claims]. Numbers are as the token writes them, and the members of
-// objects are sorted. Null is no claim. ok is false when the path goes through something that is no object.
+// JSON is the value at a path, written as for [Claims]. Numbers are as the token writes them, and the members of
+// objects are sorted. Null is no claim. ok is false when the path goes through a value that is no object.
 func (s ClaimSet) JSON(path string) (text []byte, present, ok bool) {
 	value, present := lookup(s, path)
 	if !present || value == nil {

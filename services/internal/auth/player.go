@@ -26,8 +26,8 @@ func decode(value string) (string, error) {
 	return name, nil
 }
 
-// PlayerOf is the player for whom a request acts, see TicketOwner. Of two names in the header neither is the right one:
-// a proxy on the way may have added one that the client gave already.
+// PlayerOf is the player for whom a request acts, see TicketOwner. It refuses two names in the header: a proxy may have
+// added one to the client's.
 func PlayerOf(c echo.Context) (string, error) {
 	values := c.Request().Header.Values(OnBehalfOf)
 	switch len(values) {

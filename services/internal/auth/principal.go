@@ -25,7 +25,7 @@ const everyProject = "*"
 // maxSubject bounds the names of players, in bytes: they become keys of the state.
 const maxSubject = 256
 
-// Principal is who a verified token speaks for. It is shared between requests with the same token: do not change it.
+// Principal is the identity of a verified token. It is shared between requests with the same token: do not change it.
 type Principal struct {
 	Kind     Kind
 	Subject  string
@@ -37,18 +37,18 @@ type Principal struct {
 	// Backfill the backfill ticket that was made with the match. All are empty in tokens that a studio issues to its
 	// servers in general.
 	Match, Fleet, Backfill string
-	// claims are those of a player's token as they were sent; nil in others.
+	// claims are the raw claims of a player's token; nil in others.
 	claims []byte
 }
 
-// MayUseBackfill says whether a server may read, change and end a backfill ticket: of the ticket, its id and the match
-// that it was made with or whose server made it, "" when that was none. A server with a token of its own touches its
-// own backfill tickets, any other server those of the whole project.
+// MayUseBackfill reports whether a server may read, change and end a backfill ticket, given by its id and the match
+// that it was made with or whose server made it, "" for none. A server with a token of its own touches its own backfill
+// tickets, any other server all of the project.
 func (p *Principal) MayUseBackfill(backfill, match string) bool {
 	return p.Match == "" || p.Match == match || p.Backfill != "" && p.Backfill == backfill
 }
 
-// MayUseProject says whether the principal acts in a project.
+// MayUseProject reports whether the principal acts in a project.
 func (p *Principal) MayUseProject(project string) bool {
 	return slices.Contains(p.Projects, project) || slices.Contains(p.Projects, everyProject)
 }
@@ -62,10 +62,10 @@ func (p *Principal) Project() (string, bool) {
 	return p.Projects[0], true
 }
 
-// HasScope says whether the token carries a scope.
+// HasScope reports whether the token carries a scope.
 func (p *Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
 
-// SeesProperties tells whether a developer may see properties of tickets; the role Support alone is not enough.
+// SeesProperties reports whether a developer may see properties of tickets; the role Support alone is not enough.
 func (p *Principal) SeesProperties() bool { return p.hasRole("manager", "owner") }
 
 // hasRole compares without regard to case: identity providers write roles as they like.
@@ -83,7 +83,7 @@ func MustOwnProject(p *Principal) error {
 	return nil
 }
 
-// TicketOwner is the player whose ticket a request creates or deletes. A player's token is for the player itself, whom
+// TicketOwner is the player whose ticket a request creates or deletes. A player's token is for the player itself, which
 // the header may repeat. A service token that may act names any player, and must name one.
 func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) {
 	if onBehalfOf != p.Subject {
@@ -107,7 +107,7 @@ func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) 
 	return onBehalfOf, nil
 }
 
-// TicketReader says whose tickets the principal may read: all of the project (any), or those of one owner.
+// TicketReader returns whose tickets the principal may read: the whole project's (any), or one owner's.
 func TicketReader(p *Principal) (owner string, any bool, err error) {
 	switch {
 	case p.Kind == Player:
@@ -119,7 +119,7 @@ func TicketReader(p *Principal) (owner string, any bool, err error) {
 		"the token does not read tickets: it lacks the scope "+ScopeAct+" or "+ScopeRead)
 }
 
-// IsPlayer tells whether a name can be a player's: it is printable UTF-8 of up to 256 bytes.
+// IsPlayer reports whether a name can be a player's: it is printable UTF-8 of up to 256 bytes.
 func IsPlayer(name string) bool {
 	return name != "" && len(name) <= maxSubject && utf8.ValidString(name) &&
 		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })

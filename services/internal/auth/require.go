@@ -90,7 +90,7 @@ func bearer(header http.Header) (string, error) {
 	return strings.Trim(token, " "), nil
 }
 
-// IsProject says whether a name can be a project's. It becomes part of keys and subjects, which have characters of
+// IsProject reports whether a name can be a project's. It becomes part of keys and subjects, which have characters of
 // their own; an issuer of tokens need not know them.
 func IsProject(name string) bool {
 	for i := range len(name) {

@@ -88,7 +88,7 @@ func TestFloodOfUnknownKeysHoldsUpNoKnownKey(t *testing.T) {
 		tokens[i] = sign(t, jwa.EdDSA(), stranger, map[string]any{"kid": kid}, claims(w.clock, map[string]any{"sub": kid}))
 	}
 	var flood sync.WaitGroup
-	w.p.change(func() { // the issuer answers nobody meanwhile
+	w.p.change(func() { // the issuer does not answer meanwhile
 		for _, token := range tokens {
 			flood.Go(func() {
 				if _, err := w.v.Verify(t.Context(), token); problem.KindOf(err) != problem.Unauthenticated {

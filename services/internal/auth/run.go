@@ -24,7 +24,7 @@ func (v *Verifier) Run(ctx context.Context) error {
 	}
 }
 
-// Ready says whether the keys of every issuer were loaded at least once, and tries to load those that were not.
+// Ready reports whether the keys of every issuer were loaded at least once, and tries to load those that were not.
 func (v *Verifier) Ready(ctx context.Context) error {
 	for name, i := range v.issuers {
 		i.keys.load(ctx, refreshEvery)

@@ -28,7 +28,7 @@ func (s *Settings) Read() ([]Issuer, error) {
 		return nil, fmt.Errorf("--issuers: %s: %w", s.Issuers, err)
 	}
 	if len(issuers) == 0 {
-		return nil, fmt.Errorf("--issuers: %s: no issuer in it: nobody could call the API", s.Issuers)
+		return nil, fmt.Errorf("--issuers: %s: no issuer in it: no caller would be accepted", s.Issuers)
 	}
 	return issuers, nil
 }

@@ -21,7 +21,7 @@ const (
 	cacheTime = 5 * time.Minute
 )
 
-// Verify returns who a token speaks for. The error is a *problem.Error: Unauthenticated with the reason, or Unavailable
+// Verify returns a token's principal. The error is a *problem.Error: Unauthenticated with the reason, or Unavailable
 // while the issuer's keys were never loaded.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error) {
 	if len(token) > maxToken {
@@ -216,7 +216,7 @@ func follow(path string, get func(name string) (any, bool)) (value any, present 
 	return value, present
 }
 
-// claims are those of a token: a jwt.Token, or those of a verified one as they were sent.
+// claims are the claims of a token: a jwt.Token, or the raw claims of a verified one.
 type claims interface {
 	Get(name string, into any) error
 }

@@ -180,7 +180,7 @@ func TestTooFewToSay(t *testing.T) {
 	}
 }
 
-// Only matches by one of both uploads count, of those who get the canary, since it began or in the hour before.
+// Only matches by one of both uploads count, of the runs that get the canary, since it began or in the hour before.
 func TestMatchesThatCount(t *testing.T) {
 	w := configs(1, 40)
 	want := w.report(Runs{}, Runs{})[report.Wait]
@@ -217,7 +217,8 @@ func TestMatchesThatCount(t *testing.T) {
 	}
 }
 
-// Of each group of blocks the canary has its part, and not the same one of each. Everybody who asks gets one answer.
+// Of each group of blocks the canary has its part, and not the same one of each. The answer is the same for every
+// caller.
 func TestBlocksAreDividedAsAsked(t *testing.T) {
 	for _, percent := range []int32{1, 7, 10, 25, 50, 75, 99} {
 		f := &pb.Function{Name: "f", Canary: &pb.Canary{Upload: 2, Block: 1000, Until: math.MaxInt64, Percent: percent}}

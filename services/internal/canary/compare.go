@@ -147,7 +147,7 @@ func (c *Comparison) place(number int64, s *pb.ReportSeries) (side int, unit int
 	return side, number, own || s.GetCanary() < canary.GetBegan() && number >= c.First() && number <= began
 }
 
-// Runs are those of an upload, and how many of them failed.
+// Runs are an upload's runs, and how many of them failed.
 type Runs struct{ All, Failed int64 }
 
 // Report says what was found, after all slots were added.

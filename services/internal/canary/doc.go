@@ -1,3 +1,3 @@
-// Package canary says which runs of a function get its canary, an upload that runs for a part of them, and compares the
-// matches and runs of it with those of the other one. It has no I/O, and decides nothing.
+// Package canary decides which runs of a function get its canary, an upload that runs for a part of them, and compares
+// its matches and runs with the other upload's. It has no I/O.
 package canary

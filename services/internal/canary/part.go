@@ -35,8 +35,8 @@ func has(function string, c *pb.Canary, config, queue string, mark int64) bool {
 	return slices.Contains(c.GetConfigs(), config)
 }
 
-// isBlock tells whether a block of time is the canary's. Of each group of blocks it gets the same part. With which one
-// it begins follows from the function's name and the group, so that no rhythm of the day meets one upload only.
+// isBlock reports whether a block of time is the canary's. Of each group of blocks it gets the same part. With which
+// one it begins follows from the function's name and the group, so that no rhythm of the day meets one upload only.
 func isBlock(function string, percent, block int64) bool {
 	whole := divisor(100, percent)
 	size, own := 100/whole, percent/whole

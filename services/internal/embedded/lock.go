@@ -19,8 +19,8 @@ import (
 const orphanTime = 10 * time.Second
 
 // lock makes the folder this process's own, and creates it when it is missing. Closing the file gives it back, and so
-// does the death of the process. A child that inherits the file shares the lock: a folder is free when nobody writes to
-// it any more, not already when the parent is gone.
+// does the death of the process. A child that inherits the file shares the lock: a folder is free when no process
+// writes to it any more, not already when the parent is gone.
 func lock(ctx context.Context, dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func lock(ctx context.Context, dir string) (*os.File, error) {
 	return f, nil
 }
 
-// unlock gives the folder back when nobody writes to it any more. Closing the file does not: a child that another
+// unlock gives the folder back when no process writes to it any more. Closing the file does not: a child that another
 // goroutine is starting has the file too, until it runs its program.
 func unlock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())

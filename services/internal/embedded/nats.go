@@ -28,7 +28,7 @@ type NATSOptions struct {
 	// Settings is the path of a file of nats-server's own settings, such as users and TLS; none when empty. What is said
 	// here goes before what is said there.
 	Settings string
-	// Password is that of its one user; when empty, and without Settings, everybody may do everything.
+	// Password is the password of its one user; when empty, and without Settings, every client may do everything.
 	Password string
 	// Cluster makes the server one of several; nil means that it is alone.
 	Cluster *Cluster
@@ -134,11 +134,11 @@ func natsOptions(o NATSOptions) (*server.Options, error) {
 			Name: cmp.Or(c.Name, clusterName),
 			Host: n.Host,
 			Port: cmp.Or(c.Port, server.RANDOM_PORT),
-			// Nobody answers there: whoever heard of this server from a third one must use the route that he was given.
+			// No server answers there: a server that heard of this one from a third must use the route that it was given.
 			Advertise:   nowhere,
 			NoAdvertise: true,
-			// A server that hangs is given up after 6 s, as clients do: until then the others route messages to those who had
-			// been its clients.
+			// A server that hangs is given up after 6 s, as clients do: until then the others route messages to its former
+			// clients.
 			PingInterval: 2 * time.Second,
 			MaxPingsOut:  2,
 		}

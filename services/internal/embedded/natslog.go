@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// natsLog passes what the NATS server logs on to slog. Its notices are of no interest to whoever runs the matchmaker:
-// they become debug lines.
+// natsLog passes the NATS server's log on to slog. Its notices become debug lines.
 type natsLog struct {
 	log *slog.Logger
-	// fatal gets the first reason why the server cannot run. The server does not end the process itself, whoever started
-	// it has to look here.
+	// fatal gets the first reason why the server cannot run. The server does not end the process itself: the caller has
+	// to look here.
 	fatal chan string
 }
 
@@ -20,7 +19,7 @@ func (l *natsLog) Debugf(format string, v ...any)  { l.log.Debug("nats: " + fmt.
 func (l *natsLog) Tracef(format string, v ...any)  { l.log.Debug("nats: " + fmt.Sprintf(format, v...)) }
 func (l *natsLog) Errorf(format string, v ...any)  { l.log.Error("nats: " + fmt.Sprintf(format, v...)) }
 
-// Warnf leaves out what would worry who starts dev: the password is new at each start, and in memory only.
+// Warnf leaves out warnings that do not apply to dev: the password is new at each start, and in memory only.
 func (l *natsLog) Warnf(format string, v ...any) {
 	if !strings.HasPrefix(format, "Plaintext passwords detected") {
 		l.log.Warn("nats: " + fmt.Sprintf(format, v...))

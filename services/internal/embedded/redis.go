@@ -32,11 +32,11 @@ type RedisOptions struct {
 	AOF bool
 	// MaxMemory is how many bytes the data may take; 0 is no limit.
 	MaxMemory int64
-	// Users is the path of an ACL file, in which the default user may ask for INFO; without it everybody may do
+	// Users is the path of an ACL file, in which the default user may ask for INFO; without it every client may do
 	// everything.
 	Users string
-	// Password is the default user's; everybody may do everything when it is empty. The server reads its hash from a file
-	// in Dir: other users of the machine see command lines. Users and Password exclude each other.
+	// Password is the default user's; every client may do everything when it is empty. The server reads its hash from a
+	// file in Dir: other users of the machine see command lines. Users and Password exclude each other.
 	Password string
 	Log      *slog.Logger
 }
@@ -75,7 +75,7 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 }
 
 // StartMemory starts a Redis server in this process whose state ends with it. Port 0 takes a free one. Without a
-// password everybody may do everything.
+// password every client may do everything.
 func StartMemory(port int, password string) (*Redis, error) {
 	m := miniredis.NewMiniRedis()
 	if password != "" {
@@ -111,7 +111,7 @@ func (r *Redis) PID() int {
 	return r.child.PID()
 }
 
-// Persistent tells whether the state survives a restart.
+// Persistent reports whether the state survives a restart.
 func (r *Redis) Persistent() bool { return r.aof }
 
 // Watch returns nil when ctx ends, and an error when the server ends before.

@@ -140,7 +140,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{info(42, 0), true},
 		{info(42, 1), false},   // still loading
-		{info(4, 0), false},    // somebody else's server
+		{info(4, 0), false},    // another owner's server
 		{info(4242, 0), false}, // the same
 		{"-ERR no\r\n", false},
 		{"$1000\r\nprocess_id:42", false},

@@ -89,7 +89,7 @@ func arguments(port int, o RedisOptions) []string {
 	return args
 }
 
-// answers tells whether the server at addr has loaded its data and is process pid. Another process may have taken the
+// answers reports whether the server at addr has loaded its data and is process pid. Another process may have taken the
 // port. Redis answers INFO while it loads, too.
 func answers(addr, password string, pid int) bool {
 	const patience = 2 * time.Second

@@ -24,8 +24,8 @@ const forgotten = 0.1
 // for newer ones. Which ones does not depend on how long they wait, so the others stand for them.
 const life = 600
 
-// Book follows some of the tickets of a project, and knows how long those of each class waited lately. Its methods are
-// told of what happens in the order of time, in Unix milliseconds.
+// Book follows some of the tickets of a project, and knows how long each class waited lately. Its methods expect events
+// in the order of time, in Unix milliseconds.
 type Book struct {
 	now     int64
 	waits   map[Class]*Wait
@@ -91,7 +91,7 @@ func (b *Book) Advance(now int64) {
 	b.room = min(Tracked/10, b.room+elapsed*Tracked/life)
 }
 
-// tracks tells whether a ticket of a class is tracked.
+// tracks reports whether a ticket of a class is tracked.
 func (b *Book) tracks(class Class) bool {
 	return slices.ContainsFunc(b.order, func(t *ticket) bool { return t.class == class })
 }
@@ -134,7 +134,7 @@ func (b *Book) Enter(id string, class Class, created, now int64) {
 	b.order = append(b.order, t)
 }
 
-// waitOf is what is known of a class. A new one takes the place of that of which the least is known.
+// waitOf is what is known of a class. A new class replaces the one of which the least is known.
 func (b *Book) waitOf(class Class) *Wait {
 	if w := b.waits[class]; w != nil {
 		return w

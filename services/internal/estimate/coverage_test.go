@@ -8,7 +8,7 @@ import (
 
 func normal(r *rand.Rand) float64 { return 1500 + 300*r.NormFloat64() }
 
-// tails has many who are far better or worse than most, and who find few opponents.
+// tails has many players that are far better or worse than most, and find few opponents.
 func tails(r *rand.Rand) float64 { return 1500 + 300*r.NormFloat64()/math.Sqrt(r.ExpFloat64()+0.05) }
 
 // Of all ranges, 75 to 85 % hold, when a ticket is created as well as later, and most tickets get one.
@@ -42,7 +42,7 @@ func TestRangesHold(t *testing.T) {
 			if held := r.first.held(); !(held >= 75 && held <= 85) {
 				t.Errorf("%v of ranges hold, want 75 to 85 %%", r.first)
 			}
-			// Those who wait long are few, and what they are told depends on each other.
+			// Few tickets wait long, and their estimates depend on each other.
 			if held := r.later.held(); r.later.all >= 1000 && !(held >= 72 && held <= 88) {
 				t.Errorf("%v of later ranges hold, want 72 to 88 %%", r.later)
 			}
@@ -53,8 +53,7 @@ func TestRangesHold(t *testing.T) {
 	}
 }
 
-// Where next to nobody plays, where most leave before they are matched, and where nobody is matched any more, nothing
-// is said.
+// Where few play, where most leave before they are matched, and where matching has stopped, there is no estimate.
 func TestNothingIsSaidWhereTooLittleIsKnown(t *testing.T) {
 	for name, w := range map[string]world{
 		"nobody plays":       {rate: constant(0.002), skill: normal, match: duels(50, 5), hours: 24},

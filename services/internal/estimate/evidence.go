@@ -43,7 +43,7 @@ func (e *evidence) together() float64 {
 	return max(1, e.squares/sum)
 }
 
-// contradicts tells whether newer evidence shows that tickets are matched at another rate than this evidence says.
+// contradicts reports whether newer evidence shows that tickets are matched at another rate than this evidence says.
 func (e *evidence) contradictedBy(newer *evidence) bool {
 	expected, seen := 0.0, 0.0
 	for i := range bins {
@@ -52,7 +52,7 @@ func (e *evidence) contradictedBy(newer *evidence) bool {
 			expected += newer.waited[i] * e.matched[i] / e.waited[i]
 		}
 	}
-	// Of what fades, n that are seen have the variance n/2. That of a small number is about that of the expected one.
+	// Of what fades, n that are seen have the variance n/2. A small number has about the variance of the expected one.
 	spread := math.Sqrt(together(e, newer) * max(expected, seen, 1) / 2)
 	off := math.Abs(seen - expected)
 	return off > surprise*spread && off > change*max(expected, seen)

@@ -17,7 +17,7 @@ import (
 // MaxPools is how many bytes the pools of a project may have for which there are estimates.
 const MaxPools = 64 << 10
 
-// Pools are those of a project's configs. They tell which tickets are alike.
+// Pools are the pools of a project's configs. They determine which tickets are alike.
 type Pools struct {
 	configs []*pb.Config
 	names   [][]string
@@ -95,7 +95,7 @@ func valuesOf(t *pb.Ticket) map[string]float64 {
 	return values
 }
 
-// has tells whether a pool has a ticket, as package pool selects.
+// has reports whether a pool has a ticket, as package pool selects.
 func has(p *pb.Pool, t *pb.Ticket, values map[string]float64) bool {
 	for _, f := range p.GetFilters() {
 		value, known := values[f.GetAttribute()]

@@ -100,7 +100,8 @@ func (f *Forecast) Range(age time.Duration) (r Range, ok bool) {
 	return Range{duration(low - now), duration(high - now)}, true
 }
 
-// when is the age at which a part of those waits who wait now, of whom left are left.
+// when is the age at which only part of the tickets that wait now still wait, now being the part that is left at their
+// age.
 func (f *Forecast) when(left, now, part float64) (age float64, ok bool) {
 	at := said(&f.left, part*right(&f.left, left))
 	if at < farthest {

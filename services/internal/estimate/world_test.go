@@ -11,15 +11,15 @@ import (
 	"matchmaker.dev/services/internal/estimate"
 )
 
-// world is players who come, are matched and leave, in its own time, in steps of a tenth of a second.
+// world is players that come, are matched and leave, in its own time, in steps of a tenth of a second.
 type world struct {
 	rate  func(now float64) float64  // players a second
 	skill func(r *rand.Rand) float64 // of a new player
 	leave float64                    // for how many seconds players wait on average; 0: they do not leave
-	match func(w *world) [][]*player // who is matched now
+	match func(w *world) [][]*player // the players that are matched now
 	hours float64
 	seed  uint64
-	// closed tells when nobody is matched.
+	// closed reports when no player is matched.
 	closed func(now float64) bool
 
 	*rand.Rand
@@ -44,17 +44,17 @@ type answer struct {
 
 // result is how estimates turned out.
 type result struct {
-	tickets, answered int     // when they were created
-	first             verdict // of estimates when tickets were created
-	later             verdict // of estimates after some time
+	tickets, answered int   // when they were created
+	first             tally // of estimates when tickets were created
+	later             tally // of estimates after some time
 	// last is when the last ticket that was created got an estimate.
 	last float64
 }
 
-// verdict counts estimates of tickets that did not leave.
-type verdict struct{ all, below, above int }
+// tally counts estimates of tickets that did not leave.
+type tally struct{ all, below, above int }
 
-func (v *verdict) judge(a answer, matched float64) {
+func (v *tally) judge(a answer, matched float64) {
 	v.all++
 	if matched < a.low {
 		v.below++
@@ -64,9 +64,9 @@ func (v *verdict) judge(a answer, matched float64) {
 }
 
 // held is in how many of a hundred cases the range held.
-func (v verdict) held() float64 { return 100 * float64(v.all-v.below-v.above) / float64(v.all) }
+func (v tally) held() float64 { return 100 * float64(v.all-v.below-v.above) / float64(v.all) }
 
-func (v verdict) String() string {
+func (v tally) String() string {
 	return fmt.Sprintf("%.1f %% of %d (%d sooner, %d later)", v.held(), v.all, v.below, v.above)
 }
 
@@ -179,7 +179,7 @@ func poisson(r *rand.Rand, mean float64) (n int) {
 	return n
 }
 
-// duels pairs neighbours in skill, who accept more of a difference the longer they wait.
+// duels pairs neighbours in skill, which accept a greater difference the longer they wait.
 func duels(base, widening float64) func(w *world) [][]*player {
 	return func(w *world) (all [][]*player) {
 		for i := 0; i+1 < len(w.bySkill); i++ {

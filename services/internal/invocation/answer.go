@@ -55,8 +55,8 @@ type parts struct {
 	sampled  bool         // whether the answer has sampled tickets
 }
 
-// send sends an answer's proposals in parts of about MaxPartSize, and puts those of the last part into last. created
-// are the times of creation of the selection, by number. What can be refused is refused before a part is sent.
+// send sends an answer's proposals in parts of about MaxPartSize, and puts the last part's into last. created are the
+// times of creation of the selection, by number. What can be refused is refused before a part is sent.
 func (p *parts) send(
 	a *block.Answer, s *pool.Selection, b *backfills, created []float64, last *pb.RunPart, send func(*pb.RunPart) error,
 ) error {
@@ -257,7 +257,7 @@ func (p *parts) addExtended(
 	return nil
 }
 
-// setTeams makes the teams of m those of proposal i, and returns about how many bytes they take.
+// setTeams sets the teams of m from proposal i, and returns about how many bytes they take.
 func setTeams(m *pb.Proposal, a *block.Answer, i int, s *pool.Selection) (size int) {
 	size = 32
 	n := a.Teams(i)

@@ -13,8 +13,8 @@ import (
 )
 
 // A function that works on changes is checked after one run of a hundred of a config, and more seldom if the checks
-// would take more than a thousandth of the time: the runs that come during a check wait for it, and would be those of
-// which p99 tells.
+// would take more than a thousandth of the time: the runs that come during a check wait for it, and would determine
+// p99.
 const (
 	checkRuns  = 100
 	checkPause = 1000
@@ -25,8 +25,8 @@ type CheckError struct{ error }
 
 func (e CheckError) Unwrap() error { return e.error }
 
-// Due returns whether a run, which was answered without an error, is to be followed by a check.
-func (k *Keeping) Due(r *Run) bool {
+// Due reports whether a run, which was answered without an error, is to be followed by a check.
+func (k *Session) Due(r *Run) bool {
 	if k == nil {
 		return false
 	}
@@ -42,20 +42,20 @@ func (k *Keeping) Due(r *Run) bool {
 // The answer of the run must have been sent. If tickets left meanwhile, there is no check.
 func (inv *Invoker) Check(life context.Context, r *Run, instance Instance, n Needs) error {
 	began := time.Now()
-	b := r.Keeping.bases[r.Key]
+	b := r.Session.bases[r.Key]
 	request := proto.CloneOf(r.Request)
 	request.Census = nil
 	// Backfill tickets that the run filled would be filled again.
 	again := &Run{
-		Request: request, Index: r.Index, Keeping: r.Keeping, Key: r.Key,
+		Request: request, Index: r.Index, Session: r.Session, Key: r.Key,
 		Began: began, Deadline: began.Add(r.Deadline.Sub(r.Began)), Now: r.Now, Budget: r.Budget,
 	}
 	inv.parts.begin(again)
 	err := inv.check(life, again, instance, n, b)
 	b.checked, b.took = again.now(), time.Since(began)
-	r.Keeping.debt += b.took
+	r.Session.debt += b.took
 	if err != nil {
-		r.Keeping.drop(b)
+		r.Session.drop(b)
 	}
 	return err
 }
@@ -69,8 +69,8 @@ func (inv *Invoker) check(life context.Context, r *Run, instance Instance, n Nee
 	}
 	request, err := e.encode(life)
 	if _, mild := errors.AsType[FunctionError](err); mild || err == nil && request == nil {
-		if e.keeps { // the tickets have other numbers now, and the function does not know
-			r.Keeping.drop(b)
+		if e.retains { // the tickets have other numbers now, and the function does not know
+			r.Session.drop(b)
 		}
 		return nil // another time
 	}
@@ -95,7 +95,7 @@ func (inv *Invoker) check(life context.Context, r *Run, instance Instance, n Nee
 }
 
 // pay returns what checks took that was not paid.
-func (k *Keeping) pay() (debt time.Duration) {
+func (k *Session) pay() (debt time.Duration) {
 	if k != nil {
 		debt, k.debt = k.debt, 0
 	}

@@ -44,7 +44,7 @@ func NeedsOf(m sandbox.Manifest) Needs {
 
 // names is what a config and its function's manifest name together.
 type names struct {
-	// attributes and properties are sorted. A function that declares none gets those of them that tickets have.
+	// attributes and properties are sorted. A function that declares none gets all that tickets have.
 	attributes, properties []string
 	// filters are the attributes of the filters of the run's pools.
 	filters []string
@@ -106,7 +106,7 @@ type LeftOut struct {
 	someAttributes, someProperties []string
 }
 
-// Any returns whether something was left out.
+// Any reports whether something was left out.
 func (l *LeftOut) Any() bool { return l.Attributes+l.Properties > 0 }
 
 // String says what was left out, for the function's log.
@@ -174,7 +174,7 @@ func (c *columns) choose(v pool.View, s *pool.Selection, n Needs, is names, w *p
 	}
 }
 
-// merge returns those of the wanted names that were found, at most block.MaxNames, and others, sorted.
+// merge returns the wanted names that were found, at most block.MaxNames, and others, sorted.
 func merge(wanted map[string]bool, others []string) []string {
 	found := make([]string, 0, len(wanted)+len(others))
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
@@ -212,11 +212,11 @@ func (c *columns) each(s *pool.Selection, w *pool.Work, f func(number, column in
 		at[name] = i + 1
 	}
 	// Most tickets have the same properties as the one before, and share the strings of their names.
-	type place struct {
+	type known struct {
 		name   string
 		column int
 	}
-	var before []place
+	var before []known
 	for number := range s.N() {
 		if number%lateStep == 0 && w.Late() {
 			return
@@ -225,9 +225,9 @@ func (c *columns) each(s *pool.Selection, w *pool.Work, f func(number, column in
 		w.Count(len(list))
 		for i, p := range list {
 			if i == len(before) {
-				before = append(before, place{p.Name, at[p.Name]})
+				before = append(before, known{p.Name, at[p.Name]})
 			} else if before[i].name != p.Name {
-				before[i] = place{p.Name, at[p.Name]}
+				before[i] = known{p.Name, at[p.Name]}
 			}
 			if column := before[i].column; column > 0 {
 				f(number, column-1, p.Value)

@@ -18,7 +18,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// junkAnd is tickets of a player who invents names, each with its own, and some that have a skill and a kit.
+// junkAnd is tickets with invented names, each with its own, and some that have a skill and a kit.
 func junkAnd(t *testing.T, junk, players int) *pool.Index {
 	return indexOf(t, junk+players, func(i int) *pb.Ticket {
 		ticket := &pb.Ticket{Id: fmt.Sprint("t", i), Created: int64(i + 1)}

@@ -13,8 +13,8 @@ import (
 	"matchmaker.dev/services/internal/proposals"
 )
 
-// Proposals, pools and queues say how many players they have, those of plain proposals and of others, and of a function
-// that keeps its tickets too. Where each ticket has one player, nothing is said.
+// Proposals, pools and queues say how many players they have: for plain proposals and for others, and also if the
+// function keeps its tickets. Where each ticket has one player, nothing is said.
 func TestRunsCountPlayers(t *testing.T) {
 	index := indexOf(t, 6, func(i int) *pb.Ticket { // of 1, 1, 1, 1, 3 and 4 players
 		one := &pb.Ticket{Id: fmt.Sprint("t", i), Owner: fmt.Sprint("o", i), Created: int64(1000 + i),
@@ -58,9 +58,9 @@ func TestRunsCountPlayers(t *testing.T) {
 	}
 }
 
-// A function that keeps its tickets gets only the new ones. The counts are those of all.
+// A function that keeps its tickets gets only the new ones. The counts include all.
 func TestPlayersOfKeptTicketsAreCounted(t *testing.T) {
-	w := newKeeping(t, func(*pairs) {})
+	w := newSession(t, func(*pairs) {})
 	w.k.least = 1
 	put := func(id string, players int) {
 		t.Helper()

@@ -36,7 +36,7 @@ func (e *encoder) findAsked() {
 // notSeen is said of tickets that the function did not get.
 const notSeen = "the function did not get it: it is in none of the pools, or another ticket of its players comes first"
 
-// unseen explains those of the tickets that the run asks about that are not in the selection.
+// unseen explains the tickets in question that are not in the selection.
 func (e *encoder) unseen() (all []*pb.Explanation) {
 	for _, id := range askedOf(e.run.Request) {
 		if !slices.ContainsFunc(e.asked, func(number uint32) bool { return e.selection.ID(int(number)) == id }) {
@@ -59,7 +59,7 @@ func (e *encoder) places() (all []int64) {
 	return all
 }
 
-// explanations are those of an answer, with the ids of the tickets.
+// explanations are an answer's explanations, with the ids of the tickets.
 func explanations(a *block.Answer, asked []uint32, s *pool.Selection) (all []*pb.Explanation) {
 	of, size := map[uint32]int{}, 0
 	for _, e := range a.Explanations() {

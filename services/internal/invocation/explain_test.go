@@ -14,7 +14,7 @@ import (
 )
 
 // explained is what a function says in a run that asks about tickets.
-func explained(t *testing.T, asked []string, k *Keeping, f func(*matchfn.Run)) []string {
+func explained(t *testing.T, asked []string, k *Session, f func(*matchfn.Run)) []string {
 	t.Helper()
 	function := matchfn.New(func(r *matchfn.Run) error {
 		f(r)
@@ -22,7 +22,7 @@ func explained(t *testing.T, asked []string, k *Keeping, f func(*matchfn.Run)) [
 	})
 	last, err := new(Invoker).Invoke(t.Context(), &Run{
 		Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 9000, Explain: asked},
-		Index:   indexOf(t, 4, parties), Keeping: k, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
+		Index:   indexOf(t, 4, parties), Session: k, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
 	}, native{function}, NeedsOf(sandbox.Manifest{}))
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestFunctionsExplainTicketsThatAreAskedAbout(t *testing.T) {
 		}
 	}
 	want := []string{"nobody " + notSeen + " -1", "t1 near 1", "t1 far -1", "t3 near 3", "t3 far -1"}
-	for name, k := range map[string]*Keeping{"": nil, "a function that keeps tickets": {least: 1, most: 100,
+	for name, k := range map[string]*Session{"": nil, "a function that keeps tickets": {least: 1, most: 100,
 		bases: map[string]*base{}}} {
 		if got := explained(t, []string{"t3", "nobody", "t1"}, k, every); !slices.Equal(got, want) {
 			t.Errorf("%s: %q", name, got)

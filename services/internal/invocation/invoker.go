@@ -2,8 +2,8 @@
 // them as the block that the function reads, gives the block to an instance, checks the whole answer, and sends the
 // proposals in parts.
 //
-// Where a run comes from and who keeps the instance is up to the caller: the runner gets runs from the bus, and mm
-// tries a function on a file of tickets.
+// The caller supplies the runs and owns the instances: the runner gets runs from the bus, and mm tries a function on a
+// file of tickets.
 package invocation
 
 import (
@@ -38,9 +38,9 @@ type Run struct {
 	Index   *pool.Index
 	// Backfills are those that the function may see if the request says so; may be nil.
 	Backfills *pool.Backfills
-	// Keeping is what the instance's function keeps; nil for a function that gets all tickets in each run.
-	Keeping *Keeping
-	// Key is that of Request, or empty if nobody needed it yet.
+	// Session is what the instance's function keeps; nil for a function that gets all tickets in each run.
+	Session *Session
+	// Key is the key of Request, or empty if it is not needed yet.
 	Key string
 	// Watch is set by Invoke, unless it is nil: what the instance was given.
 	Watch *Watch
@@ -86,8 +86,8 @@ type FunctionError struct{ error }
 
 func (e FunctionError) Unwrap() error { return e.error }
 
-// words is an error in the function's own words. They may name players, so they go to who asked and to the function's
-// log, and not to a director, which logs why a run of a cycle failed.
+// words is an error in the function's own words. They may name players, so they go to the requester and to the
+// function's log, and not to a director, which logs why a run of a cycle failed.
 type words string
 
 func (w words) Error() string { return string(w) }
@@ -112,7 +112,7 @@ func (inv *Invoker) Invoke(life context.Context, r *Run, instance Instance, n Ne
 	}
 	r.Traced = inv.parts.sampled || len(last.GetTraced()) > 0
 	stats.Messages, stats.AnswerBytes = int64(inv.parts.messages), int64(inv.parts.sent+inv.parts.size)
-	stats.Charge = charge(stats, time.Since(began)) + r.Keeping.pay().Microseconds()
+	stats.Charge = charge(stats, time.Since(began)) + r.Session.pay().Microseconds()
 	return last, err
 }
 
@@ -155,15 +155,15 @@ func (inv *Invoker) invoke(
 		Invoker: inv, run: r, instance: instance, needs: n, stats: stats, clock: &clock,
 		work: pool.Work{Deadline: r.Deadline},
 	}
-	// What a function keeps has other numbers than those that somebody asks about.
-	e.mayKeep = r.Keeping != nil && len(r.Request.GetExplain()) == 0 && !r.Request.GetCheck()
-	if e.mayKeep && !r.Keeping.Empty() {
-		e.base = r.Keeping.find(r)
+	// Explanations number the tickets differently from what a function keeps.
+	e.mayKeep = r.Session != nil && len(r.Request.GetExplain()) == 0 && !r.Request.GetCheck()
+	if e.mayKeep && !r.Session.Empty() {
+		e.base = r.Session.find(r)
 	}
 	request, err := e.encode(life)
 	defer func() {
 		if err != nil {
-			r.Keeping.drop(e.base) // who knows what the function has now
+			r.Session.drop(e.base) // it is unknown what the function has now
 		}
 	}()
 	stats.Cells, r.LeftOut = e.work.Cells, e.left
@@ -172,14 +172,14 @@ func (inv *Invoker) invoke(
 	}
 	last.Explanations, last.Places = e.unseen(), e.places()
 	tickets, created := &inv.selection, inv.created
-	if e.keeps {
+	if e.retains {
 		tickets, created = e.base.kept.All(), e.base.kept.Created()
 		inv.parts.tickets = e.base.kept.Live()
 	} else {
 		inv.parts.tickets = tickets.N()
 	}
 	stats.Tickets = int64(inv.parts.tickets)
-	stats.Pools = inv.countPools(r.Request.GetPools(), e.base, e.keeps)
+	stats.Pools = inv.countPools(r.Request.GetPools(), e.base, e.retains)
 	if stats.Tickets == 0 && !r.Request.GetCheck() {
 		if _, ok := errors.AsType[FunctionError](e.unnamed); ok {
 			return nil // it would have nothing to do
@@ -228,7 +228,7 @@ func (inv *Invoker) invoke(
 	if err := limit.check("its answer was checked"); err != nil {
 		return err
 	}
-	if e.keeps {
+	if e.retains {
 		if err := e.base.propose(answer); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ func TestFunctionThatIsCheckedGetsNoTicket(t *testing.T) {
 	for name, pools := range map[string]map[string]*pb.Pool{"pools": skilled, "no pools": nil} {
 		for _, waiting := range []int{0, 4, 30} {
 			for _, queue := range []string{"", "ranked"} {
-				k := &Keeping{least: 1, most: 100, bases: map[string]*base{}}
+				k := &Session{least: 1, most: 100, bases: map[string]*base{}}
 				var got []string
 				function := matchfn.New(func(r *matchfn.Run) error {
 					got = r.Pools()
@@ -35,7 +35,7 @@ func TestFunctionThatIsCheckedGetsNoTicket(t *testing.T) {
 				last, err := new(Invoker).Invoke(t.Context(), &Run{
 					Request: &pb.RunRequest{Pools: pools, Check: true, Queue: queue, Settings: []byte(`[]`), Now: 9000,
 						Census: map[string]*pb.Pool{"every": {}, "skilled": skilled["skilled"]}},
-					Index: indexOf(t, waiting, parties), Keeping: k, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
+					Index: indexOf(t, waiting, parties), Session: k, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
 				}, native{function}, NeedsOf(sandbox.Manifest{Attributes: []string{"skill"}}))
 				if _, failed := errors.AsType[FunctionError](err); !failed || last.GetError() == "" {
 					t.Errorf("%s, %d wait: the function's error is %v", name, waiting, err)

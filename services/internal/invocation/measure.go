@@ -36,7 +36,7 @@ func (m *measurer) begin(tickets []uint32) {
 	}
 }
 
-// asked tells whether every proposal is measured.
+// asked reports whether every proposal is measured.
 func (m *measurer) asked() bool { return m.report != nil }
 
 // size is about how many bytes the measures take that a report asks for, of so many proposals with so many tickets.
@@ -81,7 +81,7 @@ func (m *measurer) of(a *block.Answer, i int, own []block.Measure, s *pool.Selec
 	return all
 }
 
-// read drops the values that were used, and reads those of n more tickets.
+// read drops the values that were used, and reads the values of n more tickets.
 func (m *measurer) read(n int, s *pool.Selection) {
 	more := m.rest[:min(n, len(m.rest))]
 	m.rest = m.rest[len(more):]

@@ -126,7 +126,7 @@ func TestManyProposalsAreMeasured(t *testing.T) {
 
 // A function that keeps its tickets is measured alike.
 func TestProposalsOfKeptTicketsAreMeasured(t *testing.T) {
-	w := newKeeping(t, func(*pairs) {})
+	w := newSession(t, func(*pairs) {})
 	put := func(id string, kind, skill float64) {
 		t.Helper()
 		w.created++

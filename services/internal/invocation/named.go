@@ -11,7 +11,7 @@ import (
 // maxNamed is how many bytes of settings and names are kept of an instance. Beyond that, its function is asked again.
 const maxNamed = 4 << 20
 
-// named is which columns a function names, by the settings of configs. It is that of one instance, and so of one
+// named is the columns that a function names, by the settings of configs. It belongs to one instance, and so to one
 // upload.
 type named struct {
 	mu    sync.Mutex
@@ -42,8 +42,8 @@ func (n *named) keep(settings []byte, c block.Columns) {
 	n.of[string(settings)] = c
 }
 
-// name returns the columns that the function names for the settings of the run. It asks the function if it did not yet:
-// so no run has fewer columns than the function reads. Errors are those of a run.
+// name returns the columns that the function names for the settings of the run. It asks the function once: so no run
+// has fewer columns than the function reads. It fails as a run fails.
 func (e *encoder) name(life context.Context) (block.Columns, error) {
 	n, r := e.needs.named, e.run.Request
 	if n == nil {

@@ -28,7 +28,7 @@ func playerNeedsOf(m *sandbox.Players) *playerNeeds {
 	}
 }
 
-// PlayerIDs returns whether the function reads the ids of players, with any settings.
+// PlayerIDs reports whether the function reads the ids of players, with any settings.
 func (n *Needs) PlayerIDs() bool {
 	return n.players != nil && (n.players.ids || len(n.players.idSettings) > 0)
 }

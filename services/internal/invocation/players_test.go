@@ -70,8 +70,8 @@ func parties(i int) *pb.Ticket {
 	return one
 }
 
-// A function that was built before there were players gets requests that are the same to the byte, whoever has players.
-// The file was written by the version before.
+// A function that was built before there were players gets requests that are the same to the byte, whichever tickets
+// have players. The file was written by the version before.
 func TestRequestsOfOldFunctionsAreAsBefore(t *testing.T) {
 	manifests := []sandbox.Manifest{
 		{}, {Attributes: []string{}, Properties: []string{}},

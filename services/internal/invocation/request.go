@@ -35,11 +35,11 @@ type encoder struct {
 	// mayKeep is set if the function may begin to keep the tickets, which it does if they are many.
 	mayKeep bool
 
-	keeps bool // the function is to keep the tickets, or keeps some already
-	again bool // all tickets that the function keeps are selected again, and nothing else
-	goes  bool // the function has tickets of earlier requests, and gets what changed
-	ended []uint32
-	asked []uint32 // the tickets of the selection that the run asks about
+	retains   bool // the function is to keep the tickets, or keeps some already
+	again     bool // all tickets that the function keeps are selected again, and nothing else
+	continues bool // the function has tickets of earlier requests, and gets what changed
+	ended     []uint32
+	asked     []uint32 // the tickets of the selection that the run asks about
 
 	selected    bool // the selections are of these versions of the indexes
 	tickets     uint64
@@ -91,7 +91,7 @@ func (e *encoder) encode(life context.Context) ([]byte, error) {
 			e.commit()
 			return request, nil
 		}
-		// The function is asked while nobody waits for the index: it may never answer.
+		// The function is asked without a lock on the index: it may never answer.
 		if e.buffer, err = e.instance.Reserve(life, e.size, limit.left()); err != nil {
 			return nil, err
 		}
@@ -154,15 +154,15 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 			e.backfills.columns.choose(*b, &e.backfills.selection, e.needs, e.names, &e.work, &e.left)
 			e.backfills.columns.measure(&e.backfills.selection, &e.work)
 			e.backfills.roster.choose(e.backfills.list, &e.players, &e.work)
-			var kept *pool.Kept
-			if e.goes {
+			var kept *pool.IncrementalSelection
+			if e.continues {
 				kept = &e.base.kept
 			}
 			e.backfills.roster.bar(v, s, kept)
 		}
 	}
 	e.size = 0
-	if s.N() == 0 && !e.goes && !r.GetCheck() || e.again && !e.keeps || e.work.Late() {
+	if s.N() == 0 && !e.continues && !r.GetCheck() || e.again && !e.retains || e.work.Late() {
 		return
 	}
 	meta := e.meta()
@@ -188,7 +188,7 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 	}
 }
 
-// ownBuffer returns whether a request is written in this process, and copied: when it is short, or no memory is shared.
+// ownBuffer reports whether a request is written in this process, and copied: when it is short, or no memory is shared.
 func (e *encoder) ownBuffer() bool { return e.copied || !e.instance.Reserves(e.size) }
 
 func (e *encoder) meta() block.Meta {

@@ -24,7 +24,7 @@ type barred struct{ game, ticket uint32 }
 
 // bar finds the tickets that must not join the games, since a player of theirs is in it. v is the index of tickets, s
 // what is selected of it, and k what the function keeps; nil if it keeps nothing.
-func (r *roster) bar(v pool.View, s *pool.Selection, k *pool.Kept) {
+func (r *roster) bar(v pool.View, s *pool.Selection, k *pool.IncrementalSelection) {
 	r.barred = r.barred[:0]
 	if len(r.players) == 0 {
 		return

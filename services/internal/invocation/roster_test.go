@@ -37,7 +37,7 @@ func games(t *testing.T, rosters ...[]*pb.RosterPlayer) *pool.Backfills {
 	return all
 }
 
-// readsRoster returns a function that notes who is in which game, and who must not join.
+// readsRoster returns a function that notes the players in each game, and the tickets that must not join.
 func readsRoster(saw *[]string) *matchfn.Function {
 	return matchfn.New(func(r *matchfn.Run) error {
 		*saw = nil
@@ -67,10 +67,10 @@ func TestFunctionsSeeWhoIsInTheGame(t *testing.T) {
 		[]*pb.RosterPlayer{inGame("owner0", "blue", "", 0), {Id: "p3-1"}, {Id: "p2-0"}}, []*pb.RosterPlayer{})
 	needs := NeedsOf(sandbox.Manifest{Attributes: []string{}, Properties: []string{}, Players: &sandbox.Players{
 		Attributes: []string{"role"}, Handles: true, IDs: true, Backfills: true}})
-	run := func(keeping *Keeping) {
+	run := func(session *Session) {
 		t.Helper()
 		_, err := new(Invoker).Invoke(t.Context(), &Run{
-			Request: &pb.RunRequest{Now: 9000, Backfills: true}, Index: index, Backfills: all, Keeping: keeping,
+			Request: &pb.RunRequest{Now: 9000, Backfills: true}, Index: index, Backfills: all, Session: session,
 			Began: time.Now(), Deadline: time.Now().Add(time.Minute),
 		}, native{function}, needs)
 		if err != nil {
@@ -118,11 +118,11 @@ func TestBarredTicketsOfAFunctionThatKeepsThem(t *testing.T) {
 	}
 	index := indexOf(t, 20, ticket)
 	all := games(t, []*pb.RosterPlayer{{Id: "owner3"}, {Id: "owner21"}, {Id: "twice"}})
-	keeping := &Keeping{least: 4, most: 1000, bases: map[string]*base{}}
+	session := &Session{least: 4, most: 1000, bases: map[string]*base{}}
 	i := native{function}
 	for range 2 {
 		_, err := new(Invoker).Invoke(t.Context(), &Run{
-			Request: &pb.RunRequest{Now: 9000, Backfills: true}, Index: index, Backfills: all, Keeping: keeping,
+			Request: &pb.RunRequest{Now: 9000, Backfills: true}, Index: index, Backfills: all, Session: session,
 			Began: time.Now(), Deadline: time.Now().Add(time.Minute),
 		}, i, NeedsOf(sandbox.Manifest{Attributes: []string{}, Properties: []string{}, Changes: true,
 			Players: &sandbox.Players{Backfills: true}}))

@@ -2,8 +2,7 @@ package invocation
 
 import "matchmaker.dev/services/internal/pool"
 
-// Watch is which tickets the function had in a run, for who compares runs. It is true until the invoker does another
-// run.
+// Watch is the tickets that the function had in a run, to compare runs. It is valid until the invoker does another run.
 type Watch struct {
 	// Ran is set when an instance was given the run. What failed before is not the function's fault.
 	Ran bool

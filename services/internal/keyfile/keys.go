@@ -128,7 +128,7 @@ func (k *Keys) Sign(t jwt.Token) (string, error) {
 	return string(text), err
 }
 
-// Serve serves the public keys at a path. Who reads them may keep them for a minute, and asks again for an unknown key.
+// Serve serves the public keys at a path. Clients may keep them for a minute, and ask again for an unknown key.
 func (k *Keys) Serve(e *echo.Echo, path string) {
 	e.GET(path, func(c echo.Context) error {
 		text, err := k.Public()

@@ -32,7 +32,7 @@ import (
 )
 
 const (
-	// keySize is that of AES-256, in bytes.
+	// keySize is the key size of AES-256, in bytes.
 	keySize = 32
 	// maxID bounds the ids of keys, in bytes.
 	maxID = 64
@@ -151,9 +151,9 @@ func (k keys) find(id string) *key {
 	return nil
 }
 
-// Seal encrypts a text with the first key. about says whose it is: it opens there alone, so that nobody who can write
-// where it is stored makes the secret of one owner that of another. Sealing is rare, so the source is read each time: a
-// key that was put first is used from then on.
+// Seal encrypts a text with the first key. about names the owner: the text opens for it alone, so that one owner's
+// secret cannot be stored as another's. Sealing is rare, so the source is read each time: a key that was put first is
+// used from then on.
 func (r *Ring) Seal(plain []byte, about string) ([]byte, error) {
 	fresh, err := r.read()
 	r.mu.Lock()
@@ -190,7 +190,7 @@ func (r *Ring) Open(sealed []byte, about string) ([]byte, error) {
 	return plain, nil
 }
 
-// Current tells whether something is sealed with the first key.
+// Current reports whether something is sealed with the first key.
 func (r *Ring) Current(sealed []byte) bool {
 	id, _, err := split(sealed)
 	r.mu.Lock()

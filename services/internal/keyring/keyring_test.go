@@ -97,7 +97,7 @@ func TestRotation(t *testing.T) {
 			}
 		}
 	}
-	// The old key is gone; whoever asks for it over and over does not read the file each time.
+	// The old key is gone; repeated requests for it do not read the file each time.
 	write(t, path, line("new", 2))
 	c.t = c.t.Add(time.Hour)
 	fresh, err := keyring.Open(path, c.now)

@@ -1,6 +1,6 @@
 package pool
 
-// Whoever counts players counts how many more there are than tickets. So tickets of one player cost nothing.
+// Players are counted as tickets plus the players beyond the first. So tickets of one player cost nothing.
 
 // more is how many more players than one a ticket has.
 func (t *ticket) more() int {
@@ -10,7 +10,7 @@ func (t *ticket) more() int {
 	return max(0, len(t.group.members)-1)
 }
 
-// AllPlayers is how many players all tickets have, those of other queues included.
+// AllPlayers is how many players all tickets have, including other queues.
 func (v View) AllPlayers() int64 { return int64(len(v.ix.tickets) + v.ix.more) }
 
 // QueuePlayers is how many players the tickets of some queues have, by the names of the queues. Queues whose tickets
@@ -47,7 +47,7 @@ func (s *Selection) PlayersOf(numbers []uint32) int {
 }
 
 // PlayersOf is how many players the tickets of a pool have, 0 if each has one.
-func (k *Kept) PlayersOf(name string) int {
+func (k *IncrementalSelection) PlayersOf(name string) int {
 	if !k.all.several {
 		return 0
 	}

@@ -1,7 +1,7 @@
 package pool
 
 // Waiting is the ids of the tickets that wait and were not proposed, by number.
-func (k *Kept) Waiting() map[uint32]string {
+func (k *IncrementalSelection) Waiting() map[uint32]string {
 	ids := map[uint32]string{}
 	for number, t := range k.all.tickets {
 		if t != nil && k.waiting.has(k.all.slots[number]) && k.numbers[k.all.slots[number]] == uint32(number) {
@@ -11,5 +11,5 @@ func (k *Kept) Waiting() map[uint32]string {
 	return ids
 }
 
-// Hides tells whether tickets of the pools were left out, because their players have older ones in them.
+// Hides reports whether tickets of the pools were left out, because their players have older ones in them.
 func (s *Selection) Hides() bool { return len(s.hidden) > 0 }

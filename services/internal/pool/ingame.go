@@ -2,10 +2,10 @@ package pool
 
 import "math/bits"
 
-// Waiting calls f with each of these players who waits in a ticket of a selection, and the number of that ticket. With
+// Waiting calls f with each of these players that waits in a ticket of a selection, and the number of that ticket. With
 // k it is also called for tickets that are kept, and the selection's numbers follow theirs. It takes time for the
-// players, and for tickets of players who have several.
-func (v View) Waiting(players map[uint64]bool, s *Selection, k *Kept, f func(player uint64, number uint32)) {
+// players, and for tickets of players that have several.
+func (v View) Waiting(players map[uint64]bool, s *Selection, k *IncrementalSelection, f func(player uint64, number uint32)) {
 	v.work.Count(len(players))
 	if len(v.ix.players.of) == 0 {
 		return
@@ -45,7 +45,7 @@ func (v View) Waiting(players map[uint64]bool, s *Selection, k *Kept, f func(pla
 }
 
 // numberOf is the number of the ticket in a slot, if it is selected or kept.
-func (v View) numberOf(slot uint32, s *Selection, k *Kept) (uint32, bool) {
+func (v View) numberOf(slot uint32, s *Selection, k *IncrementalSelection) (uint32, bool) {
 	first := uint32(0)
 	if k != nil {
 		first = uint32(len(k.all.tickets))

@@ -100,7 +100,7 @@ func stampsOf(f *pb.Filter) interval {
 	return from(startOf(low), startOf(high))
 }
 
-// closed tells whether a filter's upper bound is in it.
+// closed reports whether a filter's upper bound is in it.
 func closed(f *pb.Filter) bool { return f.Min != nil && f.Max != nil && *f.Min == *f.Max }
 
 // milliseconds limits a bound to the times that tickets can have.

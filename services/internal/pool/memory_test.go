@@ -152,9 +152,8 @@ func TestEqualStampsAreOrderedByID(t *testing.T) {
 	}
 }
 
-// Players who invent names get no columns for more than the index was made for, and no run is any the worse: a name
-// that a run asks for has its column and its values, also if it comes later than all others, and keeps it.
-// Promise 9.
+// Invented names get no columns for more than the index was made for, and no run suffers: a name that a run asks for
+// has its column and its values, also if it comes later than all others, and keeps it. Promise 9.
 func TestInventedNamesTakeNoColumnFromThoseInUse(t *testing.T) {
 	const names = 8
 	ix, now := NewSized(names), time.Unix(1_700_000_000, 0)
@@ -200,7 +199,7 @@ func TestInventedNamesTakeNoColumnFromThoseInUse(t *testing.T) {
 		t.Errorf("%d tickets have an attribute that lost its column, want 1", n)
 	}
 
-	// More pinned names than the index was made for have columns, too, until nobody asks for them any more.
+	// More pinned names than the index was made for have columns, too, while runs ask for them.
 	var many []string
 	for i := range 2 * names {
 		many = append(many, fmt.Sprint("junk", 2*i))

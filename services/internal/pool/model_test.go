@@ -1,7 +1,6 @@
 package pool_test
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -45,7 +44,7 @@ func selects(f *pb.Filter, v float64) bool {
 	}
 }
 
-// isIn tells whether a ticket waits in a queue, "" for those without.
+// isIn reports whether a ticket waits in a queue, "" for those without.
 func isIn(t *pb.Ticket, queue string) bool {
 	if queue == "" {
 		return len(t.Queues) == 0
@@ -150,16 +149,6 @@ func TestIndexAgreesWithTheModel(t *testing.T) {
 					t.Fatalf("Drop(%q) = %t", id, !there)
 				}
 				delete(m, id)
-			},
-			"restart": func(t *rapid.T) {
-				var saved bytes.Buffer
-				if err := ix.Save(&saved); err != nil {
-					t.Fatal(err)
-				}
-				ix = pool.NewSized(names)
-				if err := ix.Load(&saved); err != nil {
-					t.Fatal(err)
-				}
 			},
 			"crowd comes": func(t *rapid.T) {
 				for range rapid.IntRange(1, 400).Draw(t, "n") {

@@ -48,8 +48,8 @@ func (v View) Attributes(s *Selection, wanted map[string]bool, limit int) Names 
 	return t.names(limit)
 }
 
-// WithoutColumn returns those of some attributes that have no column: to read them takes a look at every ticket that
-// keeps values. Index.Use gives them one.
+// WithoutColumn returns which of some attributes have no column: to read them takes a look at every ticket that keeps
+// values. Index.Use gives them one.
 func (v View) WithoutColumn(names []string) (without []string) {
 	for _, name := range names {
 		if v.ix.columns[name] == nil {
@@ -144,7 +144,7 @@ func (s *Selection) PropertyNames(w *Work, wanted map[string]bool, limit int) Na
 	return t.names(limit)
 }
 
-// sameNames returns whether two lists of properties have the same names. It is fast when they share them.
+// sameNames reports whether two lists of properties have the same names. It is fast when they share them.
 func sameNames(a, b []Property) bool {
 	if len(a) != len(b) {
 		return false

@@ -1,18 +1,21 @@
 package pool
 
-import "math/bits"
+import (
+	"hash/maphash"
+	"math/bits"
+)
 
 // A player is known by a hash of the id. Two players with one hash would be taken for one, so that the younger one's
 // ticket waits until the older one's is gone; of a million, no two have one with a probability of 1 in 30 million that
 // they do. The seed keeps anybody from choosing such ids.
 
-// players are those of the tickets of an index.
+// players are the players of an index's tickets.
 type players struct {
-	seed seed
+	seed maphash.Seed
 	// of has for each player the slot of the only ticket, or several and how many there are.
 	of map[uint64]uint32
-	// shared has a bit for each ticket with a player who has another one, and for some with a player who had; nil when
-	// there is none.
+	// shared has a bit for each ticket with a player in several tickets, and for some with a player that was; nil for
+	// none.
 	shared bitset
 }
 
@@ -25,7 +28,7 @@ func (ix *Index) groupOf(b *body) (*group, error) {
 		return b.newGroup(ix.players.seed)
 	}
 	if ix.owners && len(b.owner) > 0 {
-		handle := ix.players.seed.sum(b.owner)
+		handle := maphash.Bytes(ix.players.seed, b.owner)
 		return &group{members: []member{{handle: handle, id: string(b.owner)}}, implied: true}, nil
 	}
 	return nil, nil
@@ -34,10 +37,8 @@ func (ix *Index) groupOf(b *body) (*group, error) {
 // join notes the players of a new ticket.
 func (ix *Index) join(t *ticket) {
 	if t.group == nil {
-		if t.player = ix.body.handle; len(ix.body.owner) > 0 {
-			t.player = ix.players.seed.sum(ix.body.owner)
-		}
-		if t.player != 0 {
+		if len(ix.body.owner) > 0 {
+			t.player = maphash.Bytes(ix.players.seed, ix.body.owner)
 			ix.addPlayer(t, t.player)
 		}
 		return
@@ -142,7 +143,7 @@ type hiddenSlot struct {
 
 // onlyOldest leaves of the tickets in the union those out that share a player with an older one that stays. k has
 // further ones that stay, unless it is nil.
-func (v View) onlyOldest(s *Selection, k *Kept) {
+func (v View) onlyOldest(s *Selection, k *IncrementalSelection) {
 	s.alike, s.hidden, s.overtakes = s.alike[:0], s.hidden[:0], false
 	shared := v.ix.players.shared
 	for w := range shared {
@@ -180,7 +181,7 @@ func (v View) onlyOldest(s *Selection, k *Kept) {
 }
 
 // keptPlayers has the stamps of the tickets that are kept and share players, by player.
-func (v View) keptPlayers(k *Kept, more int) map[uint64]uint64 {
+func (v View) keptPlayers(k *IncrementalSelection, more int) map[uint64]uint64 {
 	seen := make(map[uint64]uint64, more)
 	if k == nil {
 		return seen
@@ -223,8 +224,9 @@ func (s *Selection) noteShared() {
 	}
 }
 
-// AnyShared tells whether a player of one of the tickets may have others that wait, which the selection does not have.
+// AnyShared reports whether a player of one of the tickets may have others that wait, which the selection does not
+// have.
 func (s *Selection) AnyShared() bool { return len(s.shared) > 0 }
 
-// Shared tells whether a player of ticket i may have others that wait.
+// Shared reports whether a player of ticket i may have others that wait.
 func (s *Selection) Shared(i uint32) bool { return len(s.shared) > 0 && s.shared.has(i) }

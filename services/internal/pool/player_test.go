@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// playersOf are those of a ticket.
+// playersOf are a ticket's players.
 func playersOf(t *pb.Ticket) (ids []string) {
 	for _, p := range t.GetPlayers() {
 		ids = append(ids, p.GetId())
@@ -48,8 +48,7 @@ func oldest(tickets map[string]*pb.Ticket, pools map[string]*pb.Pool) []string {
 	return ids
 }
 
-// A crowd comes and goes, in any order, with few players who have several tickets, alone and with others.
-// Promise 2.
+// A crowd comes and goes, in any order, with few players in several tickets, alone and with others. Promise 2.
 func TestSelectionHasNoPlayerTwice(t *testing.T) {
 	next := uint64(1)
 	if testing.Short() {
@@ -144,7 +143,7 @@ func TestKeptSelectionRemembersWhatIsHidden(t *testing.T) {
 		ix, created := pool.New(), int64(0)
 		var ids []string
 		var s, fresh pool.Selection
-		var k pool.Kept
+		var k pool.IncrementalSelection
 		begun := false
 		for step := range 400 {
 			for range random.IntN(4) {
@@ -207,8 +206,8 @@ func TestKeptSelectionRemembersWhatIsHidden(t *testing.T) {
 	}
 }
 
-// compareKept fails unless the tickets that are kept are those of a fresh selection.
-func compareKept(t *testing.T, k *pool.Kept, fresh *pool.Selection, pools map[string]*pb.Pool, when string) {
+// compareKept fails unless the tickets that are kept equal a fresh selection.
+func compareKept(t *testing.T, k *pool.IncrementalSelection, fresh *pool.Selection, pools map[string]*pb.Pool, when string) {
 	t.Helper()
 	got := k.Waiting()
 	var want []string

@@ -25,8 +25,8 @@ func Crowds(pools map[string]*pb.Pool) map[string]*pb.Pool {
 	return crowds
 }
 
-// Fits tells whether segments that were made for one population still fit another: each has between a half and one and
-// a half times the tickets that it should have, and an only segment may have fewer. A population changes with every
+// Fits reports whether segments that were made for one population still fit another: each has between a half and one
+// and a half times the tickets that it should have, and an only segment may have fewer. A population changes with every
 // ticket and every match. Segments that are kept while they fit change seldom.
 func Fits(pools map[string]*pb.Pool, old, now Population) bool {
 	for name, p := range pools {
@@ -44,7 +44,7 @@ func Fits(pools map[string]*pb.Pool, old, now Population) bool {
 	return true
 }
 
-// byPopulation tells whether the number of segments depends on the tickets.
+// byPopulation reports whether the number of segments depends on the tickets.
 func (c *cut) byPopulation() bool {
 	s := c.filter.GetSegmentation()
 	return s.GetDistribution() == Normal && s.GetBehavior() == BucketSize

@@ -29,8 +29,8 @@ type Selection struct {
 	// alike are the slots of tickets that share a player with others that wait, and shared are their numbers.
 	alike  []uint32
 	shared bitset
-	// hidden are those of them that are left out. overtakes is set if a ticket is older than one that is kept and has one
-	// of its players.
+	// hidden are the slots of them that are left out. overtakes is set if a ticket is older than one that is kept and has
+	// one of its players.
 	hidden    []hiddenSlot
 	overtakes bool
 	// several is set if a ticket may have several players.
@@ -92,7 +92,7 @@ func (s *Selection) set(i int) bitset {
 }
 
 // finish numbers the tickets of the sets, without those that share a player with an older one, also of k.
-func (v View) finish(s *Selection, k *Kept) {
+func (v View) finish(s *Selection, k *IncrementalSelection) {
 	for i := range s.pools {
 		for w, word := range s.set(i) {
 			s.union[w] |= word

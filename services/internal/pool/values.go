@@ -18,7 +18,7 @@ func (v View) Values(s *Selection, attribute string, numbers []uint32, dst []flo
 	}
 }
 
-// has tells whether a ticket still waits.
+// has reports whether a ticket still waits.
 func (v View) has(t *ticket) bool { return int(t.slot) < len(v.ix.slots) && v.ix.slots[t.slot] == t }
 
 // at is the key of a slot.

@@ -10,7 +10,7 @@ import (
 // View is the index during a call of Index.View. It must not be used afterwards.
 type View struct {
 	ix   *Index
-	work *Work // nil when nobody counts
+	work *Work // nil for no counting
 	// queue is that whose tickets are selected; "" for those without queues. every has tickets of all queues instead.
 	queue string
 	every bool

@@ -9,7 +9,7 @@ import (
 type Work struct {
 	// Deadline is when the work is given up. Zero is never.
 	Deadline time.Time
-	// Cells is how many values were looked at so far, by filters and by whoever calls Count.
+	// Cells is how many values were looked at so far, by filters and by callers of Count.
 	Cells int64
 
 	late bool
@@ -22,7 +22,7 @@ func (w *Work) Count(cells int) {
 	}
 }
 
-// Late returns whether the deadline has passed. What was done since then is incomplete. It lets others go on first: a
+// Late reports whether the deadline has passed. What was done since then is incomplete. It lets others go on first: a
 // large request takes longer to write than the short runs of others take, and they would wait for a processor.
 func (w *Work) Late() bool {
 	if w == nil || w.Deadline.IsZero() {

@@ -93,7 +93,7 @@ func TestOthersPayNothing(t *testing.T) {
 	w := newWorld(t, nil)
 	w.Heard("p", "a")
 	w.after(0, "settings p")
-	w.after(9 * time.Second) // nobody asked
+	w.after(9 * time.Second) // without a request
 	w.Heard("p", "a")
 	w.after(time.Second, "settings p")
 	w.Heard("p", "a")
@@ -105,7 +105,7 @@ func TestOthersPayNothing(t *testing.T) {
 	w.after(15*time.Second, "settings p", "hear p a", "end p 5m0s 15s")
 	w.silence = nil
 	w.after(10*time.Second, "settings p")
-	w.after(2 * time.Minute) // forgotten
+	w.after(2 * time.Minute) // forgetAfter
 	w.after(time.Minute)
 }
 
@@ -136,7 +136,7 @@ func TestProjectsOfOthersAreFound(t *testing.T) {
 	w.left = 0
 	w.after(30*time.Second, "settings p", "end p 20s 6s")
 	w.after(30*time.Second, "settings p", "end p 20s 6s")
-	w.after(90 * time.Second) // forgotten
+	w.after(90 * time.Second) // forgetAfter
 }
 
 func TestManyAreToldAtOnce(t *testing.T) {

@@ -94,7 +94,7 @@ func LogText(err error) string {
 	return e.plain + ": " + LogText(e.err)
 }
 
-// Exceeds names the limit that was met, for those who count refusals. A limit that is a flag has its name.
+// Exceeds names the limit that was met, to count refusals. A limit that is a flag has its name.
 func (e *Error) Exceeds(limit string) *Error {
 	e.Limit = &Limit{Name: limit}
 	return e

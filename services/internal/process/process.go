@@ -26,7 +26,7 @@ type Process struct {
 }
 
 // Start starts cmd. Its Stdout and Stderr get what it writes; the last lines of Stderr are part of the errors below,
-// and those of Stdout too if both are the same writer. A cmd with SysProcAttr keeps them.
+// and also Stdout's if both are the same writer. A cmd with SysProcAttr keeps them.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, done: make(chan struct{})}
 	stderr := Lines(p.tail.add)
@@ -65,7 +65,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Done is closed when the process has ended and all its output was handed on.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Running tells whether the process has not ended yet.
+// Running reports whether the process has not ended yet.
 func (p *Process) Running() bool {
 	select {
 	case <-p.done:

@@ -14,7 +14,7 @@ const (
 	PerDoubling = 4
 	smallest    = 1.0 / (1 << 20)
 	largest     = 1 << 40
-	lastBucket  = 60 * PerDoubling // that of the largest
+	lastBucket  = 60 * PerDoubling // the largest value's bucket
 )
 
 // bucketOf is the bucket of a value.
@@ -48,7 +48,7 @@ type distribution struct {
 	sum     float64
 }
 
-// has tells whether a bucket has a value.
+// has reports whether a bucket has a value.
 func (d *distribution) has(bucket int32) bool {
 	_, found := slices.BinarySearch(d.buckets, bucket)
 	return found

@@ -50,8 +50,8 @@ type Key struct {
 	Upload   int64
 	Queue    string
 	Region   string
-	// Party is how many players the ticket has that waited, and of a match, that of its largest party: from 1 to
-	// LargestParty, or 0 if nobody knows.
+	// Party is how many players the ticket has that waited, and of a match, how many its largest party has: from 1 to
+	// LargestParty, or 0 if unknown.
 	Party int
 	// Canary says when the step of the function's canary began, or the block of time, that the match is of, in Unix
 	// milliseconds; 0 without one. No table is divided by it.
@@ -65,11 +65,11 @@ func (k *Key) bytes() int {
 
 // Match is a match that was made.
 type Match struct {
-	// Key is that of the match but for the party.
+	// Key is the match's, without the party.
 	Key     Key
 	Players int
-	// Waits are for how many seconds each ticket waited, NaN if nobody knows. Parties is how many players each has; nil if
-	// each has one, or nobody knows.
+	// Waits are for how many seconds each ticket waited, NaN if unknown. Parties is how many players each has; nil if
+	// each has one, or if unknown.
 	Waits   []float64
 	Parties []uint32
 	Values  []Value
@@ -139,7 +139,7 @@ func (b *Book) Add(m *Match) {
 }
 
 // Largest is how many players the largest party of a match has, LargestParty at most. parties is how many players each
-// ticket has, or nil; it is 0 if nobody knows.
+// ticket has, or nil; it is 0 if unknown.
 func Largest(parties []uint32, tickets, players int) int {
 	largest := uint32(0)
 	for _, n := range parties {

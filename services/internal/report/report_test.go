@@ -15,12 +15,12 @@ import (
 	"matchmaker.dev/services/internal/report"
 )
 
-// match is a match of two who waited so long.
+// match is a match of tickets that waited so long.
 func match(queue string, waits ...float64) *report.Match {
 	return &report.Match{Key: report.Key{Config: "c", Revision: 1, Queue: queue}, Players: len(waits), Waits: waits}
 }
 
-// rows are those of a table of some books.
+// rows are the rows of a table of some books.
 func rows(t *report.Table, books ...*report.Book) []report.Row {
 	for _, b := range books {
 		t.Add(b.Message())
@@ -201,7 +201,7 @@ func TestBooksOfOneSlotAreMerged(t *testing.T) {
 		fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	// What another version, or nobody, wrote breaks nothing.
+	// What another version, or another program, wrote breaks nothing.
 	second.Merge(&pb.ReportSlot{Series: []*pb.ReportSeries{{Distributions: []*pb.ReportDistribution{
 		{Buckets: []int32{1, 2, 99_999}, Counts: []int64{-1}}}}}})
 	for _, r := range rows(&report.Table{}, second) {

@@ -116,8 +116,8 @@ func EndOf(err error) string {
 	return Left
 }
 
-// retry says after how long clients come back when the connection ends: between least and as much more as spread, so
-// that those who began together do not come back together.
+// retry tells clients after how long to reconnect when the connection ends: between least and as much more as spread,
+// so that connections that began together do not come back together.
 func retry(least, spread time.Duration) []byte {
 	after := least + rand.N(max(spread, time.Millisecond)) //nolint:gosec // no secret
 	return []byte("retry: " + strconv.FormatInt(max(1, after.Milliseconds()), 10) + "\n\n")

@@ -34,7 +34,7 @@ type Options struct {
 	// Stopped is closed when the streams are to end, since the process stops.
 	Stopped <-chan struct{}
 	Log     *slog.Logger
-	// Instead says what clients may do for whom there is no place; "" is GET with Prefer: wait.
+	// Instead says what clients without a place may do; "" is GET with Prefer: wait.
 	Instead string
 	Instruments
 }
@@ -45,7 +45,7 @@ type Instruments struct {
 	Refused, Ended metric.Int64Counter
 }
 
-// Streams are those of one kind that this process has open, within limits.
+// Streams are this process's open streams of one kind, within limits.
 type Streams struct {
 	Options
 	places *Places

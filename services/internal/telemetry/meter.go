@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 )
 
-// Meter makes instruments. Those of the zero Meter record nothing and cost nothing.
+// Meter makes instruments. The zero Meter's record nothing and cost nothing.
 //
 // Names have dots, as OpenTelemetry's do; Prometheus replaces them by underscores and appends the unit and _total.
 type Meter struct {
@@ -66,7 +66,7 @@ func (m Meter) Gauge(name, unit, description string) metric.Int64Gauge {
 	return g
 }
 
-// Histogram is a distribution; bounds are those of its buckets.
+// Histogram is a distribution with the bounds of its buckets.
 func (m Meter) Histogram(name, unit, description string, bounds ...float64) metric.Float64Histogram {
 	h, err := m.orNoop().Float64Histogram(name, metric.WithUnit(unit), metric.WithDescription(description),
 		metric.WithExplicitBucketBoundaries(bounds...))
@@ -145,5 +145,5 @@ func (v Values) Of(value string) metric.MeasurementOption {
 	return v[""]
 }
 
-// Enabled tells whether anything is recorded. Numbers that are costly to get are not needed otherwise.
+// Enabled reports whether anything is recorded. Numbers that are costly to get are not needed otherwise.
 func (m Meter) Enabled() bool { return m.meter != nil }

@@ -46,7 +46,7 @@ func (t *Telemetry) openMetrics(o Options, who *resource.Resource) error {
 	}
 	if t.Listen != "" {
 		registry := prometheus.NewRegistry()
-		// Those of the process are for sizing; the bridge knows nothing of them.
+		// The process's metrics are for sizing; the bridge does not have them.
 		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 		reader, err := bridge.New(bridge.WithRegisterer(registry), bridge.WithoutScopeInfo())
 		if err != nil {

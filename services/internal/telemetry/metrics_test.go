@@ -66,7 +66,7 @@ func TestPrometheus(t *testing.T) {
 	got.Close(t.Context())
 }
 
-// TestLabelsAreBounded: whatever names come, there are only so many series, and no project takes those of all others.
+// TestLabelsAreBounded: whatever names come, the series are bounded, and no project takes the share of the others.
 func TestLabelsAreBounded(t *testing.T) {
 	clean(t)
 	got := open(t, telemetry.Options{Settings: telemetry.Settings{Listen: "127.0.0.1:0", Values: 3}})
@@ -155,7 +155,7 @@ func TestWhereMetricsGo(t *testing.T) {
 	}
 }
 
-// TestTheZeroMeter: who is given none need not ask.
+// TestTheZeroMeter: callers need not check for it.
 func TestTheZeroMeter(t *testing.T) {
 	var m telemetry.Meter
 	if m.Enabled() {

@@ -1,5 +1,5 @@
 // Package telemetry makes the providers of traces and metrics from the standard OTEL_… environment variables. They are
-// handed to those who need them; nothing global is set. Without configuration nothing is recorded, at no cost.
+// passed to constructors; nothing global is set. Without configuration nothing is recorded, at no cost.
 //
 //	telemetry.go   what a process observes itself with
 //	traces.go      the provider of traces
@@ -27,7 +27,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// Options say who is observed. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override them.
+// Options name the observed process. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override them.
 type Options struct {
 	Service string
 	// Instance tells this process from its replicas.

@@ -23,10 +23,10 @@ func NewTracer(p trace.TracerProvider, service string) Tracer {
 	return Tracer{p.Tracer("matchmaker.dev/services/" + service)}
 }
 
-// Enabled tells whether spans may be recorded.
+// Enabled reports whether spans may be recorded.
 func (t Tracer) Enabled() bool { return t.tracer != nil }
 
-// Start starts a span as a child of that of ctx.
+// Start starts a span as a child of ctx's.
 func (t Tracer) Start(ctx context.Context, name string, o ...trace.SpanStartOption) (context.Context, trace.Span) {
 	if t.tracer == nil {
 		return ctx, noop.Span{}

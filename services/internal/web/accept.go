@@ -48,7 +48,7 @@ func acceptsJSON(header http.Header) bool {
 // EventStream is the media type of server-sent events.
 const EventStream = "text/event-stream"
 
-// WantsStream tells whether a request asks for server-sent events by name.
+// WantsStream reports whether a request asks for server-sent events by name.
 func WantsStream(header http.Header) bool {
 	for entry := range strings.SplitSeq(strings.Join(header["Accept"], ","), ",") {
 		if media, params, err := mime.ParseMediaType(entry); err == nil && media == EventStream && hasWeight(params) {
@@ -58,7 +58,7 @@ func WantsStream(header http.Header) bool {
 	return false
 }
 
-// accepts tells whether a request accepts one of some media types. Without the header it accepts all.
+// accepts reports whether a request accepts one of some media types. Without the header it accepts all.
 func accepts(header http.Header, types ...string) bool {
 	lines := header["Accept"]
 	if len(lines) == 0 || len(lines) == 1 && lines[0] == "" {

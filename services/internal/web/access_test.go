@@ -119,8 +119,8 @@ func TestPanicIsLoggedWithItsStack(t *testing.T) {
 	}
 }
 
-// TestCorrelationIDIsInAllFour: whatever fails, and whoever chose the id, the body that a user shows to support, the
-// header, the log line and the trace have the same one.
+// TestCorrelationIDIsInAllFour: whatever fails, and wherever the id comes from, the body that a user shows to support,
+// the header, the log line and the trace have the same one.
 func TestCorrelationIDIsInAllFour(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
 	url, logged := serve(t, slog.LevelInfo,

@@ -48,8 +48,8 @@ func CheckOrigins(origins string) error {
 	return nil
 }
 
-// Allow lets browsers of the allowed origins read all answers at some paths, also those of steps before the handler.
-// There it answers what they ask before a request with a token.
+// Allow lets browsers of the allowed origins read all answers at some paths, also answers of steps before the handler.
+// It answers their preflight requests.
 func (a *CORS) Allow(e *echo.Echo, paths ...string) {
 	if len(a.origins) == 0 {
 		return

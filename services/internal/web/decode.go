@@ -69,7 +69,7 @@ func decode(text []byte, dst any) error {
 	case trimmed[0] == 'n':
 		return problem.New(problem.Invalid, "the body: an object is expected, got null")
 	}
-	if tooDeep(text, maxDepth) {
+	if TooDeep(text, maxDepth) {
 		return problem.New(problem.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
 	}
 	rules := jsonOptions
@@ -87,7 +87,7 @@ func decode(text []byte, dst any) error {
 	return nil
 }
 
-// suspicious tells whether a body may have a null, or Base64 that is not canonical. Escapes may hide the latter.
+// suspicious reports whether a body may have a null, or Base64 that is not canonical. Escapes may hide the latter.
 func suspicious(text []byte) bool {
 	if bytes.Contains(text, []byte("null")) || bytes.IndexByte(text, '\\') >= 0 {
 		return true
@@ -108,7 +108,7 @@ func suspicious(text []byte) bool {
 	}
 }
 
-// hasSpareBits tells whether the last character of padded Base64 has bits that no byte gets. With 1 padding character
+// hasSpareBits reports whether the last character of padded Base64 has bits that no byte gets. With 1 padding character
 // its 2 lowest bits are spare, with 2 the 4 lowest.
 func hasSpareBits(last byte, padding int) bool {
 	bits := strings.IndexByte(base64Alphabet, last)
@@ -117,7 +117,7 @@ func hasSpareBits(last byte, padding int) bool {
 
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// isNumberForInteger tells whether a number that is not written as an integer stands for one.
+// isNumberForInteger reports whether a number that is not written as an integer stands for one.
 func isNumberForInteger(err error) bool {
 	bad, ok := errors.AsType[*json.SemanticError](err)
 	return ok && bad.JSONKind == jsontext.KindNumber && bad.GoType != nil && isInteger(bad.GoType.Kind())
@@ -172,9 +172,9 @@ func readBody(req *http.Request) ([]byte, error) {
 	}
 }
 
-// tooDeep tells whether values nest too deep. Most bodies have fewer brackets than the limit, which two fast scans
-// tell.
-func tooDeep(text []byte, most int) bool {
+// TooDeep reports whether the values of a JSON text nest deeper than most. Most bodies have fewer brackets than the
+// limit, which two fast scans tell.
+func TooDeep(text []byte, most int) bool {
 	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) <= most {
 		return false
 	}

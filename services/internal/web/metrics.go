@@ -32,8 +32,8 @@ type answerKey struct {
 	status        int
 }
 
-// rules are the limits that there are: those of use and rates (packages ratelimit and state), and those of what a
-// request has, or a project in all, by the name of their flag where they have one (problem.Error.Exceeds).
+// rules are the limits that there are: limits of use and rates (packages ratelimit and state), and limits of a request
+// or of a project's total, by the name of their flag where they have one (problem.Error.Exceeds).
 var rules = []string{
 	"waiting", "results", "ticket-memory", "player-ticket-memory", "player", "project", "reads", "deletes", "configs",
 	"functions", "uploads",

@@ -14,7 +14,7 @@ import (
 // ReadJSON reads the request's JSON body as it stands, for services that report all mistakes of a body at once. It
 // refuses what Decode refuses of any body: the content type, the size, an empty body, anything that is not exactly one
 // JSON value in UTF-8, and nesting over 40. Members may be given twice in what it returns. Such bodies are files that
-// people write, so they may have a byte order mark, also that of UTF-16.
+// people write, so they may have a byte order mark, also UTF-16's.
 func ReadJSON(c echo.Context) (jsontext.Value, error) {
 	req := c.Request()
 	if err := checkContentType(req.Header); err != nil {
@@ -35,7 +35,7 @@ func read(body []byte) (jsontext.Value, error) {
 	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
 		return nil, problem.New(problem.Invalid, "the body is empty: a JSON value is expected")
 	}
-	if tooDeep(text, maxDocumentDepth) {
+	if TooDeep(text, maxDocumentDepth) {
 		return nil, problem.New(problem.Invalid, "the body: objects and arrays nest deeper than %d", maxDocumentDepth)
 	}
 	var v jsontext.Value

@@ -21,7 +21,7 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// pipes is a listener whose connections are in memory: a write waits until it is read, and time is that of a bubble.
+// pipes is a listener whose connections are in memory: a write waits until it is read, and time is the bubble's.
 type pipes struct {
 	made   chan net.Conn
 	closed chan struct{}

@@ -1,7 +1,7 @@
 // Package seat issues seat passes. A pass says that a player has a seat in a match on a server. The player shows it to
-// the server, which verifies it with the public keys that are served at Path, and asks nobody.
+// the server, which verifies it offline, with the public keys that are served at Path.
 //
-// The keys are not those of the tokens of game servers: who may issue the one may not issue the other.
+// The keys differ from the keys of game servers' tokens: a service that may issue the one may not issue the other.
 package seat
 
 import (
@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/internal/keyfile"
 )
 
-// Issuer and Audience are the iss and the aud of passes. Nobody else's tokens have them.
+// Issuer and Audience are the iss and the aud of passes. No other tokens have them.
 const (
 	Issuer   = "matchmaker-seats"
 	Audience = "seat"

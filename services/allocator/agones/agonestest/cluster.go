@@ -170,7 +170,7 @@ func (c *Cluster) Stale(yes bool) {
 	c.stale, c.former = yes, map[string]bool{}
 }
 
-// Servers are those of a state, copies.
+// Servers returns copies of the servers in a state.
 func (c *Cluster) Servers(state string) []GameServer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -287,7 +287,7 @@ func (c *Cluster) choose(r request) *GameServer {
 	return nil
 }
 
-// inCache tells whether the cache knows that a server is what the selector asks for.
+// inCache reports whether the cache knows that a server is what the selector asks for.
 func (c *Cluster) inCache(s *GameServer, want selector) bool {
 	return want.state == Ready || !c.former[s.Name]
 }

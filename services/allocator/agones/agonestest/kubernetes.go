@@ -21,7 +21,7 @@ type rule struct {
 	Verbs     []string `yaml:"verbs"`
 }
 
-// Authorize gives the bearer of a token the rights of all Roles in a manifest, and nobody any others.
+// Authorize gives the bearer of a token the rights of all Roles in a manifest, and no others.
 func (c *Cluster) Authorize(t *testing.T, token, manifest string) {
 	t.Helper()
 	text, err := os.ReadFile(manifest)

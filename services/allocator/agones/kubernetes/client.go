@@ -24,7 +24,7 @@ import (
 type Options struct {
 	Kubeconfig     string
 	URL, CA, Token string
-	// Timeout of a call; 10 s when 0. PluginTimeout is that of a program that prints credentials; a minute when 0.
+	// Timeout of a call; 10 s when 0. PluginTimeout bounds a program that prints credentials; a minute when 0.
 	Timeout, PluginTimeout time.Duration
 	Log                    *slog.Logger
 	Now                    func() time.Time
@@ -89,8 +89,8 @@ func (c *Client) find(o Options, t *transport.Options) (err error) {
 // Close ends idle connections.
 func (c *Client) Close() { c.http.Close() }
 
-// Call makes a call. A path may have a query. A body is sent in JSON, that of a PATCH as a merge patch; nil is none. An
-// error means that there is no answer: the call may have had its effect.
+// Call makes a call. A path may have a query. A body is sent in JSON, for PATCH as a merge patch; nil is none. An error
+// means that there is no answer: the call may have had its effect.
 func (c *Client) Call(ctx context.Context, method, path string, body any) (*transport.Answer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("no answer within %s", c.timeout))
 	defer cancel()

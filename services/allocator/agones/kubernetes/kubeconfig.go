@@ -150,7 +150,7 @@ func (c *Client) connect(k *cluster, t *transport.Options) (err error) {
 	return nil
 }
 
-// identify says who calls. An API without TLS is a proxy on this machine that adds its own credentials.
+// identify sets the caller's credentials. An API without TLS is a proxy on this machine that adds its own credentials.
 func (c *Client) identify(u *user, k *cluster, t *transport.Options) error {
 	c.impersonate(u)
 	fixed := new(credentials)
@@ -185,7 +185,7 @@ func (c *Client) identify(u *user, k *cluster, t *transport.Options) error {
 	return nil
 }
 
-// impersonate has calls count as those of another user.
+// impersonate makes calls as another user.
 func (c *Client) impersonate(u *user) {
 	for name, values := range map[string][]string{"User": {u.As}, "Uid": {u.AsUID}, "Group": u.AsGroups} {
 		if len(values) > 0 && values[0] != "" {

@@ -19,7 +19,7 @@ import (
 )
 
 // kubeconfig writes a kubeconfig with other contexts beside the current one. cluster and user are JSON. Members that
-// cluster lacks are those of the world's server.
+// cluster lacks come from the world's server.
 func (w *world) kubeconfig(name, cluster, user string) string {
 	w.t.Helper()
 	all := map[string]any{"server": w.URL, "certificate-authority": w.Authority.File}

@@ -79,7 +79,7 @@ func TestWhoHasAnotherKeyIsRefused(t *testing.T) {
 	}
 }
 
-// Whoever reads it should not have to scroll much.
+// The example must stay short enough to read.
 func TestTheExampleIsShort(t *testing.T) {
 	text, err := os.ReadFile("main.go")
 	if err != nil {

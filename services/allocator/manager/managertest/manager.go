@@ -231,7 +231,7 @@ func (m *Manager) allocate(w http.ResponseWriter, r *http.Request, owner string,
 		m.held[order.Allocation] = a
 	}
 	m.advance(a)
-	tell(w, http.StatusOK, a.object(order.Allocation))
+	respond(w, http.StatusOK, a.object(order.Allocation))
 }
 
 func (m *Manager) inUse() int {
@@ -287,7 +287,7 @@ func (m *Manager) status(w http.ResponseWriter, owner string, body []byte) {
 			known = append(known, a.object(id))
 		}
 	}
-	tell(w, http.StatusOK, map[string]any{"allocations": known})
+	respond(w, http.StatusOK, map[string]any{"allocations": known})
 }
 
 func (m *Manager) release(w http.ResponseWriter, r *http.Request, owner, id string) {
@@ -307,10 +307,10 @@ func fail(w http.ResponseWriter, status int, reason, detail string) {
 	if reason != "" {
 		body["reason"] = reason
 	}
-	tell(w, status, body)
+	respond(w, status, body)
 }
 
-func tell(w http.ResponseWriter, status int, body any) {
+func respond(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)

@@ -16,8 +16,8 @@ import (
 // Scope is what a signature of Clanforge's callers is made for.
 const Scope = "eu-west-1/cf/aws4_request"
 
-// Verify verifies a request's AWS Signature Version 4, step by step as AWS documents it for who verifies:
-// the canonical request, the string to sign, the key.
+// Verify verifies a request's AWS Signature Version 4, in the steps of AWS's documentation for verifiers: the canonical
+// request, the string to sign, the key.
 func Verify(r *http.Request, body []byte, access, secret string, now time.Time) error {
 	return verify(r, body, access, secret, Scope, now)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The examples are those of AWS's documentation and of its test suite for Signature Version 4 (get-vanilla), so
-// that our verifier and the signer that it verifies do not merely share a mistake.
+// The examples come from AWS's documentation and its test suite for Signature Version 4 (get-vanilla), so that our
+// verifier and the signer that it verifies do not merely share a mistake.
 func TestVerifyKnowsTheExamplesOfAWS(t *testing.T) {
 	const secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 	now := time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC)

@@ -127,7 +127,7 @@ func (f *faulty) note(err error) {
 	}
 }
 
-// noError tells whether a provider cannot notice the fault.
+// noError reports whether a provider cannot notice the fault.
 func (k Fault) noError() bool { return k == Slow || k == Twice }
 
 // allocatesThrough: a fault of the allocation costs another call, never a second server.

@@ -24,7 +24,7 @@ type Authority struct {
 	certificate *x509.Certificate
 }
 
-// NewAuthority makes an authority that nobody else trusts.
+// NewAuthority makes an authority that only the test trusts.
 func NewAuthority(t *testing.T) *Authority {
 	t.Helper()
 	a := &Authority{File: filepath.Join(t.TempDir(), "ca.crt")}

@@ -56,7 +56,7 @@ type database struct {
 	number int
 }
 
-// take returns a database without a test, of another server when those of all others have one.
+// take returns a database without a test, of another server when all others' have one.
 func (s *servers) take(tb testing.TB) (database, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

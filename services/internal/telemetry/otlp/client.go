@@ -73,7 +73,7 @@ func (c *client) send(ctx context.Context, request proto.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	end, _ := ctx.Deadline()
-	// The pauses are those of OpenTelemetry's exporter for Java: those for Go are too long for the usual timeout.
+	// The pauses of OpenTelemetry's exporter for Java: Go's are too long for the usual timeout.
 	pauses := backoff.ExponentialBackOff{
 		InitialInterval: time.Second, MaxInterval: 5 * time.Second, Multiplier: 1.5, RandomizationFactor: 0.2,
 	}

@@ -24,7 +24,8 @@ const (
 	metrics = "METRICS"
 )
 
-// lookup returns a setting of a signal, and the variable that has it: that of the signal comes before that of all.
+// lookup returns a setting of a signal, and the variable that has it: the signal's own variable precedes the general
+// one.
 func lookup(signal, setting string) (name, value string) {
 	for _, name = range []string{prefix + signal + "_" + setting, prefix + setting} {
 		if value = strings.TrimSpace(os.Getenv(name)); value != "" {

@@ -52,7 +52,7 @@ func exponentialHistograms(kind sdkmetric.InstrumentKind) sdkmetric.Aggregation 
 	return sdkmetric.DefaultAggregationSelector(kind)
 }
 
-// Temporality tells whether values of a kind count from the start or from the last export.
+// Temporality reports whether values of a kind count from the start or from the last export.
 func (e metricExporter) Temporality(kind sdkmetric.InstrumentKind) metricdata.Temporality {
 	return e.temporality(kind)
 }

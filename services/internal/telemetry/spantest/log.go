@@ -26,7 +26,7 @@ func (l *Log) String() string {
 	return l.text.String()
 }
 
-// HasLine tells whether a line has all of these words.
+// HasLine reports whether a line has all of these words.
 func (l *Log) HasLine(words ...string) bool {
 	for line := range strings.Lines(l.String()) {
 		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {

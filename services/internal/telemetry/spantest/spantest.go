@@ -33,7 +33,7 @@ func New(t testing.TB, root sdktrace.Sampler) *Spans {
 	return s
 }
 
-// Tracer is that of a service.
+// Tracer is a service's tracer.
 func (s *Spans) Tracer(service string) telemetry.Tracer {
 	return telemetry.NewTracer(s.Provider, service)
 }
@@ -45,7 +45,7 @@ func (s *Spans) Request(ctx context.Context) (in context.Context, mark []byte) {
 	return in, telemetry.SpanRef(in)
 }
 
-// Named are those of a name.
+// Named returns the spans of a name.
 func (s *Spans) Named(name string) []sdktrace.ReadOnlySpan {
 	return slices.DeleteFunc(s.recorder.Ended(), func(span sdktrace.ReadOnlySpan) bool { return span.Name() != name })
 }
@@ -77,7 +77,7 @@ func Attribute(s sdktrace.ReadOnlySpan, key string) string {
 	return ""
 }
 
-// LinksTo tells whether a span has a link to one that is marked.
+// LinksTo reports whether a span has a link to one that is marked.
 func LinksTo(s sdktrace.ReadOnlySpan, mark []byte) bool {
 	to := telemetry.DecodeSpanRef(mark)
 	return slices.ContainsFunc(s.Links(), func(l sdktrace.Link) bool {
@@ -85,7 +85,7 @@ func LinksTo(s sdktrace.ReadOnlySpan, mark []byte) bool {
 	})
 }
 
-// IsChildOf tells whether a span is a child of one that is marked.
+// IsChildOf reports whether a span is a child of one that is marked.
 func IsChildOf(s sdktrace.ReadOnlySpan, mark []byte) bool {
 	above := telemetry.DecodeSpanRef(mark)
 	return s.Parent().TraceID() == above.TraceID() && s.Parent().SpanID() == above.SpanID()

@@ -1,0 +1,205 @@
+package crowd
+
+import (
+	"math"
+	"sort"
+)
+
+// Entry is a ticket's place in a list.
+type Entry struct {
+	Value, Created float64
+	Number         uint32
+	Size           uint32 // players
+}
+
+// before orders a list.
+func (p Entry) before(other Entry) bool {
+	if p.Value != other.Value {
+		return p.Value < other.Value
+	}
+	return p.Created < other.Created || p.Created == other.Created && p.Number < other.Number
+}
+
+// Sorted is tickets sorted by value, and by creation where values are equal: numbers depend on when tickets came. Its
+// blocks are short, so that a ticket is added and removed in little time.
+type Sorted struct {
+	blocks []block
+	size   int
+}
+
+// block is a part of a list, never empty.
+type block struct {
+	entries []Entry
+	// oldest is not after the creation of any of its tickets.
+	oldest float64
+}
+
+// most is how many places a block has, and loaded how many it has in a new list.
+const (
+	most   = 128
+	loaded = 112
+)
+
+// Load makes a list of n places, which next returns in order.
+func (l *Sorted) Load(n int, next func() Entry) {
+	*l = Sorted{blocks: make([]block, 0, n/loaded+1), size: n}
+	for n > 0 {
+		b := block{entries: make([]Entry, min(loaded, n), most), oldest: math.Inf(1)}
+		for i := range b.entries {
+			b.entries[i] = next()
+			b.oldest = lesser(b.oldest, b.entries[i].Created)
+		}
+		l.blocks = append(l.blocks, b)
+		n -= len(b.entries)
+	}
+}
+
+func newBlock(entries []Entry) block {
+	b := block{entries: append(make([]Entry, 0, most), entries...), oldest: math.Inf(1)}
+	for _, p := range entries {
+		b.oldest = lesser(b.oldest, p.Created)
+	}
+	return b
+}
+
+// Len is the number of tickets.
+func (l *Sorted) Len() int { return l.size }
+
+// Up calls f with the tickets in order, and Down in the opposite one.
+func (l *Sorted) Up(f func(Entry)) {
+	for i := range l.blocks {
+		for _, p := range l.blocks[i].entries {
+			f(p)
+		}
+	}
+}
+
+// Down is described at Up.
+func (l *Sorted) Down(f func(Entry)) {
+	for i := len(l.blocks) - 1; i >= 0; i-- {
+		entries := l.blocks[i].entries
+		for at := len(entries) - 1; at >= 0; at-- {
+			f(entries[at])
+		}
+	}
+}
+
+// spot is where a place is, or would be: at may be the end of a block.
+type spot struct{ block, at int }
+
+// find finds the first place that is not before another.
+func (l *Sorted) find(p Entry) spot {
+	i := sort.Search(len(l.blocks), func(i int) bool {
+		entries := l.blocks[i].entries
+		return !entries[len(entries)-1].before(p)
+	})
+	if i == len(l.blocks) {
+		return spot{i, 0}
+	}
+	entries := l.blocks[i].entries
+	return spot{i, sort.Search(len(entries), func(at int) bool { return !entries[at].before(p) })}
+}
+
+// Insert adds a ticket, which the list must not have.
+func (l *Sorted) Insert(p Entry) {
+	l.size++
+	at := l.find(p)
+	if at.block == len(l.blocks) {
+		if at.block == 0 {
+			l.blocks = append(l.blocks, newBlock([]Entry{p}))
+			return
+		}
+		at.block--
+		at.at = len(l.blocks[at.block].entries)
+	}
+	if b := &l.blocks[at.block]; len(b.entries) == most {
+		l.split(at.block)
+		if at.at > most/2 {
+			at = spot{at.block + 1, at.at - most/2}
+		}
+	}
+	b := &l.blocks[at.block]
+	b.entries = append(b.entries, Entry{})
+	copy(b.entries[at.at+1:], b.entries[at.at:])
+	b.entries[at.at] = p
+	b.oldest = lesser(b.oldest, p.Created)
+}
+
+// split makes two blocks of a full one.
+func (l *Sorted) split(i int) {
+	entries := l.blocks[i].entries
+	l.blocks = append(l.blocks, block{})
+	copy(l.blocks[i+2:], l.blocks[i+1:])
+	l.blocks[i+1] = newBlock(entries[most/2:])
+	l.blocks[i] = newBlock(entries[:most/2])
+}
+
+// Remove removes a ticket, and returns whether the list had it.
+func (l *Sorted) Remove(p Entry) bool {
+	at := l.find(p)
+	if at.block == len(l.blocks) {
+		return false
+	}
+	b := &l.blocks[at.block]
+	if b.entries[at.at].Number != p.Number {
+		return false
+	}
+	l.size--
+	b.entries = append(b.entries[:at.at], b.entries[at.at+1:]...)
+	if len(b.entries) == 0 {
+		l.blocks = append(l.blocks[:at.block], l.blocks[at.block+1:]...)
+	}
+	return true
+}
+
+// Below calls f with the tickets before a place, the nearest first, until f returns false. It leaves out
+// some of those that were created after created; with +Inf it has all.
+func (l *Sorted) Below(p Entry, created float64, f func(Entry) bool) {
+	from := l.find(p)
+	at := from.at
+	for i := from.block; i >= 0; i-- {
+		if i == len(l.blocks) {
+			continue
+		}
+		b := &l.blocks[i]
+		if i < from.block {
+			at = len(b.entries)
+		}
+		if b.oldest > created {
+			continue
+		}
+		for at--; at >= 0; at-- {
+			if !f(b.entries[at]) {
+				return
+			}
+		}
+	}
+}
+
+// Above is Below for the tickets from a place on.
+func (l *Sorted) Above(p Entry, created float64, f func(Entry) bool) {
+	from := l.find(p)
+	at := from.at
+	for i := from.block; i < len(l.blocks); i++ {
+		b := &l.blocks[i]
+		if i > from.block {
+			at = 0
+		}
+		if b.oldest > created {
+			continue
+		}
+		for ; at < len(b.entries); at++ {
+			if !f(b.entries[at]) {
+				return
+			}
+		}
+	}
+}
+
+// lesser is min without its call in WebAssembly.
+func lesser(a, b float64) float64 {
+	if a < b {
+		return a
+	}
+	return b
+}

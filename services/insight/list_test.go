@@ -1,0 +1,196 @@
+package insight_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/insight"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/state"
+)
+
+// listed is an answer with tickets that wait.
+type listed struct {
+	Tickets []struct {
+		ID         string
+		Waited     float64
+		Players    []string
+		Queues     []string
+		Attributes map[string]float64
+	}
+	Total int
+	Next  string
+}
+
+func startLists(t *testing.T) *world {
+	t.Helper()
+	return start(t, func(o *insight.Options) { o.Definitions = settings.Default[definition.Limits]() })
+}
+
+// serve answers lists of a function as runners do, with their index.
+func (w *world) serve(t *testing.T, function string, index *pool.Index) {
+	t.Helper()
+	sub, err := w.bus.ServeRuns("r", "demo", function, func(_ context.Context, r *pb.RunRequest, answer bus.SendPart) {
+		last := &pb.RunPart{Last: true, Stats: &pb.RunStats{Charge: 1000}}
+		index.View(func(v pool.View) { last.Listed = v.In(r.GetQueue()).List(r.GetPools(), r.GetListing()) })
+		_ = answer(last)
+	})
+	must(t, err)
+	t.Cleanup(func() { <-sub.Stop() })
+}
+
+// wait creates a ticket that waits, and adds it to the index.
+func (w *world) wait(t *testing.T, index *pool.Index, k *pb.Ticket) string {
+	t.Helper()
+	now := w.store.Now()
+	k.Id = state.NewID(now)
+	if w.made++; k.Created == 0 { // each a millisecond after the one before
+		k.Created = now.UnixMilli() - 1000 + w.made
+	}
+	must(t, w.store.Creator(nil).Create(t.Context(), "demo", k))
+	must(t, index.Put(k.GetId(), marshal(t, k)))
+	return k.GetId()
+}
+
+func (w *world) putConfig(t *testing.T, c *pb.Config) {
+	t.Helper()
+	_, _, err := w.store.PutConfig(t.Context(), "demo", c, state.AnyRevision)
+	must(t, err)
+}
+
+func TestListHasThoseWhoWait(t *testing.T) {
+	w, index := startLists(t), pool.New()
+	low, high := 0.0, 1000.0
+	w.putConfig(t, &pb.Config{Id: "gone", Function: "absent"}) // no runner has its function
+	w.putConfig(t, &pb.Config{Id: "ranked", Function: "duel", Queue: "quick", Pools: map[string]*pb.Pool{
+		"new": {Filters: []*pb.Filter{{Attribute: "skill", Min: &low, Max: &high}}}, "old": {Filters: []*pb.Filter{
+			{Attribute: "skill", Min: &high}}},
+	}})
+	w.serve(t, "duel", index)
+	skilled := func(owner string, skill float64, queues ...string) *pb.Ticket {
+		return &pb.Ticket{Owner: owner, AttributeNames: []string{"skill"}, AttributeValues: []float64{skill}, Queues: queues,
+			Properties: map[string][]byte{"secret": []byte("hidden")}}
+	}
+	ada, bob := w.wait(t, index, skilled("ada", 500, "quick")), w.wait(t, index, skilled("bob", 1500, "quick", "slow"))
+	cyd := w.wait(t, index, skilled("cyd", 500))
+	party := skilled("host", 500)
+	party.Players, party.Created = []*pb.Player{{Id: "dan"}, {Id: "eve"}}, w.store.Now().Add(-time.Hour).UnixMilli()
+	dan := w.wait(t, index, party)
+	gone := w.wait(t, index, skilled("gone", 1))
+	_, err := w.store.DeleteTicket(t.Context(), "demo", gone, "") // the index does not know yet
+	must(t, err)
+	for query, want := range map[string][]string{
+		"": {dan, ada, bob, cyd}, "queue=quick": {ada, bob}, "queue=slow": {bob}, "queue=": {dan, cyd},
+		"config=ranked": {ada, bob}, "config=ranked&pool=new": {ada}, "player=eve": {dan}, "player=bob": {bob},
+		"minAge=600": {dan}, "maxAge=600": {ada, bob, cyd}, "minAge=600&maxAge=700": nil,
+		`filters=[{"attribute":"skill","min":1000}]`:                             {bob},
+		`filters=[{"count":"players","min":2}]`:                                  {dan},
+		`filters=[{"attribute":"skill","max":1000},{"count":"players","max":2}]`: {ada, cyd},
+	} {
+		var got listed
+		w.read(t, "/tickets/waiting?"+strings.ReplaceAll(query, `"`, "%22"), http.StatusOK, &got)
+		var ids []string
+		for _, k := range got.Tickets {
+			ids = append(ids, k.ID)
+		}
+		expect(t, query, ids, want...)
+	}
+	var all []string
+	for after := ""; ; {
+		var got listed
+		w.read(t, "/tickets/waiting?limit=2&after="+after, http.StatusOK, &got)
+		for _, k := range got.Tickets {
+			all = append(all, k.ID)
+		}
+		if after = got.Next; after == "" {
+			break
+		}
+	}
+	expect(t, "page after page", all, dan, ada, bob, cyd)
+	var got listed
+	w.read(t, "/tickets/waiting?player=eve", http.StatusOK, &got)
+	if k := got.Tickets[0]; k.Waited < 3600 || strings.Join(k.Players, " ") != "dan eve" || k.Attributes["skill"] != 500 {
+		t.Errorf("%+v", k)
+	}
+	if text := w.text(t, "/tickets/waiting"); strings.Contains(text, "secret") || strings.Contains(text, "aGlkZGVu") {
+		t.Errorf("a list shows properties: %s", text)
+	}
+}
+
+func TestListsThatAreRefused(t *testing.T) {
+	w := startLists(t)
+	w.putConfig(t, &pb.Config{Id: "ranked", Function: "duel"})
+	for query, want := range map[string]struct {
+		status int
+		says   string
+	}{
+		"":                         {503, "no runner knows the tickets"},
+		"config=ranked":            {503, "no runner knows the tickets"},
+		"config=none":              {404, "query parameter config"},
+		"config=ranked&pool=none":  {404, "query parameter pool"},
+		"pool=none":                {400, "query parameter pool: give the config"},
+		"config=ranked&queue=q":    {400, "give one of them"},
+		"player=":                  {400, "query parameter player"},
+		"limit=201":                {400, "query parameter limit: a whole number from 1 to 200"},
+		"limit=x":                  {400, "query parameter limit"},
+		"after=5":                  {400, "query parameter after"},
+		"after=x.y":                {400, "query parameter after"},
+		"minAge=-1":                {400, "query parameter minAge"},
+		"maxAge=NaN":               {400, "query parameter maxAge"},
+		"minAge=5&maxAge=4":        {400, "maxAge is below minAge"},
+		"filters=x":                {400, "query parameter filters: this is no JSON"},
+		"filters={}":               {400, "query parameter filters: "},
+		"filters=[{%22min%22:1}]":  {400, "query parameter filters[0].attribute: required"},
+		"filters=[{}]&filters=[5]": {400, "given more than once"},
+	} {
+		var problem struct{ Detail string }
+		w.read(t, "/tickets/waiting?"+query, want.status, &problem)
+		if !strings.Contains(problem.Detail, want.says) {
+			t.Errorf("%s: %q, want %q", query, problem.Detail, want.says)
+		}
+	}
+}
+
+func TestListsHaveABudget(t *testing.T) {
+	w := startLists(t)
+	w.putConfig(t, &pb.Config{Id: "ranked", Function: "duel"})
+	sub, err := w.bus.ServeRuns("r", "demo", "duel", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+		_ = answer(&pb.RunPart{Last: true, Stats: &pb.RunStats{Charge: 2_000_000}, Listed: &pb.Listed{}})
+	})
+	must(t, err)
+	defer func() { <-sub.Stop() }()
+	for n := range 10 {
+		res := w.get(t, "/tickets/waiting")
+		if res.StatusCode == http.StatusOK {
+			continue
+		}
+		if n < 1 || res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") == "" {
+			t.Errorf("list %d is answered %d %v", n, res.StatusCode, res.Header)
+		}
+		return
+	}
+	t.Error("lists of two seconds each are never refused")
+}
+
+func TestRunnerThatDoesNotKnowLists(t *testing.T) {
+	w := startLists(t)
+	w.putConfig(t, &pb.Config{Id: "ranked", Function: "duel"})
+	sub, err := w.bus.ServeRuns("r", "demo", "duel", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+		_ = answer(&pb.RunPart{Last: true, Stats: &pb.RunStats{}})
+	})
+	must(t, err)
+	defer func() { <-sub.Stop() }()
+	var problem struct{ Detail string }
+	w.read(t, "/tickets/waiting", http.StatusServiceUnavailable, &problem)
+	if !strings.Contains(problem.Detail, "earlier version") {
+		t.Error(fmt.Sprint(problem))
+	}
+}

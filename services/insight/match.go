@@ -1,0 +1,251 @@
+package insight
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/state"
+)
+
+const (
+	// maxLate is how long after the time in its id the first event of a match may have happened.
+	maxLate = time.Minute
+	// matchSlack is how long before that time reading begins at first: little, since a busy project has many events in a
+	// minute. clockSlack is for clocks that are wrong.
+	matchSlack = 2 * time.Second
+	// maxRead is of how many tickets of a match the players are read.
+	maxRead = 256
+)
+
+// The states of a match.
+const (
+	matchAsking     = "asking"     // its players
+	matchClaimed    = "claimed"    // it waits for an allocator
+	matchAllocating = "allocating" // its server is asked for
+	matchProposed   = "proposed"   // to a running game, whose server has not approved it yet
+	matchAssigned   = "assigned"
+	matchFailed     = "failed"
+	matchReleased   = "released" // its tickets wait again
+)
+
+// match answers GET /matches/{match}.
+func (s *service) match(c echo.Context) error {
+	project, id := c.Param("project"), c.Param("match")
+	made, is := state.CreationTime(id)
+	if !is {
+		return problem.New(problem.NotFound, "the match was not found: no match has an identifier like this")
+	}
+	leave, err := s.read(c.Request().Context(), project)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
+	defer cancel()
+	var r *matchReader
+	for _, slack := range []time.Duration{matchSlack, clockSlack} {
+		r = &matchReader{reading: reading{service: s, project: project}, id: id, last: made.Add(maxLate)}
+		_, err = s.Bus.ReadEvents(ctx, project, bus.EventStart{Since: made.Add(-slack)}, false,
+			func(m bus.EventMessage) bool { return r.take(ctx, m) })
+		if r.first != nil || err != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	switch {
+	case r.first != nil: // what is known
+	case ctx.Err() != nil && c.Request().Context().Err() == nil:
+		return problem.New(problem.Unavailable, "the match was not found in time: more happened then than this may look "+
+			"at in a few seconds, try again").After(time.Second)
+	case err != nil:
+		return err
+	default:
+		return problem.New(problem.NotFound, "match %q was not found: it was made a moment ago, or its events are not kept "+
+			"any more, or there was none", id)
+	}
+	one, err := s.describe(c.Request().Context(), project, r)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, one)
+}
+
+// matchReader looks for a match in events.
+type matchReader struct {
+	reading
+	id string
+	// last is when the first event of the match may have happened at the latest.
+	last time.Time
+	// first is the event that made the match, and end the last one that changed its state.
+	first, end *pb.Event
+	state      string
+	accepted   int
+	over       bool
+}
+
+// take is false when the match has its result, or there is none.
+func (r *matchReader) take(ctx context.Context, m bus.EventMessage) (more bool) {
+	r.count(ctx, m)
+	for _, e := range m.GetEvents() {
+		if r.first == nil && e.GetTime() > r.last.UnixMilli() {
+			return false
+		}
+		if e.GetMatch() != r.id {
+			continue
+		}
+		r.add(e)
+		if r.over {
+			return false
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// add adds an event of the match.
+func (r *matchReader) add(e *pb.Event) {
+	if r.first == nil {
+		r.first = e
+	}
+	if e.GetKind() == pb.Event_KIND_ACCEPTED {
+		r.accepted++
+		if joinsGame(r.first) && r.accepted == max(int(r.first.GetPlayers()), len(r.first.GetTickets())) {
+			r.state = matchProposed
+		}
+	}
+	if state, over := stateAfter(e); state != "" {
+		r.state, r.over, r.end = state, over, e
+	}
+}
+
+// stateAfter is the state of a match after one of its events, and whether it has ended; "" if the event changes none.
+func stateAfter(e *pb.Event) (state string, over bool) {
+	switch e.GetKind() {
+	case pb.Event_KIND_CLAIMED:
+		if e.GetAcceptance() > 0 {
+			return matchAsking, false
+		}
+		if joinsGame(e) {
+			return matchProposed, false
+		}
+		return matchClaimed, false
+	case pb.Event_KIND_ALLOCATING:
+		return matchAllocating, false
+	case pb.Event_KIND_ASSIGNED:
+		return matchAssigned, true
+	case pb.Event_KIND_FAILED:
+		return matchFailed, true
+	case pb.Event_KIND_RELEASED:
+		return matchReleased, true
+	}
+	return "", false
+}
+
+// joinsGame tells whether a match goes to a running game, by its first event.
+func joinsGame(e *pb.Event) bool { return strings.HasPrefix(e.GetPlace(), state.PlaceGame) }
+
+// describe adds to what events say what is stored.
+func (s *service) describe(ctx context.Context, project string, r *matchReader) (*response.Match, error) {
+	e := r.first
+	m := &response.Match{
+		ID: r.id, State: r.state, Config: e.GetConfig(), Revision: e.GetRevision(), Function: e.GetFunction(),
+		Upload: e.GetUpload(), Score: scoreOf(e), Created: formatTime(e.GetTime()), Backfill: e.GetBackfill(),
+		Players: max(int(e.GetPlayers()), len(e.GetTickets())), Accepted: r.accepted,
+		Queue: e.GetQueue(), Region: e.GetRegion(), Measures: measuresOf(e), Attributes: attributesOf(e),
+	}
+	if r.end != nil {
+		m.Reason, m.Error, m.Detail = r.end.GetReason(), r.end.GetError(), r.end.GetDetail()
+		if m.Backfill == "" {
+			m.Backfill = r.end.GetBackfill()
+		}
+		if r.over {
+			m.Ended = formatTime(r.end.GetTime())
+		}
+	}
+	teams := e.GetTeams()
+	if len(teams) == 0 {
+		teams = []*pb.EventTeam{{Tickets: int32(len(e.GetTickets()))}}
+	}
+	rest := e.GetTickets()
+	m.Teams = []response.MatchTeam{}
+	for _, t := range teams {
+		own := rest[:min(int(t.GetTickets()), len(rest))]
+		rest = rest[len(own):]
+		one := response.MatchTeam{Name: t.GetName(), Tickets: []response.MatchTicket{}}
+		for _, id := range own {
+			told := response.MatchTicket{ID: id}
+			if made, is := state.CreationTime(id); is {
+				waited := max(0, time.UnixMilli(e.GetTime()).Sub(made).Seconds())
+				told.Waited = &waited
+			}
+			one.Tickets = append(one.Tickets, told)
+		}
+		m.Teams = append(m.Teams, one)
+	}
+	connection, err := s.addStored(ctx, project, e.GetTickets(), m.Teams)
+	if err != nil {
+		return nil, err
+	}
+	if m.State != matchAssigned {
+		return m, nil
+	}
+	return m, s.addServer(ctx, project, connection, m)
+}
+
+// addStored adds the players of the first tickets, of those that are stored, and returns the connection of their
+// results.
+func (s *service) addStored(
+	ctx context.Context, project string, ids []string, teams []response.MatchTeam,
+) (string, error) {
+	stored, err := s.Store.Tickets(ctx, project, ids[:min(len(ids), maxRead)])
+	if err != nil {
+		return "", err
+	}
+	connection := ""
+	for _, team := range teams {
+		for i := range team.Tickets {
+			if len(stored) == 0 {
+				return connection, nil
+			}
+			if t := stored[0]; t != nil {
+				team.Tickets[i].Players = playersOf(t.Body)
+				connection = cmp.Or(connection, t.Assignment.GetConnection())
+			}
+			stored = stored[1:]
+		}
+	}
+	return connection, nil
+}
+
+// playersOf are the ids of the players of a ticket.
+func playersOf(t *pb.Ticket) []string {
+	if len(t.GetPlayers()) == 0 {
+		return []string{t.GetOwner()}
+	}
+	ids := make([]string, 0, len(t.GetPlayers()))
+	for _, p := range t.GetPlayers() {
+		ids = append(ids, p.GetId())
+	}
+	return ids
+}
+
+// addServer adds the server that a match got.
+func (s *service) addServer(ctx context.Context, project, connection string, m *response.Match) error {
+	stored, err := s.Store.ServerOf(ctx, project, m.ID)
+	if err != nil {
+		return err
+	}
+	got := response.MatchServer{Connection: connection, Profile: stored.GetHosting().GetProfile(),
+		Fleet: stored.GetHosting().GetFleet(), Region: stored.GetRegion()}
+	if got != (response.MatchServer{}) {
+		m.Server = &got
+	}
+	return nil
+}

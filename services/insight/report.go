@@ -1,0 +1,141 @@
+package insight
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/report"
+	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/web"
+)
+
+// reportTime is the default length of a report.
+const reportTime = time.Hour
+
+// reportQuery is what a report is asked for.
+type reportQuery struct {
+	table       report.Table
+	first, last int64 // slots
+	since       time.Time
+	until       time.Time
+}
+
+// report answers GET /matches/report.
+func (s *service) report(c echo.Context) error {
+	now := s.Store.Now()
+	q, err := readReportQuery(c, now)
+	if err != nil {
+		return err
+	}
+	project := c.Param("project")
+	leave, err := s.read(c.Request().Context(), project)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
+	defer cancel()
+	err = report.Read(ctx, s.Store, s.pace, project, q.first, q.last,
+		func(_ int64, slot *pb.ReportSlot) { q.table.Add(slot) })
+	switch {
+	case errors.Is(err, report.ErrNoTime):
+		return problem.New(problem.Unavailable,
+			"the report was not made in time: the project looks at too much, try again later").After(time.Second)
+	case err != nil:
+		return err
+	}
+	return c.JSON(http.StatusOK, q.answer(now))
+}
+
+// readReportQuery reads the parameters of a request.
+func readReportQuery(c echo.Context, now time.Time) (*reportQuery, error) {
+	values, err := web.Query(c, "since", "until", "by", "config", "minRevision", "maxRevision")
+	if err != nil {
+		return nil, err
+	}
+	q := &reportQuery{until: now}
+	if values.Has("until") {
+		if q.until, err = timeOf(values, "until"); err != nil {
+			return nil, err
+		}
+	}
+	q.since = q.until.Add(-reportTime)
+	if values.Has("since") {
+		if q.since, err = timeOf(values, "since"); err != nil {
+			return nil, err
+		}
+	}
+	if !q.since.Before(q.until) {
+		return nil, problem.New(problem.Invalid, "query parameter since: a time before until is expected")
+	}
+	newest := report.SlotOf(now)
+	q.first = max(report.SlotOf(q.since), newest-report.Slots)
+	q.last = min(report.SlotOf(q.until.Add(-time.Millisecond)), newest)
+	t := &q.table
+	if values.Has("by") {
+		t.By = strings.Split(values.Get("by"), ",")
+	}
+	for _, by := range t.By {
+		if !slices.Contains(report.Dimensions(), by) {
+			return nil, problem.New(problem.Invalid, "query parameter by: %s are expected, with commas between, such as "+
+				"queue,region", strings.Join(report.Dimensions(), ", "))
+		}
+	}
+	t.Config = values.Get("config")
+	if values.Has("config") && (t.Config == "" || len(t.Config) > 255) {
+		return nil, problem.New(problem.Invalid, "query parameter config: an identifier of 1 to 255 bytes is expected")
+	}
+	for name, into := range map[string]*int64{"minRevision": &t.MinRevision, "maxRevision": &t.MaxRevision} {
+		if !values.Has(name) {
+			continue
+		}
+		if *into, err = strconv.ParseInt(values.Get(name), 10, 64); err != nil || *into < 1 {
+			return nil, problem.New(problem.Invalid, "query parameter %s: a whole number from 1 on is expected",
+				problem.Word(name))
+		}
+	}
+	return q, nil
+}
+
+// timeOf reads a time.
+func timeOf(values url.Values, name string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, values.Get(name))
+	if err != nil {
+		return time.Time{}, problem.New(problem.Invalid,
+			"query parameter %s: a time is expected, such as 2026-11-05T10:26:40Z", problem.Word(name))
+	}
+	return at, nil
+}
+
+// answer is what the table has.
+func (q *reportQuery) answer(now time.Time) response.MatchReport {
+	slot := report.SlotTime.Milliseconds()
+	a := response.MatchReport{
+		Since: formatTime(q.first * slot), Until: formatTime(max(q.first*slot, min(now.UnixMilli(), (q.last+1)*slot))),
+		Rows: []response.MatchReportRow{}, LeftOut: q.table.LeftOut(),
+	}
+	for _, row := range q.table.Rows() {
+		one := response.MatchReportRow{
+			Config: row.Config, Revision: row.Revision, Function: row.Function, Upload: row.Upload, Queue: row.Queue,
+			Region: row.Region, Party: row.Party, Matches: row.Matches, Tickets: row.Tickets, Players: row.Players,
+			Measures: []response.Measure{},
+		}
+		for _, d := range row.Distributions {
+			one.Measures = append(one.Measures, response.Measure{
+				Kind: d.Kind, Name: d.Name, Count: d.Count, Mean: d.Mean, P10: d.P10, P50: d.P50, P90: d.P90,
+			})
+		}
+		a.Rows = append(a.Rows, one)
+	}
+	return a
+}

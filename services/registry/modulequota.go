@@ -1,0 +1,151 @@
+package registry
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"strings"
+	"sync"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/quota"
+)
+
+// stored is what a project has of what limits bound.
+type stored struct {
+	functions, uploads int   // uploads that are kept
+	machineCode        int64 // of the versions that run
+	modules            int64 // bytes of those that are kept
+}
+
+func storedOf(functions map[string]*pb.Function) (s stored) {
+	for _, f := range functions {
+		s.functions++
+		s.machineCode += machineCode(f)
+		for _, v := range f.GetVersions() {
+			s.uploads++
+			s.modules += v.GetBytes()
+		}
+	}
+	return s
+}
+
+// inventory is what each project had at the last look, for the metrics.
+type inventory struct {
+	mu       sync.Mutex
+	projects map[string]stored
+}
+
+func (s *inventory) put(project string, has stored) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.projects == nil {
+		s.projects = map[string]stored{}
+	}
+	if s.projects[project] = has; has == (stored{}) {
+		delete(s.projects, project)
+	}
+}
+
+// replace takes what was found of all projects.
+func (s *inventory) replace(all map[string]stored) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.projects = all
+}
+
+// add takes what was found of a project, unless something newer is known.
+func (s *inventory) add(project string, has stored) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.projects == nil {
+		s.projects = map[string]stored{}
+	}
+	if _, known := s.projects[project]; !known && has != (stored{}) {
+		s.projects[project] = has
+	}
+}
+
+func (s *inventory) all() map[string]stored {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.projects)
+}
+
+// tellChange recounts the functions of a project of which one was changed, and tells the others.
+func (r *registry) tellChange(ctx context.Context, project string) {
+	r.recount(ctx, project)
+	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
+}
+
+// recount notes what a project has after a change. Without an answer of the state store the numbers stay as they were,
+// until the next look at all projects.
+func (r *registry) recount(ctx context.Context, project string) {
+	if functions, err := r.Store.Functions(ctx, project); err == nil {
+		r.inventory.put(project, storedOf(functions))
+	}
+}
+
+// survey looks what all projects have, for a registry that has just started.
+func (r *registry) survey(ctx context.Context) error {
+	projects, err := r.Store.Projects(ctx)
+	if err != nil {
+		return err
+	}
+	for _, project := range projects {
+		functions, err := r.Store.Functions(ctx, project)
+		if err != nil {
+			return err
+		}
+		r.inventory.add(project, storedOf(functions))
+	}
+	return nil
+}
+
+// checkShare refuses a module with which the project would have more than its share of the object store: half of what
+// the others leave, modules included that no function has any more and that are not removed yet. So there is always
+// room for the next project. Some uploads at the same time can exceed the limit by one module each.
+func (r *registry) checkShare(ctx context.Context, project string, size int) error {
+	all, err := r.Bus.ModuleBytes(ctx)
+	if err != nil {
+		return err
+	}
+	functions, err := r.Store.Functions(ctx, project)
+	if err != nil {
+		return err
+	}
+	unused, err := r.Store.UnusedModules(ctx, []string{project}, r.Settings.ModuleGrace)
+	if err != nil {
+		return err
+	}
+	own := storedOf(functions).modules
+	for _, module := range unused[project].All {
+		own += sizeIn(module)
+	}
+	most := int64(r.Settings.AllModules) * mib
+	others := max(0, all-own)
+	if own += int64(size); own <= quota.Share(others, most) {
+		return nil
+	}
+	e := problem.New(problem.Limited, "file: the modules of all projects take %d of %d MiB. This project would have "+
+		"%d MiB of them, earlier uploads included, and those that were dropped within %v; a project may have half of what "+
+		"the others leave (--max-modules-total)",
+		(all+mib-1)/mib, r.Settings.AllModules, (own+mib-1)/mib, r.Settings.ModuleGrace)
+	e.RetryAfter = sweepInterval(r.Settings.ModuleGrace)
+	e.Limit = &problem.Limit{Name: "max-modules-total", Amount: r.Settings.AllModules}
+	return e
+}
+
+// sizeIn is the size that a module's name has, see moduleName; 0 for a name that an older version gave.
+func sizeIn(name string) int64 {
+	parts := strings.Split(name, ".")
+	if len(parts) != 4 {
+		return 0
+	}
+	n, err := strconv.ParseInt(parts[2], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}

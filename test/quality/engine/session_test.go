@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"matchmaker.dev/functions/rules/function"
+	"matchmaker.dev/pkg/matchfn"
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/sandbox"
+)
+
+// native is a function as an instance.
+type native struct{ *matchfn.Function }
+
+func (native) Name() string { return "native" }
+
+func (native) Buffer() []byte { return nil }
+
+func (native) ReleaseBuffer() {}
+
+func (native) Memory() int { return 1 << 30 }
+
+func (native) Reserves(int) bool { return false }
+
+func (native) Reserve(context.Context, int, time.Duration) ([]byte, error) { return nil, nil }
+
+func (n native) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
+	return slices.Clone(n.Answer(request)), sandbox.Stats{}, nil
+}
+
+// The function rules works on changes, and no check finds that it overlooks a match: while players of five against five
+// come, go, wait longer, and are matched or not.
+func TestRulesOfChangesOverlookNobody(t *testing.T) {
+	settings, err := os.ReadFile("../../../pkg/matchfn/rules/testdata/five.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 8))
+	f := matchfn.NewMatcher(function.Begin, function.Options()...)
+	index, inv, session := pool.New(), &invocation.Invoker{}, invocation.NewSession(1<<30, 0, 0)
+	m := f.Manifest()
+	needs := invocation.NeedsOf(sandbox.Manifest{
+		Attributes: m.Attributes, Properties: m.Properties,
+		AttributeSettings: m.AttributeSettings, PropertySettings: m.PropertySettings,
+		Players: &sandbox.Players{
+			Attributes: m.Players.Attributes, Properties: m.Players.Properties,
+			AttributeSettings: m.Players.AttributeSettings, PropertySettings: m.Players.PropertySettings,
+		},
+	})
+	now, next, matches, bytes := int64(1_900_000_000_000), 0, 0, []int64{}
+	waiting := map[string]bool{}
+	for step := range 120 {
+		now += random.Int64N(3000)
+		come := random.IntN(40)
+		if step == 0 {
+			come = 3000
+		}
+		for range come {
+			next++
+			one := &pb.Ticket{
+				Id: fmt.Sprint("t", next), Owner: fmt.Sprint("o", next), Created: now - random.Int64N(1000),
+				AttributeNames: []string{"skill"}, AttributeValues: []float64{120_000 * random.Float64()},
+			}
+			near := random.IntN(3)
+			for k := range 1 + random.IntN(3)*random.IntN(2) {
+				one.Players = append(one.Players, &pb.Player{Id: fmt.Sprint("p", next, "-", k), Properties: map[string][]byte{
+					"roles":   fmt.Appendf(nil, `["%s"]`, []string{"tank", "healer", "damage", "damage"}[random.IntN(4)]),
+					"latency": fmt.Appendf(nil, `{"eu":%d,"us":%d,"as":%d}`, 20+60*near, 20+60*((near+1)%3), 20+60*((near+2)%3)),
+				}})
+			}
+			raw, err := proto.Marshal(one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := index.Put(one.GetId(), raw); err != nil {
+				t.Fatal(err)
+			}
+			waiting[one.GetId()] = true
+		}
+		for id := range waiting {
+			if random.IntN(400) == 0 {
+				delete(waiting, id)
+				index.Drop(id)
+			}
+		}
+		began := time.Now()
+		r := &invocation.Run{
+			Request: &pb.RunRequest{Config: "c", Settings: settings, Now: now}, Index: index, Began: began,
+			Deadline: began.Add(5 * time.Second), Session: session, Answer: func(*pb.RunPart) error { return nil },
+		}
+		last, err := inv.Invoke(t.Context(), r, native{f}, needs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := proto.CloneOf(last)
+		if err := proposals.Unpack(answer); err != nil {
+			t.Fatal(err)
+		}
+		if bytes = append(bytes, last.GetStats().GetBytes()); !session.Has(r.Key) {
+			t.Fatalf("run %d kept nothing", step)
+		}
+		if err := inv.Check(t.Context(), r, native{f}, needs); err != nil {
+			t.Fatalf("run %d: %v", step, err)
+		}
+		for _, p := range answer.GetProposals() {
+			if matches++; random.IntN(4) == 0 {
+				continue // another config was faster
+			}
+			for _, team := range p.GetTeams() {
+				for _, id := range team.GetTickets() {
+					delete(waiting, id)
+					index.Drop(id)
+				}
+			}
+		}
+	}
+	less := len(slices.DeleteFunc(slices.Clone(bytes), func(n int64) bool { return n > bytes[0]/4 }))
+	if matches < 20 || less < 80 {
+		t.Errorf("%d matches, %d runs of changes", matches, less)
+	}
+}
