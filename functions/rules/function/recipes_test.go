@@ -82,7 +82,7 @@ func TestRecipesOfTheDocument(t *testing.T) {
 		"Teams of several sizes":            `"name": "sizes"`,
 		"Modes of several sizes":            `"values": {"modes": "set"}`,
 		"Players who would rather not meet": one,
-		"No wait without end":             one,
+		"No wait without end":               one,
 	})
 	t.Run("parties", func(t *testing.T) { playParties(t, all["Limits by the size of parties"]) })
 	t.Run("sizes", func(t *testing.T) { playSizes(t, all["Teams of several sizes"]) })
