@@ -54,8 +54,8 @@ func record(t *testing.T, events ...client.Event) (file []byte, read []*recordin
 
 func TestRecordingNamesNobody(t *testing.T) {
 	ada := &client.Arrival{Attributes: map[string]float64{"skill": 1200, "level": 3}, Queues: []string{"quick"},
-		Players: []client.ArrivedPlayer{{ID: "ada"}, {ID: "bob", Attributes: map[string]float64{"role": 1}}}}
-	bob := &client.Arrival{Attributes: map[string]float64{}, Players: []client.ArrivedPlayer{{ID: "bob"}}}
+		Players: []client.Player{{ID: "ada"}, {ID: "bob", Attributes: map[string]float64{"role": 1}}}}
+	bob := &client.Arrival{Attributes: map[string]float64{}, Players: []client.Player{{ID: "bob"}}}
 	file, got, r := record(t,
 		client.Event{Kind: "created", Tickets: []string{"t-ada", "t-gone", "t-bob"},
 			Arrivals: []*client.Arrival{ada, nil, bob}},
@@ -101,7 +101,7 @@ func TestRecordingNamesNobody(t *testing.T) {
 // A ticket that the format does not take is one of which nothing is known.
 func TestTicketBeyondTheFormatIsUnknown(t *testing.T) {
 	_, got, r := record(t, client.Event{Kind: "created", Tickets: []string{"a"}, Arrivals: []*client.Arrival{
-		{Attributes: map[string]float64{"with\x00zero": 1}, Players: []client.ArrivedPlayer{{ID: "ada"}}}}})
+		{Attributes: map[string]float64{"with\x00zero": 1}, Players: []client.Player{{ID: "ada"}}}}})
 	if len(got) != 1 || got[0].Arrival.Known || r.unknown != 1 {
 		t.Errorf("%+v, %d", got, r.unknown)
 	}
@@ -152,7 +152,7 @@ func TestPlayersAreErasedFromARecording(t *testing.T) {
 	ticket := func(note string, players ...string) *client.Arrival {
 		a := &client.Arrival{Properties: map[string][]byte{"note": []byte(note)}}
 		for _, id := range players {
-			a.Players = append(a.Players, client.ArrivedPlayer{ID: id, Properties: map[string][]byte{"of": []byte(id)}})
+			a.Players = append(a.Players, client.Player{ID: id, Properties: map[string][]byte{"of": []byte(id)}})
 		}
 		return a
 	}

@@ -305,7 +305,7 @@ func (m *matcher) sooner(number uint32, at float64) {
 // linkedList is a linked list of the tickets with the attribute, sorted by its value. The first and the last place are
 // sentinels, out of reach of all tickets.
 type linkedList struct {
-	nodes []node
+	nodes  []node
 	wait   []float64
 	widest float64 // the window that does not grow any more
 }

@@ -6,19 +6,6 @@ import (
 	"net/url"
 )
 
-// Acceptance is what a match asks the players of a ticket: whether they accept it. It has no server before all did.
-type Acceptance struct {
-	// Match is the match that asks.
-	Match string `json:"match"`
-	// Remaining is for how many milliseconds the players may answer.
-	Remaining int64 `json:"remaining"`
-	// Players are asked, in all tickets of the match, and Accepted of them accepted so far.
-	Players  int `json:"players"`
-	Accepted int `json:"accepted"`
-	// Unanswered are the players of this ticket who did not answer.
-	Unanswered []string `json:"unanswered"`
-}
-
 // MatchAnswer is what players of a ticket say to the match that asks them.
 type MatchAnswer struct {
 	// Ticket is theirs, and Match that of its [Acceptance].

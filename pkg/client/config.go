@@ -8,84 +8,6 @@ import (
 	"net/http"
 )
 
-// Config says how matches are made: which function runs, over which tickets, and where its matches are played.
-type Config struct {
-	Matchmaking Matchmaking `json:"matchmaking"`
-	// Pools are the tickets to match, by names that the function knows. A ticket is in a pool when every filter of it
-	// holds.
-	Pools map[string][]PoolFilter `json:"pools,omitempty"`
-	// Queue is that whose tickets are in the pools; empty for the tickets without queues.
-	Queue string `json:"queue,omitempty"`
-	// Acceptance asks the players of each match whether they accept it, before its server is asked for.
-	Acceptance *AcceptanceRule `json:"acceptance,omitempty"`
-	// Seats gives the players of its matches seat passes: see [Assignment].
-	Seats bool `json:"seats,omitempty"`
-	// Report tells more of how good its matches are: see [Client.ReportMatches].
-	Report *ReportRule `json:"report,omitempty"`
-	// Hosting is where game servers come from. Without it no server is asked for, and assignments are what the function
-	// proposes.
-	Hosting *Hosting `json:"hosting,omitempty"`
-}
-
-// ReportRule says what is told of the matches of a config beside what is told of all: how many players each ticket has,
-// and how far attributes of tickets differ, up to 8 of them.
-type ReportRule struct {
-	Attributes []string `json:"attributes,omitempty"`
-}
-
-// AcceptanceRule says how players accept the matches of a config.
-type AcceptanceRule struct {
-	// Seconds is for how long they may, 1 to 120.
-	Seconds int `json:"seconds"`
-}
-
-// Matchmaking names the function and its settings.
-type Matchmaking struct {
-	Name           string          `json:"name,omitempty"` // for people
-	TargetFunction *FunctionTarget `json:"targetFunction,omitempty"`
-	// Config is a JSON value that the function understands.
-	Config json.RawMessage `json:"config,omitempty"`
-}
-
-// FunctionTarget names a function. The service ignores the version: use 1. Upload names one of its uploads, see
-// [Client.GetFunctionVersions]; 0 leaves it to the function.
-type FunctionTarget struct {
-	Name    string `json:"name"`
-	Version string `json:"version,omitempty"`
-	Upload  int64  `json:"upload,omitempty"`
-}
-
-// PoolFilter holds for tickets whose attribute is at least Min and less than Max, or equal to both when they are the
-// same. A nil bound is no bound.
-type PoolFilter struct {
-	Attribute    string        `json:"attribute,omitempty"`
-	Count        string        `json:"count,omitempty"` // "players": how many a ticket has, instead of an attribute
-	Min          *float64      `json:"min,omitempty"`
-	Max          *float64      `json:"max,omitempty"`
-	Segmentation *Segmentation `json:"segmentation,omitempty"`
-}
-
-// Segmentation divides a filter into several that do not overlap.
-type Segmentation struct {
-	DistributionType    string `json:"DistributionType"`    // Normal or Uniform
-	SegmentBehaviorType string `json:"SegmentBehaviorType"` // TargetPercentage, BucketSize or BucketCount
-	Value               int    `json:"Value"`               // what the behaviour aims at
-	// Stddev is the standard deviation of a Normal distribution; nil otherwise.
-	Stddev *float64 `json:"Stddev,omitempty"`
-}
-
-// Hosting is what a server is asked for, and the keys to ask with.
-type Hosting struct {
-	Profile string `json:"Profile,omitempty"`
-	Access  string `json:"Access,omitempty"`
-	// Secret is [Masked] in what the service answers.
-	Secret  string `json:"Secret,omitempty"`
-	FleetID string `json:"FleetId,omitempty"`
-	// OnAllocationError is what becomes of tickets whose match gets no server: Fail, which is the default, or Requeue,
-	// which lets them wait again.
-	OnAllocationError string `json:"OnAllocationError,omitempty"`
-}
-
 // Masked stands for a key that the service does not tell again. Sent back it leaves the key as it is.
 const Masked = "********"
 
@@ -135,30 +57,6 @@ func (c *Client) create(ctx context.Context, config json.RawMessage) (saved Save
 		return saved, err
 	}
 	return SavedConfig{ID: created.ID, Warnings: warningsOf(header)}, nil
-}
-
-// ListedConfig is a config in the list of all of them.
-type ListedConfig struct {
-	ID string `json:"id"`
-	// ETag names its state, for [Client.PutConfig].
-	ETag string `json:"etag"`
-	Name string `json:"name"`
-	// Function is the name of its function, Queue the queue that it serves, empty for tickets without queues.
-	Function string `json:"function"`
-	Queue    string `json:"queue"`
-	// Pools is how many pools it has. Without any, the function gets all tickets.
-	Pools int `json:"pools"`
-	// Hosted: its matches get servers.
-	Hosted bool `json:"hosted"`
-}
-
-// ListConfigs lists the project's configs, by id.
-func (c *Client) ListConfigs(ctx context.Context) ([]ListedConfig, error) {
-	var list struct {
-		Configs []ListedConfig `json:"configs"`
-	}
-	_, err := c.do(ctx, &request{method: http.MethodGet, path: "v1/configs", repeatable: true}, &list)
-	return list.Configs, err
 }
 
 // GetConfig reads a config. Its status is 404 when there is none of that id.
@@ -216,17 +114,6 @@ func (c *Client) put(
 		return saved, err
 	}
 	return SavedConfig{ID: id, ETag: header.Get("ETag"), Warnings: warningsOf(header)}, nil
-}
-
-// DeleteConfig ends matchmaking by a config at once.
-func (c *Client) DeleteConfig(ctx context.Context, id string) error {
-	r, err := configRequest(http.MethodDelete, id)
-	if err != nil {
-		return err
-	}
-	r.removes = true
-	_, err = c.do(ctx, r, nil)
-	return err
 }
 
 // configRequest is a request about one config, of a method that may be repeated.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // SavedConfig is a config that was stored.
@@ -38,14 +37,6 @@ func warningsOf(header http.Header) (all []Validation) {
 	return all
 }
 
-// CheckedConfig is a config that would be stored.
-type CheckedConfig struct {
-	// Creates: there is no such config yet.
-	Creates bool `json:"creates"`
-	// Warnings say what may be a mistake.
-	Warnings []Validation `json:"warnings"`
-}
-
 // CheckConfig asks what [Client.PutConfigJSON] would be answered, or [Client.CreateConfigJSON] if id is empty, and
 // stores nothing. A config that would be refused has the error of that call. A service that cannot check answers 404.
 func (c *Client) CheckConfig(
@@ -61,35 +52,6 @@ func (c *Client) CheckConfig(
 	var checked CheckedConfig
 	_, err := c.do(ctx, r, &checked)
 	return checked, err
-}
-
-// ConfigChange is an element of the history of a config.
-type ConfigChange struct {
-	ETag string `json:"etag"`
-	// Changed is when, and By the subject of the token that made the change. Both are zero if a version of the service
-	// without a history made it.
-	Changed time.Time `json:"changed,omitzero"`
-	By      string    `json:"by,omitempty"`
-	// Current: the config is what this change made of it. Deleted: the change was its deletion.
-	Current bool `json:"current,omitempty"`
-	Deleted bool `json:"deleted,omitempty"`
-	// Config is the config after the change, as the service wrote it; nil if it was deleted, and if that is not kept.
-	Config json.RawMessage `json:"config,omitempty"`
-}
-
-// ConfigHistory reads the latest changes of a config, the newest first. One that was deleted has a history for some
-// time. The status is 404 when nothing is known of the config.
-func (c *Client) ConfigHistory(ctx context.Context, id string) ([]ConfigChange, error) {
-	r, err := configRequest(http.MethodGet, id)
-	if err != nil {
-		return nil, err
-	}
-	r.path += "/history"
-	var history struct {
-		Changes []ConfigChange `json:"changes"`
-	}
-	_, err = c.do(ctx, r, &history)
-	return history.Changes, err
 }
 
 // Absent is, for [Client.RollbackConfig], the state of a config that was deleted.

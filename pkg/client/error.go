@@ -29,14 +29,6 @@ type Error struct {
 	RetryAfter time.Duration
 }
 
-// Validation is one fault of a config.
-type Validation struct {
-	// ResultCode names the kind of fault, as badFilterRange.
-	ResultCode string `json:"ResultCode"`
-	// Message says which component of the config is invalid.
-	Message string `json:"Message"`
-}
-
 // Error is one line: the request, the status and the reason.
 func (e *Error) Error() string {
 	var b strings.Builder

@@ -79,7 +79,7 @@ func ExampleError() {
 	}
 	low, high := 2000.0, 1000.0
 	_, err = c.PutConfig(context.Background(), "ranked", client.Config{
-		Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: "duel"}},
+		Matchmaking: client.Matchmaking{TargetFunction: client.FunctionTarget{Name: "duel"}},
 		Pools:       map[string][]client.PoolFilter{"all": {{Attribute: "skill", Min: &low, Max: &high}}},
 	}, "")
 	if refused, ok := errors.AsType[*client.Error](err); ok {

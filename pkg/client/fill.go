@@ -110,7 +110,7 @@ func (f *Filler) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.join(t.Assigned)
+	f.join(t.AssignedTickets)
 	if !f.merge(t) {
 		return nil
 	}

@@ -57,7 +57,7 @@ func (m *matchmaker) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		m.proposed, m.after = nil, nil
 		answer := m.ticket
-		answer.ID, answer.Assigned = m.id, m.assigned
+		answer.ID, answer.AssignedTickets = m.id, m.assigned
 		_ = json.NewEncoder(w).Encode(answer)
 	case r.Method == http.MethodPut:
 		m.read(r, w)
@@ -73,7 +73,7 @@ func (m *matchmaker) RoundTrip(r *http.Request) (*http.Response, error) {
 func (m *matchmaker) read(r *http.Request, w http.ResponseWriter) {
 	version := m.ticket.RecordVersion
 	m.ticket = client.BackfillTicket{}
-	if err := json.NewDecoder(r.Body).Decode(&m.ticket); err != nil || len(m.ticket.Assigned) > 0 {
+	if err := json.NewDecoder(r.Body).Decode(&m.ticket); err != nil || len(m.ticket.AssignedTickets) > 0 {
 		w.WriteHeader(http.StatusBadRequest)
 	}
 	m.ticket.RecordVersion = version

@@ -8,42 +8,6 @@ import (
 	"strings"
 )
 
-// Party is players who search for a match together, as one of its members sees it.
-type Party struct {
-	ID string `json:"id"`
-	// Code lets others join.
-	Code string `json:"code"`
-	// Leader is the member who starts and stops the search.
-	Leader string `json:"leader"`
-	// Created is in Unix milliseconds, UTC.
-	Created int64 `json:"created"`
-	// Revision counts the changes of the party.
-	Revision int64 `json:"revision"`
-	// Size is how many members there may be.
-	Size int `json:"size"`
-	// Members by when they joined, the oldest first.
-	Members []PartyMember `json:"members"`
-	// Search is the last search, nil when there was none since the members are these.
-	Search *PartySearch `json:"search"`
-}
-
-// PartyMember is a member of a party. Attributes and properties are shown to the member alone.
-type PartyMember struct {
-	ID string `json:"id"`
-	// Joined is in Unix milliseconds, UTC.
-	Joined     int64              `json:"joined"`
-	Ready      bool               `json:"ready"`
-	Attributes map[string]float64 `json:"attributes"`
-	Properties map[string][]byte  `json:"properties"`
-}
-
-// PartySearch is a search for a match: a ticket with all members, which each of them can read.
-type PartySearch struct {
-	Ticket string `json:"ticket"`
-	// Started is in Unix milliseconds, UTC.
-	Started int64 `json:"started"`
-}
-
 // PartyMembership is what a member says of itself.
 type PartyMembership struct {
 	// Player is as in [TicketRequest].
@@ -75,20 +39,6 @@ func (c *Client) JoinParty(ctx context.Context, code string, m PartyMembership) 
 		return nil, errors.New("client: the party code is empty")
 	}
 	return c.sendParty(ctx, http.MethodPost, "/members", m.Player, membership{m, !m.NotReady, code, 0}, true)
-}
-
-// MyParty is the party that the player is in. Its status is 404 when there is none.
-func (c *Client) MyParty(ctx context.Context, player string) (*Party, error) {
-	return c.sendParty(ctx, http.MethodGet, "", player, nil, true)
-}
-
-// GetParty reads a party. Its status is 404 when there is none, or the player is no member.
-func (c *Client) GetParty(ctx context.Context, id, player string) (*Party, error) {
-	path, err := partyPath(id)
-	if err != nil {
-		return nil, err
-	}
-	return c.sendParty(ctx, http.MethodGet, path, player, nil, true)
 }
 
 // NextParty waits until a party is not as the caller knows it, and returns it as it is then. It also tells the service
@@ -160,27 +110,6 @@ func (c *Client) KickPartyMember(ctx context.Context, id, member, leader string)
 	return c.sendParty(ctx, http.MethodDelete, path, leader, nil, false)
 }
 
-// SetPartyLeader makes another member the leader. leader is the player who is it before.
-func (c *Client) SetPartyLeader(ctx context.Context, id, member, leader string) (*Party, error) {
-	path, err := partyPath(id)
-	if err != nil {
-		return nil, err
-	}
-	if member == "" {
-		return nil, errors.New("client: the player who is to lead is empty")
-	}
-	return c.sendParty(ctx, http.MethodPut, path+"/leader", leader, map[string]string{"player": member}, true)
-}
-
-// RenewPartyCode gives a party another code.
-func (c *Client) RenewPartyCode(ctx context.Context, id, leader string) (*Party, error) {
-	path, err := partyPath(id)
-	if err != nil {
-		return nil, err
-	}
-	return c.sendParty(ctx, http.MethodPost, path+"/code", leader, nil, true)
-}
-
 // StartPartySearch creates a ticket with all members. t.Player is the leader. A search that has begun goes on.
 func (c *Client) StartPartySearch(ctx context.Context, id string, t TicketRequest) (*Party, error) {
 	path, err := partyPath(id)
@@ -188,24 +117,6 @@ func (c *Client) StartPartySearch(ctx context.Context, id string, t TicketReques
 		return nil, err
 	}
 	return c.sendParty(ctx, http.MethodPut, path+"/search", t.Player, t, true)
-}
-
-// StopPartySearch deletes the ticket of the search, unless it has a result.
-func (c *Client) StopPartySearch(ctx context.Context, id, leader string) (*Party, error) {
-	path, err := partyPath(id)
-	if err != nil {
-		return nil, err
-	}
-	return c.sendParty(ctx, http.MethodDelete, path+"/search", leader, nil, true)
-}
-
-// DisbandParty ends a party.
-func (c *Client) DisbandParty(ctx context.Context, id, leader string) error {
-	path, err := partyPath(id)
-	if err != nil {
-		return err
-	}
-	return c.endParty(ctx, path, leader)
 }
 
 // partyPath is the path of a party below that of all.

@@ -187,7 +187,6 @@ func TestPartiesWithoutAnIDAreRefusedBeforeSending(t *testing.T) {
 		"kick the folder":      only(c.KickPartyMember(ctx, "p", "..", "ada")),
 		"kick oneself":         only(c.KickPartyMember(ctx, "p", "ada", "ada")),
 		"lead":                 only(c.SetPartyLeader(ctx, "", "bob", "ada")),
-		"lead by nobody":       only(c.SetPartyLeader(ctx, "p", "", "ada")),
 		"renew the code":       only(c.RenewPartyCode(ctx, "", "ada")),
 		"start":                only(c.StartPartySearch(ctx, "", client.TicketRequest{Player: "ada"})),
 		"stop":                 only(c.StopPartySearch(ctx, "", "ada")),

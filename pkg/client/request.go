@@ -47,6 +47,54 @@ type request struct {
 	unanswered bool
 }
 
+// plainCall is a request that the API document says all of.
+type plainCall struct {
+	method string
+	// path has names in braces, for each of which there is a segment.
+	path     string
+	segments []string
+	query    url.Values
+	player   string // X-On-Behalf-Of
+	body     any    // nil: none
+
+	repeatable, removes bool
+}
+
+// ask makes a call that is answered with a T.
+func ask[T any](ctx context.Context, c *Client, p plainCall) (*T, error) {
+	answer := new(T)
+	if err := c.call(ctx, p, answer); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// call makes a call. into is as for do.
+func (c *Client) call(ctx context.Context, p plainCall, into any) error {
+	header, err := onBehalfOf(p.player)
+	if err != nil {
+		return err
+	}
+	r := &request{method: p.method, path: p.path, query: p.query, header: header, repeatable: p.repeatable,
+		removes: p.removes}
+	for _, value := range p.segments {
+		before, rest, _ := strings.Cut(r.path, "{")
+		name, after, _ := strings.Cut(rest, "}")
+		escaped, err := segment(name, value)
+		if err != nil {
+			return err
+		}
+		r.path = before + escaped + after
+	}
+	if p.body != nil {
+		if r.body, err = encode(p.body); err != nil {
+			return err
+		}
+	}
+	_, err = c.do(ctx, r, into)
+	return err
+}
+
 // content is a request body. open begins a reader of its own for each try, since a transport may still read the last
 // one when its answer is in.
 type content interface {

@@ -30,62 +30,6 @@ type TicketRequest struct {
 	Queues []string `json:"queues,omitempty"`
 }
 
-// Player is one of the players of a ticket. Each may read the ticket's result, and delete the ticket for all.
-type Player struct {
-	ID string `json:"id"`
-	// Attributes and Properties are the player's. Of a ticket that was read with a player's token, only that player has
-	// them.
-	Attributes map[string]float64 `json:"attributes,omitempty"`
-	Properties map[string][]byte  `json:"properties,omitempty"`
-}
-
-// Ticket is a matchmaking request as the service keeps it.
-type Ticket struct {
-	ID string `json:"id"`
-	// Attributes and Properties are those of the ticket; empty when it was read with the token of a player who does not
-	// own it.
-	Attributes map[string]float64 `json:"attributes"`
-	Properties map[string][]byte  `json:"properties"`
-	// Created is when the ticket was made, in Unix milliseconds, UTC.
-	Created int64 `json:"created"`
-	// Assignment is the outcome, nil while the ticket waits.
-	Assignment *Assignment `json:"assignment"`
-	// Players is nil when the owner is the only one.
-	Players []Player `json:"players,omitempty"`
-	// Queues are those that the ticket waits in, sorted.
-	Queues []string `json:"queues,omitempty"`
-	// UnservedQueues are those of them that no config serves at present. It is empty once there is an outcome.
-	UnservedQueues []string `json:"unservedQueues,omitempty"`
-	// Acceptance is what the ticket's match asks its players; nil unless it does at present.
-	Acceptance *Acceptance `json:"acceptance,omitempty"`
-	// Estimate is for how much longer it is expected to wait; nil unless it was asked for and can be given.
-	Estimate *Estimate `json:"estimate,omitempty"`
-}
-
-// Estimate is for how much longer a ticket is expected to wait until it is in a match, from the time of the answer: of
-// five tickets, four wait for no less than Low milliseconds, and for no more than High.
-type Estimate struct {
-	Low  int64 `json:"low"`
-	High int64 `json:"high"`
-}
-
-// Assignment is what became of a ticket: a connection, or an error.
-type Assignment struct {
-	// Connection is where the game server is, usually host:port.
-	Connection string `json:"connection"`
-	// Error says why there is no match, as PoolTimeout or AllocationError; empty when there is one. Match functions may
-	// have their own.
-	Error string `json:"error"`
-	// Properties is a JSON object for this ticket alone, nil when there is none.
-	Properties Object `json:"properties"`
-	// MatchProperties is a JSON object that every ticket of the match and the game server get, nil when there is none.
-	MatchProperties Object `json:"matchproperties"`
-	// Seats are seat passes by player: a player shows the pass to the game server, which checks it with [Seats]. With a
-	// player's token there is that player's alone. Nil unless the match's config wants seats. A pass is good for some
-	// minutes; another read of the ticket has a new one.
-	Seats map[string]string `json:"seats,omitempty"`
-}
-
 // Object is a JSON object of the match function's making, undecoded: read it with json.Unmarshal. It is nil when there
 // is none.
 type Object []byte
@@ -213,20 +157,6 @@ func (c *Client) getTicket(ctx context.Context, query url.Values, header http.He
 		return nil, err
 	}
 	return t, nil
-}
-
-// DeleteTicket ends matchmaking for a ticket: after it returned without error the ticket is never assigned. player is
-// the owner, as in [TicketRequest], or one of the players. Its status is 404 when there is no such ticket.
-func (c *Client) DeleteTicket(ctx context.Context, id, player string) error {
-	header, err := onBehalfOf(player)
-	if err != nil {
-		return err
-	}
-	_, err = c.do(ctx, &request{
-		method: http.MethodDelete, path: "v1/tickets", query: url.Values{"id": {id}}, header: header,
-		repeatable: true, removes: true,
-	}, nil)
-	return err
 }
 
 // onBehalfOf is the header that names the player, nil when there is none to name.

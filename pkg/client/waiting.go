@@ -10,18 +10,6 @@ import (
 	"time"
 )
 
-// WaitingTicket is a ticket that waits, as its studio sees it: without properties.
-type WaitingTicket struct {
-	ID      string `json:"id"`
-	Created int64  `json:"created"` // in Unix milliseconds, UTC
-	// Waited is for how many seconds it has.
-	Waited     float64            `json:"waited"`
-	Owner      string             `json:"owner"`
-	Players    []string           `json:"players"`
-	Queues     []string           `json:"queues,omitempty"`
-	Attributes map[string]float64 `json:"attributes"`
-}
-
 // WaitingQuery selects tickets that wait. Its zero value selects all.
 type WaitingQuery struct {
 	// Player is the owner of a ticket for itself, or one of the players of another.
@@ -39,14 +27,6 @@ type WaitingQuery struct {
 	// WaitingPage.Next.
 	Limit int
 	After string
-}
-
-// WaitingPage is some tickets that wait, the oldest first.
-type WaitingPage struct {
-	Tickets []WaitingTicket `json:"tickets"`
-	// Total is how many tickets are selected. Next is empty if there are no younger ones.
-	Total int64  `json:"total"`
-	Next  string `json:"next,omitempty"`
 }
 
 // GetWaitingTickets reads who waits in the project. Its status is 503 when no function of the project runs. The token

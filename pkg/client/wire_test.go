@@ -92,7 +92,7 @@ func TestWire(t *testing.T) {
 		call: func(ctx context.Context, c *client.Client) (any, error) {
 			return c.CreateConfig(ctx, client.Config{
 				Matchmaking: client.Matchmaking{Name: "n", Config: json.RawMessage(`{"teamSize":1}`),
-					TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"}},
+					TargetFunction: client.FunctionTarget{Name: "duel", Version: "1"}},
 				Pools: map[string][]client.PoolFilter{"all": {{Attribute: "skill", Min: bound(0), Max: bound(3000),
 					Segmentation: &client.Segmentation{DistributionType: "Normal", SegmentBehaviorType: "BucketCount", Value: 3,
 						Stddev: bound(2.5)}}}},
@@ -142,7 +142,7 @@ func TestWire(t *testing.T) {
 		},
 		line:   "PUT /demo/matchmaking/api/v1/configs/ranked",
 		header: map[string]string{"If-Match": `"3"`},
-		body:   `{"matchmaking":{}}`,
+		body:   `{"matchmaking":{"targetFunction":{"name":""}}}`,
 		want:   `"4"`,
 	}, {
 		name:  "put config as it is",
@@ -275,7 +275,7 @@ func TestWire(t *testing.T) {
 		name: "list functions",
 		reply: reply{status: 200,
 			body: `{"functions":[{"name":"duel","md5Hash":"ab","status":{"state":"Running","instances":[{"state":"Waiting","name":"duel-1"}]}}]}`},
-		call: func(ctx context.Context, c *client.Client) (any, error) { return c.GetFunctions(ctx) },
+		call: func(ctx context.Context, c *client.Client) (any, error) { return c.ListFunctions(ctx) },
 		line: "GET /demo/matchmaking/api/v1/functions",
 		want: []client.Function{{Name: "duel", MD5: "ab", Status: client.FunctionStatus{
 			State: client.Running, Instances: []client.FunctionInstance{{Name: "duel-1", State: "Waiting"}}}}},
@@ -413,7 +413,7 @@ func TestWire(t *testing.T) {
 			return nil, c.UpdateBackfill(ctx, client.BackfillTicket{ID: "b1", Created: 5, RecordVersion: 2, Connection: "c"})
 		},
 		line: "PUT /demo/matchmaking/api/v2/backfill/b1",
-		body: `{"Id":"b1","Created":5,"RecordVersion":2,"Connection":"c"}`,
+		body: `{"Id":"b1","Created":5,"RecordVersion":2,"Connection":"c","attributes":null,"properties":null}`,
 	}, {
 		name:  "delete backfill",
 		reply: reply{status: 204},

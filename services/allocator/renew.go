@@ -11,19 +11,13 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
 
 // grace is how long a server is kept in the state store after its last token expired.
 const grace = time.Minute
-
-// renewal is the answer to a server that renews its token.
-type renewal struct {
-	Token string `json:"token"`
-	// Expires in Unix milliseconds.
-	Expires int64 `json:"expires"`
-}
 
 func (s *service) routes(e *echo.Echo) {
 	if s.Tokens != nil {
@@ -62,7 +56,7 @@ func (s *service) renew(c echo.Context) error {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-	return c.JSON(http.StatusOK, renewal{Token: text, Expires: expires.UnixMilli()})
+	return c.JSON(http.StatusOK, response.ServerToken{Token: text, Expires: expires.UnixMilli()})
 }
 
 func errEnded() error {

@@ -15,24 +15,10 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// body is BackfillTicket of the contract, with its casing.
-type body struct {
-	ID            string `json:"Id"`
-	Created       int64  `json:"Created"`
-	RecordVersion int64  `json:"RecordVersion"`
-	contents
-}
-
-// approval is the answer to an approval: the backfill ticket, and the players to let in.
-type approval struct {
-	body
-	// Assigned are the tickets that this approval assigned, and the tickets of the last seconds, in case their answer was
-	// lost. It is left out when there are none.
-	Assigned []response.Ticket `json:"assignedTickets,omitempty"`
-}
-
-func approvalOf(a *state.Approval) approval {
-	out := approval{body: bodyOf(a.Backfill)}
+// approvalOf is the answer to an approval: the backfill ticket, and the tickets that this approval assigned, or an
+// earlier one in the last seconds, whose answer may have been lost.
+func approvalOf(a *state.Approval) response.BackfillTicket {
+	out := bodyOf(a.Backfill)
 	for _, t := range slices.Concat(a.Assigned, a.Previous) {
 		joined := response.NewTicket(t)
 		if joined.Players == nil {
@@ -42,7 +28,7 @@ func approvalOf(a *state.Approval) approval {
 		if joined.Assignment != nil {
 			joined.Assignment.Properties = response.ObjectOrNull(nil)
 		}
-		out.Assigned = append(out.Assigned, joined)
+		out.AssignedTickets = append(out.AssignedTickets, joined)
 	}
 	return out
 }
@@ -50,10 +36,9 @@ func approvalOf(a *state.Approval) approval {
 // contents are what a server says of itself.
 type contents struct {
 	Connection *string `json:"Connection"`
-	// Queue is left out where there is none. In a PUT it may be absent, to stay as it is.
-	Queue *string `json:"queue,omitempty"`
-	// Players are those in the game. It is left out, and may be absent in a PUT, as Queue is.
-	Players *[]fields.RosterPlayer `json:"players,omitzero"`
+	// Queue and Players may be absent in a PUT, to stay as they are.
+	Queue   *string                `json:"queue"`
+	Players *[]fields.RosterPlayer `json:"players"`
 	fields.Values
 }
 
@@ -94,17 +79,15 @@ func (in *contents) record(l fields.Limits) (*pb.Backfill, error) {
 	return b, nil
 }
 
-func bodyOf(b *pb.Backfill) body {
-	out := body{ID: b.GetId(), Created: b.GetCreated(), RecordVersion: b.GetVersion()}
+func bodyOf(b *pb.Backfill) response.BackfillTicket {
+	out := response.BackfillTicket{
+		ID: b.GetId(), Created: b.GetCreated(), RecordVersion: b.GetVersion(), Queue: b.GetQueue(),
+		Attributes: fields.Attributes(b.GetAttributeNames(), b.GetAttributeValues()),
+		Properties: maps.Clone(b.GetProperties()), Players: response.Roster(b.GetRoster()),
+	}
 	if connection := b.GetConnection(); connection != "" {
 		out.Connection = &connection
 	}
-	if b.GetQueue() != "" {
-		out.Queue = b.Queue
-	}
-	out.Players = fields.RosterOf(b.GetRoster())
-	out.Attributes = fields.Attributes(b.GetAttributeNames(), b.GetAttributeValues())
-	out.Properties = maps.Clone(b.GetProperties())
 	maps.DeleteFunc(out.Properties, func(name string, _ []byte) bool { return strings.HasPrefix(name, fields.Note) })
 	return out
 }

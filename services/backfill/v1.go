@@ -2,7 +2,6 @@ package backfill
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -38,13 +37,6 @@ func (s *service) deprecate(next echo.HandlerFunc) echo.HandlerFunc {
 // noMatch is the contract's error for a search that found no match, for whatever reason.
 const noMatch = "No Match Found"
 
-// v1Response is BackfillResponse of the contract.
-type v1Response struct {
-	AssignedTickets      []response.Ticket `json:"assignedTickets"`
-	AssignmentProperties json.RawMessage   `json:"assignmentProperties"`
-	Error                string            `json:"error"`
-}
-
 // searchV1 answers POST /backfill of the deprecated first version: one run of a function for one server. The tickets of
 // the best match that it proposes are assigned to the server at once.
 func (s *service) searchV1(c echo.Context) error {
@@ -77,12 +69,12 @@ func (s *service) searchV1(c echo.Context) error {
 			return c.JSON(http.StatusOK, out)
 		}
 	}
-	return c.JSON(http.StatusOK, v1Response{AssignedTickets: []response.Ticket{},
+	return c.JSON(http.StatusOK, response.BackfillV1Result{AssignedTickets: []response.Ticket{},
 		AssignmentProperties: response.ObjectOrNull(nil), Error: noMatch})
 }
 
 // fill assigns the tickets of a match; nil if one of them does not wait any more.
-func (s *service) fill(ctx context.Context, project, connection string, p *candidate) (*v1Response, error) {
+func (s *service) fill(ctx context.Context, project, connection string, p *candidate) (*response.BackfillV1Result, error) {
 	results := make([]*pb.Assignment, len(p.Tickets))
 	for i, id := range p.Tickets {
 		results[i] = assignment.Of(p.Proposal, id, connection, "")
@@ -98,7 +90,7 @@ func (s *service) fill(ctx context.Context, project, connection string, p *candi
 	if len(shared) == 0 {
 		shared = p.GetAssignmentProperties()
 	}
-	out := &v1Response{AssignmentProperties: response.ObjectOrNull(shared)}
+	out := &response.BackfillV1Result{AssignmentProperties: response.ObjectOrNull(shared)}
 	for _, t := range tickets {
 		out.AssignedTickets = append(out.AssignedTickets, response.NewTicket(t))
 	}

@@ -11,22 +11,10 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
-
-// configChange is one element of the history of a config.
-type configChange struct {
-	ETag string `json:"etag"`
-	// Changed is absent where nobody knows: a version without a history made the change.
-	Changed string `json:"changed,omitzero"`
-	By      string `json:"by,omitzero"`
-	// Current: the config is what this change made of it.
-	Current bool `json:"current,omitzero"`
-	Deleted bool `json:"deleted,omitzero"`
-	// Config is absent if it was deleted, and if it is not kept what it was.
-	Config *body `json:"config,omitzero"`
-}
 
 // history answers GET /configs/{id}/history: the changes of the config, the newest first.
 func (s *service) history(c echo.Context) error {
@@ -35,9 +23,9 @@ func (s *service) history(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	changes := make([]configChange, 0, len(all))
+	changes := make([]response.ConfigChange, 0, len(all))
 	for _, one := range all {
-		change := configChange{
+		change := response.ConfigChange{
 			ETag: etag(one.Revision), Changed: timestamp(one.Changed), By: one.By, Current: one.Applies, Deleted: one.Deleted,
 		}
 		if one.Config != nil {
@@ -47,7 +35,7 @@ func (s *service) history(c echo.Context) error {
 		changes = append(changes, change)
 	}
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-	return c.JSON(http.StatusOK, map[string][]configChange{"changes": changes})
+	return c.JSON(http.StatusOK, response.ConfigHistory{Changes: changes})
 }
 
 // timestamp is a time as answers have it; empty for the zero time.

@@ -12,89 +12,44 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
 
-// settingsBody is the settings of a project as answers have them. What was not given is not there.
-type settingsBody struct {
-	Tickets    *ticketRules      `json:"tickets,omitzero"`
-	Acceptance *acceptanceRules  `json:"acceptance,omitzero"`
-	Attributes map[string]setter `json:"attributes,omitzero"`
-	Properties map[string]setter `json:"properties,omitzero"`
-	Support    *supportRules     `json:"support,omitzero"`
-}
-
-type supportRules struct {
-	Properties bool `json:"properties"`
-}
-
-type ticketRules struct {
-	PerPlayer *perPlayer `json:"perPlayer,omitzero"`
-	Listed    bool       `json:"listed,omitzero"`
-	EndsTold  bool       `json:"endsTold,omitzero"`
-	// RefuseUnserved is for tickets in queues that no config serves.
-	RefuseUnserved bool `json:"refuseUnserved,omitzero"`
-	// Silence is for tickets that nobody asks for.
-	Silence *silenceRule `json:"silence,omitzero"`
-}
-
-type silenceRule struct {
-	Seconds int64 `json:"seconds"`
-}
-
-type perPlayer struct {
-	Limit       int64  `json:"limit"`
-	WhenReached string `json:"whenReached,omitzero"`
-}
-
-type acceptanceRules struct {
-	Pause *pauseRule `json:"pause,omitzero"`
-}
-
-type pauseRule struct {
-	Seconds    int64 `json:"seconds"`
-	MaxSeconds int64 `json:"maxSeconds"`
-}
-
-// setter says who sets an attribute or a property.
-type setter struct {
-	SetBy string `json:"setBy"`
-	Claim string `json:"claim,omitzero"`
-}
-
 // settingsOf is what PUT accepts, and stores the same.
-func settingsOf(p *pb.ProjectSettings) settingsBody {
-	var b settingsBody
+func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
+	var b response.ProjectSettings
 	if t := p.GetTickets(); t != nil {
-		b.Tickets = &ticketRules{Listed: t.GetListed(), EndsTold: t.GetEndsTold(),
+		b.Tickets = &response.TicketRules{Listed: t.GetListed(), EndsTold: t.GetEndsTold(),
 			RefuseUnserved: t.GetRefuseUnserved()}
 		if t.GetSilence() > 0 {
-			b.Tickets.Silence = &silenceRule{Seconds: t.GetSilence() / 1000}
+			b.Tickets.Silence = &response.Silence{Seconds: int(t.GetSilence() / 1000)}
 		}
 		if t.GetPlayerLimit() > 0 {
-			b.Tickets.PerPlayer = &perPlayer{Limit: t.GetPlayerLimit(), WhenReached: t.GetWhenReached()}
+			b.Tickets.PerPlayer = &response.PerPlayer{Limit: int(t.GetPlayerLimit()), WhenReached: t.GetWhenReached()}
 		}
 	}
 	if a := p.GetAcceptance(); a != nil {
-		b.Acceptance = new(acceptanceRules)
+		b.Acceptance = new(response.AcceptanceRules)
 		if a.GetFirstPause() > 0 {
-			b.Acceptance.Pause = &pauseRule{Seconds: a.GetFirstPause() / 1000, MaxSeconds: a.GetLongestPause() / 1000}
+			b.Acceptance.Pause = &response.Pause{Seconds: int(a.GetFirstPause() / 1000),
+				MaxSeconds: int(a.GetLongestPause() / 1000)}
 		}
 	}
 	if p.GetSupportProperties() {
-		b.Support = &supportRules{Properties: true}
+		b.Support = &response.SupportRules{Properties: true}
 	}
 	if rules := p.GetAttributes(); len(rules) > 0 {
-		b.Attributes = make(map[string]setter, len(rules))
+		b.Attributes = make(map[string]response.AttributeRule, len(rules))
 		for _, rule := range rules {
-			b.Attributes[rule.GetAttribute()] = setter{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
+			b.Attributes[rule.GetAttribute()] = response.AttributeRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
 		}
 	}
 	if rules := p.GetProperties(); len(rules) > 0 {
-		b.Properties = make(map[string]setter, len(rules))
+		b.Properties = make(map[string]response.PropertyRule, len(rules))
 		for _, rule := range rules {
-			b.Properties[rule.GetProperty()] = setter{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
+			b.Properties[rule.GetProperty()] = response.PropertyRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
 		}
 	}
 	return b
@@ -185,25 +140,17 @@ func respondSettings(c echo.Context, p *pb.ProjectSettings) error {
 	return c.JSON(http.StatusOK, settingsOf(p))
 }
 
-// change is one element of the history.
-type change struct {
-	ETag     string       `json:"etag"`
-	Changed  string       `json:"changed"`
-	By       string       `json:"by"`
-	Settings settingsBody `json:"settings"`
-}
-
 func (s *service) settingsHistory(c echo.Context) error {
 	all, err := s.Store.SettingsHistory(c.Request().Context(), c.Param("project"))
 	if err != nil {
 		return err
 	}
-	changes := make([]change, 0, len(all))
+	changes := make([]response.SettingsChange, 0, len(all))
 	for _, p := range all {
-		changes = append(changes, change{
+		changes = append(changes, response.SettingsChange{
 			ETag: etag(p.GetRevision()), Changed: timestamp(time.UnixMilli(p.GetChanged())),
 			By: p.GetChangedBy(), Settings: settingsOf(p),
 		})
 	}
-	return c.JSON(http.StatusOK, map[string][]change{"changes": changes})
+	return c.JSON(http.StatusOK, response.SettingsHistory{Changes: changes})
 }

@@ -8,6 +8,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/response"
 )
 
 const (
@@ -21,24 +22,8 @@ const (
 	arrivalCost = 20 * time.Microsecond
 )
 
-// arrival is a created ticket as answers have it on request: what a function sees of it, with its properties if the
-// query asks for them.
-type arrival struct {
-	Attributes map[string]float64 `json:"attributes"`
-	Properties map[string][]byte  `json:"properties,omitzero"`
-	Queues     []string           `json:"queues,omitzero"`
-	Players    []arrived          `json:"players"`
-}
-
-// arrived is a player of a ticket. Attributes are none if the ticket's are the player's.
-type arrived struct {
-	ID         string             `json:"id"`
-	Attributes map[string]float64 `json:"attributes,omitzero"`
-	Properties map[string][]byte  `json:"properties,omitzero"`
-}
-
 // arrivals are the tickets of created events, by their ids. Those that are gone already are missing.
-type arrivals map[string]*arrival
+type arrivals map[string]*response.Arrival
 
 // arrivals reads the tickets that events of a message created.
 func (r *reading) arrivals(ctx context.Context, q *query, m bus.EventMessage) (arrivals, error) {
@@ -63,7 +48,7 @@ func (r *reading) arrivals(ctx context.Context, q *query, m bus.EventMessage) (a
 			if body := bodies[id]; body != nil && size < maxArrivals {
 				one, n := newArrival(body)
 				if q.properties {
-					n += one.addProperties(body)
+					n += addProperties(one, body)
 				}
 				all[id] = one
 				size += n
@@ -74,19 +59,19 @@ func (r *reading) arrivals(ctx context.Context, q *query, m bus.EventMessage) (a
 }
 
 // newArrival is what is told of a ticket, and about how many bytes that is.
-func newArrival(t *pb.Ticket) (a *arrival, size int) {
+func newArrival(t *pb.Ticket) (a *response.Arrival, size int) {
 	attributes := func(names []string, values []float64) map[string]float64 {
 		for _, name := range names {
 			size += len(name) + 28 // quotes, and the longest number
 		}
 		return fields.Attributes(names, values)
 	}
-	a = &arrival{Attributes: attributes(t.GetAttributeNames(), t.GetAttributeValues()), Queues: t.GetQueues()}
+	a = &response.Arrival{Attributes: attributes(t.GetAttributeNames(), t.GetAttributeValues()), Queues: t.GetQueues()}
 	for _, queue := range a.Queues {
 		size += len(queue)
 	}
 	for _, p := range t.GetPlayers() {
-		one := arrived{ID: p.GetId()}
+		one := response.Player{ID: p.GetId()}
 		if len(p.GetAttributeNames()) > 0 {
 			one.Attributes = attributes(p.GetAttributeNames(), p.GetAttributeValues())
 		}
@@ -94,14 +79,14 @@ func newArrival(t *pb.Ticket) (a *arrival, size int) {
 		size += len(one.ID) + 16
 	}
 	if len(a.Players) == 0 {
-		a.Players = []arrived{{ID: t.GetOwner()}}
+		a.Players = []response.Player{{ID: t.GetOwner()}}
 		size += len(t.GetOwner()) + 16
 	}
 	return a, size
 }
 
 // addProperties adds the properties of a ticket and its players, and returns about how many bytes that is.
-func (a *arrival) addProperties(t *pb.Ticket) (size int) {
+func addProperties(a *response.Arrival, t *pb.Ticket) (size int) {
 	add := func(to *map[string][]byte, properties map[string][]byte) {
 		if len(properties) == 0 {
 			return
@@ -120,11 +105,11 @@ func (a *arrival) addProperties(t *pb.Ticket) (size int) {
 
 // of returns the arrivals of an event's tickets, in their order, null for tickets that are gone. It returns none for
 // other events than kind created, or if the query does not ask for arrivals.
-func (a arrivals) of(e *pb.Event) []*arrival {
+func (a arrivals) of(e *pb.Event) []*response.Arrival {
 	if a == nil || e.GetKind() != pb.Event_KIND_CREATED {
 		return nil
 	}
-	list := make([]*arrival, len(e.GetTickets()))
+	list := make([]*response.Arrival, len(e.GetTickets()))
 	for i, id := range e.GetTickets() {
 		list[i] = a[id]
 	}

@@ -9,6 +9,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 )
 
 const (
@@ -25,28 +26,9 @@ const (
 	lookGrowth = 4
 )
 
-// History is the latest matches in which a ticket was, the latest first: claims, and proposals to running games.
-type History struct {
-	Matches []*TicketMatch `json:"matches"`
-	// Since is from when on events were looked at. Complete: that is all of the ticket's life, and there were no more
-	// matches. Events that are not kept any more are missing in either case.
-	Since    time.Time `json:"since"`
-	Complete bool      `json:"complete"`
-	// Ended is why the ticket is gone, and when it went; nil if no event says it.
-	Ended *End `json:"ended,omitempty"`
-	// Error is why not more is known; empty if that is not the case.
-	Error string `json:"error,omitempty"`
-}
-
-// End is why a ticket is gone: deleted, replaced, abandoned, unserved, unheard, declined, silent or expired.
-type End struct {
-	Reason string    `json:"reason"`
-	Time   time.Time `json:"time"`
-}
-
 // endOf is the end that an event tells of, nil for none.
-func endOf(e *pb.Event) *End {
-	end := &End{Reason: e.GetReason(), Time: time.UnixMilli(e.GetTime()).UTC()}
+func endOf(e *pb.Event) *response.TicketEnd {
+	end := &response.TicketEnd{Reason: e.GetReason(), Time: formatTime(e.GetTime())}
 	switch {
 	case e.GetKind() == pb.Event_KIND_CANCELLED && e.GetReason() != "replaced":
 		end.Reason = "deleted"
@@ -58,34 +40,17 @@ func endOf(e *pb.Event) *End {
 	return end
 }
 
-// TicketMatch is what became of a match in which a ticket was.
-type TicketMatch struct {
-	Match    string   `json:"match"`
-	State    string   `json:"state"`
-	Config   string   `json:"config"`
-	Revision int64    `json:"revision,omitzero"`
-	Function string   `json:"function,omitzero"`
-	Upload   int64    `json:"upload,omitzero"`
-	Score    *float64 `json:"score,omitzero"`
-	Backfill string   `json:"backfill,omitzero"`
-	Created  string   `json:"created"`
-	Ended    string   `json:"ended,omitzero"`
-	// Failed: it ended, and the ticket has no connection by it.
-	Failed bool `json:"failed"`
-	// Reason, Error and Detail come from the last event that had one. While the match goes on, they say why there was no
-	// server for it at the last attempt.
-	Reason string `json:"reason,omitzero"`
-	Error  string `json:"error,omitzero"`
-	Detail string `json:"detail,omitzero"`
-
+// ticketMatch is what became of a match in which a ticket was. over: it has ended.
+type ticketMatch struct {
+	response.TicketMatch
 	over bool
 }
 
 // History reads the latest matches of a ticket, which was created at a time. It is bounded in events and in time. The
 // answer says what it does not know.
-func (s *Service) History(ctx context.Context, project, ticket string, created time.Time) *History {
+func (s *Service) History(ctx context.Context, project, ticket string, created time.Time) *response.TicketHistory {
 	now := s.Store.Now().UTC()
-	h := &History{Matches: []*TicketMatch{}, Since: now}
+	h := &response.TicketHistory{Since: now.Format(time.RFC3339Nano)}
 	leave, err := s.read(ctx, project)
 	if err != nil {
 		h.Error = textOf(err)
@@ -105,11 +70,14 @@ func (s *Service) History(ctx context.Context, project, ticket string, created t
 			h.Error = textOf(err)
 			return h
 		}
-		h.Since, h.Ended = since, r.ended
+		h.Since, h.Ended = since.Format(time.RFC3339Nano), r.ended
 		matches := matchesOf(r.events, ticket)
 		h.Complete = !since.After(oldest) && !r.cut && len(matches) <= maxHistory
 		slices.Reverse(matches)
-		h.Matches = matches[:min(len(matches), maxHistory)]
+		h.Matches = nil
+		for _, one := range matches[:min(len(matches), maxHistory)] {
+			h.Matches = append(h.Matches, one.TicketMatch)
+		}
 		if !since.After(oldest) {
 			break
 		}
@@ -142,7 +110,7 @@ type historyReader struct {
 	// events are those that may be about the ticket, in order, and cut tells that there were more.
 	events []*pb.Event
 	cut    bool
-	ended  *End
+	ended  *response.TicketEnd
 }
 
 // look adds the events since a time that were not looked at yet.
@@ -207,7 +175,7 @@ func isAbout(e *pb.Event, ticket string) bool {
 }
 
 // matchesOf makes the matches of a ticket out of events.
-func matchesOf(events []*pb.Event, ticket string) (all []*TicketMatch) {
+func matchesOf(events []*pb.Event, ticket string) (all []*ticketMatch) {
 	for _, e := range events {
 		at := len(all) - 1
 		for ; at >= 0; at-- {
@@ -220,8 +188,9 @@ func matchesOf(events []*pb.Event, ticket string) (all []*TicketMatch) {
 		case at >= 0:
 			all[at].add(e)
 		case slices.Contains(e.GetTickets(), ticket):
-			one := &TicketMatch{Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
-				Function: e.GetFunction(), Upload: e.GetUpload(), Score: scoreOf(e), Created: formatTime(e.GetTime())}
+			one := &ticketMatch{TicketMatch: response.TicketMatch{Match: e.GetMatch(), Config: e.GetConfig(),
+				Revision: e.GetRevision(), Function: e.GetFunction(), Upload: e.GetUpload(), Score: scoreOf(e),
+				Created: formatTime(e.GetTime())}}
 			one.add(e)
 			all = append(all, one)
 		}
@@ -230,7 +199,7 @@ func matchesOf(events []*pb.Event, ticket string) (all []*TicketMatch) {
 }
 
 // add adds an event of the match.
-func (m *TicketMatch) add(e *pb.Event) {
+func (m *ticketMatch) add(e *pb.Event) {
 	if state, over := stateAfter(e); state != "" {
 		m.State, m.over = state, over
 	}

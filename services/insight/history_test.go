@@ -7,12 +7,12 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/insight"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 )
 
 // history is the matches of a ticket that waits for an hour, each as one line.
-func (w *world) history(t *testing.T, ticket string) (*insight.History, string) {
+func (w *world) history(t *testing.T, ticket string) (*response.TicketHistory, string) {
 	t.Helper()
 	h := w.studio.History(t.Context(), "demo", ticket, w.store.Now().Add(-time.Hour))
 	var lines []string

@@ -15,6 +15,7 @@ import (
 	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -34,26 +35,6 @@ const (
 func (s *service) listBudget() adhoc.Budget {
 	return adhoc.Budget{Name: listWork, Budget: state.Budget{Amount: 3 * time.Second, Window: time.Minute},
 		Most: maxListCharge, Store: s.Store, Log: s.Log}
-}
-
-// waiting is an answer with tickets that wait.
-type waiting struct {
-	Tickets []waitingTicket `json:"tickets"`
-	// Total is how many tickets are asked for.
-	Total int64 `json:"total"`
-	// Next is the place behind them; there is none if these are the last.
-	Next string `json:"next,omitzero"`
-}
-
-// waitingTicket is a ticket that waits. Waited is for how many seconds it has.
-type waitingTicket struct {
-	ID         string             `json:"id"`
-	Created    int64              `json:"created"`
-	Waited     float64            `json:"waited"`
-	Owner      string             `json:"owner"`
-	Players    []string           `json:"players"`
-	Queues     []string           `json:"queues,omitzero"`
-	Attributes map[string]float64 `json:"attributes"`
 }
 
 // waiting answers GET /tickets/waiting. The ids come from the index of a runner, and the rest from the state.
@@ -77,7 +58,7 @@ func (s *service) waiting(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	answer := waiting{Tickets: []waitingTicket{}, Total: listed.GetTotal()}
+	answer := response.WaitingPage{Tickets: []response.WaitingTicket{}, Total: listed.GetTotal()}
 	ids := listed.GetTickets()
 	tickets, err := s.Store.Tickets(ctx, project, ids)
 	if err != nil {
@@ -95,8 +76,8 @@ func (s *service) waiting(c echo.Context) error {
 }
 
 // shown is what is shown of a ticket: not its properties.
-func (s *service) shown(t *pb.Ticket) waitingTicket {
-	one := waitingTicket{
+func (s *service) shown(t *pb.Ticket) response.WaitingTicket {
+	one := response.WaitingTicket{
 		ID: t.GetId(), Created: t.GetCreated(), Owner: t.GetOwner(), Players: playersOf(t), Queues: t.GetQueues(),
 		Waited:     max(0, s.Store.Now().Sub(time.UnixMilli(t.GetCreated())).Seconds()),
 		Attributes: make(map[string]float64, len(t.GetAttributeNames())),

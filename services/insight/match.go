@@ -12,6 +12,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -35,58 +36,6 @@ const (
 	matchFailed     = "failed"
 	matchReleased   = "released" // its tickets wait again
 )
-
-// match is a match as answers have it.
-type match struct {
-	ID       string `json:"id"`
-	State    string `json:"state"`
-	Config   string `json:"config"`
-	Revision int64  `json:"revision"`
-	// Function made it, and Upload says which upload of it.
-	Function string   `json:"function,omitzero"`
-	Upload   int64    `json:"upload,omitzero"`
-	Score    *float64 `json:"score,omitzero"`
-	// Created is when its tickets were claimed, and Ended when it had its result.
-	Created  string `json:"created"`
-	Ended    string `json:"ended,omitzero"`
-	Reason   string `json:"reason,omitzero"`
-	Error    string `json:"error,omitzero"`
-	Detail   string `json:"detail,omitzero"`
-	Backfill string `json:"backfill,omitzero"`
-	// Players is how many its tickets have, and Accepted how many of them accepted it, if it asked them.
-	Players  int         `json:"players"`
-	Accepted int         `json:"accepted,omitzero"`
-	Teams    []matchTeam `json:"teams"`
-	Server   *server     `json:"server,omitzero"`
-	// Queue is the config's, and Region the one that the function asked for.
-	Queue  string `json:"queue,omitzero"`
-	Region string `json:"region,omitzero"`
-	// Measures are what the function measured, and Attributes how far those differ that the config's report names.
-	Measures   map[string]float64   `json:"measures,omitzero"`
-	Attributes map[string]attribute `json:"attributes,omitzero"`
-}
-
-// matchTeam is a team of a match. A match without teams has one, without a name.
-type matchTeam struct {
-	Name    string        `json:"name,omitzero"`
-	Tickets []matchTicket `json:"tickets"`
-}
-
-// matchTicket is a ticket of a match. Waited is for how many seconds it had waited; Players are there as long as the
-// ticket is.
-type matchTicket struct {
-	ID      string   `json:"id"`
-	Waited  *float64 `json:"waited,omitzero"`
-	Players []string `json:"players,omitzero"`
-}
-
-// server is the game server of a match, as far as it is known.
-type server struct {
-	Connection string `json:"connection,omitzero"`
-	Profile    string `json:"profile,omitzero"`
-	Fleet      string `json:"fleet,omitzero"`
-	Region     string `json:"region,omitzero"`
-}
 
 // match answers GET /matches/{match}.
 func (s *service) match(c echo.Context) error {
@@ -203,9 +152,9 @@ func stateAfter(e *pb.Event) (state string, over bool) {
 func joinsGame(e *pb.Event) bool { return strings.HasPrefix(e.GetPlace(), state.PlaceGame) }
 
 // describe adds to what events say what is stored.
-func (s *service) describe(ctx context.Context, project string, r *matchReader) (*match, error) {
+func (s *service) describe(ctx context.Context, project string, r *matchReader) (*response.Match, error) {
 	e := r.first
-	m := &match{
+	m := &response.Match{
 		ID: r.id, State: r.state, Config: e.GetConfig(), Revision: e.GetRevision(), Function: e.GetFunction(),
 		Upload: e.GetUpload(), Score: scoreOf(e), Created: formatTime(e.GetTime()), Backfill: e.GetBackfill(),
 		Players: max(int(e.GetPlayers()), len(e.GetTickets())), Accepted: r.accepted,
@@ -225,13 +174,13 @@ func (s *service) describe(ctx context.Context, project string, r *matchReader) 
 		teams = []*pb.EventTeam{{Tickets: int32(len(e.GetTickets()))}}
 	}
 	rest := e.GetTickets()
-	m.Teams = []matchTeam{}
+	m.Teams = []response.MatchTeam{}
 	for _, t := range teams {
 		own := rest[:min(int(t.GetTickets()), len(rest))]
 		rest = rest[len(own):]
-		one := matchTeam{Name: t.GetName(), Tickets: []matchTicket{}}
+		one := response.MatchTeam{Name: t.GetName(), Tickets: []response.MatchTicket{}}
 		for _, id := range own {
-			told := matchTicket{ID: id}
+			told := response.MatchTicket{ID: id}
 			if made, is := state.CreationTime(id); is {
 				waited := max(0, time.UnixMilli(e.GetTime()).Sub(made).Seconds())
 				told.Waited = &waited
@@ -252,7 +201,9 @@ func (s *service) describe(ctx context.Context, project string, r *matchReader) 
 
 // addStored adds the players of the first tickets, of those that are stored, and returns the connection of their
 // results.
-func (s *service) addStored(ctx context.Context, project string, ids []string, teams []matchTeam) (string, error) {
+func (s *service) addStored(
+	ctx context.Context, project string, ids []string, teams []response.MatchTeam,
+) (string, error) {
 	stored, err := s.Store.Tickets(ctx, project, ids[:min(len(ids), maxRead)])
 	if err != nil {
 		return "", err
@@ -286,14 +237,14 @@ func playersOf(t *pb.Ticket) []string {
 }
 
 // addServer adds the server that a match got.
-func (s *service) addServer(ctx context.Context, project, connection string, m *match) error {
+func (s *service) addServer(ctx context.Context, project, connection string, m *response.Match) error {
 	stored, err := s.Store.ServerOf(ctx, project, m.ID)
 	if err != nil {
 		return err
 	}
-	got := server{Connection: connection, Profile: stored.GetHosting().GetProfile(),
+	got := response.MatchServer{Connection: connection, Profile: stored.GetHosting().GetProfile(),
 		Fleet: stored.GetHosting().GetFleet(), Region: stored.GetRegion()}
-	if got != (server{}) {
+	if got != (response.MatchServer{}) {
 		m.Server = &got
 	}
 	return nil

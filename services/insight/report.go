@@ -15,49 +15,12 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/report"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/web"
 )
 
 // reportTime is the default length of a report.
 const reportTime = time.Hour
-
-// reportAnswer is how good matches were.
-type reportAnswer struct {
-	// Since and Until are the time that it is about: whole slots, of which the last may go on.
-	Since string `json:"since"`
-	Until string `json:"until"`
-	// Rows are divided by what was asked for.
-	Rows []reportRow `json:"rows"`
-	// LeftOut is how many matches are not in it, or not with all that was measured, for want of room.
-	LeftOut int64 `json:"leftOut,omitzero"`
-}
-
-// reportRow is the matches of a row. What rows are not divided by is absent.
-type reportRow struct {
-	Config   string `json:"config,omitzero"`
-	Revision int64  `json:"revision,omitzero"`
-	Function string `json:"function,omitzero"`
-	Upload   int64  `json:"upload,omitzero"`
-	Queue    string `json:"queue,omitzero"`
-	Region   string `json:"region,omitzero"`
-	Party    int    `json:"party,omitzero"`
-
-	Matches  int64           `json:"matches"`
-	Tickets  int64           `json:"tickets"`
-	Players  int64           `json:"players"`
-	Measures []reportMeasure `json:"measures"`
-}
-
-// reportMeasure is how something that was measured is spread.
-type reportMeasure struct {
-	Kind  string  `json:"kind"`
-	Name  string  `json:"name,omitzero"`
-	Count int64   `json:"count"`
-	Mean  float64 `json:"mean"`
-	P10   float64 `json:"p10"`
-	P50   float64 `json:"p50"`
-	P90   float64 `json:"p90"`
-}
 
 // reportQuery is what a report is asked for.
 type reportQuery struct {
@@ -155,20 +118,20 @@ func timeOf(values url.Values, name string) (time.Time, error) {
 }
 
 // answer is what the table has.
-func (q *reportQuery) answer(now time.Time) reportAnswer {
+func (q *reportQuery) answer(now time.Time) response.MatchReport {
 	slot := report.SlotTime.Milliseconds()
-	a := reportAnswer{
+	a := response.MatchReport{
 		Since: formatTime(q.first * slot), Until: formatTime(max(q.first*slot, min(now.UnixMilli(), (q.last+1)*slot))),
-		Rows: []reportRow{}, LeftOut: q.table.LeftOut(),
+		Rows: []response.MatchReportRow{}, LeftOut: q.table.LeftOut(),
 	}
 	for _, row := range q.table.Rows() {
-		one := reportRow{
+		one := response.MatchReportRow{
 			Config: row.Config, Revision: row.Revision, Function: row.Function, Upload: row.Upload, Queue: row.Queue,
 			Region: row.Region, Party: row.Party, Matches: row.Matches, Tickets: row.Tickets, Players: row.Players,
-			Measures: []reportMeasure{},
+			Measures: []response.Measure{},
 		}
 		for _, d := range row.Distributions {
-			one.Measures = append(one.Measures, reportMeasure{
+			one.Measures = append(one.Measures, response.Measure{
 				Kind: d.Kind, Name: d.Name, Count: d.Count, Mean: d.Mean, P10: d.P10, P50: d.P50, P90: d.P90,
 			})
 		}

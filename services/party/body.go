@@ -9,6 +9,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/response"
 )
 
 // creation is the body of a POST.
@@ -115,33 +116,6 @@ type leadership struct {
 	Player string `json:"player"`
 }
 
-// body is a party as one of its members sees it.
-type body struct {
-	ID       string   `json:"id"`
-	Code     string   `json:"code"`
-	Leader   string   `json:"leader"`
-	Created  int64    `json:"created"`
-	Revision int64    `json:"revision"`
-	Size     int      `json:"size"`
-	Members  []member `json:"members"`
-	// Search is null until there was one.
-	Search *search `json:"search"`
-}
-
-// member has attributes and properties for the member alone.
-type member struct {
-	ID         string             `json:"id"`
-	Joined     int64              `json:"joined"`
-	Ready      bool               `json:"ready"`
-	Attributes map[string]float64 `json:"attributes,omitempty"`
-	Properties map[string][]byte  `json:"properties,omitempty"`
-}
-
-type search struct {
-	Ticket  string `json:"ticket"`
-	Started int64  `json:"started"`
-}
-
 // ended is what is told of a party that is gone for a player.
 type ended struct {
 	ID     string `json:"id"`
@@ -149,20 +123,23 @@ type ended struct {
 }
 
 // bodyFor is a party as a player sees it.
-func bodyFor(p *pb.Party, player string) body {
-	b := body{
+func bodyFor(p *pb.Party, player string) response.Party {
+	b := response.Party{
 		ID: p.GetId(), Code: p.GetCode(), Leader: p.GetLeader(), Created: p.GetCreated(), Revision: p.GetRevision(),
-		Size: int(p.GetSize()), Members: []member{},
+		Size: int(p.GetSize()), Members: []response.PartyMember{},
 	}
 	for _, m := range p.GetMembers() {
-		one := member{ID: m.GetPlayer(), Joined: m.GetJoined(), Ready: m.GetReady()}
+		one := response.PartyMember{ID: m.GetPlayer(), Joined: m.GetJoined(), Ready: m.GetReady()}
 		if m.GetPlayer() == player {
-			one.Attributes, one.Properties = fields.Attributes(m.GetAttributeNames(), m.GetAttributeValues()), m.GetProperties()
+			if len(m.GetAttributeNames()) > 0 {
+				one.Attributes = fields.Attributes(m.GetAttributeNames(), m.GetAttributeValues())
+			}
+			one.Properties = m.GetProperties()
 		}
 		b.Members = append(b.Members, one)
 	}
 	if s := p.GetSearch(); s != nil {
-		b.Search = &search{Ticket: s.GetTicket(), Started: s.GetStarted()}
+		b.Search = &response.PartySearch{Ticket: s.GetTicket(), Started: s.GetStarted()}
 	}
 	return b
 }

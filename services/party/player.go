@@ -13,6 +13,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -84,7 +85,7 @@ func (s *service) export(c echo.Context) error {
 }
 
 // exportOf is what is stored of a player.
-func (s *service) exportOf(ctx context.Context, project, player string) (*playerData, error) {
+func (s *service) exportOf(ctx context.Context, project, player string) (*response.PlayerExport, error) {
 	doc, size := newPlayerData(player), 0
 	err := s.Store.FindPlayer(ctx, project, player, func(m state.Mentions) error {
 		for _, id := range m.Tickets {
@@ -100,9 +101,9 @@ func (s *service) exportOf(ctx context.Context, project, player string) (*player
 				return err
 			}
 			size += proto.Size(t.Body) + proto.Size(t.Assignment)
-			doc.addTicket(t)
+			addTicket(doc, t)
 		}
-		doc.addMentions(m)
+		exportMentions(doc, m)
 		return nil
 	})
 	if err != nil {
@@ -111,22 +112,22 @@ func (s *service) exportOf(ctx context.Context, project, player string) (*player
 	if p, err := s.partyOf(ctx, project, player); err != nil {
 		return nil, err
 	} else if p != nil {
-		doc.addParty(p)
+		addParty(doc, p)
 	}
 	return doc, s.addPenalties(ctx, project, player, doc)
 }
 
-func (s *service) addPenalties(ctx context.Context, project, player string, doc *playerData) error {
+func (s *service) addPenalties(ctx context.Context, project, player string, doc *response.PlayerExport) error {
 	pause, err := s.Store.PauseOf(ctx, project, player)
 	if err != nil {
 		return err
 	}
 	if pause.Count > 0 {
-		doc.Pause = &playerPause{Count: pause.Count, Seconds: seconds(pause.Left), Kept: seconds(pause.Kept)}
+		doc.Pause = &response.PlayerPause{Count: pause.Count, Seconds: seconds(pause.Left), KeptSeconds: seconds(pause.Kept)}
 	}
 	rate, err := s.Store.RateOf(ctx, project, player)
 	if err == nil && rate > 0 {
-		doc.Rate = &playerRate{Kept: seconds(rate)}
+		doc.Rate = &response.PlayerRate{KeptSeconds: seconds(rate)}
 	}
 	return err
 }
@@ -156,7 +157,7 @@ func (s *service) erase(c echo.Context) error {
 	})
 }
 
-func (s *service) eraseOf(ctx context.Context, project, player string) (*erasure, error) {
+func (s *service) eraseOf(ctx context.Context, project, player string) (*response.ErasedPlayer, error) {
 	done := newErasure(player)
 	party, err := s.Store.PartyOf(ctx, project, player)
 	if err != nil {
@@ -181,7 +182,7 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*erasure
 			}
 			done.Tickets++
 		}
-		done.addMentions(m)
+		remainMentions(done, m)
 		return nil
 	})
 	if err != nil {
@@ -191,7 +192,7 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*erasure
 	if err := s.addPenalties(ctx, project, player, penalties); err != nil {
 		return nil, err
 	}
-	done.addPenalties(penalties)
+	remainPenalties(done, penalties)
 	return done, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/response"
 )
 
 // What a project's uploads took to compile is charged to it, refused ones included. Beyond the budget they are refused
@@ -26,7 +27,7 @@ func TestCompileBudget(t *testing.T) {
 		return left
 	}
 	full := left(0)
-	wants[function](t, b.put(t, "/functions/good", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/good", guest{}.wasm()), http.StatusOK)
 	afterGood := left(0)
 	if afterGood >= full {
 		t.Errorf("an upload took nothing: %v of %v are left", afterGood, full)
@@ -36,7 +37,7 @@ func TestCompileBudget(t *testing.T) {
 	if afterBad >= afterGood {
 		t.Errorf("a refused upload took nothing: %v of %v are left", afterBad, afterGood)
 	}
-	wants[function](t, b.put(t, "/functions/again", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/again", guest{}.wasm()), http.StatusOK)
 	refused(t, b.put(t, "/functions/bad", guest{trap: true}.wasm()), http.StatusBadRequest, "does not start")
 	if now := left(0); now != afterBad {
 		t.Errorf("modules that are known took %v", afterBad-now)
@@ -48,14 +49,14 @@ func TestCompileBudget(t *testing.T) {
 		t.Errorf("Retry-After %q, want half an hour: a third of an hour comes back in one", a.header.Get("Retry-After"))
 	}
 	b.clock.advance(31 * time.Minute)
-	wants[function](t, b.put(t, "/functions/more", guest{size: 1}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/more", guest{size: 1}.wasm()), http.StatusOK)
 }
 
 // What reads of a log cost is charged to the project, and no other.
 func TestLogBudget(t *testing.T) {
 	t.Parallel()
 	b := start(t, func(o *Options) { o.Settings.LogBudget = 10 * readCost })
-	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	for range 20 {
 		must(t, b.bus.PublishLog(t.Context(), "demo", "duel", &pb.LogLines{Instance: "duel-1", Text: "line\n"}))
 	}
@@ -71,7 +72,7 @@ func TestLogBudget(t *testing.T) {
 		t.Error("no Retry-After")
 	}
 	b.clock.advance(5 * time.Minute)
-	wants[functionLogs](t, b.get(t, "/functions/duel/log"), http.StatusOK)
+	wants[response.FunctionLogs](t, b.get(t, "/functions/duel/log"), http.StatusOK)
 }
 
 // The machine code of the functions that run, and the modules that are kept, are bounded for each project.
@@ -85,7 +86,7 @@ func TestRoomOfAProject(t *testing.T) {
 	// An older record does not say how much machine code there is.
 	change("old", &pb.Function{Name: "old", Version: 2, Versions: []*pb.FunctionVersion{{Version: 2, Bytes: 1 << 20},
 		{Version: 1, Bytes: 1 << 20}}})
-	wants[function](t, b.put(t, "/functions/one", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/one", guest{}.wasm()), http.StatusOK)
 	f, err := b.store.Function(t.Context(), "demo", "one")
 	must(t, err)
 	if code := f.GetVersions()[0].GetMachineCode(); code < 100 || code > 100_000 {
@@ -100,14 +101,14 @@ func TestRoomOfAProject(t *testing.T) {
 	refused(t, b.put(t, "/functions/two", guest{size: 2}.wasm()), http.StatusBadRequest,
 		"file: the modules of the project would have 21 MiB together, earlier uploads included, at most 20 are allowed")
 	change("large", nil)
-	wants[function](t, b.put(t, "/functions/two", guest{size: 2}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/two", guest{size: 2}.wasm()), http.StatusOK)
 }
 
 // TestLogPace: what a read costs goes through the project's bucket, so that reads of a long log go slowly.
 func TestLogPace(t *testing.T) {
 	t.Parallel()
 	b := start(t, nil)
-	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	const size, messages = bus.MaxLogText, 200
 	for range messages {
 		must(t, b.bus.PublishLog(t.Context(), "demo", "duel", &pb.LogLines{

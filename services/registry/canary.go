@@ -17,6 +17,7 @@ import (
 	canaries "matchmaker.dev/services/internal/canary"
 	"matchmaker.dev/services/internal/problem"
 	reports "matchmaker.dev/services/internal/report"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -245,65 +246,22 @@ func canaryText(c *pb.Canary) string {
 	return "the configs " + list(c.GetConfigs())
 }
 
-// canary is what is known of the upload that a part of the runs get.
-type canary struct {
-	Version      int64    `json:"version"`
-	Configs      []string `json:"configs,omitzero"`
-	Queues       []string `json:"queues,omitzero"`
-	BlockSeconds int64    `json:"blockSeconds,omitzero"`
-	Percent      int32    `json:"percent,omitzero"` // of the blocks
-	Began        string   `json:"began"`
-	Changed      string   `json:"changed"` // since when these get it
-	Until        string   `json:"until"`
-	Runs         int64    `json:"runs"` // since it began, and those of them that failed
-	Failed       int64    `json:"failed"`
-	Health       *health  `json:"health,omitzero"`
-	// Report compares it with the other upload.
-	Report []quantity `json:"report,omitzero"`
-}
-
-// quantity compares a canary with the other upload in one respect.
-type quantity struct {
-	Name    string  `json:"name"`
-	Canary  float64 `json:"canary"`
-	Current float64 `json:"current"`
-	// CanaryOf and CurrentOf are how many matches, or runs, that is of.
-	CanaryOf  int64 `json:"canaryOf"`
-	CurrentOf int64 `json:"currentOf"`
-	// Difference is absent if too little is known.
-	Difference *difference `json:"difference,omitzero"`
-}
-
-// difference is how much more the canary has, with a 95 % interval.
-type difference struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-}
-
-type canaryEnded struct {
-	Version  int64  `json:"version"`
-	Time     string `json:"time"`
-	Promoted bool   `json:"promoted"`
-	Reason   string `json:"reason"`
-}
-
 // canaryOf describes the canary, nil when there is none.
-func (r *registry) canaryOf(project string, f *pb.Function) *canary {
+func (r *registry) canaryOf(project string, f *pb.Function) *response.FunctionCanary {
 	c := f.GetCanary()
 	if c == nil {
 		return nil
 	}
 	runs := r.board.canaryRuns(project, f)
-	return &canary{
+	return &response.FunctionCanary{
 		Version: c.GetUpload(), Configs: c.GetConfigs(), Queues: c.GetQueues(), BlockSeconds: c.GetBlock() / 1000,
-		Percent: c.GetPercent(), Began: iso8601(c.GetBegan()), Changed: iso8601(c.GetChanged()), Until: iso8601(c.GetUntil()),
+		Percent: int(c.GetPercent()), Began: iso8601(c.GetBegan()), Changed: iso8601(c.GetChanged()), Until: iso8601(c.GetUntil()),
 		Runs: runs.GetAllRuns(), Failed: runs.GetAllFailed(), Health: healthOf(runs),
 	}
 }
 
 // compare reads the project's report, and compares the canary of a function with the other upload.
-func (r *registry) compare(ctx context.Context, project string, f *pb.Function) ([]quantity, error) {
+func (r *registry) compare(ctx context.Context, project string, f *pb.Function) ([]response.CanaryQuantity, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	now := r.Store.Now()
@@ -318,12 +276,13 @@ func (r *registry) compare(ctx context.Context, project string, f *pb.Function) 
 		return nil, err
 	}
 	own, other := r.board.canaryRuns(project, f), r.board.uploadOf(project, f.GetName(), f.GetVersion())
-	var list []quantity
+	var list []response.CanaryQuantity
 	for _, q := range comparison.Report(canaries.Runs{All: own.GetAllRuns(), Failed: own.GetAllFailed()},
 		canaries.Runs{All: other.GetAllRuns(), Failed: other.GetAllFailed()}) {
-		one := quantity{q.Name, q.Canary.Mean, q.Other.Mean, q.Canary.Of, q.Other.Of, nil}
+		one := response.CanaryQuantity{Name: q.Name, Canary: q.Canary.Mean, Current: q.Other.Mean, CanaryOf: q.Canary.Of,
+			CurrentOf: q.Other.Of}
 		if d := q.Difference; d != nil {
-			one.Difference = &difference{d.Value, d.Low, d.High}
+			one.Difference = &response.CanaryDifference{Value: d.Value, Low: d.Low, High: d.High}
 		}
 		list = append(list, one)
 	}

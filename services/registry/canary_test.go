@@ -14,6 +14,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	reports "matchmaker.dev/services/internal/report"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -29,7 +30,7 @@ func startTrial(t *testing.T, change func(*Options), configs ...string) *trialed
 	b := &trialed{bench: start(t, change), books: map[int64]*reports.Book{}}
 	b.upload(t, "duel", 1)
 	b.works(t, "duel")
-	wants[function](t, b.put(t, "/functions/duel?shadow=true", numbered(2)), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel?shadow=true", numbered(2)), http.StatusOK)
 	for _, id := range configs {
 		_, _, err := b.store.PutConfig(t.Context(), "demo", &pb.Config{Id: id, Function: "duel", Queue: "q-" + id}, -1)
 		must(t, err)
@@ -109,27 +110,27 @@ const firstCanary = `{"version":2,"configs":["a"]}`
 func TestCanaryIsChangedAndPromoted(t *testing.T) {
 	t.Parallel()
 	b := startTrial(t, nil, "a", "b", "c")
-	got := wants[function](t, b.act(t, "canary", firstCanary), http.StatusOK)
+	got := wants[response.Function](t, b.act(t, "canary", firstCanary), http.StatusOK)
 	first := b.record(t).GetCanary()
 	if c := got.Canary; c == nil || got.Shadow != nil || c.Version != 2 || !slices.Equal(c.Configs, []string{"a"}) ||
 		c.Until != iso8601(first.GetBegan()+canaryTime.Milliseconds()) {
 		t.Fatalf("the canary is %+v", got.Canary)
 	}
-	versions := wants[versionList](t, b.get(t, "/functions/duel/versions"), http.StatusOK).Versions
+	versions := wants[response.FunctionVersionList](t, b.get(t, "/functions/duel/versions"), http.StatusOK).Versions
 	if !versions[0].Canary || versions[1].Canary {
 		t.Errorf("the uploads are %+v", versions)
 	}
 	b.clock.advance(time.Minute)
 	for _, body := range []string{`{"version":2,"queues":["q-c","q-b","q-b"],"deadlineSeconds":60}`,
 		`{"version":2,"blockSeconds":60}`, `{"version":2,"blockSeconds":60,"percent":70}`} {
-		wants[function](t, b.act(t, "canary", body), http.StatusOK)
+		wants[response.Function](t, b.act(t, "canary", body), http.StatusOK)
 	}
 	c := b.record(t).GetCanary()
 	if c.GetBegan() != first.GetBegan() || c.GetGeneration() != first.GetGeneration() ||
 		c.GetChanged() != first.GetBegan()+60_000 || len(c.GetQueues())+len(c.GetConfigs()) > 0 || c.GetPercent() != 70 {
 		t.Errorf("the canary was %v and is %v", first, c)
 	}
-	wants[function](t, b.act(t, "promote", `{"version":2}`), http.StatusOK)
+	wants[response.Function](t, b.act(t, "promote", `{"version":2}`), http.StatusOK)
 	reasons, details := b.told(t)
 	if text := strings.Join(reasons[2:], ", "); text != "canary 2, canary 2, canary 2, canary 2, promoted 2" {
 		t.Errorf("the events are %s", text)
@@ -154,8 +155,8 @@ func TestReportOfACanary(t *testing.T) {
 	}
 	b.clock.advance(reports.SlotTime - time.Duration(b.clock.now().UnixMilli())*time.Millisecond%reports.SlotTime)
 	play(1, 0, 100, 5)
-	wants[function](t, b.act(t, "canary", firstCanary), http.StatusOK)
-	got := wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
+	wants[response.Function](t, b.act(t, "canary", firstCanary), http.StatusOK)
+	got := wants[response.Function](t, b.get(t, "/functions/duel"), http.StatusOK)
 	if r := got.Canary.Report; len(r) != 3 || r[2].Name != "wait" || r[2].CurrentOf != 510 || r[2].CanaryOf != 0 ||
 		r[2].Difference != nil || r[0].Difference != nil {
 		t.Errorf("at first: %+v", r)
@@ -164,7 +165,7 @@ func TestReportOfACanary(t *testing.T) {
 	b.clock.advance(time.Minute)
 	eventually(t, "the runs are heard", func() error {
 		b.runs(t, &pb.UploadStatus{AllRuns: 100, AllFailed: 20, Repeated: 9})
-		got = wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
+		got = wants[response.Function](t, b.get(t, "/functions/duel"), http.StatusOK)
 		if got.Canary.Runs != 100 || got.Canary.Failed != 20 {
 			return fmt.Errorf("there is %+v", got.Canary)
 		}
@@ -183,7 +184,7 @@ func TestReportOfACanary(t *testing.T) {
 			t.Errorf("%+v: %+v, %+v", want, q, q.Difference)
 		}
 	}
-	list := wants[functionList](t, b.get(t, "/functions"), http.StatusOK)
+	list := wants[response.FunctionList](t, b.get(t, "/functions"), http.StatusOK)
 	if c := list.Functions[0].Canary; c == nil || c.Report != nil || c.Runs != 100 {
 		t.Errorf("in the list it is %+v", c)
 	}
@@ -211,7 +212,7 @@ func TestCanaryIsWithdrawn(t *testing.T) {
 		"an earlier canary": {change: func(u *pb.UploadStatus) { u.Generation = 7 }},
 		"no return": {before: func(t *testing.T, b *trialed) {
 			t.Helper()
-			wants[function](t, b.act(t, "return", `{"automatic":false}`), http.StatusOK)
+			wants[response.Function](t, b.act(t, "return", `{"automatic":false}`), http.StatusOK)
 		}},
 		"no trials": {trial: func(o *Options) { o.Settings.Trial = 0 }},
 	} {
@@ -223,7 +224,7 @@ func TestCanaryIsWithdrawn(t *testing.T) {
 			if c.before != nil {
 				c.before(t, b)
 			}
-			wants[function](t, b.act(t, "canary", `{"version":2,"configs":["a"],"deadlineSeconds":600}`), http.StatusOK)
+			wants[response.Function](t, b.act(t, "canary", `{"version":2,"configs":["a"],"deadlineSeconds":600}`), http.StatusOK)
 			of := proto.CloneOf(proof)
 			switch {
 			case c.change != nil:
@@ -250,7 +251,7 @@ func TestCanaryIsWithdrawn(t *testing.T) {
 			if last := len(reasons) - 1; reasons[last] != "withdrawn 2" || details[last] != want {
 				t.Errorf("the events are %q: %q", reasons, details)
 			}
-			got := wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
+			got := wants[response.Function](t, b.get(t, "/functions/duel"), http.StatusOK)
 			if got.Canary != nil || got.CanaryEnded == nil || got.CanaryEnded.Version != 2 || got.Returned != nil {
 				t.Errorf("it says %+v", got)
 			}
@@ -264,46 +265,46 @@ func TestCanaryAndOtherChanges(t *testing.T) {
 	b := startTrial(t, nil, "a", "b")
 	begin := func() {
 		t.Helper()
-		wants[function](t, b.act(t, "canary", firstCanary), http.StatusOK)
+		wants[response.Function](t, b.act(t, "canary", firstCanary), http.StatusOK)
 	}
 	begin()
 	refused(t, b.put(t, "/functions/duel", numbered(3)), http.StatusConflict, "is a canary, and is compared")
 	refused(t, b.act(t, "shadow", `{"version":2}`), http.StatusBadRequest, "2 is a canary")
-	wants[function](t, b.put(t, "/functions/duel", numbered(1)), http.StatusOK) // the same file again
-	got := wants[function](t, b.put(t, "/functions/duel?shadow=true", numbered(3)), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel", numbered(1)), http.StatusOK) // the same file again
+	got := wants[response.Function](t, b.put(t, "/functions/duel?shadow=true", numbered(3)), http.StatusOK)
 	if got.Canary == nil || got.Canary.Version != 2 || got.Shadow == nil || got.Shadow.Version != 3 {
 		t.Errorf("a shadow beside the canary: %+v", got)
 	}
 	for n := range 6 { // the canary is kept
-		wants[function](t, b.put(t, "/functions/duel?shadow=true", numbered(n+4)), http.StatusOK)
+		wants[response.Function](t, b.put(t, "/functions/duel?shadow=true", numbered(n+4)), http.StatusOK)
 	}
 	b.hasVersions(t, "9 8 7 2 1*")
 	refused(t, b.act(t, "canary", `{"version":7,"configs":["a"]}`), http.StatusConflict,
 		"upload 2 of function \"duel\" is a canary already")
 	was := b.record(t).GetCanary().GetGeneration()
 	b.clock.advance(time.Second)
-	wants[deployResult](t, b.restart(t, `{"functions":["duel"]}`), http.StatusOK)
+	wants[response.RestartResult](t, b.restart(t, `{"functions":["duel"]}`), http.StatusOK)
 	if f := b.record(t); f.GetCanary().GetGeneration() != f.GetGeneration() || f.GetGeneration() == was {
 		t.Errorf("restarted: %v, %v", f.GetGeneration(), f.GetCanary())
 	}
-	got = wants[function](t, b.act(t, "canary", `{"version":0}`), http.StatusOK)
+	got = wants[response.Function](t, b.act(t, "canary", `{"version":0}`), http.StatusOK)
 	if e := got.CanaryEnded; got.Canary != nil || e == nil || e.Reason != "the studio ended it" || e.Promoted {
 		t.Errorf("the studio ended it: %+v", e)
 	}
-	wants[function](t, b.act(t, "canary", `{"version":0}`), http.StatusOK)
+	wants[response.Function](t, b.act(t, "canary", `{"version":0}`), http.StatusOK)
 	begin()
-	got = wants[function](t, b.rollback(t, "duel", `{"version":8}`), http.StatusOK)
+	got = wants[response.Function](t, b.rollback(t, "duel", `{"version":8}`), http.StatusOK)
 	if e := got.CanaryEnded; got.Canary != nil || e == nil || e.Version != 2 || e.Reason != "upload 8 runs for all" {
 		t.Errorf("a rollback: %+v", e)
 	}
-	wants[function](t, b.rollback(t, "duel", `{"version":1}`), http.StatusOK)
+	wants[response.Function](t, b.rollback(t, "duel", `{"version":1}`), http.StatusOK)
 	begin()
-	got = wants[function](t, b.act(t, "promote", `{"version":2}`), http.StatusOK)
+	got = wants[response.Function](t, b.act(t, "promote", `{"version":2}`), http.StatusOK)
 	if e := got.CanaryEnded; got.Canary != nil || e == nil || !e.Promoted || got.Upload != 2 || got.ReturnsUntil == "" {
 		t.Errorf("promoted by the studio: %+v", got)
 	}
 	b.clock.advance(time.Hour)
-	wants[function](t, b.rollback(t, "duel", `{"version":1}`), http.StatusOK)
+	wants[response.Function](t, b.rollback(t, "duel", `{"version":1}`), http.StatusOK)
 	b.clock.advance(-time.Hour)
 	begin()
 	b.do(t, http.MethodDelete, "/functions/duel", nil)

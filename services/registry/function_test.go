@@ -12,6 +12,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/response"
 )
 
 func TestReadAndDelete(t *testing.T) {
@@ -24,11 +25,11 @@ func TestReadAndDelete(t *testing.T) {
 
 	// "actions" is the beginning of another path.
 	for _, name := range []string{"duel", "actions", "a.b"} {
-		wants[function](t, b.put(t, "/functions/"+name, guest{}.wasm()), http.StatusOK)
+		wants[response.Function](t, b.put(t, "/functions/"+name, guest{}.wasm()), http.StatusOK)
 	}
 	b.hasOnly(t, "a.b", "actions", "duel")
-	wants[functionLogs](t, b.get(t, "/functions/actions/log"), http.StatusOK)
-	wants[function](t, b.get(t, "/functions/ACT%69ONS"), http.StatusOK)
+	wants[response.FunctionLogs](t, b.get(t, "/functions/actions/log"), http.StatusOK)
+	wants[response.Function](t, b.get(t, "/functions/ACT%69ONS"), http.StatusOK)
 	for range 2 {
 		if a := b.do(t, http.MethodDelete, "/functions/Actions", nil); a.status != http.StatusNoContent || len(a.body) > 0 {
 			t.Errorf("%d %s", a.status, a.body)
@@ -41,7 +42,7 @@ func TestRestart(t *testing.T) {
 	t.Parallel()
 	b := start(t, nil)
 	for _, name := range []string{"duel", "trio", "other"} {
-		wants[function](t, b.put(t, "/functions/"+name, guest{}.wasm()), http.StatusOK)
+		wants[response.Function](t, b.put(t, "/functions/"+name, guest{}.wasm()), http.StatusOK)
 	}
 	before := b.generations(t)
 	b.clock.advance(time.Second)
@@ -61,7 +62,7 @@ func TestRestart(t *testing.T) {
 		b.generations(t)); diff != "" {
 		t.Errorf("generations differ (-want +got):\n%s", diff)
 	}
-	f := wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
+	f := wants[response.Function](t, b.get(t, "/functions/duel"), http.StatusOK)
 	if f.Updated != f.Created {
 		t.Errorf("a restart is no update: %+v", f)
 	}
@@ -81,7 +82,7 @@ func (b *bench) generations(t *testing.T) map[string]int64 {
 func TestStatusFollowsHeartbeats(t *testing.T) {
 	t.Parallel()
 	b := start(t, nil)
-	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	generation := b.generations(t)["duel"]
 	say := func(state string) {
 		must(t, b.bus.Heartbeat(t.Context(), &pb.RunnerStatus{Runner: "r", Instances: []*pb.InstanceStatus{
@@ -93,8 +94,8 @@ func TestStatusFollowsHeartbeats(t *testing.T) {
 	eventually(t, "failed", func() error { return b.isState(t, "duel", "Failed") })
 	say("Running")
 	eventually(t, "running", func() error { return b.isState(t, "duel", "Running") })
-	got := wants[function](t, b.get(t, "/functions/duel"), http.StatusOK).Status
-	if diff := cmp.Diff(status{State: "Running", Instances: []instance{{"Running", "duel-1"}}}, got); diff != "" {
+	got := wants[response.Function](t, b.get(t, "/functions/duel"), http.StatusOK).Status
+	if diff := cmp.Diff(response.FunctionStatus{State: "Running", Instances: []response.FunctionInstance{{State: "Running", Name: "duel-1"}}}, got); diff != "" {
 		t.Errorf("status differs (-want +got):\n%s", diff)
 	}
 	same(t, b.get(t, "/functions/duel/log"), http.StatusOK, `{"logs":{"duel-1":""}}`)
@@ -112,11 +113,11 @@ func TestLogs(t *testing.T) {
 			&pb.LogLines{Instance: instance, Time: time.Now().UnixMilli(), Text: text}))
 	}
 	read := func(query string) map[string]string {
-		return wants[functionLogs](t, b.get(t, "/functions/duel/log"+query), http.StatusOK).Logs
+		return wants[response.FunctionLogs](t, b.get(t, "/functions/duel/log"+query), http.StatusOK).Logs
 	}
 	refused(t, b.get(t, "/functions/duel/log"), http.StatusNotFound, `function "duel" was not found`)
 	refused(t, b.get(t, "/functions/d%20l/log"), http.StatusBadRequest, "name: ")
-	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	for _, seconds := range []string{"", "0", "-1", "1.5", "many", "86401", "99999999999999999999"} {
 		refused(t, b.get(t, "/functions/duel/log?seconds="+seconds), http.StatusBadRequest,
 			"seconds: invalid time range: a whole number from 1 to 86400")
@@ -150,7 +151,7 @@ func TestLogs(t *testing.T) {
 	if a := b.do(t, http.MethodDelete, "/functions/duel", nil); a.status != http.StatusNoContent {
 		t.Fatalf("delete: %d", a.status)
 	}
-	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	if got := read(""); len(got) > 0 {
 		t.Errorf("lines of a deleted function: %v", got)
 	}
@@ -160,7 +161,7 @@ func TestLogs(t *testing.T) {
 func TestLogIsFollowed(t *testing.T) {
 	t.Parallel()
 	b := start(t, nil)
-	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	write := func(text string) {
 		must(t, b.bus.PublishLog(t.Context(), "demo", "duel", &pb.LogLines{Instance: "duel-1", Text: text}))
 	}
@@ -168,7 +169,7 @@ func TestLogIsFollowed(t *testing.T) {
 	read := func(query string) string {
 		a := b.get(t, "/functions/duel/log"+query)
 		position = a.header.Get("X-Log-Position")
-		return wants[functionLogs](t, a, http.StatusOK).Logs["duel-1"]
+		return wants[response.FunctionLogs](t, a, http.StatusOK).Logs["duel-1"]
 	}
 	until := func(want string) {
 		t.Helper()
@@ -238,7 +239,7 @@ func TestLogLongerThanAnAnswer(t *testing.T) {
 	t.Parallel()
 	const limit = 100 * bus.MaxLogText
 	b := start(t, func(o *Options) { o.LogAnswer = limit })
-	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	const messages = limit / bus.MaxLogText * 5 / 2
 	rest := strings.Repeat("x", bus.MaxLogText-7)
 	line := func(n int) string { return fmt.Sprintf("%05d ", n) + rest }
@@ -249,7 +250,7 @@ func TestLogLongerThanAnAnswer(t *testing.T) {
 	position := ""
 	eventually(t, "the first line", func() error {
 		a := b.get(t, "/functions/duel/log")
-		if len(wants[functionLogs](t, a, http.StatusOK).Logs) == 0 {
+		if len(wants[response.FunctionLogs](t, a, http.StatusOK).Logs) == 0 {
 			return errors.New("there is no line")
 		}
 		position = a.header.Get(positionHeader)
@@ -260,7 +261,7 @@ func TestLogLongerThanAnAnswer(t *testing.T) {
 	}
 	read := func(query string) (lines []string, next string) {
 		a := b.get(t, "/functions/duel/log"+query)
-		text := wants[functionLogs](t, a, http.StatusOK).Logs["duel-1"]
+		text := wants[response.FunctionLogs](t, a, http.StatusOK).Logs["duel-1"]
 		if len(text) > limit+len(omittedLines) {
 			t.Errorf("an answer of %d bytes", len(text))
 		}
@@ -307,15 +308,15 @@ func TestRestartsAreBounded(t *testing.T) {
 	}
 	all := `{"functions":[` + strings.Join(names, ",") + `]}`
 	for size := range 3 {
-		wants[function](t, b.put(t, "/functions/duel", guest{size: size + 1}.wasm()), http.StatusOK)
+		wants[response.Function](t, b.put(t, "/functions/duel", guest{size: size + 1}.wasm()), http.StatusOK)
 	}
 	for range restartRate().Burst / len(names) {
-		wants[deployResult](t, b.restart(t, all), http.StatusOK)
+		wants[response.RestartResult](t, b.restart(t, all), http.StatusOK)
 	}
 	refused(t, b.restart(t, all), http.StatusTooManyRequests, "a second are allowed")
 	// Uploads and rollbacks restart functions as well. An upload is refused before anybody looks at the module.
 	refused(t, b.put(t, "/functions/duel", []byte("no module")), http.StatusTooManyRequests, "a second are allowed")
 	refused(t, b.rollback(t, "duel", `{"version":1}`), http.StatusTooManyRequests, "a second are allowed")
 	b.clock.advance(40 * time.Second)
-	wants[deployResult](t, b.restart(t, all), http.StatusOK)
+	wants[response.RestartResult](t, b.restart(t, all), http.StatusOK)
 }

@@ -7,30 +7,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/histogram"
+	"matchmaker.dev/services/internal/response"
 )
-
-// health is how the runs of an upload went in the last five minutes, on all runners. The contract does not have it.
-type health struct {
-	Runs int64 `json:"runs"`
-	// Failed is how many of them failed, and Unserved how many more got no instance since those of the upload fail.
-	Failed      int64   `json:"failed"`
-	Unserved    int64   `json:"unserved"`
-	FailedShare float64 `json:"failedShare"` // of all of these
-
-	LastError       string `json:"lastError,omitzero"`
-	LastErrorTime   string `json:"lastErrorTime,omitzero"`
-	LastErrorConfig string `json:"lastErrorConfig,omitzero"`
-
-	Milliseconds *quantiles `json:"milliseconds,omitzero"`
-	MemoryBytes  *quantiles `json:"memoryBytes,omitzero"`
-}
-
-// quantiles are values that half of the runs do not exceed, and all but one of a hundred. They are too high by a fifth
-// at most.
-type quantiles struct {
-	P50 float64 `json:"p50"`
-	P99 float64 `json:"p99"`
-}
 
 // uploadKey names an upload of a function, or a canary.
 type uploadKey struct {
@@ -185,12 +163,12 @@ func addComparison(sum, c *pb.Comparison) *pb.Comparison {
 }
 
 // healthOf is what an answer says; nil when there were no runs.
-func healthOf(u *pb.UploadStatus) *health {
+func healthOf(u *pb.UploadStatus) *response.FunctionHealth {
 	all := u.GetRuns() + u.GetUnserved()
 	if all == 0 {
 		return nil
 	}
-	h := &health{
+	h := &response.FunctionHealth{
 		Runs: u.GetRuns(), Failed: u.GetFailed(), Unserved: u.GetUnserved(),
 		FailedShare: float64(u.GetFailed()+u.GetUnserved()) / float64(all),
 		LastError:   u.GetError(), LastErrorConfig: u.GetErrorConfig(),
@@ -203,42 +181,22 @@ func healthOf(u *pb.UploadStatus) *health {
 	return h
 }
 
-func quantilesOf(list []uint32, unit float64) *quantiles {
+func quantilesOf(list []uint32, unit float64) *response.Quantiles {
 	var counts histogram.Counts
 	counts.Merge(list)
 	if len(list) == 0 {
 		return nil
 	}
-	return &quantiles{P50: float64(counts.Quantile(0.5)) * unit, P99: float64(counts.Quantile(0.99)) * unit}
-}
-
-// shadow is what is known of the upload that runs in the shadow of the other one.
-type shadow struct {
-	Version int64   `json:"version"`
-	Health  *health `json:"health,omitzero"`
-	// Runs is how many runs both uploads ended, and Skipped how many the shadow did not get.
-	Runs    int64 `json:"runs"`
-	Skipped int64 `json:"skipped"`
-	// Failed and CurrentFailed are how many of these one of them failed.
-	Failed        int64 `json:"failed"`
-	CurrentFailed int64 `json:"currentFailed"`
-	// Compared is how many of these both did with the same tickets. The rest is of those.
-	Compared       int64 `json:"compared"`
-	Matches        int64 `json:"matches"`
-	CurrentMatches int64 `json:"currentMatches"`
-	Common         int64 `json:"common"` // matches of the same tickets
-	// Score and CurrentScore are those of all matches together.
-	Score        float64 `json:"score"`
-	CurrentScore float64 `json:"currentScore"`
+	return &response.Quantiles{P50: float64(counts.Quantile(0.5)) * unit, P99: float64(counts.Quantile(0.99)) * unit}
 }
 
 // shadowOf describes the upload in the shadow, nil when there is none.
-func (r *registry) shadowOf(project string, f *pb.Function) *shadow {
+func (r *registry) shadowOf(project string, f *pb.Function) *response.FunctionShadow {
 	if f.GetShadow() == 0 {
 		return nil
 	}
 	u := r.board.uploadOf(project, f.GetName(), f.GetShadow())
-	s := &shadow{Version: f.GetShadow(), Health: healthOf(u)}
+	s := &response.FunctionShadow{Version: f.GetShadow(), Health: healthOf(u)}
 	if c := u.GetCompared(); c.GetWith() == f.GetVersion() {
 		s.Runs, s.Skipped, s.Failed, s.CurrentFailed = c.GetRuns(), c.GetSkipped(), c.GetFailed(), c.GetWithFailed()
 		s.Compared, s.Matches, s.CurrentMatches, s.Common = c.GetAlike(), c.GetMatches(), c.GetWithMatches(), c.GetCommon()

@@ -13,6 +13,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/histogram"
+	"matchmaker.dev/services/internal/response"
 )
 
 // beat is a heartbeat of a runner that serves the function's upload that runs, and says this of uploads.
@@ -58,7 +59,7 @@ func TestFiveBadUploadsDoNotPushOutTheLastThatWorked(t *testing.T) {
 		b.upload(t, "duel", n+1)
 	}
 	b.hasVersions(t, "7* 6 5 4 1")
-	if got := wants[function](t, b.get(t, "/functions/duel"), http.StatusOK); got.Upload != 7 || got.LastGood != 1 ||
+	if got := wants[response.Function](t, b.get(t, "/functions/duel"), http.StatusOK); got.Upload != 7 || got.LastGoodUpload != 1 ||
 		got.ReturnsUntil == "" {
 		t.Errorf("the function is %+v", got)
 	}
@@ -136,7 +137,7 @@ func TestFunctionGoesBackByItself(t *testing.T) {
 		f.GetModule() != before.GetVersions()[1].GetModule() {
 		t.Errorf("the record is %v", f)
 	}
-	got := wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
+	got := wants[response.Function](t, b.get(t, "/functions/duel"), http.StatusOK)
 	if r := got.Returned; r == nil || r.From != 2 || r.To != 1 || r.Failed != 7 || r.Runs != 14 || r.Repeated != 4 ||
 		r.Passed != 3 || r.Error != "as told" {
 		t.Errorf("it says %+v", r)
@@ -179,7 +180,7 @@ func TestFunctionDoesNotGoBackWithoutProof(t *testing.T) {
 		"another generation":             {say: func(u *pb.UploadStatus) { u.Generation = 7 }},
 		"on another upload":              {say: func(u *pb.UploadStatus) { u.RepeatedOn = 2 }},
 		"the studio does not want it": {before: func(t *testing.T, b *bench) {
-			got := wants[function](t, b.act(t, "return", `{"automatic":false}`), http.StatusOK)
+			got := wants[response.Function](t, b.act(t, "return", `{"automatic":false}`), http.StatusOK)
 			if !got.NoReturn || got.ReturnsUntil != "" {
 				t.Errorf("switched off: %+v", got)
 			}
@@ -214,7 +215,7 @@ func TestFunctionDoesNotGoBackWithoutProof(t *testing.T) {
 // rollTwice goes back from upload 2 and forward to it again.
 func (b *bench) rollTwice(t *testing.T) {
 	for _, body := range []string{`{"version":1}`, `{"version":2}`} {
-		wants[function](t, b.rollback(t, "duel", body), http.StatusOK)
+		wants[response.Function](t, b.rollback(t, "duel", body), http.StatusOK)
 	}
 }
 
@@ -240,7 +241,7 @@ func TestShadowAndPromotion(t *testing.T) {
 	b.upload(t, "duel", 1)
 	b.works(t, "duel")
 	before := b.record(t)
-	got := wants[function](t, b.put(t, "/functions/duel?shadow=true&note="+url.QueryEscape("as ä try"), numbered(2)),
+	got := wants[response.Function](t, b.put(t, "/functions/duel?shadow=true&note="+url.QueryEscape("as ä try"), numbered(2)),
 		http.StatusOK)
 	if got.Upload != 1 || got.Shadow == nil || got.Shadow.Version != 2 || got.Shadow.Health != nil {
 		t.Errorf("with a shadow: %+v", got)
@@ -248,7 +249,7 @@ func TestShadowAndPromotion(t *testing.T) {
 	if f := b.record(t); f.GetGeneration() != before.GetGeneration() || f.GetModule() != before.GetModule() {
 		t.Errorf("the shadow changes what runs: %v", f)
 	}
-	versions := wants[versionList](t, b.get(t, "/functions/duel/versions"), http.StatusOK).Versions
+	versions := wants[response.FunctionVersionList](t, b.get(t, "/functions/duel/versions"), http.StatusOK).Versions
 	if v := versions[0]; v.Version != 2 || v.Current || !v.Shadow || v.Note != "as ä try" || v.By != "studio" ||
 		v.Worked {
 		t.Errorf("the shadow: %+v", v)
@@ -265,7 +266,7 @@ func TestShadowAndPromotion(t *testing.T) {
 	eventually(t, "the comparison", func() error {
 		b.beat(t, "r1", "duel", proto.CloneOf(u))
 		b.beat(t, "r2", "duel", proto.CloneOf(u))
-		got = wants[function](t, b.get(t, "/functions/duel"), http.StatusOK)
+		got = wants[response.Function](t, b.get(t, "/functions/duel"), http.StatusOK)
 		if got.Shadow.Runs != 8 {
 			return fmt.Errorf("there is %+v", got.Shadow)
 		}
@@ -287,13 +288,13 @@ func TestShadowAndPromotion(t *testing.T) {
 	refused(t, b.act(t, "shadow", `{"version":1}`), http.StatusBadRequest, "version: 1 runs")
 	refused(t, b.act(t, "shadow", `{"version":9}`), http.StatusNotFound, "version: 9")
 	refused(t, b.act(t, "promote", `{"version":9}`), http.StatusNotFound, "version: 9")
-	if got := wants[function](t, b.act(t, "shadow", `{"version":0}`), http.StatusOK); got.Shadow != nil {
+	if got := wants[response.Function](t, b.act(t, "shadow", `{"version":0}`), http.StatusOK); got.Shadow != nil {
 		t.Errorf("without a shadow: %+v", got)
 	}
 	refused(t, b.act(t, "promote", `{"version":2}`), http.StatusConflict, "no upload of function")
-	wants[function](t, b.act(t, "shadow", `{"version":2}`), http.StatusOK)
-	got = wants[function](t, b.act(t, "promote", `{"version":2}`), http.StatusOK)
-	if got.Upload != 2 || got.Shadow != nil || got.LastGood != 1 || got.ReturnsUntil == "" {
+	wants[response.Function](t, b.act(t, "shadow", `{"version":2}`), http.StatusOK)
+	got = wants[response.Function](t, b.act(t, "promote", `{"version":2}`), http.StatusOK)
+	if got.Upload != 2 || got.Shadow != nil || got.LastGoodUpload != 1 || got.ReturnsUntil == "" {
 		t.Errorf("promoted: %+v", got)
 	}
 	b.hasVersions(t, "2* 1")
@@ -313,9 +314,9 @@ func TestLogLines(t *testing.T) {
 		}}))
 	must(t, b.bus.PublishLog(t.Context(), "demo", "duel", &pb.LogLines{Instance: "a", Time: now.UnixMilli() + 3,
 		Text: "old\n"})) // of an earlier version
-	var got functionLogs
+	var got response.FunctionLogs
 	eventually(t, "the lines", func() error {
-		got = wants[functionLogs](t, b.get(t, "/functions/duel/log?lines=true&seconds=86400"), http.StatusOK)
+		got = wants[response.FunctionLogs](t, b.get(t, "/functions/duel/log?lines=true&seconds=86400"), http.StatusOK)
 		if len(got.Lines) < 4 {
 			return fmt.Errorf("there are %+v", got)
 		}

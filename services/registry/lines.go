@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/response"
 )
 
 // omittedLines stands for lines of an instance that did not fit.
@@ -83,9 +84,9 @@ func (r *recent) texts() map[string]string {
 }
 
 // list is the lines, the earliest first.
-func (r *recent) list() []logLine {
+func (r *recent) list() []response.LogLine {
 	type timed struct {
-		logLine
+		response.LogLine
 		millis int64
 	}
 	all := []timed{}
@@ -96,7 +97,7 @@ func (r *recent) list() []logLine {
 			for mark+1 < len(marks) && marks[mark+1].GetLine() <= number {
 				mark++
 			}
-			line := timed{millis: l.GetTime(), logLine: logLine{
+			line := timed{millis: l.GetTime(), LogLine: response.LogLine{
 				Upload: l.GetUpload(), Instance: l.GetInstance(), Text: strings.TrimSuffix(text, "\n"),
 			}}
 			if len(marks) > 0 {
@@ -108,9 +109,9 @@ func (r *recent) list() []logLine {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.millis, b.millis) })
-	lines := make([]logLine, len(all))
+	lines := make([]response.LogLine, len(all))
 	for i := range all {
-		lines[i] = all[i].logLine
+		lines[i] = all[i].LogLine
 	}
 	return lines
 }

@@ -12,6 +12,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/internal/web"
 )
@@ -35,23 +36,6 @@ const (
 	// positionHeader says where the log has been read to, for the next request's "after".
 	positionHeader = "X-Log-Position"
 )
-
-// functionLogs is the contract's FunctionLogs.
-type functionLogs struct {
-	Logs map[string]string `json:"logs"`
-	// Lines are the same, one by one, for a request that asks for them. The contract does not have them.
-	Lines []logLine `json:"lines,omitzero"`
-}
-
-// logLine is a line of a log, or a part of a long one. Lines of earlier versions have no upload, and the time of the
-// last line that was sent with them. Config is that of the run under way, or of the one before.
-type logLine struct {
-	Time     string `json:"time"`
-	Upload   int64  `json:"upload,omitzero"`
-	Config   string `json:"config,omitzero"`
-	Instance string `json:"instance"`
-	Text     string `json:"text"`
-}
 
 // logs answers GET /functions/{name}/log?seconds={n}&after={position}&lines={true}: what the function's instances wrote
 // since it was created, in the last n seconds, or as long as the bus keeps it. n is a whole number from 1 to a day, or
@@ -124,9 +108,9 @@ func (r *registry) logs(c echo.Context) error {
 	}
 	c.Response().Header().Set(positionHeader, strconv.FormatUint(reached, 10))
 	if asLines {
-		return c.JSON(http.StatusOK, functionLogs{Logs: map[string]string{}, Lines: lines.list()})
+		return c.JSON(http.StatusOK, response.FunctionLogs{Logs: map[string]string{}, Lines: lines.list()})
 	}
-	answer := functionLogs{Logs: lines.texts()}
+	answer := response.FunctionLogs{Logs: lines.texts()}
 	for _, i := range r.board.status(project, f).Instances {
 		if _, wrote := answer.Logs[i.Name]; !wrote {
 			answer.Logs[i.Name] = ""

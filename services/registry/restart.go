@@ -10,6 +10,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
@@ -17,16 +18,6 @@ import (
 // nameList is the contract's FunctionNameList.
 type nameList struct {
 	Functions []string `json:"functions"`
-}
-
-// deployResult is the contract's FunctionDeployResult.
-type deployResult struct {
-	Functions []deployedFunction `json:"functions"`
-}
-
-type deployedFunction struct {
-	Name  string `json:"name"`
-	State string `json:"state"`
 }
 
 // restartRate is how often the functions of a project are restarted, each counted for itself, by a request to restart,
@@ -54,9 +45,9 @@ func (r *registry) restart(c echo.Context) error {
 	if err := r.allowRestarts(ctx, project, len(names)); err != nil {
 		return err
 	}
-	var answer deployResult
+	var answer response.RestartResult
 	for _, name := range names {
-		result := deployedFunction{Name: name, State: statePending}
+		result := response.FunctionRestart{Name: name, State: statePending}
 		err := r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
 			if current == nil {
 				return nil, problem.New(problem.NotFound, "function %q was not found", name)

@@ -12,6 +12,7 @@ import (
 
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/telemetry/telemetrytest"
 )
 
@@ -37,10 +38,10 @@ func TestProjectsShareTheStoreOfModules(t *testing.T) {
 	}
 	// Half of eight, with the one that replaces another: three, and a bit over for what NATS needs besides.
 	for n := range 3 {
-		wants[function](t, upload("duel", n), http.StatusOK)
+		wants[response.Function](t, upload("duel", n), http.StatusOK)
 	}
 	full(upload("duel", 3))
-	wants[function](t, upload("duel", 2), http.StatusOK) // it is stored
+	wants[response.Function](t, upload("duel", 2), http.StatusOK) // it is stored
 	mine := b.token
 	b.token = b.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "other", Project: "other", Role: "Manager"})
 	other := func(n int) answer {
@@ -50,7 +51,7 @@ func TestProjectsShareTheStoreOfModules(t *testing.T) {
 		return upload("duel", n)
 	}
 	for n := range 2 {
-		wants[function](t, other(10+n), http.StatusOK)
+		wants[response.Function](t, other(10+n), http.StatusOK)
 	}
 	full(other(12))
 	b.token = mine
@@ -92,9 +93,9 @@ func TestUseOfProjectsIsMeasured(t *testing.T) {
 		}
 	}
 	want(-1, -1)
-	wants[function](t, b.put(t, "/functions/one", guest{}.wasm()), http.StatusOK)
-	wants[function](t, b.put(t, "/functions/two", guest{size: 1000}.wasm()), http.StatusOK)
-	wants[function](t, b.put(t, "/functions/two", guest{size: 2000}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/one", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/two", guest{size: 1000}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/two", guest{size: 2000}.wasm()), http.StatusOK)
 	want(2, 3)
 	modules, code := measured.Value(t, "matchmaker.modules"), measured.Value(t, "matchmaker.machine_code")
 	if least := float64(3*len(guest{}.wasm()) + 3000); modules < least || modules > least+10 || code < 100 {

@@ -13,6 +13,7 @@ import (
 
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/response"
 )
 
 // slowUpload begins an upload of a project on a connection of its own, and sends next to nothing of it. The answer goes
@@ -59,7 +60,7 @@ func TestSlowConnectionsGiveWay(t *testing.T) {
 		}
 		return nil
 	})
-	wants[function](t, b.put(t, "/functions/honest", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/honest", guest{}.wasm()), http.StatusOK)
 	eventually(t, "who gave way is answered", func() error {
 		select {
 		case text := <-answers:

@@ -22,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/openapi/openapitest"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 	"matchmaker.dev/services/internal/settings"
@@ -249,7 +250,7 @@ func must(t *testing.T, err error) {
 // isState is for eventually: the function is in the state.
 func (b *bench) isState(t *testing.T, name, state string) error {
 	t.Helper()
-	if got := wants[function](t, b.get(t, "/functions/"+name), http.StatusOK).Status.State; got != state {
+	if got := wants[response.Function](t, b.get(t, "/functions/"+name), http.StatusOK).Status.State; got != state {
 		return fmt.Errorf("%s is %s, not yet %s", name, got, state)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 )
 
 // The contract's states of a function, and of its instances.
@@ -21,17 +22,6 @@ const (
 	stateWaiting    = "Waiting"
 	stateTerminated = "Terminated"
 )
-
-// status is the contract's FunctionStatus.
-type status struct {
-	State     string     `json:"state"`
-	Instances []instance `json:"instances"`
-}
-
-type instance struct {
-	State string `json:"state"`
-	Name  string `json:"name"`
-}
 
 // board is what this replica knows of the runners. It is safe for concurrent use.
 type board struct {
@@ -126,25 +116,25 @@ func (b *board) isComplete() bool {
 //	Pending      else: it is younger than the grace period, or there are only
 //	             instances of earlier generations
 //	Not Running  else: no runner hosts it, or there is no runner
-func (b *board) status(project string, f *pb.Function) status {
+func (b *board) status(project string, f *pb.Function) response.FunctionStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
-	s := status{Instances: []instance{}}
+	s := response.FunctionStatus{Instances: []response.FunctionInstance{}}
 	newest := map[string]bool{} // the states of the newest generation's instances
 	for _, r := range b.runners {
 		if now.Sub(r.at) > b.silenceLimit {
 			continue
 		}
 		for _, i := range r.hosted[hosted{project, f.GetName()}] {
-			s.Instances = append(s.Instances, instance{State: i.GetState(), Name: i.GetName()})
+			s.Instances = append(s.Instances, response.FunctionInstance{State: i.GetState(), Name: i.GetName()})
 			// A runner may know of a newer generation than the reader of f.
 			if i.GetGeneration() >= f.GetGeneration() && !i.GetAside() {
 				newest[i.GetState()] = true
 			}
 		}
 	}
-	slices.SortFunc(s.Instances, func(a, b instance) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Instances, func(a, b response.FunctionInstance) int { return cmp.Compare(a.Name, b.Name) })
 	// Generations are times, see after.
 	young := b.redisTime().Sub(time.UnixMilli(f.GetGeneration())) < b.grace
 	switch {

@@ -14,6 +14,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 )
 
 func (b *bench) sweeper(grace time.Duration) *sweeper {
@@ -60,7 +61,7 @@ func TestUnusedModulesAreRemoved(t *testing.T) {
 	b.clock.advance(60 * time.Minute)
 	sweep(0)
 	// The record is written, and the module that the other version has runs again.
-	wants[function](t, b.rollback(t, "duel", `{"version":2}`), http.StatusOK)
+	wants[response.Function](t, b.rollback(t, "duel", `{"version":2}`), http.StatusOK)
 	must(t, b.store.ChangeFunction(t.Context(), "demo", "other", func(*pb.Function) (*pb.Function, error) {
 		return &pb.Function{Name: "other", Module: "upload.wasm"}, nil
 	}))

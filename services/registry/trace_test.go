@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/telemetry/spantest"
 	"matchmaker.dev/services/internal/web"
@@ -24,7 +25,7 @@ func TestUploadIsTraced(t *testing.T) {
 		o.Tracer, o.Log = spans.Tracer("registry"), slog.New(telemetry.LogHandler(slog.NewTextHandler(log, nil)))
 		o.Settings.ModuleGrace = 60 * time.Millisecond
 	})
-	wants[function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel", guest{}.wasm()), http.StatusOK)
 	request, check, store := spans.Wait("PUT /:project/matchmaking/api/v1/functions/:name"), spans.Wait("check module"),
 		spans.Wait("store module")
 	if !spantest.IsChildOf(check, spantest.SpanRef(request)) || !spantest.IsChildOf(store, spantest.SpanRef(request)) ||

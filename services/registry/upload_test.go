@@ -25,6 +25,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/wasm"
 )
@@ -77,7 +78,7 @@ func TestUpload(t *testing.T) {
 		generation := record.GetGeneration()
 		module = guest{size: int(later.Seconds()) + 100}.wasm()
 		hash, sum = sha256.Sum256(module), md5.Sum(module)
-		got := wants[function](t, b.put(t, "/functions/duel-1.0", module), http.StatusOK)
+		got := wants[response.Function](t, b.put(t, "/functions/duel-1.0", module), http.StatusOK)
 		if want := created.UTC().Format("2006-01-02T15:04:05.000Z"); got.Created != want {
 			t.Errorf("created %s, want %s", got.Created, want)
 		}
@@ -110,7 +111,7 @@ func TestUploadOfAManifestOfTooManyNamesIsRefused(t *testing.T) {
 		refused(t, answer, http.StatusBadRequest, "file: mm_manifest: "+c.says)
 	}
 	for _, member := range []string{"attributes", "attributeSettings"} {
-		wants[function](t, b.put(t, "/functions/many", guest{manifest: manyNames(t, member, 256)}.wasm()), http.StatusOK)
+		wants[response.Function](t, b.put(t, "/functions/many", guest{manifest: manyNames(t, member, 256)}.wasm()), http.StatusOK)
 	}
 	f, err := b.store.Function(t.Context(), "demo", "many")
 	must(t, err)
@@ -179,12 +180,12 @@ func TestUploadForms(t *testing.T) {
 		file(w, "second", "second.wasm", []byte("not read"))
 	}
 	body, contentType := form(whole)
-	if got := wants[function](t, b.do(t, http.MethodPut, "/functions/form", body, "Content-Type", contentType),
+	if got := wants[response.Function](t, b.do(t, http.MethodPut, "/functions/form", body, "Content-Type", contentType),
 		http.StatusOK); got.MD5 != sum {
 		t.Errorf("MD5 %s, want that of the file alone: %s", got.MD5, sum)
 	}
 	for _, contentType := range []string{"application/zip", "application/x-www-form-urlencoded", "what ever", ""} {
-		got := wants[function](t, b.do(t, http.MethodPut, "/functions/raw", bytes.NewReader(module), "Content-Type",
+		got := wants[response.Function](t, b.do(t, http.MethodPut, "/functions/raw", bytes.NewReader(module), "Content-Type",
 			contentType), http.StatusOK)
 		if got.MD5 != sum {
 			t.Errorf("%s: MD5 %s, want %s", contentType, got.MD5, sum)
@@ -211,7 +212,7 @@ func TestUploadForms(t *testing.T) {
 func (b *bench) hasOnly(t *testing.T, names ...string) {
 	t.Helper()
 	var got []string
-	for _, f := range wants[functionList](t, b.get(t, "/functions"), http.StatusOK).Functions {
+	for _, f := range wants[response.FunctionList](t, b.get(t, "/functions"), http.StatusOK).Functions {
 		got = append(got, f.Name)
 	}
 	if diff := cmp.Diff(names, got); diff != "" {
@@ -312,7 +313,7 @@ func TestUploadOfTheLongestFile(t *testing.T) {
 	t.Parallel()
 	file := zipped(t, packed{name: "a.wasm", body: guest{}.wasm()}, packed{name: "noise", body: exactly(200_000)})
 	b := start(t, func(o *Options) { o.Archive = len(file) })
-	wants[function](t, b.put(t, "/functions/duel", file), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/duel", file), http.StatusOK)
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	must(t, w.WriteField("comment", strings.Repeat("x", 10_000)))
@@ -321,7 +322,7 @@ func TestUploadOfTheLongestFile(t *testing.T) {
 	_, err = part.Write(file)
 	must(t, err)
 	must(t, w.Close())
-	wants[function](t, b.do(t, http.MethodPut, "/functions/duel", &form, "Content-Type", w.FormDataContentType()),
+	wants[response.Function](t, b.do(t, http.MethodPut, "/functions/duel", &form, "Content-Type", w.FormDataContentType()),
 		http.StatusOK)
 }
 
@@ -352,12 +353,12 @@ func TestMaximumNumberOfFunctions(t *testing.T) {
 	refused(t, b.put(t, "/functions/more", []byte("no archive")), http.StatusBadRequest,
 		"the project has 20 match functions")
 	// One that is there may be replaced, and its place taken when it is deleted.
-	name := wants[functionList](t, b.get(t, "/functions"), http.StatusOK).Functions[7].Name
-	wants[function](t, b.put(t, "/functions/"+name, module), http.StatusOK)
+	name := wants[response.FunctionList](t, b.get(t, "/functions"), http.StatusOK).Functions[7].Name
+	wants[response.Function](t, b.put(t, "/functions/"+name, module), http.StatusOK)
 	if a := b.do(t, http.MethodDelete, "/functions/"+name, nil); a.status != http.StatusNoContent {
 		t.Fatalf("delete: %d", a.status)
 	}
-	wants[function](t, b.put(t, "/functions/more", module), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/more", module), http.StatusOK)
 }
 
 // TestOnlyDevelopers asks every route with the tokens that are not for it.

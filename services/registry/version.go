@@ -20,30 +20,10 @@ import (
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	uploads "matchmaker.dev/services/internal/upload"
 	"matchmaker.dev/services/internal/web"
 )
-
-// version is an upload that is kept. The contract has no versions: this type and its routes are an addition.
-type version struct {
-	Version        int64  `json:"version"`
-	Current        bool   `json:"current"`
-	MD5            string `json:"md5Hash"`
-	Implementation string `json:"implementation,omitempty"`
-	Size           int64  `json:"size"` // of the module, in bytes
-	Uploaded       string `json:"uploaded"`
-	By             string `json:"by,omitzero"`
-	Note           string `json:"note,omitzero"`
-	Worked         bool   `json:"worked,omitzero"` // runs of it succeeded
-	Shadow         bool   `json:"shadow,omitzero"`
-	Canary         bool   `json:"canary,omitzero"`
-	// Health is how its runs went lately, also those for configs that name it.
-	Health *health `json:"health,omitzero"`
-}
-
-type versionList struct {
-	Versions []version `json:"versions"`
-}
 
 // versions answers GET /functions/{name}/versions: the uploads that the function can go back to, the newest first.
 func (r *registry) versions(c echo.Context) error {
@@ -56,9 +36,9 @@ func (r *registry) versions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	answer := versionList{Versions: []version{}}
+	answer := response.FunctionVersionList{Versions: []response.FunctionVersion{}}
 	for _, v := range f.GetVersions() {
-		answer.Versions = append(answer.Versions, version{
+		answer.Versions = append(answer.Versions, response.FunctionVersion{
 			Version: v.GetVersion(), Current: v.GetVersion() == f.GetVersion(),
 			MD5: v.GetMd5(), Implementation: v.GetImplementation(), Size: v.GetBytes(), Uploaded: iso8601(v.GetUploaded()),
 			By: v.GetBy(), Note: v.GetNote(), Worked: v.GetWorked() > 0, Shadow: v.GetVersion() == f.GetShadow(),

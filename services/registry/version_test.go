@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/response"
 )
 
 // upload uploads a module unlike those of other numbers, and returns its MD5.
@@ -19,7 +20,7 @@ func (b *bench) upload(t *testing.T, name string, number int) (sum string) {
 	t.Helper()
 	b.clock.advance(time.Minute)
 	module := numbered(number)
-	wants[function](t, b.put(t, "/functions/"+name, module), http.StatusOK)
+	wants[response.Function](t, b.put(t, "/functions/"+name, module), http.StatusOK)
 	return fmt.Sprintf("%x", md5.Sum(module))
 }
 
@@ -45,7 +46,7 @@ func (b *bench) record(t *testing.T) *pb.Function {
 func (b *bench) hasVersions(t *testing.T, want string) {
 	t.Helper()
 	var got []string
-	for _, v := range wants[versionList](t, b.get(t, "/functions/duel/versions"), http.StatusOK).Versions {
+	for _, v := range wants[response.FunctionVersionList](t, b.get(t, "/functions/duel/versions"), http.StatusOK).Versions {
 		star := ""
 		if v.Current {
 			star = "*"
@@ -99,7 +100,7 @@ func TestVersions(t *testing.T) {
 
 	// To the current one is nothing, also that of an upload.
 	b.clock.advance(time.Minute)
-	wants[function](t, b.rollback(t, "duel", `{"version":1}`), http.StatusOK)
+	wants[response.Function](t, b.rollback(t, "duel", `{"version":1}`), http.StatusOK)
 	if diff := cmp.Diff(after.String(), b.record(t).String()); diff != "" {
 		t.Errorf("changed: %s", diff)
 	}
@@ -116,7 +117,7 @@ func TestVersions(t *testing.T) {
 		t.Errorf("stored again: %v", f)
 	}
 	// And forward.
-	wants[function](t, b.rollback(t, "duel", `{"version":2}`), http.StatusOK)
+	wants[response.Function](t, b.rollback(t, "duel", `{"version":2}`), http.StatusOK)
 	b.hasVersions(t, "3 2* 1")
 
 	// Versions end with their function.
@@ -134,7 +135,7 @@ func TestVersionsArePushedOut(t *testing.T) {
 		b.upload(t, "duel", n)
 	}
 	b.hasVersions(t, "5* 4 3")
-	wants[function](t, b.rollback(t, "duel", `{"version":3}`), http.StatusOK)
+	wants[response.Function](t, b.rollback(t, "duel", `{"version":3}`), http.StatusOK)
 	b.hasVersions(t, "5 4 3*")
 	b.upload(t, "duel", 5)
 	b.hasVersions(t, "6* 5 4")

@@ -6,6 +6,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/evaluator"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -46,13 +47,13 @@ func (c *comparison) judge(id string) {
 		if run.Holding++; run.Holding > mostWith {
 			continue
 		}
-		one := &bestProposal{Score: p.GetScore(), Tickets: len(p.Tickets)}
-		run.With = append(run.With, one)
-		run.Best = cmp.Or(run.Best, one)
+		one := response.BestProposal{Score: p.GetScore(), Tickets: len(p.Tickets)}
 		at := slices.IndexFunc(winners, func(w *evaluator.Candidate[*configExplanation]) bool { return excludes(w, p) })
 		if w := winners[max(at, 0)]; at >= 0 && w != p {
-			one.LosesTo = &betterProposal{Config: w.Config, Score: w.GetScore(), By: w.GetScore() - p.GetScore()}
+			one.LosesTo = &response.BetterProposal{Config: w.Config, Score: w.GetScore(), By: w.GetScore() - p.GetScore()}
 		}
+		run.With = append(run.With, one)
+		run.Best = cmp.Or(run.Best, &one)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/response"
 )
 
 func TestComparisonSaysWhatAProposalLosesTo(t *testing.T) {
@@ -29,14 +30,15 @@ func TestComparisonSaysWhatAProposalLosesTo(t *testing.T) {
 		"another has the place": {[]*pb.Proposal{filling(of(1, "a"), "g")}, []*pb.Proposal{filling(of(2, "z"), "g")},
 			"{1 1 casual 2 1} <nil>"},
 	} {
-		ranked, casual := &configExplanation{Config: "ranked"}, &configExplanation{Config: "casual"}
+		ranked, casual := new(configExplanation), new(configExplanation)
+		ranked.Config, casual.Config = "ranked", "casual"
 		var all comparison
 		for of, proposals := range map[*configExplanation][]*pb.Proposal{ranked: c.ranked, casual: c.casual} {
-			of.Run = new(runExplanation)
+			of.Run = new(response.RunExplanation)
 			all.add(of, proposals)
 		}
 		all.judge("a")
-		text := func(b *bestProposal) string {
+		text := func(b *response.BestProposal) string {
 			switch {
 			case b == nil:
 				return "<nil>"
@@ -49,7 +51,7 @@ func TestComparisonSaysWhatAProposalLosesTo(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	many := &configExplanation{Config: "many", Run: new(runExplanation)}
+	many := &configExplanation{ConfigExplanation: response.ConfigExplanation{Run: new(response.RunExplanation)}}
 	var all comparison
 	all.add(many, []*pb.Proposal{of(1, "a", "b"), of(8, "b", "c"), of(2, "a", "c"), of(3, "a", "d"), of(4, "a", "e"),
 		of(5, "a", "f"), of(9, "a", "b")})
@@ -59,11 +61,11 @@ func TestComparisonSaysWhatAProposalLosesTo(t *testing.T) {
 		scores += fmt.Sprint(one.Score, " ", one.LosesTo != nil, ", ")
 	}
 	if want := "9 false, 5 true, 4 true, 3 true, 2 true, "; scores != want || many.Run.Holding != 6 ||
-		many.Run.Best != many.Run.With[0] {
+		*many.Run.Best != many.Run.With[0] {
 		t.Errorf("of %d proposals: %s, want %s", many.Run.Holding, scores, want)
 	}
 	var crowd comparison
-	of2 := &configExplanation{Run: new(runExplanation)}
+	of2 := &configExplanation{ConfigExplanation: response.ConfigExplanation{Run: new(response.RunExplanation)}}
 	for range 3 {
 		crowd.add(of2, make([]*pb.Proposal, mostCompared/2))
 	}

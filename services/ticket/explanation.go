@@ -14,10 +14,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/insight"
 	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -43,101 +43,10 @@ func (s *service) explainBudget() adhoc.Budget {
 		Most: maxExplainCharge, Store: s.Store, Log: s.Log}
 }
 
-// explanation is why a ticket waits.
-type explanation struct {
-	ID string `json:"id"`
-	// State is waiting, matched, assigned or ended.
-	State string `json:"state"`
-	// Waited is for how many seconds it has waited.
-	Waited  float64  `json:"waited"`
-	Players int      `json:"players"`
-	Queues  []string `json:"queues,omitempty"`
-	// Unserved lists the ticket's Queues that no config serves.
-	Unserved []string             `json:"unservedQueues,omitempty"`
-	Configs  []*configExplanation `json:"configs"`
-	// History is the latest matches in which the ticket was, and why those failed that did.
-	History *insight.History `json:"history,omitempty"`
-}
-
-// configExplanation is what a config makes of a ticket.
+// configExplanation is the explanation of a config.
 type configExplanation struct {
-	Config   string `json:"config"`
-	Function string `json:"function"`
-	Queue    string `json:"queue,omitempty"`
-	// Serves: the ticket waits in the config's queue. InPool: it is in one of its pools, or the config has none. The
-	// function gets the ticket if both are true.
-	Serves bool               `json:"serves"`
-	InPool bool               `json:"inPool"`
-	Pools  []*poolExplanation `json:"pools"`
-	// Run is a run of the function that was asked about the ticket; nil if there was none.
-	Run *runExplanation `json:"run,omitempty"`
-
+	response.ConfigExplanation
 	config *pb.Config
-}
-
-// poolExplanation is which filters of a pool hold for a ticket.
-type poolExplanation struct {
-	Pool    string               `json:"pool"`
-	Holds   bool                 `json:"holds"`
-	Filters []*filterExplanation `json:"filters"`
-}
-
-// filterExplanation is a filter. Value is what the ticket has, nil for nothing, and By how far that is outside of the
-// bounds, nil if it is not.
-type filterExplanation struct {
-	Attribute string   `json:"attribute,omitempty"`
-	Count     string   `json:"count,omitempty"`
-	Min       *float64 `json:"min,omitempty"`
-	Max       *float64 `json:"max,omitempty"`
-	Value     *float64 `json:"value,omitempty"`
-	Holds     bool     `json:"holds"`
-	By        *float64 `json:"by,omitempty"`
-}
-
-// runExplanation is what came of a run. Proposals may use the same ticket, and none of them is claimed.
-type runExplanation struct {
-	Error     string `json:"error,omitempty"`
-	Tickets   int64  `json:"tickets"`
-	Proposals int    `json:"proposals"`
-	// Proposed: a proposal has the ticket.
-	Proposed bool              `json:"proposed"`
-	Reasons  []functionsReason `json:"reasons"`
-	// Place is where the ticket stands among these tickets, by age, from 1; 0 if unknown.
-	Place int64 `json:"place,omitzero"`
-	// Seen is how many runs for the config there were at least since the ticket was created; nil if unknown.
-	Seen *seen `json:"seen,omitempty"`
-	// Best is the best proposal with the ticket; nil if there is none, or there were too many to compare.
-	Best *bestProposal `json:"best,omitempty"`
-	// With are the best proposals with the ticket, the best first, so many of Holding. Absent like Best.
-	With    []*bestProposal `json:"with,omitempty"`
-	Holding int             `json:"holding,omitzero"`
-}
-
-// seen is how many runs of a config's function there were at least, and when the first was asked for at the latest.
-type seen struct {
-	Runs  int64     `json:"runs"`
-	Since time.Time `json:"since"`
-}
-
-// bestProposal is a proposal, and the one of any config that it loses to; nil if it wins.
-type bestProposal struct {
-	Score   float64         `json:"score"`
-	Tickets int             `json:"tickets"`
-	LosesTo *betterProposal `json:"losesTo,omitempty"`
-}
-
-type betterProposal struct {
-	Config string  `json:"config"`
-	Score  float64 `json:"score"`
-	// By is how much better its score is. At 0 its oldest ticket is older.
-	By float64 `json:"by"`
-}
-
-// functionsReason is what a function says. Candidates is how many other tickets could be with the ticket if it were not
-// for the reason; nil if unknown.
-type functionsReason struct {
-	Reason     string `json:"reason"`
-	Candidates *int64 `json:"candidates,omitempty"`
 }
 
 // explain answers GET /tickets/{id}/explanation.
@@ -151,25 +60,29 @@ func (s *service) explain(c echo.Context) error {
 		return err
 	}
 	waited := s.Store.Now().Sub(time.UnixMilli(t.Body.GetCreated()))
-	doc := &explanation{
+	doc := &response.TicketExplanation{
 		ID: id, State: stateOf(t), Waited: max(0, waited.Seconds()), Queues: t.Body.GetQueues(),
-		Players: state.PlayerCount(t.Body), Configs: []*configExplanation{},
+		Players: state.PlayerCount(t.Body),
 	}
+	var parts []*configExplanation
 	for _, name := range slices.Sorted(maps.Keys(configs)) {
-		doc.Configs = append(doc.Configs, look.config(configs[name]))
+		parts = append(parts, look.config(configs[name]))
 	}
-	slices.SortStableFunc(doc.Configs, func(a, b *configExplanation) int {
+	slices.SortStableFunc(parts, func(a, b *configExplanation) int {
 		return cmp.Compare(b.nearness(), a.nearness())
 	})
 	for _, queue := range doc.Queues {
-		if !slices.ContainsFunc(doc.Configs, func(e *configExplanation) bool { return e.Queue == queue }) {
-			doc.Unserved = append(doc.Unserved, queue)
+		if !slices.ContainsFunc(parts, func(e *configExplanation) bool { return e.Queue == queue }) {
+			doc.UnservedQueues = append(doc.UnservedQueues, queue)
 		}
 	}
 	if doc.State == stateWaiting {
-		if err := s.ask(ctx, project, look, doc); err != nil {
+		if err := s.ask(ctx, project, look, id, parts); err != nil {
 			return err
 		}
+	}
+	for _, one := range parts {
+		doc.Configs = append(doc.Configs, one.ConfigExplanation)
 	}
 	if s.History != nil {
 		doc.History = s.History(ctx, project, id, time.UnixMilli(t.Body.GetCreated()))
@@ -195,12 +108,16 @@ func (s *service) explainEnd(c echo.Context, id string, gone error) error {
 	if !known || s.History == nil {
 		return gone
 	}
-	doc := &explanation{ID: id, State: stateEnded, Configs: []*configExplanation{}}
+	doc := &response.TicketExplanation{ID: id, State: stateEnded}
 	doc.History = s.History(c.Request().Context(), c.Param("project"), id, created)
 	if doc.History.Ended == nil {
 		return gone
 	}
-	doc.Waited = max(0, doc.History.Ended.Time.Sub(created).Seconds())
+	ended, err := time.Parse(time.RFC3339Nano, doc.History.Ended.Time)
+	if err != nil {
+		return err
+	}
+	doc.Waited = max(0, ended.Sub(created).Seconds())
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, doc)
 }
@@ -243,7 +160,7 @@ func stateOf(t *state.Ticket) string {
 }
 
 // ask asks the functions of the configs that see the ticket.
-func (s *service) ask(ctx context.Context, project string, look *glass, doc *explanation) error {
+func (s *service) ask(ctx context.Context, project string, look *glass, id string, configs []*configExplanation) error {
 	budget := s.explainBudget()
 	if err := mayAsk(ctx, budget, project); err != nil {
 		return err
@@ -255,17 +172,17 @@ func (s *service) ask(ctx context.Context, project string, look *glass, doc *exp
 	ctx, cancel := context.WithTimeout(ctx, explainAll)
 	defer cancel()
 	runs, among := 0, comparison{}
-	defer func() { among.judge(doc.ID) }()
-	for _, one := range doc.Configs {
+	defer func() { among.judge(id) }()
+	for _, one := range configs {
 		for _, pools := range look.segments(one) {
 			if runs++; runs > explainRuns || ctx.Err() != nil {
 				return nil
 			}
-			request := s.explainRequest(project, position, doc.ID, one.config, pools)
+			request := s.explainRequest(project, position, id, one.config, pools)
 			request.SeenSince = look.ticket.GetCreated()
 			answer := s.askOnce(ctx, request)
 			budget.Charge(ctx, project, answer.Cost)
-			one.add(doc.ID, answer)
+			one.add(id, answer)
 			among.add(one, answer.Proposals)
 		}
 	}
@@ -294,16 +211,17 @@ func (s *service) explainRequest(
 // add adds what came of a run over a segment.
 func (e *configExplanation) add(id string, a adhoc.Answer) {
 	if e.Run == nil {
-		e.Run = &runExplanation{Reasons: []functionsReason{}}
+		e.Run = &response.RunExplanation{Reasons: []response.Reason{}}
 	}
 	r := e.Run
 	r.Error = a.Failure
-	r.Tickets += a.Tickets
+	r.Tickets += int(a.Tickets)
 	if len(a.Places) == 1 && r.Place == 0 {
-		r.Place = a.Places[0]
+		r.Place = int(a.Places[0])
 	}
 	if a.Seen != nil && r.Seen == nil {
-		r.Seen = &seen{Runs: a.Seen.GetRuns(), Since: time.UnixMilli(a.Seen.GetSince()).UTC()}
+		r.Seen = &response.Seen{Runs: int(a.Seen.GetRuns()),
+			Since: time.UnixMilli(a.Seen.GetSince()).UTC().Format(time.RFC3339Nano)}
 	}
 	r.Proposals += len(a.Proposals)
 	for _, p := range a.Proposals {
@@ -313,8 +231,8 @@ func (e *configExplanation) add(id string, a adhoc.Answer) {
 		if x.GetTicket() != id {
 			continue
 		}
-		reason := functionsReason{Reason: x.GetReason()}
-		if n := x.GetCandidates(); n >= 0 {
+		reason := response.Reason{Reason: x.GetReason()}
+		if n := int(x.GetCandidates()); n >= 0 {
 			reason.Candidates = &n
 		}
 		r.Reasons = append(r.Reasons, reason)
@@ -348,15 +266,13 @@ func (g *glass) sees(queue string, pools map[string]*pb.Pool) (is bool) {
 }
 
 func (g *glass) config(config *pb.Config) *configExplanation {
-	e := &configExplanation{
-		Config: config.GetId(), Function: config.GetFunction(), Queue: config.GetQueue(), Pools: []*poolExplanation{},
-		Serves: g.sees(config.GetQueue(), nil), InPool: g.sees(g.queue, config.GetPools()), config: config,
-	}
+	e := &configExplanation{config: config, ConfigExplanation: response.ConfigExplanation{
+		Config: config.GetId(), Function: config.GetFunction(), Queue: config.GetQueue(),
+		Serves: g.sees(config.GetQueue(), nil), InPool: g.sees(g.queue, config.GetPools()),
+	}}
 	for _, name := range slices.Sorted(maps.Keys(config.GetPools())) {
 		p := config.GetPools()[name]
-		one := &poolExplanation{
-			Pool: name, Holds: g.sees(g.queue, map[string]*pb.Pool{name: p}), Filters: []*filterExplanation{},
-		}
+		one := response.PoolExplanation{Pool: name, Holds: g.sees(g.queue, map[string]*pb.Pool{name: p})}
 		for _, f := range p.GetFilters() {
 			one.Filters = append(one.Filters, g.filter(f))
 		}
@@ -366,8 +282,8 @@ func (g *glass) config(config *pb.Config) *configExplanation {
 }
 
 // filter looks at a filter alone.
-func (g *glass) filter(f *pb.Filter) *filterExplanation {
-	e := &filterExplanation{
+func (g *glass) filter(f *pb.Filter) response.FilterExplanation {
+	e := response.FilterExplanation{
 		Attribute: f.GetAttribute(), Count: f.GetCount(), Min: f.Min, Max: f.Max,
 		Holds: g.sees(g.queue, map[string]*pb.Pool{"one": {Filters: []*pb.Filter{f}}}),
 	}

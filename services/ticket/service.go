@@ -15,7 +15,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/insight"
 	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
@@ -23,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/presence"
 	"matchmaker.dev/services/internal/ratelimit"
+	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/internal/telemetry"
@@ -49,7 +49,7 @@ type Options struct {
 	// Seats issues the seat passes of results; nil if there are no keys.
 	Seats *seat.Passes
 	// History reads in which matches a ticket was, for studios; nil for not at all.
-	History func(ctx context.Context, project, ticket string, created time.Time) *insight.History
+	History func(ctx context.Context, project, ticket string, created time.Time) *response.TicketHistory
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.

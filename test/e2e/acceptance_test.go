@@ -13,7 +13,7 @@ func acceptance(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	seconds := 60
 	c := client.Config{
-		Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"},
+		Matchmaking: client.Matchmaking{TargetFunction: client.FunctionTarget{Name: "duel", Version: "1"},
 			Config: []byte(`{"attribute":"skill","window":100,"widen":0}`)},
 		Acceptance: &client.AcceptanceRule{Seconds: seconds},
 		Hosting:    &client.Hosting{Profile: "profile", FleetID: "fleet"},

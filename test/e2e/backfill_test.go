@@ -72,7 +72,7 @@ func fillGame(t *testing.T, p *project) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return slices.ContainsFunc(b.Assigned, func(one client.Ticket) bool {
+			return slices.ContainsFunc(b.AssignedTickets, func(one client.Ticket) bool {
 				return one.ID == k.id && one.Attributes["skill"] > 1200 && one.Assignment.Connection == "203.0.113.7:7777"
 			})
 		})
@@ -193,7 +193,7 @@ func silentGame(t *testing.T, p *project) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(b.Assigned, func(one client.Ticket) bool { return one.ID == ada.id })
+		return slices.ContainsFunc(b.AssignedTickets, func(one client.Ticket) bool { return one.ID == ada.id })
 	})
 	if got := ada.connection(t); got != "203.0.113.7:7777" {
 		t.Errorf("ada is sent to %s", got)
@@ -206,7 +206,7 @@ func silentGame(t *testing.T, p *project) {
 func fillAsked(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	c := client.Config{
-		Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: "arena", Version: "1"},
+		Matchmaking: client.Matchmaking{TargetFunction: client.FunctionTarget{Name: "arena", Version: "1"},
 			Config: []byte(`{"players":4,"widen":0}`)},
 		Acceptance: &client.AcceptanceRule{Seconds: 60},
 		Hosting:    &client.Hosting{Profile: "profile", FleetID: "fleet"},
@@ -240,7 +240,7 @@ func fillAsked(t *testing.T, p *project) {
 	// knowsNothing: the game is as it was.
 	knowsNothing := func(id string) {
 		t.Helper()
-		if b := approve(id); len(b.Assigned) > 0 || b.RecordVersion != 1 || b.Attributes["open"] != 2 {
+		if b := approve(id); len(b.AssignedTickets) > 0 || b.RecordVersion != 1 || b.Attributes["open"] != 2 {
 			t.Errorf("the game learns of %+v", b)
 		}
 	}
@@ -268,7 +268,7 @@ func fillAsked(t *testing.T, p *project) {
 	knowsNothing(game)
 	bob.answer(t, match, true)
 	eventually(t, "bob joins", func() bool {
-		return slices.ContainsFunc(approve(game).Assigned, func(one client.Ticket) bool { return one.ID == bob.id })
+		return slices.ContainsFunc(approve(game).AssignedTickets, func(one client.Ticket) bool { return one.ID == bob.id })
 	})
 	if got := bob.connection(t); got != "203.0.113.7:7777" {
 		t.Errorf("bob is sent to %s", got)

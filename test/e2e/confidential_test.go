@@ -64,7 +64,7 @@ func confidential(t *testing.T, p *project) {
 	studio := p.developer(t)
 	c := client.Config{
 		Matchmaking: client.Matchmaking{
-			TargetFunction: &client.FunctionTarget{Name: "duel",
+			TargetFunction: client.FunctionTarget{Name: "duel",
 				Version: "1"}, Config: []byte(`{"attribute":"skill","window":100}`),
 		},
 		Hosting: &client.Hosting{Profile: "profile", FleetID: "fleet", Access: accessKey, Secret: secretKey},

@@ -24,7 +24,7 @@ func explain(t *testing.T, p *project) {
 	p.put(t, "sides", rules{function: "rules", settings: settings, side: 2})
 	studio := p.developer(t)
 	if _, err := studio.PutConfig(within(t), "queue", client.Config{Queue: "casual", Matchmaking: client.Matchmaking{
-		TargetFunction: &client.FunctionTarget{Name: "rules", Version: "1"},
+		TargetFunction: client.FunctionTarget{Name: "rules", Version: "1"},
 		Config:         []byte(`{"teams":[{"name":"side","copies":2,"size":1}]}`)}}, ""); err != nil {
 		t.Fatal(err)
 	}

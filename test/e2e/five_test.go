@@ -82,9 +82,9 @@ func fiveAgainstFive(t *testing.T, p *project) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := slices.IndexFunc(b.Assigned, func(one client.Ticket) bool { return one.ID == healer.id })
+		n := slices.IndexFunc(b.AssignedTickets, func(one client.Ticket) bool { return one.ID == healer.id })
 		if n >= 0 {
-			told = b.Assigned[n].Assignment.MatchProperties
+			told = b.AssignedTickets[n].Assignment.MatchProperties
 		}
 		return n >= 0
 	})

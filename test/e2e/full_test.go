@@ -51,7 +51,7 @@ func redisFull(t *testing.T, p *project) {
 	})
 	_, creating := p.create(within(t), "joe", attributes{"skill": 1200})
 	_, writing := p.developer(t).PutConfig(within(t), "new", client.Config{Matchmaking: client.Matchmaking{
-		TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"}}}, "")
+		TargetFunction: client.FunctionTarget{Name: "duel", Version: "1"}}}, "")
 	for what, err := range map[string]error{"a ticket": creating, "a config": writing} {
 		e, is := errors.AsType[*client.Error](err)
 		if !is || e.Status != http.StatusServiceUnavailable || e.RetryAfter <= 0 || !strings.Contains(e.Detail, "memory") {

@@ -92,7 +92,7 @@ func functionLife(t *testing.T, p *project) {
 	}
 	pin := func(number int64) error {
 		_, err := studio.PutConfig(within(t), "config", client.Config{Matchmaking: client.Matchmaking{
-			TargetFunction: &client.FunctionTarget{Name: "pairs", Version: "1", Upload: number},
+			TargetFunction: client.FunctionTarget{Name: "pairs", Version: "1", Upload: number},
 			Config:         []byte(`{"part":"pair","connection":"127.0.0.1:9"}`),
 		}}, "")
 		return err

@@ -83,7 +83,7 @@ func insight(t *testing.T, p *project) {
 	}
 
 	_, err = support.PutConfig(within(t), "ranked", client.Config{Matchmaking: client.Matchmaking{
-		TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"}}}, "")
+		TargetFunction: client.FunctionTarget{Name: "duel", Version: "1"}}}, "")
 	if client.Status(err) != http.StatusForbidden || !strings.Contains(err.Error(), "the role Support looks and changes") {
 		t.Errorf("support changes a config: %v", err)
 	}

@@ -19,7 +19,7 @@ func measures(t *testing.T, p *project) {
 	put := func(settings string) {
 		t.Helper()
 		if _, err := p.developer(t).PutConfig(within(t), "ranked", client.Config{Queue: "q", Matchmaking: client.Matchmaking{
-			TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"}, Config: []byte(settings)},
+			TargetFunction: client.FunctionTarget{Name: "duel", Version: "1"}, Config: []byte(settings)},
 			Hosting: &client.Hosting{Profile: "profile", FleetID: "fleet"},
 			Report:  &client.ReportRule{Attributes: []string{"skill", "nobody's"}}}, ""); err != nil {
 			t.Fatal(err)

@@ -59,7 +59,7 @@ func hidden(t *testing.T, p *project) {
 	p.ranked(t, "declared", 0)
 	least := 1.0
 	c := client.Config{Matchmaking: client.Matchmaking{
-		TargetFunction: &client.FunctionTarget{Name: "hostile", Version: "1"}, Config: []byte(`{"how":"pair"}`),
+		TargetFunction: client.FunctionTarget{Name: "hostile", Version: "1"}, Config: []byte(`{"how":"pair"}`),
 	}, Pools: map[string][]client.PoolFilter{"side": {{Attribute: "side", Min: &least}, {Attribute: value, Min: &least}}}}
 	c.Hosting = &client.Hosting{Profile: "profile", FleetID: "fleet"}
 	if _, err := p.developer(t).PutConfig(within(t), "undeclared", c, ""); err != nil {

@@ -85,7 +85,7 @@ func (p *project) rest(t *testing.T) {
 	for _, c := range configs {
 		err = errors.Join(err, studio.DeleteConfig(ctx, c.ID))
 	}
-	functions, listed := studio.GetFunctions(ctx)
+	functions, listed := studio.ListFunctions(ctx)
 	for _, f := range functions {
 		listed = errors.Join(listed, studio.DeleteFunction(ctx, f.Name))
 	}
@@ -112,7 +112,7 @@ func (p *project) put(t *testing.T, id string, r rules) {
 		t.Fatal(err)
 	}
 	c := client.Config{Matchmaking: client.Matchmaking{
-		TargetFunction: &client.FunctionTarget{Name: r.function, Version: "1"}, Config: settings,
+		TargetFunction: client.FunctionTarget{Name: r.function, Version: "1"}, Config: settings,
 	}}
 	if r.side != 0 {
 		c.Pools = map[string][]client.PoolFilter{"side": {{Attribute: "side", Min: &r.side, Max: &r.side}}}

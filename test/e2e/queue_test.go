@@ -123,7 +123,7 @@ func queuedGame(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	p.upload(t, "duel", p.s.made.duel)
 	c := client.Config{
-		Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: "arena", Version: "1"},
+		Matchmaking: client.Matchmaking{TargetFunction: client.FunctionTarget{Name: "arena", Version: "1"},
 			Config: []byte(`{"players":3,"widen":0}`)},
 		Queue: "ranked", Hosting: &client.Hosting{Profile: "profile", FleetID: "fleet"},
 	}
@@ -196,7 +196,7 @@ func (p *project) serve(t *testing.T, id, queue string) {
 	t.Helper()
 	c := client.Config{
 		Matchmaking: client.Matchmaking{
-			TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"},
+			TargetFunction: client.FunctionTarget{Name: "duel", Version: "1"},
 			Config:         []byte(`{"attribute":"skill","window":100,"widen":0}`),
 		},
 		Queue: queue, Hosting: &client.Hosting{Profile: "profile", FleetID: "fleet"},

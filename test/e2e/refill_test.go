@@ -64,9 +64,9 @@ func refillByRules(t *testing.T, p *project) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := slices.IndexFunc(b.Assigned, func(one client.Ticket) bool { return one.ID == healer.id })
+		at := slices.IndexFunc(b.AssignedTickets, func(one client.Ticket) bool { return one.ID == healer.id })
 		if at >= 0 {
-			told, there = b.Assigned[at].Assignment.MatchProperties, b.Players
+			told, there = b.AssignedTickets[at].Assignment.MatchProperties, b.Players
 		}
 		return at >= 0
 	})

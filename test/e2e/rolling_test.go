@@ -150,7 +150,7 @@ func (p *project) studio(ctx context.Context) error {
 	}
 	side := 2.0
 	c := client.Config{
-		Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: "actor", Version: "1"}},
+		Matchmaking: client.Matchmaking{TargetFunction: client.FunctionTarget{Name: "actor", Version: "1"}},
 		Pools:       map[string][]client.PoolFilter{"nobody": {{Attribute: "side", Min: &side, Max: &side}}},
 	}
 	if _, err := api.PutConfig(ctx, "changing", c, ""); err != nil {

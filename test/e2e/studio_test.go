@@ -22,11 +22,11 @@ func firstDay(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	for name, c := range map[string]client.Config{
 		"ranked": {
-			Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: "arena", Version: "1"},
+			Matchmaking: client.Matchmaking{TargetFunction: client.FunctionTarget{Name: "arena", Version: "1"},
 				Config: []byte(`{"players":5,"widen":0}`)},
 			Acceptance: &client.AcceptanceRule{Seconds: 120},
 		},
-		"casual": {Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: "duel", Version: "1"},
+		"casual": {Matchmaking: client.Matchmaking{TargetFunction: client.FunctionTarget{Name: "duel", Version: "1"},
 			Config: []byte(`{"widen":0}`)}},
 	} {
 		c.Queue, c.Hosting = name, &client.Hosting{Profile: "profile", FleetID: "fleet"}

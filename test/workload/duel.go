@@ -19,7 +19,7 @@ func Config(function, attribute string, most float64, settings any) client.Confi
 	text, _ := json.Marshal(settings) // no value of it fails
 	least := 0.0
 	return client.Config{
-		Matchmaking: client.Matchmaking{TargetFunction: &client.FunctionTarget{Name: function, Version: "1"}, Config: text},
+		Matchmaking: client.Matchmaking{TargetFunction: client.FunctionTarget{Name: function, Version: "1"}, Config: text},
 		Pools:       map[string][]client.PoolFilter{"everyone": {{Attribute: attribute, Min: &least, Max: &most}}},
 	}
 }

@@ -176,7 +176,7 @@ func (g *game) approve(ctx context.Context) (status int) {
 		t, err := g.Backfills().ApproveBackfill(ctx, g.ticket)
 		if err == nil {
 			r.Version = t.RecordVersion
-			for _, k := range t.Assigned {
+			for _, k := range t.AssignedTickets {
 				r.Tickets = append(r.Tickets, k.ID)
 			}
 		}

@@ -84,7 +84,7 @@ func (s *Studio) config(name string) client.Config {
 	}
 	one := 1.0
 	c := client.Config{
-		Matchmaking: client.Matchmaking{Name: name, TargetFunction: &client.FunctionTarget{Name: lane.FunctionOf(name),
+		Matchmaking: client.Matchmaking{Name: name, TargetFunction: client.FunctionTarget{Name: lane.FunctionOf(name),
 			Version: "1"}},
 		Pools: map[string][]client.PoolFilter{"all": {{Attribute: pool, Min: &one, Max: &one}}},
 	}

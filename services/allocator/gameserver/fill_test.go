@@ -43,7 +43,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"token": s.token, "expires": time.Now().Add(time.Hour).UnixMilli()})
 	case r.Method == http.MethodPost && r.URL.Path == at+"/approvals":
 		answer := s.ticket
-		answer.ID, answer.Assigned = "b1", s.joining
+		answer.ID, answer.AssignedTickets = "b1", s.joining
 		_ = json.NewEncoder(w).Encode(answer)
 	case r.Method == http.MethodPut && r.URL.Path == at:
 		s.ticket = client.BackfillTicket{}

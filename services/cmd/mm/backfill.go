@@ -106,7 +106,7 @@ func (c backfillApprove) Run(ctx context.Context, s *session, api serverAPI) err
 		}
 		g.add("player", playerLine(client.Player{ID: line, Attributes: p.Attributes}))
 	}
-	for _, t := range b.Assigned {
+	for _, t := range b.AssignedTickets {
 		line := t.ID
 		for _, p := range t.Players {
 			line += " " + p.ID

@@ -97,7 +97,7 @@ func configNames(ctx context.Context, api *client.Client, _ []string) (names []s
 }
 
 func functionNames(ctx context.Context, api *client.Client, _ []string) (names []string, err error) {
-	functions, err := api.GetFunctions(ctx)
+	functions, err := api.ListFunctions(ctx)
 	for _, one := range functions {
 		names = append(names, one.Name)
 	}

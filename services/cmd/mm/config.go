@@ -248,9 +248,7 @@ func aboutConfig(id string, c *client.StoredConfig) grid {
 	g.add("config", id)
 	g.add("etag", c.ETag)
 	g.add("name", c.Matchmaking.Name)
-	if target := c.Matchmaking.TargetFunction; target != nil {
-		g.add("function", target.Name)
-	}
+	g.add("function", c.Matchmaking.TargetFunction.Name)
 	source, settings := splitSource(c.Matchmaking.Config)
 	g.add("settings", format.JSON(settings))
 	g.add("source", source.Language)

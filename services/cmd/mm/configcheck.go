@@ -66,7 +66,7 @@ func (s *session) checkConfig(ctx context.Context, api *client.Client, id string
 // noteVersion says that the version of a function does nothing, where it looks as if it did.
 func (s *session) noteVersion(config json.RawMessage) {
 	var c client.Config
-	if json.Unmarshal(config, &c) != nil || c.Matchmaking.TargetFunction == nil {
+	if json.Unmarshal(config, &c) != nil {
 		return
 	}
 	if f := c.Matchmaking.TargetFunction; f.Version != "" && f.Upload == 0 {

@@ -51,7 +51,7 @@ func stateOfChange(c client.ConfigChange) string {
 // functionOf is the function of a config in a history; empty if that is not known.
 func functionOf(c client.ConfigChange) string {
 	var config client.Config
-	if json.Unmarshal(c.Config, &config) != nil || config.Matchmaking.TargetFunction == nil {
+	if json.Unmarshal(c.Config, &config) != nil {
 		return ""
 	}
 	return config.Matchmaking.TargetFunction.Name

@@ -92,7 +92,10 @@ func (c eventLog) Run(ctx context.Context, followCtx untimed, s *session) error 
 // printEvent prints an event on a line.
 func (s *session) printEvent(e client.Event) error {
 	if s.structured() {
-		return s.printNext(e)
+		return s.printNext(struct {
+			ID string `json:"id,omitzero"` // events of the bus have none
+			client.Event
+		}{e.ID, e})
 	}
 	upload, score := "", ""
 	if e.Upload > 0 {

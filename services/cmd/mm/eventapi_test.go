@@ -25,7 +25,7 @@ func TestEventLogReadsPages(t *testing.T) {
 		}
 	}
 	shell.on(service, "event", "log", "-o", "json").expect(0, `"match":"m","config":"ranked","revision":7,"tickets":["a"],`+
-		`"position":5,"function":"duel","upload":2,"score":1.5,"teams":[{"tickets":1}],"id":"7.2"}`, "")
+		`"function":"duel","upload":2,"score":1.5,"teams":[{"tickets":1}],"position":5}`, "")
 }
 
 func TestEventLogFollowsAStream(t *testing.T) {

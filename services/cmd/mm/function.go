@@ -46,7 +46,7 @@ func (c functionList) Run(ctx context.Context, forever untimed, s *session) erro
 }
 
 func (s *session) showFunctions(ctx context.Context, api *client.Client) error {
-	functions, err := api.GetFunctions(ctx)
+	functions, err := api.ListFunctions(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,13 +96,13 @@ func (s *session) showFunction(f *client.Function) error {
 	about.add("created", formatTime(f.Created))
 	about.add("updated", formatTime(f.Updated))
 	about.add("upload", formatUpload(f.Upload))
-	about.add("last good upload", formatUpload(f.LastGood))
+	about.add("last good upload", formatUpload(f.LastGoodUpload))
 	addHealth(&about, f.Health)
 	switch {
 	case f.NoReturn:
 		about.add("goes back", "not by itself")
 	case !f.ReturnsUntil.IsZero():
-		about.add("goes back", fmt.Sprintf("to upload %d if runs fail that it passes, until %s", f.LastGood,
+		about.add("goes back", fmt.Sprintf("to upload %d if runs fail that it passes, until %s", f.LastGoodUpload,
 			formatTime(f.ReturnsUntil)))
 	}
 	if b := f.Returned; b != nil {

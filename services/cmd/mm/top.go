@@ -131,7 +131,7 @@ func look(ctx context.Context, api *client.Client, r *recent, now time.Time) (*t
 	if r.behind {
 		t.Partial = "there are more matches than can be counted"
 	}
-	functions, err := api.GetFunctions(ctx)
+	functions, err := api.ListFunctions(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,14 @@
 package auth
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"io"
-	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"matchmaker.dev/services/internal/web"
 )
 
 // checkJSON refuses a token that two readers could understand differently: one whose header or claims have the same
@@ -19,63 +20,31 @@ func checkJSON(token string, claims []byte) error {
 	if err != nil {
 		return refuse("the token is not a signed JWT")
 	}
-	if err := scan(header, nil); err != nil {
+	if err := scan(header); err != nil {
 		return err
 	}
-	return scan(claims, []string{"exp", "nbf", "iat"})
+	return scan(claims, "exp", "nbf", "iat")
 }
 
 // maxDepth bounds how deep the objects and lists of a token lie in each other.
 const maxDepth = 32
 
-// object is an object or a list that is read.
-type object struct {
-	// names are those that the object has so far; nil for a list.
-	names map[string]bool
-	// name is the name of the next value; named is false when a name comes next.
-	name  string
-	named bool
-}
-
 // scan reads a JSON object. The members of it that numbers names must be numbers.
-func scan(text []byte, numbers []string) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var open []*object
-	for first := true; ; first = false {
-		t, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil || len(open) == 0 && !first { // or something follows the object
-			return refuse("the token has no claims")
-		}
-		if t == json.Delim('}') || t == json.Delim(']') {
-			open = open[:len(open)-1]
-			continue
-		}
-		if n := len(open); n > 0 && open[n-1].names != nil {
-			o := open[n-1]
-			if !o.named {
-				if o.name, _ = t.(string); o.names[o.name] {
-					return refuse("the token has the same claim twice")
-				}
-				o.names[o.name], o.named = true, true
-				continue
-			}
-			o.named = false
-			if _, number := t.(json.Number); n == 1 && !number && slices.Contains(numbers, o.name) {
-				return refuse("the token's times are no numbers")
-			}
-		}
-		switch t {
-		case json.Delim('{'):
-			open = append(open, &object{names: map[string]bool{}})
-		case json.Delim('['):
-			open = append(open, &object{})
-		}
-		if len(open) > maxDepth {
-			return refuse("the token's claims lie too deep in each other")
+func scan(text []byte, numbers ...string) error {
+	if web.TooDeep(text, maxDepth) {
+		return refuse("the token's claims lie too deep in each other")
+	}
+	var members map[string]jsontext.Value
+	switch err := json.Unmarshal(text, &members); {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return refuse("the token has the same claim twice")
+	case err != nil:
+		return refuse("the token has no claims")
+	}
+	for _, name := range numbers {
+		if value, there := members[name]; there && value.Kind() != jsontext.KindNumber {
+			return refuse("the token's times are no numbers")
 		}
 	}
+	return nil
 }

@@ -11,11 +11,10 @@ const Note = "matchfn:"
 
 // RosterPlayer is a player in a running game, as its server names them.
 type RosterPlayer struct {
-	ID   string `json:"id"`
-	Team string `json:"team,omitempty"`
-	Role string `json:"role,omitempty"`
-	// Attributes are left out if there are none.
-	Attributes map[string]float64 `json:"attributes,omitempty"`
+	ID         string             `json:"id"`
+	Team       string             `json:"team"`
+	Role       string             `json:"role"`
+	Attributes map[string]float64 `json:"attributes"`
 }
 
 // longestRole is the length in bytes of the name of a team or a role: that of a team in a function's answer.
@@ -63,20 +62,4 @@ func RosterRecord(players *[]RosterPlayer) *pb.Roster {
 		roster.Players = append(roster.Players, one)
 	}
 	return roster
-}
-
-// RosterOf is the inverse of RosterRecord.
-func RosterOf(roster *pb.Roster) *[]RosterPlayer {
-	if roster == nil {
-		return nil
-	}
-	players := make([]RosterPlayer, 0, len(roster.GetPlayers()))
-	for _, p := range roster.GetPlayers() {
-		one := RosterPlayer{ID: p.GetId(), Team: p.GetTeam(), Role: p.GetRole()}
-		if len(p.GetAttributeNames()) > 0 {
-			one.Attributes = Attributes(p.GetAttributeNames(), p.GetAttributeValues())
-		}
-		players = append(players, one)
-	}
-	return &players
 }

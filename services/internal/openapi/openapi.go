@@ -22,10 +22,11 @@ var source []byte
 
 // JSON is the document.
 func JSON() ([]byte, error) {
-	var document any
+	var document map[string]any
 	if err := yaml.Unmarshal(source, &document); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
+	delete(document, "x-errors") // they are where they are used
 	text, err := json.Marshal(document)
 	if err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)

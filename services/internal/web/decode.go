@@ -69,7 +69,7 @@ func decode(text []byte, dst any) error {
 	case trimmed[0] == 'n':
 		return problem.New(problem.Invalid, "the body: an object is expected, got null")
 	}
-	if tooDeep(text, maxDepth) {
+	if TooDeep(text, maxDepth) {
 		return problem.New(problem.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
 	}
 	rules := jsonOptions
@@ -172,9 +172,9 @@ func readBody(req *http.Request) ([]byte, error) {
 	}
 }
 
-// tooDeep reports whether values nest too deep. Most bodies have fewer brackets than the limit, which two fast scans
+// TooDeep reports whether values nest too deep. Most bodies have fewer brackets than the limit, which two fast scans
 // tell.
-func tooDeep(text []byte, most int) bool {
+func TooDeep(text []byte, most int) bool {
 	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) <= most {
 		return false
 	}

@@ -35,7 +35,7 @@ func read(body []byte) (jsontext.Value, error) {
 	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
 		return nil, problem.New(problem.Invalid, "the body is empty: a JSON value is expected")
 	}
-	if tooDeep(text, maxDocumentDepth) {
+	if TooDeep(text, maxDocumentDepth) {
 		return nil, problem.New(problem.Invalid, "the body: objects and arrays nest deeper than %d", maxDocumentDepth)
 	}
 	var v jsontext.Value

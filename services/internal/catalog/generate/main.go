@@ -1,5 +1,6 @@
-// Command generate writes the parts of the deployment's files that list services: 'make generate' runs it in the
-// repository's root. Its test compares the files with the catalog, those too that it does not write.
+// Command generate writes the parts of the deployment's files that list services, and from the OpenAPI document the Go
+// types and calls of the API. 'make verify FIX=1' runs it in the repository's root. Its test compares the files with
+// what they are made from, also those that it does not write.
 package main
 
 import (
@@ -27,7 +28,11 @@ func main() {
 // generate returns the files as they should be, by their paths. root is the repository's root.
 func generate(root string) (map[string]string, error) {
 	deploy := filepath.Join(root, "deploy")
-	files := map[string]string{filepath.Join(deploy, "helm/matchmaker/templates/_services.tpl"): chart()}
+	files, err := api(root)
+	if err != nil {
+		return nil, err
+	}
+	files[filepath.Join(deploy, "helm/matchmaker/templates/_services.tpl")] = chart()
 	var errs []error
 	for name, part := range map[string]struct{ pattern, text string }{
 		"Caddyfile": {

@@ -1,0 +1,360 @@
+// Code generated from openapi.yaml. DO NOT EDIT.
+
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// DeleteTicket: End matchmaking.
+//
+// Once this is answered 200 the ticket is never assigned. Its owner and each of its players may end it, for all.
+func (c *Client) DeleteTicket(ctx context.Context, id string, onBehalfOf string) error {
+	return c.call(ctx, plainCall{
+		method: http.MethodDelete, path: "v1/tickets",
+		query:      url.Values{"id": {id}},
+		player:     onBehalfOf,
+		repeatable: true,
+		removes:    true,
+	}, nil)
+}
+
+// MyParty: Read the player's party.
+//
+// It is found without its id, for instance after an answer was lost.
+func (c *Client) MyParty(ctx context.Context, onBehalfOf string) (*Party, error) {
+	return ask[Party](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/parties",
+		player:     onBehalfOf,
+		repeatable: true,
+	})
+}
+
+// GetParty: Read a party.
+//
+// With its ETag in `If-None-Match` and `Prefer: wait`, the answer comes when the party has changed, or is 304. Each
+// request of a member says that it is there: one who is silent for long leaves.
+func (c *Client) GetParty(ctx context.Context, partyID string, onBehalfOf string) (*Party, error) {
+	return ask[Party](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/parties/{partyId}",
+		segments:   []string{partyID},
+		player:     onBehalfOf,
+		repeatable: true,
+	})
+}
+
+// DisbandParty: End a party.
+//
+// Only the leader does. It stops the search.
+func (c *Client) DisbandParty(ctx context.Context, partyID string, onBehalfOf string) error {
+	return c.call(ctx, plainCall{
+		method: http.MethodDelete, path: "v1/parties/{partyId}",
+		segments:   []string{partyID},
+		player:     onBehalfOf,
+		repeatable: true,
+		removes:    true,
+	}, nil)
+}
+
+// SetPartyLeader: Make another member the leader.
+//
+// Only the leader does.
+func (c *Client) SetPartyLeader(ctx context.Context, partyID string, player string, onBehalfOf string) (*Party, error) {
+	return ask[Party](ctx, c, plainCall{
+		method: http.MethodPut, path: "v1/parties/{partyId}/leader",
+		segments:   []string{partyID},
+		body:       map[string]any{"player": player},
+		player:     onBehalfOf,
+		repeatable: true,
+	})
+}
+
+// RenewPartyCode: Give the party another code.
+//
+// Only the leader does. Nobody joins with the code before.
+func (c *Client) RenewPartyCode(ctx context.Context, partyID string, onBehalfOf string) (*Party, error) {
+	return ask[Party](ctx, c, plainCall{
+		method: http.MethodPost, path: "v1/parties/{partyId}/code",
+		segments:   []string{partyID},
+		player:     onBehalfOf,
+		repeatable: true,
+	})
+}
+
+// StopPartySearch: Stop the search.
+//
+// Only the leader does. The ticket is deleted, unless it has a result.
+func (c *Client) StopPartySearch(ctx context.Context, partyID string, onBehalfOf string) (*Party, error) {
+	return ask[Party](ctx, c, plainCall{
+		method: http.MethodDelete, path: "v1/parties/{partyId}/search",
+		segments:   []string{partyID},
+		player:     onBehalfOf,
+		repeatable: true,
+	})
+}
+
+// CaptureRun: Run a function that gets a ticket, and get the run as a file.
+//
+// `mm function test --capture` repeats the run. The file has what the function gets of all tickets of its pools, their
+// properties too. Nothing is claimed. It counts as an explanation. 409 says that the function does not get the ticket.
+// The role Support needs `support.properties` in the project's settings.
+func (c *Client) CaptureRun(ctx context.Context, ticketID string, config string) (file []byte, err error) {
+	err = c.call(ctx, plainCall{
+		method: http.MethodGet, path: "v1/tickets/{ticketId}/explanation/capture",
+		segments:   []string{ticketID},
+		query:      url.Values{"config": {config}},
+		repeatable: true,
+	}, &file)
+	return file, err
+}
+
+// ExplainTicket: Explain to the studio why a ticket waits.
+//
+// For each config: whether it serves the ticket's queues, which filters of its pools hold for the ticket, and by how
+// much others do not. The functions that get the ticket are run once, and asked why it is in no match; at most 8 runs
+// of at most 2 seconds each. Nothing is claimed. A project may ask once a second, and 20 times at once; the runs may
+// take a tenth of a processor.
+func (c *Client) ExplainTicket(ctx context.Context, ticketID string) (*TicketExplanation, error) {
+	return ask[TicketExplanation](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/tickets/{ticketId}/explanation",
+		segments:   []string{ticketID},
+		repeatable: true,
+	})
+}
+
+// GetMatch: Read what became of a match.
+//
+// From its events, so it is known as long as events are kept, which is a day unless the installation says otherwise,
+// and from a second after it was made at the latest. The players of a ticket are known while the ticket is, and the
+// connection of the server while results can be read: ten minutes by default. Fleet, profile and region are known as
+// long as the server renews its token. 503 says that more happened at that time than may be looked at at once.
+func (c *Client) GetMatch(ctx context.Context, matchID string) (*Match, error) {
+	return ask[Match](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/matches/{matchId}",
+		segments:   []string{matchID},
+		repeatable: true,
+	})
+}
+
+// ListConfigs: List the configs of the project.
+func (c *Client) ListConfigs(ctx context.Context) ([]ListedConfig, error) {
+	var answer struct {
+		List []ListedConfig `json:"configs"`
+	}
+	err := c.call(ctx, plainCall{
+		method: http.MethodGet, path: "v1/configs",
+		repeatable: true,
+	}, &answer)
+	return answer.List, err
+}
+
+// DeleteConfig: Delete a config.
+//
+// Once this is answered no match of the config is made. Deleting what is not there is answered the same, but for 409
+// when the identifier exists with another letter case or Unicode normal form.
+func (c *Client) DeleteConfig(ctx context.Context, configID string) error {
+	return c.call(ctx, plainCall{
+		method: http.MethodDelete, path: "v1/configs/{configId}",
+		segments:   []string{configID},
+		repeatable: true,
+		removes:    true,
+	}, nil)
+}
+
+// ConfigHistory: Read who changed a config and when.
+//
+// The last 32 changes of the config, each for as long as the service keeps it after the next one (30 days by default).
+// A config that was deleted has a history too.
+func (c *Client) ConfigHistory(ctx context.Context, configID string) ([]ConfigChange, error) {
+	var answer struct {
+		List []ConfigChange `json:"changes"`
+	}
+	err := c.call(ctx, plainCall{
+		method: http.MethodGet, path: "v1/configs/{configId}/history",
+		segments:   []string{configID},
+		repeatable: true,
+	}, &answer)
+	return answer.List, err
+}
+
+// ErasePlayer: Erase what is stored of a player.
+//
+// Tickets end as by a DELETE of the player, who also leaves the party. Others can still read results that they share
+// with the player, who is taken out of them. The answer names what remains, and until when at most. It may be
+// repeated; a player of whom nothing is stored is answered the same. The token is as for GET.
+func (c *Client) ErasePlayer(ctx context.Context, playerID string) (*ErasedPlayer, error) {
+	return ask[ErasedPlayer](ctx, c, plainCall{
+		method: http.MethodDelete, path: "v1/players/{playerId}",
+		segments:   []string{playerID},
+		repeatable: true,
+	})
+}
+
+// SettingsHistory: Read the latest changes of the settings.
+func (c *Client) SettingsHistory(ctx context.Context) ([]SettingsChange, error) {
+	var answer struct {
+		List []SettingsChange `json:"changes"`
+	}
+	err := c.call(ctx, plainCall{
+		method: http.MethodGet, path: "v1/settings/history",
+		repeatable: true,
+	}, &answer)
+	return answer.List, err
+}
+
+// ListFunctions: List the functions that are deployed.
+func (c *Client) ListFunctions(ctx context.Context) ([]Function, error) {
+	var answer struct {
+		List []Function `json:"functions"`
+	}
+	err := c.call(ctx, plainCall{
+		method: http.MethodGet, path: "v1/functions",
+		repeatable: true,
+	}, &answer)
+	return answer.List, err
+}
+
+// GetFunction: Read a function.
+func (c *Client) GetFunction(ctx context.Context, functionName string) (*Function, error) {
+	return ask[Function](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/functions/{functionName}",
+		segments:   []string{functionName},
+		repeatable: true,
+	})
+}
+
+// DeleteFunction: Delete a function.
+//
+// Deleting what is not there is answered the same.
+func (c *Client) DeleteFunction(ctx context.Context, functionName string) error {
+	return c.call(ctx, plainCall{
+		method: http.MethodDelete, path: "v1/functions/{functionName}",
+		segments:   []string{functionName},
+		repeatable: true,
+		removes:    true,
+	}, nil)
+}
+
+// GetFunctionVersions: List the uploads of a function that are kept.
+//
+// The service keeps the last uploads of a function (5 by default), to go back to. Each has a number, counted from 1.
+// An upload of the very file that is to run already is no new version. Deleting a function deletes its versions.
+func (c *Client) GetFunctionVersions(ctx context.Context, functionName string) ([]FunctionVersion, error) {
+	var answer struct {
+		List []FunctionVersion `json:"versions"`
+	}
+	err := c.call(ctx, plainCall{
+		method: http.MethodGet, path: "v1/functions/{functionName}/versions",
+		segments:   []string{functionName},
+		repeatable: true,
+	}, &answer)
+	return answer.List, err
+}
+
+// RollbackFunction: Go back to an earlier upload of a function.
+//
+// Makes a version that is kept the one that runs, in the way of an upload: its module is checked again, and the
+// version before goes on until it runs. All versions stay, so that one can go forward again. Going to the current
+// version changes nothing.
+func (c *Client) RollbackFunction(ctx context.Context, functionName string, version int64) (*Function, error) {
+	return ask[Function](ctx, c, plainCall{
+		method: http.MethodPost, path: "v1/functions/{functionName}/actions/rollback",
+		segments: []string{functionName},
+		body:     map[string]any{"version": version},
+	})
+}
+
+// ShadowFunction: Let an upload run in the shadow.
+//
+// Lets a version that is kept run in the shadow of the one that runs, or none for the version 0. It gets the same
+// runs, as far as there is room. What it proposes is compared, see `shadow` of the function, and nobody is matched by
+// it.
+func (c *Client) ShadowFunction(ctx context.Context, functionName string, version int64) (*Function, error) {
+	return ask[Function](ctx, c, plainCall{
+		method: http.MethodPost, path: "v1/functions/{functionName}/actions/shadow",
+		segments: []string{functionName},
+		body:     map[string]any{"version": version},
+	})
+}
+
+// CanaryFunction: Let an upload run for a part of the configs, or of the time.
+//
+// A version that is kept runs for some configs or queues, or in some blocks of time, until it is promoted or ended, or
+// until its deadline. It ends by itself if its runs fail and the other upload passes them. For the version that is the
+// canary already, the request changes who gets it and the deadline; with the version 0, the canary ends. When another
+// version is the canary, or no config could get it, the answer is 409.
+func (c *Client) CanaryFunction(ctx context.Context, functionName string, body CanaryRequest) (*Function, error) {
+	return ask[Function](ctx, c, plainCall{
+		method: http.MethodPost, path: "v1/functions/{functionName}/actions/canary",
+		segments: []string{functionName},
+		body:     body,
+	})
+}
+
+// PromoteFunction: Let the upload in the shadow, or the canary, be the one that runs.
+//
+// The version in the shadow, or the canary, is the one that runs from now on, in the way of an upload. When another
+// one is, or none, the answer is 409.
+func (c *Client) PromoteFunction(ctx context.Context, functionName string, version int64) (*Function, error) {
+	return ask[Function](ctx, c, plainCall{
+		method: http.MethodPost, path: "v1/functions/{functionName}/actions/promote",
+		segments: []string{functionName},
+		body:     map[string]any{"version": version},
+	})
+}
+
+// SetFunctionReturn: Say whether a function goes back by itself.
+//
+// For a while after an upload, a function goes back to the last upload that worked, when runs of the new one fail that
+// the other one passes. This switches that off, or on from the next upload.
+func (c *Client) SetFunctionReturn(ctx context.Context, functionName string, automatic bool) (*Function, error) {
+	return ask[Function](ctx, c, plainCall{
+		method: http.MethodPost, path: "v1/functions/{functionName}/actions/return",
+		segments: []string{functionName},
+		body:     map[string]any{"automatic": automatic},
+	})
+}
+
+// RestartFunctions: Restart functions.
+//
+// Schedules a restart of functions. When one of them is unknown the answer is 404 and none is restarted.
+func (c *Client) RestartFunctions(ctx context.Context, functions ...string) ([]FunctionRestart, error) {
+	var answer struct {
+		List []FunctionRestart `json:"functions"`
+	}
+	err := c.call(ctx, plainCall{
+		method: http.MethodPost, path: "v1/functions/actions/restart",
+		body: map[string]any{"functions": functions},
+	}, &answer)
+	return answer.List, err
+}
+
+// ApproveBackfill: Approve the tickets that were proposed.
+//
+// Assigns all tickets that are proposed for the backfill ticket at this moment. A server calls this periodically while
+// it fills; once a second is enough, and what is far above is answered 429. Tickets that are not approved in time (20
+// s by default) go back to the pool, and the server gets no more until it speaks again. The answer names those who
+// join.
+func (c *Client) ApproveBackfill(ctx context.Context, backfillID string) (*BackfillTicket, error) {
+	return ask[BackfillTicket](ctx, c, plainCall{
+		method: http.MethodPost, path: "v2/backfill/{backfillId}/approvals",
+		segments:   []string{backfillID},
+		repeatable: true,
+	})
+}
+
+// BackfillV1: Ask for players once.
+//
+// The first generation of backfill. Use backfill tickets instead. Every answer says so in the headers `Deprecation`,
+// `Link` and, where its end is known, `Sunset`.
+//
+// Runs the function once over the pools, and assigns the tickets of the best match that it proposes to the connection.
+// Whatever goes wrong with the search is answered with the error `No Match Found`.
+func (c *Client) BackfillV1(ctx context.Context, body BackfillV1Request) (*BackfillV1Result, error) {
+	return ask[BackfillV1Result](ctx, c, plainCall{
+		method: http.MethodPost, path: "v1/backfill",
+		body: body,
+	})
+}
