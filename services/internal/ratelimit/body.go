@@ -13,7 +13,7 @@ import (
 // Bodies is a middleware that answers 429 when a project sends more bytes in bodies than a process takes of it. A body
 // is not read if the length that it declares does not fit; one that declares none must fit as the longest. Bytes count
 // when they come: a length that is only declared uses up nothing. It comes behind the check of the token: strangers use
-// up nobody's bucket.
+// up no bucket.
 func Bodies(r state.Rate, now func() time.Time) echo.MiddlewareFunc {
 	bytes := NewLocal("bodies", r, now)
 	return func(next echo.HandlerFunc) echo.HandlerFunc {

@@ -14,13 +14,13 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// Buckets are those of the projects: a *state.Store.
+// Buckets are the projects' buckets: a *state.Store.
 type Buckets interface {
 	Allow(ctx context.Context, project, name string, rate state.Rate) error
 }
 
 // PerProject is a middleware that answers 429 when a project uses up the bucket of a name. It comes behind the check of
-// the token: strangers use up nobody's bucket.
+// the token: strangers use up no bucket.
 func PerProject(buckets Buckets, name string, rate state.Rate) echo.MiddlewareFunc {
 	r := refusals{last: map[string]refusal{}}
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
@@ -38,7 +38,7 @@ func PerProject(buckets Buckets, name string, rate state.Rate) echo.MiddlewareFu
 	}
 }
 
-// refusals are the projects whose buckets are empty. A bucket gains at a known rate, so nobody is asked again before
+// refusals are the projects whose buckets are empty. A bucket gains at a known rate, so Redis is not asked again before
 // it has something: a flood of requests costs Redis no more than the requests that are allowed.
 type refusals struct {
 	mu   sync.Mutex

@@ -1,4 +1,4 @@
-// Package usage keeps what each owner used lately of something that is shared, to serve first who used least.
+// Package usage keeps what each owner used lately of something shared, to serve the one that used least first.
 package usage
 
 import (
