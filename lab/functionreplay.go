@@ -47,7 +47,7 @@ type replayProposal struct {
 }
 
 // replay repeats a run.
-func (c FunctionTest) replay(ctx context.Context, t *Terminal, box *sandbox.Box, module []byte) error {
+func (c FunctionTest) replay(ctx context.Context, t *Terminal, box *sandbox.Supervisor, module []byte) error {
 	file, err := os.ReadFile(c.Capture)
 	if err != nil {
 		return err

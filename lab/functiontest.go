@@ -196,7 +196,7 @@ func (c FunctionTest) Run(ctx context.Context, t *Terminal) error {
 		return err
 	}
 	if c.Capture != "" {
-		return c.inSandbox(t, func(box *sandbox.Box) error { return c.replay(ctx, t, box, module) })
+		return c.inSandbox(t, func(box *sandbox.Supervisor) error { return c.replay(ctx, t, box, module) })
 	}
 	config, err := c.config(t)
 	if err != nil {
@@ -216,13 +216,13 @@ func (c FunctionTest) Run(ctx context.Context, t *Terminal) error {
 			return fmt.Errorf("--explain: there is no ticket %q", id)
 		}
 	}
-	return c.inSandbox(t, func(box *sandbox.Box) error {
+	return c.inSandbox(t, func(box *sandbox.Supervisor) error {
 		return c.run(ctx, t, box, &trial{module, config, tickets, backfills, now})
 	})
 }
 
 // inSandbox runs something with a sandbox of its own.
-func (c FunctionTest) inSandbox(t *Terminal, with func(*sandbox.Box) error) (err error) {
+func (c FunctionTest) inSandbox(t *Terminal, with func(*sandbox.Supervisor) error) (err error) {
 	dir, err := os.MkdirTemp("", "mm")
 	if err != nil {
 		return err
@@ -248,7 +248,7 @@ type trial struct {
 	now       time.Time
 }
 
-func (c FunctionTest) run(ctx context.Context, t *Terminal, box *sandbox.Box, on *trial) error {
+func (c FunctionTest) run(ctx context.Context, t *Terminal, box *sandbox.Supervisor, on *trial) error {
 	_, stop := t.Progress("running " + filepath.Base(c.File))
 	defer stop()
 	var lines []string

@@ -182,7 +182,7 @@ const (
 
 // whyNone says why a scenario made no match.
 func (c Simulate) whyNone(
-	ctx context.Context, t *Terminal, box *sandbox.Box, r *simulation.Result,
+	ctx context.Context, t *Terminal, box *sandbox.Supervisor, r *simulation.Result,
 ) (string, error) {
 	switch {
 	case r.Tickets == 0:

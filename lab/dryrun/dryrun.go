@@ -20,7 +20,7 @@ import (
 
 // Options say what to run.
 type Options struct {
-	Box      *sandbox.Box
+	Box      *sandbox.Supervisor
 	Function []byte // the module
 	Config   *pb.Config
 	Tickets  []*pb.Ticket

@@ -15,7 +15,7 @@ import (
 type fixture struct {
 	dir   string
 	guest []byte // does what the settings say, see its source
-	box   *sandbox.Box
+	box   *sandbox.Supervisor
 }
 
 var sharedFixture = sync.OnceValues(func() (f fixture, err error) {

@@ -33,7 +33,7 @@ type function struct {
 	overlooks string
 }
 
-func startFunction(ctx context.Context, box *sandbox.Box, module []byte) (*function, error) {
+func startFunction(ctx context.Context, box *sandbox.Supervisor, module []byte) (*function, error) {
 	m, _, err := box.Load(ctx, "", module)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 // fixture is shared by the tests, so that each module is compiled once.
 type fixture struct {
 	dir               string
-	box               *sandbox.Box
+	box               *sandbox.Supervisor
 	duel, rules, deaf []byte
 }
 

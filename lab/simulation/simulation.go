@@ -21,7 +21,7 @@ type Source interface {
 
 // Options say what to simulate.
 type Options struct {
-	Box      *sandbox.Box
+	Box      *sandbox.Supervisor
 	Scenario *Scenario
 	Seed     uint64
 	// Source has the tickets. Without one the scenario's population is generated.

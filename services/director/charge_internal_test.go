@@ -9,6 +9,7 @@ import (
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/quota"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
@@ -19,7 +20,7 @@ func TestRunsAreChargedToTheirConfig(t *testing.T) {
 	l := &leader{
 		scope: scope{
 			Options: &Options{Now: func() time.Time { return now }, Settings: times()}, log: log, observed: project,
-			room: newRoom(proposalMemory), inbox: newInbox(),
+			memory: quota.NewShares[string](proposalMemory), inbox: newInbox(),
 		},
 		settler: &settler{}, maintenance: &maintenance{next: now.Add(time.Hour)},
 		budget: schedule.NewBudget(1), segments: map[string][]*segment{}, runners: newRunners(),

@@ -10,6 +10,7 @@ import (
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/quota"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
@@ -23,7 +24,7 @@ func TestConfigsOverEqualPoolsShareTheirRuns(t *testing.T) {
 			scope: scope{
 				Options: &Options{Now: func() time.Time { return now }, Settings: times()}, log: log,
 				observed: observe.New(telemetry.Meter{}, telemetry.Tracer{}).Project("demo", 1, log),
-				room:     newRoom(proposalMemory), inbox: newInbox(),
+				memory:   quota.NewShares[string](proposalMemory), inbox: newInbox(),
 			},
 			settler: &settler{}, maintenance: &maintenance{next: now.Add(time.Hour)},
 			budget: schedule.NewBudget(1000), segments: map[string][]*segment{}, runners: newRunners(),

@@ -13,6 +13,7 @@ import (
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/quota"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -56,7 +57,7 @@ type scope struct {
 	log      *slog.Logger
 	observed *observe.Project
 	inbox    *inbox
-	room     *room
+	memory   *quota.Shares[string] // of proposals, by config
 }
 
 func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc) *leader {
@@ -64,7 +65,7 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 	scope := scope{
 		Options: &s.Options, project: project, epoch: epoch,
 		log: log, observed: s.observer.Project(project, epoch, log), inbox: newInbox(),
-		room: newRoom(cmp.Or(s.ProposalMemory, proposalMemory)),
+		memory: quota.NewShares[string](cmp.Or(s.ProposalMemory, proposalMemory)),
 	}
 	outbox, reporter := &outbox{scope: scope}, newReporter(scope)
 	return &leader{
@@ -226,8 +227,9 @@ func (l *leader) measure(ctx context.Context) {
 		return
 	}
 	queues := l.waiting.GetQueues()
+	proposalBytes, _ := l.memory.Used()
 	usage := observe.Usage{Quiet: l.maintenance.quiet.Load() > 0, Debt: max(0, -l.budget.Level()),
-		Configs: len(l.segments), ConfigBytes: l.configBytes, ProposalBytes: l.room.size(),
+		Configs: len(l.segments), ConfigBytes: l.configBytes, ProposalBytes: proposalBytes,
 		Players: l.waiting.GetPlayers(), QueuePlayers: l.waiting.GetQueuePlayers()}
 	for _, segments := range l.segments {
 		usage.Segments += len(segments)

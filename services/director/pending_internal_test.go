@@ -99,35 +99,6 @@ func TestEvaluationsTakeTheBestFirst(t *testing.T) {
 	}
 }
 
-// A config whose proposals take all the room that it may have leaves room for others.
-func TestRoomOfAConfigLeavesRoomForOthers(t *testing.T) {
-	r := newRoom(1000)
-	fill := func(config string) (size int64) {
-		for size < 2000 && r.reserve(config, 1) {
-			size++
-		}
-		return size
-	}
-	if n := fill("flood"); n != 500 {
-		t.Errorf("one config has %d of 1,000", n)
-	}
-	if n := fill("second"); n != 250 {
-		t.Errorf("the second has %d", n)
-	}
-	if !r.reserve("victim", 100) {
-		t.Error("there is no room for the third")
-	}
-	if n := r.size(); n != 850 {
-		t.Errorf("%d are measured, want 850", n)
-	}
-	r.release("flood", 500)
-	r.release("second", 250)
-	r.release("victim", 100)
-	if r.used != 0 || len(r.configs) > 0 {
-		t.Errorf("%d are used by %v when all was released", r.used, r.configs)
-	}
-}
-
 // Proposals without tickets are the cheapest to send, and take memory all the same.
 func TestEmptyProposalsTakeRoom(t *testing.T) {
 	empty := bus.Part{RunPart: &pb.RunPart{Proposals: make([]*pb.Proposal, 1000)}, Bytes: 1000}

@@ -11,6 +11,7 @@ import (
 	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/quota"
 )
 
 // BenchmarkPrice measures what schedule charges for proposals and their tickets: the director's work on a message of
@@ -31,7 +32,7 @@ func BenchmarkPrice(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			from, space := &segment{config: &pb.Config{Id: "config"}}, newRoom(proposalMemory)
+			from, space := &segment{config: &pb.Config{Id: "config"}}, quota.NewShares[string](proposalMemory)
 			for b.Loop() {
 				part := new(pb.RunPart)
 				if err := proto.Unmarshal(message, part); err != nil {
@@ -41,7 +42,7 @@ func BenchmarkPrice(b *testing.B) {
 					b.Fatal(err)
 				}
 				size := sizeOf(bus.Part{RunPart: part, Bytes: len(message)})
-				if !space.reserve("config", size*many) {
+				if !space.Take("config", size*many) {
 					b.Fatal("there is no room")
 				}
 				var waiting pending
@@ -53,7 +54,7 @@ func BenchmarkPrice(b *testing.B) {
 						taken.add(p.Tickets)
 					}
 					for _, p := range e.candidates {
-						space.release(p.Config, p.Origin.size)
+						space.Give(p.Config, p.Origin.size)
 					}
 					left -= len(e.candidates)
 				}

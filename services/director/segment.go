@@ -79,7 +79,7 @@ func (l *leader) receivePart(r *run, p bus.Part) {
 	in := part{run: r, RunPart: p.RunPart, bytes: p.Bytes}
 	if n := len(p.GetProposals()); n > 0 {
 		size := sizeOf(p)
-		if l.room.reserve(r.segment.config.GetId(), size*int64(n)) {
+		if l.memory.Take(r.segment.config.GetId(), size*int64(n)) {
 			in.proposals = newProposals(r.segment, p.GetProposals(), size, l.Settings.BackfillFirst)
 			for _, one := range in.proposals {
 				one.Origin.upload, one.Origin.canary = p.GetUpload(), p.GetCanary()
@@ -99,7 +99,7 @@ func (l *leader) answer(ctx context.Context, p part) {
 	if s.run != p.run {
 		s.observed.CountLate(ctx, len(p.proposals))
 		for _, late := range p.proposals {
-			l.room.release(late.Config, late.Origin.size)
+			l.memory.Give(late.Config, late.Origin.size)
 		}
 		return
 	}

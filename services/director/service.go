@@ -13,7 +13,7 @@
 //	configs.go      the project's configs, and their segments
 //	schedule        when segments run, and when proposals are evaluated (pure)
 //	segment.go      the runs of one segment, from the request to the last part of the answer
-//	room.go         how much memory proposals may take
+//	proposals.go    how much memory proposals take
 //	pending.go      proposals that wait for an evaluation
 //	settle.go       settling: proposals become claims, claims become matches
 //	evaluation.go   which proposals are claimed; the rules are in services/internal/evaluator

@@ -93,7 +93,7 @@ func (s *settler) end(ctx context.Context, again []*proposal) {
 	}
 	for _, p := range again {
 		p.Origin.Propose(1)
-		s.room.release(p.Config, -p.Origin.size)
+		s.memory.Give(p.Config, -p.Origin.size)
 	}
 	if s.pending.since.IsZero() {
 		s.matched = matched{round: s.matched.round}
@@ -116,7 +116,7 @@ func (s *settler) end(ctx context.Context, again []*proposal) {
 
 // settle notes that nothing more becomes of a proposal.
 func (s *settler) settle(p *proposal) {
-	s.room.release(p.Config, p.Origin.size)
+	s.memory.Give(p.Config, p.Origin.size)
 	p.Origin.Settle(1)
 	p.Origin.closeIfIdle()
 }

@@ -128,7 +128,7 @@ func (l limits) read(e entry, name string) ([]byte, error) {
 }
 
 // On a Mac, tar writes a file with such a name beside each file, for what other systems have no place for, and the
-// Finder puts those of a .zip into a folder. Nobody who packs a module there sees them.
+// Finder puts the ones of a .zip into a folder. Their users do not see them.
 const (
 	mac       = "._"
 	macFolder = "__MACOSX/"

@@ -49,29 +49,6 @@ func receive(req *http.Request, most int) ([]byte, error) {
 	return file, nil
 }
 
-// receive is receive for an upload that has a place, which it may lose meanwhile.
-func (p *place) receive(req *http.Request, most int) ([]byte, error) {
-	req.Body = &counted{req.Body, p}
-	file, err := receive(req, most)
-	p.keepFile()
-	if why := p.why(); why != nil {
-		return nil, why
-	}
-	return file, err
-}
-
-// counted says what has arrived of an upload.
-type counted struct {
-	io.ReadCloser
-	place *place
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	c.place.arrived(n)
-	return n, err
-}
-
 // filePart reads the first file of a form; a form without one reads as empty.
 type filePart struct {
 	form *multipart.Reader

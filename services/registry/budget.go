@@ -75,7 +75,7 @@ func (r *registry) load(ctx context.Context, project string, module []byte) (*sa
 	if err := r.allow(ctx, project, budget); err != nil {
 		return nil, err
 	}
-	checked, cost, err := r.Box.Load(ctx, project, module)
+	checked, cost, err := r.Sandbox.Load(ctx, project, module)
 	r.metrics.compiled(ctx, project, cost, r.charge(ctx, project, budget, cost.Processor))
 	return checked, err
 }
@@ -133,7 +133,7 @@ func (r *registry) checkRoom(
 // for records that do not say.
 const perModuleByte = 5
 
-// machineCode is that of the version that runs, of the one in its shadow, and of its canary.
+// machineCode is the machine code of the version that runs, of its shadow and of its canary.
 func machineCode(f *pb.Function) int64 {
 	code := machineCodeOf(f, f.GetVersion())
 	if f.GetShadow() != 0 && f.GetShadow() != f.GetVersion() {

@@ -33,7 +33,7 @@ const (
 // canaryRequest is the body of a request for a canary. Absent members have a default.
 type canaryRequest struct {
 	Version *int64 `json:"version"`
-	// Configs, Queues and BlockSeconds say who gets it: one of them. Percent is which part of the blocks.
+	// Configs, Queues and BlockSeconds say which runs get it: one of them. Percent is which part of the blocks.
 	Configs         []string `json:"configs"`
 	Queues          []string `json:"queues"`
 	BlockSeconds    int64    `json:"blockSeconds"`
@@ -42,7 +42,7 @@ type canaryRequest struct {
 }
 
 // canary answers POST /functions/{name}/actions/canary: a version that is kept runs for some configs or queues, or in
-// some blocks of time. For the version that is the canary already it changes who gets it, and for 0 it ends the canary.
+// some blocks of time. For the version that is the canary already it changes its share, and for 0 it ends the canary.
 func (r *registry) canary(c echo.Context) error {
 	name, err := nameOf(c)
 	if err != nil {
@@ -235,7 +235,7 @@ func clip(reason string) string {
 	return strings.ToValidUTF8(reason[:min(len(reason), longestReason)], "")
 }
 
-// canaryText says who gets a canary.
+// canaryText says which runs get a canary.
 func canaryText(c *pb.Canary) string {
 	switch {
 	case c.GetBlock() > 0:
@@ -252,7 +252,7 @@ func (r *registry) canaryOf(project string, f *pb.Function) *response.FunctionCa
 	if c == nil {
 		return nil
 	}
-	runs := r.board.canaryRuns(project, f)
+	runs := r.runners.canaryRuns(project, f)
 	return &response.FunctionCanary{
 		Version: c.GetUpload(), Configs: c.GetConfigs(), Queues: c.GetQueues(), BlockSeconds: c.GetBlock() / 1000,
 		Percent: int(c.GetPercent()), Began: iso8601(c.GetBegan()), Changed: iso8601(c.GetChanged()), Until: iso8601(c.GetUntil()),
@@ -275,7 +275,7 @@ func (r *registry) compare(ctx context.Context, project string, f *pb.Function) 
 	case err != nil:
 		return nil, err
 	}
-	own, other := r.board.canaryRuns(project, f), r.board.uploadOf(project, f.GetName(), f.GetVersion())
+	own, other := r.runners.canaryRuns(project, f), r.runners.uploadOf(project, f.GetName(), f.GetVersion())
 	var list []response.CanaryQuantity
 	for _, q := range comparison.Report(canaries.Runs{All: own.GetAllRuns(), Failed: own.GetAllFailed()},
 		canaries.Runs{All: other.GetAllRuns(), Failed: other.GetAllFailed()}) {

@@ -235,7 +235,7 @@ func TestCanaryIsWithdrawn(t *testing.T) {
 			b.clock.advance(c.later)
 			if c.event == "" { // it ends only with its time
 				b.await(t, "the runs are heard", of, func(*pb.Function) bool {
-					return b.registry.board.generations()[uploadKey{hosted{"demo", "duel"}, 2, true}] != nil
+					return b.registry.runners.generations()[uploadKey{hosted{"demo", "duel"}, 2, true}] != nil
 				})
 				b.works(t, "other") // looked at after that, or at the same time
 				b.works(t, "another")

@@ -18,7 +18,7 @@ type uploadKey struct {
 }
 
 // uploadOf sums up what all runners say of an upload; nil when none had a run of it lately.
-func (b *board) uploadOf(project, function string, number int64) *pb.UploadStatus {
+func (b *runnerView) uploadOf(project, function string, number int64) *pb.UploadStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var sum *pb.UploadStatus
@@ -33,7 +33,7 @@ func (b *board) uploadOf(project, function string, number int64) *pb.UploadStatu
 }
 
 // canaryRuns sums up what all runners say of the canary of a function; nil when none had a run of it lately.
-func (b *board) canaryRuns(project string, f *pb.Function) *pb.UploadStatus {
+func (b *runnerView) canaryRuns(project string, f *pb.Function) *pb.UploadStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var sum *pb.UploadStatus
@@ -48,7 +48,7 @@ func (b *board) canaryRuns(project string, f *pb.Function) *pb.UploadStatus {
 }
 
 // canaries are the functions of which a runner has a canary.
-func (b *board) canaries() map[hosted]bool {
+func (b *runnerView) canaries() map[hosted]bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	found := map[hosted]bool{}
@@ -63,7 +63,7 @@ func (b *board) canaries() map[hosted]bool {
 }
 
 // generations sums up what all runners say of the newest generation of each upload, of those that serve somewhere.
-func (b *board) generations() map[uploadKey]*pb.UploadStatus {
+func (b *runnerView) generations() map[uploadKey]*pb.UploadStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	sums, serving := map[uploadKey]*pb.UploadStatus{}, map[uploadKey]bool{}
@@ -90,7 +90,7 @@ func (b *board) generations() map[uploadKey]*pb.UploadStatus {
 }
 
 // live is the reports of runners that are not silent, in the order of their names. The caller has the lock.
-func (b *board) live() []report {
+func (b *runnerView) live() []report {
 	now := b.now()
 	var live []report
 	for _, name := range slices.Sorted(maps.Keys(b.runners)) {
@@ -195,7 +195,7 @@ func (r *registry) shadowOf(project string, f *pb.Function) *response.FunctionSh
 	if f.GetShadow() == 0 {
 		return nil
 	}
-	u := r.board.uploadOf(project, f.GetName(), f.GetShadow())
+	u := r.runners.uploadOf(project, f.GetName(), f.GetShadow())
 	s := &response.FunctionShadow{Version: f.GetShadow(), Health: healthOf(u)}
 	if c := u.GetCompared(); c.GetWith() == f.GetVersion() {
 		s.Runs, s.Skipped, s.Failed, s.CurrentFailed = c.GetRuns(), c.GetSkipped(), c.GetFailed(), c.GetWithFailed()

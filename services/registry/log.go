@@ -27,8 +27,8 @@ const (
 	readCost = 5 * time.Microsecond
 	byteCost = 10 * time.Nanosecond
 
-	// readPace is how much of a processor, in microseconds a second, the reads of a project take in this process. They use
-	// the message bus of all projects, and their budget at once would keep it from matching.
+	// readPace is how much of a processor, in microseconds a second, the reads of a project take in this process. They
+	// use the message bus of all projects, and their budget at once would keep it from matching.
 	readPace = 250_000
 	// pausedAt is after how much work a read looks whether it goes too fast.
 	pausedAt = time.Millisecond
@@ -71,12 +71,11 @@ func (r *registry) logs(c echo.Context) error {
 	if err := r.allow(c.Request().Context(), project, budget); err != nil {
 		return err
 	}
-	reading, err := r.reads.enter(c.Request().Context(), project, func() {})
+	leave, err := r.readLog(c.Request().Context(), project)
 	if err != nil {
 		return err
 	}
-	defer reading.leave()
-	reading.keepFile()
+	defer leave()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
 	defer cancel()
 	f, err := r.Store.Function(ctx, project, name)
@@ -111,7 +110,7 @@ func (r *registry) logs(c echo.Context) error {
 		return c.JSON(http.StatusOK, response.FunctionLogs{Logs: map[string]string{}, Lines: lines.list()})
 	}
 	answer := response.FunctionLogs{Logs: lines.texts()}
-	for _, i := range r.board.status(project, f).Instances {
+	for _, i := range r.runners.status(project, f).Instances {
 		if _, wrote := answer.Logs[i.Name]; !wrote {
 			answer.Logs[i.Name] = ""
 		}

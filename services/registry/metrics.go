@@ -15,10 +15,10 @@ import (
 type metrics struct {
 	projects *telemetry.Labels
 
-	uploads, refused, reads, ended metric.Int64Counter
-	returns, canaries              metric.Int64Counter
-	compile, waited                metric.Float64Histogram
-	left                           metric.Int64Gauge
+	uploads, refused, reads metric.Int64Counter
+	returns, canaries       metric.Int64Counter
+	compile, waited         metric.Float64Histogram
+	left                    metric.Int64Gauge
 }
 
 func newMetrics(m telemetry.Meter, r *registry) *metrics {
@@ -38,9 +38,6 @@ func newMetrics(m telemetry.Meter, r *registry) *metrics {
 			"Processor time to compile an upload and to start it for a trial. Those that were refused count."),
 		waited: m.WaitSeconds("matchmaker.upload.wait", "Time that an upload waited for its turn to be compiled."),
 		left:   m.Gauge("matchmaker.compile.left", "s", "What is left of --compile-budget after the last upload."),
-		ended: m.Counter("matchmaker.uploads.gave_way", "{upload}",
-			"Uploads that ended because others needed their place, by reason: slow (too few bytes came) or fair (the project "+
-				"had more than others)."),
 	}
 	x.eachProject(m, r, "matchmaker.machine_code", "By",
 		"Machine code of a project's functions; see --max-machine-code.",
@@ -52,11 +49,26 @@ func newMetrics(m telemetry.Meter, r *registry) *metrics {
 	x.eachProject(m, r, "matchmaker.uploads.kept", "{upload}",
 		"Uploads of a project's functions that are kept; see --function-versions.",
 		func(s stored) float64 { return float64(s.uploads) })
-	x.places(m, "matchmaker.uploads.open", "{upload}",
-		"Uploads under way in this process, by state: waiting (for a place), receiving, compiling (or waiting for that).",
-		r.admission)
-	x.places(m, "matchmaker.log.reads.open", "{read}",
-		"Reads of logs under way in this process, by state: waiting (for a place) or reading.", r.reads)
+	m.ObservableGauge("matchmaker.uploads.open", "{upload}", "Uploads under way in this process.",
+		func(_ context.Context, observe telemetry.Observe) {
+			sums := map[string]float64{}
+			r.admission.uploads.Each(func(project string, n int64) { sums[x.name(project)] += float64(n) })
+			for project, n := range sums {
+				observe(n, attribute.String("project", project))
+			}
+		})
+	m.ObservableGauge("matchmaker.log.reads.open", "{read}",
+		"Reads of logs under way in this process, by state: waiting (for a turn) or reading.",
+		func(_ context.Context, observe telemetry.Observe) {
+			sums := map[[2]string]float64{}
+			r.logReads.Open(func(project string, reading, waiting int) {
+				sums[[2]string{x.name(project), "reading"}] += float64(reading)
+				sums[[2]string{x.name(project), "waiting"}] += float64(waiting)
+			})
+			for of, n := range sums {
+				observe(n, attribute.String("project", of[0]), attribute.String("state", of[1]))
+			}
+		})
 	return x
 }
 
@@ -72,27 +84,10 @@ func (x *metrics) eachProject(m telemetry.Meter, r *registry, name, unit, text s
 	})
 }
 
-// places makes a gauge of who has or wants a place.
-func (x *metrics) places(m telemetry.Meter, name, unit, text string, a *admission) {
-	m.ObservableGauge(name, unit, text, func(_ context.Context, observe telemetry.Observe) {
-		type series struct{ project, state string }
-		sums := map[series]int{}
-		for of, n := range a.open() {
-			sums[series{x.of(of.project)[0].Value.AsString(), of.state}] += n
-		}
-		for s, n := range sums {
-			observe(float64(n), attribute.String("project", s.project), attribute.String("state", s.state))
-		}
-	})
-}
-
-// gaveWay counts an upload that ended for others.
-func (x *metrics) gaveWay(reason string) {
-	x.ended.Add(context.Background(), 1, //nolint:forbidigo // no request is the cause
-		telemetry.WithLabels(nil, attribute.String("reason", reason)))
-}
-
 func (x *metrics) of(project string) []attribute.KeyValue { return x.projects.Of(project) }
+
+// name is the label of a project, which may be telemetry.Other.
+func (x *metrics) name(project string) string { return x.of(project)[0].Value.AsString() }
 
 // uploaded records an upload that was checked.
 func (x *metrics) uploaded(ctx context.Context, project string, err error) {

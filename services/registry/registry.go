@@ -6,8 +6,8 @@
 // last few uploads are kept, to go back to; a module that none of them has is removed.
 //
 // A function goes back to its last good upload by itself when a new one fails on runs that the good one passes
-// (back.go). A new upload may first run in the shadow of the one that serves (shadow.go), or as a canary, for a part of
-// the runs (canary.go, look.go).
+// (rollback.go). A new upload may first run in the shadow of the one that serves (shadow.go), or as a canary, for a
+// part of the runs (canary.go, look.go).
 //
 // The registry knows what runs from the runners' heartbeats alone. Every replica keeps that in memory, and is not ready
 // before it has had the time to hear all runners.
@@ -25,6 +25,7 @@ import (
 	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/quota"
 	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
@@ -36,7 +37,7 @@ import (
 type Options struct {
 	Store    *state.Store
 	Bus      *bus.Bus
-	Box      *sandbox.Box // checks the modules
+	Sandbox  *sandbox.Supervisor // checks the modules
 	Verifier *auth.Verifier
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -50,12 +51,8 @@ type Options struct {
 
 	// Archive is the most bytes an uploaded file may have: 32 MiB.
 	Archive int
-	// Module is the most bytes a module may have: that of the sandbox, 8 MiB. The Box must have the same limit.
+	// Module is the most bytes a module may have: 8 MiB. The sandbox must have the same limit.
 	Module int
-	// Uploads is how many are received at the same time: 8, and a quarter of them of one project. Each holds its file and
-	// its module in memory; others wait for up to half a minute. Eight times as many may wait to be compiled, which hold
-	// their module.
-	Uploads int
 	// Heartbeat is how often a runner speaks: 500 ms. One that is silent for three times as long is gone, with all its
 	// instances.
 	Heartbeat time.Duration
@@ -71,15 +68,14 @@ type Options struct {
 }
 
 func (o *Options) complete() error {
-	if o.Store == nil || o.Bus == nil || o.Box == nil || o.Verifier == nil || o.Log == nil || o.Now == nil {
-		return errors.New("registry: Store, Bus, Box, Verifier, Log and Now are needed")
+	if o.Store == nil || o.Bus == nil || o.Sandbox == nil || o.Verifier == nil || o.Log == nil || o.Now == nil {
+		return errors.New("registry: Store, Bus, Sandbox, Verifier, Log and Now are needed")
 	}
 	d := sandbox.DefaultLimits()
 	return errors.Join(
 		byDefault("Archive", &o.Archive, 32<<20),
 		byDefault("Module", &o.Module, d.Module),
 		o.Settings.Validate(),
-		byDefault("Uploads", &o.Uploads, 8),
 		byDefault("Heartbeat", &o.Heartbeat, 500*time.Millisecond),
 		byDefault("Grace", &o.Grace, 10*time.Second),
 		byDefault("LogAnswer", &o.LogAnswer, 4<<20),
@@ -99,9 +95,9 @@ func byDefault[T int | time.Duration](name string, setting *T, value T) error {
 // registry is the service.
 type registry struct {
 	Options
-	board     *board
+	runners   *runnerView
 	admission *admission
-	reads     *admission       // of logs
+	logReads  *quota.Queue
 	pace      *ratelimit.Local // of them, in microseconds of a processor
 	inventory inventory
 	metrics   *metrics
@@ -122,13 +118,12 @@ func newRegistry(o Options) (*registry, error) {
 	}
 	r := &registry{
 		Options:   o,
-		board:     newBoard(o.Heartbeat, o.Grace, o.Now, o.Store.Now),
-		admission: newAdmission(o.Uploads),
-		reads:     newReads(),
+		runners:   newRunnerView(o.Heartbeat, o.Grace, o.Now, o.Store.Now),
+		admission: newAdmission(),
+		logReads:  newLogReads(),
 		pace:      ratelimit.NewLocal("log", state.Rate{PerSecond: readPace, Burst: readPace}, o.Now),
 	}
 	r.metrics = newMetrics(o.Meter, r)
-	r.admission.ended = r.metrics.gaveWay
 	return r, nil
 }
 
@@ -169,7 +164,7 @@ func (r *registry) run(ctx context.Context) error {
 	parts.Go(func() { r.sweepLoop(ctx) })
 	parts.Go(func() { r.shareLogs(ctx) })
 	parts.Go(func() { r.followRuns(ctx) })
-	heartbeats, err := r.Bus.OnHeartbeat(r.board.receive)
+	heartbeats, err := r.Bus.OnHeartbeat(r.runners.receive)
 	if err != nil {
 		return err
 	}
@@ -177,7 +172,7 @@ func (r *registry) run(ctx context.Context) error {
 	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
 	defer tick.Stop()
 	for {
-		r.board.setConnected(r.Bus.Connected())
+		r.runners.setConnected(r.Bus.Connected())
 		select {
 		case <-ctx.Done():
 			return nil
@@ -187,5 +182,5 @@ func (r *registry) run(ctx context.Context) error {
 }
 
 func (r *registry) ready(ctx context.Context) error {
-	return errors.Join(r.Store.Ping(ctx), r.Bus.Ready(ctx), r.board.ready())
+	return errors.Join(r.Store.Ping(ctx), r.Bus.Ready(ctx), r.runners.ready())
 }

@@ -99,7 +99,7 @@ func startWith(t *testing.T, edge web.Options, change func(*Options)) *bench {
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{b.issuer.Trust()}, Log: log})
 	must(t, err)
 
-	o := Options{Store: b.store, Bus: b.bus, Box: box, Verifier: verifier, Log: log, Now: b.clock.now,
+	o := Options{Store: b.store, Bus: b.bus, Sandbox: box, Verifier: verifier, Log: log, Now: b.clock.now,
 		Settings: settings.Default[Settings](), LogAge: 24 * time.Hour}
 	if change != nil {
 		change(&o)

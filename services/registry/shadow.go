@@ -56,7 +56,7 @@ func (r *registry) shadow(c echo.Context) error {
 }
 
 // promote answers POST /functions/{name}/actions/promote: the version in the shadow, or the canary, is the one that
-// runs from now on. The request names it, so that nobody promotes another one than they looked at. As after an upload,
+// runs from now on. The request names it, so that no other one is promoted. As after an upload,
 // the function goes back by itself if its runs fail.
 func (r *registry) promote(c echo.Context) error {
 	return r.switchAsAsked(c, promotedReason, "that runs in the shadow or as a canary")
@@ -79,7 +79,7 @@ func isPromoted(f *pb.Function, number int64, reason string) error {
 }
 
 // automaticReturn answers POST /functions/{name}/actions/return: whether the function goes back by itself to the last
-// upload that worked, when runs of a new one fail that those of the other one pass. It holds from the next upload on,
+// upload that worked, when a new one fails runs that the other one passes. It holds from the next upload on,
 // and ends for the one that runs.
 func (r *registry) automaticReturn(c echo.Context) error {
 	name, err := nameOf(c)

@@ -23,13 +23,13 @@ const (
 	stateTerminated = "Terminated"
 )
 
-// board is what this replica knows of the runners. It is safe for concurrent use.
-type board struct {
+// runnerView is what this replica knows of the runners. It is safe for concurrent use.
+type runnerView struct {
 	now func() time.Time
 	// redisTime is the clock that generations are of.
 	redisTime     func() time.Time
 	silenceLimit  time.Duration // a runner that is silent for so long is gone
-	completeAfter time.Duration // who listens for so long has heard all runners
+	completeAfter time.Duration // after so long all runners were heard
 	grace         time.Duration
 
 	mu        sync.Mutex
@@ -46,16 +46,16 @@ type report struct {
 
 type hosted struct{ project, function string }
 
-func newBoard(heartbeat, grace time.Duration, now, redisTime func() time.Time) *board {
-	return &board{
+func newRunnerView(heartbeat, grace time.Duration, now, redisTime func() time.Time) *runnerView {
+	return &runnerView{
 		now: now, redisTime: redisTime, grace: grace, runners: map[string]report{},
 		silenceLimit:  3 * heartbeat,
 		completeAfter: heartbeat * 3 / 2, // every runner spoke once, late by no more than half an interval
 	}
 }
 
-// setConnected tells the board whether the bus is connected: silence means nothing without it.
-func (b *board) setConnected(yes bool) {
+// setConnected tells the view whether the bus is connected: silence means nothing without it.
+func (b *runnerView) setConnected(yes bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -67,7 +67,7 @@ func (b *board) setConnected(yes bool) {
 }
 
 // receive records a heartbeat.
-func (b *board) receive(s *pb.RunnerStatus) {
+func (b *runnerView) receive(s *pb.RunnerStatus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
@@ -93,7 +93,7 @@ func (b *board) receive(s *pb.RunnerStatus) {
 }
 
 // ready is nil once all runners have had the time to report.
-func (b *board) ready() error {
+func (b *runnerView) ready() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.isComplete() {
@@ -102,11 +102,11 @@ func (b *board) ready() error {
 	return nil
 }
 
-func (b *board) isComplete() bool {
+func (b *runnerView) isComplete() bool {
 	return !b.listening.IsZero() && b.now().Sub(b.listening) >= b.completeAfter
 }
 
-// status is how a function stands. The instances are those of all its generations, as an earlier one serves until the
+// status is how a function stands. It has the instances of all generations, as an earlier one serves until the
 // next does, and of uploads beside the one that serves. The state is about the newest generation alone:
 //
 //	Unknown      the bus is lost, or not listened to for long enough
@@ -116,7 +116,7 @@ func (b *board) isComplete() bool {
 //	Pending      else: it is younger than the grace period, or there are only
 //	             instances of earlier generations
 //	Not Running  else: no runner hosts it, or there is no runner
-func (b *board) status(project string, f *pb.Function) response.FunctionStatus {
+func (b *runnerView) status(project string, f *pb.Function) response.FunctionStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()

@@ -14,9 +14,9 @@ func host(name, state string, generation int64) *pb.InstanceStatus {
 	return &pb.InstanceStatus{Project: "p", Function: "f", Name: name, State: state, Generation: generation}
 }
 
-// listening is a board that has listened for long.
-func listening(c *clock) *board {
-	b := newBoard(500*time.Millisecond, 10*time.Second, c.now, c.now)
+// listening is a runnerView that has listened for long.
+func listening(c *clock) *runnerView {
+	b := newRunnerView(500*time.Millisecond, 10*time.Second, c.now, c.now)
 	b.setConnected(true)
 	c.advance(time.Minute)
 	return b
@@ -108,9 +108,9 @@ func TestInstancesVanish(t *testing.T) {
 	names()
 }
 
-func TestBoardListensBeforeItAnswers(t *testing.T) {
+func TestRunnerViewListensBeforeItAnswers(t *testing.T) {
 	c := newClock()
-	b := newBoard(500*time.Millisecond, 10*time.Second, c.now, c.now)
+	b := newRunnerView(500*time.Millisecond, 10*time.Second, c.now, c.now)
 	f := &pb.Function{Name: "f", Generation: 7}
 	expect := func(ready bool, state string) {
 		t.Helper()

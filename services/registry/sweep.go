@@ -23,7 +23,7 @@ type sweeper struct {
 	log   *slog.Logger
 	grace time.Duration
 
-	// found is told what all projects have; nil when nobody wants to know.
+	// found is told what all projects have; it may be nil.
 	found func(map[string]stored)
 	// stray are the modules without a proof at the last look.
 	stray []string

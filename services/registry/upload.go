@@ -43,7 +43,7 @@ func (r *registry) put(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	note, inShadow, err := wishes(query)
+	note, inShadow, err := uploadOptions(query)
 	if err != nil {
 		return err
 	}
@@ -51,30 +51,26 @@ func (r *registry) put(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	connection := http.NewResponseController(c.Response())
-	place, err := r.admission.enter(ctx, project, func() { _ = connection.SetReadDeadline(time.Unix(1, 0)) })
+	slot, err := r.admission.enter(project)
 	if err != nil {
 		return err
 	}
-	defer place.leave()
+	defer slot.leave()
 
-	file, err := place.receive(c.Request(), r.Archive)
-	if err != nil {
-		return err
-	}
-	limits := limits{archive: r.Archive, module: r.Module}
-	module, implementation, err := limits.extract(file, query.Get("implementation"))
+	file, err := slot.receive(c.Request(), r.Archive)
 	if err != nil {
 		return err
 	}
 	sum := md5.Sum(file) //nolint:gosec // see the import
-	if err := place.keepModule(); err != nil {
+	limits := limits{archive: r.Archive, module: r.Module}
+	module, implementation, err := slot.extract(ctx, limits, file, query.Get("implementation"))
+	if err != nil {
 		return err
 	}
 	var checked *sandbox.Module
-	err = r.traceStep(place.ctx, "check module", func(ctx context.Context) (err error) {
+	err = r.traceStep(ctx, "check module", func(ctx context.Context) (err error) {
 		checked, err = r.check(ctx, project, module)
-		return place.reason(err)
+		return err
 	}, attribute.Int("matchmaker.bytes", len(module)))
 	r.metrics.uploaded(ctx, project, err)
 	if err != nil {
@@ -128,8 +124,8 @@ func (r *registry) put(c echo.Context) error {
 // longestNote is how many bytes the note of an upload may have.
 const longestNote = 256
 
-// wishes reads what a request says of an upload.
-func wishes(query url.Values) (note string, inShadow bool, err error) {
+// uploadOptions reads what a request says of an upload.
+func uploadOptions(query url.Values) (note string, inShadow bool, err error) {
 	note = query.Get("note")
 	switch {
 	case len(note) > longestNote:
@@ -190,7 +186,7 @@ func (r *registry) check(ctx context.Context, project string, module []byte) (*s
 	if err != nil {
 		return nil, err
 	}
-	r.Box.Release(checked)
+	r.Sandbox.Release(checked)
 	if err := checked.Manifest.Check(); err != nil {
 		return nil, refuse("%s", err)
 	}

@@ -27,7 +27,6 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/wasm"
 )
 
 func TestUpload(t *testing.T) {
@@ -285,9 +284,9 @@ func TestUploadOfCompileBombs(t *testing.T) {
 		module guest
 		says   string
 	}{
-		"compile time": {sandbox.Limits{Compile: time.Second, Shape: wasm.Unlimited()}, guest{bomb: true},
+		"compile time": {sandbox.Limits{Compile: time.Second}, guest{bomb: true},
 			"file: the module does not compile: compiling took longer than 1s"},
-		"compile memory": {sandbox.Limits{Compile: 2 * time.Minute, Shape: wasm.Unlimited(), CompileMemory: 128 << 20},
+		"compile memory": {sandbox.Limits{Compile: 2 * time.Minute, CompileMemory: 128 << 20},
 			guest{bomb: true},
 			"file: the module does not compile: its process needed more memory than it may have"},
 		"start time": {sandbox.Limits{Start: time.Second}, guest{spin: true},
@@ -299,7 +298,7 @@ func TestUploadOfCompileBombs(t *testing.T) {
 			box, err := sandbox.New(sandbox.Options{Dir: dir, Binary: child, Limits: test.limits, Log: log})
 			must(t, err)
 			t.Cleanup(box.Close)
-			b := start(t, func(o *Options) { o.Box = box })
+			b := start(t, func(o *Options) { o.Sandbox = box })
 			refused(t, b.put(t, "/functions/duel", test.module.wasm()), http.StatusBadRequest, test.says)
 			b.hasOnly(t)
 			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

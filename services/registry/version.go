@@ -43,7 +43,7 @@ func (r *registry) versions(c echo.Context) error {
 			MD5: v.GetMd5(), Implementation: v.GetImplementation(), Size: v.GetBytes(), Uploaded: iso8601(v.GetUploaded()),
 			By: v.GetBy(), Note: v.GetNote(), Worked: v.GetWorked() > 0, Shadow: v.GetVersion() == f.GetShadow(),
 			Canary: v.GetVersion() == f.GetCanary().GetUpload(),
-			Health: healthOf(r.board.uploadOf(project, name, v.GetVersion())),
+			Health: healthOf(r.runners.uploadOf(project, name, v.GetVersion())),
 		})
 	}
 	return c.JSON(http.StatusOK, answer)
@@ -55,7 +55,7 @@ type target struct {
 }
 
 // rollback answers POST /functions/{name}/actions/rollback: it makes a version that is kept the one that runs, an
-// earlier one or a later one. Its module is checked again, since limits may have changed, and takes over as that of an
+// earlier one or a later one. Its module is checked again, since limits may have changed, and takes over as an
 // upload does. To go to the version that runs already changes nothing.
 func (r *registry) rollback(c echo.Context) error {
 	return r.switchAsAsked(c, rollbackReason, "to go back to")
@@ -97,17 +97,17 @@ func (r *registry) switchTo(c echo.Context, name string, number int64, reason st
 	if err := r.allowRestarts(ctx, project, 1); err != nil {
 		return err
 	}
-	place, err := r.admission.enter(ctx, project, func() {})
+	slot, err := r.admission.enter(project)
 	if err != nil {
 		return err
 	}
-	defer place.leave()
-	if err := place.keepModule(); err != nil {
+	defer slot.leave()
+	if err := slot.hold(int(v.GetBytes())); err != nil {
 		return err
 	}
-	says, err := r.checkStored(place.ctx, project, name, v)
+	says, err := r.checkStored(ctx, project, name, v)
 	if err != nil {
-		return place.reason(err)
+		return err
 	}
 	var next *pb.Function
 	err = r.Store.ChangeFunctionWith(ctx, project, name,

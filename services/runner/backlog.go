@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/quota"
 )
 
 // What may be in hand on a runner at a time: runs that wait, and the few that are under way. A config has up to 256
@@ -17,17 +18,16 @@ const (
 	maxProjectRuns  = 2048
 	// maxProjectBytes bounds the requests of a project's runs, whose settings and pools may be large.
 	maxProjectBytes = 32 << 20
-	// maxBytes bounds the runs of all projects. A project may have half of what the others leave free, so the one with
-	// most is refused first, and there is always room for one that has none.
+	// maxBytes bounds the runs of all projects, of which each has its fair share.
 	maxBytes = 128 << 20
 	// runBytes is about what a run takes besides its request, as maxBytes counts it: a goroutine, contexts and timers.
 	runBytes = 16 << 10
 )
 
-// backlog counts the runs that a runner has in hand, so that nobody's runs fill its memory. The zero backlog is empty.
+// backlog counts the runs of a runner, so that no project fills its memory. The zero backlog is empty.
 type backlog struct {
 	mu sync.Mutex
-	// loads has those of functions, of projects under the empty name of a function, and of all under no name.
+	// loads are by function, by project under the empty name of a function, and of all under no name.
 	loads map[functionKey]load
 }
 
@@ -43,7 +43,7 @@ func (b *backlog) add(f functionKey, r *pb.RunRequest) (remove func(), err error
 	defer b.mu.Unlock()
 	project, all := functionKey{project: f.project}, functionKey{}
 	own := b.loads[project].memory()
-	free := maxBytes - b.loads[all].memory() + own // what the others leave
+	share := int(quota.Share(int64(b.loads[all].memory()-own), maxBytes))
 	for _, limit := range []struct {
 		n, most int
 		what    string
@@ -51,7 +51,7 @@ func (b *backlog) add(f functionKey, r *pb.RunRequest) (remove func(), err error
 		{b.loads[f].runs + 1, maxFunctionRuns, "runs of the function"},
 		{b.loads[project].runs + 1, maxProjectRuns, "runs of the project"},
 		{b.loads[project].bytes + bytes, maxProjectBytes, "bytes in runs of the project"},
-		{own + bytes + runBytes, free / 2, "bytes in runs of the project, beside others,"},
+		{own + bytes + runBytes, share, "bytes in runs of the project, beside others,"},
 	} {
 		if limit.n > limit.most {
 			return nil, fmt.Errorf("too much waits on this runner: %d %s would be more than the %d that are allowed",

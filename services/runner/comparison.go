@@ -36,9 +36,9 @@ type side struct {
 	failed  bool
 }
 
-// startShadow starts a run in the shadow, if there is room for it now: nobody waits for it, and it waits for nobody. It
-// is nil if there is none.
-func (f *function) startShadow(b *beside, with int64, r *run) *comparison {
+// startShadow starts a run in the shadow, if there is room for it now: nothing waits for it, and it waits for nothing.
+// It is nil if there is none.
+func (f *function) startShadow(b *auxiliary, with int64, r *run) *comparison {
 	spec := b.spec()
 	c := &comparison{f: f, spec: spec, with: with}
 	c.served.seed = maphash.MakeSeed()
@@ -47,7 +47,7 @@ func (f *function) startShadow(b *beside, with int64, r *run) *comparison {
 	s.compare = c
 	free := b.gate.HasFreeWorker()
 	if !free {
-		b.scaleUp() // it may have given its place to somebody who needed it
+		b.scaleUp() // it may have given its place to another function
 	}
 	if !free || !f.spent.allows(shadow) || !f.enterAtOnce(b, s) {
 		f.health.compare(spec, with, func(all *pb.Comparison) { all.Skipped++ })
@@ -62,7 +62,7 @@ func (f *function) startShadow(b *beside, with int64, r *run) *comparison {
 }
 
 // enterAtOnce lets a run begin, unless it would have to wait.
-func (f *function) enterAtOnce(b *beside, r *run) bool {
+func (f *function) enterAtOnce(b *auxiliary, r *run) bool {
 	entry := b.gate.Enter(r.Request.GetConfig(), r)
 	select {
 	case <-entry.Taken():

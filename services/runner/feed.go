@@ -19,15 +19,12 @@ type feed struct {
 	backfills *pool.Backfills // those that functions may see
 	log       *slog.Logger
 	wake      notify.Signal // the feed has entries that are not in the indexes
-	// snapshots is where the index of the runner before this one is; nil if there is none.
-	snapshots *snapshots
 
 	mu       sync.Mutex
 	complete bool // the snapshot was read
 	position uint64
-	origin   state.Origin  // of the feed that is read
 	wanted   uint64        // the greatest position that a run asked for
-	moved    chan struct{} // closed when the position changes; nil when nobody waits
+	moved    chan struct{} // closed when the position changes; nil when no run waits
 	stale    bool          // the indexes are to be read anew: changes are ignored until Reset
 	again    func()        // makes follow begin anew; nil before it began
 }

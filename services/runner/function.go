@@ -36,30 +36,30 @@ type function struct {
 	role      role
 	home      *function // that a canary is beside of; nil otherwise
 	health    *health
-	sightings *sightings
+	runCounts *runCounts
 	spent     *spending
 	trying    atomic.Bool // something is tried with runs
 	repeating atomic.Bool // a failed run is being repeated
 	repeats   repeats
 
 	mu           sync.Mutex
-	record       *pb.Function          // the newest that was read
-	besides      map[besideKey]*beside // uploads beside the one that serves
-	current      *version              // it answers runs; nil until the first one is ready
-	next         *version              // replaces current when it is ready; nil when there is none
-	retired      []*version            // earlier ones, whose instances still finish a run
-	subscription bus.Subscription      // to runs; nil while none are taken
-	stopping     bool                  // subscribe no more
-	closed       bool                  // runs are refused
-	inFlight     sync.WaitGroup        // runs
-	runs         map[*run]func()       // those in flight, and what ends each
+	record       *pb.Function                // the newest that was read
+	auxiliaries  map[auxiliaryKey]*auxiliary // uploads beside the one that serves
+	current      *version                    // it answers runs; nil until the first one is ready
+	next         *version                    // replaces current when it is ready; nil when there is none
+	retired      []*version                  // earlier ones, whose instances still finish a run
+	subscription bus.Subscription            // to runs; nil while none are taken
+	stopping     bool                        // subscribe no more
+	closed       bool                        // runs are refused
+	inFlight     sync.WaitGroup              // runs
+	runs         map[*run]func()             // those in flight, and what ends each
 }
 
 func newFunction(ctx context.Context, e *env, key functionKey, feed *feed, projectLog *rate.Limiter) *function {
 	f := &function{
 		functionKey: key, env: e, feed: feed, labels: e.metrics.labels(key),
 		logBudget: rate.NewLimiter(logRate, logBurst), projectLog: projectLog, ready: make(chan struct{}),
-		runs: map[*run]func(){}, health: newHealth(e.Store.Now), sightings: newSightings(),
+		runs: map[*run]func(){}, health: newHealth(e.Store.Now), runCounts: newRunCounts(),
 		spent: newSpending(),
 		least: e.Settings.MinInstances, most: e.Settings.MaxInstances,
 	}
@@ -75,7 +75,7 @@ func (f *function) update(spec *pb.Function) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.record = spec
-	defer f.keepBesides()
+	defer f.updateAuxiliaries()
 	latest := f.next
 	if latest == nil {
 		latest = f.current
@@ -105,7 +105,7 @@ func (f *function) instanceReady(v *version) {
 		close(f.ready)
 	}
 	f.current, f.next = v, nil
-	f.keepBesides()
+	f.updateAuxiliaries()
 }
 
 // versionEnded forgets a version whose last slot ended.
@@ -223,7 +223,7 @@ func (f *function) overloaded() bool {
 	f.mu.Lock()
 	v := f.current
 	serving := []*function{}
-	for _, b := range f.sortedBesides() {
+	for _, b := range f.sortedAuxiliaries() {
 		if b.key.role.serves() {
 			serving = append(serving, b.function)
 		}
@@ -252,7 +252,7 @@ func (f *function) appendStatus(list []*pb.InstanceStatus) []*pb.InstanceStatus 
 			list = append(list, status)
 		}
 	}
-	for _, b := range f.sortedBesides() {
+	for _, b := range f.sortedAuxiliaries() {
 		list = b.appendStatus(list)
 	}
 	return list
@@ -261,10 +261,10 @@ func (f *function) appendStatus(list []*pb.InstanceStatus) []*pb.InstanceStatus 
 // appendUploads appends how the runs of each upload went lately.
 func (f *function) appendUploads(list []*pb.UploadStatus) []*pb.UploadStatus {
 	f.mu.Lock()
-	record, besides := f.record, f.sortedBesides()
+	record, auxiliaries := f.record, f.sortedAuxiliaries()
 	f.mu.Unlock()
 	list = f.health.appendStatus(list, f.functionKey, record)
-	for _, b := range besides {
+	for _, b := range auxiliaries {
 		if b.key.role == canaried {
 			list = b.health.appendStatus(list, f.functionKey, record)
 		}

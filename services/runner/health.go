@@ -23,12 +23,12 @@ const (
 // health is how the runs of a function's uploads went lately. It is safe for concurrent use.
 type health struct {
 	now     func() time.Time // of Redis: others read the times
-	canary  bool             // the runs are those of a canary
+	canary  bool             // the runs are a canary's
 	mu      sync.Mutex
 	uploads map[int64]*uploadHealth
 }
 
-// uploadHealth is that of one upload.
+// uploadHealth is the health of one upload.
 type uploadHealth struct {
 	status  *pb.UploadStatus // all but what is counted by the minute
 	used    time.Time
@@ -100,7 +100,7 @@ func (h *health) count(spec *pb.Function, config string, stats *pb.RunStats, err
 	}
 }
 
-// countUnserved counts a run that got no instance, since those of the upload fail.
+// countUnserved counts a run that got no instance, since the upload's instances fail.
 func (h *health) countUnserved(spec *pb.Function, config string, err error) {
 	now := h.now()
 	h.mu.Lock()

@@ -36,7 +36,7 @@ type instanceLog struct {
 	instance string
 	upload   int64
 	config   string // of the run under way, or of the last one
-	// measure is told of bytes that are sent, and of lines that were dropped; nil when nobody measures.
+	// measure is told of bytes that are sent, and of lines that were dropped; may be nil.
 	measure func(bytes, dropped int)
 
 	text    []byte

@@ -27,7 +27,7 @@ type testPrograms struct {
 	child              string // what a sandbox executes
 	duel, guest, enemy []byte
 	deaf               []byte
-	box                *sandbox.Box
+	box                *sandbox.Supervisor
 }
 
 // programs builds the testPrograms, once.
@@ -82,7 +82,7 @@ func build() (testPrograms, error) {
 	return shop, err
 }
 
-func newBox(dir, child string) (*sandbox.Box, error) {
+func newBox(dir, child string) (*sandbox.Supervisor, error) {
 	return sandbox.New(sandbox.Options{
 		Dir: dir, Code: sandbox.UserCode(), Binary: child, Log: discard(),
 		Limits: sandbox.Limits{Memory: 64 << 20, Run: time.Minute, Start: time.Minute}, // a loaded machine takes long
@@ -107,7 +107,7 @@ func child(ctx context.Context, args []string) error {
 	}
 	defer box.Close()
 	r, err := runner.New(runner.Options{
-		Store: store, Bus: b, Box: runner.Processes(box), Name: name, Log: log, Now: time.Now, Settings: quickSettings(),
+		Store: store, Bus: b, Engine: runner.Processes(box), Name: name, Log: log, Now: time.Now, Settings: quickSettings(),
 	})
 	if err != nil {
 		return err

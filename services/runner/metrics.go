@@ -22,8 +22,7 @@ type metrics struct {
 	compute, tickets      metric.Float64Histogram
 	compile, compileWait  metric.Float64Histogram
 	runs, ends, leftOut   metric.Int64Counter
-	checks, snapshots     metric.Int64Counter
-	snapshotLabels        telemetry.Values
+	checks                metric.Int64Counter
 	memory, kept          metric.Int64Gauge
 	logBytes, logDropped  metric.Int64Counter
 	work                  work
@@ -91,18 +90,13 @@ func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 		kept: m.Gauge("matchmaker.function.kept", "{ticket}",
 			"Tickets of all configs that the instance that ran last keeps."),
 		work: newWork(m),
-		snapshots: m.Counter("matchmaker.index.snapshots", "{snapshot}",
-			"Snapshots of projects' indexes over a restart, by outcome: kept and failed of a runner that stops, used and void "+
-				"(it was of no use, and the tickets were read from Redis) of one that starts."),
-		snapshotLabels: telemetry.LabelsByValue(nil, "outcome", snapshotKept, snapshotFailed, snapshotUsed, snapshotVoid),
 	}
-	telemetry.StartAtZero(x.snapshots, x.snapshotLabels)
 	m.ObservableGauge("matchmaker.runner.slots", "{slot}",
 		"Runs that this runner works on, and the most that it does at a time; a few short ones may come on top.",
 		usage(func() (int, int) { return r.env.gate.Usage() }))
 	m.ObservableGauge("matchmaker.runner.instances", "{instance}",
 		"Instances on this runner, and the most that --runner-instances allows.",
-		usage(func() (int, int) { return r.env.places.usage() }))
+		usage(func() (int, int) { return r.env.instances.usage() }))
 	m.ObservableGauge("matchmaker.runs.backlog", "1",
 		"Runs of a project that wait or are under way on this runner, as a share of the most that it takes.",
 		x.eachFeed(r, func(f *feed) float64 { return r.env.backlog.share(f.project) }))
@@ -166,7 +160,7 @@ func (x *metrics) eachFeed(r *Runner, value func(*feed) float64) func(context.Co
 	}
 }
 
-// labels are those of a function.
+// labels are the labels of a function.
 type labels struct {
 	function   metric.MeasurementOption
 	project    metric.MeasurementOption
@@ -224,19 +218,6 @@ func (x *metrics) recordCheck(ctx context.Context, l *labels, err error) {
 		outcome = checkFailed
 	}
 	x.checks.Add(ctx, 1, l.checks.Of(outcome))
-}
-
-// Outcomes of snapshots.
-const (
-	snapshotKept   = "kept"
-	snapshotFailed = "failed"
-	snapshotUsed   = "used"
-	snapshotVoid   = "void"
-)
-
-// recordSnapshot records what became of a snapshot.
-func (x *metrics) recordSnapshot(ctx context.Context, outcome string) {
-	x.snapshots.Add(ctx, 1, x.snapshotLabels.Of(outcome))
 }
 
 // loaded records what it took to load a module, when it was not loaded before.

@@ -33,7 +33,7 @@ func (v *version) releaseModule() {
 	v.loading.Lock()
 	defer v.loading.Unlock()
 	if v.module != nil {
-		v.f.env.Box.Release(v.module)
+		v.f.env.Engine.Release(v.module)
 		v.module = nil
 	}
 }
@@ -42,7 +42,7 @@ func (v *version) releaseModule() {
 // store. The caller has to release it. An error that only another upload mends is of the kind Invalid.
 func (e *env) openModule(ctx context.Context, project, name string) (*sandbox.Module, error) {
 	hash, _, _ := strings.Cut(name, ".")
-	m, cost, err := e.Box.Open(ctx, project, hash)
+	m, cost, err := e.Engine.Open(ctx, project, hash)
 	e.metrics.loaded(ctx, project, cost)
 	if !errors.Is(err, sandbox.ErrNotCached) {
 		return m, err
@@ -56,7 +56,7 @@ func (e *env) openModule(ctx context.Context, project, name string) (*sandbox.Mo
 	case hex.EncodeToString(sum[:]) != hash:
 		return nil, problem.New(problem.Invalid, "its module %s is damaged: what is stored has another hash", name)
 	}
-	m, cost, err = e.Box.Load(ctx, project, wasm)
+	m, cost, err = e.Engine.Load(ctx, project, wasm)
 	e.metrics.loaded(ctx, project, cost)
 	return m, err
 }

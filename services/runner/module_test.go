@@ -23,7 +23,7 @@ func TestFunctionWaitsForRoomOnTheDisk(t *testing.T) {
 	})
 	w.must(err)
 	t.Cleanup(b.Close)
-	w.startRunner("runner-1", quickSettings(), func(o *runner.Options) { o.Box = runner.Processes(b) })
+	w.startRunner("runner-1", quickSettings(), func(o *runner.Options) { o.Engine = runner.Processes(b) })
 	w.put("other", "f", w.guest)
 	w.waitUntil("the first to run", allRunning(1, 1))
 	w.put(project, "g", w.duel)

@@ -206,7 +206,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		s := settings.Default[runner.Settings]()
 		change(&s)
 		_, err := runner.New(runner.Options{
-			Store: w.store, Bus: w.bus, Box: runner.Processes(w.box), Name: "r", Log: discard(), Now: time.Now,
+			Store: w.store, Bus: w.bus, Engine: runner.Processes(w.box), Name: "r", Log: discard(), Now: time.Now,
 			Settings: s,
 		})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -11,7 +11,7 @@ import (
 // peers knows which runners are alive, from their heartbeats.
 //
 // Silence is measured against this runner's own heartbeats as they return over the bus. A runner that is cut off
-// receives neither its own heartbeats nor those of others, and must not conclude that it is alone and hosts everything.
+// receives no heartbeats, not even its own, and must not conclude that it is alone and hosts everything.
 type peers struct {
 	self            string
 	silence, settle time.Duration
@@ -40,7 +40,7 @@ func newPeers(o *Options) *peers {
 	}
 }
 
-// update takes a heartbeat, and returns whether it changed who is alive.
+// update takes a heartbeat, and reports whether it changed the set of living runners.
 func (p *peers) update(s *pb.RunnerStatus) (changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -53,7 +53,7 @@ func (r *Runner) readProjects(ctx context.Context) {
 func (r *Runner) reconcile(ctx context.Context, goroutines *sync.WaitGroup) {
 	alive := r.peers.alive()
 	if len(alive) == 0 {
-		return // it is not known yet, or there is nobody to hand projects over to
+		return // it is not known yet, or no runner can take projects over
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +112,7 @@ func (r *Runner) host(ctx context.Context, project string, goroutines *sync.Wait
 	r.hosted[project] = h
 	goroutines.Go(func() {
 		defer cancel()
-		h.run(hosting, func() bool { return ctx.Err() != nil || r.peers.isLeaving() })
+		h.run(hosting)
 		r.mu.Lock()
 		delete(r.hosted, project)
 		r.mu.Unlock()

@@ -39,9 +39,8 @@ func newHostedProject(e *env, project string, end context.CancelFunc) *hostedPro
 	}
 }
 
-// run hosts the project until ctx ends, and returns when all of its goroutines have ended. Then it keeps the index for
-// the next start, if the runner leaves.
-func (h *hostedProject) run(ctx context.Context, leaves func() bool) {
+// run hosts the project until ctx ends, and returns when all of its goroutines have ended.
+func (h *hostedProject) run(ctx context.Context) {
 	// Runs in flight may outlive ctx, and so does what they need.
 	life := context.WithoutCancel(ctx)
 	poll := time.NewTicker(h.env.Settings.Poll)
@@ -60,15 +59,11 @@ func (h *hostedProject) run(ctx context.Context, leaves func() bool) {
 		case <-h.functionsChanged.C():
 		}
 	}
-	last := h.feed
 	h.reconcile(life, nil, h.env.Settings.Drain)
 	h.goroutines.Wait()
-	if leaves() {
-		h.env.keep(life, last)
-	}
 }
 
-// deletedDrain is how long runs of a function or config that was deleted may still take. Nobody needs them any more.
+// deletedDrain is how long runs of a deleted function or config may still take.
 const deletedDrain = 500 * time.Millisecond
 
 // reconcile starts, updates and stops functions until they are the desired ones. Runs of those that stop may take
@@ -103,7 +98,6 @@ func (h *hostedProject) reconcile(life context.Context, desired map[string]*pb.F
 
 func (h *hostedProject) follow(life context.Context) {
 	f := newFeed(h.project, h.env.Settings.IndexNames, h.env.Log)
-	f.snapshots = h.env.snapshots
 	ctx, cancel := context.WithCancel(life)
 	h.feed, h.unfollow = f, cancel
 	h.goroutines.Go(func() {
@@ -145,7 +139,7 @@ func (h *hostedProject) settled() bool {
 }
 
 // handOver stops hosting the project once all n new hosts serve its functions. After Settings.Handover one of them is
-// enough. As long as none serves them this runner goes on, so that somebody does.
+// enough. As long as none serves them this runner goes on, so that one does.
 func (h *hostedProject) handOver(n int, countServing func(functionKey) int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

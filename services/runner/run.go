@@ -50,7 +50,7 @@ func (f *function) track(r *run) (forget func()) {
 // endRuns ends those runs of a config that are in flight now, after deletedDrain. Later ones go on: a config of the
 // same name may come at once.
 func (f *function) endRuns(config string) {
-	f.sightings.forget(config)
+	f.runCounts.forget(config)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for r, end := range f.runs {

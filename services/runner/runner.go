@@ -20,20 +20,17 @@ import (
 	"matchmaker.dev/services/runner/gate"
 )
 
-// Options are what a [Runner] is made of. All but Settings, Snapshots, Meter and Tracer are required.
+// Options are what a [Runner] is made of. All but Settings, Meter and Tracer are required.
 type Options struct {
 	Store *state.Store
 	Bus   Bus
-	// Box starts the instances. The caller closes what is behind it after Run returned.
-	Box Box
+	// Engine starts the instances. The caller closes what is behind it after Run returned.
+	Engine Engine
 	// Name is unique among the runners that live, or lived a moment ago.
 	Name     string
 	Log      *slog.Logger
 	Now      func() time.Time
 	Settings Settings
-	// Snapshots is the folder where a stopping runner keeps the waiting tickets of large projects for its next start, and
-	// nobody else writes; "" for none.
-	Snapshots string
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
@@ -77,20 +74,18 @@ type env struct {
 	statusChanged notify.Signal
 	metrics       *metrics
 	gate          *gate.Gate[*run]
-	places        *places
+	instances     *instanceQuota
 	backlog       backlog
 	invokers      invokers
 	lastTimestamp atomic.Int64
 	// lists has room for the one list that is being made.
 	lists chan struct{}
-	// snapshots is nil if the runner keeps no index.
-	snapshots *snapshots
 }
 
 func newEnv(o Options) *env {
 	return &env{
 		Options: o, statusChanged: notify.New(), gate: gate.New[*run](o.Settings.slots()),
-		places: &places{most: o.Settings.RunnerInstances}, lists: make(chan struct{}, 1),
+		instances: &instanceQuota{most: o.Settings.RunnerInstances}, lists: make(chan struct{}, 1),
 	}
 }
 
@@ -106,8 +101,8 @@ func (e *env) timestamp() string {
 
 // New makes a runner.
 func New(o Options) (*Runner, error) {
-	if o.Store == nil || o.Bus == nil || o.Box == nil || o.Name == "" || o.Log == nil || o.Now == nil {
-		return nil, errors.New("runner: Store, Bus, Box, Name, Log and Now are required")
+	if o.Store == nil || o.Bus == nil || o.Engine == nil || o.Name == "" || o.Log == nil || o.Now == nil {
+		return nil, errors.New("runner: Store, Bus, Engine, Name, Log and Now are required")
 	}
 	var err error
 	if o.Settings, err = o.Settings.complete(); err != nil {
@@ -119,12 +114,11 @@ func New(o Options) (*Runner, error) {
 		hosted: map[string]*hostedProject{}, desiredHosts: map[string]int32{}, began: o.Now(),
 	}
 	r.env.metrics = newMetrics(o.Meter, r)
-	r.env.snapshots = openSnapshots(&o, r.env.metrics)
 	return r, nil
 }
 
 // Run hosts projects until ctx ends. Then it announces that it leaves, takes no more runs, finishes those in flight
-// within Settings.Drain, ends all instances, and keeps large indexes for its next start.
+// within Settings.Drain, and ends all instances.
 func (r *Runner) Run(ctx context.Context) error {
 	heartbeats, err := r.env.Bus.OnHeartbeat(r.onHeartbeat)
 	if err != nil {
@@ -139,7 +133,6 @@ func (r *Runner) Run(ctx context.Context) error {
 
 	var goroutines sync.WaitGroup
 	goroutines.Go(func() { r.sendHeartbeats(ctx) })
-	goroutines.Go(func() { r.sweepSnapshots(ctx) })
 	r.placeProjects(ctx, &goroutines)
 	goroutines.Wait()
 	return nil

@@ -20,8 +20,6 @@ type Settings struct {
 	RunnerInstances int `help:"Most instances of all functions together on a runner." default:"100" group:"runner"`
 	IndexNames      int `help:"Most attribute names of a project with a column in the index; those that configs use have one anyway." default:"1024" group:"runner"`
 
-	Snapshots int `help:"Most MiB of waiting tickets that a stopping runner keeps in --modules, encrypted and for a minute, so that its next start need not read them from Redis; 0 for none." default:"512" name:"snapshots" group:"runner"`
-
 	Leave time.Duration `help:"How long a stopping runner waits until others serve its projects." name:"handover-time" default:"15s" group:"runner"`
 
 	Timing `kong:"-"`
@@ -48,9 +46,6 @@ type Timing struct {
 	Silence time.Duration
 	// Settle is how long a new runner listens for others before it places projects: 250 ms.
 	Settle time.Duration
-	// KeptFrom is from how many waiting tickets of a project on a stopping runner keeps them: 50,000. Fewer are read from
-	// Redis as fast.
-	KeptFrom int
 	// KeepFrom is from how many tickets on a function that keeps its tickets is asked to: 1,024. With fewer, a run of all
 	// takes as long.
 	KeepFrom int
@@ -72,9 +67,6 @@ func (s *Settings) Validate() error {
 	if s.IndexNames < 0 {
 		return errors.New("--index-names: must not be negative")
 	}
-	if s.Snapshots < 0 {
-		return errors.New("--snapshots: must not be negative")
-	}
 	if s.RunnerInstances < 1 {
 		return errors.New("--runner-instances: must be 1 or more")
 	}
@@ -91,9 +83,6 @@ func (s Settings) complete() (Settings, error) {
 	}
 	if s.IndexNames == 0 {
 		s.IndexNames = pool.DefaultNames
-	}
-	if s.KeptFrom == 0 {
-		s.KeptFrom = 50_000
 	}
 	if s.MaxInstances == 0 {
 		s.MaxInstances = max(2, runtime.GOMAXPROCS(0), s.MinInstances)

@@ -35,7 +35,7 @@ type slot struct {
 	log     instanceLog
 	needs   invocation.Needs // of the module
 	backoff backoff.ExponentialBackOff
-	place   *place // of the instance among all of the runner
+	place   *instancePlace // of the instance among all of the runner
 	// session is what the instance keeps; nil if it gets all tickets in each run.
 	session *invocation.Session
 	// told has the configs for which the instance's log says what the function does not get.
@@ -49,7 +49,7 @@ type slot struct {
 
 func newSlot(v *version) *slot {
 	s := &slot{
-		f: v.f, v: v, state: stateWaiting, place: v.f.env.places.newPlace(v.f.functionKey),
+		f: v.f, v: v, state: stateWaiting, place: v.f.env.instances.newPlace(v.f.functionKey),
 		log: instanceLog{upload: v.spec.GetVersion(), now: v.f.env.Now, shown: v.f.env.Store.Now, send: v.f.sendLog,
 			budget:  v.f.logBudget,
 			project: v.f.projectLog, measure: v.f.measureLog},
@@ -125,7 +125,7 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 	if s.needs.PlayerIDs() {
 		s.f.feed.needOwners()
 	}
-	instance, err := s.f.env.Box.Start(ctx, m, s.name, s.log.line)
+	instance, err := s.f.env.Engine.Start(ctx, m, s.name, s.log.line)
 	if err == nil && bool(m.Manifest.Changes) && !s.f.isTrial() {
 		s.session = invocation.NewSession(instance.Memory(), int(s.v.keepMost.Load()),
 			s.f.env.Settings.KeepFrom)
@@ -139,7 +139,7 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 // takePlace waits until the runner may have one more instance. Meanwhile the function is not told to leave room for
 // short runs beside the instances that it has.
 func (s *slot) takePlace(ctx context.Context) error {
-	for s.f.isTrial() { // it takes nobody's place, and waits in nobody's way
+	for s.f.isTrial() { // it takes no place that another instance needs
 		if s.place.tryTake() {
 			return nil
 		}
@@ -214,7 +214,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	if s.session != nil {
 		env.metrics.kept.Record(s.f.life, int64(s.session.Tickets()), s.f.labels.function)
 	}
-	last.Seen = s.f.sightings.since(r.Request)
+	last.Seen = s.f.runCounts.since(r.Request)
 	outcome := outcomeOf(err)
 	s.record(r, outcome, last.GetStats(), err)
 	charge := time.Duration(last.GetStats().GetCharge()) * time.Microsecond
@@ -252,7 +252,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	return err
 }
 
-// record records a run for the metrics, and for who asks how the upload does.
+// record records a run for the metrics and the health of the upload.
 func (s *slot) record(r *run, outcome string, stats *pb.RunStats, err error) {
 	metrics := s.f.env.metrics
 	if s.f.isTrial() {
@@ -264,7 +264,7 @@ func (s *slot) record(r *run, outcome string, stats *pb.RunStats, err error) {
 		s.f.health.count(s.v.spec, r.Request.GetConfig(), stats, err)
 	}
 	if !s.f.isTrial() && r.isCycle() && err == nil {
-		s.f.sightings.note(r.Request)
+		s.f.runCounts.note(r.Request)
 	}
 }
 
@@ -308,7 +308,7 @@ func (s *slot) suits(r *run) bool {
 	return s.session.Has(r.Key)
 }
 
-// keepLess lets the function keep fewer tickets when it had no memory for those of a run that failed.
+// keepLess lets the function keep fewer tickets when a run failed for want of memory.
 func (s *slot) keepLess(err error, stats *pb.RunStats) {
 	if e, ok := errors.AsType[*sandbox.Error](err); !ok || e.Cause != sandbox.Memory || s.session == nil {
 		return
@@ -396,7 +396,7 @@ func (s *slot) status() *pb.InstanceStatus {
 	}
 }
 
-// maxName is the longest name of an instance in bytes, that of a DNS or Kubernetes label.
+// maxName is the longest name of an instance in bytes, as of a DNS or Kubernetes label.
 const maxName = 63
 
 // nameInstance names the next instance: function, generation, runner and time of the start. So names sort by time on

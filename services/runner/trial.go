@@ -65,7 +65,7 @@ func (s *spending) allows(of role) bool {
 	return s.left[of] > 0
 }
 
-// pay returns what trials cost that nobody was told of: the director charges it to the project beside the work of a
+// pay returns what trials cost that was not reported yet: the director charges it to the project beside the work of a
 // run. It is no more than the trials of that run may cost: a trial that took long delays no run by much.
 func (s *spending) pay(work time.Duration) (debt time.Duration) {
 	s.mu.Lock()
@@ -130,7 +130,7 @@ func (f *function) repeat(spec *pb.Function, r *run) {
 	request, budget := r.Request, r.Deadline.Sub(r.Began)
 	f.goroutines.Go(func() {
 		defer f.repeating.Store(false)
-		passed, ended := home.repeatOn(besideKey{repeater, target.GetVersion()}, request, budget, tickets)
+		passed, ended := home.repeatOn(auxiliaryKey{repeater, target.GetVersion()}, request, budget, tickets)
 		if ended {
 			f.health.countRepeat(spec, target.GetVersion(), passed)
 			f.env.statusChanged.Notify() // the registry decides
@@ -151,7 +151,7 @@ func (f *function) mayRepeat(spec *pb.Function) bool {
 	return true
 }
 
-// repeats counts the repeats of a generation. Whoever repeats has it alone.
+// repeats counts the repeats of a generation. One repeat at a time uses it.
 type repeats struct {
 	generation int64
 	n          int
@@ -161,9 +161,9 @@ type repeats struct {
 // repeatOn repeats a run on another upload. It passed if that one succeeded with all tickets of the failed run, and
 // maybe more. It proves nothing if one of them had left, which may be the one that makes runs fail.
 func (f *function) repeatOn(
-	key besideKey, request *pb.RunRequest, budget time.Duration, tickets []string,
+	key auxiliaryKey, request *pb.RunRequest, budget time.Duration, tickets []string,
 ) (passed, ended bool) {
-	b := f.besideOf(key)
+	b := f.auxiliaryOf(key)
 	if b == nil {
 		return false, false
 	}
@@ -206,7 +206,7 @@ func containsAll(list, wanted []string) bool {
 	return true
 }
 
-// trialRun is a run of an upload that nobody is served by.
+// trialRun is a run whose proposals are discarded.
 func (f *function) trialRun(request *pb.RunRequest, budget time.Duration, answer func(*pb.RunPart) error) *run {
 	now := time.Now()
 	return &run{

@@ -109,7 +109,7 @@ func (w *world) startRunner(name string, s runner.Settings, change ...func(*runn
 	w.t.Helper()
 	b := w.connect(name)
 	o := runner.Options{
-		Store: w.store, Bus: b, Box: runner.Processes(w.box), Name: name,
+		Store: w.store, Bus: b, Engine: runner.Processes(w.box), Name: name,
 		Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: time.Now, Settings: s,
 	}
 	for _, f := range change {

@@ -43,7 +43,7 @@ func (s *service) explainBudget() adhoc.Budget {
 		Most: maxExplainCharge, Store: s.Store, Log: s.Log}
 }
 
-// configExplanation is the explanation of a config.
+// configExplanation is what a config makes of a ticket.
 type configExplanation struct {
 	response.ConfigExplanation
 	config *pb.Config

@@ -48,7 +48,7 @@ func (r *round) function(ctx context.Context) (err error) {
 // testbed runs functions.
 type testbed struct {
 	dir    string
-	box    *sandbox.Box
+	box    *sandbox.Supervisor
 	module *sandbox.Module
 }
 

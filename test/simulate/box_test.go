@@ -23,7 +23,7 @@ type box struct{}
 
 const keeps = "keeps-"
 
-// Open is that of sandbox.Box, as the others.
+// Open is that of sandbox.Supervisor, as the others.
 func (box) Open(_ context.Context, _, hash string) (*sandbox.Module, sandbox.Cost, error) {
 	m := &sandbox.Module{Hash: hash, Manifest: sandbox.Manifest{Attributes: []string{"number", "free"},
 		Properties: []string{}}}

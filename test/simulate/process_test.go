@@ -2,14 +2,11 @@ package simulate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -163,18 +160,9 @@ func (w *world) part(replica string, p *process, store *state.Store) (app.Part, 
 		}), nil
 	case "runner":
 		s := settings.Default[runner.Settings]()
-		s.MaxInstances, s.Hosts, s.KeptFrom, s.KeepFrom = 2, 1+int(w.Seed%2), 1, 2
-		kept := filepath.Join(w.Dir, replica)
-		files, err := filepath.Glob(filepath.Join(kept, "*.index"))
-		for _, file := range files { // the time of files is not that of the world
-			w.kept++
-			err = errors.Join(err, os.Chtimes(file, now(), now()))
-		}
-		if err != nil {
-			return app.Part{}, err
-		}
+		s.MaxInstances, s.Hosts, s.KeepFrom = 2, 1+int(w.Seed%2), 2
 		r, err := runner.New(runner.Options{
-			Store: store, Bus: b, Box: box{}, Name: p.name, Log: log, Now: now, Settings: s, Snapshots: kept,
+			Store: store, Bus: b, Engine: box{}, Name: p.name, Log: log, Now: now, Settings: s,
 		})
 		if err != nil {
 			return app.Part{}, err

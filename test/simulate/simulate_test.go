@@ -131,7 +131,7 @@ func check(t *testing.T, out *Outcome) *checker.Result {
 func TestPromisesAreKept(t *testing.T) {
 	var sums checker.Sums
 	counts, order := map[string]*checker.Count{}, []string(nil)
-	began, kept := time.Now(), 0
+	began := time.Now()
 	for _, s := range seeds(worlds()) {
 		t.Run(fmt.Sprint("seed=", s), func(t *testing.T) {
 			out := live(t, Options{Seed: s, Faults: perWorld, Lossy: s%4 == 0})
@@ -140,7 +140,6 @@ func TestPromisesAreKept(t *testing.T) {
 				t.Log(digest(t, out))
 			}
 			t.Logf("%v; lasted %v, %d steps; %v", r.Sums, out.Lasted.Round(time.Second), out.Steps, r.Waits)
-			kept += out.Kept
 			sums.Faults, sums.Tickets, sums.Matches = sums.Faults+out.Faults, sums.Tickets+r.Sums.Tickets,
 				sums.Matches+r.Sums.Matches
 			for _, p := range r.Promises {
@@ -156,10 +155,6 @@ func TestPromisesAreKept(t *testing.T) {
 	}
 	for _, what := range order {
 		t.Logf("%8d  promise %s", counts[what].Count, what)
-	}
-	t.Logf("%8d  indexes that runners had kept", kept)
-	if kept == 0 && worlds() > 1 {
-		t.Error("no runner found an index that it had kept")
 	}
 	t.Logf("%v in %v", sums, time.Since(began).Round(time.Second))
 }

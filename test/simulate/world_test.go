@@ -49,8 +49,6 @@ type Outcome struct {
 	Faults int
 	// Problems are what went wrong beside the promises.
 	Problems []string
-	// Kept is how many indexes runners found that they had kept.
-	Kept int
 	// Lasted is how long the world lasted, in its own time.
 	Lasted time.Duration
 }
@@ -97,7 +95,6 @@ type world struct {
 	// processes are the latest lives of replicas.
 	processes map[string]*process
 	problems  []string
-	kept      int
 	doomed    *studio
 	// untrue: something was not true that must be of all that Redis has.
 	untrue bool
@@ -147,7 +144,7 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	w.store.redis.close()
 	return &Outcome{
 		History: h, Steps: w.gate.passed, Faults: int(w.faults.Load()),
-		Problems: w.problems, Kept: w.kept, Lasted: time.Since(begun),
+		Problems: w.problems, Lasted: time.Since(begun),
 	}, errors.Join(err, failure)
 }
 

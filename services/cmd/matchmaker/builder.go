@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -55,10 +54,10 @@ type builder struct {
 	store     *state.Store
 	bus       *bus.Bus
 	telemetry *telemetry.Telemetry
-	verifier  *auth.Verifier // nil without an API
-	box       *sandbox.Box   // nil until one is needed
-	keys      *keyring.Ring  // nil where configs may have no hosting keys
-	tokens    *token.Issuer  // nil where servers get no tokens
+	verifier  *auth.Verifier      // nil without an API
+	box       *sandbox.Supervisor // nil until one is needed
+	keys      *keyring.Ring       // nil where configs may have no hosting keys
+	tokens    *token.Issuer       // nil where servers get no tokens
 	parts     []app.Part
 	// complete says that this process serves all APIs, address where.
 	complete bool
@@ -336,7 +335,7 @@ func (b *builder) registry() error {
 		return err
 	}
 	part, err := registry.New(registry.Options{
-		Store: b.store, Bus: b.bus, Box: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
+		Store: b.store, Bus: b.bus, Sandbox: b.box, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Registry, LogAge: b.settings.Logs.Age,
 		Limit: b.limit("functions"), Meter: b.telemetry.Meter, Tracer: b.tracer("registry"),
 	})
@@ -349,12 +348,9 @@ func (b *builder) runner() error {
 		return err
 	}
 	o := runner.Options{
-		Store: b.store, Bus: b.bus, Box: runner.Processes(b.box), Name: b.name, Log: b.log, Now: time.Now,
+		Store: b.store, Bus: b.bus, Engine: runner.Processes(b.box), Name: b.name, Log: b.log, Now: time.Now,
 		Settings: b.settings.Runner,
 		Meter:    b.telemetry.Meter, Tracer: b.tracer("runner"),
-	}
-	if dir := b.settings.Sandbox.Modules; dir != "" { // a temporary one is gone after the stop
-		o.Snapshots = filepath.Join(dir, "snapshots")
 	}
 	r, err := runner.New(o)
 	if err != nil {
@@ -392,7 +388,7 @@ func (b *builder) sandbox() error {
 }
 
 // observeSandbox shows what the sandbox has on disk, and what waits to be compiled.
-func (b *builder) observeSandbox(box *sandbox.Box) {
+func (b *builder) observeSandbox(box *sandbox.Supervisor) {
 	m := b.telemetry.Meter
 	m.ObservableGauge("matchmaker.sandbox.disk", "By",
 		"Modules and their machine code on disk, by state: held (they run, and are not removed) or cached.",

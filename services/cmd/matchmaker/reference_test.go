@@ -47,7 +47,7 @@ func settingsReference(t *testing.T) string {
 	for _, g := range groups {
 		rows := ""
 		for _, f := range all["all"].Flags {
-			if f.Group == nil || f.Group.Key != g.Key {
+			if f.Group == nil || f.Group.Key != g.Key || limit.MatchString(f.Name) {
 				continue
 			}
 			rows += fmt.Sprintf("| `--%s` | %s | %s |\n", f.Name, f.Default, firstPart(f.Help, ". ", "; ", ": ", ", or "))
@@ -57,8 +57,24 @@ func settingsReference(t *testing.T) string {
 			b.WriteString(rows)
 		}
 	}
+	b.WriteString("\n### Limits\n\nOf a limit with *fair* a project may have half of what the others leave free.\n\n" +
+		"| setting | default | | |\n| --- | --- | --- | --- |\n")
+	for _, f := range all["all"].Flags {
+		if f.Group == nil || !limit.MatchString(f.Name) {
+			continue
+		}
+		fair := ""
+		if strings.Contains(f.Help, "half of what the others leave") {
+			fair = "fair"
+		}
+		fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", f.Name, f.Default, fair,
+			firstPart(f.Help, ". ", "; ", ": ", ", or "))
+	}
 	return b.String()
 }
+
+// limit matches the names of settings that bound what callers can multiply.
+var limit = regexp.MustCompile(`^max-(?:[^iw]|instances|waiting)|-(?:rate|burst|budget|total|bytes|versions)$`)
 
 // metricsReference is a table of the instruments that the services' code makes.
 func metricsReference(t *testing.T) string {

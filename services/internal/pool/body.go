@@ -35,8 +35,6 @@ type Property struct{ Name, Value string }
 type body struct {
 	created int64
 	owner   []byte
-	// handle is the owner's, where the id is not known.
-	handle uint64
 	// players are none if the owner is the only one.
 	players    []playerBody
 	names      [][]byte

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"math"
 	"unsafe"
 )
@@ -69,7 +70,7 @@ type playerBody struct {
 }
 
 // newGroup makes the group of the decoded players.
-func (b *body) newGroup(seed seed) (*group, error) {
+func (b *body) newGroup(seed maphash.Seed) (*group, error) {
 	ids, values := 0, 0
 	for i := range b.players {
 		ids, values = ids+len(b.players[i].id), values+len(b.players[i].values)
@@ -82,7 +83,7 @@ func (b *body) newGroup(seed seed) (*group, error) {
 	all := string(text)
 	for i := range b.players {
 		p, m := &b.players[i], &g.members[i]
-		m.handle = seed.sum(p.id)
+		m.handle = maphash.Bytes(seed, p.id)
 		m.id, all = all[:len(p.id)], all[len(p.id):]
 		numbers = append(numbers, p.values...)
 		m.values, numbers = numbers[:len(p.values):len(p.values)], numbers[len(p.values):]
@@ -230,14 +231,14 @@ func (v View) Handles(s *Selection, dst []uint64) {
 		case t.player != 0:
 			dst[at] = t.player
 		default: // without owner
-			dst[at] = v.ix.players.seed.sum([]byte(t.id))
+			dst[at] = maphash.String(v.ix.players.seed, t.id)
 		}
 		at++
 	}
 }
 
 // Handle is the handle of a player with this id.
-func (v View) Handle(id string) uint64 { return v.ix.players.seed.sum([]byte(id)) }
+func (v View) Handle(id string) uint64 { return maphash.String(v.ix.players.seed, id) }
 
 // EachPlayer calls f with the number and the id of every player whose id the index keeps.
 func (s *Selection) EachPlayer(w *Work, f func(player int, id string)) {

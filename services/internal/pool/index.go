@@ -2,6 +2,7 @@ package pool
 
 import (
 	"bytes"
+	"hash/maphash"
 	"slices"
 	"sync"
 )
@@ -105,7 +106,7 @@ func (ix *Index) reset() {
 	ix.most, ix.ticketBytes, ix.groups, ix.more, ix.sizes = 0, 0, 0, 0, &column{}
 	ix.traced = nil
 	ix.queues = queues{}
-	ix.players = players{seed: newSeed(), of: map[uint64]uint32{}}
+	ix.players = players{seed: maphash.MakeSeed(), of: map[uint64]uint32{}}
 	ix.uses = nil
 	ix.body = body{}
 	ix.changes++
@@ -133,15 +134,9 @@ func (ix *Index) Len() int {
 func (ix *Index) Put(id string, raw []byte) error {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	return ix.put(id, raw, 0)
-}
-
-// put is Put for a ticket of whose owner only the handle may be known; 0 if it has none, or raw names it.
-func (ix *Index) put(id string, raw []byte, handle uint64) error {
 	if err := ix.body.decode(raw); err != nil {
 		return err
 	}
-	ix.body.handle = handle
 	properties, err := ix.body.propertyList()
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"cmp"
+	"hash/maphash"
 	"math/bits"
 	"slices"
 
@@ -41,7 +42,7 @@ func (v View) List(pools map[string]*pb.Pool, l *pb.Listing) *pb.Listed {
 // keepPlayer keeps the tickets of a player.
 func (v View) keepPlayer(set bitset, name string) {
 	p := &v.ix.players
-	player := p.seed.sum([]byte(name))
+	player := maphash.String(p.seed, name)
 	at, known := p.of[player]
 	switch {
 	case !known:

@@ -1,7 +1,6 @@
 package pool_test
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -150,16 +149,6 @@ func TestIndexAgreesWithTheModel(t *testing.T) {
 					t.Fatalf("Drop(%q) = %t", id, !there)
 				}
 				delete(m, id)
-			},
-			"restart": func(t *rapid.T) {
-				var saved bytes.Buffer
-				if err := ix.Save(&saved); err != nil {
-					t.Fatal(err)
-				}
-				ix = pool.NewSized(names)
-				if err := ix.Load(&saved); err != nil {
-					t.Fatal(err)
-				}
 			},
 			"crowd comes": func(t *rapid.T) {
 				for range rapid.IntRange(1, 400).Draw(t, "n") {

@@ -1,6 +1,9 @@
 package pool
 
-import "math/bits"
+import (
+	"hash/maphash"
+	"math/bits"
+)
 
 // A player is known by a hash of the id. Two players with one hash would be taken for one, so that the younger one's
 // ticket waits until the older one's is gone; of a million, no two have one with a probability of 1 in 30 million that
@@ -8,7 +11,7 @@ import "math/bits"
 
 // players are the players of an index's tickets.
 type players struct {
-	seed seed
+	seed maphash.Seed
 	// of has for each player the slot of the only ticket, or several and how many there are.
 	of map[uint64]uint32
 	// shared has a bit for each ticket with a player in several tickets, and for some with a player that was; nil for
@@ -25,7 +28,7 @@ func (ix *Index) groupOf(b *body) (*group, error) {
 		return b.newGroup(ix.players.seed)
 	}
 	if ix.owners && len(b.owner) > 0 {
-		handle := ix.players.seed.sum(b.owner)
+		handle := maphash.Bytes(ix.players.seed, b.owner)
 		return &group{members: []member{{handle: handle, id: string(b.owner)}}, implied: true}, nil
 	}
 	return nil, nil
@@ -34,10 +37,8 @@ func (ix *Index) groupOf(b *body) (*group, error) {
 // join notes the players of a new ticket.
 func (ix *Index) join(t *ticket) {
 	if t.group == nil {
-		if t.player = ix.body.handle; len(ix.body.owner) > 0 {
-			t.player = ix.players.seed.sum(ix.body.owner)
-		}
-		if t.player != 0 {
+		if len(ix.body.owner) > 0 {
+			t.player = maphash.Bytes(ix.players.seed, ix.body.owner)
 			ix.addPlayer(t, t.player)
 		}
 		return

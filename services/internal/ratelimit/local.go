@@ -24,8 +24,8 @@ type Local struct {
 	fill time.Duration
 
 	mu sync.Mutex
-	// young and old are the buckets by a hash of their caller. A bucket that is in neither is full: it was not used since
-	// the maps last changed places, at least fill ago.
+	// young and old are the buckets by a hash of their caller. A bucket that is in neither is full: it was not used
+	// since the maps last changed places, at least fill ago.
 	young, old map[uint64]*rate.Limiter
 	changed    time.Time
 }

@@ -20,8 +20,8 @@ func taken(t *testing.T, attack string) (*sandbox.Instance, *logLines) {
 	return start(t, b, load(t, b, reactor(echo()).bytes()))
 }
 
-// attackBox makes a Box whose instances are taken over.
-func attackBox(t *testing.T, attack string) *sandbox.Box {
+// attackBox makes a Supervisor whose instances are taken over.
+func attackBox(t *testing.T, attack string) *sandbox.Supervisor {
 	t.Helper()
 	return boxOf(t, sandbox.Options{Dir: t.TempDir(), Binary: attackers(t), Args: []string{attacker, attack},
 		Limits: sandbox.Limits{Run: time.Minute, Start: time.Minute}})

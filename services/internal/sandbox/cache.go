@@ -11,15 +11,15 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/quota"
 )
 
-// CacheLimits bound the modules that stay on disk while nobody holds them, so that they need not be compiled again. A
+// CacheLimits bound the modules that stay on disk unheld, so that they need not be compiled again. A
 // module and its machine code take about five times the module's size. A zero member means the default.
 type CacheLimits struct {
 	Age   time.Duration // since it was last loaded or released: 7 days
 	Bytes int64         // of all modules together, those that are held included: 1 GiB
-	// Held is the most that modules may take that somebody holds: 3 GiB. An owner may hold half of what the others leave,
-	// so that there is always some for the next one.
+	// Held is the most that held modules may take: 3 GiB. An owner may hold a fair share.
 	Held int64
 }
 
@@ -43,7 +43,7 @@ func (k CacheLimits) complete() (CacheLimits, error) {
 // pruneInterval is how often modules are removed that are too old.
 const pruneInterval = time.Hour
 
-// cacheEntry is a module on disk. It is not removed while somebody holds it.
+// cacheEntry is a module on disk. It is not removed while it is held.
 type cacheEntry struct {
 	module  *Module
 	holders map[string]int // how often each owner holds it
@@ -57,30 +57,20 @@ func (e *cacheEntry) release(owner string) {
 	}
 }
 
-// acquire holds a module that is in the cache; nil when it is not. The error is that of hold.
-func (b *Box) acquire(owner, hash string) (*Module, error) {
+// acquire holds a module that is in the cache; nil when it is not. It fails as hold does.
+func (b *Supervisor) acquire(owner, hash string) (*Module, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.cached[hash]
 	if e == nil || e.suspect {
 		return nil, nil //nolint:nilnil // it is to be loaded
 	}
-	return b.hold(e, owner, 1)
+	return b.hold(e, owner)
 }
 
-// find returns a module that is in the cache; nil when it is not.
-func (b *Box) find(hash string) *Module {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if e := b.cached[hash]; e != nil && !e.suspect {
-		return e.module
-	}
-	return nil
-}
-
-// hold holds a module n times for an owner, and returns it for him. The error is that modules which are held take too
+// hold holds a module for an owner, and returns it for the owner. The error is that modules which are held take too
 // much. The caller has the lock.
-func (b *Box) hold(e *cacheEntry, owner string, n int) (*Module, error) {
+func (b *Supervisor) hold(e *cacheEntry, owner string) (*Module, error) {
 	if e.holders[owner] == 0 {
 		own, others := e.module.disk(), int64(0)
 		for _, c := range b.cached {
@@ -91,7 +81,7 @@ func (b *Box) hold(e *cacheEntry, owner string, n int) (*Module, error) {
 				others += c.module.disk()
 			}
 		}
-		if most := b.cacheLimits.Held; own > (most-others)/2 {
+		if most := b.cacheLimits.Held; own > quota.Share(others, most) {
 			err := problem.New(problem.Unavailable, "the modules that run here would take %d MiB with their machine code, "+
 				"%d MiB of them those of this project; at most %d MiB are allowed (--max-module-disk), and a project may have "+
 				"half of what the others leave: try again when other functions were deleted", toMiB(own+others), toMiB(own),
@@ -100,7 +90,7 @@ func (b *Box) hold(e *cacheEntry, owner string, n int) (*Module, error) {
 			return nil, err
 		}
 	}
-	e.holders[owner] += n
+	e.holders[owner]++
 	held := *e.module
 	held.owner = owner
 	return &held, nil
@@ -112,8 +102,8 @@ const roomDelay = time.Minute
 // toMiB rounds up.
 func toMiB(bytes int64) int64 { return (bytes + mib - 1) / mib }
 
-// addToCache adds a module that was just loaded. Its loading, which has not ended, keeps it there.
-func (b *Box) addToCache(m *Module) *Module {
+// addToCache adds a module that was just loaded, and holds it for an owner.
+func (b *Supervisor) addToCache(m *Module, owner string) (*Module, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e := b.cached[m.Hash]
@@ -122,12 +112,12 @@ func (b *Box) addToCache(m *Module) *Module {
 		b.cached[m.Hash] = e
 	}
 	e.suspect = false
-	return e.module
+	return b.hold(e, owner)
 }
 
 // markSuspect makes the next Load or Open check the files of a module, when they may be to blame for a failed start:
 // other processes can remove or damage them. The module itself is not to blame, since it started before.
-func (b *Box) markSuspect(hash string, err error) {
+func (b *Supervisor) markSuspect(hash string, err error) {
 	if e, ok := errors.AsType[*Error](err); ok && e.Cause != Died && e.Cause != Invalid {
 		return
 	}
@@ -140,7 +130,7 @@ func (b *Box) markSuspect(hash string, err error) {
 
 // Release ends the hold of Load or Open. Instances go on; the caller may start no new ones. The module stays on disk as
 // long as CacheLimits allow.
-func (b *Box) Release(m *Module) {
+func (b *Supervisor) Release(m *Module) {
 	b.mu.Lock()
 	e := b.cached[m.Hash]
 	e.release(m.owner)
@@ -152,27 +142,36 @@ func (b *Box) Release(m *Module) {
 }
 
 // touch notes that a module was used. On failure only its age is wrong.
-func (b *Box) touch(hash string) {
+func (b *Supervisor) touch(hash string) {
 	now := b.now()
 	_ = os.Chtimes(b.folder(hash), now, now)
 }
 
-// evict forgets a module, so that its folder may be removed. It returns nil when somebody holds or loads the module.
-// Who wants to load it meanwhile waits for the loading that is returned.
-func (b *Box) evict(hash string) *loading {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if e := b.cached[hash]; e != nil && len(e.holders) > 0 || b.loadings[hash] != nil {
-		return nil
+// evict removes a module from memory and disk, unless it is held, loaded or removed already.
+func (b *Supervisor) evict(hash string) (removed bool) {
+	unlock, busy := b.tryLock(hash)
+	if busy != nil {
+		return false
 	}
-	delete(b.cached, hash)
-	l := &loading{ended: make(chan struct{})}
-	b.loadings[hash] = l
-	return l
+	defer unlock()
+	b.mu.Lock()
+	held := b.cached[hash] != nil && len(b.cached[hash].holders) > 0
+	if !held {
+		delete(b.cached, hash)
+	}
+	b.mu.Unlock()
+	if held {
+		return false
+	}
+	err := os.RemoveAll(b.folder(hash))
+	if err != nil {
+		b.log.Warn("an unused module cannot be removed", "module", hash, "error", err)
+	}
+	return err == nil
 }
 
 // pruneRegularly prunes every pruneInterval, until Close.
-func (b *Box) pruneRegularly() {
+func (b *Supervisor) pruneRegularly() {
 	defer close(b.pruneEnded)
 	t := time.NewTicker(pruneInterval)
 	defer t.Stop()
@@ -196,12 +195,12 @@ type cachedModule struct {
 // DiskUse is what modules and their machine code take on disk, in bytes.
 type DiskUse struct {
 	Cached int64 // all of them, as found on disk last
-	Held   int64 // those that somebody holds now: CacheLimits.Held bounds them, and they are not removed
+	Held   int64 // those that are held now: CacheLimits.Held bounds them, and they are not removed
 	Limits CacheLimits
 }
 
 // DiskUse returns what modules take.
-func (b *Box) DiskUse() DiskUse {
+func (b *Supervisor) DiskUse() DiskUse {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	use := DiskUse{Cached: b.disk, Limits: b.cacheLimits}
@@ -215,7 +214,7 @@ func (b *Box) DiskUse() DiskUse {
 }
 
 // prune removes modules until the CacheLimits hold, the longest unused first.
-func (b *Box) prune() {
+func (b *Supervisor) prune() {
 	b.pruning.Lock()
 	defer b.pruning.Unlock()
 	all, err := b.listCached()
@@ -232,17 +231,9 @@ func (b *Box) prune() {
 		if total <= b.cacheLimits.Bytes && !s.used.Before(oldest) {
 			break
 		}
-		l := b.evict(s.hash)
-		if l == nil {
-			continue
+		if b.evict(s.hash) {
+			total -= s.bytes
 		}
-		err := os.RemoveAll(b.folder(s.hash))
-		b.endLoading(s.hash, l)
-		if err != nil {
-			b.log.Warn("an unused module cannot be removed", "module", s.hash, "error", err)
-			continue
-		}
-		total -= s.bytes
 	}
 	b.mu.Lock()
 	before := b.disk
@@ -256,7 +247,7 @@ func (b *Box) prune() {
 }
 
 // listCached lists the modules on disk, the longest unused first.
-func (b *Box) listCached() ([]cachedModule, error) {
+func (b *Supervisor) listCached() ([]cachedModule, error) {
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {
 		return nil, err

@@ -224,7 +224,7 @@ func TestOpenFindsIntactModules(t *testing.T) {
 	}
 }
 
-// Damaged modules are repaired when they are started again, by the Box that holds them and by the next one.
+// Damaged modules are repaired when they are started again, by the Supervisor that holds them and by the next one.
 func TestDamagedModulesAreRepaired(t *testing.T) {
 	t.Parallel()
 	overwrite := func(t *testing.T, file string, change func([]byte) []byte) {

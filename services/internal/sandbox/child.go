@@ -19,8 +19,8 @@ const (
 	memoryFD   = 5 // the memory of an instance's guest; closed after it is mapped
 )
 
-// Main is what the binary runs instead of its own main when a [Box] executes it again. It returns the exit code. Only
-// the Box configures it, over the pipes.
+// Main is what the binary runs instead of its own main when a [Supervisor] executes it again. It returns the exit code.
+// Only the Supervisor configures it, over the pipes.
 func Main() int {
 	return runChild(allWalls())
 }
@@ -150,7 +150,7 @@ func (c *child) serve(e *engine) error {
 	}
 	c.log.endRun()
 	if err := c.send(head{kind: readyFrame, memory: g.memory()}, manifest); err != nil {
-		return nil //nolint:nilerr // the parent has ended: nobody is left to report to
+		return nil //nolint:nilerr // the parent has ended
 	}
 	debug.FreeOSMemory() // loading leaves garbage of twice the module's size
 

@@ -11,7 +11,6 @@ import (
 
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/wasm"
 )
 
 // refusal is a module that Load refuses, and a part of what it says.
@@ -20,7 +19,7 @@ type refusal struct {
 	says string
 }
 
-func refused(t *testing.T, b *sandbox.Box, tests map[string]refusal) {
+func refused(t *testing.T, b *sandbox.Supervisor, tests map[string]refusal) {
 	t.Helper()
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -114,13 +113,13 @@ func bomb(locals, ifs int) []byte {
 func TestCompileBomb(t *testing.T) {
 	t.Parallel()
 	t.Run("time", func(t *testing.T) {
-		b := newBox(t, sandbox.Limits{Compile: time.Second, Shape: wasm.Unlimited()})
+		b := newBox(t, sandbox.Limits{Compile: time.Second})
 		refused(t, b, map[string]refusal{"bomb": {bomb(2000, 8000),
 			"the module does not compile: compiling took longer than 1s"}})
 		load(t, b, reactor(echo()).bytes())
 	})
 	t.Run("memory", func(t *testing.T) {
-		b := newBox(t, sandbox.Limits{CompileMemory: 192 << 20, Compile: 2 * time.Minute, Shape: wasm.Unlimited()})
+		b := newBox(t, sandbox.Limits{CompileMemory: 192 << 20, Compile: 2 * time.Minute})
 		refused(t, b, map[string]refusal{"bomb": {bomb(2000, 8000),
 			"the module does not compile: its process needed more memory"}})
 		load(t, b, reactor(echo()).bytes())
@@ -129,7 +128,7 @@ func TestCompileBomb(t *testing.T) {
 
 func TestLoadEndsWithContext(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, sandbox.Limits{Shape: wasm.Unlimited()})
+	b := newBox(t, sandbox.Limits{})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if _, _, err := b.Load(ctx, "", bomb(2000, 8000)); !errors.Is(err, context.DeadlineExceeded) {

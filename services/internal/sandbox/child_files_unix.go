@@ -18,7 +18,7 @@ func inherit(fd int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// readFile maps a file, so that all instances of a module share one copy. Nobody may write to the file any more.
+// readFile maps a file, so that all instances of a module share one copy. The file must not change any more.
 func readFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

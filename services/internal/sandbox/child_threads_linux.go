@@ -18,7 +18,8 @@ func awaitThreads() {
 	}
 }
 
-// threads is how many threads this process has, 0 where nobody knows. The ruleset allows no reading of files, but this.
+// threads is how many threads this process has, 0 where that is unknown. The ruleset allows no reading of files, but
+// this.
 func threads() int {
 	var about unix.Stat_t
 	if unix.Stat("/proc/self/task", &about) != nil {

@@ -153,7 +153,7 @@ func (c *codeCache) put(hash string, content []byte) error {
 }
 
 // prune removes the entries that were not used for longest. Other processes may do the same at the same time, and read
-// them: who has a file open reads it to its end.
+// them: a process that has a file open reads it to its end.
 func (c *codeCache) prune() error {
 	all, err := fs.ReadDir(c.root.FS(), ".")
 	if err != nil {

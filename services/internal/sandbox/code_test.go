@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// large is a good module with enough machine code for the folder that Boxes share, different for each number.
+// large is a good module with enough machine code for the folder that Supervisors share, different for each number.
 func large(n int) []byte {
 	var code []byte
 	for range 4000 {
@@ -21,17 +21,17 @@ func large(n int) []byte {
 		code: cat(code, get(0))}).bytes()
 }
 
-// codeFolder is where a Box makes a folder for machine code.
+// codeFolder is where a Supervisor makes a folder for machine code.
 func codeFolder(t *testing.T) string { return filepath.Join(t.TempDir(), "new", "code") }
 
-// sharing is a Box of its own with a folder of machine code.
-func sharing(t *testing.T, code string, l sandbox.Limits) (b *sandbox.Box, dir string) {
+// sharing is a Supervisor of its own with a folder of machine code.
+func sharing(t *testing.T, code string, l sandbox.Limits) (b *sandbox.Supervisor, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	return boxOf(t, sandbox.Options{Dir: dir, Code: code, Limits: l, Binary: child(t)}), dir
 }
 
-// works loads a module in a Box of its own and runs it. It returns the machine code that the Box used.
+// works loads a module in a Supervisor of its own and runs it. It returns the machine code that the Supervisor used.
 func works(t *testing.T, code string, wasm []byte) []byte {
 	t.Helper()
 	b, dir := sharing(t, code, sandbox.Limits{})
@@ -56,7 +56,7 @@ func contents(t *testing.T, file string) []byte {
 	return b
 }
 
-// What one Box compiled, the next one only reads: it gets a mark that the engine does not look at.
+// What one Supervisor compiled, the next one only reads: it gets a mark that the engine does not look at.
 func TestMachineCodeIsShared(t *testing.T) {
 	t.Parallel()
 	code, wasm, mark := codeFolder(t), large(1), []byte("a mark")
@@ -68,7 +68,7 @@ func TestMachineCodeIsShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := works(t, code, wasm); !bytes.Equal(got, append(made, mark...)) {
-		t.Error("the next Box compiled the module again")
+		t.Error("the next Supervisor compiled the module again")
 	}
 	if info, err := os.Stat(entry); err != nil || !info.ModTime().After(long.Add(time.Minute)) {
 		t.Errorf("its use is not noted: %v, %v", info, err)
@@ -85,7 +85,7 @@ func TestMachineCodeIsShared(t *testing.T) {
 	}
 }
 
-// Machine code that is not what a Box wrote for this module is not run, and is replaced.
+// Machine code that is not what a Supervisor wrote for this module is not run, and is replaced.
 func TestDamagedMachineCodeIsReplaced(t *testing.T) {
 	t.Parallel()
 	code, wasm := codeFolder(t), large(1)

@@ -54,15 +54,15 @@
 //
 // # The files
 //
-// Parent: box.go and cache.go keep modules, instance.go is an instance, process.go and exchange.go are its child
+// Parent: supervisor.go and cache.go keep modules, instance.go is an instance, process.go and exchange.go are its child
 // process and the talk with it. Both sides: protocol.go, limits.go, manifest.go. settings.go has the flags of an
 // operator. Child: child_*.go, with child.go first. Walls: wall_*.go, put up partly by the parent (wall_launch,
 // wall_landlock) and partly by the child itself (wall_limits, wall_seccomp); wall_inspect tries them. other.go is what
 // systems other than Linux have instead.
 package sandbox
 
-// Command is the argument that [Box] starts a child with by default. A binary that makes a Box must call [Main] before
-// it does anything else:
+// Command is the argument that [Supervisor] starts a child with by default. A binary that makes a Supervisor must call
+// [Main] before it does anything else:
 //
 //	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
 //		os.Exit(sandbox.Main())

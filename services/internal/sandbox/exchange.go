@@ -15,11 +15,6 @@ func (p *process) sendMessage(message []byte) error {
 		_, err := p.requests.Write(append(binary.LittleEndian.AppendUint32(head, uint32(len(message))), message...))
 		return err
 	}
-	if len(message) > 64*kib && !p.pipesWidened { // what a pipe holds
-		widen(p.requests)
-		widen(p.frames)
-		p.pipesWidened = true
-	}
 	head := binary.LittleEndian.AppendUint32(p.head[:0], uint32(len(message)))
 	if _, err := p.requests.Write(head); err != nil {
 		return err

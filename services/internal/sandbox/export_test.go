@@ -28,8 +28,8 @@ func MainWithout(wall string) int {
 	return runChild(w)
 }
 
-// Unshare makes a Box's instances use the pipes only, as on systems without shared memory.
-func (b *Box) Unshare() { b.newMemory = func(int) *sharedMemory { return nil } }
+// Unshare makes a Supervisor's instances use the pipes only, as on systems without shared memory.
+func (b *Supervisor) Unshare() { b.newMemory = func(int) *sharedMemory { return nil } }
 
 // Cut tries to truncate a memory that is to be shared.
 func Cut(size int) error {
@@ -45,16 +45,16 @@ func Shorten(module []byte) { shortenJumps(module) }
 func (i *Instance) KeptAnswer() int { return cap(i.answer) }
 
 // TakeTurn waits until an instance may start, and keeps its turn until the function that it returns is called.
-func (b *Box) TakeTurn(ctx context.Context) (func(), error) {
-	t, err := b.starts.enter(ctx, &b.starts.quick, map[string]bool{"": true}, 0)
-	return func() { b.starts.leave(t) }, err
+func (b *Supervisor) TakeTurn(ctx context.Context) (func(), error) {
+	t, err := b.starts.Enter(ctx, "")
+	return func() { t.Leave(0) }, err
 }
 
 // HasTurn returns whether an instance may start at once.
-func (b *Box) HasTurn() bool {
-	b.starts.mu.Lock()
-	defer b.starts.mu.Unlock()
-	return len(b.starts.quick.running) < b.starts.quick.places
+func (b *Supervisor) HasTurn() bool {
+	taken := 0
+	b.starts.Open(func(_ string, held, _ int) { taken += held })
+	return taken < b.starts.Places
 }
 
 // Entry is a file in the folder of machine code.

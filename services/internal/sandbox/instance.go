@@ -45,7 +45,7 @@ func (i *Instance) Reserves(n int) bool { return i.process.memory != nil && n >=
 
 // Reserve asks the function for memory for a request of n bytes, and returns it, as Buffer does: a long request need
 // not be in this process at all. It is nil when the request must be passed to Run in another way: when it is short, or
-// no memory is shared. The function's code runs, so nobody else should have to wait for the caller meanwhile. After an
+// no memory is shared. The function's code runs, so the caller should hold no locks meanwhile. After an
 // error, which is an *Error, the instance has ended.
 func (i *Instance) Reserve(ctx context.Context, n int, budget time.Duration) ([]byte, error) {
 	p := i.process

@@ -293,7 +293,7 @@ func TestBoxExecutesItsOwnBinary(t *testing.T) {
 
 func ExampleInstance_Run() {
 	// In a service: the request is a block of columns, see package matchfn/block.
-	serve := func(ctx context.Context, b *sandbox.Box, wasm, request []byte) error {
+	serve := func(ctx context.Context, b *sandbox.Supervisor, wasm, request []byte) error {
 		m, _, err := b.Load(ctx, "demo", wasm)
 		if err != nil {
 			return err // of the kind Invalid, for the one who uploaded it

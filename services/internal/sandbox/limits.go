@@ -3,8 +3,6 @@ package sandbox
 import (
 	"fmt"
 	"time"
-
-	shape "matchmaker.dev/services/internal/wasm"
 )
 
 const (
@@ -24,7 +22,6 @@ type Limits struct {
 	Code          int           // bytes of machine code of a module
 	Log           int           // bytes of log a run; each line counts 64 bytes more than it has
 	Answer        int           // bytes of an answer
-	Shape         shape.Limits  // what a module may have
 }
 
 // DefaultLimits are the default limits. For comparison: a Go function of 2.3 MB needs 15 MB of linear memory for
@@ -41,7 +38,6 @@ func DefaultLimits() Limits {
 		Code:          64 * mib,
 		Log:           64 * kib,
 		Answer:        32 * mib,
-		Shape:         shape.DefaultLimits(),
 	}
 }
 
@@ -73,10 +69,6 @@ func (l Limits) complete() (Limits, error) {
 	l.Code = bounded("Code", l.Code, d.Code, c.Code, &err)
 	l.Log = bounded("Log", l.Log, d.Log, c.Log, &err)
 	l.Answer = bounded("Answer", l.Answer, d.Answer, c.Answer, &err)
-	if l.Shape == (shape.Limits{}) {
-		l.Shape = d.Shape
-	}
-	l.Shape.Memory = l.Memory / page
 	return l, err
 }
 

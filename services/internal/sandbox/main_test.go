@@ -73,7 +73,7 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// child is the program that a Box of the tests executes.
+// child is the program that a Supervisor of the tests executes.
 func child(t testing.TB) string {
 	t.Helper()
 	file, err := built.child()
@@ -83,14 +83,14 @@ func child(t testing.TB) string {
 	return file
 }
 
-// newBox makes a Box in a fresh folder that ends with the test.
-func newBox(t testing.TB, l sandbox.Limits) *sandbox.Box {
+// newBox makes a Supervisor in a fresh folder that ends with the test.
+func newBox(t testing.TB, l sandbox.Limits) *sandbox.Supervisor {
 	t.Helper()
 	l.Run, l.Start = cmp.Or(l.Run, time.Minute), cmp.Or(l.Start, time.Minute) // a loaded machine takes long
 	return boxOf(t, sandbox.Options{Dir: t.TempDir(), Limits: l, Binary: child(t)})
 }
 
-func boxOf(t testing.TB, o sandbox.Options) *sandbox.Box {
+func boxOf(t testing.TB, o sandbox.Options) *sandbox.Supervisor {
 	t.Helper()
 	o.Log = slog.New(slog.DiscardHandler)
 	if o.Code == "" && testing.Short() {
@@ -105,7 +105,7 @@ func boxOf(t testing.TB, o sandbox.Options) *sandbox.Box {
 }
 
 // load loads a module that is expected to be good.
-func load(t testing.TB, b *sandbox.Box, wasm []byte) *sandbox.Module {
+func load(t testing.TB, b *sandbox.Supervisor, wasm []byte) *sandbox.Module {
 	t.Helper()
 	m, _, err := b.Load(t.Context(), "", wasm)
 	if err != nil {
@@ -115,7 +115,7 @@ func load(t testing.TB, b *sandbox.Box, wasm []byte) *sandbox.Module {
 }
 
 // start starts an instance that ends with the test.
-func start(t testing.TB, b *sandbox.Box, m *sandbox.Module) (*sandbox.Instance, *logLines) {
+func start(t testing.TB, b *sandbox.Supervisor, m *sandbox.Module) (*sandbox.Instance, *logLines) {
 	t.Helper()
 	var l logLines
 	i, err := b.Start(t.Context(), m, t.Name(), l.add)

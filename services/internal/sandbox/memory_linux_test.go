@@ -16,8 +16,8 @@ import (
 // Long requests and answers arrive unchanged, with and without shared memory.
 func TestLongRequests(t *testing.T) {
 	t.Parallel()
-	for name, prepare := range map[string]func(*sandbox.Box){
-		"shared": func(*sandbox.Box) {}, "through the pipes": (*sandbox.Box).Unshare,
+	for name, prepare := range map[string]func(*sandbox.Supervisor){
+		"shared": func(*sandbox.Supervisor) {}, "through the pipes": (*sandbox.Supervisor).Unshare,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBox(t, sandbox.Limits{Memory: 64 << 20})

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/problem"
-	shape "matchmaker.dev/services/internal/wasm"
 )
 
 // Module is a match function that was checked and compiled.
@@ -23,7 +22,7 @@ type Module struct {
 	Code     int64  // bytes of its machine code
 	Manifest Manifest
 
-	owner string // who holds it
+	owner string // that holds it
 }
 
 // disk is what it takes on disk: its file, that which instances read, and its machine code.
@@ -33,13 +32,12 @@ func (m *Module) disk() int64 { return 2*int64(m.Size) + m.Code }
 // module takes 2 s, one with machine code 0.2 s. On success the caller holds the module until Release. The cost is that
 // of this call, also after an error.
 //
-// Compiling is shared fairly between owners, see lanes. Whoever loads the same module at the same time shares one
-// compilation. A module that an earlier Load left costs nothing. One that was refused is refused again at no cost, for
-// some minutes.
+// Owners take turns to compile, see stage. A module that an earlier Load left costs nothing, and so does one that
+// another caller loads at the same time, which is waited for.
 //
 // Errors of the module are of the kind Invalid, and their details are for its author. When ctx ends, the error is that
 // of ctx.
-func (b *Box) Load(ctx context.Context, owner string, wasm []byte) (*Module, Cost, error) {
+func (b *Supervisor) Load(ctx context.Context, owner string, wasm []byte) (*Module, Cost, error) {
 	if len(wasm) > b.limits.Module {
 		return nil, Cost{}, problem.New(problem.Invalid, "the module has %d bytes, the limit is %d", len(wasm),
 			b.limits.Module)
@@ -50,63 +48,36 @@ func (b *Box) Load(ctx context.Context, owner string, wasm []byte) (*Module, Cos
 	}
 	sum := sha256.Sum256(wasm)
 	hash := hex.EncodeToString(sum[:])
+	unlock, err := b.lock(ctx, hash)
+	if err != nil {
+		return nil, Cost{}, err
+	}
+	defer unlock()
 	if m, err := b.acquire(owner, hash); m != nil || err != nil {
 		return m, Cost{}, err
 	}
-	if err := b.refused.of(hash); err != nil {
-		return nil, Cost{}, err
-	}
-	expects, err := b.checkShape(wasm)
-	if err != nil {
-		return nil, Cost{}, err
-	}
-	return b.share(ctx, owner, hash, func(ctx context.Context, l *loading) (*Module, error) {
-		l.expects = expects
-		return b.load(ctx, owner, hash, wasm, l)
-	})
-}
-
-// checkShape refuses modules that would keep the compiler busy, before a compiler sees them. It returns an
-// estimate of the processor time that the others take.
-func (b *Box) checkShape(module []byte) (time.Duration, error) {
-	s, err := shape.Read(module, b.limits.Shape)
-	if large, ok := errors.AsType[*shape.TooLarge](err); ok {
-		return 0, problem.New(problem.Invalid, "%s", large.Reason)
-	}
-	if err != nil {
-		return 0, problem.New(problem.Invalid, "not a valid module: %v", err)
-	}
-	return time.Duration(s.TotalWork), nil
-}
-
-// load prepares a module in the lanes and adds it to the cache.
-func (b *Box) load(ctx context.Context, owner, hash string, wasm []byte, l *loading) (*Module, error) {
-	if m := b.find(hash); m != nil { // somebody loaded it meanwhile
-		return m, nil
-	}
 	var m *Module
-	err := b.loadInLanes(ctx, owner, l, func(ctx context.Context, s stage) (spent time.Duration, err error) {
+	cost, err := b.inStages(ctx, owner, func(ctx context.Context, s stage) (spent time.Duration, err error) {
 		m, spent, err = b.prepare(ctx, hash, wasm, s)
 		return spent, err
 	})
 	if err != nil {
-		b.refused.remember(hash, err)
-		return nil, err
+		return nil, cost, err
 	}
-	m = b.addToCache(m) // until share has given it to all who wait
+	m, err = b.addToCache(m, owner)
 	b.touch(hash)
 	b.prune()
-	return m, nil
+	return m, cost, err
 }
 
 // prepare stores, compiles and tries a module. When files from before are damaged the first try fails and removes them,
 // and a second one makes them again. It returns the processor time of its children.
-func (b *Box) prepare(ctx context.Context, hash string, wasm []byte, s stage) (*Module, time.Duration, error) {
+func (b *Supervisor) prepare(ctx context.Context, hash string, wasm []byte, s stage) (*Module, time.Duration, error) {
 	_, missing := os.Stat(b.folder(hash))
 	restored := b.code.restore(hash, b.compiledFolder(hash), b.limits.Code)
 	m, spent, err := b.tryPrepare(ctx, hash, wasm, s)
 	if err != nil && (missing == nil || restored != "") && ctx.Err() == nil && (s.last || !needsMore(err)) {
-		_ = b.code.remove(hash) // otherwise the next Box tries it again, in vain
+		_ = b.code.remove(hash) // otherwise the next Supervisor tries it again, in vain
 		restored = ""
 		var more time.Duration
 		m, more, err = b.tryPrepare(ctx, hash, wasm, s)
@@ -122,7 +93,9 @@ func (b *Box) prepare(ctx context.Context, hash string, wasm []byte, s stage) (*
 
 // tryPrepare stores and compiles a module as far as that is not done yet, and starts it for a trial. It removes the
 // files of a module that fails.
-func (b *Box) tryPrepare(ctx context.Context, hash string, wasm []byte, s stage) (*Module, time.Duration, error) {
+func (b *Supervisor) tryPrepare(
+	ctx context.Context, hash string, wasm []byte, s stage,
+) (*Module, time.Duration, error) {
 	if err := b.store(hash, wasm); err != nil {
 		return nil, 0, problem.Wrap(problem.Unavailable, err, "the module could not be stored")
 	}
@@ -148,8 +121,8 @@ func (b *Box) tryPrepare(ctx context.Context, hash string, wasm []byte, s stage)
 // ErrNotCached is the error of Open for a module that is not on disk.
 var ErrNotCached = errors.New("sandbox: the module is not cached")
 
-// Open is Load for a module that is in the cache, also that of an earlier Box, by the hash of its [Module].
-func (b *Box) Open(ctx context.Context, owner, hash string) (*Module, Cost, error) {
+// Open is Load for a module that is in the cache, also of an earlier Supervisor, by the hash of its [Module].
+func (b *Supervisor) Open(ctx context.Context, owner, hash string) (*Module, Cost, error) {
 	if m, err := b.acquire(owner, hash); m != nil || err != nil {
 		return m, Cost{}, err
 	}
@@ -166,13 +139,17 @@ func (b *Box) Open(ctx context.Context, owner, hash string) (*Module, Cost, erro
 	return b.Load(ctx, owner, wasm)
 }
 
-func (b *Box) folder(hash string) string         { return filepath.Join(b.dir, hash) }
-func (b *Box) moduleFile(hash string) string     { return filepath.Join(b.folder(hash), "module.wasm") }
-func (b *Box) compiledFolder(hash string) string { return filepath.Join(b.folder(hash), "cache") }
+func (b *Supervisor) folder(hash string) string { return filepath.Join(b.dir, hash) }
+func (b *Supervisor) moduleFile(hash string) string {
+	return filepath.Join(b.folder(hash), "module.wasm")
+}
+func (b *Supervisor) compiledFolder(hash string) string {
+	return filepath.Join(b.folder(hash), "cache")
+}
 
 // store writes the module where the children read it. It writes nothing when the module is there, so that a full disk
 // does no harm then.
-func (b *Box) store(hash string, wasm []byte) error {
+func (b *Supervisor) store(hash string, wasm []byte) error {
 	if err := os.MkdirAll(b.compiledFolder(hash), 0o700); err != nil {
 		return err
 	}
@@ -185,8 +162,8 @@ func writeFile(file string, wasm []byte) error {
 	if err == nil && bytes.Equal(stored, wasm) {
 		return nil
 	}
-	// Written to another file first: a process that ends half way leaves no half module, and instances may have mapped the
-	// old file.
+	// Written to another file first: a process that ends half way leaves no half module, and instances may have mapped
+	// the old file.
 	err = os.WriteFile(file+".new", wasm, 0o600) //nolint:gosec // as above
 	if err == nil {
 		err = os.Rename(file+".new", file) //nolint:gosec // as above
@@ -198,13 +175,13 @@ func writeFile(file string, wasm []byte) error {
 }
 
 // compile makes sure that the machine code of a stored module is in its cache.
-func (b *Box) compile(ctx context.Context, hash string, s stage) (time.Duration, error) {
+func (b *Supervisor) compile(ctx context.Context, hash string, s stage) (time.Duration, error) {
 	_, spent, err := b.runToEnd(ctx, childSettings{
 		Compile: true, Module: b.moduleFile(hash), Compiled: b.compiledFolder(hash),
 		Memory: b.limits.Memory, Data: s.memory, Code: b.limits.Code, Processor: seconds(s.processor), Background: s.last,
 	}, s.compile, "compiling",
 		rule{path: b.folder(hash), access: readable}, rule{path: b.compiledFolder(hash), access: writable})
-	// The kernel ends who exceeds the processor time, and says nothing. It counts in ticks: the two differ.
+	// The kernel ends a process that exceeds its processor time, and says nothing. It counts in ticks: the two differ.
 	if e, ok := errors.AsType[*Error](err); ok && (e.Cause == Deadline || e.Cause == Died && spent >= s.processor/2) {
 		err = failure(Deadline, "compiling took longer than %v", s.processor)
 	}
@@ -216,7 +193,7 @@ func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Seco
 
 // refuse turns the error of a child into one for the author of the module, with the last lines that the module printed.
 // It removes the module's files.
-func (b *Box) refuse(hash, what string, err error, lines []string) error {
+func (b *Supervisor) refuse(hash, what string, err error, lines []string) error {
 	if removed := os.RemoveAll(b.folder(hash)); removed != nil {
 		return errors.Join(err, removed)
 	}

@@ -15,9 +15,6 @@ import (
 
 func self() (string, error) { return os.Executable() }
 
-// widen does nothing: pipes have one size here.
-func widen(*os.File) {}
-
 // launch starts a command. The child sees a closed pipe when this process ended.
 func launch(cmd *exec.Cmd, _ *ruleset, _ int, _ <-chan struct{}) error { return cmd.Start() }
 

@@ -29,10 +29,9 @@ type process struct {
 	limits   Limits
 	log      func(line string)
 
-	killReason   atomic.Pointer[Error] // why we killed it, nil when we did not
-	exited       chan struct{}         // closed when it was reaped
-	pipesWidened bool                  // the pipes were widened
-	head         [headSize]byte        // scratch
+	killReason atomic.Pointer[Error] // why we killed it, nil when we did not
+	exited     chan struct{}         // closed when it was reaped
+	head       [headSize]byte        // scratch
 }
 
 // processMemory is what a child may use besides the guest's linear memory, in bytes. The Go runtime counts 64 to 128
@@ -70,7 +69,7 @@ func niceOf(s childSettings) int {
 }
 
 // spawn creates a child, which may access the given files, and sends it its settings.
-func (b *Box) spawn(s childSettings, log func(line string), files ...rule) (*process, error) {
+func (b *Supervisor) spawn(s childSettings, log func(line string), files ...rule) (*process, error) {
 	requestsIn, requests, err := os.Pipe()
 	if err != nil {
 		return nil, spawnError(err)
@@ -140,7 +139,7 @@ func (p *process) childTime() time.Duration {
 
 // runToEnd spawns a child that sends one readyFrame and ends by itself. It returns the body of the frame, and the
 // processor time that the child took.
-func (b *Box) runToEnd(
+func (b *Supervisor) runToEnd(
 	ctx context.Context, s childSettings, d time.Duration, what string, files ...rule,
 ) (body []byte, spent time.Duration, err error) {
 	p, err := b.spawn(s, func(string) {}, files...)

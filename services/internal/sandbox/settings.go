@@ -7,7 +7,7 @@ import (
 	flags "matchmaker.dev/services/internal/settings"
 )
 
-// Settings are those of a [Box] that an operator makes. Options has more.
+// Settings are what an operator sets of a [Supervisor]. Options has more.
 type Settings struct {
 	Sandbox    string        `help:"Whether to start where match functions cannot be walled in completely, as on systems other than Linux: require it, or prefer it and warn." enum:"require,prefer" default:"${sandbox}" group:"runner"`
 	Modules    string        `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`
@@ -17,7 +17,7 @@ type Settings struct {
 	CacheAge   time.Duration `help:"How long a module that is not used any more stays in --modules." default:"168h" name:"module-cache-age" group:"runner"`
 }
 
-// InstanceSettings are those of each instance of a function.
+// InstanceSettings are settings of each instance of a function.
 type InstanceSettings struct {
 	Memory int `help:"Most MiB of memory of one instance of a function, up to 1024." default:"256" name:"function-memory" group:"runner"`
 	// Binary is another one where this process's own has the race detector, which takes more memory than instances may
@@ -41,7 +41,7 @@ func (s *Settings) Validate() error {
 	return nil
 }
 
-// Options are those of a Box with these settings.
+// Options returns the options of a Supervisor with these settings.
 func (s *Settings) Options(i InstanceSettings) Options {
 	return Options{
 		Dir: s.Modules, Code: i.Code, Binary: i.Binary, Require: s.Sandbox == "require",

@@ -9,7 +9,7 @@ type Use struct {
 }
 
 // MostUsed returns the most of each that any instance has now.
-func (b *Box) MostUsed() (most Use) {
+func (b *Supervisor) MostUsed() (most Use) {
 	b.mu.Lock()
 	instances := make([]*process, 0, len(b.processes))
 	for p := range b.processes {

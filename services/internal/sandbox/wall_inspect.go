@@ -26,7 +26,7 @@ func (e *HolesError) Error() string {
 
 // inspect lets a child, made like any other, try what its walls forbid. Version numbers do not show what a kernel, a
 // container or a security module really enforces.
-func (b *Box) inspect(require bool) error {
+func (b *Supervisor) inspect(require bool) error {
 	found, err := b.tryWalls()
 	if errors.Is(err, fs.ErrPermission) && b.fileRules != nil {
 		b.log.Warn("functions are started without rules for files: their binary cannot be executed under them", "error", err)
@@ -53,7 +53,7 @@ func (b *Box) inspect(require bool) error {
 // checkProcessLimit warns when nothing bounds the processes and threads of this process and its children together. No
 // instance can start any while a module runs, but a limit around all of them is the second wall. The kubelet sets one
 // for the pod as a whole, which a container does not see.
-func (b *Box) checkProcessLimit(limit int, inPod bool) {
+func (b *Supervisor) checkProcessLimit(limit int, inPod bool) {
 	switch {
 	case limit > 0:
 	case inPod:
@@ -69,7 +69,7 @@ func (b *Box) checkProcessLimit(limit int, inPod bool) {
 const inspectTimeout = 30 * time.Second
 
 // tryWalls spawns a child that tries its walls.
-func (b *Box) tryWalls() (inspection, error) {
+func (b *Supervisor) tryWalls() (inspection, error) {
 	s := childSettings{Inspect: true, Shared: true, Memory: page, Data: processMemory + b.limits.Memory}
 	s.Nice = niceOf(s)
 	if b.fileRules != nil {

@@ -37,8 +37,8 @@ func launch(cmd *exec.Cmd, rules *ruleset, nice int, exited <-chan struct{}) err
 	}()
 	err := <-started
 	if err == nil {
-		// When memory runs out, the kernel should kill a function first. To raise a score is always allowed, but not possible
-		// everywhere.
+		// When memory runs out, the kernel should kill a function first. To raise a score is always allowed, but not
+		// possible everywhere.
 		_ = os.WriteFile("/proc/"+strconv.Itoa(cmd.Process.Pid)+"/oom_score_adj", []byte("1000"), 0)
 		lowerSession(cmd.Process.Pid, exited)
 	}

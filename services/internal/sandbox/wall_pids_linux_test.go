@@ -94,7 +94,7 @@ func TestALimitOfProcessesThatIsNotSeen(t *testing.T) {
 		{want: "level=WARN TasksMax"}, {inPod: true, want: "level=INFO podPidsLimit"},
 	} {
 		var said strings.Builder
-		b := &Box{log: slog.New(slog.NewTextHandler(&said, nil))}
+		b := &Supervisor{log: slog.New(slog.NewTextHandler(&said, nil))}
 		b.checkProcessLimit(test.limit, test.inPod)
 		level, word, some := strings.Cut(test.want, " ")
 		got := said.String()

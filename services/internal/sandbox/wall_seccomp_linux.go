@@ -52,7 +52,7 @@ func install(program []unix.SockFilter) error {
 	runtime.KeepAlive(program)
 	switch {
 	case errno == unix.ENOSYS || errno == unix.EINVAL:
-		return nil // a kernel without seccomp: the inspection reports it, see Box
+		return nil // a kernel without seccomp: the inspection reports it, see Supervisor
 	case errno != 0:
 		return fmt.Errorf("seccomp: %w", errno)
 	case r != 0:

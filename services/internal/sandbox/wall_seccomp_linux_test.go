@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// In a process of its own, this test installs the filters and does what they must allow. The inspection of each Box
-// tries what they must not allow.
+// In a process of its own, this test installs the filters and does what they must allow. The inspection of each
+// Supervisor tries what they must not allow.
 func TestFiltersAllowWhatTheRuntimeNeeds(t *testing.T) {
 	if dir := os.Getenv("SANDBOX_FILTERED"); dir != "" {
 		if err := filtered(dir); err != nil {

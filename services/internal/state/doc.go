@@ -4,7 +4,7 @@
 // Every change is one atomic Lua script: a file in the folder script, whose header names its keys and arguments (see
 // script in script.go). A script uses only the keys in its KEYS. Scripts get durations and read Redis's clock, in
 // script/include/time.lua: no two hosts' clocks agree. No key has a TTL but counts, keys of requests, buckets and
-// pauses of players, signs of life, waits, reports and secrets. All keys of a project have the hash tag
+// pauses of players, signs of life, waits and reports. All keys of a project have the hash tag
 // {project}, so that one script can check the lease, the revision of a config and many tickets.
 //
 // These are the keys of a project, all below "mm:{project}:". keys.go and the headers of scripts give some of them
@@ -134,11 +134,6 @@
 //	history, told (history_seq)
 //	           stream and counter: every event that has not been published
 //	published  string  how far the history was published
-//
-// Snapshots of runners (resume.go):
-//
-//	secret:<name> (secret)
-//	           string  what decrypts the snapshot of that name that a runner left on its disk, for a minute
 //
 // The rest (config.go, confighistory.go, queue.go, projectsettings.go, function.go, module.go, director.go):
 //

@@ -30,7 +30,7 @@ type reader struct {
 	changes  []Change
 }
 
-// follow reads a snapshot, or what changed since the sink had one, and then every change until it meets an error.
+// follow reads a snapshot, and then every change until it meets an error.
 func (s *Store) follow(ctx context.Context, project string, sink Sink, wake <-chan struct{}) error {
 	r := &reader{store: s, k: keysOf(project), sink: sink, wake: wake, primaries: s.primary.changeCount()}
 	var err error
@@ -45,14 +45,8 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink, wake <-ch
 	}
 	r.checked = time.Now()
 	sink.Reset()
-	resumed, err := r.resume(ctx)
-	if err != nil {
+	if err := r.snapshot(ctx); err != nil {
 		return err
-	}
-	if !resumed {
-		if err := r.snapshot(ctx); err != nil {
-			return err
-		}
 	}
 	r.complete, r.active = true, true
 	sink.Apply(nil, r.position)

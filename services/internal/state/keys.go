@@ -67,7 +67,6 @@ func (k keys) partyPlayers() string        { return string(k) + "partyplayers" }
 func (k keys) partyCodes() string          { return string(k) + "partycodes" }
 func (k keys) partySweeps() string         { return string(k) + "partysweeps" }
 func (k keys) players(n string) string     { return string(k) + "players:" + n } // 0 and 1
-func (k keys) secret(name string) string   { return string(k) + "secret:" + name }
 
 // ids are the ids in the keys of a script's call, by kind.
 type ids [5]string

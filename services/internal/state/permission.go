@@ -104,7 +104,6 @@ func permissions() map[string]rights {
 				every.large(), every.backfill(anyID), every.backfills(), every.backfillSizes()},
 				feedKeys(), []string{every.feedName(), every.feedSeq()}),
 			adds: []string{every.feedName()},
-			own:  []string{every.secret(anyID)},
 		},
 		catalog.Director: {
 			raises: true,

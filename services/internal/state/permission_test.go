@@ -98,7 +98,6 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:results", change, change},
 		{"mm:{p}:feed", "runner", change},
 		{"mm:{p}:feedname", "ticket runner backfill", nobody},
-		{"mm:{p}:secret:1", "runner", "runner"},
 		{"mm:{p}:seq", "ticket runner director allocator backfill party", change},
 		{"mm:{p}:streams", change + " config registry", change + " config registry"},
 		{"mm:{p}:history", "director", change + " config registry"},
@@ -243,7 +242,7 @@ func TestOtherCommandsAreRefused(t *testing.T) {
 		"s", "r"}, []any{"XADD", "mm:{p}:feed", "*", "f", "v"},
 		[]any{"HGETALL", "mm:{p}:configs"}, []any{"HSET", "mm:{p}:functions", "f", "v"}, []any{"DEL", "mm:{p}:feedname"},
 		[]any{"SET", "mm:{p}:feedname", "v"}, []any{"GETDEL", "mm:{p}:feedname"}, []any{"SET", "mm:schema", "999"},
-		[]any{"SETNX", "mm:schema", "999"}, []any{"SETNX", "mm:{p}:secret:1", "v"}, []any{"SET", "mm:projects", "v"})
+		[]any{"SETNX", "mm:schema", "999"}, []any{"SET", "mm:projects", "v"})
 	// The director's scripts read a config's revision and do not change it.
 	refuse(catalog.Director, script("return redis.call('HSET', KEYS[1], 'f', 'v')", "mm:{p}:revisions"), []any{"HSET",
 		"mm:{p}:revisions", "f", "v"})

@@ -37,8 +37,8 @@ func TestPlacesAreBounded(t *testing.T) {
 	for _, leave := range leaves {
 		leave()
 	}
-	if h.taken != 0 || len(h.projects) != 0 || len(h.players) != 0 {
-		t.Errorf("%d are held, of %v and %v, after all have left", h.taken, h.projects, h.players)
+	if taken, _ := h.projects.Used(); taken != 0 || len(h.players) != 0 {
+		t.Errorf("%d are held, of %v, after all have left", taken, h.players)
 	}
 	if h.Take(t.Context(), "one", "alice") == nil {
 		t.Error("there is no room after all have left")

@@ -7,6 +7,8 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+
+	"matchmaker.dev/services/internal/quota"
 )
 
 // Other is the value of all labels beyond the limit.
@@ -52,7 +54,7 @@ func (l *Labels) find(values []string) *labelled {
 		return found
 	}
 	owner := values[0]
-	if n := l.owned[owner]; 2*n >= l.limit-(len(l.known)-n) {
+	if n := l.owned[owner]; int64(n) >= quota.Share(int64(len(l.known)-n), int64(l.limit)) {
 		if n == 0 {
 			owner = Other
 		}

@@ -172,8 +172,8 @@ func readBody(req *http.Request) ([]byte, error) {
 	}
 }
 
-// TooDeep reports whether values nest too deep. Most bodies have fewer brackets than the limit, which two fast scans
-// tell.
+// TooDeep reports whether the values of a JSON text nest deeper than most. Most bodies have fewer brackets than the
+// limit, which two fast scans tell.
 func TooDeep(text []byte, most int) bool {
 	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) <= most {
 		return false

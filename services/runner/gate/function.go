@@ -12,11 +12,11 @@ type Function[T any] struct {
 	lacking       func()
 
 	// The gate's lock guards these:
-	most    int                  // workers that it may have
-	free    []*Worker[T]         // the one that worked last is the last
-	under   int                  // runs under way
-	waiting int                  // runs that wait
-	seen    [endless]sighting[T] // its last run of each length
+	most    int                 // workers that it may have
+	free    []*Worker[T]        // the one that worked last is the last
+	under   int                 // runs under way
+	waiting int                 // runs that wait
+	seen    [endless]lastRun[T] // its last run of each length
 }
 
 // Function returns a function, which may have so many workers. lacking is called, from any goroutine and often, while a
@@ -67,7 +67,7 @@ func (f *Function[T]) hasWorker(c *config[T], now time.Time) bool {
 	if len(f.free) == 0 {
 		return false
 	}
-	shortest := slices.IndexFunc(f.seen[:c.length()], func(s sighting[T]) bool { return s.concerns(c, now) })
+	shortest := slices.IndexFunc(f.seen[:c.length()], func(s lastRun[T]) bool { return s.concerns(c, now) })
 	if f.most < 2 || shortest < 0 {
 		return true
 	}

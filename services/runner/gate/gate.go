@@ -14,7 +14,7 @@
 //     lane of its own in which nothing longer stands. A config whose run is longer than expected has no such right
 //     meanwhile, nor have the configs of a project with many such runs.
 //
-// A slot is never left free for somebody who does not come: without brief runs, long ones have all of them.
+// Without brief runs, long ones have all slots.
 package gate
 
 import (
@@ -33,7 +33,7 @@ type Gate[T any] struct {
 	waiting  int
 	arrivals uint64
 	virtual  time.Duration // charge at which the last run began
-	brief    sighting[T]   // the last brief run
+	brief    lastRun[T]    // the last brief run
 	swept    time.Time
 	timer    *time.Timer // of the next time when a run may begin because time passed
 }
@@ -118,7 +118,7 @@ func (g *Gate[T]) hasSlot(c *config[T], lengths *[endless + 1]int, now time.Time
 const lateFactor = 4
 
 // late returns whether a config has a run that is longer than expected, or there are too many others. Late runs of
-// known configs count within their project. Those of configs that nobody had seen before count over all projects,
+// known configs count within their project. Late runs of new configs count over all projects,
 // since each may hang and projects are many; they do not count against configs that were seen: these go on.
 func (g *Gate[T]) late(c *config[T], now time.Time) bool {
 	late, most := 0, g.slots

@@ -42,7 +42,7 @@ type estimate struct {
 
 func (e *estimate) learn(took time.Duration) { e.known, e.took = true, max(took, e.took/2) }
 
-// length is the length to expect. A config that nobody has seen yet is not taken for a short one.
+// length is the length to expect. A new config does not count as short.
 func (e *estimate) length() length {
 	if !e.known {
 		return medium
@@ -50,14 +50,14 @@ func (e *estimate) length() length {
 	return lengthOf(e.took)
 }
 
-// sighting is when a run of a length came or ended last, and of which config.
-type sighting[T any] struct {
+// lastRun is when a run of a length came or ended last, and of which config.
+type lastRun[T any] struct {
 	at time.Time
 	by *config[T]
 }
 
-// concerns returns whether a longer run of c leaves room for such runs. It does so for those of other configs: one
+// concerns returns whether a longer run of c leaves room for such runs. It does so for runs of other configs: one
 // whose run was long for once does not make room for itself.
-func (s *sighting[T]) concerns(c *config[T], now time.Time) bool {
+func (s *lastRun[T]) concerns(c *config[T], now time.Time) bool {
 	return s.by != nil && s.by != c && now.Sub(s.at) < recent
 }

@@ -10,7 +10,7 @@ import (
 // alike.
 type tally time.Duration
 
-// at is where the next run begins: nobody begins before the virtual time.
+// at is where the next run begins: none begins before the virtual time.
 func (t tally) at(virtual time.Duration) time.Duration { return max(time.Duration(t), virtual) }
 
 // project is a project that has runs, or had some lately.
@@ -52,8 +52,8 @@ func (f *Function[T]) config(name string) *config[T] {
 	return c
 }
 
-// before returns whether the next run of c goes before that of other: the project that was charged less, then its
-// config that was charged less, then the run that came first.
+// before reports whether the next run of c goes before the next run of other: the project that was charged less, then
+// its config that was charged less, then the run that came first.
 func (c *config[T]) before(other *config[T]) bool {
 	if c.project == other.project {
 		v := c.project.virtual

@@ -69,9 +69,9 @@ func (c *config[T]) note(now time.Time) {
 	c.used = now
 	l := c.length()
 	if l == brief {
-		c.gate.brief = sighting[T]{now, c}
+		c.gate.brief = lastRun[T]{now, c}
 	}
 	if l < endless {
-		c.function.seen[l] = sighting[T]{now, c}
+		c.function.seen[l] = lastRun[T]{now, c}
 	}
 }

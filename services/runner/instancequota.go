@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// places are the instances that a runner may have, over all projects: each may take as much memory as a function may
-// have. When all are taken, whoever has fewest gets the next one, and a project that has two more than another gives
-// one up for it.
-type places struct {
+// instanceQuota bounds the instances that a runner may have, over all projects: each may take as much memory as a
+// function may have. When all are taken, whoever has fewest gets the next one, and a project that has two more than
+// another gives one up for it.
+type instanceQuota struct {
 	most int
 
 	mu      sync.Mutex
-	held    []*place
-	waiting []*place // the one that came first is the first
+	held    []*instancePlace
+	waiting []*instancePlace // the one that came first is the first
 }
 
 const (
@@ -26,11 +26,11 @@ const (
 	placeRetry = time.Second
 )
 
-// place is the place of an instance, which has it from take to release.
-type place struct {
-	places *places
-	of     functionKey
-	asked  chan struct{} // has one element when the instance should end
+// instancePlace is the place of an instance, which has it from take to release.
+type instancePlace struct {
+	quota *instanceQuota
+	of    functionKey
+	asked chan struct{} // has one element when the instance should end
 
 	// The lock of places guards these:
 	granted chan struct{} // closed when the place is taken
@@ -40,20 +40,20 @@ type place struct {
 	used    time.Time
 }
 
-func (p *places) newPlace(of functionKey) *place {
-	return &place{places: p, of: of, asked: make(chan struct{}, 1)}
+func (p *instanceQuota) newPlace(of functionKey) *instancePlace {
+	return &instancePlace{quota: p, of: of, asked: make(chan struct{}, 1)}
 }
 
 // usage returns how many places are taken, and how many there are.
-func (p *places) usage() (taken, most int) {
+func (p *instanceQuota) usage() (taken, most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.held), p.most
 }
 
 // tryTake takes the place if one is free and nobody waits.
-func (l *place) tryTake() bool {
-	p := l.places
+func (l *instancePlace) tryTake() bool {
+	p := l.quota
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.held) >= p.most || len(p.waiting) > 0 {
@@ -64,8 +64,8 @@ func (l *place) tryTake() bool {
 }
 
 // take takes the place, and waits until there is one.
-func (l *place) take(ctx context.Context) error {
-	p := l.places
+func (l *instancePlace) take(ctx context.Context) error {
+	p := l.quota
 	p.mu.Lock()
 	granted := make(chan struct{})
 	l.granted = granted
@@ -90,11 +90,11 @@ func (l *place) take(ctx context.Context) error {
 }
 
 // release gives the place up, or waits for none any more.
-func (l *place) release() {
-	p := l.places
+func (l *instancePlace) release() {
+	p := l.quota
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	mine := func(other *place) bool { return other == l }
+	mine := func(other *instancePlace) bool { return other == l }
 	p.held, p.waiting = slices.DeleteFunc(p.held, mine), slices.DeleteFunc(p.waiting, mine)
 	l.held, l.wanted, l.busy = false, false, false
 	select {
@@ -105,14 +105,14 @@ func (l *place) release() {
 }
 
 // setBusy notes whether the instance has a run.
-func (l *place) setBusy(busy bool) {
-	l.places.mu.Lock()
-	defer l.places.mu.Unlock()
+func (l *instancePlace) setBusy(busy bool) {
+	l.quota.mu.Lock()
+	defer l.quota.mu.Unlock()
 	l.busy, l.used = busy, time.Now()
 }
 
 // grant gives a place to l. The caller has the lock, as for all below.
-func (p *places) grant(l *place) {
+func (p *instanceQuota) grant(l *instancePlace) {
 	p.held = append(p.held, l)
 	l.held, l.used = true, time.Now()
 	if l.granted != nil {
@@ -122,13 +122,13 @@ func (p *places) grant(l *place) {
 }
 
 // distribute gives free places to those who wait, and asks for one for each who goes on waiting.
-func (p *places) distribute() {
+func (p *instanceQuota) distribute() {
 	for len(p.waiting) > 0 && len(p.held) < p.most {
 		counts := p.counts()
-		next := slices.MinFunc(p.waiting, func(a, b *place) int {
+		next := slices.MinFunc(p.waiting, func(a, b *instancePlace) int {
 			return cmp.Compare(counts[functionKey{project: a.of.project}], counts[functionKey{project: b.of.project}])
 		})
-		p.waiting = slices.DeleteFunc(p.waiting, func(other *place) bool { return other == next })
+		p.waiting = slices.DeleteFunc(p.waiting, func(other *instancePlace) bool { return other == next })
 		p.grant(next)
 	}
 	asked := 0
@@ -144,7 +144,7 @@ func (p *places) distribute() {
 
 // counts is how many places each function has, and under the empty name each project. Those that somebody is asked for
 // do not count.
-func (p *places) counts() map[functionKey]int {
+func (p *instanceQuota) counts() map[functionKey]int {
 	counts := map[functionKey]int{}
 	for _, l := range p.held {
 		if !l.wanted {
@@ -157,11 +157,11 @@ func (p *places) counts() map[functionKey]int {
 
 // ask asks the holder of a place to give it up for l, if that is fair: its project has at least two more than that of
 // l, or nothing ran there for a while and the function of l has no other instance. A function may also replace its own.
-func (p *places) ask(l *place) {
+func (p *instanceQuota) ask(l *instancePlace) {
 	counts, now := p.counts(), time.Now()
-	ofProject := func(l *place) int { return counts[functionKey{project: l.of.project}] }
-	var best *place
-	rank := func(h *place) []int {
+	ofProject := func(l *instancePlace) int { return counts[functionKey{project: l.of.project}] }
+	var best *instancePlace
+	rank := func(h *instancePlace) []int {
 		r := []int{ofProject(h), 0, counts[h.of], int(now.Sub(h.used))}
 		if !h.busy {
 			r[1] = 1

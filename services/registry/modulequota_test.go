@@ -1,13 +1,10 @@
 package registry
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"matchmaker.dev/services/internal/auth"
@@ -117,41 +114,24 @@ func TestUseOfProjectsIsMeasured(t *testing.T) {
 	want(-1, -1)
 }
 
-// TestPlacesAreMeasured: who waits for a place, has one, or gave way.
-func TestPlacesAreMeasured(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		meter, measured := telemetrytest.New()
-		r := &registry{admission: newAdmission(1), reads: newReads()}
-		r.metrics = newMetrics(meter, r)
-		r.admission.ended = r.metrics.gaveWay
-		want := func(name string, want float64, labels ...string) {
-			t.Helper()
-			if got := measured.Value(t, name, labels...); got != want {
-				t.Errorf("%s%v is %v, want %v", name, labels, got, want)
-			}
+// Uploads and reads of logs under way are measured.
+func TestUploadsAndReadsAreMeasured(t *testing.T) {
+	meter, measured := telemetrytest.New()
+	r := &registry{admission: newAdmission(), logReads: newLogReads()}
+	r.metrics = newMetrics(meter, r)
+	want := func(name string, want float64, labels ...string) {
+		t.Helper()
+		if got := measured.Value(t, name, labels...); got != want {
+			t.Errorf("%s%v is %v, want %v", name, labels, got, want)
 		}
-		compiling, err := r.admission.enter(t.Context(), "one", func() {})
-		must(t, err)
-		must(t, compiling.keepModule())
-		ctx, end := context.WithCancel(t.Context())
-		defer end()
-		ended := make(chan error, 2)
-		for _, project := range []string{"two", "three"} {
-			go r.admission.sends(ctx, project, 1<<10, ended)
-			synctest.Wait()
-		}
-		want("matchmaker.uploads.open", 1, "project", "one", "state", "compiling")
-		want("matchmaker.uploads.open", 1, "project", "two", "state", "receiving")
-		want("matchmaker.uploads.open", 1, "project", "three", "state", "waiting")
-		if err := <-ended; err == nil {
-			t.Error(errors.New("nobody gave way"))
-		}
-		want("matchmaker.uploads.gave_way", 1, "reason", "slow")
-		want("matchmaker.uploads.open", -1, "project", "two")
-		for range projectReads {
-			_, err := r.reads.enter(t.Context(), "one", func() {})
-			must(t, err)
-		}
-		want("matchmaker.log.reads.open", projectReads, "project", "one", "state", "reading")
-	})
+	}
+	slot, err := r.admission.enter("one")
+	must(t, err)
+	want("matchmaker.uploads.open", 1, "project", "one")
+	slot.leave()
+	want("matchmaker.uploads.open", -1, "project", "one")
+	leave, err := r.readLog(t.Context(), "one")
+	must(t, err)
+	want("matchmaker.log.reads.open", 1, "project", "one", "state", "reading")
+	leave()
 }

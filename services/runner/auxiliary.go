@@ -45,18 +45,18 @@ const (
 	repeaterIdle = 30 * time.Second
 )
 
-// besideKey names an upload beside the one that serves.
-type besideKey struct {
+// auxiliaryKey names an upload beside the one that serves.
+type auxiliaryKey struct {
 	role   role
 	upload int64
 }
 
-// beside is an upload of a function beside the one that serves: a function of its own, which takes no runs from the
+// auxiliary is an upload of a function beside the one that serves: a function of its own, which takes no runs from the
 // bus.
-type beside struct {
+type auxiliary struct {
 	*function
-	key  besideKey
-	used time.Time // guarded by the lock of the function that it is beside of
+	key  auxiliaryKey
+	used time.Time // guarded by the lock of the function that has it
 }
 
 // returned is the last time that the function went back to an upload by itself; nil if there was none.
@@ -69,30 +69,30 @@ func (f *function) returned() *pb.FunctionReturn {
 // serves returns whether players are served by it, so that it has as many instances as it needs.
 func (r role) serves() bool { return r == pinned || r == canaried }
 
-// isTrial returns whether nobody is served by what the function proposes.
+// isTrial reports whether the function's proposals are discarded.
 func (f *function) isTrial() bool { return f.role == shadow || f.role == repeater }
 
-// besideOf returns an upload beside the one that serves, and starts it if need be; nil if the function stops, or if the
-// upload is not kept.
-func (f *function) besideOf(key besideKey) *beside {
+// auxiliaryOf returns an upload beside the one that serves, and starts it if need be; nil if the function stops, or if
+// the upload is not kept.
+func (f *function) auxiliaryOf(key auxiliaryKey) *auxiliary {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.startBeside(key)
+	return f.startAuxiliary(key)
 }
 
-// startBeside is besideOf for a caller that has the lock.
-func (f *function) startBeside(key besideKey) *beside {
+// startAuxiliary is auxiliaryOf for a caller that has the lock.
+func (f *function) startAuxiliary(key auxiliaryKey) *auxiliary {
 	spec := f.specOf(key)
 	if f.closed || spec == nil {
 		return nil
 	}
-	b := f.besides[key]
+	b := f.auxiliaries[key]
 	if b == nil {
-		b = &beside{function: f.newBeside(key), key: key}
-		if f.besides == nil {
-			f.besides = map[besideKey]*beside{}
+		b = &auxiliary{function: f.newAuxiliary(key), key: key}
+		if f.auxiliaries == nil {
+			f.auxiliaries = map[auxiliaryKey]*auxiliary{}
 		}
-		f.besides[key] = b
+		f.auxiliaries[key] = b
 		f.goroutines.Go(func() {
 			<-b.life.Done()
 			b.goroutines.Wait()
@@ -105,7 +105,7 @@ func (f *function) startBeside(key besideKey) *beside {
 }
 
 // specOf returns what runs beside the upload that serves, nil if it is not kept. A canary has a generation of its own.
-func (f *function) specOf(key besideKey) *pb.Function {
+func (f *function) specOf(key auxiliaryKey) *pb.Function {
 	spec := uploads.As(f.record, key.upload)
 	if c := f.record.GetCanary(); spec != nil && key.role == canaried && c.GetUpload() == key.upload {
 		spec.Generation = c.GetGeneration()
@@ -113,10 +113,10 @@ func (f *function) specOf(key besideKey) *pb.Function {
 	return spec
 }
 
-func (f *function) newBeside(key besideKey) *function {
+func (f *function) newAuxiliary(key auxiliaryKey) *function {
 	b := &function{
 		functionKey: f.functionKey, env: f.env, feed: f.feed, labels: f.labels, health: f.health, spent: f.spent,
-		sightings: f.sightings, role: key.role, logBudget: f.logBudget, projectLog: f.projectLog,
+		runCounts: f.runCounts, role: key.role, logBudget: f.logBudget, projectLog: f.projectLog,
 		ready: make(chan struct{}), runs: map[*run]func(){}, least: 1, most: 1,
 	}
 	if key.role.serves() {
@@ -126,22 +126,21 @@ func (f *function) newBeside(key besideKey) *function {
 		b.home, b.health = f, newHealth(f.env.Store.Now)
 		b.health.canary = true
 	}
-	// No name of a function has such a sign: the gate tells its configs apart from those of the function.
+	// No function's name has such a sign, so the gate keeps the configs of both apart.
 	b.gate = f.env.gate.Function(f.project, fmt.Sprintf("%s#%s-%d", f.function, key.role, key.upload), b.most,
 		b.scaleUp)
 	b.life, b.kill = context.WithCancel(f.life)
 	return b
 }
 
-// keepBesides updates the uploads beside the one that serves, and ends those that nobody needs. The caller has the
-// lock.
-func (f *function) keepBesides() {
+// updateAuxiliaries updates the uploads beside the one that serves, and ends unused ones. The caller has the lock.
+func (f *function) updateAuxiliaries() {
 	now, target := f.env.Now(), uploads.TrialTarget(f.record, f.env.Store.Now())
 	needed := map[int64]bool{target.GetVersion(): true} // to repeat failed runs
 	if f.record.GetCanary() != nil {
 		needed[f.record.GetVersion()] = true
 	}
-	for key, b := range f.besides {
+	for key, b := range f.auxiliaries {
 		spec := f.specOf(key)
 		idle, isCanary := now.Sub(b.used), key.upload == f.record.GetCanary().GetUpload()
 		switch {
@@ -150,7 +149,7 @@ func (f *function) keepBesides() {
 			key.role == canaried && !isCanary && b.gate.Idle(),
 			key.role == shadow && key.upload != f.record.GetShadow(),
 			key.role == repeater && (!needed[key.upload] || idle >= repeaterIdle) && b.gate.Idle():
-			delete(f.besides, key)
+			delete(f.auxiliaries, key)
 			b.kill()
 		case key.role == canaried && !isCanary: // it ends its runs
 		default:
@@ -158,19 +157,19 @@ func (f *function) keepBesides() {
 		}
 	}
 	if n := f.record.GetShadow(); n != 0 && n != f.record.GetVersion() && f.current != nil {
-		f.startBeside(besideKey{shadow, n})
+		f.startAuxiliary(auxiliaryKey{shadow, n})
 	}
 	if n := f.record.GetCanary().GetUpload(); n != 0 && n != f.record.GetVersion() && f.current != nil {
-		f.startBeside(besideKey{canaried, n})
+		f.startAuxiliary(auxiliaryKey{canaried, n})
 	}
 	f.trying.Store(target != nil || f.record.GetShadow() != 0 || f.home != nil)
 }
 
 // shadowOf returns the upload that runs in the shadow, nil if there is none that could.
-func (f *function) shadowOf() *beside {
+func (f *function) shadowOf() *auxiliary {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.besides[besideKey{shadow, f.record.GetShadow()}]
+	return f.auxiliaries[auxiliaryKey{shadow, f.record.GetShadow()}]
 }
 
 // servingFor returns the function that serves a run: this one, or one beside it, for a config that names an upload and
@@ -192,7 +191,7 @@ func (f *function) servingFor(r *run) (*function, error) {
 	if f.closed {
 		return nil, errLeaving
 	}
-	b := f.startBeside(besideKey{pinned, upload})
+	b := f.startAuxiliary(auxiliaryKey{pinned, upload})
 	if b == nil {
 		return nil, fmt.Errorf("upload %d of function %q, which the config names, is not kept: name another one in "+
 			"matchmaking.targetFunction.upload", upload, f.function)
@@ -200,8 +199,8 @@ func (f *function) servingFor(r *run) (*function, error) {
 	return b.function, nil
 }
 
-// servingPart returns who serves a run of a config that names no upload, and marks the run if the function has a
-// canary. Until an instance of the canary is ready for the first time, nobody waits for it. The caller has the lock.
+// servingPart returns the function that serves a run of a config without an upload, and marks the run if there is a
+// canary. Until an instance of the canary is ready for the first time, no run waits for it. The caller has the lock.
 func (f *function) servingPart(r *run) *function {
 	if f.record.GetCanary() == nil {
 		return f
@@ -215,7 +214,7 @@ func (f *function) servingPart(r *run) *function {
 	if upload == 0 || f.closed || f.current != nil && f.current.spec.GetVersion() == upload {
 		return f
 	}
-	if b := f.startBeside(besideKey{canaried, upload}); b != nil {
+	if b := f.startAuxiliary(auxiliaryKey{canaried, upload}); b != nil {
 		select {
 		case <-b.ready:
 			return b.function
@@ -231,13 +230,13 @@ var errOtherUpload = errors.New(bus.OtherUpload)
 // errLeaving is the failure of runs that come when the function stops.
 var errLeaving = errors.New("the function is leaving this runner, try again")
 
-// sortedBesides is the uploads beside the one that serves. The caller has the lock.
-func (f *function) sortedBesides() []*beside {
-	list := make([]*beside, 0, len(f.besides))
-	for _, b := range f.besides {
+// sortedAuxiliaries is the uploads beside the one that serves. The caller has the lock.
+func (f *function) sortedAuxiliaries() []*auxiliary {
+	list := make([]*auxiliary, 0, len(f.auxiliaries))
+	for _, b := range f.auxiliaries {
 		list = append(list, b)
 	}
-	slices.SortFunc(list, func(a, b *beside) int { return cmp.Compare(a.key.upload, b.key.upload) })
+	slices.SortFunc(list, func(a, b *auxiliary) int { return cmp.Compare(a.key.upload, b.key.upload) })
 	return list
 }
 

@@ -10,18 +10,21 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"matchmaker.dev/services/internal/quota"
 )
 
-// Options are what a [Box] is made of.
+// Options are what a [Supervisor] is made of.
 type Options struct {
-	// Dir is where modules and their machine code are cached, also for a later Box. It is created. No other process may
-	// write there, because its files are executed.
+	// Dir is where modules and their machine code are cached, also for a later Supervisor. It is created. No other
+	// process may write there, because its files are executed.
 	Dir string
-	// Code is a folder of machine code that Boxes share, also those of other processes of this user: see [UserCode]. A Box
-	// for modules of strangers has none. It is created. Where it cannot be used, the Box says so and goes on without it.
+	// Code is a folder of machine code that Supervisors of this user's processes share: see [UserCode]. A Supervisor for
+	// modules of strangers has none. It is created. Where it cannot be used, the Supervisor says so and goes on without
+	// it.
 	Code   string
 	Limits Limits
-	// Cache bounds what modules that nobody holds take of Dir.
+	// Cache bounds what unheld modules take of Dir.
 	Cache CacheLimits
 	Log   *slog.Logger
 	// Require makes New fail when a child finds holes in its walls; otherwise New logs them.
@@ -34,8 +37,8 @@ type Options struct {
 	Args []string
 }
 
-// Box starts instances of match functions.
-type Box struct {
+// Supervisor starts instances of match functions.
+type Supervisor struct {
 	dir         string
 	limits      Limits
 	log         *slog.Logger
@@ -48,25 +51,23 @@ type Box struct {
 	code        *codeCache // nil when there is none
 	now         func() time.Time
 
-	lanes   *lanes
-	starts  *lanes
-	refused refusals
-	loaders sync.WaitGroup
+	quick, slow *quota.Queue // of modules that are compiled
+	starts      *quota.Queue // of instances
 
 	quit       chan struct{} // ends pruneRegularly
 	pruneEnded chan struct{} // closed when it has ended
 	pruning    sync.Mutex
 
 	mu        sync.Mutex
-	cached    map[string]*cacheEntry // those that were loaded and are on disk, by hash
-	loadings  map[string]*loading    // under way, by hash
-	disk      int64                  // what modules took at the last look
+	cached    map[string]*cacheEntry   // those that were loaded and are on disk, by hash
+	locked    map[string]chan struct{} // that are loaded or removed, by hash; see lock
+	disk      int64                    // what modules took at the last look
 	processes map[*process]bool
 	closed    bool
 }
 
-// New makes a Box, and lets a child try its walls. Close ends it.
-func New(o Options) (*Box, error) {
+// New makes a Supervisor, and lets a child try its walls. Close ends it.
+func New(o Options) (*Supervisor, error) {
 	limits, err := o.Limits.complete()
 	if err != nil {
 		return nil, err
@@ -107,15 +108,14 @@ func New(o Options) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{
+	b := &Supervisor{
 		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null,
 		fileRules: rules, newMemory: newSharedMemory,
 		cacheLimits: keep, now: o.Now,
-		lanes: newLanes(quickPlaces, o.Now), starts: newLanes(startPlaces(), o.Now),
-		refused: refusals{now: o.Now, known: map[string]refused{}},
-		quit:    make(chan struct{}), pruneEnded: make(chan struct{}),
-		cached: map[string]*cacheEntry{}, loadings: map[string]*loading{}, processes: map[*process]bool{},
+		quit: make(chan struct{}), pruneEnded: make(chan struct{}),
+		cached: map[string]*cacheEntry{}, locked: map[string]chan struct{}{}, processes: map[*process]bool{},
 	}
+	b.makeQueues()
 	if o.Code != "" {
 		if b.code, err = openCodeCache(o.Code); err != nil {
 			b.log.Warn("the folder of machine code cannot be used: modules are compiled again", "folder", o.Code, "error", err)
@@ -130,7 +130,7 @@ func New(o Options) (*Box, error) {
 }
 
 // Close kills all processes and waits until they ended. Instances must still be closed.
-func (b *Box) Close() {
+func (b *Supervisor) Close() {
 	b.mu.Lock()
 	closed := b.closed
 	b.closed = true
@@ -145,13 +145,12 @@ func (b *Box) Close() {
 		p.kill(failure(Closed, "the sandbox was closed"))
 		<-p.exited
 	}
-	b.loaders.Wait()
 	b.code.close()
 	_ = b.null.Close()
 }
 
 // addProcess makes Close kill a process.
-func (b *Box) addProcess(p *process) {
+func (b *Supervisor) addProcess(p *process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -162,7 +161,7 @@ func (b *Box) addProcess(p *process) {
 }
 
 // removeProcess forgets a process that ended.
-func (b *Box) removeProcess(p *process) {
+func (b *Supervisor) removeProcess(p *process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.processes, p)
@@ -176,7 +175,7 @@ func (b *Box) removeProcess(p *process) {
 //
 // A few instances start at a time, fairly by owner, see enterStart: the time that a start may take begins when its turn
 // comes.
-func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line string)) (*Instance, error) {
+func (b *Supervisor) Start(ctx context.Context, m *Module, name string, log func(line string)) (*Instance, error) {
 	started, err := b.enterStart(ctx, m.owner)
 	if err != nil {
 		return nil, err
@@ -190,7 +189,7 @@ func (b *Box) Start(ctx context.Context, m *Module, name string, log func(line s
 }
 
 // start returns the processor time of an instance that failed.
-func (b *Box) start(
+func (b *Supervisor) start(
 	ctx context.Context, hash, name string, within time.Duration, log func(line string),
 ) (*Instance, Manifest, time.Duration, error) {
 	began := time.Now()

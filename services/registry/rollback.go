@@ -35,14 +35,14 @@ func (r *registry) followRuns(ctx context.Context) {
 		if beats++; beats%deadlineBeats == 0 {
 			r.endOverdue(ctx)
 		}
-		for key, u := range r.board.generations() {
+		for key, u := range r.runners.generations() {
 			var err error
 			switch {
-			case u.GetCanary() && provesReturn(u):
+			case u.GetCanary() && provesRollback(u):
 				err = r.withdraw(ctx, key.hosted, u)
 			case u.GetCanary():
-			case provesReturn(u):
-				err = r.goBack(ctx, key.project, key.function, u)
+			case provesRollback(u):
+				err = r.autoRollback(ctx, key.project, key.function, u)
 			case provesWork(u):
 				err = r.noteWorked(ctx, key.project, key.function, u, u.GetGeneration())
 			case provesFailure(u):
@@ -58,7 +58,7 @@ func (r *registry) followRuns(ctx context.Context) {
 
 // endOverdue ends canaries whose time is over.
 func (r *registry) endOverdue(ctx context.Context) {
-	for key := range r.board.canaries() {
+	for key := range r.runners.canaries() {
 		if err := r.withdraw(ctx, key, nil); err != nil && !errors.Is(err, errUnchanged) && ctx.Err() == nil {
 			r.Log.WarnContext(ctx, "a canary whose time may be over is not ended yet", "project", key.project, "function",
 				key.function, "error", err)
@@ -80,7 +80,7 @@ func (r *registry) eachBeat(ctx context.Context, do func()) {
 	}
 }
 
-func provesReturn(u *pb.UploadStatus) bool {
+func provesRollback(u *pb.UploadStatus) bool {
 	return u.GetPassed() >= provingRepeats && 2*u.GetPassed() > u.GetRepeated() &&
 		provingFailure*u.GetAllFailed() >= u.GetAllRuns()
 }
@@ -109,13 +109,13 @@ func (r *registry) noteWorked(
 	})
 }
 
-// isCurrent returns whether runs were those of the upload that the function runs now.
+// isCurrent reports whether the runs were of the upload that the function runs now.
 func isCurrent(f *pb.Function, u *pb.UploadStatus) bool {
 	return f != nil && f.GetVersion() == u.GetUpload() && f.GetGeneration() == u.GetGeneration()
 }
 
-// goBack lets a function go back to the upload that passes the failed runs.
-func (r *registry) goBack(ctx context.Context, project, name string, u *pb.UploadStatus) error {
+// autoRollback lets a function go back to the upload that passes the failed runs.
+func (r *registry) autoRollback(ctx context.Context, project, name string, u *pb.UploadStatus) error {
 	f, err := r.Store.Function(ctx, project, name)
 	if problem.KindOf(err) == problem.NotFound {
 		return errUnchanged
@@ -192,7 +192,7 @@ func (r *registry) withdraw(ctx context.Context, key hosted, proof *pb.UploadSta
 	return nil
 }
 
-// isCanary returns whether runs were those of the function's canary.
+// isCanary reports whether the runs were of the function's canary.
 func isCanary(f *pb.Function, u *pb.UploadStatus) bool {
 	c := f.GetCanary()
 	return c != nil && u.GetCanary() && c.GetUpload() == u.GetUpload() && c.GetGeneration() == u.GetGeneration()
@@ -224,7 +224,7 @@ const (
 	deletedReason    = "deleted"
 )
 
-// functionEvent returns the event of a change of a function. by is who made it, "" for the service.
+// functionEvent returns the event of a change of a function. by is its author, "" for the service.
 func functionEvent(f *pb.Function, reason, detail, by string) *pb.Event {
 	number := f.GetVersion()
 	switch reason {

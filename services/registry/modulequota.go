@@ -9,6 +9,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/quota"
 )
 
 // stored is what a project has of what limits bound.
@@ -124,7 +125,7 @@ func (r *registry) checkShare(ctx context.Context, project string, size int) err
 	}
 	most := int64(r.Settings.AllModules) * mib
 	others := max(0, all-own)
-	if own += int64(size); own <= (most-others)/2 {
+	if own += int64(size); own <= quota.Share(others, most) {
 		return nil
 	}
 	e := problem.New(problem.Limited, "file: the modules of all projects take %d of %d MiB. This project would have "+

@@ -13,7 +13,7 @@ import (
 // had them and whichever director asked for them.
 func TestSightingsCountRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newSightings()
+		s := newRunCounts()
 		var all []int64 // when each run was asked for
 		now, epoch, number, here := int64(1_000_000), uint64(1), int64(0), false
 		for range rapid.IntRange(1, 600).Draw(t, "runs") {
@@ -52,7 +52,7 @@ func TestSightingsCountRuns(t *testing.T) {
 
 // TestSightingsMissLittle: of a ticket's runs few are left out, however long it waited and its config ran before.
 func TestSightingsMissLittle(t *testing.T) {
-	s := newSightings()
+	s := newRunCounts()
 	const runs, pause, start = 20_000, 50, 1_000_000
 	for i := range int64(runs) {
 		s.note(&pb.RunRequest{Config: "c", Epoch: 1, Number: i + 1, Now: start + i*pause})
@@ -69,11 +69,11 @@ func TestSightingsMissLittle(t *testing.T) {
 
 // TestSightingsEnd: what is kept has a bound, and goes with its config.
 func TestSightingsEnd(t *testing.T) {
-	s := newSightings()
-	for i := range maxSightings + 10 {
+	s := newRunCounts()
+	for i := range maxRunCounts + 10 {
 		s.note(&pb.RunRequest{Config: string(rune('a' + i)), Now: 1000})
 	}
-	if len(s.configs) != maxSightings {
+	if len(s.configs) != maxRunCounts {
 		t.Errorf("%d configs", len(s.configs))
 	}
 	s.forget("a")

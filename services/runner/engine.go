@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// Box loads modules and starts instances of them: that of [Processes].
-type Box interface {
+// Engine loads modules and starts instances of them, as [Processes] does.
+type Engine interface {
 	Open(ctx context.Context, owner, hash string) (*sandbox.Module, sandbox.Cost, error)
 	Load(ctx context.Context, owner string, wasm []byte) (*sandbox.Module, sandbox.Cost, error)
 	Release(m *sandbox.Module)
@@ -24,16 +24,16 @@ type Instance interface {
 	Close()
 }
 
-// Processes is the Box whose instances are child processes.
-func Processes(b *sandbox.Box) Box { return processes{b} }
+// Processes is the Engine whose instances are child processes.
+func Processes(b *sandbox.Supervisor) Engine { return processes{b} }
 
-type processes struct{ *sandbox.Box }
+type processes struct{ *sandbox.Supervisor }
 
 // Start returns no *sandbox.Instance that is nil inside of an Instance.
 func (p processes) Start(
 	ctx context.Context, m *sandbox.Module, name string, log func(line string),
 ) (Instance, error) {
-	instance, err := p.Box.Start(ctx, m, name, log)
+	instance, err := p.Supervisor.Start(ctx, m, name, log)
 	if err != nil {
 		return nil, err
 	}

@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// maxSightings is of how many configs a function remembers when they ran, and maxRunMarks at how many times of each.
+	// maxRunCounts is of how many configs a function remembers when they ran, and maxRunMarks at how many times of each.
 	// Each takes 2 KiB.
-	maxSightings = 1024
+	maxRunCounts = 1024
 	maxRunMarks  = 128
 )
 
-// sightings say how many runs of a config there were since a time: who asks why a ticket waits wants to know. It is
+// runCounts say how many runs of a config there were since a time: the answer why a ticket waits has it. It is
 // safe for concurrent use.
-type sightings struct {
+type runCounts struct {
 	mu      sync.Mutex
-	configs map[string]*sighting
+	configs map[string]*runCount
 }
 
-// sighting is the runs of one config. Other runners have runs of it, too: the numbers of the director count them.
-type sighting struct {
+// runCount is the runs of one config. Other runners have runs of it, too: the numbers of the director count them.
+type runCount struct {
 	epoch         uint64
 	number, count int64
 	marks         []mark // the oldest first, the closer the younger
@@ -32,18 +32,18 @@ type sighting struct {
 // mark says which of all runs was the first one at a time.
 type mark struct{ at, count int64 }
 
-func newSightings() *sightings { return &sightings{configs: map[string]*sighting{}} }
+func newRunCounts() *runCounts { return &runCounts{configs: map[string]*runCount{}} }
 
 // note notes that a run ended well.
-func (s *sightings) note(r *pb.RunRequest) {
+func (s *runCounts) note(r *pb.RunRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.configs[r.GetConfig()]
 	if c == nil {
-		if len(s.configs) >= maxSightings {
+		if len(s.configs) >= maxRunCounts {
 			return
 		}
-		c = &sighting{epoch: r.GetEpoch(), number: r.GetNumber() - 1}
+		c = &runCount{epoch: r.GetEpoch(), number: r.GetNumber() - 1}
 		s.configs[r.GetConfig()] = c
 	}
 	switch {
@@ -61,7 +61,7 @@ func (s *sightings) note(r *pb.RunRequest) {
 
 // mark adds a mark. Of too many, the one goes that leaves the least gap for its age: so what is told of a ticket that
 // waited for long is off by some of that time, and of a young one by little.
-func (c *sighting) mark(at int64) {
+func (c *runCount) mark(at int64) {
 	n := len(c.marks)
 	if n > 0 && at <= c.marks[n-1].at {
 		return
@@ -82,7 +82,7 @@ func (c *sighting) mark(at int64) {
 
 // since answers a request that asks for it: how many runs there were at least, and when the first was at the latest. It
 // tells of no run that was before.
-func (s *sightings) since(r *pb.RunRequest) *pb.Seen {
+func (s *runCounts) since(r *pb.RunRequest) *pb.Seen {
 	if r.GetSeenSince() == 0 {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (s *sightings) since(r *pb.RunRequest) *pb.Seen {
 	return nil
 }
 
-func (s *sightings) forget(config string) {
+func (s *runCounts) forget(config string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.configs, config)

@@ -12,17 +12,19 @@ import (
 // holders are instances that hold places, by name: the project, and the function.
 type holders struct {
 	t *testing.T
-	*places
-	all map[string]*place
+	*instanceQuota
+	all map[string]*instancePlace
 	got map[string]bool
 }
 
 func newHolders(t *testing.T, most int) *holders {
-	return &holders{t: t, places: &places{most: most}, all: map[string]*place{}, got: map[string]bool{}}
+	return &holders{
+		t: t, instanceQuota: &instanceQuota{most: most}, all: map[string]*instancePlace{}, got: map[string]bool{},
+	}
 }
 
 // take makes an instance want a place. It gives it up when it is asked to, unless it is busy.
-func (h *holders) take(name, project, function string) *place {
+func (h *holders) take(name, project, function string) *instancePlace {
 	l := h.newPlace(functionKey{project, function})
 	h.all[name] = l
 	ctx, cancel := context.WithCancel(h.t.Context())
