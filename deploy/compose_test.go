@@ -49,7 +49,7 @@ func readCompose(t *testing.T, environment types.Mapping) (*types.Project, error
 	}, loader.WithProfiles([]string{monitoring}))
 }
 
-// TestComposeTrustsNobodyByDefault: who runs the file must say whose tokens are trusted.
+// TestComposeTrustsNobodyByDefault: the user of the file must say whose tokens are trusted.
 func TestComposeTrustsNobodyByDefault(t *testing.T) {
 	if _, err := readCompose(t, types.Mapping{}); err == nil || !strings.Contains(err.Error(), "ISSUERS") {
 		t.Errorf("without ISSUERS: %v, want an error that names it", err)
@@ -69,8 +69,8 @@ func TestComposeTrustsNobodyByDefault(t *testing.T) {
 	}
 }
 
-// TestComposeGivesServicesTheirKeys: seat passes, and keys of hosting systems in configs, need files that only who runs
-// it can name. No other service gets them.
+// TestComposeGivesServicesTheirKeys: seat passes, and keys of hosting systems in configs, need files that only the user
+// can name. No other service gets them.
 func TestComposeGivesServicesTheirKeys(t *testing.T) {
 	for _, kind := range []struct {
 		variable, setting string

@@ -102,7 +102,7 @@ func follow(t *testing.T, stage instructions.Stage) (out string) {
 	dir := root
 	env := []string{"VERSION=" + version}
 	for _, v := range os.Environ() {
-		// A build in a container does not see the settings of the user who runs the tests.
+		// A build in a container does not see the settings of the tests' user.
 		if name, _, _ := strings.Cut(v, "="); name != "GOFLAGS" && name != "GOWORK" && name != "CGO_ENABLED" &&
 			name != "VERSION" {
 			env = append(env, v)

@@ -41,7 +41,7 @@ func (n *network) reaches(t *testing.T, from, to, port string) bool {
 	return out && in
 }
 
-// opens tells whether ports, of which none means all, have that of a pod.
+// opens reports whether ports, of which none means all, include a pod's.
 func (n *network) opens(ports []networkingv1.NetworkPolicyPort, pod, port string) bool {
 	number := int32(0)
 	for _, c := range n.pods[pod].Spec.Containers {
@@ -57,7 +57,7 @@ func (n *network) opens(ports []networkingv1.NetworkPolicyPort, pod, port string
 	})
 }
 
-// names tells whether peers, of which none means everybody, have a pod of this namespace.
+// names reports whether peers, of which none means all, include a pod of this namespace.
 func (n *network) names(t *testing.T, peers []networkingv1.NetworkPolicyPeer, pod string) bool {
 	t.Helper()
 	own := map[string]string{"kubernetes.io/metadata.name": "matchmaking"}
@@ -80,7 +80,7 @@ func matches(t *testing.T, s *metav1.LabelSelector, of map[string]string) bool {
 // the stores. Only services that verify tokens of game servers reach the allocator, which has their keys. Nothing else
 // is reachable.
 func TestWhoReachesWhom(t *testing.T) {
-	// The values name the peers from outside, so that nothing is open to everybody.
+	// The values name the peers from outside, so that nothing is open to all.
 	objects, err := render(t, merged(t, values["bundled"], `
 networkPolicy:
   gateway: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: gateways}}}]

@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// hurried are the settings with which what alerts wait for happens soon. They replace those of the provider in
-// settings.yaml.
+// hurried are settings with which what alerts wait for happens soon. They replace the provider's in settings.yaml.
 const hurried = `
 provider: local # one server at a time, for three seconds
 max-servers: 1
@@ -82,7 +81,7 @@ type cause struct {
 	begin func(ctx context.Context, t *testing.T, m *monitor) (end func())
 }
 
-// causes are tried one group after the other; those of a group happen together.
+// causes are tried one group after the other; the causes of a group happen together.
 var causes = [][]cause{
 	{
 		{"players wait for nobody", []string{"MatchmakerNoMatches", "MatchmakerWaitingTooLong", "MatchmakerRefusing"},

@@ -63,7 +63,7 @@ func (s *system) restore(ctx context.Context, t *testing.T) {
 	}
 }
 
-// all runs commands one after the other. Those of docker compose name the file of variables.
+// all runs commands one after the other. Commands of docker compose name the file of variables.
 func (s *system) all(ctx context.Context, t *testing.T, commands [][]string) {
 	t.Helper()
 	for _, c := range commands {

@@ -51,7 +51,7 @@ func (m *monitor) come(ctx context.Context, t *testing.T, project string, pause 
 	})
 }
 
-// same is the skill of players who can be matched, far that of players who cannot.
+// same is the skill of players that can be matched, far of players that cannot.
 func same(int) float64       { return 1500 }
 func far(number int) float64 { return float64(1000 * number) }
 
@@ -65,7 +65,7 @@ func waitForNobody(ctx context.Context, t *testing.T, m *monitor) func() {
 	}
 }
 
-// giveUp lets players come who find nobody within a second.
+// giveUp lets players come that find no opponent within a second.
 func giveUp(ctx context.Context, t *testing.T, m *monitor) func() {
 	m.configured(ctx, t, "late", "duel", `{"window": 1, "widen": 0, "timeout": 1}`, "")
 	return m.come(ctx, t, "late", 500*time.Millisecond, far)
@@ -90,7 +90,7 @@ func oneServer(ctx context.Context, t *testing.T, m *monitor) func() {
 	}
 }
 
-// approveNobody has running games whose servers never approve who is proposed.
+// approveNobody has running games whose servers never approve the proposed players.
 func approveNobody(ctx context.Context, t *testing.T, m *monitor) func() {
 	m.configured(ctx, t, "games", "duel", `{"window": 10, "widen": 0}`, "")
 	server := m.api(ctx, t, "games", "server", "server-1")
@@ -135,7 +135,7 @@ func compute(ctx context.Context, t *testing.T, m *monitor) func() {
 	return func() { stop(); set(`{}`) }
 }
 
-// without kills a container, which is not started again until the end, while players come who want servers.
+// without kills a container, which is not started again until the end, while players come that need servers.
 func without(service string) func(ctx context.Context, t *testing.T, m *monitor) func() {
 	return func(ctx context.Context, t *testing.T, m *monitor) func() {
 		m.configured(ctx, t, "without-"+service, "duel", `{}`, hosted)

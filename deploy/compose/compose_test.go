@@ -121,7 +121,7 @@ func checkout(ctx context.Context, t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	// Containers run as another user, who must reach the files that are mounted.
+	// Containers run as another user, which must reach the files that are mounted.
 	for folder := to; folder != os.TempDir(); folder = filepath.Dir(folder) {
 		if err := os.Chmod(folder, 0o755); err != nil {
 			t.Fatal(err)

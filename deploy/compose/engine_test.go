@@ -28,7 +28,7 @@ import (
 // process id follows.
 const prefix = "matchmaker-compose-"
 
-// engine is a Docker engine with a network namespace of its own, whose ports collide with nobody's.
+// engine is a Docker engine with a network namespace of its own, whose ports collide with no others.
 type engine struct {
 	name   string
 	folder string // has all its files
@@ -225,7 +225,7 @@ func sweep() error {
 		name := filepath.Base(path)
 		id, err := strconv.Atoi(strings.TrimPrefix(name, prefix))
 		if err != nil || id == os.Getpid() || syscall.Kill(id, 0) == nil {
-			continue // of somebody who still runs
+			continue // of a process that still runs
 		}
 		if err := remove(name); err != nil {
 			return err
@@ -275,7 +275,7 @@ func leftovers(name string) (left []string) {
 	return left
 }
 
-// processes are those of an engine: its own, by what they are called with, and those in its containers.
+// processes are the processes of an engine: its own, by what they are called with, and its containers'.
 func processes(name string) (found []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -309,7 +309,7 @@ func mounts(name string) (found []string) {
 	return found
 }
 
-// cgroups are those of an engine, parents first.
+// cgroups are the control groups of an engine, parents first.
 func cgroups(name string) (found []string) {
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && slices.Contains(strings.Split(path, "/"), name) {

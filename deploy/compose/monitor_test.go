@@ -173,7 +173,7 @@ func (t trace) spans() (all []string) {
 	return all
 }
 
-// traces finds a ticket's trace in Jaeger, and that of a cycle. The services sent them to the collector.
+// traces finds a ticket's trace in Jaeger, and a cycle's. The services sent them to the collector.
 func (m *monitor) traces(ctx context.Context, t *testing.T) {
 	token := m.mm(ctx, t, "demo", "token", "service")
 	id := fmt.Sprintf("%032x", time.Now().UnixNano())

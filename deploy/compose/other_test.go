@@ -21,7 +21,7 @@ type other struct {
 // Prometheus's module has a version for each of its own.
 const prometheusModule, prometheusVersion = "github.com/prometheus/prometheus", "v0.307.3"
 
-// others are images whose programs can be built. Their versions are those of the images, or the newest patch of them.
+// others are images whose programs can be built. Their versions are the images' versions, or the newest patch of them.
 // Redis is Debian's. Grafana's server is no Go module alone: its pages are built by another toolchain.
 var others = map[string]other{
 	"caddy": {

@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// crowd are players who come, two at a time, and wait for a match.
+// crowd are players that come, two at a time, and wait for a match.
 type crowd struct {
 	api     *client.Client
 	all     sync.WaitGroup
@@ -23,7 +23,7 @@ type crowd struct {
 	failed  sync.Map
 }
 
-// join is one player, who asks until there is a ticket, waits for its match, and asks again for one that was lost.
+// join is one player, which asks until there is a ticket, waits for its match, and asks again for a lost one.
 func (c *crowd) join(ctx context.Context, number int64) {
 	name, tries := fmt.Sprintf("player-%d", number), 0
 	var last error
@@ -93,7 +93,7 @@ func (s *system) disturb(ctx context.Context, t *testing.T) {
 			step(t, how.name+" "+service, func(t *testing.T) {
 				how.do(t, service)
 				s.engine.awaitHealthy(ctx, t, service)
-				// Those who came meanwhile are matched.
+				// Players that came meanwhile are matched.
 				before := c.matched.Load()
 				until(ctx, t, patience, "players are matched", func(context.Context) error {
 					if now := c.matched.Load(); now < before+4 {

@@ -118,7 +118,7 @@ func flat(rules []rbacv1.PolicyRule) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// manifest are the rights in the manifest for those who do not use the chart.
+// manifest are the rights in the manifest for users without the chart.
 func manifest(t *testing.T) []string {
 	t.Helper()
 	const file = "../hosting/agones-rbac.yaml"
@@ -190,7 +190,7 @@ func requests(t *testing.T, config *rest.Config, namespace, fleet string, delete
 		{"allocate", true, func() error {
 			_, err := objects.Resource(allocationsKind).Namespace(fleet).Create(ctx, made(allocationsKind, ""),
 				metav1.CreateOptions{})
-			if apierrors.IsNotFound(err) { // nobody serves allocations here, and rights are checked before
+			if apierrors.IsNotFound(err) { // no server serves allocations here, and rights are checked before
 				return nil
 			}
 			return err

@@ -168,7 +168,7 @@ func confined(t *testing.T) {
 				t.Errorf("%s: %s is %q, want %q", p.Name, key, status[key], want)
 			}
 		}
-		// Whoever may write anywhere may not write there, because the mount is read-only.
+		// Even a user that may write anywhere may not write there, because the mount is read-only.
 		err = os.WriteFile(filepath.Join(proc, "root", "usr", "written"), nil, 0o600)
 		if !errors.Is(err, syscall.EROFS) {
 			t.Errorf("%s: a write below / : %v, want %v", p.Name, err, syscall.EROFS)

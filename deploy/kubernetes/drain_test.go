@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// during lets players come while something happens, and until some of those who came after it are matched. Each player
-// has a match with the first ticket.
+// during lets players come while something happens, and until some that came after it are matched. Each player has a
+// match with the first ticket.
 func during(t *testing.T, token string, happens func(*crowd)) {
 	t.Helper()
 	c, done, came := newCrowd(t, service(t, "ticket"), token), make(chan struct{}), make(chan struct{})
@@ -27,7 +27,7 @@ func during(t *testing.T, token string, happens func(*crowd)) {
 	c.rest(t)
 }
 
-// cut are what drops all packets of node-b, so that whoever sends it some never hears anything.
+// cut drops all packets of node-b, so that senders to it never hear anything.
 var cut = [][]string{
 	{"-t", "raw", "PREROUTING", "-i", "to-a"}, {"-t", "mangle", "POSTROUTING", "-o", "to-a"},
 }

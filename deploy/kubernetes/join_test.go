@@ -14,7 +14,7 @@ import (
 // network policies.
 type machine struct {
 	name, address, pods string
-	apart               bool // its network is not that of the control plane
+	apart               bool // its network is not the control plane's
 }
 
 var machines = []machine{

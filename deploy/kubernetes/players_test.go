@@ -12,7 +12,7 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// crowd are players who come, two at a time, and wait for a match.
+// crowd are players that come, two at a time, and wait for a match.
 type crowd struct {
 	api           *client.Client
 	all           sync.WaitGroup
@@ -80,7 +80,7 @@ func (c *crowd) more(t *testing.T) {
 	})
 }
 
-// rest waits for all players, each of whom has a match.
+// rest waits for all players, each of which has a match.
 func (c *crowd) rest(t *testing.T) {
 	t.Helper()
 	c.all.Wait()

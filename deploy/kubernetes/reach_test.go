@@ -25,7 +25,7 @@ var public = map[string]bool{
 // place is where a connection comes from, or goes to.
 type place struct {
 	name, node string
-	process    int    // whose network it is; that of node-a when 0
+	process    int    // the network namespace's process; node-a's when 0
 	at         string // an address with a port, of a place that is gone to
 }
 
@@ -81,7 +81,7 @@ func compare(ctx context.Context, from, to []place) error {
 		all.Go(func() {
 			for _, p := range to {
 				if p.name == f.name+" http" || p.name == f.name+" metrics" {
-					continue // its own port, or that of its other replica
+					continue // its own port, or its other replica's
 				}
 				err := dial(ctx, f.process, p.at)
 				if (err == nil) == allowed(f, p) {
@@ -116,7 +116,7 @@ func allowed(from, to place) bool {
 		return asks
 	case to.name == "kubernetes":
 		return own == "allocator"
-	case pod: // those that verify tokens read the keys of those of game servers
+	case pod: // services that verify tokens read the keys of game servers' tokens
 		return asks && service == "allocator" && port == "http"
 	default:
 		return to.name == "redis" || to.name == "sentinel" || to.name == "nats" || to.name == "dns"

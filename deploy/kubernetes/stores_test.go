@@ -111,7 +111,7 @@ func write(t *testing.T, file string, lines ...string) {
 	}
 }
 
-// password is that of an account.
+// password is an account's password.
 func password(t *testing.T, dir, account string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "users", account))

@@ -53,7 +53,7 @@ func uninstall(t *testing.T, namespace string, before map[string]bool) {
 	}
 }
 
-// free makes the volumes usable for the next claims, as an operator does with data that nobody needs.
+// free makes the volumes usable for the next claims, as an operator does with data that is not needed.
 func free(t *testing.T) {
 	t.Helper()
 	all := here.api.CoreV1().PersistentVolumes()

@@ -147,7 +147,7 @@ func license() *cyclonedx.Licenses {
 	return &cyclonedx.Licenses{{License: &cyclonedx.License{ID: "Apache-2.0"}}}
 }
 
-// component describes a module. Its hash is that of go.sum.
+// component describes a module. Its hash comes from go.sum.
 func (d dependency) component() (cyclonedx.Component, error) {
 	c := cyclonedx.Component{
 		BOMRef: d.reference(), Type: cyclonedx.ComponentTypeLibrary, Name: d.path, Version: d.version,
@@ -166,7 +166,7 @@ func (d dependency) component() (cyclonedx.Component, error) {
 	return c, nil
 }
 
-// encode writes the document. Its number and time are those of the commit.
+// encode writes the document. Its number and time are the commit's.
 func (r *release) encode(components *[]cyclonedx.Component, graph *[]cyclonedx.Dependency) (err error) {
 	document := cyclonedx.NewBOM()
 	document.SerialNumber = uuid.NewSHA1(uuid.NameSpaceURL, []byte(own+"release/"+r.version+"@"+r.commit)).URN()

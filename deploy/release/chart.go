@@ -13,7 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
-// chart packs the Helm chart, whose version and image are those of the release.
+// chart packs the Helm chart, whose version and image are the release's.
 func (r *release) chart(_ context.Context) error {
 	chart, err := loader.LoadDir(filepath.Join(r.source, "deploy", "helm", "matchmaker"))
 	if err != nil {

@@ -116,7 +116,7 @@ func unpack(files io.Reader, folder string) error {
 	}
 }
 
-// command runs a command in a folder of the source, without the settings of who makes the release.
+// command runs a command in a folder of the source, without the settings of the release's maker.
 func (r *release) command(ctx context.Context, folder string, environment []string, name string,
 	arguments ...string,
 ) ([]byte, error) {

@@ -59,7 +59,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 	}
 }
 
-// TestReleaseIsComplete: nothing is missing, and nothing is there that nobody expects.
+// TestReleaseIsComplete: nothing is missing, and there is nothing unexpected.
 func TestReleaseIsComplete(t *testing.T) {
 	r := opened(t)
 	n := r.number()
@@ -153,7 +153,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestChart: Helm reads the package, whose image is that of the release, and whose templates are those of the commit.
+// TestChart: Helm reads the package, whose image is the release's, and whose templates are the commit's.
 func TestChart(t *testing.T) {
 	r := opened(t)
 	chart, err := loader.LoadFile(filepath.Join(r.out, "matchmaker-"+r.number()+".tgz"))

@@ -15,8 +15,8 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// approvalOf is the answer to an approval: the backfill ticket, and the tickets that this approval assigned, and those
-// of the last seconds, should their answer have been lost.
+// approvalOf is the answer to an approval: the backfill ticket, and the tickets that this approval assigned, or an
+// earlier one in the last seconds, whose answer may have been lost.
 func approvalOf(a *state.Approval) response.BackfillTicket {
 	out := bodyOf(a.Backfill)
 	for _, t := range slices.Concat(a.Assigned, a.Previous) {

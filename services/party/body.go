@@ -63,8 +63,7 @@ func (m *membership) record(player string, joined int64, l fields.Limits, by spe
 	return one, nil
 }
 
-// vouchedValues is what the member has in a project whose settings say who sets what, and until when tokens vouch for it, 0
-// for always.
+// vouchedValues is what the member has under the project's settings, and until when tokens vouch for it, 0 for always.
 func (m *membership) vouchedValues(l fields.Limits, by speaker) (taken fields.Values, until int64, err error) {
 	stays, claimed := definition.Kept(valuesOf(by.had), by.then, by.settings)
 	if vouched := by.had.GetVouched(); vouched > 0 && vouched <= by.now.UnixMilli() {

@@ -16,17 +16,21 @@ var habits = []struct {
 	limit  int
 	write  string
 }{
-	{regexp.MustCompile(`(?i)\b(that|those) of\b`), 446, "the noun: X of Y, or Y's X"},
-	{regexp.MustCompile(`(?i)\b(who|whom|whoever|nobody|somebody)\b`), 813, "the noun, and it for a program; who is for people"},
+	{regexp.MustCompile(`(?i)\b(that|those) of\b`), 396, "the noun: X of Y, or Y's X"},
+	{regexp.MustCompile(`(?i)\b(who|whom|whoever|nobody|somebody)\b`), 739, "the noun, and it for a program; who is for people"},
 }
 
 func TestCommentsSpareTheReader(t *testing.T) {
 	found := make([]int, len(habits))
 	walk(t, func(name string) {
-		if path.Ext(name) != ".go" || strings.HasSuffix(name, ".pb.go") {
+		if path.Ext(name) != ".go" {
 			return
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ParseComments|parser.SkipObjectResolution)
+		text := read(t, name)
+		if strings.Contains(text, "\n// Code generated ") || strings.HasPrefix(text, "// Code generated ") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,9 +44,6 @@ func TestCommentsSpareTheReader(t *testing.T) {
 	for i, habit := range habits {
 		if found[i] > habit.limit {
 			t.Errorf("comments have %q %d times, more than %d: write %s", habit.phrase, found[i], habit.limit, habit.write)
-		}
-		if found[i] < habit.limit*9/10 {
-			t.Errorf("comments have %q %d times: lower the limit of %d", habit.phrase, found[i], habit.limit)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (s *search) findPruners() {
 	}
 }
 
-// addPruner adds a guard, if it refuses tickets.
+// addPruner adds a pruner, if it refuses tickets.
 func (s *search) addPruner(g pruner, refuses bool) {
 	if refuses && g.scope != rules.InTeams {
 		s.pruners = append(s.pruners, g)

@@ -15,8 +15,8 @@ type condition interface {
 // refuser is a condition that can refuse a ticket before the match is whole.
 type refuser interface {
 	condition
-	// compares returns who is compared, whether fits can refuse a ticket, and whether what holds of a match holds of a
-	// part of it.
+	// compares returns the scope, whether fits can refuse a ticket, and whether the condition is monotone: true for a
+	// match implies true for every subset.
 	compares() (of rules.Of, refuses, closed bool)
 	// fits returns whether a ticket may be with others in a match and in a team, by the loosest that bounds may be.
 	fits(b *builder, t uint32, others, team []uint32) bool

@@ -46,7 +46,7 @@ func (c *latency) holds(b *builder, region int) bool {
 // latencies calls look with each player's latency to a region, NaN where he does not know it, until it returns false.
 func (b *builder) latencies(column *column, region int, look func(t, p uint32, n float64) bool) bool {
 	if region < 0 {
-		return true // nobody has any
+		return true // no player has any
 	}
 	for _, t := range b.chosen {
 		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {

@@ -15,7 +15,7 @@ import (
 // ends, and never put secrets, tickets or match properties into errors or logs.
 //
 // The caller limits the time of every call with ctx. An *Error is an answer of the hosting system: the call took no
-// server. After any other error, like those of ctx and of connections, the call may have had its effect.
+// server. After any other error, like an error of ctx or of a connection, the call may have had its effect.
 type Provider interface {
 	// Allocate asks for the match's server. It is idempotent by Ref.Allocation. Called again, even at the same time, from
 	// another process or after an answer was lost, it answers with the server that the match has or is about to get, and

@@ -27,8 +27,7 @@ type Part struct {
 	// Run works until ctx ends and then returns soon. An error before that stops the process; nil means that there is
 	// nothing left to do.
 	Run func(ctx context.Context) error
-	// Ready says whether the part can serve now. A *problem.Error's detail is shown to whoever asks, any other error is
-	// only logged.
+	// Ready says whether the part can serve now. A *problem.Error's detail is answered, any other error is only logged.
 	Ready func(ctx context.Context) error
 	// Warns says what is wrong though the part can serve; "" or nil for nothing.
 	Warns func() string

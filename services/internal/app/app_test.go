@@ -225,7 +225,7 @@ func TestGraceAndDrain(t *testing.T) {
 		}
 	}
 	close(enough)
-	for { // then nobody new is served
+	for { // then new clients are not served
 		if status, _ := p.get("/healthz"); status == 0 {
 			break
 		}

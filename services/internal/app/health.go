@@ -75,7 +75,7 @@ func (h *health) logChange(ctx context.Context, missing string) {
 	}
 }
 
-// warnings are those of all parts.
+// warnings are the warnings of all parts.
 func (h *health) warnings() string {
 	var all []string
 	for _, p := range h.parts {

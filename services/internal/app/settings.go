@@ -27,7 +27,7 @@ func (s *Settings) Validate() error {
 type Shutdown struct {
 	// Requests under way have half of Drain, the parts' Runs the rest.
 	Drain time.Duration `help:"How long a stopping process may take to finish what it has in hand." default:"15s" group:"process"`
-	// Answers end their connections meanwhile, so that nobody sends a request on one that is about to be closed.
+	// Answers end their connections meanwhile, so that clients send no request on one that is about to be closed.
 	Grace time.Duration `help:"How long a stopping process says it is not ready before it takes no more requests: as long as a load balancer needs to notice." default:"0s" group:"process"`
 }
 

@@ -28,7 +28,7 @@ const (
 	BadQueue           = "badQueue"        // too long, or with spaces or control characters
 	TooManySegments    = "tooManySegments" // all segmentations together
 
-	BadPause              = "badPause"              // of the project's settings: a bad pause of players who missed a match
+	BadPause              = "badPause"              // of the project's settings: a bad pause after missed matches
 	BadTicketRule         = "badTicketRule"         // of the project's settings: a bad limit of tickets
 	BadAttributeRule      = "badAttributeRule"      // of the project's settings: a bad name, setter or claim
 	TooManyAttributeRules = "tooManyAttributeRules" // of the project's settings

@@ -29,7 +29,7 @@ func (p Path) String() string {
 	return string(p)
 }
 
-// longestName is how much of a member's name is repeated to whoever sent it, in bytes.
+// longestName is how much of a member's name an error repeats, in bytes.
 const longestName = 128
 
 // printable is a name as it stands where a terminal and a log can take it, and quoted where not.

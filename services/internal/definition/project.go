@@ -11,8 +11,7 @@ const (
 // maxPerPlayer is the most that tickets.perPlayer.limit may be: scripts look at all of them.
 const maxPerPlayer = 16
 
-// For how many seconds nobody may ask for a ticket. A stream asks every 10 s, and it is noted four times in this time
-// that somebody did.
+// The bounds of tickets.silence, in seconds. A stream asks every 10 s, and a request is noted four times in this time.
 const (
 	shortestSilence = 20
 	longestSilence  = 5 * 60
@@ -33,7 +32,7 @@ func (r *Reader) ProjectSettings() *pb.ProjectSettings {
 	return p
 }
 
-// longestPause is for how many seconds a player may pause who missed a match.
+// longestPause is the longest pause after missed matches, in seconds.
 const longestPause = 24 * 60 * 60
 
 func (r *Reader) acceptanceRules(at Path) *pb.AcceptanceRules {

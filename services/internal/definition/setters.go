@@ -10,9 +10,9 @@ import (
 	"matchmaker.dev/services/internal/fields"
 )
 
-// Who may set an attribute or a property of tickets.
+// The setters of an attribute or a property of tickets.
 const (
-	ByClient  = "client"  // everybody; so it is when the settings say nothing
+	ByClient  = "client"  // every caller; the default
 	ByService = "service" // service tokens
 	ByClaim   = "claim"   // the service, from the player's token; and service tokens
 )
@@ -26,7 +26,7 @@ const (
 	longestClaim = 256
 )
 
-// setter says who sets what has a name.
+// setter is a name, and what sets it.
 type setter struct{ name, setBy, claim string }
 
 // kind is what has setters: one of it and several, and the codes of a bad rule and of too many.
@@ -53,7 +53,7 @@ func (r *Reader) propertyRules(at Path) []*pb.PropertyRule {
 	return rules
 }
 
-// setters reads who sets what, in the order of the names.
+// setters reads the setters, in the order of the names.
 func (r *Reader) setters(at Path, of kind) []setter {
 	var all []setter
 	n := r.Keys(at, func(name string, at Path) {

@@ -14,7 +14,7 @@ import (
 // more, but several rules may take the same of it.
 const longestClaimed = 16 << 10
 
-// HasSetters tells whether the settings say of any attribute or property who sets it.
+// HasSetters reports whether the settings name the setter of any attribute or property.
 func HasSetters(settings *pb.ProjectSettings) bool {
 	return len(settings.GetAttributes()) > 0 || len(settings.GetProperties()) > 0
 }
@@ -67,7 +67,7 @@ func checkNames[V any, R ruled](
 	return nil
 }
 
-// mayNotSet says who sets what a client may not set.
+// mayNotSet refuses a value that a client may not set, and names its setter.
 func mayNotSet(path, kind, setBy string) error {
 	if setBy == ByClaim {
 		return problem.New(problem.Forbidden, "%s: a claim of the player's token sets this %s, clients do not: this "+
@@ -99,7 +99,7 @@ func takesClaims(settings *pb.ProjectSettings) bool {
 		slices.ContainsFunc(settings.GetProperties(), isByClaim)
 }
 
-// ruled is a rule of who sets something.
+// ruled is a rule that names a setter.
 type ruled interface {
 	GetSetBy() string
 	GetClaim() string
@@ -177,7 +177,7 @@ func others[V any, R ruled](had map[string]V, then, now []R, nameOf func(R) stri
 	return byService, byClaim
 }
 
-// setterOf is who sets what has a name, and from which claim.
+// setterOf is the setter of a name, and the claim.
 func setterOf[R ruled](name string, rules []R, nameOf func(R) string) (setBy, claim string) {
 	setBy = ByClient
 	for _, rule := range rules {

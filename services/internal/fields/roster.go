@@ -17,7 +17,7 @@ type RosterPlayer struct {
 	Attributes map[string]float64 `json:"attributes"`
 }
 
-// longestRole is the length in bytes of the name of a team or a role: that of a team in a function's answer.
+// longestRole is the length in bytes of the name of a team or a role, as in a function's answer.
 const longestRole = 256
 
 // CheckRoster is an Invalid error that names the member when the players of a game are outside the limits, or one of
@@ -48,7 +48,7 @@ func CheckRoster(players []RosterPlayer, l Limits) error {
 	return nil
 }
 
-// RosterRecord is players of a game as they are stored; nil if it is not known who they are.
+// RosterRecord is players of a game as they are stored; nil if they are not known.
 func RosterRecord(players *[]RosterPlayer) *pb.Roster {
 	if players == nil {
 		return nil

@@ -13,7 +13,7 @@ type Limits struct {
 	Attributes int `help:"Most attributes of a ticket." default:"64" name:"max-attributes" group:"tickets"`
 	Properties int `help:"Most properties of a ticket." default:"64" name:"max-properties" group:"tickets"`
 	Players    int `help:"Most players of a ticket." default:"64" name:"ticket-players" group:"tickets"`
-	// Name is the length in bytes of an attribute's or a property's name: that of definition.Limits.
+	// Name is the length in bytes of an attribute's or a property's name, as in definition.Limits.
 	Name int `kong:"-"`
 }
 

@@ -34,7 +34,7 @@ func JSON() ([]byte, error) {
 	return text, nil
 }
 
-// New makes the part that serves the document to everybody.
+// New makes the part that serves the document, without a token.
 func New() (app.Part, error) {
 	text, err := JSON()
 	if err != nil {

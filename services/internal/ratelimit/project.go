@@ -38,7 +38,7 @@ func PerProject(buckets Buckets, name string, rate state.Rate) echo.MiddlewareFu
 	}
 }
 
-// refusals are the projects whose buckets are empty. A bucket gains at a known rate, so it is not asked again before
+// refusals are the projects whose buckets are empty. A bucket gains at a known rate, so Redis is not asked again before
 // it has something: a flood of requests costs Redis no more than the requests that are allowed.
 type refusals struct {
 	mu   sync.Mutex

@@ -54,7 +54,7 @@ func ObjectOrNull(stored []byte) json.RawMessage {
 	return stored
 }
 
-// Roster are the players of a running game; nil if it is not known who they are.
+// Roster are the players of a running game; nil if they are not known.
 func Roster(stored *pb.Roster) []GamePlayer {
 	if stored == nil {
 		return nil

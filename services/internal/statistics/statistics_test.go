@@ -17,7 +17,8 @@ func near(t *testing.T, what string, got, want, part float64, args ...float64) {
 	}
 }
 
-// integral returns that of a function from x to infinity: the trapezoidal rule after a double exponential substitution.
+// integral returns a function's integral from x to infinity: the trapezoidal rule after a double exponential
+// substitution.
 func integral(of func(x float64) float64, x float64) (sum float64) {
 	const step = 1. / 128
 	for u := -5.0; u < 6.7; u += step {

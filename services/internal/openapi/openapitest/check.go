@@ -134,7 +134,7 @@ func (c *Checker) matchesDocument(p *path, in *http.Request, a Answer) error {
 	return openapi3filter.ValidateResponse(in.Context(), input)
 }
 
-// isStream tells whether an answer is a stream of events: its schema is that of one.
+// isStream reports whether an answer is a stream of events, by its schema.
 func isStream(a Answer) bool {
 	return strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream")
 }

@@ -15,9 +15,9 @@ var shared = sync.OnceValues(func() (*Checker, error) {
 	return New(context.Background()) //nolint:forbidigo // it outlives the test that comes first
 })
 
-// Handler checks each answer of a handler that has the routes of services. Answers to OPTIONS, which the document
-// leaves to CORS, and those that nobody got are not checked, nor paths whose last name is empty, nor what a gateway in
-// front of the services answers itself, nor 431, which the document has for all paths.
+// Handler checks each answer of a handler that has the routes of services. It does not check answers to OPTIONS, which
+// the document leaves to CORS, answers that were not received, paths whose last name is empty, answers of a gateway in
+// front of the services, nor 431, which the document has for all paths.
 func Handler(t testing.TB, next http.Handler) http.Handler {
 	t.Helper()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
