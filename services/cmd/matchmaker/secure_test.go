@@ -24,22 +24,11 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // patience is how long a condition may take to come true.
 const patience = 2 * time.Minute
-
-// eventually asks until the answer is yes.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-again.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("still not: %s", what)
-		}
-	}
-}
 
 // direct runs a director, which needs both servers and serves no API, from its command line on until the test ends.
 func direct(t *testing.T, args ...string) *process.Buffer {
@@ -72,7 +61,7 @@ func becomesReady(t *testing.T, said *process.Buffer) {
 			t.Log(said)
 		}
 	}()
-	eventually(t, "it is ready", func() bool {
+	waittest.Until(t, "it is ready", func() bool {
 		for line := range strings.Lines(said.String()) {
 			var event struct{ Msg, Address string }
 			if json.Unmarshal([]byte(line), &event) != nil || event.Msg != "serving" {
@@ -109,7 +98,7 @@ func printsError(t *testing.T, said *process.Buffer, want string, secrets ...str
 		}
 		return n
 	}
-	eventually(t, "it speaks of "+want, func() bool { return count() > 0 })
+	waittest.Until(t, "it speaks of "+want, func() bool { return count() > 0 })
 	for _, secret := range secrets {
 		if strings.Contains(said.String(), secret) {
 			t.Errorf("it tells the secret %q", secret)
@@ -288,7 +277,7 @@ func TestRedis(t *testing.T) {
 	cluster := newRedis(t, trusting,
 		append(tlsArgs, "--aclfile", acl, "--cluster-enabled", "yes", "--tls-cluster", "yes", "--cluster-port", "0")...)
 	operator := fmt.Sprintf("AUTH %s %s", account.User(account.Operator), password(t, dir, account.Operator))
-	eventually(t, "a cluster of one", func() bool {
+	waittest.Until(t, "a cluster of one", func() bool {
 		_, _ = ask(cluster, trusting, operator, "CLUSTER ADDSLOTSRANGE 0 16383")
 		answer, err := ask(cluster, trusting, operator, "CLUSTER INFO")
 		return err == nil && strings.Contains(answer, "cluster_state:ok")
@@ -407,7 +396,7 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 			return strings.Contains(out.String(), "Ready to accept connections") ||
 				strings.Contains(out.String(), "Sentinel ID is")
 		}
-		eventually(t, "Redis listens, or is gone", func() bool {
+		waittest.Until(t, "Redis listens, or is gone", func() bool {
 			select {
 			case <-gone:
 				return true
@@ -416,7 +405,7 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 			}
 		})
 		if listens() {
-			eventually(t, "Redis answers", func() bool { _, err := ask(addr, trusting); return err == nil })
+			waittest.Until(t, "Redis answers", func() bool { _, err := ask(addr, trusting); return err == nil })
 			return addr
 		}
 		if !strings.Contains(out.String(), "in use") {
