@@ -17,7 +17,7 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/process/processtest"
 	"matchmaker.dev/services/internal/wait/waittest"
 )
 
@@ -240,7 +240,7 @@ func TestDeallocationIsRepeatedUntilItSucceeds(t *testing.T) {
 // Promise 7.
 func TestDeallocationThatNeverSucceedsEnds(t *testing.T) {
 	var w *world
-	var log process.Buffer
+	var log processtest.Buffer
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(log.String())

@@ -20,6 +20,7 @@ import (
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/process/processtest"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/wait/waittest"
 )
@@ -398,12 +399,12 @@ func (h *hosting) connection() string {
 // allocatorProcess is an allocator that may be killed.
 type allocatorProcess struct {
 	*process.Process
-	log *process.Buffer
+	log *processtest.Buffer
 }
 
 func launch(t *testing.T, redis, nats, hosting string, search time.Duration) *allocatorProcess {
 	t.Helper()
-	cmd, log := exec.Command(os.Args[0], "allocator", redis, nats, hosting, search.String()), new(process.Buffer)
+	cmd, log := exec.Command(os.Args[0], "allocator", redis, nats, hosting, search.String()), new(processtest.Buffer)
 	cmd.Stderr = log
 	p, err := process.Start(cmd)
 	if err != nil {

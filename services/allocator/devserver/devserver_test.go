@@ -15,7 +15,7 @@ import (
 	"matchmaker.dev/services/allocator/devserver"
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/process/processtest"
 	"matchmaker.dev/services/internal/wait/waittest"
 )
 
@@ -25,14 +25,14 @@ type fleet struct {
 	in     *io.PipeWriter
 	events *json.Decoder
 	ended  chan error
-	log    *process.Buffer
+	log    *processtest.Buffer
 }
 
 func start(t *testing.T, command string) *fleet {
 	t.Helper()
 	in, w := io.Pipe()
 	r, out := io.Pipe()
-	f := &fleet{t: t, in: w, events: json.NewDecoder(r), ended: make(chan error, 1), log: new(process.Buffer)}
+	f := &fleet{t: t, in: w, events: json.NewDecoder(r), ended: make(chan error, 1), log: new(processtest.Buffer)}
 	go func() {
 		f.ended <- devserver.Main(t.Context(), in, out, devserver.Options{
 			Command: command, Env: []string{"PATH=" + os.Getenv("PATH")}, Log: slog.New(slog.NewTextHandler(f.log, nil)),

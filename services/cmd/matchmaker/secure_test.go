@@ -23,7 +23,7 @@ import (
 	"matchmaker.dev/services/internal/bus/bustest"
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/process/processtest"
 	"matchmaker.dev/services/internal/wait/waittest"
 )
 
@@ -31,10 +31,10 @@ import (
 const patience = 2 * time.Minute
 
 // direct runs a director, which needs both servers and serves no API, from its command line on until the test ends.
-func direct(t *testing.T, args ...string) *process.Buffer {
+func direct(t *testing.T, args ...string) *processtest.Buffer {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	said, ended := new(process.Buffer), make(chan int, 1)
+	said, ended := new(processtest.Buffer), make(chan int, 1)
 	go func() {
 		ended <- run(ctx, append([]string{"director", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""),
 			io.Discard, said)
@@ -54,7 +54,7 @@ func direct(t *testing.T, args ...string) *process.Buffer {
 }
 
 // becomesReady waits until a process says that it is.
-func becomesReady(t *testing.T, said *process.Buffer) {
+func becomesReady(t *testing.T, said *processtest.Buffer) {
 	t.Helper()
 	defer func() {
 		if t.Failed() {
@@ -83,7 +83,7 @@ func becomesReady(t *testing.T, said *process.Buffer) {
 }
 
 // printsError waits until one line of the log says what to do. No line may have a secret in it.
-func printsError(t *testing.T, said *process.Buffer, want string, secrets ...string) {
+func printsError(t *testing.T, said *processtest.Buffer, want string, secrets ...string) {
 	t.Helper()
 	defer func() {
 		if t.Failed() {
@@ -164,7 +164,7 @@ func TestNATS(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = redis.Close() })
-	start := func(t *testing.T, args ...string) *process.Buffer {
+	start := func(t *testing.T, args ...string) *processtest.Buffer {
 		t.Helper()
 		return direct(t, append([]string{"--redis", redis.URL()}, args...)...)
 	}
@@ -292,7 +292,7 @@ func TestRedis(t *testing.T) {
 	text := password(t, dir, catalog.Director)
 	t.Setenv("DIRECTORS_PASSWORD", text)
 	t.Setenv("WRONG_PASSWORD", "open-sesame")
-	start := func(t *testing.T, args ...string) *process.Buffer {
+	start := func(t *testing.T, args ...string) *processtest.Buffer {
 		t.Helper()
 		return direct(t, append([]string{"--nats", nats.URL()}, args...)...)
 	}
@@ -381,7 +381,7 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 		if len(here) > 0 && !strings.HasPrefix(here[0], "--") {
 			first = 1 // a file stands before all settings
 		}
-		var out process.Buffer
+		var out processtest.Buffer
 		server := exec.Command(path, slices.Concat(here[:first], here[first:], listen)...)
 		server.Stdout, server.Stderr = &out, &out
 		if err := server.Start(); err != nil {
