@@ -1,5 +1,5 @@
-// Package lab has the commands of mm that run a match function, record tickets, and play them again in virtual time. The
-// server imports nothing of this module.
+// Package lab has the commands of mm that run a match function, record tickets, and play them again in virtual time.
+// The server imports nothing of this module.
 package lab
 
 import (

@@ -15,7 +15,8 @@ const acceptanceBatch = 32
 // time is over. Who answers last pokes the leader. A leader that missed it finds them when it looks for overdue claims.
 func (m *maintenance) endAcceptances(ctx context.Context) {
 	ended, err := m.Store.EndAcceptances(ctx, m.project, state.AcceptanceTerms{
-		Claim: m.Settings.Claim, Approval: m.Settings.Approval, Readable: m.Readable, Watched: m.watched(), Limit: acceptanceBatch,
+		Claim: m.Settings.Claim, Approval: m.Settings.Approval, Readable: m.Readable, Watched: m.watched(),
+		Limit: acceptanceBatch,
 	})
 	m.observed.Check(ctx, "ending acceptances", err)
 	var hosted, unhosted []*pb.Match

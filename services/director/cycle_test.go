@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -168,7 +167,7 @@ func TestClaimedTicketsAreNotProposedAgain(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, id := range tickets {
-			if proposed[id] && !strings.Contains(w.log.String(), untaken) {
+			if proposed[id] && !w.says(untaken) {
 				t.Errorf("a run saw %s, which had been claimed", id)
 			}
 		}
@@ -235,7 +234,7 @@ func TestLoserGetsItsChanceWhenTheWinnerIsRefused(t *testing.T) {
 			if _, err := w.store.DeleteTicket(w.Context(), project, four[0], ""); err != nil {
 				return err
 			}
-		case four == nil || !strings.Contains(w.log.String(), untaken): // a run that nobody took is asked for again
+		case four == nil || !w.says(untaken): // a run that nobody took is asked for again
 			return nil
 		}
 		winner, loser := of("", four[0], four[1]), of("", four[1], four[2])
@@ -267,7 +266,7 @@ func TestFailingFunctionIsTriedAgain(t *testing.T) {
 	w.put(project, "c", nil)
 	w.director("a", times())
 	w.results(tickets...)
-	if !strings.Contains(w.log.String(), "out of order") || !strings.Contains(w.log.String(), "the function runs again") {
+	if !w.says("out of order") || !w.says("the function runs again") {
 		t.Error("the log does not say so")
 	}
 }
@@ -346,7 +345,7 @@ func TestRunsOfALostRunnerAreDoneByAnother(t *testing.T) {
 	w.runner("other", map[string]function{"c": pairs})
 	kill()
 	w.results(tickets...)
-	if !strings.Contains(w.log.String(), "the runner is lost") {
+	if !w.says("the runner is lost") {
 		t.Error("the log does not say so")
 	}
 }

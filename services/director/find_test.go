@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -56,8 +55,8 @@ func TestLostListOfProjectsComesBack(t *testing.T) {
 	// While a director leads them.
 	own.loseProjects()
 	w.listed(both...)
-	w.until("it is logged", func() bool { return strings.Contains(w.log.String(), "lost projects from their list") })
-	if strings.Contains(w.log.String(), "giving a project up") {
+	w.until("it is logged", func() bool { return w.says("lost projects from their list") })
+	if w.says("giving a project up") {
 		t.Error("the director gave projects up that were not listed")
 	}
 	w.results(w.create(2)...)
@@ -68,7 +67,7 @@ func TestLostListOfProjectsComesBack(t *testing.T) {
 	w.director("b", times())
 	w.shares(both, map[string][]int{"b": {2}})
 	w.listed(both...)
-	w.until("it is logged", func() bool { return strings.Contains(w.log.String(), "projects were found that were not listed") })
+	w.until("it is logged", func() bool { return w.says("projects were found that were not listed") })
 	w.results(w.create(2)...)
 }
 

@@ -18,8 +18,8 @@ import (
 // reportBooks is how many slots of time are kept that could not be stored yet.
 const reportBooks = 4
 
-// attachMeasures moves what was measured of a match from its proposal to its claim: it is told, and not stored. asked is the
-// report of its config.
+// attachMeasures moves what was measured of a match from its proposal to its claim: it is told, and not stored. asked
+// is the report of its config.
 func attachMeasures(c *state.Claim, asked *pb.Report) {
 	p := c.Match.GetProposal()
 	m := p.GetMeasures()

@@ -159,6 +159,9 @@ func (w *world) connect() (*state.Store, *bus.Bus) {
 	return store, b
 }
 
+// says reports whether a director logged a text.
+func (w *world) says(text string) bool { return strings.Contains(w.log.String(), text) }
+
 // times are short, so that tests are.
 func times() director.Settings {
 	t := settings.Default[director.Settings]()

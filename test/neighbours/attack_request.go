@@ -78,7 +78,6 @@ func requestAttacks() []attack {
 				ready()
 				c := configOf(hostileName, attackerAttribute, map[string]any{"how": "hang"})
 				forever(ctx, 64, func(i int) {
-					//nolint:staticcheck // what is deprecated can be attacked
 					_, err := a.api(attackerProject, catalog.Backfill).BackfillV1(ctx, client.BackfillV1Request{
 						Connection: fmt.Sprintf("127.0.0.1:%d", 1024+i%60_000), Function: c.Matchmaking.TargetFunction,
 						Pools: c.Pools, Config: c.Matchmaking.Config})
