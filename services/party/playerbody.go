@@ -11,8 +11,9 @@ import (
 )
 
 func newPlayerData(player string) *response.PlayerExport {
-	return &response.PlayerExport{Player: player, Tickets: []response.Ticket{}, KickedFrom: []string{}, Acceptances: []response.PlayerAcceptance{},
-		Games: []response.PlayerGame{}, Complete: true}
+	return &response.PlayerExport{Player: player, Tickets: []response.Ticket{}, KickedFrom: []string{},
+		Acceptances: []response.PlayerAcceptance{},
+		Games:       []response.PlayerGame{}, Complete: true}
 }
 
 // addTicket adds a ticket without what others of its players have.
@@ -63,7 +64,8 @@ func newErasure(player string) *response.ErasedPlayer {
 // remainMentions adds what names the player.
 func remainMentions(e *response.ErasedPlayer, m state.Mentions) {
 	for _, a := range m.Answers {
-		e.Remains = append(e.Remains, response.PlayerRemains{Kind: "acceptance", ID: a.Match, Seconds: max(1, seconds(a.Left))})
+		e.Remains = append(e.Remains,
+			response.PlayerRemains{Kind: "acceptance", ID: a.Match, Seconds: max(1, seconds(a.Left))})
 	}
 	for _, id := range m.KickedFrom {
 		e.Remains = append(e.Remains, response.PlayerRemains{Kind: "kicked", ID: id})
