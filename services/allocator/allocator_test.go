@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 const (
@@ -244,7 +245,7 @@ func (w *world) result(id string) *pb.Assignment {
 
 func (w *world) resultIn(project, id string) (result *pb.Assignment) {
 	w.t.Helper()
-	eventually(w.t, "a result of ticket "+id, func() bool {
+	waittest.Until(w.t, "a result of ticket "+id, func() bool {
 		ticket, err := w.store.Ticket(w.t.Context(), project, id)
 		if err != nil {
 			w.t.Fatal(err)
@@ -253,17 +254,6 @@ func (w *world) resultIn(project, id string) (result *pb.Assignment) {
 		return result != nil
 	})
 	return result
-}
-
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	again := time.NewTicker(2 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-again.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited too long for %s", what)
-		}
-	}
 }
 
 func (w *world) leaves(id string) {

@@ -17,7 +17,8 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/process/processtest"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // brief makes an allocator give up soon.
@@ -155,7 +156,7 @@ func TestTicketsWaitAgainAfterAFailureIfTheirConfigSaysSo(t *testing.T) {
 				}
 				return
 			}
-			eventually(t, "the tickets to wait again", func() bool {
+			waittest.Until(t, "the tickets to wait again", func() bool {
 				n, err := w.store.Waiting(t.Context(), project)
 				return err == nil && n == 2
 			})
@@ -226,7 +227,7 @@ func TestDeallocationIsRepeatedUntilItSucceeds(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the server was not deallocated")
 	}
-	eventually(t, "the match to be forgotten", func() bool {
+	waittest.Until(t, "the match to be forgotten", func() bool {
 		_, err := w.store.Match(t.Context(), project, "m")
 		return problem.KindOf(err) == problem.NotFound
 	})
@@ -239,7 +240,7 @@ func TestDeallocationIsRepeatedUntilItSucceeds(t *testing.T) {
 // Promise 7.
 func TestDeallocationThatNeverSucceedsEnds(t *testing.T) {
 	var w *world
-	var log process.Buffer
+	var log processtest.Buffer
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(log.String())
@@ -257,7 +258,7 @@ func TestDeallocationThatNeverSucceedsEnds(t *testing.T) {
 	})
 	w.claim("m", "a")
 	w.send("m")
-	eventually(t, "the deallocation to end", func() bool {
+	waittest.Until(t, "the deallocation to end", func() bool {
 		due, err := w.store.Inventories(t.Context(), []string{project})
 		return err == nil && strings.Contains(log.String(), "is not tried again") && due[0].Returns == 0
 	})

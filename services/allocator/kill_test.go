@@ -20,7 +20,9 @@ import (
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/process/processtest"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // The steps of a flow at which an allocator is killed. Each is one call of another process. The allocator dies before
@@ -76,7 +78,7 @@ func TestAllocatorIsKilledAtEveryStep(t *testing.T) {
 						w.expectOneServer(t, h, heir)
 						return
 					}
-					eventually(t, "the server to be given back", func() bool { return h.inUse() == 0 })
+					waittest.Until(t, "the server to be given back", func() bool { return h.inUse() == 0 })
 				})
 			}
 		}
@@ -114,14 +116,14 @@ func (w *world) killedAt(t *testing.T, h *hosting, step string, after bool) (hei
 // deallocated twice, a minute apart.
 func (w *world) waitUntilForgotten(match string, h *hosting) {
 	w.t.Helper()
-	eventually(w.t, "the end of match "+match, func() bool {
+	waittest.Until(w.t, "the end of match "+match, func() bool {
 		status, _, err := w.store.GameServer(w.t.Context(), project, match, 0)
 		return err == nil && status != state.MatchActive && h.inUse() == 0
 	})
 	w.ahead.Add(int64(time.Minute))
 	w.options.Provider = &remote{url: h.url}
 	w.t.Cleanup(w.run())
-	eventually(w.t, "match "+match+" to be forgotten", func() bool {
+	waittest.Until(w.t, "match "+match+" to be forgotten", func() bool {
 		_, err := w.store.Match(w.t.Context(), project, match)
 		return problem.KindOf(err) == problem.NotFound
 	})
@@ -397,12 +399,12 @@ func (h *hosting) connection() string {
 // allocatorProcess is an allocator that may be killed.
 type allocatorProcess struct {
 	*process.Process
-	log *process.Buffer
+	log *processtest.Buffer
 }
 
 func launch(t *testing.T, redis, nats, hosting string, search time.Duration) *allocatorProcess {
 	t.Helper()
-	cmd, log := exec.Command(os.Args[0], "allocator", redis, nats, hosting, search.String()), new(process.Buffer)
+	cmd, log := exec.Command(os.Args[0], "allocator", redis, nats, hosting, search.String()), new(processtest.Buffer)
 	cmd.Stderr = log
 	p, err := process.Start(cmd)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // A call whose answer was lost may reach the hosting system after the match has ended, and after the match's server was
@@ -54,7 +55,7 @@ func TestServerOfACallThatArrivesLateIsDeallocated(t *testing.T) {
 			s.mu.Lock()
 			s.held["m"] = true // the first call arrives
 			s.mu.Unlock()
-			eventually(t, "the second deallocation", func() bool {
+			waittest.Until(t, "the second deallocation", func() bool {
 				w.ahead.Add(int64(time.Minute))
 				return !s.holds("m")
 			})

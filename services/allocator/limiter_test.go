@@ -10,6 +10,7 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 func handsOf(w *world) state.MatchLease {
@@ -105,7 +106,7 @@ func TestConcurrentAllocationsOfAFleetAreLimited(t *testing.T) {
 		matches = append(matches, id)
 	}
 	w.send(matches...)
-	eventually(t, "as many allocations as are allowed", func() bool { return p.now("proposal's") == 5 })
+	waittest.Until(t, "as many allocations as are allowed", func() bool { return p.now("proposal's") == 5 })
 	close(p.gate)
 	for _, id := range matches {
 		w.result(id + "-a")

@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/telemetry/spantest"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // observed is an allocator whose spans and log one can look at.
@@ -166,7 +167,7 @@ func TestDeallocationsAreTraced(t *testing.T) {
 	})
 	w.claim("left", "a")
 	w.send("left")
-	eventually(t, "a server to be deallocated", func() bool { return len(spans.Named("hosting release")) >= 2 })
+	waittest.Until(t, "a server to be deallocated", func() bool { return len(spans.Named("hosting release")) >= 2 })
 	first := spans.Named("hosting release")[0]
 	if first.Status().Code != codes.Error || spantest.Attribute(first, "error.type") != "contention" ||
 		first.SpanKind() != trace.SpanKindClient {

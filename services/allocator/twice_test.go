@@ -11,6 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // twice is a hosting system that gives a match another server each time that it is asked.
@@ -62,7 +63,7 @@ func TestSecondServerOfAMatchThatWasTakenOverIsReleased(t *testing.T) {
 	m := w.claim("m", "a", "b")
 	h.first = func(r *provider.Request) {
 		other := state.MatchLease{Holder: "other", Hold: time.Hour, Search: time.Hour, Claim: time.Hour}
-		eventually(t, "the end of the lease", func() bool {
+		waittest.Until(t, "the end of the lease", func() bool {
 			w.ahead.Add(int64(time.Minute))
 			b, err := w.store.BeginAllocation(t.Context(), project, m, other)
 			return err == nil && b.Status == state.MatchActive
@@ -84,7 +85,7 @@ func TestSecondServerOfAMatchThatWasTakenOverIsReleased(t *testing.T) {
 	if got := w.result("a").GetConnection(); got != "10.0.0.2:7777" {
 		t.Errorf("the ticket has %s", got)
 	}
-	eventually(t, "the first server to be given back", func() bool {
+	waittest.Until(t, "the first server to be given back", func() bool {
 		return slices.Equal(h.servers("m"), []string{"10.0.0.2:7777"})
 	})
 }

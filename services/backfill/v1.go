@@ -74,7 +74,9 @@ func (s *service) searchV1(c echo.Context) error {
 }
 
 // fill assigns the tickets of a match; nil if one of them does not wait any more.
-func (s *service) fill(ctx context.Context, project, connection string, p *candidate) (*response.BackfillV1Result, error) {
+func (s *service) fill(
+	ctx context.Context, project, connection string, p *candidate,
+) (*response.BackfillV1Result, error) {
 	results := make([]*pb.Assignment, len(p.Tickets))
 	for i, id := range p.Tickets {
 		results[i] = assignment.Of(p.Proposal, id, connection, "")

@@ -8,9 +8,11 @@ import (
 // bodyOf is a stored config with its hosting keys, as shown tells of them. PUT accepts it, and stores the same.
 func bodyOf(c *pb.Config, shown *pb.HostingKeys) response.Config {
 	b := response.Config{Matchmaking: response.Matchmaking{
-		Name:           c.GetName(),
-		TargetFunction: response.FunctionTarget{Name: c.GetFunction(), Version: c.GetFunctionVersion(), Upload: c.GetUpload()},
-		Config:         c.GetSettings(),
+		Name: c.GetName(),
+		TargetFunction: response.FunctionTarget{
+			Name: c.GetFunction(), Version: c.GetFunctionVersion(), Upload: c.GetUpload(),
+		},
+		Config: c.GetSettings(),
 	}, Queue: c.GetQueue(), Seats: c.GetSeats()}
 	if c.GetPoolsSet() {
 		b.Pools = make(map[string][]response.PoolFilter, len(c.GetPools()))

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -113,7 +114,7 @@ func TestMatchThatNobodyTakesUpIsGivenUp(t *testing.T) {
 	hasty.Claim = 100 * time.Millisecond
 	w.director("a", hasty)
 	tickets := w.create(2)
-	w.until("the match is given up", func() bool { return w.log.says("tickets of overdue matches wait again") })
+	w.until("the match is given up", func() bool { return strings.Contains(w.log.String(), "tickets of overdue matches wait again") })
 	w.allocator()
 	w.paired(tickets...)
 }
@@ -158,7 +159,7 @@ func TestNothingIsTakenWhileRedisIsAwayAndAllGoesOnWhenItIsBack(t *testing.T) {
 	if problem.KindOf(err) != problem.Unavailable {
 		t.Errorf("a create without Redis: %v", err)
 	}
-	w.until("the director notices", func() bool { return w.log.says("reading the state") })
+	w.until("the director notices", func() bool { return strings.Contains(w.log.String(), "reading the state") })
 	own.startRedis()
 	w.paired(append(tickets, w.create(1)...)...)
 }
@@ -174,7 +175,7 @@ func TestMatchesGoOnAfterRedisLostItsData(t *testing.T) {
 		t.Fatal(err)
 	}
 	own.startRedis()
-	w.until("the director notices", func() bool { return w.log.says("the state store lost changes") })
+	w.until("the director notices", func() bool { return strings.Contains(w.log.String(), "the state store lost changes") })
 	w.put(project, "c", hosted("f"))
 	w.paired(w.create(2)...)
 }

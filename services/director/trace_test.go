@@ -228,11 +228,11 @@ func TestFailedRunOfASampledTicketIsOnItsSpan(t *testing.T) {
 	if strings.Contains(spans.String(), says) {
 		t.Errorf("the function's text is in a trace:\n%s", spans)
 	}
-	for line := range strings.Lines(w.log.all()) {
+	for line := range strings.Lines(w.log.String()) {
 		traced := strings.Contains(line, "trace_id=") && strings.Contains(line, "span_id=")
 		if traced && strings.Contains(line, "a run failed") {
 			return
 		}
 	}
-	t.Errorf("the log names no trace:\n%s", w.log.all())
+	t.Errorf("the log names no trace:\n%s", w.log.String())
 }

@@ -25,6 +25,7 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
+	"matchmaker.dev/services/internal/process/processtest"
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry/telemetrytest"
@@ -46,7 +47,7 @@ type world struct {
 
 	store *state.Store
 	bus   *bus.Bus
-	log   *logBuffer // of all directors
+	log   *processtest.Buffer // of all directors
 	n     int
 }
 
@@ -59,10 +60,10 @@ func newWorld(t testing.TB) *world {
 
 func worldOn(t testing.TB, redisURL, natsURL string) *world {
 	t.Helper()
-	w := &world{TB: t, log: new(logBuffer), redisURL: redisURL, natsURL: natsURL}
+	w := &world{TB: t, log: new(processtest.Buffer), redisURL: redisURL, natsURL: natsURL}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log(w.log.all())
+			t.Log(w.log.String())
 		}
 	})
 	w.store, w.bus = w.connect()
@@ -156,29 +157,6 @@ func (w *world) connect() (*state.Store, *bus.Bus) {
 	}
 	w.Cleanup(func() { _ = b.Close(context.Background()) })
 	return store, b
-}
-
-// logBuffer is a log that tests can read.
-type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (j *logBuffer) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *logBuffer) all() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
-}
-
-// says tells whether a text was logged.
-func (j *logBuffer) says(text string) bool {
-	return strings.Contains(j.all(), text)
 }
 
 // times are short, so that tests are.

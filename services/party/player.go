@@ -86,7 +86,7 @@ func (s *service) export(c echo.Context) error {
 
 // exportOf is what is stored of a player.
 func (s *service) exportOf(ctx context.Context, project, player string) (*response.PlayerExport, error) {
-	doc, size := newPlayerData(player), 0
+	doc, size := &response.PlayerExport{Player: player, Complete: true}, 0
 	err := s.Store.FindPlayer(ctx, project, player, func(m state.Mentions) error {
 		for _, id := range m.Tickets {
 			if len(doc.Tickets) == exportedTickets || size >= exportedBytes {
@@ -158,7 +158,7 @@ func (s *service) erase(c echo.Context) error {
 }
 
 func (s *service) eraseOf(ctx context.Context, project, player string) (*response.ErasedPlayer, error) {
-	done := newErasure(player)
+	done := &response.ErasedPlayer{Player: player}
 	party, err := s.Store.PartyOf(ctx, project, player)
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*respons
 	if err != nil {
 		return nil, err
 	}
-	penalties := newPlayerData(player)
+	penalties := &response.PlayerExport{Player: player, Complete: true}
 	if err := s.addPenalties(ctx, project, player, penalties); err != nil {
 		return nil, err
 	}

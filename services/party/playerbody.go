@@ -10,12 +10,6 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-func newPlayerData(player string) *response.PlayerExport {
-	return &response.PlayerExport{Player: player, Tickets: []response.Ticket{}, KickedFrom: []string{},
-		Acceptances: []response.PlayerAcceptance{},
-		Games:       []response.PlayerGame{}, Complete: true}
-}
-
 // addTicket adds a ticket without what others of its players have.
 func addTicket(d *response.PlayerExport, t *state.Ticket) {
 	b := t.Body
@@ -57,15 +51,11 @@ func addParty(d *response.PlayerExport, p *pb.Party) {
 	}
 }
 
-func newErasure(player string) *response.ErasedPlayer {
-	return &response.ErasedPlayer{Player: player, Remains: []response.PlayerRemains{}}
-}
-
 // remainMentions adds what names the player.
 func remainMentions(e *response.ErasedPlayer, m state.Mentions) {
 	for _, a := range m.Answers {
-		e.Remains = append(e.Remains,
-			response.PlayerRemains{Kind: "acceptance", ID: a.Match, Seconds: max(1, seconds(a.Left))})
+		e.Remains = append(e.Remains, response.PlayerRemains{Kind: "acceptance", ID: a.Match,
+			Seconds: max(1, seconds(a.Left))})
 	}
 	for _, id := range m.KickedFrom {
 		e.Remains = append(e.Remains, response.PlayerRemains{Kind: "kicked", ID: id})

@@ -255,8 +255,8 @@ func (r *registry) canaryOf(project string, f *pb.Function) *response.FunctionCa
 	runs := r.runners.canaryRuns(project, f)
 	return &response.FunctionCanary{
 		Version: c.GetUpload(), Configs: c.GetConfigs(), Queues: c.GetQueues(), BlockSeconds: c.GetBlock() / 1000,
-		Percent: int(c.GetPercent()), Began: iso8601(c.GetBegan()), Changed: iso8601(c.GetChanged()), Until: iso8601(c.GetUntil()),
-		Runs: runs.GetAllRuns(), Failed: runs.GetAllFailed(), Health: healthOf(runs),
+		Percent: int(c.GetPercent()), Began: iso8601(c.GetBegan()), Changed: iso8601(c.GetChanged()),
+		Until: iso8601(c.GetUntil()), Runs: runs.GetAllRuns(), Failed: runs.GetAllFailed(), Health: healthOf(runs),
 	}
 }
 

@@ -95,7 +95,8 @@ func TestStatusFollowsHeartbeats(t *testing.T) {
 	say("Running")
 	eventually(t, "running", func() error { return b.isState(t, "duel", "Running") })
 	got := wants[response.Function](t, b.get(t, "/functions/duel"), http.StatusOK).Status
-	if diff := cmp.Diff(response.FunctionStatus{State: "Running", Instances: []response.FunctionInstance{{State: "Running", Name: "duel-1"}}}, got); diff != "" {
+	if diff := cmp.Diff(response.FunctionStatus{State: "Running",
+		Instances: []response.FunctionInstance{{State: "Running", Name: "duel-1"}}}, got); diff != "" {
 		t.Errorf("status differs (-want +got):\n%s", diff)
 	}
 	same(t, b.get(t, "/functions/duel/log"), http.StatusOK, `{"logs":{"duel-1":""}}`)

@@ -59,8 +59,8 @@ func TestFiveBadUploadsDoNotPushOutTheLastThatWorked(t *testing.T) {
 		b.upload(t, "duel", n+1)
 	}
 	b.hasVersions(t, "7* 6 5 4 1")
-	if got := wants[response.Function](t, b.get(t, "/functions/duel"), http.StatusOK); got.Upload != 7 || got.LastGoodUpload != 1 ||
-		got.ReturnsUntil == "" {
+	if got := wants[response.Function](t, b.get(t, "/functions/duel"), http.StatusOK); got.Upload != 7 ||
+		got.LastGoodUpload != 1 || got.ReturnsUntil == "" {
 		t.Errorf("the function is %+v", got)
 	}
 	// A run that fails now and then is no reason, one of nine is.
@@ -241,8 +241,8 @@ func TestShadowAndPromotion(t *testing.T) {
 	b.upload(t, "duel", 1)
 	b.works(t, "duel")
 	before := b.record(t)
-	got := wants[response.Function](t, b.put(t, "/functions/duel?shadow=true&note="+url.QueryEscape("as ä try"), numbered(2)),
-		http.StatusOK)
+	got := wants[response.Function](t,
+		b.put(t, "/functions/duel?shadow=true&note="+url.QueryEscape("as ä try"), numbered(2)), http.StatusOK)
 	if got.Upload != 1 || got.Shadow == nil || got.Shadow.Version != 2 || got.Shadow.Health != nil {
 		t.Errorf("with a shadow: %+v", got)
 	}

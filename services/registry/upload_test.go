@@ -110,7 +110,8 @@ func TestUploadOfAManifestOfTooManyNamesIsRefused(t *testing.T) {
 		refused(t, answer, http.StatusBadRequest, "file: mm_manifest: "+c.says)
 	}
 	for _, member := range []string{"attributes", "attributeSettings"} {
-		wants[response.Function](t, b.put(t, "/functions/many", guest{manifest: manyNames(t, member, 256)}.wasm()), http.StatusOK)
+		answer := b.put(t, "/functions/many", guest{manifest: manyNames(t, member, 256)}.wasm())
+		wants[response.Function](t, answer, http.StatusOK)
 	}
 	f, err := b.store.Function(t.Context(), "demo", "many")
 	must(t, err)

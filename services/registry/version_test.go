@@ -46,7 +46,8 @@ func (b *bench) record(t *testing.T) *pb.Function {
 func (b *bench) hasVersions(t *testing.T, want string) {
 	t.Helper()
 	var got []string
-	for _, v := range wants[response.FunctionVersionList](t, b.get(t, "/functions/duel/versions"), http.StatusOK).Versions {
+	list := wants[response.FunctionVersionList](t, b.get(t, "/functions/duel/versions"), http.StatusOK)
+	for _, v := range list.Versions {
 		star := ""
 		if v.Current {
 			star = "*"

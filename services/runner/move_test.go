@@ -273,11 +273,11 @@ func TestStoppingRunnerHandsOver(t *testing.T) {
 			t.Fatalf("a run while %s leaves: %s", host, a.error)
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.statuses[host].GetLeaving() {
-		t.Errorf("%s has not left", host)
-	}
+	w.waitUntil(host+" to say that it leaves", func([]*pb.InstanceStatus) bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.statuses[host].GetLeaving()
+	})
 }
 
 // Runners that stop together do not wait for each other.

@@ -66,7 +66,7 @@ func (s *service) create(c echo.Context) error {
 	}
 	made := &state.Ticket{Body: body}
 	_ = s.addUnserved(c.Request().Context(), c.Param("project"), made) // the ticket is stored; a GET tells it
-	return c.JSONBlob(http.StatusCreated, createResponse(id, made.Unserved))
+	return c.JSON(http.StatusCreated, response.CreatedTicket{ID: id, UnservedQueues: made.Unserved})
 }
 
 // store stores a ticket as the project's settings want it, and returns its id, or the id of an earlier ticket with its
@@ -127,7 +127,7 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 		waiter.leave()
 		id, waiter = made, s.waiters.join(project, made)
 		if t, err = s.readAs(by, project, id)(ctx); problem.KindOf(err) == problem.NotFound {
-			return c.JSONBlob(http.StatusCreated, createResponse(id, nil))
+			return c.JSON(http.StatusCreated, response.CreatedTicket{ID: id})
 		} else if err != nil {
 			return err
 		}

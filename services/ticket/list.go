@@ -13,6 +13,9 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
+// usualAnswer is about how many bytes a ticket has as it is answered.
+const usualAnswer = 512
+
 // list answers the tickets of a player, the newest first, or the one that a create of the caller with a key made.
 func (s *service) list(c echo.Context) error {
 	caller, anyone, err := auth.TicketReader(auth.From(c))

@@ -2,7 +2,6 @@ package contract_test
 
 import (
 	"flag"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,7 +41,6 @@ func TestContract(t *testing.T) {
 // dev starts a `matchmaker dev`.
 func dev(t *testing.T) contract.Target {
 	t.Helper()
-	look(t, "../../pkg", "../../proto", "../../services")
 	binary, folder := filepath.Join(t.TempDir(), "matchmaker"), t.TempDir()
 	if err := sandboxtest.Program(binary, "matchmaker.dev/services/cmd/matchmaker"); err != nil {
 		t.Fatal(err)
@@ -60,17 +58,6 @@ func dev(t *testing.T) contract.Target {
 	return contract.Target{
 		URL: server.URL, Project: *project, Another: contract.Another, Token: minted(t, folder),
 		Hosting: true, MaxWaiting: contract.FewWaiting, Complete: true,
-	}
-}
-
-// look lists all files below folders, so that the go command runs a test again when one changes. It takes a result from
-// its cache otherwise, since it does not see what a build reads.
-func look(t *testing.T, folders ...string) {
-	t.Helper()
-	for _, folder := range folders {
-		if err := filepath.WalkDir(folder, func(_ string, _ fs.DirEntry, err error) error { return err }); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,7 +33,6 @@ type artefacts struct {
 // build builds the artefacts into a temporary folder.
 func build(t *testing.T) *artefacts {
 	t.Helper()
-	look(t, "../../functions", "../../pkg", "../../proto", "../../services")
 	dir := t.TempDir()
 	a := &artefacts{
 		dir:        dir,
@@ -83,18 +81,6 @@ func (a *artefacts) withoutRace() *artefacts {
 	other := *a
 	other.matchmaker, other.instances = a.plain, nil
 	return &other
-}
-
-// look lists all files below folders, so that the go command runs a test again when one changes. It takes a result from
-// its cache otherwise, since it does not see what a build reads.
-func look(t *testing.T, folders ...string) {
-	t.Helper()
-	for _, folder := range folders {
-		err := filepath.WalkDir(folder, func(_ string, _ fs.DirEntry, err error) error { return err })
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // golang runs the go command.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/process/processtest"
 )
 
 // replica is one process of a system.
@@ -42,7 +43,7 @@ func (r *replica) await(t *testing.T, what string, ok func() bool) {
 }
 
 // buffer is a buffer with structured logs.
-type buffer struct{ process.Buffer }
+type buffer struct{ processtest.Buffer }
 
 // String is the end of the last lines that are warnings, errors or no log lines.
 func (b *buffer) String() string {

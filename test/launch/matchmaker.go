@@ -37,9 +37,6 @@ func Dev(ctx context.Context, errs io.Writer, binary string, args ...string) (*M
 	return m, nil
 }
 
-// Data is the folder of the server.
-func (m *Matchmaker) Data() string { return m.data }
-
 // Stop ends the server and removes its folder.
 func (m *Matchmaker) Stop() error {
 	return errors.Join(m.Server.Stop(), os.RemoveAll(m.data))

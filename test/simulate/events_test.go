@@ -61,7 +61,7 @@ func (h *hub) events(project string) (all []history.Event) {
 				Project: project, Position: e.GetPosition(), Time: e.GetTime(),
 				Kind:    history.Kind(strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_"))),
 				Tickets: e.GetTickets(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
-				Epoch: e.GetEpoch(), Reason: e.GetReason(), Error: e.GetError(), Backfill: e.GetBackfill(),
+				Epoch: e.GetEpoch(), Reason: e.GetReason(), Error: e.GetError(), Backfill: e.GetBackfill(), Place: e.GetPlace(),
 				Acceptance: e.GetAcceptance(), Player: int64(e.GetPlayer()), Upload: e.GetUpload(),
 			})
 		}

@@ -347,7 +347,6 @@ func (i *image) ticketsHold(fail func(string, ...any)) {
 			fail("%s waits since %s, and was created at %s", id, score, created)
 		}
 		m := i.matches[t.by]
-		_, proposed := i.hash("bp:" + t.by)[id]
 		switch {
 		case t.state == "w" && (t.by != "" || t.asks != ""):
 			fail("%s waits, and is reserved by %q and asked by %q", id, t.by, t.asks)
@@ -357,8 +356,6 @@ func (i *image) ticketsHold(fail func(string, ...any)) {
 			fail("%s is claimed by the match %s, which does not have it", id, t.by)
 		case t.state == "c" && (t.asks != "") != strings.Contains("oqn", m.state):
 			fail("%s is asked by %q, and its match is in the state %s", id, t.asks, m.state)
-		case t.state == "p" && !proposed:
-			fail("%s is proposed to %s, which does not have it", id, t.by)
 		case t.state == "r" && i.hash("t:" + id)["a"] == "":
 			fail("%s has an empty result", id)
 		}
@@ -515,6 +512,14 @@ func (i *image) matchesHold(fail func(string, ...any)) {
 	for id, m := range i.matches {
 		f := i.hash("m:" + id)
 		_, claimed := i.hash("claims")[id]
+		if game, is := strings.CutPrefix(m.GetPlace(), state.PlaceGame); is && m.state == "c" {
+			deadline, joins := i.hash("joins")[id]
+			if _, listed := i.hash("bm:" + game)[id]; claimed || !joins || !listed && deadline != "0" {
+				fail("%s goes to %s, which lists it: %v; its deadline is %q, and it has another: %v", id, game, listed,
+					deadline, claimed)
+			}
+			claimed = joins
+		}
 		_, ended := i.hash("ended")[id]
 		_, returns := i.hash("returns")[id]
 		_, sent := i.hash("outbox")[id]
@@ -552,7 +557,7 @@ func (i *image) matchesHold(fail func(string, ...any)) {
 				i.number("m:"+id, "g"), i.number("m:"+id, "q"))
 		}
 	}
-	for _, set := range []string{"claims", "ended", "returns", "outbox"} {
+	for _, set := range []string{"claims", "joins", "ended", "returns", "outbox"} {
 		for id := range i.hash(set) {
 			if i.matches[id] == nil {
 				fail("%s is among %s, and is not there", id, set)
@@ -593,39 +598,48 @@ func (i *image) creditHolds(fail func(string, ...any)) {
 	}
 }
 
-// Each game has what is proposed to it, and its size is counted.
+// Each game has the matches that go to it, and its size is counted.
 func (i *image) gamesHold(fail func(string, ...any)) {
 	total := 0.0
 	for _, id := range i.games() {
-		f, proposals := i.hash("bf:"+id), i.hash("bp:"+id)
+		f, going := i.hash("bf:"+id), i.hash("bm:"+id)
 		if _, is := i.hash("backfills")[id]; !is {
 			fail("%s is not in the set", id)
-		}
-		if _, is := i.hash("proposed")[id]; is != (len(proposals) > 0) {
-			fail("%s has %d proposed tickets, and a deadline: %v", id, len(proposals), is)
 		}
 		if match, is := f["m"]; is && (i.matches[match] == nil || i.matches[match].GetBackfill() != id) {
 			fail("%s gets its server from %s, which is %v", id, match, i.matches[match])
 		}
 		if match, is := strings.CutPrefix(f["h"], "a:"); is &&
-			(i.matches[match] == nil || !strings.Contains("oqn", i.matches[match].state)) {
+			(i.matches[match] == nil || !strings.Contains("oqn", i.matches[match].state) || going[match] == "") {
 			fail("%s is held by %s, which is %v", id, match, i.matches[match])
 		}
-		promised := f["e"]
-		names := strings.FieldsFunc(f["p"]+"\n"+promised, func(r rune) bool { return r == '\n' })
+		if _, is := f["n"]; is && len(going) == 0 {
+			fail("%s has what functions made of it, and no match goes there", id)
+		}
+		size, all := 0, f["p"]
+		for match, text := range going {
+			count, players, _ := strings.Cut(text, " ")
+			size, all = size+len(text), all+"\n"+players
+			m := i.matches[match]
+			if m == nil || m.GetPlace() != state.PlaceGame+id || !strings.Contains("oqnc", m.state) {
+				fail("%s is to go to %s, and is %v", match, id, m)
+				continue
+			}
+			tickets := state.TicketsOf(m.GetProposal())
+			for _, ticket := range tickets {
+				if t := i.tickets[ticket]; t != nil && t.by == match && !hasAll(players, t.players) {
+					fail("%s goes to %s, and its players are not known there", ticket, id)
+				}
+			}
+			if count != strconv.Itoa(len(tickets)) {
+				fail("%s has %d tickets, and %s say %s", match, len(tickets), id, count)
+			}
+		}
+		names := strings.FieldsFunc(all, func(r rune) bool { return r == '\n' })
 		if slices.Sort(names); len(slices.Compact(names)) < len(names) {
 			fail("a player is twice in %s", id)
 		}
-		for ticket := range proposals {
-			if t := i.tickets[ticket]; t != nil && t.state == "p" && t.by == id && !hasAll(promised, t.players) {
-				fail("%s is proposed to %s, and its players are not promised", ticket, id)
-			}
-		}
-		if len(proposals) == 0 && promised != "" {
-			fail("%s promises players, and no ticket is proposed to it", id)
-		}
-		size := 0
-		for _, field := range []string{"b", "n", "a", "d", "y", "p", "e", "j", "f"} {
+		for _, field := range []string{"b", "n", "a", "d", "y", "p", "j", "f"} {
 			size += len(f[field])
 		}
 		if total += float64(size); float64(size) != i.number("backfillsizes", id) {
@@ -636,9 +650,9 @@ func (i *image) gamesHold(fail func(string, ...any)) {
 		fail("%d games with %v bytes are there, and %d with %v are counted", len(i.games()), total, len(i.hash("backfills")),
 			i.number("backfillsizes", "total"))
 	}
-	for id := range i.hash("proposed") {
-		if i.hash("bp:"+id) == nil {
-			fail("%s has a deadline, and no proposed tickets", id)
+	for _, id := range i.ids("bm:") {
+		if i.hash("bf:"+id) == nil {
+			fail("matches go to %s, which is not there", id)
 		}
 	}
 	for _, id := range i.ids("bj:") {

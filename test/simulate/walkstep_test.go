@@ -62,12 +62,12 @@ var walkSteps = []walkStep{
 	{"other project", 1, false, (*walk).otherProject},
 
 	{"acceptances", 8, true, (*walk).endAcceptances},
-	{"accepted joins", 4, true, (*walk).proposeAccepted},
+	{"accepted", 4, true, (*walk).endAccepted},
 	{"overdue matches", 3, true, always((*walk).overdue)},
 	{"outbox", 2, true, always((*walk).outbox)},
 	{"deallocate", 4, true, always((*walk).deallocate)},
 	{"expire", 3, true, always((*walk).expire)},
-	{"proposals", 2, true, always((*walk).proposals)},
+	{"joins", 2, true, always((*walk).joins)},
 }
 
 // always is the choice of a call without anything to choose.
@@ -160,7 +160,7 @@ func (w *walk) createAgain() func() error {
 }
 
 func (w *walk) leave() func() error {
-	id := w.one(w.now.in("w", "c", "p", "r"))
+	id := w.one(w.now.in("w", "c", "r"))
 	if id == "" {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (w *walk) leave() func() error {
 }
 
 func (w *walk) ask() func() error {
-	ids := w.some(w.now.in("w", "c", "p"), 4)
+	ids := w.some(w.now.in("w", "c"), 4)
 	return func() error {
 		for _, id := range ids {
 			w.heard.Heard(walkProject, id)
@@ -201,7 +201,7 @@ func (w *walk) match(hosted bool, tickets []string) *pb.Match {
 		m.Proposal.Teams = append(m.Proposal.Teams, &pb.Team{Name: "2", Tickets: tickets[1:]})
 	}
 	if hosted {
-		m.Hosting = &pb.Hosting{Fleet: w.one([]string{"f1", "f2"})}
+		m.Hosting, m.Place = &pb.Hosting{Fleet: w.one([]string{"f1", "f2"})}, state.PlaceHosting
 		if w.IntN(3) == 0 {
 			m.Proposal.Hosting = &pb.HostingOverride{Region: w.one([]string{"eu", "us", "mars"})}
 		}
@@ -284,14 +284,12 @@ func (w *walk) claimJoining() func() error {
 		return nil
 	}
 	m := w.match(false, waiting)
-	m.Proposal.Filling = &pb.Filling{Backfill: game}
+	m.Proposal.Filling, m.Place = &pb.Filling{Backfill: game}, state.PlaceGame+game
 	_, _ = fmt.Sscan(w.now.hash("bf:" + game)["g"], &m.Proposal.Filling.Generation)
 	if w.IntN(2) == 0 {
 		m.Proposal.Filling.Contents = &pb.Backfill{Properties: map[string][]byte{"p": w.text()}}
 	}
-	c := claimOf(m)
-	c.Assignments = w.results(m, "")
-	return w.claiming(c)
+	return w.claiming(claimOf(m))
 }
 
 func (w *walk) assignWaiting() func() error {
@@ -326,26 +324,20 @@ func (w *walk) endAcceptances() func() error {
 	watched := time.Duration(w.IntN(20)) * time.Second
 	return func() error {
 		_, err := w.store.EndAcceptances(w.ctx, walkProject, state.AcceptanceTerms{Claim: walkClaim,
-			Readable: walkReadable, Watched: watched, Limit: 8})
+			Approval: walkApproval, Readable: walkReadable, Watched: watched, Limit: 8})
 		return err
 	}
 }
 
-// proposeAccepted ends matches that all their players accepted and that need no server.
-func (w *walk) proposeAccepted() func() error {
+// endAccepted ends matches that all their players accepted and that have no place.
+func (w *walk) endAccepted() func() error {
 	for _, id := range slices.Sorted(maps.Keys(w.now.matches)) {
 		m := w.now.matches[id]
 		if m.state != "q" || m.Match == nil {
 			continue
 		}
 		return func() error {
-			if m.GetProposal().GetFilling().GetBackfill() != "" {
-				c := claimOf(m.Match)
-				c.Assignments = w.results(m.Match, "")
-				_, err := w.store.ProposeAccepted(w.ctx, walkProject, walkApproval, []*state.Claim{c})
-				return err
-			}
-			if m.GetHosting() != nil {
+			if m.GetPlace() != "" {
 				return nil
 			}
 			return w.endWith(m.Match, state.Outcome{Readable: walkReadable, Connection: "direct:" + id})
@@ -358,7 +350,7 @@ func (w *walk) proposeAccepted() func() error {
 func (w *walk) hosted() *pb.Match {
 	open := slices.DeleteFunc(slices.Sorted(maps.Keys(w.now.matches)), func(id string) bool {
 		m := w.now.matches[id]
-		return m.Match == nil || m.GetHosting() == nil || m.state != "c" && m.state != "a"
+		return m.Match == nil || m.GetPlace() != state.PlaceHosting || m.state != "c" && m.state != "a"
 	})
 	if len(open) > 0 && (w.resting || w.IntN(8) > 0) {
 		return w.now.matches[w.one(open)].Match
@@ -367,7 +359,7 @@ func (w *walk) hosted() *pb.Match {
 		return nil
 	}
 	m := w.made[max(0, len(w.made)-1-w.IntN(30))]
-	if m.GetHosting() == nil {
+	if m.GetPlace() != state.PlaceHosting {
 		return nil
 	}
 	return m
@@ -407,7 +399,7 @@ func (w *walk) endWith(m *pb.Match, o state.Outcome) error {
 		e.Results = append(e.Results, &pb.Assignment{Connection: o.Connection, Error: o.Error,
 			MatchProperties: m.GetProposal().GetMatchProperties()})
 	}
-	_, err := w.store.EndMatch(w.ctx, walkProject, e)
+	_, err := w.store.EndMatches(w.ctx, walkProject, []state.Ending{e})
 	return err
 }
 
@@ -538,12 +530,10 @@ func (w *walk) approve() func() error {
 	}
 }
 
-func (w *walk) proposals() error {
-	_, _, err := w.store.ExpireProposals(w.ctx, walkProject, 4)
-	if _, _, failure := w.store.DeleteSilentBackfills(w.ctx, walkProject, time.Minute, 4); failure != nil {
-		return failure
-	}
-	return cmp.Or(err, w.store.RecountBackfills(w.ctx, walkProject))
+func (w *walk) joins() error {
+	_, err := w.store.EndOverdueJoins(w.ctx, walkProject, walkReadable, 4)
+	_, _, failure := w.store.DeleteSilentBackfills(w.ctx, walkProject, time.Minute, 4)
+	return cmp.Or(err, failure)
 }
 
 func (w *walk) partyLimits() state.PartyLimits {

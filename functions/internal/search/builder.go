@@ -10,9 +10,23 @@ import (
 // builder makes one match around an anchor, and then another.
 type builder struct {
 	*search
+	making
+	scratch
+	steps, used int
+	comparisons int // of elements and pairs of players, that the work was not charged for
+	trials      int // how many other matches may be looked at yet
+	// repairs is how many matches whose teams are too uneven are still repaired. Where all combinations are tried, those
+	// that exchanges make come anyway.
+	repairs int
+	// simple is set if all pruners are spreads in the match whose bounds do not depend on what joins.
+	simple bool
+	free   []uint32 // memory for matches
+}
+
+// making is the match in the making.
+type making struct {
 	anchor     uint32
 	candidates []uint32
-	near       []uint32 // what near found, to be used again
 	arranged   *arrangement
 	teams      [][]uint32 // tickets
 	players    []int      // of each team
@@ -24,29 +38,19 @@ type builder struct {
 	low, high, bounds []float64
 	dormant           []bool    // of each pruner: whether it does not hold, by the age of the anchor
 	refused           []float64 // of each pruner: the narrowest span that was too wide for its bound
-	steps, used       int
-	reachedMost       int   // the most players together since it began with so many teams
-	comparisons       int   // at elements and pairs of players, that the work was not charged for
-	open              []int // players of the candidates from each on
-	available         []int // players that take each role
+	reachedMost       int       // the most players together since it began with so many teams
+	open              []int     // players of the candidates from each on
+	available         []int     // players that take each role
 	// later is, for the candidates from each on, how many players take each role; takers is how many of the chosen do.
 	later, takers []int
 	left          []int // players that take each role, of all linked tickets
 	newest        float64
-	orders        [][]int // scratch of emptiest, by depth
-	saved         []float64
-	// ages are the ages of a complete match: oldest, newest, mean, the anchor's.
+	// ages are those of a complete match: oldest, newest, mean, the anchor's.
 	ages [4]float64
-	// region is the region of a complete match that is allowed, price what the match costs.
+	// region is that of a complete match that is allowed, price what it costs.
 	region int
 	price  price
 	match  Match
-	trials int // how many other matches may be looked at yet
-	// repairs is how many matches whose teams are too uneven are still repaired. Where all combinations are tried, those
-	// that exchanges make come anyway.
-	repairs int
-	// simple is set if all pruners are spreads in the match whose bounds do not depend on what joins.
-	simple bool
 	// share is which part of its bounds a match with the anchor may use while all of its tickets can wait,
 	// narrow the part that no match with the anchor is beyond.
 	share, narrow float64
@@ -56,8 +60,6 @@ type builder struct {
 	flow     flow
 	roleCost roleCost
 	sums     sums
-	free     []uint32 // memory for matches
-
 	// game is the running game that is filled; nil for a new match. must are the tickets that it begins with: members
 	// whose teams are not known, and the anchor.
 	game  *openGame
@@ -68,8 +70,13 @@ type builder struct {
 	top, fewest    int
 	least          int
 	needs, lacking []int
+}
 
-	// Scratch.
+// scratch is memory that is used again and again.
+type scratch struct {
+	nearby          []uint32 // what near found
+	orders          [][]int  // of emptiest, by depth
+	saved           []float64
 	undo            []move
 	regionOrder     []int
 	regionCosts     []float64
@@ -88,14 +95,13 @@ func newBuilder(s *search) *builder {
 		g := &s.pruners[i]
 		simple = simple && g.near != nil && g.scope == rules.InMatch && g.bound.Clock != rules.Newest
 	}
-	return &builder{
-		simple: simple,
-		search: s, low: make([]float64, n), high: make([]float64, n), bounds: make([]float64, n), dormant: make([]bool, n),
+	return &builder{search: s, simple: simple, making: making{
+		low: make([]float64, n), high: make([]float64, n), bounds: make([]float64, n), dormant: make([]bool, n),
 		refused:   make([]float64, n),
 		available: make([]int, len(s.roles.names)), left: make([]int, len(s.roles.names)),
 		reached: make([]uint64, len(s.masks)),
 		start:   ^uint64(0), top: s.most, share: 1, narrow: 1,
-	}
+	}}
 }
 
 // begin begins with an anchor, which is in no team yet.

@@ -47,7 +47,7 @@ func (s *search) findPruners() {
 		if rule.Active != nil && !s.byAnchor(rule.Active) {
 			continue // unknown before the match is complete
 		}
-		need, is := conditionOf(rule.Need).(refuser)
+		need, is := rule.is.(refuser)
 		if !is {
 			continue
 		}

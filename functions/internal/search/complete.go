@@ -305,7 +305,7 @@ func (b *builder) allowed() (int, bool) {
 }
 
 // inactive reports whether a rule does not count in the match.
-func (b *builder) inactive(rule *rules.Rule) bool {
+func (b *builder) inactive(rule *rule) bool {
 	if rule.Active == nil {
 		return false
 	}
@@ -329,7 +329,7 @@ func (b *builder) allHold(region int) bool {
 			if !b.reachable(quick.limit, region) {
 				return false
 			}
-		case !b.holds(rule.Need, region):
+		case !b.fulfils(rule.is, region):
 			return false
 		}
 	}

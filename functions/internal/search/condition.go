@@ -72,11 +72,22 @@ func conditionOf(need rules.Condition) condition {
 	return nil
 }
 
+// rule is a rule with its condition.
+type rule struct {
+	rules.Rule
+	is condition
+}
+
 // holds returns whether a condition holds in the whole match.
 func (b *builder) holds(need rules.Condition, region int) bool {
+	return b.fulfils(conditionOf(need), region)
+}
+
+func (b *builder) fulfils(c condition, region int) bool {
 	b.work--
-	defer b.charge()
-	return conditionOf(need).holds(b, region)
+	holds := c.holds(b, region)
+	b.charge()
+	return holds
 }
 
 // among are the tickets that a ticket is compared with, of those in the match and in its team.

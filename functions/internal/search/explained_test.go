@@ -8,7 +8,7 @@ import (
 
 	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/pkg/matchfn/rules"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // without is a rule set without the rule that a reason names, without roles, or without a limit for running games, or

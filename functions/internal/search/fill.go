@@ -187,9 +187,9 @@ func (s *search) fillGame(g *openGame) {
 		if steps <= 0 {
 			return
 		}
-		b.near = append(b.near[:0], of.others...)
-		s.inOrder(of.anchor, b.near)
-		if s.join(of.anchor, b.near, steps) {
+		b.nearby = append(b.nearby[:0], of.others...)
+		s.inOrder(of.anchor, b.nearby)
+		if s.join(of.anchor, b.nearby, steps) {
 			g.got = true
 			s.keep()
 			return

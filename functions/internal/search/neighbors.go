@@ -199,7 +199,7 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 		clear(b.available)
 		lacking, apart = b.lack(anchor, amply, lacking>>(64-len(amply))), mostApart
 	}
-	near := b.near[:0]
+	near := b.nearby[:0]
 	far := b.far()
 	b.distant = far
 	ups, downs, values, at := s.neighbors.up, s.neighbors.down, s.neighbors.values, s.values[anchor]
@@ -250,7 +250,7 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 		}
 	}
 	s.work -= (looksPerNeighbor*limit - steps) / looksPerWork
-	b.near = near
+	b.nearby = near
 	s.low, s.high = s.at(down), s.at(up)
 	if below > far && above > far {
 		b.noteFar(lesser(below, above))

@@ -8,7 +8,7 @@ import (
 
 	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/pkg/matchfn/rules"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // known is a ticket of players with a skill and a sigma each; NaN for none.

@@ -96,8 +96,8 @@ func (c *overlap) holds(b *builder, _ int) bool {
 
 func (c *overlap) compares() (of rules.Of, refuses, closed bool) { return c.Scope.Of, true, true }
 
-// fits looks at the loosest bounds. Of a union each player only gets more when others come, and of an intersection less;
-// he never has more than his set has.
+// fits looks at the loosest bounds. Of a union each player only gets more when others come, and of an intersection
+// less; he never has more than his set has.
 func (c *overlap) fits(b *builder, t uint32, others, team []uint32) bool {
 	others = b.among(c.Scope, others, team)
 	least, most := b.loosestRange(c.Count)

@@ -5,7 +5,7 @@ import (
 
 	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/pkg/matchfn/rules"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // oneByOne is tickets of one player each, the oldest first: of one kind where is says so, or else of another.

@@ -94,7 +94,7 @@ func (b *builder) isNear(part float64) bool {
 		if b.inactive(rule) {
 			continue
 		}
-		if c, is := conditionOf(rule.Need).(nearer); is && !c.near(b, i, part) {
+		if c, is := rule.is.(nearer); is && !c.near(b, i, part) {
 			return false
 		}
 	}

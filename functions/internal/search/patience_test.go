@@ -8,7 +8,7 @@ import (
 
 	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/pkg/matchfn/rules"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // patiently searches a pool with patience, and says what is wrong with what is found: a match that the rules do not

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/fake"
 	"matchmaker.dev/pkg/matchfn/rules"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // The function reads a game's players from the property of the backfill ticket. It finds the same players as a search

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/functions/internal/search"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // Matches that are built again have no fewer players, though they cost less.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/functions/internal/search"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // The oldest anchors are in no match and have very many combinations. They leave work to one that has few.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/pkg/matchfn/rules"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // Three times 0.1 is more than 0.3, and twice 1e308 is infinite: the average and the median are still what all have.

@@ -270,59 +270,81 @@ func (s *search) linkAfter(before []uint32) {
 
 // search searches a pool, again and again if it changes.
 type search struct {
-	rules *rules.Rules
-	pool  *pool
+	compiled
+	view
+	memory
 	games *Games
 	// running are the games that may be filled, the oldest first.
 	running []*openGame
 	// work is what is left of a run's work, budget what there was.
 	work, budget int
-	taken        []bool
 	found        []Match
 	// short is set if the work was too little to try all combinations.
-	short bool
-
-	members []*Member // of all games, in the order of the pool
-	unfit   []bool    // of each member: whether no match can have him
-	full    bool      // whether only full matches are found
-	rank    []uint32  // of each ticket: its place in the order of anchors
-	hops    [2][]int32
+	short       bool
+	full        bool // whether only full matches are found
+	anchorsLeft int
 	// crowd says how near matches must be; nil if they need not. parts is what it said of each ticket, 0 if it was not
 	// asked. hasty is set if what it says does not count.
 	crowd *patience.Crowd
 	parts []float64
 	hasty bool
+	b     *builder
+}
 
-	all                 []rules.Rule // with All taken apart
+// compiled is what the rules say, in the form in which a search looks at it. It has parts of its own that grow with the
+// pool.
+type compiled struct {
+	rules               *rules.Rules
+	all                 []rule      // with All taken apart
+	fastChecks          []fastCheck // of each of all
+	pruners             []pruner
 	measured            []measured
 	common              common
 	columns             map[string]*column
-	main                *column   // of the value by which tickets are near, or nil
-	values              []float64 // of main, of each ticket
+	main                *column // of the value by which tickets are near, or nil
 	keyed               []*keyed
-	keys                []uint32 // of each ticket: those with other keys are never together
-	torn                []bool   // of each ticket: whether no match can have all of its players
 	spans               []*spans
 	totals              []*total
 	singleTicketFilters []*singleTicketFilter
-	shares              []*share // of each of all; nil for others than gaps
-	allShares           []*share
-	balances            []balance
-	evenness            []*evenness // of each of all; nil for others
-	masks               []uint64    // of each ticket: the regions that its players know; nil for rules without regions
-	regions             []uint32    // that the masks are of
-	regionOf            []uint8     // of each name: the number of the region, from 1; 0 for none
-	limits              []*reachLimit
-	tables              []*latencies
-	fastChecks          []fastCheck // of each of all
-	here                []bool      // of each ticket: whether a player has latencies
-	byRole              bool        // whether players say how reluctantly they take roles
-	late                bool        // whether preferences look at latencies or at given roles, which are known at last
-	byParty             bool        // whether they compare parties
-	anchorsLeft         int
-	pruners             []pruner
-	roles               roleTable
+	// shares are those of each of all; nil for others than gaps.
+	shares    []*share
+	allShares []*share
+	balances  []balance
+	evenness  []*evenness // of each of all; nil for others
+	limits    []*reachLimit
+	tables    []*latencies
+	roles     roleTable
+	byRole    bool // whether players say how reluctantly they take roles
+	late      bool // whether preferences look at latencies or at given roles, which are known at last
+	byParty   bool // whether they compare parties
+	// arrangements are all numbers of teams; nil where they are many. Then fewestTeams and mostTeams have the ends alone.
+	arrangements           []*arrangement
+	many                   bool
+	fewestTeams, mostTeams []*arrangement
+	// shapes are those of the teams; leanest and widest the fewest and the most teams of the shapes from each on.
+	shapes          []shape
+	leanest, widest []teamNeeds
+	pairs           *pairSearch
+	most            int // players of a match
+	// ordered is set if it matters which team of a shape is the first.
+	ordered bool
+}
 
+// view is the tickets of a run, as the rules look at them.
+type view struct {
+	pool     *pool
+	taken    []bool
+	members  []*Member // of all games, in the order of the pool
+	unfit    []bool    // of each member: whether no match can have him
+	rank     []uint32  // of each ticket: its place in the order of anchors
+	hops     [2][]int32
+	values   []float64 // of main, of each ticket
+	keys     []uint32  // of each ticket: those with other keys are never together
+	torn     []bool    // of each ticket: whether no match can have all of its players
+	masks    []uint64  // of each ticket: the regions that its players know; nil for rules without regions
+	regions  []uint32  // that the masks are of
+	regionOf []uint8   // of each name: the number of the region, from 1; 0 for none
+	here     []bool    // of each ticket: whether a player has latencies
 	// oldest is the greatest age, earliest when that ticket was created.
 	oldest, earliest float64
 	// sorted is all tickets of a run by key and value; place is where each is. line has those that are left. groups are
@@ -332,41 +354,27 @@ type search struct {
 	neighbors neighbors
 	linked    bool // whether the line is
 	groups    [][2]int32
-
-	memory
-
-	// arrangements are all numbers of teams; nil where they are many. Then fewestTeams and mostTeams have the ends alone.
-	arrangements           []*arrangement
-	many                   bool
-	fewestTeams, mostTeams []*arrangement
-	// shapes are the teams' shapes; leanest and widest the fewest and the most teams of the shapes from each on.
-	shapes          []shape
-	leanest, widest []teamNeeds
-	pairs           *pairSearch
-	most            int // players of a match
-	// ordered is set if it matters which team of a shape is the first.
-	ordered bool
-	b       *builder
 }
 
 func (s *search) column(name string) *column { return s.columns[name] }
 
 // newSearch prepares what depends on the rules alone.
 func newSearch(r *rules.Rules, p *pool) *search {
-	s := &search{rules: r, pool: p, columns: make(map[string]*column, len(p.columns))}
+	s := &search{view: view{pool: p},
+		compiled: compiled{rules: r, columns: make(map[string]*column, len(p.columns))}}
 	s.run = firstRun
 	for i := range p.columns {
 		s.columns[p.columns[i].value.Name] = &p.columns[i]
 	}
-	var take func(rule rules.Rule)
-	take = func(rule rules.Rule) {
-		if all, ok := rule.Need.(*rules.All); ok {
+	var take func(one rules.Rule)
+	take = func(one rules.Rule) {
+		if all, ok := one.Need.(*rules.All); ok {
 			for _, c := range all.Of {
-				take(rules.Rule{Name: rule.Name, Active: rule.Active, Need: c})
+				take(rules.Rule{Name: one.Name, Active: one.Active, Need: c})
 			}
 			return
 		}
-		s.all = append(s.all, rule)
+		s.all = append(s.all, rule{one, conditionOf(one.Need)})
 	}
 	for _, rule := range r.Rules {
 		take(rule)

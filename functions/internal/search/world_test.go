@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // world makes random rule sets and tickets.

@@ -6,10 +6,10 @@ import (
 
 	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/fake"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
-// A distance to the average latency is one in both directions, for the search and for the judge.
+// A distance to the average latency is one in both directions, for the search and for the rulestest.
 func TestImportedDistanceOfLatencies(t *testing.T) {
 	for _, c := range []struct {
 		reference string

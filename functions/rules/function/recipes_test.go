@@ -82,13 +82,13 @@ func TestRecipesOfTheDocument(t *testing.T) {
 		"Teams of several sizes":            `"name": "sizes"`,
 		"Modes of several sizes":            `"values": {"modes": "set"}`,
 		"Players who would rather not meet": one,
-		"Nobody waits for ever":             one,
+		"No wait without end":               one,
 	})
 	t.Run("parties", func(t *testing.T) { playParties(t, all["Limits by the size of parties"]) })
 	t.Run("sizes", func(t *testing.T) { playSizes(t, all["Teams of several sizes"]) })
 	t.Run("modes", func(t *testing.T) { playModes(t, all["Modes of several sizes"]) })
 	t.Run("avoid", func(t *testing.T) { playAvoid(t, all["Players who would rather not meet"]) })
-	t.Run("waiting", func(t *testing.T) { playWaiting(t, all["Nobody waits for ever"]) })
+	t.Run("waiting", func(t *testing.T) { playWaiting(t, all["No wait without end"]) })
 }
 
 func playParties(t *testing.T, settings string) {

@@ -43,7 +43,8 @@ func TestImportedRulesReadWhatPlayersHave(t *testing.T) {
 			}
 			return fake.Ticket{Players: []fake.Player{p}}
 		}
-		if got := run(t, translated(t, c.settings), []fake.Ticket{ticket("a", c.a), ticket("b", c.b)}); (len(got) == 0) != c.none {
+		got := run(t, translated(t, c.settings), []fake.Ticket{ticket("a", c.a), ticket("b", c.b)})
+		if (len(got) == 0) != c.none {
 			t.Errorf("%s: %d matches", name, len(got))
 		}
 	}

@@ -46,8 +46,8 @@ func Import(language string, text []byte, pool string) (*translation.Translation
 	return translate(language, n, pool)
 }
 
-// Read reads the settings of a config: a rule set in our language, or as Settings takes it. A rule that our rules do not
-// say is an error.
+// Read reads the settings of a config: a rule set in our language, or as Settings takes it. A rule that our rules do
+// not say is an error.
 func Read(settings []byte) (*rules.Rules, error) {
 	n, err := document.Parse(settings)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/dialects/translation"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // trio is a rule set of FlexMatch for two squads of 1 or 2 and a boss, with one rule, which is exact.

@@ -12,7 +12,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/dialects/translation"
 	"matchmaker.dev/pkg/matchfn/rules"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
 // same tests that two files become the same rules.
@@ -106,7 +106,8 @@ func TestSpellingsOfVendors(t *testing.T) {
 
 // files are one of each language.
 var files = map[string]string{
-	dialects.FlexMatch: flexFile, dialects.Unity: unityFile, dialects.PlayFab: playFabFile, dialects.AccelByte: accelByteFile,
+	dialects.FlexMatch: flexFile, dialects.Unity: unityFile, dialects.PlayFab: playFabFile,
+	dialects.AccelByte: accelByteFile,
 }
 
 // Tools and SDKs write the members in their language's case: each may be in any.

@@ -61,8 +61,8 @@ func (r *reader) rules(n *document.Node) *Rules {
 		return nil
 	}
 	r.foreign(n)
-	r.only(n, "$schema", "source", "name", "description", "clock", "numbers", "values", "teams", "players", "roles", "regions",
-		"priority", "rules", "prefer", "order", "patience", "backfill")
+	r.only(n, "$schema", "source", "name", "description", "clock", "numbers", "values", "teams", "players", "roles",
+		"regions", "priority", "rules", "prefer", "order", "patience", "backfill")
 	r.is(n.Get("$schema"), document.String) // for editors
 	rules := &Rules{Choose: ByWorst, Source: r.source(n.Get("source"))}
 	rules.Name, rules.Description = r.text(n.Get("name"), ""), r.text(n.Get("description"), "")

@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"matchmaker.dev/services/allocator/devserver"
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/process/processtest"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // fleet is a process of commands.
@@ -25,14 +25,14 @@ type fleet struct {
 	in     *io.PipeWriter
 	events *json.Decoder
 	ended  chan error
-	log    *process.Buffer
+	log    *processtest.Buffer
 }
 
 func start(t *testing.T, command string) *fleet {
 	t.Helper()
 	in, w := io.Pipe()
 	r, out := io.Pipe()
-	f := &fleet{t: t, in: w, events: json.NewDecoder(r), ended: make(chan error, 1), log: new(process.Buffer)}
+	f := &fleet{t: t, in: w, events: json.NewDecoder(r), ended: make(chan error, 1), log: new(processtest.Buffer)}
 	go func() {
 		f.ended <- devserver.Main(t.Context(), in, out, devserver.Options{
 			Command: command, Env: []string{"PATH=" + os.Getenv("PATH")}, Log: slog.New(slog.NewTextHandler(f.log, nil)),
@@ -85,7 +85,7 @@ func TestCommandRunsForItsMatch(t *testing.T) {
 	if err != nil || host != "127.0.0.1" {
 		t.Fatalf("got %+v", e)
 	}
-	eventually(t, func() bool { return strings.Contains(f.log.String(), "hello m-1") })
+	waittest.Until(t, "the server has said hello", func() bool { return strings.Contains(f.log.String(), "hello m-1") })
 	text, err := os.ReadFile(told)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestCommandRunsForItsMatch(t *testing.T) {
 		t.Errorf("got %+v, want %+v", again, e)
 	}
 	var child []byte
-	eventually(t, func() bool {
+	waittest.Until(t, "the child has begun", func() bool {
 		child, _ = os.ReadFile(told + ".child")
 		return bytes.HasSuffix(child, []byte("\n"))
 	})
@@ -120,7 +120,7 @@ func TestCommandRunsForItsMatch(t *testing.T) {
 	if e := f.event(); e != (gameserver.Event{ID: "1", Ended: "stopped"}) {
 		t.Errorf("got %+v", e)
 	}
-	eventually(t, func() bool {
+	waittest.Until(t, "the child has ended", func() bool {
 		state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(child)) + "/stat")
 		return err != nil || bytes.Contains(state, []byte(") Z ")) // no parent may be there to wait for it
 	})
@@ -175,7 +175,7 @@ func TestOutputIsLimited(t *testing.T) {
 	if e := f.event(); e.Connection == "" {
 		t.Fatalf("got %+v", e)
 	}
-	eventually(t, func() bool { return strings.Count(f.log.String(), "\n") >= 1000 })
+	waittest.Until(t, "the log is there", func() bool { return strings.Count(f.log.String(), "\n") >= 1000 })
 	f.command(gameserver.Command{Stop: &gameserver.Stop{ID: "1"}})
 	f.event()
 	if n := strings.Count(f.log.String(), "\n"); n > 10000 {
@@ -208,19 +208,5 @@ func TestServersEndWithTheirParent(t *testing.T) {
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)
-	}
-}
-
-func eventually(t *testing.T, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(time.Minute)
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatal("waited too long")
-		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // service is the Backfill API for one backfill ticket.
@@ -103,7 +104,7 @@ func TestGameIsFilledAgain(t *testing.T) {
 	s.joining = []client.Ticket{{ID: "c"}}
 	s.ticket.Attributes["open"] = 1 // as the function that sent c left it
 	s.mu.Unlock()
-	eventually(t, func() bool {
+	waittest.Until(t, "the server knows the player", func() bool {
 		_, err := gameserver.Hello(t.Context(), at, "c")
 		return err == nil
 	})
@@ -184,19 +185,5 @@ func TestServerRenewsItsToken(t *testing.T) {
 	defer s.mu.Unlock()
 	if s.token != "another" {
 		t.Error("the token was not renewed")
-	}
-}
-
-func eventually(t *testing.T, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(time.Minute)
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatal("waited too long")
-		}
 	}
 }

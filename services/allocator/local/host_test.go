@@ -14,6 +14,7 @@ import (
 
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 func TestKilledProcess(t *testing.T) {
@@ -23,7 +24,7 @@ func TestKilledProcess(t *testing.T) {
 	other := allocate(t, f, "m3") // in a process of its own
 
 	f.hosts[0].Signal(syscall.SIGKILL)
-	eventually(t, "the loss of the process", func() bool { return f.InUse() == 1 })
+	waittest.Until(t, "the loss of the process", func() bool { return f.InUse() == 1 })
 	if s := poll(t, f, "m1"); s.Status != provider.Gone {
 		t.Errorf("a match whose process was killed is %v", s.Status)
 	}
@@ -49,7 +50,7 @@ func TestProcessThatHangs(t *testing.T) {
 		_, err := f.Allocate(ctx, request("m2"))
 		answer <- err
 	}()
-	eventually(t, "the question for a server", func() bool { return poll(t, f, "m2").Status == provider.Pending })
+	waittest.Until(t, "the question for a server", func() bool { return poll(t, f, "m2").Status == provider.Pending })
 	cancel()
 	if err := <-answer; err == nil || provider.Final(err) {
 		t.Errorf("Allocate on a process that hangs: %v, want an error that is not final", err)
@@ -82,7 +83,7 @@ func TestProcessThatDiesWhileAMatchWaits(t *testing.T) {
 		_, err := f.Allocate(t.Context(), request("m2"))
 		answer <- err
 	}()
-	eventually(t, "the question for a server", func() bool { return poll(t, f, "m2").Status == provider.Pending })
+	waittest.Until(t, "the question for a server", func() bool { return poll(t, f, "m2").Status == provider.Pending })
 	h.Signal(syscall.SIGKILL)
 	err := <-answer
 	if provider.Final(err) || !strings.Contains(err.Error(), "signal: killed") {
@@ -155,7 +156,7 @@ func TestServersEndWithAKilledAllocator(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = allocator.Wait() // "signal: killed"
-	eventually(t, "the end of the orphaned server", func() bool { return free(addr) })
+	waittest.Until(t, "the end of the orphaned server", func() bool { return free(addr) })
 }
 
 // freeze stops a process and returns when it stands still: the signal alone lets its threads go on
@@ -163,7 +164,7 @@ func TestServersEndWithAKilledAllocator(t *testing.T) {
 func freeze(t *testing.T, h *host) {
 	t.Helper()
 	h.Signal(syscall.SIGSTOP)
-	eventually(t, "the process to stand still", func() bool {
+	waittest.Until(t, "the process to stand still", func() bool {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", h.PID()))
 		if err != nil {
 			t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/provider/conformance"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // Promise 7.
@@ -111,7 +112,7 @@ func TestReleaseFreesThePort(t *testing.T) {
 func TestLifetime(t *testing.T) {
 	f := open(t, Options{Settings: Settings{Lifetime: 20 * time.Millisecond}})
 	allocate(t, f, "m")
-	eventually(t, "the end of the server", func() bool { return f.InUse() == 0 })
+	waittest.Until(t, "the end of the server", func() bool { return f.InUse() == 0 })
 	if s := poll(t, f, "m"); s.Status != provider.Gone {
 		t.Errorf("a match whose server ended is %v", s.Status)
 	}
@@ -246,18 +247,4 @@ func free(addr string) bool {
 	}
 	conn.Close()
 	return true
-}
-
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(30 * time.Second)
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited too long for %s", what)
-		}
-	}
 }

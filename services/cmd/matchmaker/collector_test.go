@@ -13,6 +13,7 @@ import (
 
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/process/processtest"
 )
 
 // TestMissingCollectorIsNoFailure: a process that cannot send its last spans says so, and ends with exit code 0. The
@@ -50,7 +51,7 @@ func loseSpan(t *testing.T, service, path string) {
 	cmd := exec.Command(self, arguments...)
 	cmd.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+collector.Addr().String(),
 		"OTEL_BSP_SCHEDULE_DELAY=3600000") // the spans are sent at the end
-	var log process.Buffer
+	var log processtest.Buffer
 	cmd.Stderr = &log
 	p, err := process.Start(cmd)
 	if err != nil {

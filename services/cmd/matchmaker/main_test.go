@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/backfill"
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/process/processtest"
 	"matchmaker.dev/services/internal/sandbox"
 	defaults "matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 // matchmaker runs a command line that ends by itself.
 func matchmaker(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var out, errs process.Buffer // services that did start may still log
+	var out, errs processtest.Buffer // services that did start may still log
 	code = run(t.Context(), args, strings.NewReader(""), &out, &errs)
 	return code, out.String(), errs.String()
 }

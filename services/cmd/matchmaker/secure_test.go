@@ -23,29 +23,18 @@ import (
 	"matchmaker.dev/services/internal/bus/bustest"
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/process/processtest"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // patience is how long a condition may take to come true.
 const patience = 2 * time.Minute
 
-// eventually asks until the answer is yes.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-again.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("still not: %s", what)
-		}
-	}
-}
-
 // direct runs a director, which needs both servers and serves no API, from its command line on until the test ends.
-func direct(t *testing.T, args ...string) *process.Buffer {
+func direct(t *testing.T, args ...string) *processtest.Buffer {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	said, ended := new(process.Buffer), make(chan int, 1)
+	said, ended := new(processtest.Buffer), make(chan int, 1)
 	go func() {
 		ended <- run(ctx, append([]string{"director", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""),
 			io.Discard, said)
@@ -65,14 +54,14 @@ func direct(t *testing.T, args ...string) *process.Buffer {
 }
 
 // becomesReady waits until a process says that it is.
-func becomesReady(t *testing.T, said *process.Buffer) {
+func becomesReady(t *testing.T, said *processtest.Buffer) {
 	t.Helper()
 	defer func() {
 		if t.Failed() {
 			t.Log(said)
 		}
 	}()
-	eventually(t, "it is ready", func() bool {
+	waittest.Until(t, "it is ready", func() bool {
 		for line := range strings.Lines(said.String()) {
 			var event struct{ Msg, Address string }
 			if json.Unmarshal([]byte(line), &event) != nil || event.Msg != "serving" {
@@ -94,7 +83,7 @@ func becomesReady(t *testing.T, said *process.Buffer) {
 }
 
 // printsError waits until one line of the log says what to do. No line may have a secret in it.
-func printsError(t *testing.T, said *process.Buffer, want string, secrets ...string) {
+func printsError(t *testing.T, said *processtest.Buffer, want string, secrets ...string) {
 	t.Helper()
 	defer func() {
 		if t.Failed() {
@@ -109,7 +98,7 @@ func printsError(t *testing.T, said *process.Buffer, want string, secrets ...str
 		}
 		return n
 	}
-	eventually(t, "it speaks of "+want, func() bool { return count() > 0 })
+	waittest.Until(t, "it speaks of "+want, func() bool { return count() > 0 })
 	for _, secret := range secrets {
 		if strings.Contains(said.String(), secret) {
 			t.Errorf("it tells the secret %q", secret)
@@ -175,7 +164,7 @@ func TestNATS(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = redis.Close() })
-	start := func(t *testing.T, args ...string) *process.Buffer {
+	start := func(t *testing.T, args ...string) *processtest.Buffer {
 		t.Helper()
 		return direct(t, append([]string{"--redis", redis.URL()}, args...)...)
 	}
@@ -288,7 +277,7 @@ func TestRedis(t *testing.T) {
 	cluster := newRedis(t, trusting,
 		append(tlsArgs, "--aclfile", acl, "--cluster-enabled", "yes", "--tls-cluster", "yes", "--cluster-port", "0")...)
 	operator := fmt.Sprintf("AUTH %s %s", account.User(account.Operator), password(t, dir, account.Operator))
-	eventually(t, "a cluster of one", func() bool {
+	waittest.Until(t, "a cluster of one", func() bool {
 		_, _ = ask(cluster, trusting, operator, "CLUSTER ADDSLOTSRANGE 0 16383")
 		answer, err := ask(cluster, trusting, operator, "CLUSTER INFO")
 		return err == nil && strings.Contains(answer, "cluster_state:ok")
@@ -303,7 +292,7 @@ func TestRedis(t *testing.T) {
 	text := password(t, dir, catalog.Director)
 	t.Setenv("DIRECTORS_PASSWORD", text)
 	t.Setenv("WRONG_PASSWORD", "open-sesame")
-	start := func(t *testing.T, args ...string) *process.Buffer {
+	start := func(t *testing.T, args ...string) *processtest.Buffer {
 		t.Helper()
 		return direct(t, append([]string{"--nats", nats.URL()}, args...)...)
 	}
@@ -392,7 +381,7 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 		if len(here) > 0 && !strings.HasPrefix(here[0], "--") {
 			first = 1 // a file stands before all settings
 		}
-		var out process.Buffer
+		var out processtest.Buffer
 		server := exec.Command(path, slices.Concat(here[:first], here[first:], listen)...)
 		server.Stdout, server.Stderr = &out, &out
 		if err := server.Start(); err != nil {
@@ -407,7 +396,7 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 			return strings.Contains(out.String(), "Ready to accept connections") ||
 				strings.Contains(out.String(), "Sentinel ID is")
 		}
-		eventually(t, "Redis listens, or is gone", func() bool {
+		waittest.Until(t, "Redis listens, or is gone", func() bool {
 			select {
 			case <-gone:
 				return true
@@ -416,7 +405,7 @@ func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) 
 			}
 		})
 		if listens() {
-			eventually(t, "Redis answers", func() bool { _, err := ask(addr, trusting); return err == nil })
+			waittest.Until(t, "Redis answers", func() bool { _, err := ask(addr, trusting); return err == nil })
 			return addr
 		}
 		if !strings.Contains(out.String(), "in use") {

@@ -43,7 +43,8 @@ func TestOutputsOfAList(t *testing.T) {
 	shell.on(service, "ticket", "list", "--limit", "1", "-o", "wide").
 		expect(0, strings.TrimSuffix(narrow, "\n")+"          CREATED                  OWNER\n", "1 of 3")
 	// Values of a stream are documents.
-	shell.on(service, "event", "log", "-o", "yaml").expect(0, "---\nid: \"7.1\"\ntime: \"2030-01-01T00:00:00Z\"\nkind: created\n", "")
+	shell.on(service, "event", "log", "-o", "yaml").
+		expect(0, "---\nid: \"7.1\"\ntime: \"2030-01-01T00:00:00Z\"\nkind: created\n", "")
 	shell.on(service, "config", "list", "-o", "xml").expect(2, "", "--output must be one of")
 }
 

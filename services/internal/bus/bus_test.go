@@ -25,6 +25,7 @@ import (
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 const patience = 30 * time.Second
@@ -56,18 +57,6 @@ func connectWith(t *testing.T, o bus.Options) *bus.Bus {
 	t.Cleanup(func() { _ = b.Close(context.Background()) })
 	embeddedtest.Prepare(t, b)
 	return b
-}
-
-// eventually asks until the answer is yes.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-again.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("still not: %s", what)
-		}
-	}
 }
 
 // next is what a channel brings in time.
@@ -115,12 +104,12 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 	defer func() { _ = b.Close(context.Background()) }()
 	embeddedtest.Prepare(t, b)
 	l.Set(proxy.Silent)
-	eventually(t, "the silence is noticed", func() bool { return !b.Connected() })
+	waittest.Until(t, "the silence is noticed", func() bool { return !b.Connected() })
 	if err := b.Ready(t.Context()); err != nil {
 		t.Errorf("what needs no bus is not to end with it: %v", err)
 	}
 	l.Set(proxy.Open)
-	eventually(t, "it is there again", b.Connected)
+	waittest.Until(t, "it is there again", b.Connected)
 }
 
 func TestPokesOfProjectsWithDots(t *testing.T) {

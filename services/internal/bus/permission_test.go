@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // said keeps what is logged.
@@ -206,7 +207,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 
 	must("log", buses[catalog.Runner].PublishLog(ctx, "demo", "duel.v2", &pb.LogLines{Instance: "i"}))
 	must("ping", buses[catalog.Runner].Ping(ctx))
-	eventually(t, "the log is read", func() bool {
+	waittest.Until(t, "the log is read", func() bool {
 		lines := 0
 		_, err := buses[catalog.Registry].ReadLog(ctx, "demo", "duel.v2", bus.LogStart{},
 			func(*pb.LogLines) bool { lines++; return true })
@@ -217,7 +218,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		text := strings.Repeat("x", bus.MaxLogText)
 		must("log", buses[catalog.Runner].PublishLog(ctx, "demo", "loud", &pb.LogLines{Instance: "i", Text: text}))
 	}
-	eventually(t, "the room for logs is shared", func() bool {
+	waittest.Until(t, "the room for logs is shared", func() bool {
 		removed, err := buses[catalog.Registry].ShareLogs(ctx)
 		must("share logs", err)
 		return removed > 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // Where the disk of NATS has no room for a stream, the log says for which, and what to do.
@@ -23,7 +24,7 @@ func TestNoRoomForAStream(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- b.Prepare(ctx) }()
 	const want = "has no room for the 256 MiB that the stream MM_MATCHES may have: make some"
-	eventually(t, want, func() bool { return strings.Contains(text.String(), want) })
+	waittest.Until(t, want, func() bool { return strings.Contains(text.String(), want) })
 	cancel()
 	if err := next(t, ended); err == nil {
 		t.Error("it is prepared without the stream")

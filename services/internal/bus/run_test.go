@@ -9,13 +9,14 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // awaitRunner waits until a function of a project is served.
 func awaitRunner(t *testing.T, b *bus.Bus, project, function string) {
 	t.Helper()
 	n := 0
-	eventually(t, "a runner answers", func() bool {
+	waittest.Until(t, "a runner answers", func() bool {
 		n++
 		parts := make(chan *pb.RunPart, 10)
 		run, err := b.StartRun(t.Context(), &pb.RunRequest{Run: fmt.Sprint("w", n), Project: project, Function: function},
@@ -41,7 +42,7 @@ func TestPartsOfAProjectWaitForNoOtherProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = director.Close(context.WithoutCancel(t.Context())) })
-	eventually(t, "the bus is connected", director.Connected)
+	waittest.Until(t, "the bus is connected", director.Connected)
 	runner := connect(t, url)
 	flood, more := make(chan bus.SendPart, 100), strings.Repeat("x", 64<<10)
 	for project, handle := range map[string]func(run string, answer bus.SendPart){

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 func TestNATSCluster(t *testing.T) {
@@ -20,7 +22,7 @@ func TestNATSCluster(t *testing.T) {
 		servers, options, routes = append(servers, s), append(options, o),
 			append(routes[:len(routes):len(routes)], s.RoutesAddr())
 	}
-	eventually(t, "a stream on all three", func() bool {
+	waittest.Until(t, "a stream on all three", func() bool {
 		answer := try(t, servers[0].URL(), "$JS.API.STREAM.CREATE.letters",
 			`{"name":"letters","subjects":["letter"],"storage":"file","num_replicas":3}`)
 		return strings.Contains(answer, `"num_replicas":3`)
@@ -28,14 +30,14 @@ func TestNATSCluster(t *testing.T) {
 	if err := servers[2].Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a message taken by the two that are left", func() bool {
+	waittest.Until(t, "a message taken by the two that are left", func() bool {
 		return strings.Contains(try(t, servers[1].URL(), "letter", "hello"), `"stream":"letters"`)
 	})
 	servers[2] = startNATS(t, options[2])
 	if err := servers[0].Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the message at the one that had been away", func() bool {
+	waittest.Until(t, "the message at the one that had been away", func() bool {
 		info := try(t, servers[2].URL(), "$JS.API.STREAM.INFO.letters", "")
 		return strings.Contains(info, `"messages":`) && !strings.Contains(info, `"messages":0`)
 	})
@@ -72,22 +74,6 @@ func try(t *testing.T, url, subject, body string) string {
 		if err != nil {
 			t.Logf("%s: %v", subject, err)
 			return ""
-		}
-	}
-}
-
-// eventually asks until the answer is yes.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(time.Minute)
-	defer deadline.Stop()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for !ok() {
-		select {
-		case <-again.C:
-		case <-deadline.C:
-			t.Fatalf("still not: %s", what)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type CreatedTicket struct {
 	// Values that only match functions understand, as canonical Base64 with padding. At most 64, with names of at most
 	// 128 bytes, unless the installation sets other limits.
 	Properties map[string][]byte `json:"properties,omitzero"`
-	// As in TicketResponse, if the answer waited. So are `attributes`, `properties`, `assignment` and `players`.
+	// As in Ticket, if the answer waited. So are `attributes`, `properties`, `assignment` and `players`.
 	Created int64 `json:"created,omitzero"`
 	// Null when there was no result in time.
 	Assignment *Assignment `json:"assignment,omitzero"`

@@ -1,7 +1,6 @@
 package state_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/process/processtest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -344,7 +344,7 @@ func TestLeaseEndsAMinuteLateAtMost(t *testing.T) {
 // A process knows Redis's clock whatever its host's says, and says when that is off.
 func TestProcessKnowsRedisClock(t *testing.T) {
 	t.Parallel()
-	var log syncBuffer
+	var log processtest.Buffer
 	var ahead atomic.Int64
 	ahead.Store(int64(day))
 	server, err := embedded.StartMemory(0, "")
@@ -413,22 +413,4 @@ func TestMeasurements(t *testing.T) {
 		learn(63*time.Second, time.Second, 2*time.Minute)
 		offset(63 * time.Second)
 	})
-}
-
-// syncBuffer is a buffer that several goroutines may use.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }

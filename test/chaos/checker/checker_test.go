@@ -15,7 +15,7 @@ func TestAGoodHistoryKeepsAllPromises(t *testing.T) {
 			t.Errorf("promise %d: %s", p.Number, b)
 		}
 	}
-	want := Sums{Faults: 1, Tickets: 13, Matches: 6}
+	want := Sums{Faults: 1, Tickets: 13, Matches: 9}
 	if r.Sums != want {
 		t.Errorf("got %v, want %v", r.Sums, want)
 	}
@@ -23,7 +23,7 @@ func TestAGoodHistoryKeepsAllPromises(t *testing.T) {
 	if got := r.Waits.String(); got != waits {
 		t.Errorf("got %q, want %q", got, waits)
 	}
-	sums := "faults: 1, tickets: 13, matches: 6, lost 0, doubled 0, stranded 0, servers leaked 0"
+	sums := "faults: 1, tickets: 13, matches: 9, lost 0, doubled 0, stranded 0, servers leaked 0"
 	if got := r.Sums.String(); got != sums {
 		t.Errorf("got %q, want %q", got, sums)
 	}
@@ -209,7 +209,7 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 				tell(h, "a", "hosts:7")
 				tell(h, "b", "hosts:7")
 			}},
-		{"a ticket that is proposed is claimed as well", 2, "which is proposed in backfill ticket bf",
+		{"a ticket that is proposed is claimed as well", 2, "which is claimed in match j2",
 			func(h *history.History) {
 				insert(h, 45, history.Event{Kind: history.Claimed, Match: "other", Tickets: []string{"k"}, Config: "hosted",
 					Revision: 1, Epoch: 2})
@@ -221,9 +221,9 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 			edit(h, 46, func(e *history.Event) { e.Tickets = []string{"k"} })
 		}},
 		{"a deleted ticket joins a game", 4, "concerns ticket m, which had been deleted", func(h *history.History) {
-			insert(h, 48, history.Event{Kind: history.Assigned, Backfill: "bf", Tickets: []string{"m"}})
+			insert(h, 48, history.Event{Kind: history.Assigned, Match: "j3", Backfill: "bf", Tickets: []string{"m"}})
 		}},
-		{"a proposal is never approved or rejected", 5, "is still proposed", func(h *history.History) {
+		{"a proposal is never approved or rejected", 5, "is still claimed", func(h *history.History) {
 			h.Events = slices.DeleteFunc(h.Events, func(e history.Event) bool { return e.Position == 46 })
 		}},
 		{"a proposal takes too long", 5, "the limit is", func(h *history.History) {
@@ -398,7 +398,7 @@ func TestSums(t *testing.T) {
 	insert(h, 90, history.Event{Kind: history.Assigned, Match: "other", Tickets: []string{"d"}, Config: "free",
 		Revision: 2})
 	h.Hostings = slices.DeleteFunc(h.Hostings, func(a history.Hosting) bool { return a.Op == history.Release })
-	want := Sums{Faults: 1, Tickets: 14, Matches: 7, Lost: 1, Doubled: 1, Stranded: 1, Leaked: 1}
+	want := Sums{Faults: 1, Tickets: 14, Matches: 10, Lost: 1, Doubled: 1, Stranded: 1, Leaked: 1}
 	if got := Check(h).Sums; got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -136,12 +136,18 @@ func good() *history.History {
 	event(41, history.Allocating, 505, history.Event{Match: "m5"})
 	event(41, history.Cancelled, 515, history.Event{Reason: claimed}, "i")
 	event(42, history.Assigned, 525, history.Event{Match: "m5"}, "h")
-	event(43, history.Proposed, 580, history.Event{Backfill: "bf", Config: "games", Revision: 4, Epoch: 2}, "k")
-	event(44, history.Rejected, 591, history.Event{Backfill: "bf", Reason: "replaced"}, "k")
-	event(45, history.Proposed, 601, history.Event{Backfill: "bf", Config: "games", Revision: 4, Epoch: 2}, "k", "l")
-	event(46, history.Assigned, 611, history.Event{Backfill: "bf"}, "k", "l")
-	event(47, history.Proposed, 641, history.Event{Backfill: "bf", Config: "games", Revision: 4, Epoch: 2}, "m")
-	event(48, history.Cancelled, 655, history.Event{Reason: proposed}, "m")
+	joins := func(match string) history.Event {
+		e := first(match, "games", 4, 2)
+		e.Backfill, e.Place = "bf", "backfill/bf"
+		return e
+	}
+	event(43, history.Claimed, 580, joins("j1"), "k")
+	event(44, history.Released, 591, history.Event{Match: "j1", Backfill: "bf", Reason: "replaced"}, "k")
+	event(45, history.Claimed, 601, joins("j2"), "k", "l")
+	event(46, history.Assigned, 611, history.Event{Match: "j2", Backfill: "bf"}, "k", "l")
+	event(47, history.Claimed, 641, joins("j3"), "m")
+	event(48, history.Cancelled, 655, history.Event{Reason: claimed}, "m")
+	event(49, history.Assigned, 660, history.Event{Match: "j3", Backfill: "bf"})
 	event(50, history.Claimed, 701, first("m6", "hosted", 1, 2), "j")
 	event(51, history.Allocating, 705, history.Event{Match: "m6"})
 	event(52, history.Cancelled, 715, history.Event{Reason: claimed}, "j")

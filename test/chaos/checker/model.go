@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"matchmaker.dev/services/test/chaos/history"
 )
@@ -25,7 +27,7 @@ type model struct {
 	shaken shaken
 	// disabledSpans are the result of disabled.
 	disabledSpans []history.Span
-	// open counts tickets that are claimed or proposed at the end.
+	// open counts tickets that are claimed at the end.
 	open int
 }
 
@@ -52,8 +54,6 @@ type match struct {
 	tickets []string
 	// begun is the first event of its allocation, ended the one that ended the match.
 	begun, ended *history.Event
-	// joined: tickets joined its game before it had its server.
-	joined bool
 	// answers are those of its tickets' players, by their numbers, if it asks them.
 	answers  map[string]map[int64]history.Kind
 	hostings []*history.Hosting
@@ -178,10 +178,20 @@ func (m *model) matchOf(t *ticket) *match {
 // takes tells whether a director takes waiting tickets in an event.
 func (m *model) takes(e *history.Event) bool {
 	one := m.matches[e.Match]
-	if e.Kind == history.Proposed {
-		return one == nil || !one.asks()
-	}
 	return one != nil && one.first == e
+}
+
+// joins tells whether a match goes to a running game.
+func (one *match) joins() bool {
+	return one.first != nil && strings.HasPrefix(one.first.Place, "backfill/")
+}
+
+// matchPatience is for how long a match waits after its first event before it begins or ends, unless it asks its players.
+func (m *model) matchPatience(first *history.Event) time.Duration {
+	if strings.HasPrefix(first.Place, "backfill/") {
+		return m.h.Terms.Approval
+	}
+	return m.h.Terms.Claim
 }
 
 // properties are what the match function wrote for all players of the match; false when it wrote nothing.

@@ -67,17 +67,6 @@ func (r *replay) checkAccepted(e *history.Event, one *match) {
 	}
 }
 
-// accepted ends a match that asked its players whether they go to a running game: they are proposed to it.
-func (r *replay) accepted(e *history.Event, one *match) {
-	r.checkAccepted(e, one)
-	if !r.endMatch(e, one) {
-		return
-	}
-	for _, id := range e.Tickets {
-		r.status[id] = &status{state: proposed, backfill: e.Backfill}
-	}
-}
-
 // unaccepted ends tickets of a match that asks its players.
 func (r *replay) unaccepted(e *history.Event) {
 	one := r.match(e.Project, e.Match)
@@ -167,7 +156,7 @@ func (m *model) checkAnswers(p *Promise, t *ticket, answers map[history.Op]int) 
 			p.fail("%s: ticket %s: a %s was taken at %s, for match %s, which asks nobody", t.project, t.id, c.Op, clock(c.To),
 				c.Match)
 		case c.Op == history.Decline && one.ended != nil &&
-			(one.ended.Kind == history.Assigned || one.ended.Kind == history.Proposed):
+			(one.ended.Kind == history.Assigned || one.ended.Reason == "lapsed"):
 			p.fail("%s: ticket %s declined match %s, which was %s", t.project, t.id, one.id, one.ended.Kind)
 		case c.Op == history.Accept && t.endedBy(c.Match) &&
 			(len(t.made.Players) == 0 || m.answer(one, t.id) == history.Accepted):

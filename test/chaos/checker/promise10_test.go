@@ -67,10 +67,11 @@ func asked() *history.History {
 	event(81, history.Accepted, 756, of("m9", ""), "r")
 	event(82, history.Expired, 3760, of("m9", "silent"), "s")
 	event(83, history.Released, 3760, of("m9", "silent"), "r")
-	event(84, history.Claimed, 3761, claim("m10"), "t")
+	joins := claim("m10")
+	joins.Backfill, joins.Place = "bf", "backfill/bf"
+	event(84, history.Claimed, 3761, joins, "t")
 	event(85, history.Accepted, 3762, of("m10", ""), "t")
-	event(86, history.Proposed, 3763, history.Event{Match: "m10", Backfill: "bf"}, "t")
-	event(87, history.Rejected, 3790, history.Event{Backfill: "bf", Reason: "lapsed"}, "t")
+	event(87, history.Released, 3790, of("m10", "lapsed"), "t")
 	event(90, history.Cancelled, 5000, history.Event{Reason: waiting}, "p", "r", "t")
 	return h
 }
@@ -82,7 +83,7 @@ func TestMatchesThatAskKeepAllPromises(t *testing.T) {
 			t.Errorf("promise %d: %s", p.Number, b)
 		}
 	}
-	if want := (Sums{Faults: 1, Tickets: 20, Matches: 10}); r.Sums != want {
+	if want := (Sums{Faults: 1, Tickets: 20, Matches: 13}); r.Sums != want {
 		t.Errorf("got %v, want %v", r.Sums, want)
 	}
 }
@@ -140,7 +141,7 @@ func TestMatchesThatWereNotAcceptedAreFound(t *testing.T) {
 			}
 		}},
 		"players are proposed to a game before they accepted": {"did not accept", drop(85)},
-		"who declined is proposed to a game": {"declined match m10, which was proposed", func(h *history.History) {
+		"who declined is proposed to a game": {"declined match m10, which was released", func(h *history.History) {
 			for i := range h.Calls {
 				if h.Calls[i].Op == history.Accept && h.Calls[i].Ticket == "t" {
 					h.Calls[i].Op = history.Decline

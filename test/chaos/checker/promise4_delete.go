@@ -26,7 +26,7 @@ func deleteIsFinal(m *model, p *Promise, _ *Sums) {
 			switch e.Kind {
 			case history.Cancelled:
 				states[e.Reason]++
-			case history.Claimed, history.Proposed, history.Assigned, history.Failed:
+			case history.Claimed, history.Assigned, history.Failed:
 				if e.Time > d.To.Millis() {
 					p.fail("%s: ticket %s was deleted at %s, and %s by match %q after that", t.project, t.id, clock(d.To), e.Kind,
 						e.Match)
@@ -34,7 +34,7 @@ func deleteIsFinal(m *model, p *Promise, _ *Sums) {
 			}
 		}
 	}
-	for _, state := range []string{waiting, claimed, proposed, resolved} {
+	for _, state := range []string{waiting, claimed, resolved} {
 		p.count("deletions of a ticket that was "+state, states[state])
 	}
 	p.count("requests for deleted tickets", after)

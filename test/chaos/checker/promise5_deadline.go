@@ -13,7 +13,7 @@ import (
 // replay of the event log checks it too.
 func claimsEnd(m *model, p *Promise, s *Sums) {
 	reasons := map[string]int{}
-	var claims int
+	var claims, joins int
 	for _, one := range m.matchesByID() {
 		if one.first == nil || one.first.Kind != history.Claimed || one.ended == nil ||
 			m.isShakenMatch(one.id) {
@@ -23,7 +23,10 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 		if one.ended.Kind == history.Released {
 			reasons[one.ended.Reason]++
 		}
-		limit := m.h.Terms.Claim + m.h.Terms.Recovery + time.Duration(one.first.Acceptance)*time.Millisecond
+		if one.joins() {
+			joins++
+		}
+		limit := m.matchPatience(one.first) + m.h.Terms.Recovery + time.Duration(one.first.Acceptance)*time.Millisecond
 		if one.begun != nil {
 			limit += m.h.Terms.Allocation
 		}
@@ -33,7 +36,6 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 				one.project, one.id, one.ended.Kind, took, limit)
 		}
 	}
-	proposals := m.proposalsEnd(p)
 	var again, readings int
 	for _, t := range m.ticketsByID() {
 		var created int64
@@ -48,7 +50,7 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 			readings++
 		}
 		for _, e := range t.events {
-			if e.Kind == history.Released || e.Kind == history.Rejected {
+			if e.Kind == history.Released {
 				again++
 			}
 		}
@@ -58,38 +60,12 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 		}
 	}
 	p.count("matches claimed", claims)
-	p.count("tickets proposed to running games", proposals)
+	p.count("matches that went to running games", joins)
 	p.count("matches released because a player had left", reasons["left"])
 	p.count("matches released at the claim's deadline", reasons["deadline"])
 	p.count("tickets that waited again", again)
 	p.count("readings of a ticket's age", readings)
 	m.leadersWork(p)
-}
-
-// proposalsEnd checks how long tickets were proposed to running games, and returns how many were.
-func (m *model) proposalsEnd(p *Promise) (count int) {
-	limit := m.h.Terms.Approval + m.h.Terms.Recovery
-	for _, t := range m.ticketsByID() {
-		if m.isShakenTicket(t.id) {
-			continue
-		}
-		var since *history.Event
-		for _, e := range t.events {
-			switch {
-			case e.Kind == history.Proposed:
-				count++
-				since = e
-			case since != nil:
-				if took := m.ableTime(since, e); took > limit {
-					p.fail("%s: ticket %s, proposed to backfill ticket %s, was %s only %v later, of the time in which a "+
-						"director could end that; the limit is %v",
-						t.project, t.id, since.Backfill, e.Kind, took, limit)
-				}
-				since = nil
-			}
-		}
-	}
-	return count
 }
 
 // stranded tells whether a ticket still waits at the end, though the workload gave it partners: the last answer says

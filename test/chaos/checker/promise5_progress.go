@@ -123,10 +123,10 @@ func (r *progress) step(e *history.Event) {
 		if r.isShakenMatch(e.Match) {
 			break
 		}
-		r.due[e.Match] = &due{at: e.Time + cmp.Or(e.Acceptance, r.h.Terms.Claim.Milliseconds()), match: e.Match}
+		r.due[e.Match] = &due{at: e.Time + cmp.Or(e.Acceptance, r.matchPatience(e).Milliseconds()), match: e.Match}
 	case history.Accepted: // by the last of them, it has the time of every claim
 		if d := r.due[e.Match]; d != nil {
-			d.at = max(d.at, e.Time+r.h.Terms.Claim.Milliseconds())
+			d.at = max(d.at, e.Time+r.matchPatience(r.matches[e.Match].first).Milliseconds())
 		}
 	case history.Declined:
 		if d := r.due[e.Match]; d != nil {
@@ -136,14 +136,6 @@ func (r *progress) step(e *history.Event) {
 		if d := r.due[e.Match]; d != nil {
 			d.at = e.Time + r.h.Terms.Allocation.Milliseconds()
 		}
-	case history.Proposed:
-		delete(r.due, e.Match)
-		for _, id := range e.Tickets {
-			if r.isShakenTicket(id) {
-				continue
-			}
-			r.due[id] = &due{at: e.Time + r.h.Terms.Approval.Milliseconds()}
-		}
 	case history.Full, history.Function, history.Unserved: // the match goes on
 	default:
 		delete(r.due, e.Match)
@@ -152,7 +144,7 @@ func (r *progress) step(e *history.Event) {
 		}
 	}
 	switch e.Kind {
-	case history.Created, history.Released, history.Rejected:
+	case history.Created, history.Released:
 		for _, id := range e.Tickets {
 			if t := r.tickets[id]; t != nil && len(t.configs) > 0 && !r.isShakenTicket(id) {
 				r.wait(&wait{id: id, configs: t.configs, since: e.Time}, e)

@@ -52,7 +52,7 @@ func serversAreUsed(m *model, p *Promise, s *Sums) {
 			s.Leaked++
 			p.fail("%s: match %s has a server that no ticket uses and that was not given back; the match is %s",
 				one.project, one.id, one.state())
-		case running == 0 && one.assigned() && started == 0 && one.first.Kind == history.Claimed:
+		case running == 0 && one.assigned() && started == 0 && one.first.Kind == history.Claimed && !one.joins():
 			p.fail("%s: match %s is assigned to a server that was never allocated", one.project, one.id)
 		}
 	}
@@ -62,7 +62,7 @@ func serversAreUsed(m *model, p *Promise, s *Sums) {
 			continue
 		}
 		one := m.matchOf(t)
-		if one != nil && one.first.Kind == history.Claimed && one.server() != c.Assignment.Connection {
+		if one != nil && one.first.Kind == history.Claimed && !one.joins() && one.server() != c.Assignment.Connection {
 			p.fail("%s: ticket %s was told %s, but the server of match %s is at %s",
 				t.project, t.id, c.Assignment.Connection, one.id, one.server())
 		}
@@ -76,7 +76,7 @@ func serversAreUsed(m *model, p *Promise, s *Sums) {
 
 // assigned tells whether tickets were assigned to the match's server.
 func (one *match) assigned() bool {
-	return one.ended != nil && one.ended.Kind == history.Assigned && (len(one.ended.Tickets) > 0 || one.joined)
+	return one.ended != nil && one.ended.Kind == history.Assigned && len(one.ended.Tickets) > 0
 }
 
 // state is the match's state in words.

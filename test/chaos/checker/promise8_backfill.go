@@ -36,7 +36,7 @@ func backfills(m *model, p *Promise, _ *Sums) {
 			p.fail("%s: ticket %s was told %s, where no game is", t.project, t.id, made.Backfill)
 			continue
 		}
-		if !m.isShakenBackfill(g.ticket) && g.checkVersion(p, t, made.Version) {
+		if !m.isShakenBackfill(g.ticket) && m.checkVersion(p, g, t, made.Version) {
 			confirmed++
 		}
 	}
@@ -78,7 +78,7 @@ func (m *model) games() (games map[string]*game, counts map[history.Op]int) {
 
 // checkVersion checks the version that a ticket was proposed to: the backfill ticket can have had it when the game
 // approved. It returns false when no answer told the game of the ticket.
-func (g *game) checkVersion(p *Promise, t *ticket, version int64) bool {
+func (m *model) checkVersion(p *Promise, g *game, t *ticket, version int64) bool {
 	// n is the approval whose answer first named the ticket. An earlier one whose answer was lost may have assigned it.
 	n := slices.IndexFunc(g.rounds, func(r *history.Round) bool { return slices.Contains(r.Tickets, t.id) })
 	if n < 0 {
@@ -106,9 +106,7 @@ func (g *game) checkVersion(p *Promise, t *ticket, version int64) bool {
 			least++
 		}
 	}
-	if slices.ContainsFunc(t.events, func(e *history.Event) bool {
-		return e.Kind == history.Assigned && e.Match != ""
-	}) { // it joined when the game got its connection, and not by the approval
+	if m.waitedForServer(t) { // it joined when the game got its connection, and not by the approval
 		least = 1
 	}
 	if version < least || version > most {
@@ -116,6 +114,21 @@ func (g *game) checkVersion(p *Promise, t *ticket, version int64) bool {
 			t.project, t.id, version, g.ticket, least, most)
 	}
 	return true
+}
+
+// waitedForServer tells whether a ticket went to a game before that had its server.
+func (m *model) waitedForServer(t *ticket) bool {
+	joined := m.matchOf(t)
+	if joined == nil || joined.first == nil {
+		return false
+	}
+	for _, one := range m.matches {
+		if one.first != nil && one.ended != nil && !one.joins() && one.first.Backfill == joined.first.Backfill &&
+			one.project == joined.project && joined.first.Position < one.ended.Position {
+			return true
+		}
+	}
+	return false
 }
 
 // joinsAreTrue checks the tickets of which games were told that they have joined.

@@ -8,26 +8,19 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// status is a ticket's state by the event log, and the match or backfill ticket that it is in.
+// status is a ticket's state by the event log, and the match that it is in.
 type status struct {
-	state    string
-	match    *match
-	backfill string
+	state string
+	match *match
 }
 
-// place is the match or backfill ticket in words.
-func (s *status) place() string {
-	if s.match != nil {
-		return "match " + s.match.id
-	}
-	return "backfill ticket " + s.backfill
-}
+// place is the match in words.
+func (s *status) place() string { return "match " + s.match.id }
 
 // The states of a ticket.
 const (
 	waiting  = "waiting"
 	claimed  = "claimed"
-	proposed = "proposed"
 	resolved = "resolved"
 	deleted  = "deleted"
 )
@@ -89,22 +82,7 @@ func (r *replay) step(e *history.Event) {
 	case history.Allocating:
 		r.allocating(e)
 	case history.Assigned, history.Failed:
-		if e.Backfill != "" { // with the match whose server is the game, if it got its connection just now
-			r.joined(e)
-		} else {
-			r.resolved(e)
-		}
-	case history.Proposed:
-		if one := r.matches[e.Match]; one != nil && one.asks() {
-			r.accepted(e, one)
-			break
-		}
-		r.checkEpoch(e)
-		for _, id := range e.Tickets {
-			r.take(e, id, &status{state: proposed, backfill: e.Backfill})
-		}
-	case history.Rejected:
-		r.rejected(e)
+		r.resolved(e)
 	case history.Released:
 		r.released(e)
 	case history.Cancelled:
@@ -249,6 +227,9 @@ func (r *replay) released(e *history.Event) {
 		r.fail(0, e, "the match was never claimed")
 		return
 	}
+	if e.Reason == "lapsed" { // it went to a running game
+		r.checkAccepted(e, one)
+	}
 	if e.Reason == "left" && one.begun != nil {
 		r.fail(3, e, "was dropped though its server had been asked for")
 	}
@@ -291,44 +272,6 @@ func (r *replay) endMatch(e *history.Event, one *match) bool {
 	return true
 }
 
-// joined ends all proposals to a backfill ticket: its server approved them.
-func (r *replay) joined(e *history.Event) {
-	r.checkProposed(e, 3)
-	if e.Match != "" {
-		r.match(e.Project, e.Match).joined = len(e.Tickets) > 0
-	}
-	for _, id := range e.Tickets {
-		r.status[id] = &status{state: resolved, backfill: e.Backfill}
-	}
-}
-
-func (r *replay) rejected(e *history.Event) {
-	r.checkProposed(e, 5)
-	for _, id := range e.Tickets {
-		r.status[id] = &status{state: waiting}
-	}
-}
-
-// checkProposed checks that an event names exactly the tickets that are proposed to a backfill ticket. missing is the
-// promise that is broken when it leaves one out.
-func (r *replay) checkProposed(e *history.Event, missing int) {
-	for _, id := range e.Tickets {
-		switch s := r.status[id]; {
-		case s != nil && s.state == proposed && s.backfill == e.Backfill:
-		case s != nil && s.state == deleted:
-			r.fail(4, e, "concerns ticket %s, which had been deleted", id)
-		default:
-			r.double(e, id)
-			r.fail(2, e, "concerns ticket %s, which is not proposed to backfill ticket %s", id, e.Backfill)
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(r.status)) {
-		if s := r.status[id]; s.state == proposed && s.backfill == e.Backfill && !slices.Contains(e.Tickets, id) {
-			r.fail(missing, e, "leaves out ticket %s, which is proposed to backfill ticket %s", id, e.Backfill)
-		}
-	}
-}
-
 func (r *replay) cancelled(e *history.Event) {
 	for _, id := range e.Tickets {
 		s := r.status[id]
@@ -347,7 +290,7 @@ func (r *replay) cancelled(e *history.Event) {
 // end finds tickets that are still claimed or proposed at the end of the log.
 func (r *replay) end() {
 	for _, id := range slices.Sorted(maps.Keys(r.status)) {
-		if s := r.status[id]; (s.state == claimed || s.state == proposed) && !r.isShakenTicket(id) {
+		if s := r.status[id]; s.state == claimed && !r.isShakenTicket(id) {
 			r.open++
 			r.broken[5] = append(r.broken[5], fmt.Sprintf("%s: ticket %s is still %s at the end, in %s", r.project, id, s.state,
 				s.place()))

@@ -279,8 +279,10 @@ type Event struct {
 	Upload int64  `json:"upload,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"`
-	// Backfill is the backfill ticket that the tickets are proposed to, or joined.
+	// Backfill is the backfill ticket that the match was made with, or whose game it goes to, as Place of the first event
+	// says: "backfill/" and the same.
 	Backfill string `json:"backfill,omitempty"`
+	Place    string `json:"place,omitempty"`
 	// Acceptance is for how many milliseconds the players of a claimed match may accept it; 0 if they are not asked.
 	Acceptance int64 `json:"acceptance,omitempty"`
 	// Player is who accepted or declined: a number from 1 among the players of the ticket, 0 if the owner is the only one.
@@ -301,8 +303,6 @@ const (
 	Cancelled  Kind = "cancelled"
 	Expired    Kind = "expired"
 	Returned   Kind = "returned"
-	Proposed   Kind = "proposed"
-	Rejected   Kind = "rejected"
 	Gap        Kind = "gap"
 	Full       Kind = "full"
 	Accepted   Kind = "accepted"

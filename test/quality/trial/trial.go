@@ -8,7 +8,7 @@ import (
 
 	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/rules"
-	"matchmaker.dev/pkg/matchfn/rules/judge"
+	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 	"matchmaker.dev/services/lab/population"
 	"matchmaker.dev/services/test/quality/engine"
 	"matchmaker.dev/services/test/quality/world"
@@ -151,7 +151,7 @@ func (p *playing) check(now float64, waiting []*world.Ticket, m engine.Match) er
 	return judge.Check(p.rules, pool, judged)
 }
 
-// players are a ticket's for the judge.
+// players are a ticket's for the rulestest.
 func (p *playing) players(t *world.Ticket) (all []judge.Player) {
 	for i := range t.Players {
 		pings := map[string]float64{}

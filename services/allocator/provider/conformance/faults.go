@@ -1,18 +1,17 @@
 package conformance
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/process/processtest"
 )
 
 // FaultyFixture is a provider under test whose hosting system can be made to misbehave.
@@ -28,27 +27,11 @@ type FaultyFixture struct {
 }
 
 // LogBuffer keeps a log for tests to search.
-type LogBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write is called by slog.
-func (b *LogBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
+type LogBuffer struct{ processtest.Buffer }
 
 // Logger writes into the buffer at every level.
 func (b *LogBuffer) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
-func (b *LogBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }
 
 // RunFaults tests a provider whose hosting system misbehaves: a match gets one server or none, no server leaks, and

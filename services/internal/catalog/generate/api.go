@@ -30,7 +30,7 @@ func api(root string) (map[string]string, error) {
 	}
 	var doc document
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
 	}
 	sdk := &types{document: &doc, object: "Object", time: "time.Time",
 		undecoded: []string{"ConfigChange.config", "SettingsChange.settings"},

@@ -34,6 +34,29 @@ func TestFilesAreGenerated(t *testing.T) {
 	}
 }
 
+// TestSchemasWithoutANameAreRefused: each object has a schema, whose name is that of its type in every language.
+func TestSchemasWithoutANameAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`type: object
+properties: {inner: {type: object, properties: {a: {type: string}}}}`: "with the member a, needs a schema of its own",
+		`type: object
+properties: {other: {$ref: '#/components/schemas/Other'}}`: "there is no schema Other",
+		`type: object
+properties: {text: {type: [string, 'null']}, when: {type: string, format: date-time}}`: "",
+	} {
+		var doc document
+		if err := yaml.Unmarshal([]byte("components:\n  schemas:\n    One:\n      "+
+			strings.ReplaceAll(text, "\n", "\n      ")), &doc); err != nil {
+			t.Fatal(err)
+		}
+		made := &types{document: &doc, needed: []string{"One"}}
+		if made.write(); made.err == nil && want != "" || made.err != nil && (want == "" ||
+			!strings.Contains(made.err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, made.err, want)
+		}
+	}
+}
+
 func read(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))

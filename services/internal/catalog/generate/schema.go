@@ -91,7 +91,9 @@ func (d *document) resolve(s *schema) (of *schema, name string, nullable bool) {
 		switch {
 		case s.Ref != "":
 			name = s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
-			s = d.Components.Schemas.find(name)
+			if s = d.Components.Schemas.find(name); s == nil {
+				return new(schema), name, nullable
+			}
 		case len(s.AnyOf) == 2 && slices.Contains(s.AnyOf[1].Type, "null"):
 			s, nullable = s.AnyOf[0], true
 		default:
@@ -108,6 +110,9 @@ func (t *types) goType(s *schema) string {
 		kind = of.Type[i]
 	}
 	switch {
+	case name != "" && t.Components.Schemas.find(name) == nil:
+		t.err = fmt.Errorf("there is no schema %s", name)
+		return "any"
 	case len(of.Properties) > 0 && name == "":
 		t.err = fmt.Errorf("an object in another one, with the member %s, needs a schema of its own", of.Properties[0].name)
 		return "any"

@@ -1,7 +1,6 @@
-// Package judge says whether a match is one that a rule set allows, and whether a pool of tickets holds any. It does
-// what the rules say, one after the other, and knows nothing of how matches are found: it is slow and meant for tests
-// and tools.
-package judge
+// Package rulestest is for tests. It says whether a match is one that a rule set allows, and whether a pool of tickets
+// holds any. It does what the rules say, one after the other, and knows nothing of how matches are found: it is slow.
+package rulestest
 
 import (
 	"fmt"
