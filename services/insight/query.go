@@ -102,7 +102,7 @@ func (s *service) readArrivals(c echo.Context, q *query, values url.Values) erro
 	case !q.properties:
 		return nil
 	case !q.arrivals:
-		return problem.New(problem.Invalid, "query parameter properties: arrivals=true is needed, as only arrivals have properties")
+		return problem.New(problem.Invalid, "query parameter properties: arrivals=true is needed: only they have any")
 	}
 	return MaySeeProperties(c, s.Store)
 }

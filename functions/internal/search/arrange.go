@@ -152,7 +152,8 @@ func (b *builder) availableFor(anchor uint32) availability {
 // open count as tickets.
 func (b *builder) availableToJoin() availability {
 	open := b.mayLack()
-	c := availability{tickets: b.game.pinned + len(b.must) + len(b.candidates) + open, players: b.game.pinned + b.open[0] + open}
+	c := availability{tickets: b.game.pinned + len(b.must) + len(b.candidates) + open,
+		players: b.game.pinned + b.open[0] + open}
 	for _, t := range b.must {
 		c.players += b.pool.size(t)
 	}

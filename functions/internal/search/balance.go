@@ -109,11 +109,11 @@ func (b *builder) even() {
 	b.trials = b.allowance()
 	for round := 0; round < rounds && b.trials > 0; round++ {
 		b.assignAll() // what was looked at last may be another match
-		price, region, totalRoleCost := b.price, b.region, b.totalRoleCost()
+		price, region, limit := b.price, b.region, b.totalRoleCost()
 		before := b.imbalance()
 		best, bestRegion, good := before, region, move{second: -1}
 		b.exchanges(func(m move) {
-			if apart := b.imbalance(); apart < best && b.accept() && b.price.cost <= price.cost && b.totalRoleCost() <= totalRoleCost {
+			if apart := b.imbalance(); apart < best && b.accept() && b.price.cost <= price.cost && b.totalRoleCost() <= limit {
 				best, bestRegion, good = apart, b.region, m
 			}
 		})

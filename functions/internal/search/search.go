@@ -578,7 +578,8 @@ func (s *search) combine(anchor uint32, others []uint32) bool {
 	}
 	b.distant = b.far()
 	s.work -= len(others)
-	b.setCandidates(slices.DeleteFunc(slices.Clone(others), func(t uint32) bool { return s.taken[t] || !b.compatible(t) }), true)
+	unfit := func(t uint32) bool { return s.taken[t] || !b.compatible(t) }
+	b.setCandidates(slices.DeleteFunc(slices.Clone(others), unfit), true)
 	return s.try(anchor, math.MaxInt)
 }
 

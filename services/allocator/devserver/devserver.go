@@ -1,6 +1,6 @@
-// Package devserver runs a studio's own game servers for development: for each match a command, which learns its match
-// from environment variables. A process of this package is told what to do by its parent, the fleet of the
-// local provider, as package gameserver is.
+// Package devserver runs a studio's own game servers for development: for each match a command of the studio, which
+// learns its match from environment variables. A process of this package obeys its parent, the fleet of the local
+// provider, as package gameserver does.
 //
 // A command gets, beside what the parent's own environment has:
 //

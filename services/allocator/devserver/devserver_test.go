@@ -190,8 +190,8 @@ func TestServersEndWithTheirParent(t *testing.T) {
 	r, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- devserver.Main(ctx, in, out, devserver.Options{
-			Command: "exec sleep 1000", Log: slog.New(slog.DiscardHandler)})
+		o := devserver.Options{Command: "exec sleep 1000", Log: slog.New(slog.DiscardHandler)}
+		ended <- devserver.Main(ctx, in, out, o)
 	}()
 	events := json.NewDecoder(r)
 	if err := json.NewEncoder(w).Encode(

@@ -1,6 +1,6 @@
 // Package local is the provider for development: a fleet of real game servers on this machine. It starts processes of
 // package gameserver when they are needed. Each hosts many servers, and ends with the allocator, however that ends. A
-// studio's own servers are processes of package studio instead.
+// studio's own servers are processes of package devserver instead.
 //
 // Only the memory of one allocator knows the fleet. After a restart it is empty, and a match that still waits for its
 // server gets a new one.

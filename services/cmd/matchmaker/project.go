@@ -176,7 +176,7 @@ func (r removal) run(ctx context.Context) (deleted int, err error) {
 	}
 	again, err := r.deleteRest(ctx)
 	if err == nil && again > 0 {
-		err = fmt.Errorf("the project is still in use: %d keys were written meanwhile. Take away its tokens and stop its game "+
+		err = fmt.Errorf("the project is in use: %d keys were written meanwhile. Take away its tokens and stop its game "+
 			"servers first", again)
 	}
 	return deleted + again, err

@@ -1,4 +1,4 @@
-// Package asking asks the runners for single runs of match functions, outside of the director's cycles.
+// Package adhoc asks the runners for single runs of match functions, outside of the director's cycles.
 package adhoc
 
 import (

@@ -5,7 +5,8 @@ import "math/bits"
 // Waiting calls f with each of these players that waits in a ticket of a selection, and the number of that ticket. With
 // k it is also called for tickets that are kept, and the selection's numbers follow theirs. It takes time for the
 // players, and for tickets of players that have several.
-func (v View) Waiting(players map[uint64]bool, s *Selection, k *IncrementalSelection, f func(player uint64, number uint32)) {
+func (v View) Waiting(players map[uint64]bool, s *Selection, k *IncrementalSelection,
+	f func(player uint64, number uint32)) {
 	v.work.Count(len(players))
 	if len(v.ix.players.of) == 0 {
 		return

@@ -207,7 +207,8 @@ func TestKeptSelectionRemembersWhatIsHidden(t *testing.T) {
 }
 
 // compareKept fails unless the tickets that are kept equal a fresh selection.
-func compareKept(t *testing.T, k *pool.IncrementalSelection, fresh *pool.Selection, pools map[string]*pb.Pool, when string) {
+func compareKept(t *testing.T, k *pool.IncrementalSelection, fresh *pool.Selection, pools map[string]*pb.Pool,
+	when string) {
 	t.Helper()
 	got := k.Waiting()
 	var want []string
