@@ -99,7 +99,7 @@ func (r *replicas) happens(t *testing.T, e *pb.Event) {
 	must(t, err)
 }
 
-// propose proposes a ticket to a new backfill ticket.
+// propose lets a match of a ticket go to a new backfill ticket.
 func (r *replicas) propose(t *testing.T, backfill, id string) {
 	t.Helper()
 	_, err := r.store.CreateBackfill(t.Context(), "demo", &pb.Backfill{Id: backfill, Connection: "203.0.113.8:1"})
@@ -109,10 +109,11 @@ func (r *replicas) propose(t *testing.T, backfill, id string) {
 	epoch, err := r.store.AcquireLease(t.Context(), "demo", "director", time.Minute)
 	must(t, err)
 	claim := &state.Claim{
-		Match: &pb.Match{Config: "one", Revision: c.GetRevision(), Proposal: &pb.Proposal{Filling: &pb.Filling{
-			Backfill: backfill, Generation: 1, Contents: &pb.Backfill{},
-		}}},
-		Tickets: []string{id}, Assignments: []*pb.Assignment{{}},
+		Match: &pb.Match{Id: "joins", Config: "one", Revision: c.GetRevision(), Place: state.PlaceGame + backfill,
+			Proposal: &pb.Proposal{Teams: []*pb.Team{{Tickets: []string{id}}}, Filling: &pb.Filling{
+				Backfill: backfill, Generation: 1, Contents: &pb.Backfill{},
+			}}},
+		Tickets: []string{id},
 	}
 	_, err = r.store.Claim(t.Context(), "demo", state.ClaimOptions{Epoch: epoch, Approval: time.Minute},
 		[]*state.Claim{claim})

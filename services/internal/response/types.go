@@ -420,9 +420,12 @@ type Event struct {
 	Match  string `json:"match,omitzero"`
 	Config string `json:"config,omitzero"`
 	// Of the config.
-	Revision int64    `json:"revision,omitzero"`
-	Backfill string   `json:"backfill,omitzero"`
-	Tickets  []string `json:"tickets,omitzero"`
+	Revision int64  `json:"revision,omitzero"`
+	Backfill string `json:"backfill,omitzero"`
+	// Where the connection of a claimed match comes from: hosting, or backfill/ and the id of the backfill ticket of a
+	// running game.
+	Place   string   `json:"place,omitzero"`
+	Tickets []string `json:"tickets,omitzero"`
 	// Which of the ticket's players it was, from 1; absent for its owner.
 	Player int    `json:"player,omitzero"`
 	Queue  string `json:"queue,omitzero"`
@@ -476,8 +479,8 @@ type Arrival struct {
 type Match struct {
 	ID string `json:"id"`
 	// `asking`: its players are asked whether they accept it; `claimed`: it waits for an allocator; `allocating`: its
-	// server is asked for; `proposed`: its tickets were proposed to a running game; `assigned`; `failed`; `released`:
-	// its tickets wait again.
+	// server is asked for; `proposed`: it goes to a running game, whose server has to approve; `assigned`; `failed`;
+	// `released`: its tickets wait again.
 	State  string `json:"state"`
 	Config string `json:"config"`
 	// Of the config.

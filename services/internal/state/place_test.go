@@ -1,0 +1,118 @@
+package state_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+)
+
+// Whatever the place of a match is, its tickets leave the waiting set together, get a connection from whoever has it, or
+// wait again at their old age. A place that no script knows, for a tournament, is a row of this table and nothing else.
+// Promises 2, 4, 5.
+func TestMatchesOfAllPlaces(t *testing.T) {
+	places := map[string]struct {
+		// claim makes the match of a and b, and end gives it the connection x:1.
+		claim func(t *testing.T, s *state.Store, revision int64) *state.Claim
+		end   func(t *testing.T, s *state.Store, m *pb.Match)
+		// outbox: an allocator gets the match.
+		outbox bool
+	}{
+		"hosting": {
+			claim: func(_ *testing.T, _ *state.Store, revision int64) *state.Claim { return claim(revision, "m", "a", "b") },
+			end:   allocateAndEnd, outbox: true,
+		},
+		"hosting with a backfill ticket": {
+			claim: func(_ *testing.T, _ *state.Store, revision int64) *state.Claim {
+				return claimWithBackfill(revision, "m", "g", "a", "b")
+			},
+			end: allocateAndEnd, outbox: true,
+		},
+		"a running game": {
+			claim: func(t *testing.T, s *state.Store, revision int64) *state.Claim {
+				b := game("g", 3)
+				b.Connection = "x:1"
+				createGame(t, s, b)
+				return fill(revision, &pb.Backfill{Id: "g", Generation: 1}, nil, "a", "b")
+			},
+			end: func(t *testing.T, s *state.Store, _ *pb.Match) {
+				approval{approve(t, s, "g", 5)}.assigns(t, s, "x:1", "a", "b")
+			},
+		},
+		"a tournament": {
+			claim: func(_ *testing.T, _ *state.Store, revision int64) *state.Claim {
+				c := claim(revision, "m", "a", "b")
+				c.Match.Place, c.Match.Hosting = "tournament/7", nil
+				return c
+			},
+			end: endWith("x:1", ""),
+		},
+	}
+	for name, place := range places {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+				reserve := func() (*state.Store, *state.Claim) {
+					s := open(state.Options{History: 1000})
+					must(t, s.Flush(t.Context()))
+					revision, terms := setUp(t, s)
+					terms.Approval = 10 * time.Second
+					create(t, s, "a", "b", "c")
+					c := place.claim(t, s, revision)
+					if mustClaim(t, s, terms, c); c.Refusal != "" {
+						t.Fatal(c.Refusal)
+					}
+					isWaiting(t, s, "c")
+					sent, err := s.At(at(9)).Outbox(t.Context(), project, time.Second, 10)
+					if must(t, err); (len(sent) > 0) != place.outbox {
+						t.Errorf("an allocator gets %q", sent)
+					}
+					return s, c
+				}
+				s, c := reserve()
+				place.end(t, s, c.Match)
+				for _, id := range []string{"a", "b"} {
+					if got := assigned(t, s, id).GetConnection(); got != "x:1" {
+						t.Errorf("%s has %q", id, got)
+					}
+				}
+
+				s, _ = reserve()
+				late := s.At(at(11))
+				released, _, err := late.ReleaseOverdueMatches(t.Context(), project, 10)
+				must(t, err)
+				lapsed, err := late.EndOverdueJoins(t.Context(), project, time.Minute, 10)
+				if must(t, err); len(released)+lapsed.Games != 1 {
+					t.Errorf("released %q, lapsed %+v", released, lapsed)
+				}
+				isWaiting(t, s, "a", "b", "c")
+				order, err := s.OldestWaiting(t.Context(), project)
+				if err != nil || !slices.Equal(order, []string{"a", "b", "c"}) {
+					t.Errorf("by age: %q, %v", order, err)
+				}
+			})
+		})
+	}
+}
+
+// allocateAndEnd is what an allocator does.
+func allocateAndEnd(t *testing.T, s *state.Store, m *pb.Match) {
+	t.Helper()
+	begin(t, s, m, state.MatchActive)
+	endWith("x:1", "one")(t, s, m)
+}
+
+// endWith gives a match a connection.
+func endWith(connection, holder string) func(*testing.T, *state.Store, *pb.Match) {
+	return func(t *testing.T, s *state.Store, m *pb.Match) {
+		t.Helper()
+		ended, err := s.EndMatch(t.Context(), project, state.Ending{Match: m, Tickets: state.TicketsOf(m.GetProposal()),
+			Results: []*pb.Assignment{{Connection: connection}},
+			Outcome: state.Outcome{Holder: holder, Readable: time.Minute, Connection: connection}})
+		if err != nil || ended.Status != state.MatchActive || len(ended.Assigned) != 2 {
+			t.Fatalf("ended: %+v, %v", ended, err)
+		}
+	}
+}
