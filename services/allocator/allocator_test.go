@@ -212,7 +212,7 @@ func (w *world) claimIn(project, match string, tickets ...string) *pb.Match {
 func (w *world) claimOf(match string, tickets ...string) *state.Claim {
 	return &state.Claim{
 		Match: &pb.Match{
-			Id: match, Config: "c", Revision: w.rev,
+			Id: match, Config: "c", Revision: w.rev, Place: state.PlaceHosting,
 			Hosting: &pb.Hosting{Fleet: "config's " + w.region, Profile: "p", OnAllocationError: w.requeue},
 			Proposal: &pb.Proposal{
 				Teams:           []*pb.Team{{Name: "all", Tickets: tickets}},

@@ -237,14 +237,13 @@ func (m *match) propose(t *testing.T, backfill string, tickets ...string) {
 	epoch, err := m.store.AcquireLease(t.Context(), "demo", "director", time.Second)
 	must(t, err)
 	claim := &state.Claim{
-		Match: &pb.Match{Config: "c", Revision: revision, Proposal: &pb.Proposal{Filling: &pb.Filling{
-			Backfill: backfill, Generation: 1, Contents: &pb.Backfill{AttributeNames: []string{"free"},
-				AttributeValues: []float64{0}},
-		}}},
+		Match: &pb.Match{Id: "joins", Config: "c", Revision: revision, Place: state.PlaceGame + backfill,
+			Proposal: &pb.Proposal{Teams: []*pb.Team{{Tickets: tickets}}, MatchProperties: []byte(`{"map":"harbour"}`),
+				Filling: &pb.Filling{
+					Backfill: backfill, Generation: 1, Contents: &pb.Backfill{AttributeNames: []string{"free"},
+						AttributeValues: []float64{0}},
+				}}},
 		Tickets: tickets,
-	}
-	for range tickets {
-		claim.Assignments = append(claim.Assignments, &pb.Assignment{MatchProperties: []byte(`{"map":"harbour"}`)})
 	}
 	_, err = m.store.Claim(t.Context(), "demo", state.ClaimOptions{Epoch: epoch,
 		Approval: 20 * time.Second}, []*state.Claim{claim})

@@ -89,7 +89,8 @@ func TestMatchThatNobodySentIsSentByTheNextLeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &pb.Match{Id: "m", Config: "c", Revision: revision, Proposal: of("", tickets...), Hosting: &pb.Hosting{}}
+	m := &pb.Match{Id: "m", Config: "c", Revision: revision, Proposal: of("", tickets...), Hosting: &pb.Hosting{},
+		Place: state.PlaceHosting}
 	claim := &state.Claim{Match: m, Tickets: tickets}
 	options := state.ClaimOptions{
 		Epoch: epoch, Claim: 10 * patience, Readable: patience,

@@ -3,8 +3,6 @@ package state
 import (
 	"bytes"
 	"context"
-	"slices"
-	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -128,18 +126,6 @@ func (s *Store) resolve(ctx context.Context, project string, a *pb.Assignment) (
 		a.MatchProperties = shared.GetMatchProperties()
 	}
 	return true, nil
-}
-
-// outcomesOf lists the outcomes that results name, with spaces between.
-func outcomesOf(results []*pb.Assignment) string {
-	var ids []string
-	for _, a := range results {
-		if id := a.GetOutcome(); id != "" {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return strings.Join(slices.Compact(ids), " ")
 }
 
 // expireOutcomes deletes outcomes whose results can no longer be read.

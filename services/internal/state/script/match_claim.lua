@@ -17,8 +17,8 @@
 -- Result: feed position (0 when nothing changed), then for each match 'ok', 'config' (changed or deleted), 'full'
 --         (too many are claimed, or go to the game, or there are too many backfill tickets, or they or the outcomes are
 --         too large), 'players' (one of them is in two of its tickets, or in the game), 'backfill' (it changed, or
---         functions are not shown it), 'hosting' (it has no servers for more matches), 'target' (nor for those of which it
---         never had one) or the id of a ticket that does not wait
+--         functions are not shown it), 'hosting' (it has no servers for more matches), 'target' (nor for those of which
+--         it never had one) or the id of a ticket that does not wait
 -- Error: STALE when the lease has another epoch
 -- mistake epoch: epoch = redis.call('HGET', lease, 'epoch')
 if redis.call('HGET', lease, 'epoch') ~= epoch then

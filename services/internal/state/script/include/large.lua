@@ -105,13 +105,3 @@ local function end_outcome(key, id, now)
   redis.call('UNLINK', key)
   return true
 end
-
--- extend_outcomes keeps outcomes until at least then, whose ids have spaces between.
-local function extend_outcomes(ids, expiry)
-  for id in string.gmatch(ids, '[^ ]+') do
-    local before = redis.call('ZSCORE', outcomes, id)
-    if before and tonumber(before) < expiry + OUTCOME_SLACK then
-      redis.call('ZADD', outcomes, expiry + OUTCOME_SLACK, id)
-    end
-  end
-end
