@@ -28,7 +28,7 @@ func (r *replicas) offer(t *testing.T, match string, tickets ...string) {
 	must(t, err)
 	claim := &state.Claim{
 		Match: &pb.Match{Id: match, Config: "asks", Revision: revision, Acceptance: 60_000, Hosting: &pb.Hosting{Fleet: "f"},
-			Place: state.PlaceHosting,
+			Place:    state.PlaceHosting,
 			Proposal: &pb.Proposal{Teams: []*pb.Team{{Tickets: tickets}}}},
 		Tickets: tickets,
 	}
