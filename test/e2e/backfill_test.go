@@ -273,7 +273,7 @@ func fillAsked(t *testing.T, p *project) {
 	if got := bob.connection(t); got != "203.0.113.7:7777" {
 		t.Errorf("bob is sent to %s", got)
 	}
-	p.expectEvents(t, bob, "created", "claimed", "released game", "claimed", "accepted", "proposed", "assigned")
+	p.expectEvents(t, bob, "created", "claimed", "released game", "claimed", "accepted", "assigned")
 
 	// Carol is silent.
 	put(1)

@@ -152,7 +152,7 @@ func queueNames(ctx context.Context, api *client.Client, words []string) ([]stri
 func events(of func(client.Event) string) lister {
 	return func(ctx context.Context, api *client.Client, _ []string) (ids []string, err error) {
 		query := client.EventQuery{
-			Kinds: []string{"claimed", "proposed", "assigned"}, Since: time.Now().Add(-time.Hour), Limit: 1000,
+			Kinds: []string{"claimed", "assigned"}, Since: time.Now().Add(-time.Hour), Limit: 1000,
 		}
 		for more := true; more && ctx.Err() == nil; {
 			page, err := api.GetEvents(ctx, query)

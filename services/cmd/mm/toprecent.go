@@ -37,7 +37,7 @@ type recentEvent struct {
 
 func newRecent(now time.Time) *recent {
 	return &recent{query: client.EventQuery{Since: now.Add(-recentTime), Limit: 1000,
-		Kinds: []string{"claimed", "proposed", "assigned", "failed", "released", "full"}}}
+		Kinds: []string{"claimed", "assigned", "failed", "released", "full"}}}
 }
 
 // read reads what happened since it was read last, and forgets what is too old.
