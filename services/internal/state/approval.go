@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -108,12 +109,18 @@ func (s *Store) approve(ctx context.Context, project string, to *Approval, match
 	for _, one := range joined {
 		ids = append(ids, one.Assigned...)
 	}
-	if to.Assigned, err = s.ticketsWithResults(ctx, k, ids); err != nil {
+	var fields []any
+	reads, abreast := errgroup.WithContext(ctx)
+	reads.Go(func() (err error) {
+		to.Assigned, err = s.ticketsWithResults(abreast, k, ids)
 		return err
-	}
-	fields, err := rowOf(s.redis.HMGet(ctx, k.backfill(b.GetId()), "v", "g", "c", "b", "q", "y"))
-	if err != nil {
+	})
+	reads.Go(func() (err error) {
+		fields, err = rowOf(s.redis.HMGet(abreast, k.backfill(b.GetId()), "v", "g", "c", "b", "q", "y"))
 		return unavailable(err)
+	})
+	if err := reads.Wait(); err != nil {
+		return err
 	}
 	if fields[0] == nil {
 		return nil // it was deleted meanwhile

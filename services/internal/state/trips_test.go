@@ -229,3 +229,54 @@ func TestRowsOfAnotherShapeAreErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestRunningGamesTakeFewRoundTrips: most approvals find nobody, and take one.
+func TestRunningGamesTakeFewRoundTrips(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{})
+	var trips atomic.Int64
+	s.OnTrips(func(int) { trips.Add(1) })
+	took := func(what string, want int64) {
+		t.Helper()
+		if n := trips.Swap(0); n != want {
+			t.Errorf("%s: %d round trips, want %d", what, n, want)
+		}
+	}
+	revision, terms := setUp(t, s)
+	terms.Approval = 20 * time.Second
+	joins := func(round int) {
+		t.Helper()
+		id := fmt.Sprint("t", round)
+		create(t, s, id)
+		generation, err := s.Generation(t.Context(), project, "g")
+		must(t, err)
+		c := fill(revision, &pb.Backfill{Id: "g", Generation: generation}, game("g", 1), id)
+		trips.Store(0)
+		if mustClaim(t, s, terms, c); c.Refusal != "" {
+			t.Fatal(c.Refusal)
+		}
+	}
+	createGame(t, s, game("g", 3))
+	for round := range 2 { // in the first, Redis learns the scripts
+		joins(2 * round)
+		claimed := trips.Swap(0)
+		approve(t, s, "g", round)
+		approved := trips.Swap(0)
+		approve(t, s, "g", round)
+		idle := trips.Swap(0)
+		joins(2*round + 1)
+		trips.Store(0)
+		must(t, second(s.At(at(round)).ReplaceBackfill(t.Context(), project, game("g", 3))))
+		if round == 0 {
+			trips.Store(0)
+			continue
+		}
+		took("a PUT while a match goes there", 3)
+		for what, n := range map[string][2]int64{"a claim, with what the game was started with": {claimed, 2},
+			"an approval with a match, and those who joined before: four after another, and two at a time": {approved, 6},
+			"an approval without one, and those who joined before":                                         {idle, 2}} {
+			if n[0] != n[1] {
+				t.Errorf("%s: %d round trips, want %d", what, n[0], n[1])
+			}
+		}
+	}
+}
