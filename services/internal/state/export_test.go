@@ -159,6 +159,12 @@ func (s *Store) PutBack(ctx context.Context, project string) error {
 	return err
 }
 
+// JoinGame lets a match join its game, as an approval does that had read before that the match goes there.
+func (s *Store) JoinGame(ctx context.Context, project string, m *pb.Match, connection string) ([]Ended, error) {
+	joined, _, err := s.join(ctx, project, []*pb.Match{m}, arrival{connection: connection, readable: time.Minute})
+	return joined, err
+}
+
 // EndMatch ends one match.
 func (s *Store) EndMatch(ctx context.Context, project string, e Ending) (Ended, error) {
 	all, err := s.EndMatches(ctx, project, []Ending{e})

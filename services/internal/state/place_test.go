@@ -1,11 +1,13 @@
 package state_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -115,4 +117,35 @@ func endWith(connection, holder string) func(*testing.T, *state.Store, *pb.Match
 			t.Fatalf("ended: %+v, %v", ended, err)
 		}
 	}
+}
+
+// A PUT that dies before the tickets wait again rejects all the same: neither an approval that was under way nor a later
+// one assigns them. The director finds them.
+// Promise 8.
+func TestPutThatDiesHalfWayRejects(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{})
+	revision, terms := setUp(t, s)
+	terms.Approval = time.Minute
+	create(t, s, "a")
+	createGame(t, s, game("g", 3))
+	must(t, second(s.At(at(0)).ReplaceBackfill(t.Context(), project, game("g", 3)))) // Redis learns the script
+	c := fill(revision, &pb.Backfill{Id: "g", Generation: 2}, nil, "a")
+	if mustClaim(t, s, terms, c); c.Refusal != "" {
+		t.Fatal(c.Refusal)
+	}
+	ctx, dies := context.WithCancel(t.Context())
+	trips := 0
+	s.OnTrips(func(int) {
+		if trips++; trips == 2 {
+			dies()
+		}
+	})
+	if _, err := s.At(at(1)).ReplaceBackfill(ctx, project, game("g", 3)); err == nil {
+		t.Fatal("it did not die")
+	}
+	joined, err := s.At(at(1)).JoinGame(t.Context(), project, c.Match, "g:1")
+	if must(t, err); len(joined[0].Assigned) > 0 {
+		t.Errorf("an approval that was under way assigned %+v", joined)
+	}
+	isWaiting(t, s, "a")
 }

@@ -32,7 +32,7 @@ for i = 1, tonumber(match_count) do
   local refusal, contested = refuse_end(m, now)
   local is_joining = game and game.is_running
   if is_joining and (not refusal or refusal == 'asked') then
-    refusal = refuse_arrival(game, id, m.state, now)
+    refusal = refuse_arrival(id, m.state, now)
   end
   if refusal then
     result[3 * i - 1], result[3 * i], result[3 * i + 1] = refusal, '', ''

@@ -85,16 +85,13 @@ local function lapse(game, id, changes)
   return others
 end
 
--- refuse_arrival tells why the tickets of a match do not join its game: 'lapsed' (its server approves too late, or the
--- game is not what it was) or 'asked' (its players are asked first). It is nil when they do.
-local function refuse_arrival(game, id, state, now)
-  local going_there = redis.call('HEXISTS', game.open, id) == 1
-  -- mistake halfput: going_there = true
-  if going_there and state ~= CLAIMED then
+-- refuse_arrival tells why the tickets of a match do not join its game: 'asked' (its players are asked first) or
+-- 'lapsed' (its server approves too late, or the game is not what it was). It is nil when they do.
+local function refuse_arrival(id, state, now)
+  local deadline = tonumber(redis.call('ZSCORE', joins, id) or CLOSED)
+  if state ~= CLAIMED then
     return 'asked'
-  end
-  local deadline = redis.call('ZSCORE', joins, id)
-  if not going_there or not deadline or tonumber(deadline) < now and tonumber(deadline) ~= SERVED then
+  elseif deadline < now and deadline ~= SERVED then
     return 'lapsed'
   end
 end
