@@ -26,7 +26,7 @@ func once(m *model, p *Promise, s *Sums) {
 					first.Assignment.Connection, clock(first.To), c.Assignment.Connection, clock(c.To))
 			}
 		}
-		if one := m.matchOf(t); one != nil && first.Assignment.Connection != "" {
+		if one := m.matchOf(t); one != nil && !one.joins() && first.Assignment.Connection != "" {
 			key := t.project + " " + first.Assignment.Connection
 			if other := matches[key]; other != nil && other != one {
 				p.fail("%s: matches %s and %s are both at %s", t.project, one.id, other.id, first.Assignment.Connection)

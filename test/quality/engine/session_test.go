@@ -52,7 +52,7 @@ func TestRulesOfChangesOverlookNobody(t *testing.T) {
 	m := f.Manifest()
 	needs := invocation.NeedsOf(sandbox.Manifest{
 		Attributes: m.Attributes, Properties: m.Properties,
-		AttributeSettings: m.AttributeSettings, PropertySettings: m.PropertySettings,
+		AttributeSettings: m.AttributeSettings, PropertySettings: m.PropertySettings, Columns: true,
 		Players: &sandbox.Players{
 			Attributes: m.Players.Attributes, Properties: m.Players.Properties,
 			AttributeSettings: m.Players.AttributeSettings, PropertySettings: m.Players.PropertySettings,
