@@ -58,7 +58,7 @@ func encodeEvent(id string, e *pb.Event, a arrivals) ([]byte, error) {
 		ID: id, Time: formatTime(e.GetTime()), Kind: kindName(e.GetKind()), Reason: e.GetReason(), Error: e.GetError(),
 		Detail: e.GetDetail(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
 		Backfill: e.GetBackfill(), Place: e.GetPlace(), Tickets: e.GetTickets(), Player: int(e.GetPlayer()),
-		Queue: e.GetQueue(),
+		Queue:      e.GetQueue(),
 		Acceptance: e.GetAcceptance(), Function: e.GetFunction(), Upload: e.GetUpload(), Score: scoreOf(e),
 		Players: int(e.GetPlayers()), Region: e.GetRegion(), Measures: measuresOf(e),
 		Attributes: attributesOf(e), By: e.GetBy(), Position: e.GetPosition(), Arrivals: a.of(e),
