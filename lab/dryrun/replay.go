@@ -11,7 +11,8 @@ import (
 
 // Replay gives a function the request of a run that was captured, and returns its answer. It fails as Run does.
 func Replay(
-	ctx context.Context, box *sandbox.Supervisor, function []byte, c *pb.Capture, budget time.Duration, log func(line string),
+	ctx context.Context, box *sandbox.Supervisor, function []byte, c *pb.Capture, budget time.Duration,
+	log func(line string),
 ) (answer []byte, stats sandbox.Stats, err error) {
 	m, _, err := box.Load(ctx, "", function)
 	if err != nil {
