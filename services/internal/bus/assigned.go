@@ -11,8 +11,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// What one message to those who wait for results has at most: tickets, and about so many bytes of results. Results that
-// are larger than carriedResult are not sent: who waits for one reads it.
+// Limits of one message to the requests that wait for results: its tickets, and about how many bytes of results.
+// Results larger than carriedResult are not sent: the request reads its result.
 const (
 	assignedTickets = 4096 // ids of 36 bytes: far below a message's limit
 	assignedBytes   = 256 << 10
@@ -76,10 +76,10 @@ type Assigned struct{ Message *pb.Assigned }
 // Tickets have a result or never will have one.
 func (a Assigned) Tickets() []string { return a.Message.GetTickets() }
 
-// Ended is why the tickets ended without a result; "" if they have one, or nobody said.
+// Ended is why the tickets ended without a result; "" if they have one, or the reason is unknown.
 func (a Assigned) Ended() string { return a.Message.GetEnded() }
 
-// Result is that of a ticket, by its index; nil when it must be read.
+// Result returns the result of the i-th ticket; nil when it must be read.
 func (a Assigned) Result(i int) *pb.Assignment {
 	numbers, results := a.Message.GetResult(), a.Message.GetResults()
 	if i >= len(numbers) || numbers[i] == 0 || int(numbers[i]) > len(results) {

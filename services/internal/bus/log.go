@@ -37,8 +37,8 @@ type LogStart struct {
 const logBatch = 256
 
 // ReadLog hands what a function's instances wrote to take, the oldest first, until it wants no more, and returns the
-// position behind which the next lines will be. Who reads on from there misses no line and sees none twice. It holds
-// one batch of messages in memory, whatever the log's size.
+// position behind which the next lines will be. A reader that continues there misses no line and sees none twice. It
+// holds one batch of messages in memory, whatever the log's size.
 func (b *Bus) ReadLog(ctx context.Context, project, function string, from LogStart,
 	take func(*pb.LogLines) bool) (position uint64, err error) {
 	stream, err := b.js.Stream(ctx, logStream)
@@ -124,7 +124,7 @@ func (r *logReader) message(msg jetstream.Msg) (more bool, err error) {
 		return false, problem.New(problem.Unavailable, "a part of the log was lost on its way, try again")
 	}
 	l := new(pb.LogLines)
-	// What nobody can read is left out.
+	// Leave out lines that cannot be decoded.
 	readable := proto.Unmarshal(msg.Data(), l) == nil && !about.Timestamp.Before(r.since)
 	if readable && !r.take(l) {
 		return false, nil

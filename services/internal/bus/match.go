@@ -33,7 +33,7 @@ const maxPending = 1 << 20
 const matchBytes = 256 << 20
 
 // matchAge is how long a match stays in the work queue. The tickets of a match that no allocator took wait again much
-// earlier (--claim), and so do those of one that is taken out while it waits for an allocator.
+// earlier (--claim), and so do the tickets of a match that is taken out while it waits for an allocator.
 const matchAge = time.Hour
 
 // MatchGroup is how many matches a message should have at most. An allocator fetches as many messages as have matches
@@ -52,8 +52,8 @@ func (l retryAfter) Error() string { return "the match comes again in " + time.D
 func RetryAfter(d time.Duration) error { return retryAfter(d) }
 
 // pullExpiry is how long one request for matches lasts, and pullHeartbeat how often the server confirms it. If the
-// server of a cluster that has the request dies, two missed heartbeats tell; with the client's defaults nobody would
-// get a match for half a minute.
+// server of a cluster that has the request dies, two missed heartbeats tell; with the client's defaults no allocator
+// would get a match for half a minute.
 const (
 	pullExpiry    = 5 * time.Second
 	pullHeartbeat = time.Second
@@ -105,8 +105,8 @@ func nameOf(project string, group []string) string {
 // MatchHandler works on a match. An error means that the match comes again; attempt counts from 1.
 type MatchHandler func(ctx context.Context, w *pb.MatchWork, attempt int) error
 
-// ConsumeMatches takes matches out of the work queue, up to parallel at once, until ctx ends; then it waits for those
-// under way. A match whose handler fails comes again after a while, to any allocator.
+// ConsumeMatches takes matches out of the work queue, up to parallel at once, until ctx ends; then it waits for the
+// matches under way. A match whose handler fails comes again after a while, to any allocator.
 func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle MatchHandler) error {
 	if b.Prepare(ctx) != nil {
 		return nil //nolint:nilerr // ctx has ended
@@ -157,8 +157,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 			}
 			return nil
 		case <-doubt.C():
-			// A consumer that does not exist any more is asked in vain for ever, as is that of a server which came back without
-			// its store.
+			// Asking a consumer that no longer exists never ends. A server that came back without its store has none.
 			_, err := consumer.Info(ctx)
 			if errors.Is(err, jetstream.ErrConsumerNotFound) || b.restoreMissing(err) {
 				return err
@@ -171,7 +170,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 type consumption struct {
 	*Bus
 	handle MatchHandler
-	// slots are those of matches, and messages counts the messages that are in hand.
+	// slots limits the matches, and messages the messages in hand.
 	slots, messages *semaphore.Weighted
 }
 
@@ -308,7 +307,7 @@ func keepAlive(ctx context.Context, msg jetstream.Msg, every time.Duration) (sto
 	return func() { close(done) }
 }
 
-// headers lets a propagator read those of a JetStream message.
+// headers lets a propagator read the headers of a JetStream message.
 type headers nats.Header
 
 func (h headers) Get(key string) string { return nats.Header(h).Get(key) }

@@ -83,7 +83,7 @@ func (b *Supervisor) hold(e *cacheEntry, owner string) (*Module, error) {
 		}
 		if most := b.cacheLimits.Held; own > quota.Share(others, most) {
 			err := problem.New(problem.Unavailable, "the modules that run here would take %d MiB with their machine code, "+
-				"%d MiB of them those of this project; at most %d MiB are allowed (--max-module-disk), and a project may have "+
+				"%d MiB of them by this project; at most %d MiB are allowed (--max-module-disk), and a project may have "+
 				"half of what the others leave: try again when other functions were deleted", toMiB(own+others), toMiB(own),
 				most/mib).Exceeds("max-module-disk")
 			err.RetryAfter = roomDelay
