@@ -10,8 +10,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// welcomePause is how long after new projects were welcomed no others are: whoever makes many projects does not make
-// directors read the list of all projects each time.
+// welcomePause is the least time between two claims of new projects: many new projects do not make directors read the
+// list of all projects each time.
 const welcomePause = 50 * time.Millisecond
 
 // balance renews the leases of the projects that this replica leads, and brings their number to its share.
@@ -58,7 +58,7 @@ func without(names, others []string) []string {
 }
 
 // share is how many of the projects a director leads. alive is how many each living director leads now. The shares are
-// even: none is larger by two than another, and those who lead most now get the larger ones.
+// even: none is larger by two than another, and the directors that lead most now get the larger ones.
 func share(alive map[string]int, name string, projects int) int {
 	if len(alive) == 0 {
 		return projects
@@ -88,7 +88,7 @@ func (s *service) keeping() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.leaders)), retiring)
 }
 
-// renew renews the leases of projects, and stops the leaders of those whose lease another director has.
+// renew renews the leases of projects, and stops the leaders of projects whose lease another director has.
 func (s *service) renew(ctx context.Context, projects []string) error {
 	epochs, err := s.Store.AcquireLeases(ctx, projects, s.Name, s.Settings.Lease)
 	s.mu.Lock()

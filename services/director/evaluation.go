@@ -32,7 +32,7 @@ type origin struct {
 	canary int64
 }
 
-// newProposals makes proposals of those of a run, the preferred one first.
+// newProposals converts a run's proposals, the preferred one first.
 func newProposals(from *segment, all []*pb.Proposal, size int64, backfillFirst bool) []*proposal {
 	made, pointers := make([]proposal, len(all)), make([]*proposal, len(all))
 	for i, p := range all {
@@ -50,7 +50,7 @@ func newProposals(from *segment, all []*pb.Proposal, size int64, backfillFirst b
 type evaluation struct {
 	candidates []*proposal
 	selected   []*proposal
-	// claims are those of the first of the selected.
+	// claims[i] is the claim of selected[i]; selected may be longer.
 	claims []*state.Claim
 }
 

@@ -28,7 +28,7 @@ type news struct {
 type part struct {
 	run *run
 	*pb.RunPart
-	// proposals are those of the part, the preferred one first.
+	// proposals are the proposals of the part, the preferred one first.
 	proposals []*proposal
 	// bytes is the size of its message.
 	bytes int

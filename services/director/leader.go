@@ -30,7 +30,7 @@ type leader struct {
 
 	// budget is the processor time that the project may use.
 	budget *schedule.Budget
-	// segments are those of each config, by its id.
+	// segments has the segments of each config, by its id.
 	segments map[string][]*segment
 	// asked is how many runs of each config were asked for.
 	asked map[string]int64

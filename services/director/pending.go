@@ -100,7 +100,7 @@ func (r *ranking) take(taken []*proposal, n int) []*proposal {
 	return taken
 }
 
-// Len, Less, Swap, Push and Pop are those of heap.Interface.
+// Len, Less, Swap, Push and Pop implement heap.Interface.
 func (r *ranking) Len() int           { return len(r.lists) }
 func (r *ranking) Less(i, j int) bool { return evaluator.Compare(r.lists[i][0], r.lists[j][0]) < 0 }
 func (r *ranking) Swap(i, j int)      { r.lists[i], r.lists[j] = r.lists[j], r.lists[i] }

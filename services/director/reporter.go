@@ -39,13 +39,13 @@ func attachMeasures(c *state.Claim, asked *pb.Report) {
 	}
 }
 
-// reporter keeps how good the project's matches are. It holds nobody up: what is not stored yet is lost with it.
+// reporter keeps how good the project's matches are. It does not block: what is not stored yet is lost with it.
 type reporter struct {
 	scope
 	signal notify.Signal
 
 	mu    sync.Mutex
-	books []*reportBook // the last one is that of now
+	books []*reportBook // the last one is the current one
 	match report.Match  // used again and again
 }
 
@@ -95,7 +95,7 @@ func (r *reporter) add(now time.Time, c *state.Claim) {
 	}
 }
 
-// book is that of a slot.
+// book returns the book of a slot.
 func (r *reporter) book(slot int64) *reportBook {
 	if n := len(r.books); n > 0 && r.books[n-1].Slot == slot {
 		return r.books[n-1]

@@ -165,7 +165,8 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 	return claims, position, err
 }
 
-// handOn sends claimed matches to the allocators, and notifies those who wait for tickets that were assigned at once.
+// handOn sends claimed matches to the allocators, and notifies requests that wait for tickets that were assigned at
+// once.
 func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 	var matches []*pb.Match
 	var assigned []string
@@ -309,7 +310,7 @@ func assignments(m *pb.Match, tickets []string) []*pb.Assignment {
 	return all
 }
 
-// records are those of the segments that proposals come from, one for each proposal.
+// records yields the record of each proposal's segment.
 func records(proposals []*proposal) iter.Seq[*observe.Segment] {
 	return func(yield func(*observe.Segment) bool) {
 		for _, p := range proposals {

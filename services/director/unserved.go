@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// searchEvery is how often tickets are looked for that wait in queues without configs: those of a match that was
-// released wait again.
+// searchEvery is how often the leader looks for tickets that wait in queues without configs: tickets of a match that
+// was released wait again.
 const searchEvery = time.Minute
 
 // search goes through all tickets that wait.
@@ -55,7 +55,7 @@ func (m *maintenance) beginSearch(ctx context.Context) bool {
 	wanted := settings.GetTickets().GetRefuseUnserved()
 	age := m.Settings.Unserved
 	if wanted {
-		age += m.Settings.Waiting // by then nobody waits any more who waited then
+		age += m.Settings.Waiting // by then no ticket waits any more that waited then
 	}
 	err = m.Store.ForgetUnserved(ctx, m.project, age)
 	return m.observed.Check(ctx, "forgetting queues without configs", err) && wanted

@@ -109,7 +109,7 @@ func (p *Project) recordStages(ctx context.Context, c *state.Claim) {
 // thousand at a time, and the next claims wait for it.
 type outcome struct {
 	segment *Segment
-	// claim is the label of the claim, and match that of its match, "" if there is none.
+	// claim is the label of the claim, and match the label of its match, "" if there is none.
 	claim, match string
 }
 

@@ -36,7 +36,7 @@ type Usage struct {
 	Quiet bool
 	// Debt is the processor time beyond its budget.
 	Debt time.Duration
-	// Configs, Filters and Segments are those of all configs together.
+	// Configs, Filters and Segments count all configs together.
 	Configs, Filters, Segments int
 	// ConfigBytes is about what all configs take.
 	ConfigBytes int
@@ -68,7 +68,7 @@ func newGauges(m telemetry.Meter) *gauges {
 			observe(float64(len(x.all)))
 		})
 	m.ObservableGauge("matchmaker.leading.quiet", "{project}",
-		"Those of them in which no ticket, match, result or backfill ticket is stored.",
+		"Led projects in which no ticket, match, result or backfill ticket is stored.",
 		func(_ context.Context, observe telemetry.Observe) {
 			x.mu.Lock()
 			defer x.mu.Unlock()

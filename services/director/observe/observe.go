@@ -43,7 +43,7 @@ type Project struct {
 	*Observer
 	name  string
 	epoch uint64
-	// work has the labels of the kinds of work, project those of the project alone.
+	// work has the labels of the kinds of work, project only the project's label.
 	work    telemetry.Values
 	project metric.MeasurementOption
 }

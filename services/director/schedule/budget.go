@@ -25,9 +25,9 @@ const firstEstimate = 5 * time.Millisecond
 
 // Budget shares a project's processor time among its configs. It is a bucket of work for the project, and a small one
 // for each config, which gains an even share of what the project gains. A run may start while the project's bucket is
-// not empty, so that one config may use all that the others leave. When it is empty, those may start whose own bucket
-// is not: configs that use less than their share wait for nobody, and those that use more wait for themselves. For
-// fruitless configs the same holds with a bucket that they share, and with a part of the share of others.
+// not empty, so that one config may use all that the others leave. When it is empty, a run may start if its config's
+// own bucket is not: configs that use less than their share do not wait, and configs that use more wait for themselves.
+// Fruitless configs share one bucket in the same way, and get a part of the share of others.
 //
 // A run is charged what it is likely to cost when it starts, and the rest when it ends.
 type Budget struct {
@@ -53,7 +53,7 @@ type Account struct {
 	found     time.Time // when something of the config was claimed
 	fruitless bool
 	forgiven  time.Time // when its debt was forgiven last
-	// paced is that of the segment that ran last: a config that is put again goes on where it was.
+	// paced is paced of the segment that ran last: a config that is put again goes on where it was.
 	paced time.Time
 }
 
@@ -64,8 +64,8 @@ func NewBudget(cores float64) *Budget {
 	return b
 }
 
-// Account returns the account of a config. A new one shares the debt that the project has, up to a limit: nobody gets
-// out of debt by making another config, nor by deleting one and making it again.
+// Account returns the account of a config. A new one shares the debt that the project has, up to a limit: a project
+// does not get out of debt by another config, nor by deleting one and making it again.
 func (b *Budget) Account(config string) *Account {
 	a := b.accounts[config]
 	if a != nil {
@@ -129,8 +129,8 @@ func (a *Account) Found(now time.Time) {
 	}
 }
 
-// EndDebt forgives most of what the config used: it may be another one now. It does so once within maxDebt: who changes
-// a config all the time pays for all of it.
+// EndDebt forgives most of what the config used: it may be another one now. It does so once within maxDebt: a config
+// that changes all the time pays for all of its use.
 func (a *Account) EndDebt(now time.Time) {
 	if a == nil || now.Sub(a.forgiven) < maxDebt {
 		return

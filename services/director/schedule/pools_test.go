@@ -83,7 +83,7 @@ func TestNothingIsSharedWithoutALimit(t *testing.T) {
 	}
 }
 
-// The two players of a pair come one after the other, and nobody else does.
+// The two players of a pair come one after the other, and no others do.
 func TestPairIsSeenAtOnceByAllConfigs(t *testing.T) {
 	b := NewBudget(100)
 	loads := overEqualPools(b, 30, 0, 0)

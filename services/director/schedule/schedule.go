@@ -1,6 +1,6 @@
 // Package schedule decides when the segments of a project run, and when their proposals are evaluated. Runs cost their
-// project processor time, of which it has a budget. It is pure: it
-// has no clock and calls nobody. The director's leader notes on each Segment what happens to its runs.
+// project processor time, of which it has a budget. It is pure: it has no clock and makes no calls. The director's
+// leader notes on each Segment what happens to its runs.
 package schedule
 
 import (
@@ -16,7 +16,7 @@ type Times struct {
 	// start in any case. One that ran more seldom may start spared runs without a pause. Where many segments have equal
 	// pools, MinInterval is longer: see aloneAs.
 	MinInterval, MaxInterval time.Duration
-	// Window is how long proposals wait for those of runs that started with theirs.
+	// Window is how long proposals wait for the proposals of runs that started with their own.
 	Window time.Duration
 	// Run is how long a run may take.
 	Run time.Duration
@@ -37,7 +37,7 @@ type State[S Scheduled] struct {
 	Took    time.Duration
 	// Wake is when the project has something else to do.
 	Wake time.Time
-	// Budget is that of the segments' accounts; nil if they have none.
+	// Budget is the budget of the segments' accounts; nil if they have none.
 	Budget *Budget
 }
 
@@ -103,8 +103,8 @@ func (s State[S]) allows(segment *Segment, now time.Time, wake *time.Time) bool 
 
 // EvaluateAt is when the pending proposals are evaluated: when they have waited for the window, or earlier if no run
 // that started within it can add to them. For runs of fruitless configs they wait no longer than their own run took,
-// and only for those that had started when the first of them arrived: one that started with theirs and is as fast is
-// compared with them, but many configs that find nothing hold up nobody.
+// and only for runs that had started when the first of them arrived: a run that started with theirs and is as fast is
+// compared with them, but many configs that find nothing do not delay the others.
 func (s State[S]) EvaluateAt() time.Time {
 	var at time.Time
 	for one := range s.Segments {

@@ -8,7 +8,7 @@ const absent = 250 * time.Millisecond
 
 // takeTimeout is how long a run may wait for a runner to answer it, or to say that it has it. Runners do so within a
 // tenth of that: otherwise the request is lost, or it went to a runner that is dead or frozen. The timeout grows up to
-// eightfold while nobody answers.
+// eightfold while no runner answers.
 const takeTimeout = 250 * time.Millisecond
 
 // answerTime is how much later than the end of its run an answer may arrive.
@@ -52,8 +52,8 @@ type Segment struct {
 	held bool
 	// started is when the last run started. None starts before notBefore.
 	started, notBefore time.Time
-	// paced is when all runs so far were to have started, with an interval between them that depends on how many
-	// segments have the same pools. interval is that of the last run.
+	// paced is when all runs so far were to have started, with an interval between them that depends on how many segments
+	// have the same pools. interval is the interval of the last run.
 	paced    time.Time
 	interval time.Duration
 	pools    Pools
@@ -64,7 +64,7 @@ type Segment struct {
 	// failures is how many runs in a row failed, or were taken and not answered.
 	failures int
 
-	// account pays for the runs; nil if nobody does. cost is that of the last run, and reserved what was charged for it
+	// account pays for the runs; nil if none does. cost is the cost of the last run, and reserved what was charged for it
 	// when it started.
 	account        *Account
 	cost, reserved time.Duration
@@ -179,8 +179,8 @@ func (s *Segment) Propose(n int) { s.unsettled += n }
 // Settle notes that n of a run's proposals are settled.
 func (s *Segment) Settle(n int) { s.unsettled -= n }
 
-// Abandon notes that nobody waits for the run any more. The runner goes on with it, so it costs no less than what was
-// reserved for it.
+// Abandon notes that the leader no longer waits for the run. The runner goes on with it, so it costs no less than what
+// was reserved for it.
 func (s *Segment) Abandon(cost time.Duration, now time.Time) { s.End(OK, max(cost, s.reserved), now) }
 
 // Lost is for how long a runner has worked on a run that it does not answer any more. What that cost is not known.
