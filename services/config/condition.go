@@ -26,7 +26,7 @@ func conditionOf(h http.Header) (c condition, err error) {
 		return c, err
 	}
 	for i, tag := range c.noneMatch {
-		c.noneMatch[i] = strings.TrimPrefix(tag, "W/") // compared weakly, unlike those of If-Match
+		c.noneMatch[i] = strings.TrimPrefix(tag, "W/") // compared weakly, unlike tags of If-Match
 	}
 	return c, nil
 }

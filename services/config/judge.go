@@ -140,7 +140,7 @@ func numbersOf(f *pb.Function) string {
 }
 
 // eachAttribute calls f with the attributes of a config's filters and their paths, by the names of the pools, and with
-// those of its report.
+// the attributes of its report.
 func eachAttribute(c *pb.Config, f func(name string, at definition.Path)) {
 	pools := make([]string, 0, len(c.GetPools()))
 	for name := range c.GetPools() {
@@ -170,7 +170,7 @@ func attributePools(c *pb.Config) map[string]*pb.Pool {
 	return pools
 }
 
-// findAttributes warns of attributes that no ticket has. While no ticket waits nobody can tell.
+// findAttributes warns of attributes that no ticket has. While no ticket waits it is not known.
 func findAttributes(c *pb.Config, population map[string]int64, found *definition.FieldErrors) {
 	if population[everyTicket] == 0 {
 		return

@@ -218,7 +218,7 @@ func TestCheckStoresNothing(t *testing.T) {
 	s.do(t, http.MethodPost, "/configs/actions/actions/rollback", `{"etag":"\"1\""}`).problem(t, 404, "is not kept")
 }
 
-// Configs can be put while nobody can say whether they are good.
+// Configs can be put while they cannot be checked.
 func TestConfigsOfFunctionsThatCannotBeAsked(t *testing.T) {
 	s := start(t, impatient)
 	r := s.put(t, "a", `{"matchmaking":{"targetFunction":{"name":"dual","version":"7"}}}`)

@@ -21,8 +21,8 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// What a canary has if the studio does not say it, and what it may have at most. Reports are kept for a day, and those
-// of the hour before are needed until it ends.
+// The defaults of a canary, and its limits. Reports are kept for a day, and a canary needs the reports of the hour
+// before it until it ends.
 const (
 	canaryTime, longestCanary = 12 * time.Hour, 22 * time.Hour
 	longestBlock              = time.Hour

@@ -232,8 +232,8 @@ func (f *function) overloaded() bool {
 	return v != nil && f.gate.Waiting() > 0 && v.atCapacity() || slices.ContainsFunc(serving, (*function).overloaded)
 }
 
-// appendStatus appends the state of each instance. An instance that runs while the index is still being read answers
-// nobody yet, and so counts as waiting.
+// appendStatus appends the state of each instance. An instance that runs while the index is still being read takes no
+// runs yet, and so counts as waiting.
 func (f *function) appendStatus(list []*pb.InstanceStatus) []*pb.InstanceStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()

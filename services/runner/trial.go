@@ -29,8 +29,8 @@ const (
 	maxRemembered = 100_000
 )
 
-// spending is what trials of a function cost, and may cost. Those of each role have their own credit. It is safe for
-// concurrent use.
+// spending is what trials of a function cost, and may cost. Each role has its own credit. It is safe for concurrent
+// use.
 type spending struct {
 	mu   sync.Mutex
 	left map[role]time.Duration
