@@ -45,7 +45,7 @@ type step struct {
 	position uint64
 }
 
-// doneOf are the items whose steps changed something, and the position of the feed behind all of them.
+// doneOf returns the items whose steps changed something, and the feed's position behind all of them.
 func doneOf(items []string, steps []step) (done []string, position uint64) {
 	for i, one := range steps {
 		if one.done {

@@ -126,7 +126,8 @@ func acceptanceOf(m *pb.Match) string {
 
 // Acceptances are those that EndAcceptances ended.
 type Acceptances struct {
-	// Accepted are matches that go on. Those of hosting are in the outbox, and those without a place have to be ended.
+	// Accepted are matches that go on. Matches for hosting are in the outbox, and the caller has to end matches without a
+	// place.
 	Accepted []*pb.Match
 	// Failed are matches that ended, and Declined and Silent their tickets that did so too, since a player declined or was
 	// silent. The others wait again.
@@ -147,16 +148,16 @@ type AcceptanceTerms struct {
 	Claim, Approval time.Duration
 	// Readable is for how long the ends of tickets are, where they are told.
 	Readable time.Duration
-	// Watched is since how long the caller has found the state store there, and somebody who takes answers. Who did not
-	// answer a match that was made before is not known to be silent: the answer may have found nobody. Its ticket waits
+	// Watched is how long the caller has found the state store and a service that takes answers without a gap. A player
+	// who did not answer a match made before that is not taken for silent: the answer may have been lost. The ticket waits
 	// again.
 	Watched time.Duration
 	// Limit is how many end at a time.
 	Limit int
 }
 
-// EndAcceptances ends acceptances: those of matches that all players accepted, or one declined, and those whose time is
-// over. After an error it returns what it ended before.
+// EndAcceptances ends the acceptances of matches that all players accepted, that one declined, or whose time is over.
+// After an error it returns what it ended before.
 func (s *Store) EndAcceptances(
 	ctx context.Context, project string, terms AcceptanceTerms,
 ) (ended Acceptances, err error) {
@@ -188,7 +189,7 @@ func (s *Store) EndAcceptances(
 	return ended, err
 }
 
-// asking reads those of the matches that ask their players.
+// asking reads the matches that ask their players.
 func (s *Store) asking(ctx context.Context, k keys, matches []string) (all []*pb.Match, err error) {
 	cmds := make([]*redis.SliceCmd, len(matches))
 	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {

@@ -20,7 +20,7 @@ type MatchLease struct {
 	// Hold is for how long no other holder asks for the match's server.
 	Hold time.Duration
 	// The search for a server ends after Search. The tickets wait again after Claim if the match has no result by then.
-	// Later leases of the match have what those before it left of these times; while nobody has the lease, they stand.
+	// Later leases of the match have what earlier leases left of these times, which stand while there is no lease.
 	Search, Claim time.Duration
 }
 
@@ -118,7 +118,7 @@ func (s *Store) beginCall(k keys, matches []Beginning) call {
 	return c
 }
 
-// droppedEvent is that of a match which is dropped because a ticket left.
+// droppedEvent is the event of a match that is dropped because a ticket left.
 func droppedEvent(m *pb.Match) *pb.Event {
 	dropped := matchEvent(m, pb.Event_KIND_RELEASED)
 	dropped.Reason = "left"
@@ -258,7 +258,7 @@ func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Ma
 	return s.endDeallocation(ctx, project, m, "", matchEvent(m, pb.Event_KIND_RETURNED))
 }
 
-// GiveUpDeallocation notes that the server of a match could not be given back, and that nobody tries it any more.
+// GiveUpDeallocation notes that the server of a match could not be given back, and is not tried again.
 func (s *Store) GiveUpDeallocation(ctx context.Context, project string, m *pb.Match) error {
 	event := matchEvent(m, pb.Event_KIND_UNRETURNED)
 	event.Reason = "expired"

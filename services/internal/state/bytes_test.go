@@ -233,7 +233,7 @@ func TestFeedIsTrimmedByItsAge(t *testing.T) {
 		if n := len(feedOf(t, s)); n != 1 || isDue(t, s, 1000) {
 			t.Errorf("of an idle feed, %d entries are left", n)
 		}
-		// Who has read it all goes on. Who has not starts again.
+		// A reader that has read it all goes on. One that has not starts again.
 		create(t, s, "f")
 		close(away.gate)
 		m.sees(t, "a", "b", "c", "d", "e", "f")

@@ -30,8 +30,8 @@ type Claim struct {
 	// Function proposed the match, and Upload says which upload of it; 0 if that is not known. Events tell it.
 	Function string
 	Upload   int64
-	// Queue is that of the match's config. Measures, Attributes and Parties say how good the match is. Events tell all of
-	// this, and it is not stored.
+	// Queue is the queue of the match's config. Measures, Attributes and Parties say how good the match is. Events tell
+	// all of this, and it is not stored.
 	Queue      string
 	Measures   []*pb.EventMeasure
 	Attributes []*pb.EventAttribute
@@ -141,7 +141,7 @@ type ClaimOptions struct {
 // claimBytes is the most bytes that such a script writes, unless a single match has more.
 const claimBytes = 1 << 20
 
-// batchesOf divides matches into those of one script each, which has no more than claimTickets tickets and claimBytes
+// batchesOf divides matches into batches of one script each, with no more than claimTickets tickets and claimBytes
 // bytes unless a single match has more.
 func batchesOf[M any](matches []M, size func(M) (tickets, bytes int)) iter.Seq[[]M] {
 	return func(yield func([]M) bool) {
@@ -275,10 +275,10 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 // startedWithField is STARTED_WITH of script/include/names.lua.
 const startedWithField = "f"
 
-// maxStartedWith is the most bytes of match properties that a game keeps for those who join it.
+// maxStartedWith is the most bytes of match properties that a game keeps for joining players.
 const maxStartedWith = 16 << 10
 
-// startedWith are the match properties that a game keeps for those who join it.
+// startedWith returns the match properties that a game keeps for joining players.
 func startedWith(p *pb.Proposal) []byte {
 	if len(p.GetMatchProperties()) > maxStartedWith {
 		return nil
@@ -287,7 +287,7 @@ func startedWith(p *pb.Proposal) []byte {
 }
 
 // inherit gives claims for running games the match properties that the game was started with, unless their functions
-// say what those who join get: match properties, or the older properties for all.
+// give joining players match properties of their own, or the older properties for all.
 func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
 	pipe := s.redis.Pipeline()
 	asked := map[*Claim]*redis.StringCmd{}

@@ -166,7 +166,7 @@ func (s *Store) Configs(ctx context.Context, project string) (map[string]*pb.Con
 // configsAtOnce is how many configs one command reads. A config has 64 KiB at most.
 const configsAtOnce = 16
 
-// ChangedConfigs reads those configs of a project whose revisions are not the known ones, by id, and the revisions of
+// ChangedConfigs reads the configs of a project whose revisions are not the known ones, by id, and the revisions of
 // all. A config that is deleted meanwhile is in neither.
 func (s *Store) ChangedConfigs(ctx context.Context, project string, known map[string]int64) (
 	changed map[string]*pb.Config, revisions map[string]int64, err error) {

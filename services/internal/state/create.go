@@ -117,7 +117,7 @@ type Creation struct {
 	Lists Lists
 	// Ends is what they say of the ends of tickets.
 	Ends Ends
-	// Pauses is what they say of players who missed a match.
+	// Pauses is how long players pause who missed a match.
 	Pauses Pauses
 	// Key is an Idempotency-Key, "" for none, and Request what was asked with it.
 	Key     string
@@ -147,7 +147,7 @@ func ListsOf(settings *pb.ProjectSettings) Lists {
 type Ends struct {
 	// Told: a ticket that ends without a match has the reason as its result.
 	Told bool
-	// Readable is for how long the results are that a create writes: those of tickets that the new one replaces.
+	// Readable is for how long the results of replaced tickets can be read.
 	Readable time.Duration
 	// Unserved: a ticket with a queue that no config serves is refused, and one ends when no config serves any of its
 	// queues any more.
@@ -162,7 +162,7 @@ func EndsOf(settings *pb.ProjectSettings, readable time.Duration) Ends {
 
 // Created says what became of a Creation.
 type Created struct {
-	// ID is the ticket's id. It is another than that of the Creation when its key created a ticket before.
+	// ID is the ticket's id. It differs from the Creation's id when its key created a ticket before.
 	ID string
 	// Ended are tickets that were ended for the new one.
 	Ended []string
@@ -188,9 +188,9 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 
 // CreateAs stores a ticket, whose id, owner and created are set. Redis's clock says since when it waits; created is
 // what functions and players are told. Errors: Limited when too many tickets of the project wait or have results, or
-// when the project or the player creates too often; Invalid when the system has too many projects, and this is none
-// of them, or a queue must be served and is not; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx
-// ends first, the ticket may or may not be stored: read it by its id.
+// when the project or the player creates too often; Invalid when the system has too many projects without this one, or
+// a queue must be served and is not; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx ends first,
+// the ticket may or may not be stored: read it by its id.
 func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) (Created, error) {
 	if err := c.store.HasMemory(ctx, project); err != nil {
 		return Created{}, err
@@ -499,7 +499,7 @@ func (s *Store) refusal(c *creation, v verdict) error {
 	}
 }
 
-// A player's large tickets may take a part of what those of the project may, and two of the largest in any case.
+// A player's large tickets may take a part of the project's limit, and two of the largest in any case.
 const (
 	memoryParts       = 64
 	leastPlayerMemory = 128 << 10

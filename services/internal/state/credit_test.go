@@ -382,8 +382,8 @@ func TestLateRefusalClosesNothing(t *testing.T) {
 	})
 }
 
-// An allocator has a server for a match whose players are asked again. It counts to no target, so its end must not be
-// taken for that of another.
+// An allocator has a server for a match whose players are asked again. It counts to no target, so its end must not
+// count as another's.
 func TestEndOfAMatchThatIsAskedLeavesTheCountOfOthers(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		h := newHosting(t, open(state.Options{}))

@@ -35,7 +35,7 @@ type DueWork struct {
 	Outbox, Claims, Backfills, Tickets bool
 	// Unserved is of how many queues tickets may wait in vain.
 	Unserved int64
-	// Feed is true when the feed may have entries that nobody needs any more.
+	// Feed is true when the feed may have entries that can be trimmed.
 	Feed bool
 	// Quiet is true when nothing is stored that becomes due.
 	Quiet bool
@@ -107,7 +107,8 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 // positionBatch is of how many projects the positions are read in one round trip.
 const positionBatch = 512
 
-// Positions reads the positions of the feeds of projects. After an error it returns those of the first projects.
+// Positions reads the positions of the feeds of projects. After an error it returns the positions of the first
+// projects.
 func (s *Store) Positions(ctx context.Context, projects []string) (positions []uint64, err error) {
 	for some := range slices.Chunk(projects, positionBatch) {
 		texts := make([]*redis.StringCmd, len(some))
@@ -151,8 +152,8 @@ type Counts struct {
 	// Waiting is the number of waiting tickets. Oldest is when the oldest of them was created, zero when none waits.
 	Waiting int64
 	Oldest  time.Time
-	// Matches counts matches that have claimed tickets and no result, Outbox those of them that may not be in the work
-	// queue yet.
+	// Matches counts matches that have claimed tickets and no result, Outbox the claimed matches that may not be in the
+	// work queue yet.
 	Matches, Outbox int64
 	// Results counts tickets whose results are kept.
 	Results int64

@@ -10,7 +10,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Ending is the end of a match: what becomes of it, and the result of each of its tickets. One result is that of all.
+// Ending is the end of a match: what becomes of it, and the result of each of its tickets. A single result is for all
+// tickets.
 type Ending struct {
 	Match   *pb.Match
 	Tickets []string
@@ -18,14 +19,14 @@ type Ending struct {
 	Outcome
 }
 
-// result is that of the i-th ticket.
+// result returns the result of the i-th ticket.
 func (e *Ending) result(i int) *pb.Assignment { return e.Results[min(i, len(e.Results)-1)] }
 
-// Ended tells what became of an Ending. Assigned are the tickets that still existed, and those of matches that waited for
-// the same server: they get the connection as well. Any status but MatchActive means that nothing was written: the match
-// had ended before, or, with MatchLeased, another holder has the lease. A server that no ticket uses is to be deallocated
-// then. A match whose players are still asked, since Redis lost that they accepted, ends so too, and its tickets wait
-// again.
+// Ended is what became of an Ending. Assigned are the tickets that still existed, and the tickets of matches that
+// waited for the same server: they get the connection as well. Any status but MatchActive means that nothing was
+// written: the match had ended before, or, with MatchLeased, another holder has the lease. A server that no ticket uses
+// is to be deallocated then. A match whose players are still asked, since Redis lost that they accepted, ends so too,
+// and its tickets wait again.
 type Ended struct {
 	Status   MatchStatus
 	Assigned []string
@@ -73,7 +74,7 @@ func (s *Store) endOthers(ctx context.Context, project string, e *Ending, ended 
 	return err
 }
 
-// endMatches does the same for each match alone. told: the servers of running games learn of those who join.
+// endMatches does the same for each match alone. told: the servers of running games learn of the tickets that join.
 func (s *Store) endMatches(
 	ctx context.Context, project string, endings []Ending, told bool,
 ) (ended []Ended, position uint64, err error) {
@@ -189,7 +190,7 @@ func (s *Store) encodeEnding(e *Ending) (a ending, err error) {
 	return a, nil
 }
 
-// event is that of the tickets of the match.
+// event returns the event of the tickets of the match.
 func (e *Ending) event() *pb.Event {
 	ended := matchEvent(e.Match, pb.Event_KIND_ASSIGNED)
 	if e.Error != "" {

@@ -20,7 +20,7 @@ const (
 	scanPause = 10 * time.Millisecond
 )
 
-// kept matches the keys of projects whose names have at least three letters: not those of tickets, matches and backfill
+// kept matches the keys of projects whose names have at least three letters: no keys of tickets, matches and backfill
 // tickets.
 const kept = "mm:{*}:[a-z][a-z][a-z]*"
 

@@ -11,7 +11,7 @@ type Inventory struct {
 	// Listed: directors lead it. Leader is the last that did.
 	Listed bool
 	Leader string
-	// Unused counts modules that no function names. Claims are matches without a result, Returns those whose servers are
+	// Unused counts modules that no function names. Claims are matches without a result, Returns matches whose servers are
 	// to be given back.
 	Configs, Functions, Unused, Waiting, Claims, Returns, Backfills int64
 }

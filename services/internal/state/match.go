@@ -57,7 +57,7 @@ type Outcome struct {
 	Never bool
 }
 
-// answer is that of hosting, for scripts.
+// answer returns hosting's answer, for scripts.
 func (o *Outcome) answer() string { return flag(o.Connection != "" || o.Never) }
 
 // Match reads a claimed match. Errors: NotFound when it was assigned, or ended long ago.

@@ -131,7 +131,7 @@ func (s *Store) measureMemory(ctx context.Context) error {
 		return err
 	})
 	if err != nil && len(now) == 0 {
-		now = before // nobody could be asked
+		now = before // no server could be asked
 	}
 	short := false
 	for m := range maps.Values(now) {
@@ -167,7 +167,8 @@ func (s *Store) memoryOf(ctx context.Context, server redis.Cmdable) (m Memory, l
 	}, true, nil
 }
 
-// Memory is that of the server that is nearest to its reserve. It is false while no server with a maxmemory is known.
+// Memory returns the memory of the server that is nearest to its reserve. known is false while no server with a
+// maxmemory is known.
 func (s *Store) Memory() (least Memory, known bool) {
 	servers := s.memory.servers.Load()
 	if servers == nil {
@@ -198,7 +199,8 @@ func (s *Store) MemoryWarning() string {
 	return ""
 }
 
-// HasMemory returns an error while the server of a project has less than its reserve left, or is full. It asks nobody.
+// HasMemory returns an error while the server of a project has less than its reserve left, or is full. It does not ask
+// Redis.
 func (s *Store) HasMemory(ctx context.Context, project string) error {
 	return s.hasMemory(ctx, keysOf(project))
 }
@@ -207,7 +209,7 @@ func (s *Store) hasMemory(ctx context.Context, k keys) error {
 	if !s.memory.short.Load() {
 		return nil
 	}
-	// Which key does not matter: those of a project are on one server.
+	// Which key does not matter: a project's keys are on one server.
 	_, addr, err := nodeOf(ctx, s.redis, k.projects())
 	if err != nil {
 		return unavailable(err)

@@ -17,7 +17,7 @@ import (
 
 // Mentions are where a player is named, in a part of what is stored of a project.
 type Mentions struct {
-	// Tickets are ids, KickedFrom those of parties that keep the player out.
+	// Tickets are ids, KickedFrom ids of parties that keep the player out.
 	Tickets, KickedFrom []string
 	Answers             []PlayerAnswer
 	Games               []PlayerGame
@@ -85,7 +85,7 @@ func (s *Store) FindPlayer(ctx context.Context, project, player string, take fun
 	return nil
 }
 
-// idsOf are the ids in those of the names that have a prefix.
+// idsOf returns the ids in the names that have a prefix.
 func idsOf(names []string, prefix string) []string {
 	var found []string
 	for _, name := range names {
@@ -120,7 +120,7 @@ func (s *Store) ticketsWith(ctx context.Context, k keys, names []string, player 
 	return s.fieldsOf(ctx, k.ticket, idsOf(names, k.ticket("")), mentionSize, func(id string, row []any) error {
 		players, _ := row[1].(string)
 		ended, _ := row[2].(string)
-		// Those who deleted it have a letter before.
+		// Players who deleted it have a letter before.
 		is := row[0] == player || hasLine(players, player) || hasLine(ended, "p"+player) || hasLine(ended, "s"+player)
 		if is && m.isNew(k.ticket(id)) {
 			m.Tickets = append(m.Tickets, id)

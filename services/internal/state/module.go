@@ -10,7 +10,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// ModulesOf returns the modules that a function names, those of all its versions, each once.
+// ModulesOf returns the modules of all versions of a function, each once.
 func ModulesOf(f *pb.Function) []string {
 	modules := []string{f.GetModule()}
 	for _, v := range f.GetVersions() {
@@ -72,9 +72,8 @@ func (s *Store) UnusedModules(
 	return listed, nil
 }
 
-// TakeModules takes those of the modules that are unused and have been so for longer than grace and withSlack: no
-// function can name them any more. The caller removes them from the object store and calls ForgetModules. If it does
-// not, they stay due.
+// TakeModules takes the modules that have been unused for longer than grace and withSlack: no function can name them
+// any more. The caller removes them from the object store and calls ForgetModules. If it does not, they stay due.
 func (s *Store) TakeModules(
 	ctx context.Context, project string, grace time.Duration, modules []string,
 ) (taken []string, err error) {

@@ -21,8 +21,8 @@ const (
 )
 
 // redirect sends commands of a cluster again that were answered MOVED: their server has not carried them out. The
-// client itself would also send those again whose answer was lost, which may have been carried out. It does not follow
-// ASK: a script runs only where all its keys are.
+// client itself would also send commands again whose answer was lost, which may have been carried out. It does not
+// follow ASK: a script runs only where all its keys are.
 //
 // When a server does not answer, it has the client ask where the slots are now. The client itself would do so once a
 // minute only.
@@ -121,7 +121,8 @@ func movedTo(err error) (addr string, moved bool) {
 	return words[2], true
 }
 
-// isMoving reports whether a cluster refused a command because it moves a slot key by key, or nobody has the slot yet.
+// isMoving reports whether a cluster refused a command because it moves a slot key by key, or no server has the slot
+// yet.
 func isMoving(err error) bool {
 	for _, word := range []string{"ASK ", "TRYAGAIN ", "MOVED ", "CLUSTERDOWN "} {
 		if strings.HasPrefix(err.Error(), word) {

@@ -22,7 +22,7 @@ func nodeOf(
 	return server, server.Options().Addr, nil
 }
 
-// eachNode calls do with each server that takes writes, as nodeOf returns them: those of a cluster at the same time.
+// eachNode calls do with each server that takes writes, as nodeOf returns them: servers of a cluster at the same time.
 func eachNode(
 	ctx context.Context, client redis.UniversalClient,
 	do func(ctx context.Context, node redis.Cmdable, addr string) error,

@@ -1,6 +1,6 @@
 package state
 
-// replyBytes is the most bytes of entries that Redis is asked for in a round trip: it serves nobody else while it
+// replyBytes is the most bytes of entries that Redis is asked for in a round trip: it serves no other client while it
 // writes a reply. With what stands between them a reply has 2 MiB at most. Entries that carry more than usual may
 // exceed it once, until pace knows of them.
 const replyBytes = 2<<20 - 200<<10

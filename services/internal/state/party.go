@@ -21,7 +21,7 @@ type PartyLimits struct {
 	Parties int
 	// Silence is for how long a member may be silent.
 	Silence time.Duration
-	// OnlySilent lets nobody leave who was heard of in that time.
+	// OnlySilent refuses that a member leaves who was heard of in that time.
 	OnlySilent bool
 }
 
@@ -50,7 +50,7 @@ func (s *Store) CreateParty(ctx context.Context, project string, p *pb.Party, l 
 
 // EndedSearch is the search that a change of a party ended.
 type EndedSearch struct {
-	// Ticket is that of the search, "" for none.
+	// Ticket is the ticket of the search, "" for none.
 	Ticket string
 	// Declined: that ended the acceptance of its match. EndAcceptances does the rest.
 	Declined bool
@@ -59,9 +59,9 @@ type EndedSearch struct {
 // ChangeParty reads a party, calls change with a copy of it, and writes the result with the next revision. When another
 // caller wrote it meanwhile, it starts again. change returns nil to delete the party. It may return the party as it
 // was: then nothing is written. If the result does not name the party's search, that ends in the same step, unless it
-// has its result: by says who leaves it. Errors: those of change, NotFound, ErrHeard, those of CreateParty but
-// ErrCodeTaken, and Conflict when a player would join while a match asks those of the search. After an error nothing
-// has changed.
+// has its result: by is the player who leaves it. Errors: the error of change, NotFound, ErrHeard, the errors of
+// CreateParty but ErrCodeTaken, and Conflict when a player would join while a match asks the players of the search.
+// After an error nothing has changed.
 func (s *Store) ChangeParty(
 	ctx context.Context, project, id string, l PartyLimits, by Leaving, change func(*pb.Party) (*pb.Party, error),
 ) (*pb.Party, EndedSearch, error) {
@@ -219,7 +219,7 @@ func partyID(before, after *pb.Party) string {
 	return after.GetId()
 }
 
-// partyDifference lists the members of b who are none of a.
+// partyDifference lists the members of b who are not members of a.
 func partyDifference(a, b *pb.Party) []string {
 	var players []string
 	for _, m := range b.GetMembers() {
@@ -300,7 +300,7 @@ const (
 )
 
 // SweepParties looks for members who were silent for too long, and returns how many parties there are. It must be
-// called more often than gap: after a longer pause nobody is silent for as long as members may be.
+// called more often than gap: after a longer pause no member is silent for as long as members may be.
 func (s *Store) SweepParties(
 	ctx context.Context, project string, silence, gap time.Duration,
 ) (parties int64, silent []SilentMembers, err error) {

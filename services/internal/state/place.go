@@ -14,8 +14,8 @@ import (
 	"matchmaker.dev/services/internal/assignment"
 )
 
-// PlaceHosting is the place of a match that gets a new server. PlaceGame comes before the backfill ticket of the running
-// game that a match goes to. A match of any other place waits until somebody ends it, or its deadline passes.
+// PlaceHosting is the place of a match that gets a new server. PlaceGame comes before the backfill ticket of the
+// running game that a match goes to. A match of any other place waits until a caller ends it, or its deadline passes.
 const (
 	PlaceHosting = "hosting"
 	PlaceGame    = "backfill/"
@@ -119,7 +119,7 @@ const matchLapsed MatchStatus = "lapsed"
 type arrival struct {
 	connection string
 	readable   time.Duration
-	// trace is that of the approval, for readers of the results.
+	// trace is the trace of the approval, for readers of the results.
 	trace []byte
 	// told: the server learns of it now.
 	told bool

@@ -33,7 +33,7 @@ func (s *primary) connected(ctx context.Context, addr string, conn *redis.Conn) 
 		return nil // not permitted, or not known to this server
 	}
 	if err != nil {
-		return err // the reply may still come: a connection that is kept would take it for that of its next command
+		return err // the reply may still come: a connection that is kept would take it for the reply to its next command
 	}
 	history := historyIn(text)
 	if history == "" {

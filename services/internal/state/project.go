@@ -13,8 +13,8 @@ import (
 const listAgain = time.Minute
 
 // keepListed has the project of a new ticket listed, so that a director leads it, and the ticket expires if nothing
-// else happens to it. It asks Redis once in listAgain, and only the first ticket waits for the answer. Errors: those of
-// addProject, but not that Redis did not answer: then the ticket's own script fails, or the next ticket asks.
+// else happens to it. It asks Redis once in listAgain, and only the first ticket waits for the answer. Errors: the
+// errors of addProject, unless Redis did not answer: then the ticket's own script fails, or the next ticket asks.
 func (s *Store) keepListed(ctx context.Context, project string) error {
 	now := s.measured.host()
 	last, known := s.listed.Load(project)

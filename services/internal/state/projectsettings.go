@@ -50,7 +50,7 @@ func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSe
 	return in.err
 }
 
-// Settings reads the settings of a project. Those of a project that never set any have the revision 0.
+// Settings reads the settings of a project. A project that never set any has settings of revision 0.
 func (s *Store) Settings(ctx context.Context, project string) (*pb.ProjectSettings, error) {
 	text, err := s.redis.HGet(ctx, keysOf(project).settings(), "b").Result()
 	if errors.Is(err, redis.Nil) {

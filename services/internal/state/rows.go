@@ -17,7 +17,7 @@ type rowKind struct {
 	change func(id string, fields []any) Change
 }
 
-// rowBytes is how many bytes a hash may take of which nothing is known: those of two bodies.
+// rowBytes is how many bytes a hash of unknown size may take: two bodies.
 const rowBytes = 128 << 10
 
 // otherBytes is for what the sizes do not count: the other fields.

@@ -87,7 +87,7 @@ var (
 //	-- KEYS: waiting, match, then ticket…
 //	-- ARGV: match_id, owner ('' = any), then id, assignment…
 //
-// Uses lists files of the folder include. What is used of their text, KEYS and ARGV comes before those of the script;
+// Uses lists files of the folder include. The used parts of their text, KEYS and ARGV come before the script's own;
 // their Reads are names of the script that they use. KEYS and ARGV name the keys and arguments, in order. load makes
 // local variables of the names, and call builds the keys from them. Text in parentheses is a remark. The names after
 // "then" may be repeated. If the list ends in "…", the script loops over the repetitions as follows, and load makes a
@@ -175,7 +175,7 @@ func source(file string) string {
 	return string(text)
 }
 
-// constants are those of include/names.lua, with their values.
+// constants returns the constants of include/names.lua, with their values.
 var constants = sync.OnceValue(func() map[string]string {
 	values := map[string]string{}
 	for _, line := range regexp.MustCompile(`(?m)^local (.+) = (.+)$`).FindAllStringSubmatch(source("include/names"), -1) {

@@ -7,7 +7,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// longestSeat is the length in bytes of the name of a team or a role, as that of servers' rosters.
+// longestSeat is the most bytes of the name of a team or a role, as in servers' rosters.
 const longestSeat = 256
 
 // seated says in the results of tickets that join a running game where their players are in it: the team of the

@@ -50,7 +50,7 @@ type Store struct {
 	feeds   redis.UniversalClient
 	primary primary
 	waits   *waits
-	// pipes are those of shared, by project.
+	// pipes are the pipes of shared, by project.
 	pipes sync.Map
 	// listed is when keepListed last had each project listed.
 	listed sync.Map
@@ -154,7 +154,7 @@ func (s *Store) Projects(ctx context.Context) ([]string, error) {
 	return names, unavailable(err)
 }
 
-// answerDelay is when a caller may try again whom Redis did not answer.
+// answerDelay is when a caller may try again after Redis did not answer.
 const answerDelay = time.Second
 
 // moveDelay is the same while a cluster moves the project key by key.

@@ -34,7 +34,7 @@ func removeConfig(t *testing.T, s *state.Store, config string) {
 	must(t, second(s.DeleteConfig(t.Context(), project, config, state.AnyRevision, "")))
 }
 
-// endUnserved looks at all tickets, a few at a time, and returns those whose end is told.
+// endUnserved looks at all tickets, a few at a time, and returns the tickets whose end is told.
 func endUnserved(t *testing.T, s *state.Store) (told []string) {
 	t.Helper()
 	for from := uint64(0); ; {
@@ -150,7 +150,7 @@ func TestTicketsEndWhenNobodyServesTheirQueues(t *testing.T) {
 	}
 }
 
-// Only what is noted proves that nobody serves a queue.
+// Only what is noted proves that no config serves a queue.
 // Promise 1.
 func TestLostQueuesEndNobody(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, s *state.Store){

@@ -47,8 +47,8 @@ func (s *Store) Waits(ctx context.Context, project string) (*pb.Waits, error) {
 	return w, nil
 }
 
-// Bodies reads the bodies of those of some tickets that exist, by their ids, as long as they have no more than so many
-// bytes in all. Tickets beyond that are left out.
+// Bodies reads the bodies of the tickets that exist, by their ids, up to most bytes in all. It leaves out tickets
+// beyond that.
 func (s *Store) Bodies(ctx context.Context, project string, tickets []string, most int) (map[string]*pb.Ticket, error) {
 	k, found := keysOf(project), map[string]*pb.Ticket{}
 	if len(tickets) == 0 {
