@@ -38,10 +38,10 @@ type Approval struct {
 	Position uint64
 }
 
-// ApproveBackfill notes that the server of a backfill ticket lives, and assigns the tickets of the matches that go to its
-// game. Those for which it approves too late wait again instead. While the server is being allocated, they wait for that.
-// Errors: NotFound when there is no such backfill ticket, or it belongs to another match. Limited when its server approves
-// too often.
+// ApproveBackfill notes that the server of a backfill ticket lives, and assigns the tickets of the matches that go to
+// its game. Those for which it approves too late wait again instead. While the server is being allocated, they wait for
+// that. Errors: NotFound when there is no such backfill ticket, or it belongs to another match. Limited when its server
+// approves too often.
 func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a ApprovalOptions) (*Approval, error) {
 	k := keysOf(project)
 	interval, burst := a.Rate.bucket()

@@ -125,7 +125,8 @@ type arrival struct {
 	told bool
 }
 
-// join gives the tickets of matches that go to a running game its connection. Those that cannot join any more wait again.
+// join gives the tickets of matches that go to a running game its connection. Those that cannot join any more wait
+// again.
 func (s *Store) join(
 	ctx context.Context, project string, matches []*pb.Match, how arrival,
 ) (joined []Ended, position uint64, err error) {

@@ -95,7 +95,7 @@ var (
 //
 //	for n, ticket, id, assignment in each_ticket(first, last) do
 //
-// Elsewhere first_key and first_arg are where the rest begins in KEYS and ARGV. Names in capitals are those of
+// Elsewhere first_key and first_arg are where the rest begins in KEYS and ARGV. Names in capitals come from
 // include/names.lua.
 //
 // Full says what a script does when Redis has reached its maxmemory. One that runs can always be written: whatever
