@@ -3,8 +3,8 @@
 -- backfill ticket that was created with it is deleted.
 -- Full: runs
 -- Uses: time, change, large, credit, allocation, player, backfill, roster, place
--- KEYS: waiting, claims, joins, outbox, backfills, then for each match: its key, the keys of its tickets, and those of
---       its place, see place.lua
+-- KEYS: waiting, claims, joins, outbox, backfills, then for each match: its key, the keys of its tickets and of its
+--       place, see place.lua
 -- ARGV: duration (of the leases), search_time (until the search for a server ends), claim_time (until the tickets wait
 --       again, counted as the search is) (all three in milliseconds), match_count, then for each match: id,
 --       holder, number of tickets, their ids with spaces between, event, dropped event, target ('' = none), place

@@ -3,10 +3,10 @@
 -- for the server may still arrive), server (to store, '' = none) and server_time.
 -- KEYS: ended, deallocations
 
--- refuse_lease tells why a holder does not get the lease of a match: a status, and for how many milliseconds another
--- holder still has it. It is nil when the holder gets it. Then come whether the allocation has begun, whether it was
--- another holder's, and for how long the search for a server may go on if it has begun: the time in which nobody had
--- the lease does not count.
+-- refuse_lease returns why a holder does not get the lease of a match: a status, and for how many milliseconds another
+-- holder still has it. It returns nil when the holder gets it. Then it returns whether the allocation has begun,
+-- whether it was another holder's, and for how long the search for a server may go on if it has begun: time without a
+-- lease does not count.
 local function refuse_lease(m, duration, now)
   local state, current, lease_expires, deadline, counted =
     unpack(redis.call('HMGET', m.key, STATE, HOLDER, LEASE_EXPIRES, DEADLINE, COUNTED))

@@ -25,7 +25,7 @@ local function size_of(body, proposed_body, connection, allocated, players_size)
   return #(body or '') + #(proposed_body or '') + #(connection or '') + #(allocated or '') + (players_size or 0)
 end
 
--- players_size is how many bytes its players take, those who go there included, and what its match began with.
+-- players_size returns the bytes of the game's players, joining ones included, and of what its match began with.
 local function players_size(game)
   local size = 0
   for _, value in ipairs({ROSTER, PLAYERS, LATELY, STARTED_WITH}) do
@@ -102,9 +102,9 @@ local function note_approval(game, now)
   redis.call('HSET', game.key, APPROVED, now)
 end
 
--- is_silent tells whether its server has not called for several times as long as it usually takes to approve again. Who
--- was sent to a server that died waits in vain until the approval's time is over. It is not known of one that approved
--- fewer than twice.
+-- is_silent reports whether the game's server has not called for several times its usual time between approvals.
+-- Players sent to a server that died wait in vain until the approval's time is over. A server that approved fewer than
+-- twice is not silent.
 local function is_silent(game, now)
   local usual = redis.call('HGET', game.key, USUAL)
   local called = redis.call('ZSCORE', backfills, game.id)

@@ -93,8 +93,8 @@ local function is_room_for_targets(now)
 end
 
 -- server_of returns the target that one more match asks for a server, or nil and why it must wait: 'hosting' or, when
--- its target shares what others were refused, 'target'. targets are those of the script. may_try tells whether it may
--- try a shared one that is closed.
+-- its target shares what others were refused, 'target'. targets are the script's. may_try: it may try a shared target
+-- that is closed.
 local function server_of(names, targets, now, may_try)
   local name, is_shared = target_of(names)
   local t = targets[name]

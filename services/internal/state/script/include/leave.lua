@@ -4,8 +4,8 @@
 -- Such a script has the match that asks the players of the ticket among its keys. The caller cannot know for sure which
 -- that is. When it is another, leave changes nothing.
 
--- leave deletes a ticket, whose owner, or one of whose players, is player ('' = any). With keeps '1' one that has its
--- result stays. It returns what the result of ticket_delete.lua is.
+-- leave deletes a ticket whose owner or one of whose players is player ('' = any). With keeps '1' a ticket that has its
+-- result stays. It returns the result of ticket_delete.lua.
 local function leave(ticket_key, match_key, player, keeps)
   local state, owner, its_players, asks, is_told, ended_by =
     unpack(redis.call('HMGET', ticket_key, STATE, OWNER, PLAYERS, ASKED, TELLS, ENDED_BY))

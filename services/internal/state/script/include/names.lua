@@ -16,7 +16,8 @@ local STATE, BODY, CREATED = 's', 'b', 'c'
 -- Fields of a ticket. RESERVED_BY: the match that claimed it. PLAYERS: their ids with newlines between, if the owner is
 -- not the only one.
 local OWNER, ASSIGNMENT, RESERVED_BY, PLAYERS = 'o', 'a', 'm', 'p'
--- Two more. TELLS: its end is told. ENDED_BY: its end is told now, and who deleted it, see include/ended.lua.
+-- Two more. TELLS: its end is told. ENDED_BY: its end is told now, and by which players' deletion, see
+-- include/ended.lua.
 local TELLS, ENDED_BY = 'e', 'x'
 -- And ASKED: the match that asks its players whether they accept. Of a match it is how many players that asks, AGREED
 -- is how many of them accepted, and ANSWER, before a player, what that one said: YES or NO.
@@ -51,8 +52,8 @@ local VERSION, GENERATION, BELONGS_TO, BUCKET, HIDDEN = 'v', 'g', 'o', 'r', 'h'
 local CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY = 'a', 'd', 'm', 'n'
 -- And QUEUE: the encoded field of its record, so that it can be put behind a body. Functions do not change it.
 local QUEUE = 'q'
--- And ROSTER: who is in the game, the same way. PLAYERS: their ids with newlines between; both are absent if its server
--- never said it. LATELY: those who joined a little while ago, each after the time and a space.
+-- And ROSTER: the players in the game, the same way. PLAYERS: their ids with newlines between; both are absent if its
+-- server never sent a roster. LATELY: players who joined a little while ago, each after the time and a space.
 local ROSTER, LATELY = 'y', 'j'
 -- How many tickets of matches that go to a game make its server approve first, and how many may go there at all: a
 -- single match may have more than are left until the first.
@@ -60,9 +61,9 @@ local MANY_JOIN, MOST_JOIN = 500, 1000
 -- Deadlines of matches whose deadline does not matter any more. CLOSED: the game is not what it was. SERVED: the game
 -- has its server.
 local CLOSED, SERVED = 0, 1
--- How many bytes the names of a game's players may take, those who go there included: a thousand of the longest.
--- From how many bytes on the roster has no more attributes of players who join. For how many milliseconds they are in
--- the game, whatever its server says: it may not have learned of them.
+-- The most bytes of the names of a game's players, joining ones included: a thousand of the longest. From how many
+-- bytes on the roster has no more attributes of players who join. For how many milliseconds these count as in the game,
+-- whatever its server says: it may not have learned of them.
 local ROSTER_NAMES, ROSTER_BYTES, UNHEARD = 262144, 131072, 20000
 -- And APPROVED: when its server approved last. USUAL: how many milliseconds lie between two of its approvals, on
 -- average. FIRST_USUAL and LEAST_USUAL: the most that counts of the first pause, and the least that a server is given.
@@ -70,8 +71,8 @@ local ROSTER_NAMES, ROSTER_BYTES, UNHEARD = 262144, 131072, 20000
 local APPROVED, USUAL, FIRST_USUAL, LEAST_USUAL, SILENT = 't', 'i', 20000, 1000, 3
 -- And STARTED_WITH: the match properties of the match that it was created with.
 local STARTED_WITH = 'f'
--- What begins the name of a property in which a function notes something for itself: its server's PUT leaves it, unless
--- it says who is in the game. How many bytes of notes a backfill ticket has, their encoding included.
+-- The prefix of a property in which a function notes something for itself: its server's PUT leaves it, unless that has
+-- a roster. How many bytes of notes a backfill ticket has, their encoding included.
 local NOTE, NOTES = 'matchfn:', 17408
 -- Fields of what is known of queues, each before a name. SERVES: the queue of a config. SERVERS: how many configs serve
 -- a queue.
@@ -83,16 +84,16 @@ local QUEUES, NOTED = 'u', 256
 -- Fields of the settings of a project. Each number below SETTINGS has the settings after a change, in turn.
 local REVISION, CHANGES, SETTINGS = 'r', 'n', 32
 
--- What a change made of a config: what follows, something that is not kept, or it was deleted by whom follows. How many
--- changes are kept of a config, and of all of a project.
+-- What a change made of a config: the text behind it, something that is not kept, or it was deleted by the subject
+-- behind it. How many changes are kept of a config, and of all of a project.
 local BECAME, UNKEPT, DELETED, VERSIONS, ALL_VERSIONS = 'c', 'n', 'd', 32, 1024
 
 -- Fields of a party. HEARD: before a member, when it was last heard of. And of the sweeps of parties: PATIENCE: until
--- when nobody is taken for silent.
+-- when no member is taken for silent.
 local HEARD, PATIENCE = 'h:', 'p'
 -- And SWEPT_BY of all sweeps: the Redis that had the last one, see include/primary.lua.
 local SWEPT_BY = 'r'
--- How many tickets that seem to be silent end only if somebody is heard.
+-- How many tickets that seem to be silent end only if there are requests for others.
 local MANY_SILENT = 8
 
 -- How many tickets of a player are listed.
@@ -116,9 +117,10 @@ local NAME = 40
 -- How many bytes of the history an event and an id may take each before they count.
 local PLAIN = 64
 
--- What comes before the id of an outcome in the hash of large tickets, and before a player in that of their players.
+-- What comes before the id of an outcome in the hash of large tickets, and before a player in the hash of their
+-- players.
 local OUTCOME, OF_PLAYER = 'o:', 'p:'
--- For how many milliseconds an outcome is kept beyond its results: those who read a result read it after that.
+-- For how many milliseconds an outcome is kept beyond its results: readers read it after the result.
 local OUTCOME_SLACK = 60000
 -- The same for a result that waits for an allocation: no allocation takes longer.
 local ALLOCATION = 3600000
