@@ -31,10 +31,10 @@ func conditionOf(h http.Header) (c condition, err error) {
 	return c, nil
 }
 
-// none tells whether nothing is asked.
+// none reports whether nothing is asked.
 func (c condition) none() bool { return c.match == nil && c.noneMatch == nil }
 
-// holds tells whether a config with a revision, 0 when there is none, is what is asked for.
+// holds reports whether a config with a revision, 0 when there is none, is what is asked for.
 func (c condition) holds(revision int64) bool {
 	if c.match != nil && !matchesAny(c.match, revision) {
 		return false

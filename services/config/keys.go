@@ -12,7 +12,7 @@ import (
 // read, changed and put back. No hosting system has such a key.
 const mask = "********"
 
-// needsStored tells whether what becomes of keys depends on the stored ones.
+// needsStored reports whether what becomes of keys depends on the stored ones.
 func needsStored(keys *definition.HostingKeys) bool {
 	return keys != nil && (keys.Access == mask || keys.Secret == mask || !keys.SecretGiven)
 }

@@ -31,7 +31,7 @@ type reloads struct {
 // at is when the configs may be read.
 func (r *reloads) at() time.Time { return r.paced.Add(-(reloadSpare - 1) * reloadEvery) }
 
-// begin tells whether the configs are to be read now.
+// begin reports whether the configs are to be read now.
 func (r *reloads) begin(now time.Time) bool {
 	if !r.wanted || now.Before(r.at()) {
 		return false
@@ -97,7 +97,7 @@ func (l *leader) chargeChange(ctx context.Context, config string, size int) {
 	l.observed.RecordCost(ctx, schedule.Cost{Director: cost})
 }
 
-// knows tells whether these are the revisions of the configs that the leader has read.
+// knows reports whether these are the revisions of the configs that the leader has read.
 func (l *leader) knows(revisions map[string]int64) bool {
 	for id, segments := range l.segments {
 		if revision, is := revisions[id]; !is || revision != segments[0].config.GetRevision() {

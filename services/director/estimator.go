@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// sampleRate is of how many new tickets a second an estimator reads which pools have them, at most, and sampleBytes
-	// how many bytes it reads for a batch of events.
+	// sampleRate is the most new tickets a second whose pools an estimator reads, and sampleBytes the most bytes that it
+	// reads for a batch of events.
 	sampleRate  = 64
 	sampleBytes = 256 << 10
 	// advanceEvery is how often the waiting of the tickets that are followed is counted, at most.
@@ -127,7 +127,7 @@ func (e *estimator) begin(ctx context.Context) bool {
 	return true
 }
 
-// follows tells whether an entry of the history is the next one. Otherwise it is not known what became of tickets.
+// follows reports whether an entry of the history is the next one. Otherwise it is not known what became of tickets.
 func (e *estimator) follows(entry state.HistoryEntry) bool {
 	from := entry.Bookmark.GetPosition()
 	for _, one := range entry.Events {

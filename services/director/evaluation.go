@@ -96,7 +96,7 @@ func (m *matched) add(tickets []string) {
 	}
 }
 
-// has tells whether one of a proposal's tickets was matched after it came.
+// has reports whether one of a proposal's tickets was matched after it came.
 func (m *matched) has(p *proposal) bool {
 	return len(m.tickets) > 0 && slices.ContainsFunc(p.Tickets, func(id string) bool {
 		round, is := m.tickets[id]

@@ -89,7 +89,7 @@ func (w *world) open() (open, waiting int) {
 	return int(counts.Matches), int(counts.Waiting)
 }
 
-// told tells whether an event of a kind and reason was published.
+// told reports whether an event of a kind and reason was published.
 func (w *world) told(kind pb.Event_Kind, reason string) bool {
 	entries, err := w.store.History(w.Context(), project, &pb.Bookmark{}, 100_000)
 	if err != nil {

@@ -86,7 +86,7 @@ func (i *inbox) startRetiring() {
 	i.signal.Notify()
 }
 
-// retiring tells whether the loop is to end.
+// retiring reports whether the loop is to end.
 func (i *inbox) retiring() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -294,7 +294,7 @@ func (l *leader) times() schedule.Times {
 	return schedule.Times{MinInterval: t.MinInterval, MaxInterval: t.MaxInterval, Window: t.Window, Run: t.Run}
 }
 
-// idle tells whether a leader that retires has nothing under way. It waits for that as long as other directors would
+// idle reports whether a leader that retires has nothing under way. It waits for that as long as other directors would
 // wait for a leader that is dead.
 func (l *leader) idle(now time.Time) bool {
 	for s := range l.all() {

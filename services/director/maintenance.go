@@ -82,7 +82,7 @@ func (m *maintenance) watched() time.Duration {
 func (m *maintenance) lookNow()               { m.next = time.Time{} }
 func (m *maintenance) lookSoon(now time.Time) { m.next = now.Add(lookAgain) }
 
-// look looks if it is time, and tells whether it did. What it releases is in the inbox afterwards.
+// look looks if it is time, and reports whether it did. What it releases is in the inbox afterwards.
 func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, ok bool) {
 	if now.Before(m.next) {
 		return found, false

@@ -72,7 +72,7 @@ func (o *outbox) resend(ctx context.Context) {
 // wait waits until everything is sent.
 func (o *outbox) wait() { o.sends.Wait() }
 
-// send sends groups of matches, and tells whether the work queue has all of them.
+// send sends groups of matches, and reports whether the work queue has all of them.
 func (o *outbox) send(ctx context.Context, groups [][]string) bool {
 	// A leader that is being stopped still sends what it claimed.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)

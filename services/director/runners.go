@@ -19,7 +19,7 @@ const (
 // still itself, no runner is lost for that.
 type runners struct {
 	mu sync.Mutex
-	// silent is for how many intervals each runner has been silent.
+	// silent is how many intervals each runner has been silent.
 	silent map[string]int
 }
 
@@ -68,7 +68,7 @@ func (r *runners) count() {
 	}
 }
 
-// isLost tells whether a runner has been silent for so long that its runs are lost.
+// isLost reports whether a runner has been silent for so long that its runs are lost.
 func (r *runners) isLost(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -56,7 +56,7 @@ func (s *settler) evaluate(ctx context.Context, now time.Time) {
 	s.evaluation = e
 }
 
-// claiming tells whether there is something to claim.
+// claiming reports whether there is something to claim.
 func (s *settler) claiming() bool { return s.evaluation != nil }
 
 // claim claims the tickets of some selected proposals, and returns the position of the feed behind that. Errors:
@@ -244,7 +244,7 @@ func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims 
 	s.check(ctx, now, "claiming matches of different players", twice, claimed)
 }
 
-// calm is for how long no claim was refused for a reason before the log says that this works again. Other matches are
+// calm is how long no claim was refused for a reason before the log says that this works again. Other matches are
 // claimed meanwhile.
 const calm = 10 * time.Second
 

@@ -154,7 +154,7 @@ func TestSampledTicketIsTracedThroughItsCycle(t *testing.T) {
 	}
 }
 
-// served tells whether the runner got a request of a span.
+// served reports whether the runner got a request of a span.
 func (m *tracingRunner) served(span trace.SpanID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,7 +11,7 @@ const searchEvery = time.Minute
 
 // search goes through all tickets that wait.
 type search struct {
-	// queues is of how many queues tickets were looked for last, and next when to look again.
+	// queues is the number of queues in the last search for their tickets, and next the time of the next search.
 	queues int64
 	next   time.Time
 	// cursor is where to go on; 0 when all were looked at.
@@ -46,7 +46,7 @@ func (m *maintenance) endUnserved(ctx context.Context, now time.Time, queues int
 	return found.Position
 }
 
-// beginSearch tells whether the project wants tickets to end, and forgets queues for which none does.
+// beginSearch reports whether the project wants tickets to end, and forgets queues for which none does.
 func (m *maintenance) beginSearch(ctx context.Context) bool {
 	settings, err := m.Store.Settings(ctx, m.project)
 	if !m.observed.Check(ctx, "reading the project's settings", err) {

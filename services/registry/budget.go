@@ -153,7 +153,7 @@ func machineCodeOf(f *pb.Function, number int64) int64 {
 	return perModuleByte * v.GetBytes()
 }
 
-// isTemporary returns whether an upload failed for a reason that is not its own.
+// isTemporary reports whether an upload failed for a reason that is not its own.
 func isTemporary(err error) bool {
 	p, ours := errors.AsType[*problem.Error](err)
 	return !ours || p.Kind != problem.Invalid

@@ -90,7 +90,7 @@ func provesWork(u *pb.UploadStatus) bool {
 		workedFailure*u.GetAllFailed() <= u.GetAllRuns()
 }
 
-// provesFailure returns whether runs fail of an upload that seemed to work: its first run may have had a single ticket.
+// provesFailure reports whether runs fail of an upload that seemed to work: its first run may have had a single ticket.
 func provesFailure(u *pb.UploadStatus) bool {
 	return u.GetWorked() && u.GetAllFailed() >= provingRepeats && workedFailure*u.GetAllFailed() > u.GetAllRuns()
 }

@@ -66,7 +66,7 @@ func (f *function) returned() *pb.FunctionReturn {
 	return f.record.GetReturned()
 }
 
-// serves returns whether players are served by it, so that it has as many instances as it needs.
+// serves reports whether players are served by it, so that it has as many instances as it needs.
 func (r role) serves() bool { return r == pinned || r == canaried }
 
 // isTrial reports whether the function's proposals are discarded.

@@ -157,14 +157,14 @@ func (f *function) serve() error {
 	return nil
 }
 
-// serves returns whether runs are taken.
+// serves reports whether runs are taken.
 func (f *function) serves() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.subscription != nil
 }
 
-// fails returns whether the first version has no instance, for a reason that is known.
+// fails reports whether the first version has no instance, for a reason that is known.
 func (f *function) fails() bool {
 	f.mu.Lock()
 	next := f.next
@@ -218,7 +218,7 @@ func (f *function) scaleUp() {
 	}
 }
 
-// overloaded returns whether runs wait although there are as many instances as allowed, and all of them run.
+// overloaded reports whether runs wait although there are as many instances as allowed, and all of them run.
 func (f *function) overloaded() bool {
 	f.mu.Lock()
 	v := f.current

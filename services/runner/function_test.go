@@ -297,7 +297,7 @@ func TestInstancesFollowTheLoad(t *testing.T) {
 	}
 }
 
-// allRunning returns whether the instances are n of a generation, and run.
+// allRunning reports whether the instances are n of a generation, and run.
 func allRunning(n int, generation int64) func([]*pb.InstanceStatus) bool {
 	return func(all []*pb.InstanceStatus) bool {
 		for _, i := range all {

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// healthMinutes is for how many minutes, the current one included, a runner remembers how runs went.
+	// healthMinutes is how many minutes, the current one included, a runner remembers how runs went.
 	healthMinutes = 5
-	// maxHealth is of how many uploads of a function a runner remembers that. Each takes 6 KiB.
+	// maxHealth is the number of a function's uploads that a runner remembers. Each takes 6 KiB.
 	maxHealth = 8
-	// maxUploads is of how many uploads a heartbeat tells.
+	// maxUploads is the number of uploads in a heartbeat.
 	maxUploads = 256
 )
 
@@ -188,7 +188,7 @@ func (u *uploadHealth) statusFor(of functionKey, record *pb.Function, now time.T
 	return s
 }
 
-// hasWorked returns whether the function's record says already that an upload worked in its generation.
+// hasWorked reports whether the function's record says already that an upload worked in its generation.
 func hasWorked(record *pb.Function, s *pb.UploadStatus) bool {
 	for _, v := range record.GetVersions() {
 		if v.GetVersion() == s.GetUpload() {

@@ -61,7 +61,7 @@ func (l *instanceLog) functionError(err error) {
 	}
 }
 
-// allow returns whether the budget has room for a line. A line that is dropped is counted, and reported soon.
+// allow reports whether the budget has room for a line. A line that is dropped is counted, and reported soon.
 func (l *instanceLog) allow(text string) bool {
 	if !l.budget.AllowN(l.now(), len(text)+1) || !l.project.AllowN(l.now(), len(text)+1) {
 		l.dropped++

@@ -20,7 +20,7 @@ type instanceQuota struct {
 }
 
 const (
-	// placeIdle is for how long an instance must have had no runs to be ended for a function that has none.
+	// placeIdle is how long an instance must have had no runs to be ended for a function that has none.
 	placeIdle = 10 * time.Second
 	// placeRetry is how often a waiting slot looks for such an instance.
 	placeRetry = time.Second

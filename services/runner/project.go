@@ -126,7 +126,7 @@ func (h *hostedProject) sortedFunctions() []*function {
 	return list
 }
 
-// settled returns whether each function is served, or cannot be.
+// settled reports whether each function is served, or cannot be.
 func (h *hostedProject) settled() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxRunCounts is of how many configs a function remembers when they ran, and maxRunMarks at how many times of each.
+	// maxRunCounts is the number of configs whose runs a function remembers, and maxRunMarks the number of times for each.
 	// Each takes 2 KiB.
 	maxRunCounts = 1024
 	maxRunMarks  = 128

@@ -27,8 +27,8 @@ type Settings struct {
 
 // Timing is what no flag sets. A zero member means its default.
 type Timing struct {
-	// Idle is for how long not all instances of a function must be busy before one of them ends: 1 min. A project with
-	// more hosts than Settings.Hosts loses one of them after as long without overload.
+	// Idle is how long not all instances of a function must be busy before one of them ends: 1 min. A project with more
+	// hosts than Settings.Hosts loses one of them after as long without overload.
 	Idle time.Duration
 	// Crowded is how long runs of a project must wait for instances, with as many instances as allowed, before one more
 	// runner hosts it: 2 s.

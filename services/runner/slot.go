@@ -297,7 +297,7 @@ func (s *slot) sign(r *run) func(*pb.RunPart) error {
 	}
 }
 
-// suits returns whether the instance keeps the tickets of a run.
+// suits reports whether the instance keeps the tickets of a run.
 func (s *slot) suits(r *run) bool {
 	if s.session == nil || s.session.Empty() {
 		return false
@@ -333,7 +333,7 @@ func (s *slot) check(invoker *invocation.Invoker, r *run, instance Instance) err
 	return nil
 }
 
-// maxTold is for how many configs an instance logs what its function does not get.
+// maxTold limits the configs for which an instance logs what its function does not get.
 const maxTold = 64
 
 // tellLeftOut counts what the function did not get, and logs it once for each config.
@@ -360,7 +360,7 @@ func (s *slot) logFailure(err error) {
 	s.log.flush()
 }
 
-// permanent returns whether an error will repeat because the module is to blame: it was refused, or is no match
+// permanent reports whether an error will repeat because the module is to blame: it was refused, or is no match
 // function.
 func permanent(err error) bool {
 	if problem.KindOf(err) == problem.Invalid {

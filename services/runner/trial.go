@@ -25,7 +25,7 @@ const (
 	repeatRate, repeatBurst = 1, 12
 	// repeatWait is how long a repeat waits for an instance.
 	repeatWait = 10 * time.Second
-	// maxRemembered is of how many tickets a failed run may be that is repeated.
+	// maxRemembered is the most tickets of a failed run that is repeated.
 	maxRemembered = 100_000
 )
 
@@ -58,7 +58,7 @@ func (s *spending) spend(of role, work time.Duration) {
 	s.debt += work
 }
 
-// allows returns whether one more trial may begin. What it costs is known when it ended.
+// allows reports whether one more trial may begin. What it costs is known when it ended.
 func (s *spending) allows(of role) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (f *function) try(spec *pb.Function, r *run) *trial {
 	return t
 }
 
-// isCycle returns whether a run is one of a cycle, whose proposals are claimed.
+// isCycle reports whether a run is one of a cycle, whose proposals are claimed.
 func (r *run) isCycle() bool { return !r.Request.GetCheck() && len(r.Request.GetExplain()) == 0 }
 
 // end is called when the run was answered, before its invoker does another one.
@@ -138,7 +138,7 @@ func (f *function) repeat(spec *pb.Function, r *run) {
 	})
 }
 
-// mayRepeat returns whether one more failed run of an upload may be repeated. Only one is at a time.
+// mayRepeat reports whether one more failed run of an upload may be repeated. Only one is at a time.
 func (f *function) mayRepeat(spec *pb.Function) bool {
 	if f.repeats.generation != spec.GetGeneration() {
 		f.repeats.generation, f.repeats.n = spec.GetGeneration(), 0

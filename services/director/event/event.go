@@ -47,7 +47,7 @@ type Publisher struct {
 	Project string
 	// Wake says that something may have happened. Without it events are published up to a second later.
 	Wake notify.Signal
-	// Quiet tells whether nothing is expected to happen in the project; may be nil.
+	// Quiet reports whether nothing is expected to happen in the project; may be nil.
 	Quiet func() bool
 	// Removed is told how many messages of the project's events went because it had more than its share; may be nil.
 	Removed func(ctx context.Context, messages uint64)

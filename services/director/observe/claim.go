@@ -190,7 +190,7 @@ func (s *Segment) recordMatch(ctx context.Context, now time.Time, c *state.Claim
 	}
 }
 
-// recordMeasures records how good a match is, if its config has a report or its function measures. It returns whether
+// recordMeasures records how good a match is, if its config has a report or its function measures. It reports whether
 // the waits are told by party, too.
 func (s *Segment) recordMeasures(ctx context.Context, c *state.Claim) (reported bool) {
 	p, m := c.Match.GetProposal(), s.project.metrics

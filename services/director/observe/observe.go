@@ -106,8 +106,8 @@ func (p *Project) RecordEvaluation(
 	}
 }
 
-// TracePublish calls publish, which puts matches into the work queue and tells whether all are there. cause is the span
-// of their claim, if that is traced.
+// TracePublish calls publish, which puts matches into the work queue and reports whether all are there. cause is the
+// span of their claim, if that is traced.
 func (p *Project) TracePublish(ctx context.Context, cause []byte, matches int, publish func(context.Context) bool) {
 	if len(cause) == 0 {
 		publish(ctx)

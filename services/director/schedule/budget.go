@@ -147,7 +147,7 @@ func (a *Account) pace(at time.Time) {
 	}
 }
 
-// isFruitless tells whether nothing of the config was claimed for long.
+// isFruitless reports whether nothing of the config was claimed for long.
 func (a *Account) isFruitless() bool { return a != nil && a.fruitless }
 
 // scale is a time of the budget's cores.
@@ -210,7 +210,7 @@ func (a *Account) common() time.Duration {
 	return a.budget.level
 }
 
-// allows tells whether a run of the config may start.
+// allows reports whether a run of the config may start.
 func (a *Account) allows() bool {
 	return a == nil || a.budget.cores == 0 || a.common() >= 0 || a.level >= 0
 }

@@ -173,7 +173,7 @@ func TestEqualPoolsSelectTheSameTickets(t *testing.T) {
 	})
 }
 
-// selects returns whether a ticket is in one of the pools.
+// selects reports whether a ticket is in one of the pools.
 func selects(pools [][]*pb.Filter, ticket map[string]float64) bool {
 	for _, filters := range pools {
 		all := true

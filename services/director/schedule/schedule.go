@@ -88,7 +88,7 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 	return starts, wake
 }
 
-// allows tells whether the account of a segment that is due allows a run. Otherwise it notes the delay, and when to
+// allows reports whether the account of a segment that is due allows a run. Otherwise it notes the delay, and when to
 // look again.
 func (s State[S]) allows(segment *Segment, now time.Time, wake *time.Time) bool {
 	if segment.account.allows() {

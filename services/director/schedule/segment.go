@@ -103,7 +103,7 @@ func (s *Segment) Delay() time.Duration { return s.delay }
 // Started is when the last run started.
 func (s *Segment) Started() time.Time { return s.started }
 
-// Idle tells whether no run is under way and all proposals are settled.
+// Idle reports whether no run is under way and all proposals are settled.
 func (s *Segment) Idle() bool { return !s.running && s.unsettled == 0 }
 
 // Touch notes that something happened which the next run should see.
@@ -183,7 +183,7 @@ func (s *Segment) Settle(n int) { s.unsettled -= n }
 // was reserved for it.
 func (s *Segment) Abandon(cost time.Duration, now time.Time) { s.End(OK, max(cost, s.reserved), now) }
 
-// Lost is for how long a runner has worked on a run that it does not answer any more. What that cost is not known.
+// Lost is how long a runner has worked on a run that it does not answer any more. What that cost is not known.
 func (s *Segment) Lost(outcome Outcome, now time.Time) time.Duration {
 	if outcome != Late || s.runner == "" {
 		return 0

@@ -148,7 +148,7 @@ func (b *Bus) Ready(context.Context) error {
 	return nil
 }
 
-// Connected tells whether there is a connection now.
+// Connected reports whether there is a connection now.
 func (b *Bus) Connected() bool { return b.conn.IsConnected() }
 
 // Ping returns when the server has answered.

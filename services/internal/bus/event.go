@@ -41,7 +41,7 @@ func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, Event
 	return e, EventTail{Sequence: msg.Sequence, bytes: publishedBytes(msg)}, nil
 }
 
-// HasEvents tells whether a project has an event since a time.
+// HasEvents reports whether a project has an event since a time.
 func (b *Bus) HasEvents(ctx context.Context, project string, since time.Time) (bool, error) {
 	msg, err := b.lastEvents(ctx, project)
 	return msg != nil && !msg.Time.Before(since), err

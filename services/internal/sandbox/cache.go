@@ -278,7 +278,7 @@ func diskUsage(folder string) (bytes int64) {
 	return bytes
 }
 
-// isHash returns whether a name is a SHA-256 in hexadecimal, as the folders of modules are named.
+// isHash reports whether a name is a SHA-256 in hexadecimal, as the folders of modules are named.
 func isHash(name string) bool {
 	sum, err := hex.DecodeString(name)
 	return err == nil && len(sum) == 32 && hex.EncodeToString(sum) == name

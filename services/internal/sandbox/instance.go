@@ -40,7 +40,7 @@ func (i *Instance) Buffer() []byte { return i.process.holdBuffer() }
 // Memory is how much linear memory the function may have, in bytes.
 func (i *Instance) Memory() int { return i.process.limits.Memory }
 
-// Reserves returns whether Reserve returns memory for a request of n bytes.
+// Reserves reports whether Reserve returns memory for a request of n bytes.
 func (i *Instance) Reserves(n int) bool { return i.process.memory != nil && n >= minShared }
 
 // Reserve asks the function for memory for a request of n bytes, and returns it, as Buffer does: a long request need

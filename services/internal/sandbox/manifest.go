@@ -60,10 +60,10 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// EveryAttribute returns whether the function does not say which attributes it reads.
+// EveryAttribute reports whether the function does not say which attributes it reads.
 func (m *Manifest) EveryAttribute() bool { return m.Attributes == nil && m.AttributeSettings == nil }
 
-// EveryProperty returns whether the function does not say which properties it reads.
+// EveryProperty reports whether the function does not say which properties it reads.
 func (m *Manifest) EveryProperty() bool { return m.Properties == nil && m.PropertySettings == nil }
 
 // Check returns why an upload with this manifest is refused. A module that was accepted before there was this check

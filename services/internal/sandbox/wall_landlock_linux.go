@@ -52,7 +52,7 @@ func newRuleset(binary string) (*ruleset, error) {
 	return s, nil
 }
 
-// dynamicallyLinked returns whether a binary needs shared libraries, as one with the race detector does.
+// dynamicallyLinked reports whether a binary needs shared libraries, as one with the race detector does.
 func dynamicallyLinked(binary string) (bool, error) {
 	f, err := elf.Open(binary)
 	if err != nil {

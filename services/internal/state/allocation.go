@@ -17,7 +17,7 @@ import (
 type MatchLease struct {
 	// Holder names one attempt at a match.
 	Holder string
-	// Hold is for how long no other holder asks for the match's server.
+	// Hold is how long no other holder asks for the match's server.
 	Hold time.Duration
 	// The search for a server ends after Search. The tickets wait again after Claim if the match has no result by then.
 	// Later leases of the match have what earlier leases left of these times, which stand while there is no lease.
@@ -29,7 +29,7 @@ type Allocation struct {
 	Status MatchStatus
 	// First is true when this is the match's first lease.
 	First bool
-	// Search is after which time the search for a server ends.
+	// Search is the time after which the search for a server ends.
 	Search time.Duration
 	// Players are the ids of the players of each ticket, in the order of TicketsOf. A ticket that has left has none.
 	Players [][]string
@@ -54,8 +54,8 @@ func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match
 	return begun[0], nil
 }
 
-// BeginAllocations takes the leases of matches. All leases last equally long.
-// After an error it returns the allocations of the first matches, to which it did not come.
+// BeginAllocations takes the leases of matches. All leases last equally long. After an error it returns the allocations
+// of the matches before it.
 func (s *Store) BeginAllocations(ctx context.Context, project string, matches []Beginning) ([]Allocation, error) {
 	k := keysOf(project)
 	var calls []call
@@ -172,11 +172,11 @@ func (s *Store) setMatchLease(ctx context.Context, project, match, holder string
 	return flagOf(reply, err)
 }
 
-// Backoff is when a failed deallocation is tried again.
+// Backoff says when a failed deallocation is tried again.
 type Backoff struct {
 	// First is the time between the first two tries. After that the time doubles, up to Max.
 	First, Max time.Duration
-	// Patience is for how long it is tried.
+	// Patience is the time after which it is not tried again.
 	Patience time.Duration
 }
 
@@ -189,8 +189,8 @@ type Deallocation struct {
 }
 
 // ClaimDeallocations returns up to limit deallocations of each project. The caller gives the server back and calls
-// FinishDeallocation. If it does not, a later call returns the match again, after the time that b says. When the last
-// try fails, the caller calls GiveUpDeallocation.
+// FinishDeallocation. If it does not, a later call returns the match again, after the time in b. When the last try
+// fails, the caller calls GiveUpDeallocation.
 func (s *Store) ClaimDeallocations(
 	ctx context.Context, projects []string, limit int, b Backoff,
 ) (map[string][]Deallocation, error) {
@@ -223,7 +223,7 @@ func (s *Store) ClaimDeallocations(
 // matchOf is a match of a project.
 type matchOf struct{ project, id string }
 
-// claimDeallocation claims one; its Match is nil if another caller has it.
+// claimDeallocation claims a deallocation; its Match is nil if another caller has it.
 func (s *Store) claimDeallocation(ctx context.Context, one matchOf, b Backoff) (Deallocation, error) {
 	reply, err := s.run(ctx, s.call(deallocationClaimScript, keysOf(one.project), ids{ofMatch: one.id},
 		"match_id", one.id,

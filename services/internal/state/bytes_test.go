@@ -168,7 +168,7 @@ func must2[T any](value T, err error) T {
 	return value
 }
 
-// isDue tells whether the leader trims the feed at a time.
+// isDue reports whether the leader trims the feed at a time.
 func isDue(t *testing.T, s *state.Store, seconds int) bool {
 	t.Helper()
 	d, err := s.At(at(seconds)).DueWork(t.Context(), project, state.Ages{})

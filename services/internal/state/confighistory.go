@@ -34,7 +34,7 @@ type ConfigChange struct {
 	open bool // what the config was is not stored with the change, since it applies
 }
 
-// What a change made of a config, as in script/include/names.lua.
+// The kinds of changes of a config, as in script/include/names.lua.
 const (
 	becameConfig  = 'c'
 	unkeptConfig  = 'n'
@@ -196,7 +196,7 @@ func parseChange(revision, text string) (c ConfigChange, err error) {
 // forgetBatch is how many changes of configs one script forgets: 4 MiB if each is as large as it may be.
 const forgetBatch = 64
 
-// ForgetConfigChanges forgets changes of configs that have not applied for longer than age and withSlack.
+// ForgetConfigChanges deletes changes of configs that have not applied for longer than age and withSlack.
 func (s *Store) ForgetConfigChanges(ctx context.Context, project string, age time.Duration) error {
 	for {
 		reply, err := s.run(ctx, s.call(configForgetScript, keysOf(project), ids{},

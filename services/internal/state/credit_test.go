@@ -96,7 +96,7 @@ func (h *hosting) take() *pb.Match {
 	return m
 }
 
-// end ends the oldest open match, and tells whether there is room for matches that had to wait.
+// end ends the oldest open match, and reports whether there is room for matches that had to wait.
 func (h *hosting) end(o state.Outcome) (room bool) {
 	h.t.Helper()
 	m := h.take()

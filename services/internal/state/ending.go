@@ -40,7 +40,7 @@ type Ended struct {
 }
 
 // EndMatches writes the results of matches and ends them. Their results are readable equally long. After an error it
-// returns what became of the first matches, to which it did not come.
+// returns the results of the matches before it.
 func (s *Store) EndMatches(ctx context.Context, project string, endings []Ending) ([]Ended, error) {
 	ended, _, err := s.endMatches(ctx, project, endings, false)
 	for i := range ended {
@@ -74,7 +74,7 @@ func (s *Store) endOthers(ctx context.Context, project string, e *Ending, ended 
 	return err
 }
 
-// endMatches does the same for each match alone. told: the servers of running games learn of the tickets that join.
+// endMatches is EndMatches for each match alone. told: the servers of running games learn of the tickets that join.
 func (s *Store) endMatches(
 	ctx context.Context, project string, endings []Ending, told bool,
 ) (ended []Ended, position uint64, err error) {
@@ -118,7 +118,7 @@ func (s *Store) endMatches(
 	return ended, position, err
 }
 
-// endedOf reads what the script says of one match.
+// endedOf reads the script's reply for one match.
 func endedOf(of *Ending, values []any) (e Ended, err error) {
 	var in replied
 	status, flags := in.text(values[0]), in.text(values[1])
@@ -137,7 +137,7 @@ func endedOf(of *Ending, values []any) (e Ended, err error) {
 // matchAsked is the status of a match with a server whose players are still asked: Redis lost that they accepted.
 const matchAsked MatchStatus = "asked"
 
-// endAsked ends such a match: its server is deallocated, and its tickets wait again.
+// endAsked ends a match of status matchAsked: its server is deallocated, and its tickets wait again.
 func (s *Store) endAsked(ctx context.Context, project string, e *Ending) (Ended, error) {
 	mayHaveServer := true
 	_, _, err := s.releaseMatch(ctx, project, e.Match, release{reason: "lost", holder: e.Holder,

@@ -44,7 +44,7 @@ func replicate(t *testing.T, args ...string) (r replicated, primary, replica str
 	return r, primary, replica
 }
 
-// isLinked tells whether the replica has all that the primary wrote before.
+// isLinked reports whether the replica has all that the primary wrote before.
 func (r replicated) isLinked(t *testing.T) bool {
 	t.Helper()
 	offset := func(client *redis.Client, name string) string {

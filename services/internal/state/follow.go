@@ -57,7 +57,7 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink, wake <-ch
 	}
 }
 
-// read gives the sink the changes of the next entries. It returns whether there may be more.
+// read gives the sink the changes of the next entries. It reports whether there may be more.
 func (r *reader) read(ctx context.Context) (more bool, err error) {
 	reply, err := r.ask(ctx)
 	idle := errors.Is(err, redis.Nil)

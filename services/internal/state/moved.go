@@ -13,8 +13,8 @@ import (
 	"matchmaker.dev/services/internal/wait"
 )
 
-// How often a command is sent to where a cluster says that its slot is, and the pause before another try. While a slot
-// changes hands, both servers name the other one for some milliseconds.
+// How often a command follows a cluster's MOVED, and the pause before another try. While a slot changes hands, both
+// servers name the other one for some milliseconds.
 const (
 	maxMoves  = 20
 	movePause = 10 * time.Millisecond
@@ -33,7 +33,7 @@ type redirect struct {
 	servers sync.Map
 }
 
-// add is told of the client of a server.
+// add adds the client of a server.
 func (r *redirect) add(addr string, server *redis.Client) { r.servers.Store(addr, server) }
 
 // DialHook is part of redis.Hook.
@@ -103,7 +103,7 @@ func (r *redirect) follow(ctx context.Context, cmd redis.Cmder, err error, elsew
 	return err
 }
 
-// isUnanswered tells whether no server answered, not even with an error, though the caller waited.
+// isUnanswered reports whether no server answered, not even with an error, though the caller waited.
 func isUnanswered(err error) bool {
 	var answer redis.Error
 	return err != nil && !errors.As(err, &answer) && !errors.Is(err, context.Canceled)

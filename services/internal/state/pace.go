@@ -21,7 +21,7 @@ type pace struct {
 // next is how many entries to ask for. The first is read alone, since nothing is known of its size.
 func (p *pace) next() int { return max(p.count, 1) }
 
-// learn is told of a reply. It returns whether there may be more entries.
+// learn is told of a reply. It reports whether there may be more entries.
 func (p *pace) learn(entries, largest int) (more bool) {
 	more = entries >= p.next()
 	p.largest = max(largest, p.largest-p.largest/16)

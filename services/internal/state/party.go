@@ -19,7 +19,7 @@ import (
 type PartyLimits struct {
 	// Parties is how many there may be.
 	Parties int
-	// Silence is for how long a member may be silent.
+	// Silence is how long a member may be silent.
 	Silence time.Duration
 	// OnlySilent refuses that a member leaves who was heard of in that time.
 	OnlySilent bool

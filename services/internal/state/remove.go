@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// remover owns the lease of a project that is being deleted. seizeHold is for how long: no longer than every director
+// remover owns the lease of a project that is being deleted. seizeHold is how long: no longer than every director
 // believes of a lease, which is a minute and its own --lease.
 const (
 	remover   = "matchmaker project delete"

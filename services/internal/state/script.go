@@ -431,7 +431,7 @@ func (r *replied) check(ok bool, value any, expected string) {
 	}
 }
 
-// flagOf reads the reply of a script that says whether something is so.
+// flagOf reads the reply of a script that reports whether something is so.
 func flagOf(reply any, err error) (bool, error) {
 	var in replied
 	is := in.flag(reply)

@@ -40,7 +40,7 @@ func (s *Store) Hear(ctx context.Context, project string, tickets []string) erro
 
 // Unheard are tickets that ended because there were no requests for them any more.
 type Unheard struct {
-	// Known is of how many tickets the time of the last request is known.
+	// Known is the number of tickets whose last request is known.
 	Known int64
 	Ended int
 	// Told are the ended tickets whose end is told.

@@ -184,7 +184,8 @@ type Leaving struct {
 // maxAttempts is how often a script is called that names another key each time.
 const maxAttempts = 32
 
-// Leave does the same, and tells whether that ended the acceptance of the ticket's match: EndAcceptances does the rest.
+// Leave does the same, and reports whether that ended the acceptance of the ticket's match: EndAcceptances does the
+// rest.
 func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position uint64, declined bool, err error) {
 	var match string
 	var pauses Pauses

@@ -50,7 +50,7 @@ func endUnserved(t *testing.T, s *state.Store) (told []string) {
 	}
 }
 
-// unserved is of how many queues tickets may wait in vain.
+// unserved returns the number of queues whose tickets may wait in vain.
 func unserved(t *testing.T, s *state.Store) int64 {
 	t.Helper()
 	due, err := s.DueWork(t.Context(), project, state.Ages{Unserved: grace})

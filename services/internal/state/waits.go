@@ -11,7 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// keepWaits is after which time nothing of what was known of waits counts any more.
+// keepWaits is the time after which nothing of what was known of waits counts any more.
 const keepWaits = 12 * time.Hour
 
 // PutWaits stores what is known of how long a project's tickets wait. Errors: ErrLeaseLost when the lease has another

@@ -59,7 +59,7 @@ func (w *world) settle() {
 	}
 }
 
-// enter lets a run come, and returns whether it began.
+// enter lets a run come, and reports whether it began.
 func (w *world) enter(project, function, config string) bool {
 	r := w.function(project, function).Enter(config, project+"/"+function+"/"+config)
 	w.settle()

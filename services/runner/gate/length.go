@@ -56,8 +56,8 @@ type lastRun[T any] struct {
 	by *config[T]
 }
 
-// concerns returns whether a longer run of c leaves room for such runs. It does so for runs of other configs: one
-// whose run was long for once does not make room for itself.
+// concerns reports whether a longer run of c leaves room for such runs. It does so for runs of other configs: one whose
+// run was long for once does not make room for itself.
 func (s *lastRun[T]) concerns(c *config[T], now time.Time) bool {
 	return s.by != nil && s.by != c && now.Sub(s.at) < recent
 }

@@ -37,7 +37,7 @@ local function players_size(game)
   return size
 end
 
--- has_room tells whether the backfill ticket may take this many bytes. One that does not grow always may.
+-- has_room reports whether the backfill ticket may take this many bytes. One that does not grow always may.
 local function has_room(id, size)
   local limit = tonumber(backfill_bytes)
   if limit == 0 then
@@ -48,12 +48,12 @@ local function has_room(id, size)
   return size <= before or tonumber(total or 0) - before + size <= limit
 end
 
--- grows tells whether the backfill ticket would take more bytes than now.
+-- grows reports whether the backfill ticket would take more bytes than now.
 local function grows(id, size)
   return size > tonumber(redis.call('HGET', backfill_sizes, id) or 0)
 end
 
--- is_accessible tells whether the backfill ticket exists, and belongs to the match ('' = any).
+-- is_accessible reports whether the backfill ticket exists, and belongs to the match ('' = any).
 local function is_accessible(game, by)
   local owner = redis.call('HGET', game.key, BELONGS_TO)
   return owner and (by == '' or by == owner)

@@ -134,7 +134,7 @@ local function kept_results(now)
   return count
 end
 
--- is_claimed tells whether a ticket is claimed by a match, when it was created, and the ids of its players, with
+-- is_claimed reports whether a ticket is claimed by a match, when it was created, and the ids of its players, with
 -- newlines between.
 local function is_claimed(ticket, by)
   local state, reserved_by, created, owner, its_players =

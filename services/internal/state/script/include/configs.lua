@@ -53,7 +53,7 @@ local function current_changes()
   return redis.call('ZRANGEBYSCORE', config_changes, '+inf', '+inf')
 end
 
--- replace_change replaces a change that is as before, and tells whether it was.
+-- replace_change replaces a change that is as before, and reports whether it was.
 local function replace_change(config, revision, before, after)
   local member = string.format('%s %d %s', revision, #before, config)
   local ends = redis.call('ZSCORE', config_changes, member)

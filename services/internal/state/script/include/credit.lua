@@ -69,7 +69,7 @@ local function forget_target(name)
   redis.call('HDEL', credit, WINDOW .. name, OPEN .. name, DUE .. name, WAITED .. name, TOLD .. name)
 end
 
--- is_room_for_targets tells whether there may be one more target. Those that were not used for long make room. That
+-- is_room_for_targets reports whether there may be one more target. Those that were not used for long make room. That
 -- takes about a millisecond, so it is looked for once a second at most.
 local function is_room_for_targets(now)
   if redis.call('HLEN', credit) < FIELDS then
@@ -121,7 +121,7 @@ local function server_of(names, targets, now, may_try)
   return nil, is_shared and 'target' or 'hosting'
 end
 
--- close_target notes that a target has no server now. It tells whether that was not told for a while.
+-- close_target notes that a target has no server now. It reports whether that was not told for a while.
 local function close_target(name, now, pause)
   local window, open, due = credit_of(name)
   if window > 0 then

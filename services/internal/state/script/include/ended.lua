@@ -30,7 +30,7 @@ local function end_ticket(ticket, id, is_told, reason, told, deleted)
   end
 end
 
--- is_gone_for tells whether a ticket is gone for a player, or a service token.
+-- is_gone_for reports whether a ticket is gone for a player, or a service token.
 local function is_gone_for(player, service, ended_by)
   for kind, name in string.gmatch(ended_by, '([ps])([^\n]*)') do
     if name == player or kind == 's' and service == '1' then

@@ -67,7 +67,7 @@ local function release(ids)
   end
 end
 
--- has_space tells whether an outcome of this many bytes may be added. limit is the most for all (0 = none).
+-- has_space reports whether an outcome of this many bytes may be added. limit is the most for all (0 = none).
 local function has_space(size, limit)
   limit = tonumber(limit)
   return size == 0 or limit == 0 or large_bytes() + size <= limit

@@ -96,7 +96,7 @@ local function refuse_arrival(id, state, now)
   end
 end
 
--- arrive notes that tickets of a match joined its game. is_told tells whether its server learns of it now.
+-- arrive notes that tickets of a match joined its game. is_told reports whether its server learns of it now.
 local function arrive(game, id, ids, keys, their_results, is_told, now)
   redis.call('HDEL', game.open, id)
   redis.call('ZREM', joins, id)
