@@ -73,14 +73,14 @@ func share(alive map[string]int, name string, projects int) int {
 	return n
 }
 
-// leading are the projects that this replica leads in order, those that it is giving up included.
+// leading returns the projects that this replica leads in order, with projects that it is giving up.
 func (s *service) leading() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.leaders))
 }
 
-// keeping are the projects that this replica leads in order, those that it is giving up excluded.
+// keeping returns the projects that this replica leads in order, without projects that it is giving up.
 func (s *service) keeping() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *service) retire(projects []string) {
 	}
 }
 
-// leaveTime is how long a replica that ends may take to leave the others, or to release a lease.
+// leaveTime limits how long a replica that ends takes to leave the others, or to release a lease.
 const leaveTime = time.Second
 
 // leave removes this replica from the directors that share the projects.

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/director/schedule"
 )
 
-// Configs that were changed are read at once, but no more often than once each reloadEvery on average: a project that
+// A leader reads changed configs at once, but on average no more often than once each reloadEvery: a project that
 // changes its configs all the time waits for some of the changes, and its other configs go on meanwhile. Claims of a
 // config that was changed are refused until it was read.
 const (
@@ -43,8 +43,8 @@ func (r *reloads) begin(now time.Time) bool {
 	return true
 }
 
-// reload reads the configs that changed, if it is time. Runs of configs that were changed or deleted are given up,
-// since their claims would be refused. Each change is charged to its config.
+// reload reads the configs that changed, if it is time. It gives up runs of configs that were changed or deleted, since
+// their claims would be refused, and charges each change to its config.
 func (l *leader) reload(ctx context.Context, now time.Time) {
 	if !l.reloads.begin(now) {
 		return

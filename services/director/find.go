@@ -24,7 +24,7 @@ func (s *service) completed(ctx context.Context, listed []string) []string {
 	return slices.Concat(listed, lost)
 }
 
-// findProjects looks for projects that have something stored and are not listed, until ctx ends.
+// findProjects looks for projects that have keys and are not listed, until ctx ends.
 func (s *service) findProjects(ctx context.Context) {
 	again := time.NewTicker(findEvery)
 	defer again.Stop()

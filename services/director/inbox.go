@@ -32,7 +32,7 @@ type part struct {
 	proposals []*proposal
 	// bytes is the size of its message.
 	bytes int
-	// dropped is how many proposals it had for which there was no room.
+	// dropped is the number of its proposals that were dropped for lack of room.
 	dropped int
 }
 
@@ -62,7 +62,7 @@ func (i *inbox) poke(p *pb.Poke) {
 	i.signal.Notify()
 }
 
-// rouse adds that something happened of which no poke came.
+// rouse adds a change without a poke.
 func (i *inbox) rouse() {
 	i.mu.Lock()
 	i.news.poked, i.news.roused = true, true

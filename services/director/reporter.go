@@ -15,11 +15,11 @@ import (
 	"matchmaker.dev/services/internal/wait"
 )
 
-// reportBooks is how many slots of time are kept that could not be stored yet.
+// reportBooks is the most slots of time that are kept until they can be stored.
 const reportBooks = 4
 
-// attachMeasures moves what was measured of a match from its proposal to its claim: it is told, and not stored. asked
-// is the report of its config.
+// attachMeasures moves the measures of a match from its proposal to its claim: events have them, and the match does
+// not. asked is the report of its config.
 func attachMeasures(c *state.Claim, asked *pb.Report) {
 	p := c.Match.GetProposal()
 	m := p.GetMeasures()
@@ -49,10 +49,10 @@ type reporter struct {
 	match report.Match  // used again and again
 }
 
-// reportBook is a book, and what is known of its slot in the store.
+// reportBook is a book, and the state of its slot in the store.
 type reportBook struct {
 	*report.Book
-	// loaded: it has what was stored before. changed: it has what was not stored yet.
+	// loaded: it has what was stored before. changed: it has matches that are not stored yet.
 	loaded, changed bool
 }
 
@@ -162,7 +162,7 @@ func (r *reporter) pending() []*reportBook {
 	return slices.DeleteFunc(slices.Clone(r.books), func(b *reportBook) bool { return !b.changed })
 }
 
-// load adds to a book what a leader before stored of the same slot.
+// load adds the stored report of the slot, from a leader before, to a book.
 func (r *reporter) load(ctx context.Context, b *reportBook) error {
 	if b.loaded {
 		return nil

@@ -15,8 +15,8 @@ const (
 	forgetAfter = 240
 )
 
-// runners are those that this replica has heard from. Silence is counted only while this replica runs: when it stood
-// still itself, no runner is lost for that.
+// runners are the runners that sent this replica a heartbeat. Silence counts only while this replica runs: when it
+// stood still itself, no runner is lost for that.
 type runners struct {
 	mu sync.Mutex
 	// silent is how many intervals each runner has been silent.

@@ -14,7 +14,7 @@ import (
 )
 
 // settler turns proposals into matches. It evaluates proposals that came at about the same time, claims the tickets of
-// those that are selected, and hands their matches on.
+// the selected ones, and sends their matches on.
 type settler struct {
 	scope
 	outbox   *outbox
@@ -24,7 +24,7 @@ type settler struct {
 	// settled: then it is known which tickets are left.
 	evaluation *evaluation
 	matched    matched
-	// refused is when claims were last refused, by what the log says of it.
+	// refused is when claims were last refused, by reason.
 	refused map[string]time.Time
 }
 
@@ -40,7 +40,7 @@ func (s *settler) add(now time.Time, from *segment, proposals []*proposal) {
 	from.Propose(len(proposals))
 }
 
-// since is when the first of the proposals came that can be evaluated now; zero if there are none.
+// since is when the first proposal came that can be evaluated now; zero if there is none.
 func (s *settler) since() time.Time {
 	if s.claiming() {
 		return time.Time{}
@@ -59,7 +59,7 @@ func (s *settler) evaluate(ctx context.Context, now time.Time) {
 // claiming reports whether there is something to claim.
 func (s *settler) claiming() bool { return s.evaluation != nil }
 
-// claim claims the tickets of some selected proposals, and returns the position of the feed behind that. Errors:
+// claim claims the tickets of some selected proposals, and returns the feed's position after that. Errors:
 // state.ErrLeaseLost when another director leads the project.
 func (s *settler) claim(ctx context.Context) (position uint64, err error) {
 	e := s.evaluation
@@ -70,7 +70,7 @@ func (s *settler) claim(ctx context.Context) (position uint64, err error) {
 		var claims []*state.Claim
 		claims, position, err = s.claimAll(ctx, proposals)
 		if !s.observed.Check(ctx, "claiming matches", err) {
-			// What was claimed all the same is in the outbox, or was assigned. The rest is proposed again.
+			// Claims that succeeded are in the outbox, or were assigned. Functions propose the others again.
 			s.observed.CountUnclaimed(ctx, records(e.unclaimed()))
 			s.end(ctx, nil)
 			return position, err
@@ -114,7 +114,7 @@ func (s *settler) end(ctx context.Context, again []*proposal) {
 	}
 }
 
-// settle notes that nothing more becomes of a proposal.
+// settle notes that a proposal is done.
 func (s *settler) settle(p *proposal) {
 	s.memory.Give(p.Config, p.Origin.size)
 	p.Origin.Settle(1)

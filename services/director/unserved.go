@@ -19,8 +19,8 @@ type search struct {
 }
 
 // endUnserved ends tickets that wait where no config serves any of their queues any more, in projects that refuse such
-// tickets. queues is how many queues have been without a config for long enough. It returns the position of the feed
-// behind that.
+// tickets. queues is how many queues have been without a config for long enough. It returns the feed's position after
+// that.
 func (m *maintenance) endUnserved(ctx context.Context, now time.Time, queues int64) uint64 {
 	s := &m.search
 	if queues == 0 {
@@ -46,7 +46,7 @@ func (m *maintenance) endUnserved(ctx context.Context, now time.Time, queues int
 	return found.Position
 }
 
-// beginSearch reports whether the project wants tickets to end, and forgets queues for which none does.
+// beginSearch reports whether the project ends such tickets. If not, it forgets the unserved queues.
 func (m *maintenance) beginSearch(ctx context.Context) bool {
 	settings, err := m.Store.Settings(ctx, m.project)
 	if !m.observed.Check(ctx, "reading the project's settings", err) {

@@ -23,7 +23,7 @@ type sweeper struct {
 	log   *slog.Logger
 	grace time.Duration
 
-	// found is told what all projects have; it may be nil.
+	// found gets the counts of all projects; it may be nil.
 	found func(map[string]stored)
 	// stray are the modules without a proof at the last look.
 	stray []string
@@ -90,7 +90,7 @@ func modulesOf(functions map[string]*pb.Function) map[string]bool {
 	return used
 }
 
-// remove removes those modules of a project that are due and that no function names.
+// remove removes the modules of a project that are due and that no function names.
 func (s *sweeper) remove(ctx context.Context, project string, due []string, used map[string]bool) (n int, err error) {
 	var named, free []string
 	for _, module := range due {

@@ -14,7 +14,7 @@ import (
 	uploads "matchmaker.dev/services/internal/upload"
 )
 
-// What an upload runs for beside the one that serves all configs.
+// The roles of an upload beside the one that serves all configs.
 type role string
 
 const (
@@ -24,7 +24,7 @@ const (
 	repeater role = "return" // failed runs are repeated on it
 )
 
-// text says in a log what an upload runs for.
+// text describes an upload's role in a log.
 func (r role) text() string {
 	switch r {
 	case pinned:

@@ -32,7 +32,7 @@ type function struct {
 	ready      chan struct{}        // closed when the first version is ready
 	// least and most are how many instances it has.
 	least, most int
-	// role is what it runs for if it is beside another one, and empty otherwise.
+	// role is its role beside another upload, and empty otherwise.
 	role      role
 	home      *function // that a canary is beside of; nil otherwise
 	health    *health
@@ -115,7 +115,7 @@ func (f *function) versionEnded(v *version) {
 	f.retired = slices.DeleteFunc(f.retired, func(other *version) bool { return other == v })
 }
 
-// serveAgain is after how long it is tried again to take runs.
+// serveAgain is the pause before the next try to take runs.
 const serveAgain = time.Second
 
 // subscribe starts to take runs as soon as they can be answered.
@@ -258,7 +258,7 @@ func (f *function) appendStatus(list []*pb.InstanceStatus) []*pb.InstanceStatus 
 	return list
 }
 
-// appendUploads appends how the runs of each upload went lately.
+// appendUploads appends the health of each upload.
 func (f *function) appendUploads(list []*pb.UploadStatus) []*pb.UploadStatus {
 	f.mu.Lock()
 	record, auxiliaries := f.record, f.sortedAuxiliaries()

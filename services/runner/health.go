@@ -20,7 +20,7 @@ const (
 	maxUploads = 256
 )
 
-// health is how the runs of a function's uploads went lately. It is safe for concurrent use.
+// health counts the recent runs of a function's uploads. It is safe for concurrent use.
 type health struct {
 	now     func() time.Time // of Redis: others read the times
 	canary  bool             // the runs are a canary's
@@ -133,7 +133,7 @@ func (h *health) countRepeat(spec *pb.Function, on int64, passed bool) {
 	}
 }
 
-// compare adds to what is known of an upload that runs in the shadow of another one.
+// compare adds a comparison of an upload that runs in the shadow of another one.
 func (h *health) compare(spec *pb.Function, with int64, add func(*pb.Comparison)) {
 	now := h.now()
 	h.mu.Lock()
@@ -145,7 +145,7 @@ func (h *health) compare(spec *pb.Function, with int64, add func(*pb.Comparison)
 	add(s.Compared)
 }
 
-// appendStatus appends what is known of the uploads that had runs within the time that is remembered.
+// appendStatus appends the health of uploads with remembered runs.
 func (h *health) appendStatus(list []*pb.UploadStatus, of functionKey, record *pb.Function) []*pb.UploadStatus {
 	now := h.now()
 	h.mu.Lock()
@@ -161,7 +161,7 @@ func (h *health) appendStatus(list []*pb.UploadStatus, of functionKey, record *p
 	return list
 }
 
-// statusFor returns what a heartbeat has.
+// statusFor returns the health for a heartbeat.
 func (u *uploadHealth) statusFor(of functionKey, record *pb.Function, now time.Time) *pb.UploadStatus {
 	was := u.status
 	s := &pb.UploadStatus{

@@ -38,16 +38,16 @@ type Usage struct {
 	Debt time.Duration
 	// Configs, Filters and Segments count all configs together.
 	Configs, Filters, Segments int
-	// ConfigBytes is about what all configs take.
+	// ConfigBytes is about how many bytes all configs take.
 	ConfigBytes int
-	// ProposalBytes is about what the proposals take that are not settled yet.
+	// ProposalBytes is about how many bytes unsettled proposals take.
 	ProposalBytes int64
 	// Queues is how many tickets wait in each queue that a config serves, and Unserved in all others together. A ticket of
 	// several queues counts in each.
 	Queues   map[string]int64
 	Unserved int64
-	// Players is how many players all waiting tickets have, and QueuePlayers and UnservedPlayers how many those have in
-	// these queues. One that is less than the number of the tickets, or missing, is that number.
+	// Players counts the players of all waiting tickets, QueuePlayers and UnservedPlayers the players in these queues. A
+	// number that is missing, or less than the number of tickets, counts as the number of tickets.
 	Players         int64
 	QueuePlayers    map[string]int64
 	UnservedPlayers int64

@@ -74,8 +74,8 @@ func (p *Project) Segment(config *pb.Config, pools map[string]*pb.Pool, old *Seg
 	return s
 }
 
-// RecordEvaluation records an evaluation that began at a moment and is over: the segments of the candidates and of
-// those that were selected, one for each, and how long the first candidate had waited.
+// RecordEvaluation records an evaluation that began at a moment and is over: the segments of the candidates and of the
+// selected ones, one for each, and how long the first candidate had waited.
 func (p *Project) RecordEvaluation(
 	ctx context.Context, waited time.Duration, began time.Time, candidates, selected iter.Seq[*Segment],
 ) {
@@ -138,7 +138,7 @@ func (p *Project) RecordCost(ctx context.Context, c schedule.Cost) {
 	}
 }
 
-// CountRepairs counts things that were repaired or expired.
+// CountRepairs counts items that were repaired or expired.
 func (p *Project) CountRepairs(ctx context.Context, what string, n int) {
 	p.metrics.repaired.Add(ctx, int64(n), p.metrics.repairs.Of(what))
 }

@@ -27,7 +27,7 @@ const (
 	changeCost = 100 * time.Microsecond
 )
 
-// ChangeCost is what a change of a config of so many bytes costs the director.
+// ChangeCost returns the director's cost of a change of a config of so many bytes.
 func ChangeCost(size int) time.Duration { return changeCost + time.Duration(size)*byteCost }
 
 // Cost is what a run is charged for, by the service that did the work.
@@ -42,8 +42,8 @@ type Traffic struct {
 	Request, Bytes, Messages, Proposals, Mentions int
 }
 
-// CostOf is the cost of a run, from what the runner says and from what the director saw of it. stats is nil if the
-// runner did not say anything. A run that a runner took and never answered is charged for all the time, lost.
+// CostOf returns the cost of a run, from the runner's stats and the director's own counts. stats is nil if the runner
+// sent none. A run that a runner took and never answered is charged for all the time, lost.
 func CostOf(stats *pb.RunStats, t Traffic, lost time.Duration) Cost {
 	micros := func(n int64) time.Duration { return time.Duration(max(0, n)) * time.Microsecond }
 	function, runner := micros(stats.GetProcessor()), micros(stats.GetCharge()-stats.GetProcessor())

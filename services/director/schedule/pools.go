@@ -52,7 +52,7 @@ func (s *Segment) See(p Pools) { s.pools = p }
 // many, and each run finds more tickets. Segments of fruitless configs are counted apart: they slow down no other.
 const aloneAs = 3
 
-// group is what segments have in common that are counted together.
+// group is the key of segments that are counted together.
 type group struct {
 	pools     Pools
 	fruitless bool

@@ -12,9 +12,9 @@ import (
 
 // Times are the settings of a schedule.
 type Times struct {
-	// A segment runs once each MinInterval on average if something happens all the time, and MaxInterval after its last
-	// start in any case. One that ran more seldom may start spared runs without a pause. Where many segments have equal
-	// pools, MinInterval is longer: see aloneAs.
+	// A segment runs once each MinInterval on average while changes keep coming, and MaxInterval after its last start in
+	// any case. A segment that ran less often may start spared runs without a pause. Where many segments have equal pools,
+	// MinInterval is longer: see aloneAs.
 	MinInterval, MaxInterval time.Duration
 	// Window is how long proposals wait for the proposals of runs that started with their own.
 	Window time.Duration
@@ -25,17 +25,16 @@ type Times struct {
 // Scheduled is a type that embeds a Segment.
 type Scheduled interface{ schedule() *Segment }
 
-// State is what the next step of a project depends on.
+// State is the input of a project's next step.
 type State[S Scheduled] struct {
 	Times
 	Segments iter.Seq[S]
 	// Paused keeps new runs from starting.
 	Paused bool
-	// Pending is when the first of the proposals arrived that wait for an evaluation; zero if none waits. Took is how long
-	// the run took that made it.
+	// Pending is when the first of the waiting proposals arrived; zero if none waits. Took is the duration of its run.
 	Pending time.Time
 	Took    time.Duration
-	// Wake is when the project has something else to do.
+	// Wake is the time of the project's next other work.
 	Wake time.Time
 	// Budget is the budget of the segments' accounts; nil if they have none.
 	Budget *Budget
@@ -64,7 +63,8 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 		s.Budget.refill(now)
 	}
 	due = slices.DeleteFunc(due, func(one S) bool { return !s.allows(one.schedule(), now, &wake) })
-	// Those with the least recent charge first, and of one config's segments the one that ran the longest time ago.
+	// Accounts with the least recent charge come first, and of one config's segments the one that ran the longest time
+	// ago.
 	slices.SortStableFunc(due, func(a, b S) int {
 		x, y := a.schedule(), b.schedule()
 		return cmp.Or(cmp.Compare(y.account.balance(), x.account.balance()), x.started.Compare(y.started))

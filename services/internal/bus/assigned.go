@@ -32,9 +32,8 @@ func (b *Bus) NotifyEnded(ctx context.Context, project string, tickets []string,
 	}
 }
 
-// NotifyResults does the same as NotifyAssigned for tickets whose results were written, in the order of the tickets.
-// Requests whose own read found the ticket waiting need not read again. A result that names an outcome is read: it is
-// not complete.
+// NotifyResults is NotifyAssigned for tickets whose results were written, in the order of the tickets. Requests whose
+// own read found the ticket waiting need not read again. A result that names an outcome is read: it is not complete.
 func (b *Bus) NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment) {
 	for len(tickets) > 0 {
 		m := AssignedMessage(tickets, results)
@@ -70,7 +69,7 @@ func AssignedMessage(tickets []string, results []*pb.Assignment) *pb.Assigned {
 	return m
 }
 
-// Assigned is what is heard of tickets.
+// Assigned is a message about tickets.
 type Assigned struct{ Message *pb.Assigned }
 
 // Tickets have a result or never will have one.
@@ -92,12 +91,12 @@ func (a Assigned) Result(i int) *pb.Assignment {
 	return result
 }
 
-// OnAssigned hears which tickets of all projects got a result, or were deleted.
+// OnAssigned calls handle with the tickets of all projects that got a result, or were deleted.
 func (b *Bus) OnAssigned(handle func(project string, tickets []string)) (Subscription, error) {
 	return b.OnResults(func(project string, a Assigned) { handle(project, a.Tickets()) })
 }
 
-// OnResults hears the same, with those results that need not be read.
+// OnResults is OnAssigned with the results that need not be read.
 func (b *Bus) OnResults(handle func(project string, a Assigned)) (Subscription, error) {
 	return subscribe(b, assigned+"*", "", func(_ context.Context, subject string, a *pb.Assigned, _ *nats.Msg) {
 		handle(fromToken(strings.TrimPrefix(subject, assigned)), Assigned{a})

@@ -39,7 +39,7 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// URLFile is the file in which a development service says where its bus is.
+// URLFile is the file with the URL of a development service's bus.
 const URLFile = "nats.url"
 
 // Options say which NATS to use.
@@ -52,7 +52,7 @@ type Options struct {
 	// Service is the account that this process has, see RightsOf: it tells which streams the process makes and waits for,
 	// and where its answers come in. account.All when empty.
 	Service string
-	// Login is what the files of Server say when it is not given.
+	// Login replaces the files of Server.
 	Login account.Login
 	// Pulse is how often the server is asked for a sign of life; 0 means every 2 s. See missed.
 	Pulse time.Duration

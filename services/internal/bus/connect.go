@@ -87,7 +87,7 @@ func (b *Bus) connection(o Options) ([]nats.Option, error) {
 	return options, nil
 }
 
-// fails is told of every attempt to connect that failed, and says so when it is for another reason than before.
+// fails gets every failed attempt to connect, and logs it when the reason is another than before.
 func (b *Bus) fails(err error) {
 	why := explain(err)
 	if before := b.connError.Swap(&why); before != nil && *before == why {

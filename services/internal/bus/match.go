@@ -36,11 +36,11 @@ const matchBytes = 256 << 20
 // earlier (--claim), and so do the tickets of a match that is taken out while it waits for an allocator.
 const matchAge = time.Hour
 
-// MatchGroup is how many matches a message should have at most. An allocator fetches as many messages as have matches
-// for all of its places. A message costs about as much as the rest of an allocation that hosting answers at once.
+// MatchGroup is how many matches a message should have at most. An allocator fetches enough messages for all of its
+// slots. A message costs about as much as the rest of an allocation that hosting answers at once.
 const MatchGroup = 32
 
-// maxFetch is how many messages an allocator fetches at once: those that it did not come to show no sign of life.
+// maxFetch is how many messages an allocator fetches at once: waiting messages send no sign of life.
 const maxFetch = 64
 
 // retryAfter asks for the match to come again.
@@ -149,7 +149,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 	for {
 		select {
 		case <-ctx.Done():
-			// Those that were fetched and are in no hand yet are handed on too, so that they can be given back.
+			// Pass on fetched messages too, so that they can be given back.
 			consuming.Drain()
 			select {
 			case <-consuming.Closed():
@@ -226,7 +226,7 @@ func (c *consumption) take(ctx context.Context, msg jetstream.Msg) {
 	}()
 }
 
-// atOnce is the pause of a message that is to come again without one.
+// atOnce is the pause of a message that comes again at once.
 const atOnce time.Duration = 1
 
 // attemptOf counts the deliveries of a message's matches from 1 on. postponed is true when it is to come later.
@@ -244,7 +244,7 @@ func attemptOf(msg jetstream.Msg, w *pb.MatchWork) (attempt int, postponed bool)
 	return attempt + int(w.GetAttempts()), false
 }
 
-// handleMatch handles one match. It returns after which time its message is to come again, 0 when it need not.
+// handleMatch handles one match. It returns the time after which its message is to come again, 0 when it need not.
 func (c *consumption) handleMatch(ctx context.Context, w *pb.MatchWork, attempt int, alone bool) time.Duration {
 	err := c.handle(ctx, w, attempt)
 	if err == nil {

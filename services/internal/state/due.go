@@ -198,8 +198,7 @@ func (r *replied) unpublished(history []any) int64 {
 	return max(0, r.digits(history[0])-int64(at.GetPosition()))
 }
 
-// results adds up the results that are still kept; counts has their numbers by the time in milliseconds until which
-// they are.
+// results returns how many results are kept. parts has their numbers by the time in milliseconds until which they are.
 func (r *replied) results(parts map[string]string, now time.Time) (sum int64) {
 	for ends, count := range parts {
 		if r.digits(ends) > millis(now) {

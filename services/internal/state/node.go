@@ -6,8 +6,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// nodeOf returns the server that has a key, and its address: of a cluster that is one of its servers. Without a cluster
-// it is the client itself, and has no address.
+// nodeOf returns the server that has a key, and its address. Without a cluster it is the client itself, and has no
+// address.
 func nodeOf(
 	ctx context.Context, client redis.UniversalClient, key string,
 ) (node redis.Cmdable, addr string, err error) {

@@ -17,21 +17,21 @@ import (
 
 // PartyLimits bound the parties of a project.
 type PartyLimits struct {
-	// Parties is how many there may be.
+	// Parties is the most parties of the project.
 	Parties int
 	// Silence is how long a member may be silent.
 	Silence time.Duration
-	// OnlySilent refuses that a member leaves who was heard of in that time.
+	// OnlySilent refuses a change by which a member leaves that was heard of in that time.
 	OnlySilent bool
 }
 
-// MaxPartySize is how many bytes a party may have: a ticket of all its members has less than a body may have.
+// MaxPartySize is the most bytes of a party: a ticket of all its members stays below the limit of a body.
 const MaxPartySize = 48 << 10
 
 // ErrCodeTaken means that the code of a party is another party's.
 var ErrCodeTaken = errors.New("the code is another party's")
 
-// ErrHeard means that a member who was to leave since it was silent has been heard of.
+// ErrHeard means that a silent member that was to leave has been heard of.
 var ErrHeard = errors.New("the member was heard of")
 
 // CreateParty stores a party with revision 1. Its members join it. Errors: Conflict when one is in a party already;
@@ -85,8 +85,8 @@ func (s *Store) ChangeParty(
 	}
 }
 
-// putParty writes a party, and ends the search that it does not name any more. Errors: errOtherParty when the party is
-// not what before says.
+// putParty writes a party, and ends the search that it does not name any more. Errors: errOtherParty when the stored
+// party differs from before.
 func (s *Store) putParty(
 	ctx context.Context, project string, before, after *pb.Party, l PartyLimits, by Leaving,
 ) (ended EndedSearch, err error) {
@@ -198,7 +198,7 @@ func partyRefusal(verdict string, l PartyLimits) error {
 	}
 }
 
-// partyBody is what is stored of a party. Errors: Invalid when it is too large.
+// partyBody returns the stored form of a party. Errors: Invalid when it is too large.
 func partyBody(p *pb.Party) ([]byte, error) {
 	body, err := proto.Marshal(p)
 	if err != nil {
@@ -257,12 +257,12 @@ func (s *Store) Party(ctx context.Context, project, id string) (*pb.Party, error
 	return p, nil
 }
 
-// PartyOf is the id of the party that a player is in, "" for none.
+// PartyOf returns the id of the party that a player is in, "" for none.
 func (s *Store) PartyOf(ctx context.Context, project, player string) (string, error) {
 	return s.partyIn(ctx, project, keysOf(project).partyPlayers(), player)
 }
 
-// PartyWith is the id of the party that a code lets players join, "" for none.
+// PartyWith returns the id of the party that a code lets players join, "" for none.
 func (s *Store) PartyWith(ctx context.Context, project, code string) (string, error) {
 	return s.partyIn(ctx, project, keysOf(project).partyCodes(), code)
 }
@@ -293,7 +293,7 @@ type SilentMembers struct {
 	Players []string
 }
 
-// What SweepParties looks at in one call, and when it looks again at a party with silent members.
+// The most parties that SweepParties reads in one call, and when it reads a party with silent members again.
 const (
 	sweptParties = 64
 	silentAgain  = time.Second

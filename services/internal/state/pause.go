@@ -17,7 +17,7 @@ type Pauses struct {
 	First, Longest time.Duration
 }
 
-// PausesOf is what a project's settings say.
+// PausesOf returns the pauses of a project's settings.
 func PausesOf(settings *pb.ProjectSettings) Pauses {
 	a := settings.GetAcceptance()
 	return Pauses{
@@ -26,11 +26,11 @@ func PausesOf(settings *pb.ProjectSettings) Pauses {
 	}
 }
 
-// PausedPlayers is how many players of a project may pause in each of the two turns that are kept: with names of 256
+// PausedPlayers is the most players of a project that pause in each of the two turns that are kept: with names of 256
 // bytes they take about 50 MB.
 const PausedPlayers = 1 << 16
 
-// pausesOf reads what a project's settings say.
+// pausesOf reads the pauses of a project's settings.
 func (s *Store) pausesOf(ctx context.Context, project string) (Pauses, error) {
 	settings, err := s.Settings(ctx, project)
 	return PausesOf(settings), err

@@ -16,7 +16,7 @@ type primary struct {
 	mu sync.Mutex
 	// histories are the replication ids of the servers, by address. A primary gets a new one at its start.
 	histories map[string]string
-	// changes is how often another server was found.
+	// changes counts how often another server was found.
 	changes int
 }
 
@@ -61,7 +61,7 @@ func historyIn(info string) string {
 	return ""
 }
 
-// changeCount is how often another server was found. When it has grown, what was read before is void.
+// changeCount returns how often another server was found. When it has grown, earlier reads are void.
 func (s *primary) changeCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

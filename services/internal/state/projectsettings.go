@@ -62,7 +62,7 @@ func (s *Store) Settings(ctx context.Context, project string) (*pb.ProjectSettin
 	return parseSettings(text)
 }
 
-// SettingsHistory reads the latest settings of a project, the newest first: those that apply, and up to 31 before.
+// SettingsHistory reads the latest settings of a project, the newest first: the current ones, and up to 31 before.
 func (s *Store) SettingsHistory(ctx context.Context, project string) ([]*pb.ProjectSettings, error) {
 	fields, err := s.redis.HGetAll(ctx, keysOf(project).settings()).Result()
 	if err != nil {

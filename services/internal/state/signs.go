@@ -45,7 +45,7 @@ type Unheard struct {
 	Ended int
 	// Told are the ended tickets whose end is told.
 	Told []string
-	// Position is the feed's position behind that; 0 when none ended.
+	// Position is the feed's position after the change; 0 when none ended.
 	Position uint64
 	// More is true when there may be more of them.
 	More bool

@@ -25,7 +25,7 @@ type Ticket struct {
 	Assignment *pb.Assignment
 	// Matched: it has no assignment yet, and belongs to a match or is proposed to a running game.
 	Matched bool
-	// Acceptance is what its match asks its players; nil unless it does.
+	// Acceptance is its match's question to its players; nil unless the match asks.
 	Acceptance *Acceptance
 	// Ended: it ended without a match, and its Assignment says why.
 	Ended bool

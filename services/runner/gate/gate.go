@@ -170,7 +170,7 @@ func (g *Gate[T]) wake(now time.Time) {
 	}
 }
 
-// What was not used for so long is forgotten, and how often the gate looks for that.
+// How long the gate remembers unused configs and projects, and how often it looks for them.
 const (
 	forget     = 10 * time.Minute
 	sweepPause = time.Minute

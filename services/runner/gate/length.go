@@ -33,8 +33,8 @@ func (l length) end() time.Duration {
 	return 0
 }
 
-// estimate is how long a run of a config takes, from its last ones. The longest counts: it takes as many shorter runs
-// to forget it as it was times two longer than they.
+// estimate is how long a run of a config takes, from its last ones. The longest counts: it takes one shorter run to
+// forget each factor of two by which it was longer.
 type estimate struct {
 	known bool
 	took  time.Duration
