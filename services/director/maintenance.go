@@ -146,8 +146,8 @@ func (m *maintenance) expireBackfills(ctx context.Context) {
 		m.Bus.NotifyResults(ctx, m.project, one.Assigned, one.Results)
 	}
 	if overdue.Games > 0 {
-		m.log.WarnContext(ctx, "game servers did not approve in time: the tickets wait again, and the servers get no "+
-			"others until they send a request", "servers", overdue.Games, "waited", m.Settings.Approval)
+		m.log.WarnContext(ctx, "backfill approvals timed out: the tickets wait again", "servers", overdue.Games,
+			"waited", m.Settings.Approval)
 	}
 	deleted, position, err := m.Store.DeleteSilentBackfills(ctx, m.project, m.Settings.Silence, releaseBatch)
 	m.finishRelease(ctx, "deleting abandoned backfill tickets", "silent", len(deleted), position, err)

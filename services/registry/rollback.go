@@ -49,7 +49,7 @@ func (r *registry) followRuns(ctx context.Context) {
 				err = r.noteWorked(ctx, key.project, key.function, u, 0)
 			}
 			if err != nil && !errors.Is(err, errUnchanged) && ctx.Err() == nil {
-				r.Log.WarnContext(ctx, "what runs prove of an upload is not noted yet", "project", key.project,
+				r.Log.WarnContext(ctx, "the health of an upload is not stored yet", "project", key.project,
 					"function", key.function, "upload", key.upload, "error", err)
 			}
 		}
@@ -60,7 +60,7 @@ func (r *registry) followRuns(ctx context.Context) {
 func (r *registry) endOverdue(ctx context.Context) {
 	for key := range r.runners.canaries() {
 		if err := r.withdraw(ctx, key, nil); err != nil && !errors.Is(err, errUnchanged) && ctx.Err() == nil {
-			r.Log.WarnContext(ctx, "a canary whose time may be over is not ended yet", "project", key.project, "function",
+			r.Log.WarnContext(ctx, "an overdue canary is not ended yet", "project", key.project, "function",
 				key.function, "error", err)
 		}
 	}

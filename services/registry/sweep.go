@@ -101,7 +101,7 @@ func (s *sweeper) remove(ctx context.Context, project string, due []string, used
 		}
 	}
 	if len(named) > 0 { // written by a version that did not know the list
-		s.log.WarnContext(ctx, "modules are listed as unused that a function names; they are kept", "project", project,
+		s.log.WarnContext(ctx, "modules that a function names are listed as unused; they are kept", "project", project,
 			"modules", named)
 		if err := s.store.ForgetModules(ctx, project, named); err != nil {
 			return 0, err
@@ -128,7 +128,7 @@ func (s *sweeper) remove(ctx context.Context, project string, due []string, used
 func (s *sweeper) reportStray(ctx context.Context, stray []string) {
 	slices.Sort(stray)
 	if len(stray) > 0 && !slices.Equal(stray, s.stray) {
-		s.log.WarnContext(ctx, "modules are stored that no function names and no list of unused ones; they are kept",
+		s.log.WarnContext(ctx, "stored modules are in no function and no list of unused ones; they are kept",
 			"count", len(stray), "first", stray[0])
 	}
 	s.stray = stray
@@ -139,7 +139,7 @@ func (r *registry) sweepLoop(ctx context.Context) {
 	s := newSweeper(r.Store, r.Bus, r.Log, r.Settings.ModuleGrace)
 	s.found = r.inventory.replace
 	if err := r.survey(ctx); err != nil {
-		r.Log.DebugContext(ctx, "what projects have is not known yet", "error", err)
+		r.Log.DebugContext(ctx, "the projects' modules are not counted yet", "error", err)
 	}
 	t := time.NewTicker(sweepInterval(r.Settings.ModuleGrace))
 	defer t.Stop()

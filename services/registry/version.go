@@ -237,7 +237,7 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time) (*pb.Fu
 		if same && v.GetVersion() == current.GetVersion() && v.GetMd5() == u.md5 &&
 			v.GetImplementation() == u.implementation {
 			if u.inShadow {
-				return nil, problem.New(problem.Invalid, "shadow: the file is that of upload %d, which runs", v.GetVersion())
+				return nil, problem.New(problem.Invalid, "shadow: the file is the same as in upload %d, which runs", v.GetVersion())
 			}
 			next := withVersion(current, v, u.manifest, now)
 			next.TrialUntil, next.Returned = current.GetTrialUntil(), current.GetReturned()

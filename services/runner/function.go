@@ -133,7 +133,7 @@ func (f *function) subscribe() {
 		if err == nil {
 			return
 		}
-		f.env.Log.Error("runs of a function cannot be taken, and it is tried again", "project", f.project,
+		f.env.Log.Error("taking runs of a function failed, trying again", "project", f.project,
 			"function", f.function, "error", err)
 		if wait.For(f.life, serveAgain) != nil {
 			return

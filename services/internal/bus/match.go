@@ -274,7 +274,7 @@ func (b *Bus) postpone(ctx context.Context, w *pb.MatchWork, attempt int, pause 
 		return err
 	}
 	if _, err = b.js.PublishMsg(ctx, msg); err != nil {
-		b.log.WarnContext(ctx, "message bus: a match comes again with those that were claimed with it",
+		b.log.WarnContext(ctx, "message bus: a match comes again with the others of its message",
 			"project", w.GetProject(), "match", w.GetMatch(), "error", err)
 	}
 	return err

@@ -240,8 +240,8 @@ func (b *Supervisor) prune() {
 	b.disk = total
 	b.mu.Unlock()
 	if total > b.cacheLimits.Bytes && before <= b.cacheLimits.Bytes {
-		b.log.Warn("modules that are in use take more of the disk than the cache may have: others are compiled whenever "+
-			"they are needed again; give --module-cache more, or projects less machine code", "folder", b.dir,
+		b.log.Warn("modules in use exceed the cache on disk: others are compiled again each time; give --module-cache more, "+
+			"or projects less machine code", "folder", b.dir,
 			"bytes", total, "held", b.DiskUse().Held, "limit", b.cacheLimits.Bytes)
 	}
 }

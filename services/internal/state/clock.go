@@ -159,7 +159,7 @@ func (s *Store) measure(ctx context.Context) error {
 	// Redis read its clock before the answer came, at the earliest when it was asked.
 	jump := s.measured.learn(&measurement{low: redis, high: redis.Add(after.Sub(before)), host: after})
 	if jump.Abs() > clockTolerance {
-		s.log.WarnContext(ctx, "Redis's clock has jumped, or another server has taken over whose clock is a different one",
+		s.log.WarnContext(ctx, "Redis's clock has jumped, or a server with another clock has taken over",
 			"by", jump.Round(time.Millisecond))
 	}
 	return nil

@@ -488,7 +488,7 @@ func (s *Store) refusal(c *creation, v verdict) error {
 			"again when some were matched, or with a ticket of up to 1 KiB")
 	case "share":
 		return full("player-ticket-memory", s.limits.playerMemory(), problem.Word(fmt.Sprintf("the tickets of this player "+
-			"take too much memory: those of more than 1 KiB may take %d bytes together, try again when some were matched or "+
+			"take too much memory: tickets of more than 1 KiB may take %d bytes together, try again when some were matched or "+
 			"deleted", s.limits.playerMemory())))
 	case "results":
 		return full("results", s.limits.Results,
