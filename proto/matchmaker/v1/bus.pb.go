@@ -552,7 +552,7 @@ type RunPart struct {
 	// seen is how many runs of the config there were since RunRequest.seen_since, as far as the runner knows; set only on
 	// the last part.
 	Seen *Seen `protobuf:"bytes,16,opt,name=seen,proto3" json:"seen,omitempty"`
-	// canary tells while the function has a canary since when it has its share, or which block of time the run is of, in
+	// canary is, while the function has a canary, the time since which it has its share, or the run's block of time, in
 	// Unix milliseconds; also if another upload made the proposals. It is 0 without one, and for configs that name an
 	// upload.
 	Canary        int64 `protobuf:"varint,60,opt,name=canary,proto3" json:"canary,omitempty"`
@@ -709,7 +709,7 @@ func (x *RunPart) GetCanary() int64 {
 	return 0
 }
 
-// Seen is how many runs of a config there were at least, in all of its segments.
+// Seen counts the runs of a config, at least, in all of its segments.
 type Seen struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Runs  int64                  `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
@@ -1433,7 +1433,7 @@ type RunnerStatus struct {
 	Hosts map[string]int32 `protobuf:"bytes,4,rep,name=hosts,proto3" json:"hosts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// handing is set while a runner that is going to shut down hands its projects over.
 	Handing bool `protobuf:"varint,5,opt,name=handing,proto3" json:"handing,omitempty"`
-	// uploads are those that had runs lately. Runners of earlier versions leave them out.
+	// uploads are the uploads that had runs lately. Runners of earlier versions leave them out.
 	Uploads       []*UploadStatus `protobuf:"bytes,6,rep,name=uploads,proto3" json:"uploads,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1523,7 +1523,7 @@ type UploadStatus struct {
 	Runs     int64 `protobuf:"varint,5,opt,name=runs,proto3" json:"runs,omitempty"`
 	Failed   int64 `protobuf:"varint,6,opt,name=failed,proto3" json:"failed,omitempty"`
 	Unserved int64 `protobuf:"varint,7,opt,name=unserved,proto3" json:"unserved,omitempty"`
-	// error is what the last failed run said, error_time when, and error_config of which config it was.
+	// error is the error of the last failed run, error_time its time, and error_config its config.
 	Error       string `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
 	ErrorTime   int64  `protobuf:"varint,9,opt,name=error_time,json=errorTime,proto3" json:"error_time,omitempty"`
 	ErrorConfig string `protobuf:"bytes,10,opt,name=error_config,json=errorConfig,proto3" json:"error_config,omitempty"`
@@ -1541,7 +1541,7 @@ type UploadStatus struct {
 	Passed     int64 `protobuf:"varint,17,opt,name=passed,proto3" json:"passed,omitempty"`
 	// worked is set if the function's record says already that the upload worked in this generation.
 	Worked bool `protobuf:"varint,18,opt,name=worked,proto3" json:"worked,omitempty"`
-	// compared is what came of the runs that the upload got in the shadow of another one.
+	// compared compares the runs that the upload got in the shadow of another one.
 	Compared *Comparison `protobuf:"bytes,19,opt,name=compared,proto3" json:"compared,omitempty"`
 	// canary is set if these are its runs as a canary. Others of the same upload are told apart from them.
 	Canary        bool `protobuf:"varint,20,opt,name=canary,proto3" json:"canary,omitempty"`
@@ -1860,8 +1860,8 @@ type InstanceStatus struct {
 	State      string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
 	Generation int64  `protobuf:"varint,5,opt,name=generation,proto3" json:"generation,omitempty"`
 	Reason     string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	// upload that it runs; 0 if the runner is of a version that did not say. aside is set if it does not serve the runs
-	// of all configs.
+	// upload that it runs; 0 if the runner is of a version that does not report it. aside is set if it does not serve the
+	// runs of all configs.
 	Upload int64 `protobuf:"varint,7,opt,name=upload,proto3" json:"upload,omitempty"`
 	Aside  bool  `protobuf:"varint,8,opt,name=aside,proto3" json:"aside,omitempty"`
 	// canary is set if it runs for a part of the runs: see Canary.

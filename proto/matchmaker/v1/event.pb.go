@@ -7,9 +7,9 @@
 // Events about tickets and matches: for statistics, support and alarms. EVENTS.md, next to this module's go.mod, says
 // where events come from and how long they are stored.
 //
-// Fields and kinds may be added, and are never removed: readers must ignore those that they do not know. Events name no
-// players, and have no attributes, properties or connections, but how far those attributes differ in a match that its
-// config's report names.
+// Fields and kinds may be added, and are never removed: readers must ignore unknown ones. Events name no players, and
+// have no attributes, properties or connections, but how far those attributes differ in a match that its config's
+// report names.
 
 package pb
 
@@ -56,8 +56,8 @@ const (
 	// KIND_GAP: events may be missing between the previous and the next event.
 	Event_KIND_GAP Event_Kind = 10
 	// KIND_FULL: hosting had no server for the match. Until it has one, matches for the same profile, fleet and region
-	// are not claimed, but for one at a time that tries again: their tickets wait. It has no tickets, and is told once
-	// a minute at most. The match goes on, and ends like any other.
+	// are not claimed, but for one at a time that tries again: their tickets wait. It has no tickets, and comes once a
+	// minute at most. The match goes on, and ends like any other.
 	Event_KIND_FULL Event_Kind = 13
 	// KIND_UNRETURNED: the match is over, and the server that it may have could not be given back. The service does not
 	// try again. Look for it at the hosting system. reason is "expired".

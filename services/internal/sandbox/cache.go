@@ -68,8 +68,8 @@ func (b *Supervisor) acquire(owner, hash string) (*Module, error) {
 	return b.hold(e, owner)
 }
 
-// hold holds a module for an owner, and returns it for the owner. The error is that modules which are held take too
-// much. The caller has the lock.
+// hold holds a module for an owner, and returns it for the owner. It returns an error when held modules take too much.
+// The caller has the lock.
 func (b *Supervisor) hold(e *cacheEntry, owner string) (*Module, error) {
 	if e.holders[owner] == 0 {
 		own, others := e.module.disk(), int64(0)
@@ -96,7 +96,7 @@ func (b *Supervisor) hold(e *cacheEntry, owner string) (*Module, error) {
 	return &held, nil
 }
 
-// roomDelay is when to try again to hold a module for which there is no room.
+// roomDelay is when to try again to hold a module after there was no room.
 const roomDelay = time.Minute
 
 // toMiB rounds up.
@@ -192,14 +192,14 @@ type cachedModule struct {
 	bytes int64
 }
 
-// DiskUse is what modules and their machine code take on disk, in bytes.
+// DiskUse is the disk use of modules and their machine code, in bytes.
 type DiskUse struct {
 	Cached int64 // all of them, as found on disk last
 	Held   int64 // those that are held now: CacheLimits.Held bounds them, and they are not removed
 	Limits CacheLimits
 }
 
-// DiskUse returns what modules take.
+// DiskUse returns the disk use of modules.
 func (b *Supervisor) DiskUse() DiskUse {
 	b.mu.Lock()
 	defer b.mu.Unlock()

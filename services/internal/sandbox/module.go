@@ -25,7 +25,7 @@ type Module struct {
 	owner string // that holds it
 }
 
-// disk is what it takes on disk: its file, that which instances read, and its machine code.
+// disk returns its bytes on disk: its file, the file that instances read, and its machine code.
 func (m *Module) disk() int64 { return 2*int64(m.Size) + m.Code }
 
 // Load checks a module, compiles it unless its machine code is in the cache, and starts it once for a trial. A new Go
@@ -191,8 +191,8 @@ func (b *Supervisor) compile(ctx context.Context, hash string, s stage) (time.Du
 // seconds rounds up: the kernel counts whole ones.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// refuse turns the error of a child into one for the author of the module, with the last lines that the module printed.
-// It removes the module's files.
+// refuse turns the error of a child into an error for the author of the module, with the last lines that the module
+// printed. It removes the module's files.
 func (b *Supervisor) refuse(hash, what string, err error, lines []string) error {
 	if removed := os.RemoveAll(b.folder(hash)); removed != nil {
 		return errors.Join(err, removed)

@@ -1,6 +1,6 @@
 -- Ends the acceptance of a match. When all players accepted, the match goes on: one that needs a server is in the
 -- outbox from now on, and the server of a running game may approve. Otherwise the match ends. Its tickets whose players
--- declined end, and when the time is over also those whose players did not answer. All others wait again at their old
+-- declined end, and when the time is over also tickets whose players did not answer. All others wait again at their old
 -- age. No player is taken for silent if no service may have taken answers, or the answer may be in another Redis: then
 -- tickets without an answer wait again, too. The backfill ticket that was created with the match is deleted. The
 -- backfill ticket of a running game is shown to functions again. When the game changed or ended meanwhile, or its
@@ -70,7 +70,7 @@ local answers = redis.call('HGETALL', match)
 for i = 1, #answers, 2 do
   said[answers[i]] = answers[i + 1]
 end
--- fate tells why a ticket ends, nil when it waits again. missed are the players because of whom tickets end.
+-- fate returns why a ticket ends, nil when it waits again. missed are the players who caused an end.
 local missed = {}
 local function fate(names)
   local reason
@@ -112,7 +112,7 @@ pause(missed, now)
 redis.call('ZREM', claims, match_id)
 redis.call('DEL', match)
 -- mistake unopened: target = ''
--- The target may have been closed for everybody but this match.
+-- The target may have been closed for all matches but this one.
 if target ~= '' then
   reopen_target(counted, now)
 end

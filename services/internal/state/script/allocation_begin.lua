@@ -10,7 +10,7 @@
 --       holder, number of tickets, their ids with spaces between, event, dropped event, target ('' = none), place
 -- Result: feed position (0 unless tickets wait again), then for each match five values:
 --         'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, of which the
---         leases before had their part, and the ids of the players: newlines between those of a ticket, tabs between
+--         leases before had their part, and the ids of the players: newlines between a ticket's players, tabs between
 --         the tickets;
 --         'busy', for how many milliseconds another holder still has the lease, 0, 0, '';
 --         'dropped', 0, 0, 0, and the matches that went to its backfill ticket, with spaces between, which are to be

@@ -4,7 +4,7 @@
 -- All configs of a project together have limits. What each one counts is beside the names: ':<id>' has its revision,
 -- filters, segments and bytes. A config of an older version has none, or another revision's: the caller counts it.
 --
--- What the config was is kept, see include/configs.lua, unless Redis is short of memory.
+-- The old version is kept, see include/configs.lua, unless Redis is short of memory.
 -- Full: runs
 -- Uses: time, change, queue, configs
 -- KEYS: configs, revisions, revision, config_names, queues, unserved

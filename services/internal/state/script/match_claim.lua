@@ -31,10 +31,10 @@ local matches, all, current, targets, result, changes, games = {}, {}, {}, {}, {
 local k, a = first_key, first_arg
 local room = tonumber(max_matches) > 0 and max_matches - redis.call('ZCARD', claims) or math.huge
 local added, begun, begun_bytes = 0, 0, 0
--- Of those that may try a shared target that is closed, any may: not the oldest, which may be of invented regions.
+-- Any match may try a shared target that is closed: not only the oldest, which may be of an invented region.
 local first_try = now % match_count
 
--- refuse_game tells why a match cannot have the backfill ticket of its place; nil when it can.
+-- refuse_game returns why a match cannot have the backfill ticket of its place; nil when it can.
 local function refuse_game(game, from, to, tickets)
   if game.is_running then
     for id in string.gmatch(tickets, '[^ ]+') do

@@ -109,7 +109,7 @@ local function charge(name)
   full[name], changed[name] = math.max(now, full[name]) + player_interval, true
 end
 
--- charge_all takes one out of the bucket of each player of the n-th ticket: those that it names, or its owner.
+-- charge_all takes one out of the bucket of each player of the n-th ticket: the players that it names, or its owner.
 local function charge_all(n, owner)
   if not names_of[n] then
     return charge(owner)
@@ -270,7 +270,7 @@ if listing == '1' then
       local list = list_of(name)
       list[#list + 1] = id
       unsaved[name] = true
-      -- The oldest that has a result is listed no longer; where nothing is known of the others, the oldest.
+      -- The oldest ticket that has a result leaves the list; where nothing is known of the others, the oldest.
       local drop = 1
       for n = #list, 1, -1 do
         if older[list[n]] and older[list[n]].state == RESOLVED then
@@ -284,8 +284,7 @@ if listing == '1' then
   end
 end
 
--- unserved_of is which of some queues no config serves. What it costs to find that out, and to say so, is charged to
--- the players.
+-- unserved_of returns the given queues that no config serves. The players are charged for the search and the answer.
 local serves, before_queues = {}, #ARGV - 2 * older_count - count
 if key_period > 0 then
   before_queues = before_queues - 2 * count

@@ -54,8 +54,8 @@ local function deallocate(m, now)
   redis.call('ZREM', ended, m.id)
 end
 
--- refuse_end tells why a holder does not end a match: its status. It is nil when the holder ends it. Then comes whether
--- the match may have two servers.
+-- refuse_end returns why a holder does not end a match: its status, nil when the holder ends it. Then it returns
+-- whether the match may have two servers.
 local function refuse_end(m, now)
   local state, current, contested, in_use, counted =
     unpack(redis.call('HMGET', m.key, STATE, HOLDER, CONTESTED, USED, COUNTED))

@@ -20,7 +20,7 @@ local function keep_size(id, size)
   end
 end
 
--- size_of adds up what counts of a backfill ticket.
+-- size_of adds up the bytes of a backfill ticket.
 local function size_of(body, proposed_body, connection, allocated, players_size)
   return #(body or '') + #(proposed_body or '') + #(connection or '') + #(allocated or '') + (players_size or 0)
 end
@@ -59,7 +59,7 @@ local function is_accessible(game, by)
   return owner and (by == '' or by == owner)
 end
 
--- describe counts the generation up, and adds to changes what functions are shown of the backfill ticket from now on:
+-- describe counts the generation up, and adds to changes what functions see of the backfill ticket from now on:
 --   '*<backfill>', 'version generation created length connection body'    length is the connection's
 --   '%<backfill>', ''                                                     the same; it is to be fetched, if it is shown
 --   '/<backfill>', ''                                                     it is not shown any more
@@ -111,8 +111,8 @@ local function is_silent(game, now)
   return usual and called and now - tonumber(called) > SILENT * math.max(tonumber(usual), LEAST_USUAL)
 end
 
--- close lets all matches that go to a game end, since it is not what it was, and returns their ids. The caller releases
--- them in the step after. Until then, and if there is none, they are overdue.
+-- close ends all matches that go to a game, since the game changed, and returns their ids. The caller releases them in
+-- the step after. Until then, and if there is none, they are overdue.
 local function close(game)
   local ids = redis.call('HKEYS', game.open)
   for _, id in ipairs(ids) do

@@ -73,8 +73,8 @@ local function has_space(size, limit)
   return size == 0 or limit == 0 or large_bytes() + size <= limit
 end
 
--- An outcome is what the results of a match have in common, when that is large. It is stored once, and they name it.
--- The hash large has its size from the claim on.
+-- An outcome is the common part of the results of a match, when it is large. It is stored once, and the results name
+-- it. The hash large has its size from the claim on.
 
 -- count_outcome counts an outcome of this many bytes.
 local function count_outcome(id, size)

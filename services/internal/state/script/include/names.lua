@@ -1,4 +1,4 @@
--- Names of what is stored under one letter, at the top of every script. doc.go describes the keys and their fields.
+-- Names of the one-letter fields, at the top of every script. doc.go describes the keys and their fields.
 
 -- States of a ticket.
 local WAITING, CLAIMED, RESOLVED = 'w', 'c', 'r'
@@ -7,8 +7,8 @@ local ALLOCATING, ASSIGNED, RELEASED = 'a', 'd', 'x'
 -- States of a match before CLAIMED, if its players are asked. OFFERED: they are being asked. ACCEPTED: all of them
 -- accepted. DECLINED: one declined or left.
 local OFFERED, ACCEPTED, DECLINED = 'o', 'q', 'n'
--- Why functions are not shown a backfill ticket: a match that goes to it lapsed, or its server must approve first.
--- ASKING comes before a match: its players are asked whether they go to this game.
+-- Why functions do not see a backfill ticket: a match that goes to it lapsed, or its server must approve first. ASKING
+-- comes before a match: its players are asked whether they go to this game.
 local LAPSED, APPROVAL, ASKING = 'l', 'p', 'a:'
 
 -- Fields that several kinds of hash have.
@@ -20,7 +20,7 @@ local OWNER, ASSIGNMENT, RESERVED_BY, PLAYERS = 'o', 'a', 'm', 'p'
 -- include/ended.lua.
 local TELLS, ENDED_BY = 'e', 'x'
 -- And ASKED: the match that asks its players whether they accept. Of a match it is how many players that asks, AGREED
--- is how many of them accepted, and ANSWER, before a player, what that one said: YES or NO.
+-- is how many of them accepted, and ANSWER, before a player, the player's answer: YES or NO.
 local ASKED, AGREED, ANSWER, YES, NO = 'q', 'g', 'p:', '1', '0'
 -- Fields of a match. CONFIRM: its server is to be deallocated once more. ANNOUNCED: events told of the deallocation.
 -- Two more. CONTESTED: the lease passed to another holder, so the match may have two servers. USED: the connection of
@@ -74,8 +74,7 @@ local STARTED_WITH = 'f'
 -- The prefix of a property in which a function notes something for itself: its server's PUT leaves it, unless that has
 -- a roster. How many bytes of notes a backfill ticket has, their encoding included.
 local NOTE, NOTES = 'matchfn:', 17408
--- Fields of what is known of queues, each before a name. SERVES: the queue of a config. SERVERS: how many configs serve
--- a queue.
+-- Fields of queues, each before a name. SERVES: the queue of a config. SERVERS: how many configs serve a queue.
 local SERVES, SERVERS = 'c:', 'q:'
 -- And of a ticket that ends when no config serves its queues any more, QUEUES: their names with spaces between. How
 -- many queues are noted that are not served any more.
@@ -100,12 +99,12 @@ local MANY_SILENT = 8
 local LISTED = 32
 
 -- What the feed carries. A body of more than NAMED bytes is only named, and so is what would make an entry carry more
--- than CARRIED bytes of bodies: readers fetch it. Redis stores and sends an entry in one piece, so a large one holds up
--- everybody, and the feed would have a second copy of every large body. Most tickets have less than 1 KiB, so they come
--- with their entry, and a group of 128 of them is one full entry.
+-- than CARRIED bytes of bodies: readers fetch it. Redis stores and sends an entry in one piece, so a large one delays
+-- all clients, and the feed would have a second copy of every large body. Most tickets have less than 1 KiB, so they
+-- come with their entry, and a group of 128 of them is one full entry.
 local NAMED, CARRIED = 1024, 131072
--- Fields of what is counted of streams. FEED, HISTORY: the bytes that were added to each. With a number from 0 behind
--- it, the position at which the last such part began; PARTS of them make up a limit. SINCE, MARK: a time and the feed's
+-- Fields of the counts of streams. FEED, HISTORY: the bytes that were added to each. With a number from 0 behind it,
+-- the position at which the last such part began; PARTS of them make up a limit. SINCE, MARK: a time and the feed's
 -- position then, and TRIMMED the position that it was trimmed to for its age.
 local FEED, HISTORY, PARTS, SINCE, MARK, TRIMMED = 'f', 'h', 64, 't', 'm', 'd'
 -- In how many parts the time of a result is divided, to count those that are kept.

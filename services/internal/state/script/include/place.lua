@@ -1,5 +1,5 @@
 -- Functions of scripts for the place that a match's connection comes from, which is one of these:
---   ''                  none: what the function says is the result, or the match waits for its end or its deadline
+--   ''                  none: the function gives the result, or the match waits for its end or its deadline
 --   'hosting'           a new server
 --   'new <backfill>'    a new server, whose backfill ticket is created with the match
 --   'join <backfill>'   the running game of a backfill ticket
