@@ -167,7 +167,7 @@ func nkey(file string) (nats.Option, error) {
 		return nil, err
 	}
 	if !nkeys.IsValidPublicUserKey(public) {
-		return nil, errors.New("it is no user's")
+		return nil, errors.New("the seed is not a user's")
 	}
 	return nats.Nkey(public, func(nonce []byte) ([]byte, error) {
 		pair, err := read()
