@@ -26,15 +26,15 @@ func conditionOf(h http.Header) (c condition, err error) {
 		return c, err
 	}
 	for i, tag := range c.noneMatch {
-		c.noneMatch[i] = strings.TrimPrefix(tag, "W/") // compared weakly, unlike those of If-Match
+		c.noneMatch[i] = strings.TrimPrefix(tag, "W/") // compared weakly, unlike tags of If-Match
 	}
 	return c, nil
 }
 
-// none tells whether nothing is asked.
+// none reports whether nothing is asked.
 func (c condition) none() bool { return c.match == nil && c.noneMatch == nil }
 
-// holds tells whether a config with a revision, 0 when there is none, is what is asked for.
+// holds reports whether a config with a revision, 0 when there is none, is what is asked for.
 func (c condition) holds(revision int64) bool {
 	if c.match != nil && !matchesAny(c.match, revision) {
 		return false

@@ -22,7 +22,7 @@ type answeredChange struct {
 	Config            json.RawMessage
 }
 
-// history is that of a config, the newest first.
+// history returns the changes of a config, the newest first.
 func (s *studio) history(t *testing.T, id string) []answeredChange {
 	t.Helper()
 	r := s.do(t, http.MethodGet, "/configs/"+id+"/history", "")
@@ -54,7 +54,7 @@ func TestHistoryAndRollback(t *testing.T) {
 	same(t, string(all[0].Config), hosted("AK2", mask))
 	same(t, string(all[1].Config), hosted("AK1", mask))
 
-	// Nobody's change is lost, and what is there already stays.
+	// No change is lost, and what is there already stays.
 	s.rollback(t, "a", first, "If-Match", first).problem(t, 409, "ETag")
 	s.rollback(t, "a", second, "If-Match", first).problem(t, 409, "ETag")
 	if tag := s.rollback(t, "a", second, "If-Match", second).expect(t, 200); tag != second {

@@ -72,7 +72,7 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 		return nil, refusal
 	case problem.KindOf(err) == problem.NotFound:
 		found.Add(unknownFunction, target.Member("name"), "no function %q is uploaded: the config makes no match until one "+
-			"is, and nobody has checked its settings", c.GetFunction())
+			"is, and its settings are not checked", c.GetFunction())
 		return found, nil
 	case err != nil:
 		return nil, err
@@ -84,7 +84,7 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 		return nil, err
 	}
 	if again > 0 {
-		found.Add(uncheckedSettings, settings, "nobody has checked it: the checks of this project took more processor time "+
+		found.Add(uncheckedSettings, settings, "not checked: the checks of this project took more processor time "+
 			"than they may, try again in a minute")
 		return found, nil
 	}
@@ -103,13 +103,13 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 			strings.TrimSpace(reason))
 		return nil, refusal
 	case answer.Failure == bus.OtherUpload:
-		found.Add(uncheckedSettings, settings, "nobody has checked it: upload %d of function %q did not run within %v of "+
+		found.Add(uncheckedSettings, settings, "not checked: upload %d of function %q did not run within %v of "+
 			"the request", f.GetVersion(), c.GetFunction(), s.JudgeTime)
 	case waiting.Err() != nil || answer.Failure == bus.NoRunner:
-		found.Add(uncheckedSettings, settings, "nobody has checked it: function %q did not answer within %v",
+		found.Add(uncheckedSettings, settings, "not checked: function %q did not answer within %v",
 			c.GetFunction(), s.JudgeTime)
 	case strings.HasPrefix(answer.Failure, bus.Busy):
-		found.Add(uncheckedSettings, settings, "nobody has checked it: %s", answer.Failure)
+		found.Add(uncheckedSettings, settings, "not checked: %s", answer.Failure)
 	case answer.Failure != "":
 		found.Add(failingFunction, settings, "function %q fails when it is given no ticket: %s", c.GetFunction(),
 			answer.Failure)
@@ -140,7 +140,7 @@ func numbersOf(f *pb.Function) string {
 }
 
 // eachAttribute calls f with the attributes of a config's filters and their paths, by the names of the pools, and with
-// those of its report.
+// the attributes of its report.
 func eachAttribute(c *pb.Config, f func(name string, at definition.Path)) {
 	pools := make([]string, 0, len(c.GetPools()))
 	for name := range c.GetPools() {
@@ -170,7 +170,7 @@ func attributePools(c *pb.Config) map[string]*pb.Pool {
 	return pools
 }
 
-// findAttributes warns of attributes that no ticket has. While no ticket waits nobody can tell.
+// findAttributes warns of attributes that no ticket has. While no ticket waits it is not known.
 func findAttributes(c *pb.Config, population map[string]int64, found *definition.FieldErrors) {
 	if population[everyTicket] == 0 {
 		return

@@ -92,7 +92,7 @@ func TestFunctionsJudgeSettings(t *testing.T) {
 	}
 	busy := s.put(t, "a", of("duel", `{"busy":1}`))
 	busy.expect(t, 200)
-	if !strings.HasPrefix(busy.warnings(), "uncheckedSettings: matchmaking.config: nobody has checked") {
+	if !strings.HasPrefix(busy.warnings(), "uncheckedSettings: matchmaking.config: not checked") {
 		t.Errorf("warnings: %s", busy.warnings())
 	}
 	empty := s.put(t, "a", of("duel", `{"empty":1}`))
@@ -149,7 +149,7 @@ func TestSettingsAreJudgedByTheUploadThatServes(t *testing.T) {
 		warnings string
 	}{
 		{time.Minute, 3, ""},
-		{time.Second, 0, "uncheckedSettings: matchmaking.config: nobody has checked it: upload 3 of " +
+		{time.Second, 0, "uncheckedSettings: matchmaking.config: not checked: upload 3 of " +
 			`function "duel" did not run within 1s of the request`},
 	} {
 		s := start(t, func(o *Options) { o.JudgeTime = test.wait })
@@ -218,7 +218,7 @@ func TestCheckStoresNothing(t *testing.T) {
 	s.do(t, http.MethodPost, "/configs/actions/actions/rollback", `{"etag":"\"1\""}`).problem(t, 404, "is not kept")
 }
 
-// Configs can be put while nobody can say whether they are good.
+// Configs can be put while they cannot be checked.
 func TestConfigsOfFunctionsThatCannotBeAsked(t *testing.T) {
 	s := start(t, impatient)
 	r := s.put(t, "a", `{"matchmaking":{"targetFunction":{"name":"dual","version":"7"}}}`)
@@ -234,7 +234,7 @@ func TestConfigsOfFunctionsThatCannotBeAsked(t *testing.T) {
 	for _, function := range []string{"silent", "away"} {
 		r := s.put(t, "a", of(function, `{}`))
 		r.expect(t, 200)
-		if !strings.HasPrefix(r.warnings(), "uncheckedSettings: matchmaking.config: nobody has checked it") {
+		if !strings.HasPrefix(r.warnings(), "uncheckedSettings: matchmaking.config: not checked") {
 			t.Errorf("%s: warnings: %s", function, r.warnings())
 		}
 	}

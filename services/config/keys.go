@@ -12,12 +12,12 @@ import (
 // read, changed and put back. No hosting system has such a key.
 const mask = "********"
 
-// needsStored tells whether what becomes of keys depends on the stored ones.
+// needsStored reports whether what becomes of keys depends on the stored ones.
 func needsStored(keys *definition.HostingKeys) bool {
 	return keys != nil && (keys.Access == mask || keys.Secret == mask || !keys.SecretGiven)
 }
 
-// seal encrypts the keys of a request into a config. Keys that it keeps are those of the stored config, there.
+// seal encrypts the keys of a request into a config. Keys that it keeps come from the stored config, there.
 func (s *service) seal(project string, c *pb.Config, sent *definition.HostingKeys, there *pb.Config) error {
 	if sent == nil {
 		return nil
@@ -36,8 +36,8 @@ func (s *service) seal(project string, c *pb.Config, sent *definition.HostingKey
 	return err
 }
 
-// complete replaces masks by the stored keys. A secret that was not sent is the stored one if its access key stays: who
-// removes the secret sends an empty one.
+// complete replaces masks by the stored keys. A secret that was not sent is the stored one if its access key stays: a
+// request that removes the secret sends an empty one.
 func (s *service) complete(project string, sent *definition.HostingKeys, there *pb.Config) (*pb.HostingKeys, error) {
 	keys := &pb.HostingKeys{Access: sent.Access, Secret: sent.Secret}
 	if !needsStored(sent) || s.Keys == nil && len(there.GetHosting().GetKeys()) == 0 {

@@ -102,7 +102,7 @@ func TestSecretThatIsNotSentIsKept(t *testing.T) {
 	s.expectKept(t, "a", "", "hunter4")
 }
 
-// Whoever keeps a key that somebody else is changing keeps the new one.
+// A PUT that keeps a key while another PUT changes it keeps the new one.
 func TestMaskStandsForTheLatestKey(t *testing.T) {
 	s := start(t)
 	s.put(t, "a", hosted("AK", "old")).expect(t, 200)

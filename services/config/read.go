@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/services/internal/definition"
 )
 
-// badConfigID is a result code besides those of package definition.
+// badConfigID is a result code, like the codes of package definition.
 const badConfigID = "badConfigId"
 
 // read makes the record of a config out of its document. The error is a *definition.FieldErrors with all that is wrong.

@@ -90,8 +90,8 @@ func (s *service) routes(e *echo.Echo) {
 	e.GET(web.Base+"/settings/history", s.settingsHistory, look...)
 }
 
-// store writes a config, if the one that is there is what the condition asks for, and gives it its revision. Keys that
-// are masked, and a secret that was not sent beside the same access key, are those of the config that is there.
+// store writes a config, if the one that is there is what the condition asks for, and gives it its revision. Masked
+// keys, and a secret that was not sent beside the same access key, are taken from the config that is there.
 func (s *service) store(ctx context.Context, project string, c *pb.Config, keys *definition.HostingKeys,
 	asked condition) error {
 	err := s.change(ctx, project, c.GetId(), asked, needsStored(keys), func(expected int64, there *pb.Config) (err error) {

@@ -370,7 +370,7 @@ func TestWhoMay(t *testing.T) {
 	}
 }
 
-// Of many who create one config, one does; of many who replace whatever is there, all do.
+// Of many requests that create one config, one does; of many that replace whatever is there, all do.
 func TestConditionsHoldWhenManyAsk(t *testing.T) {
 	s := start(t)
 	race := func(header ...string) (done int) {

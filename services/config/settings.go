@@ -113,14 +113,15 @@ func (s *service) storeSettings(ctx context.Context, project string, p *pb.Proje
 			areAny(asked.noneMatch, revision) {
 			return settingsConditionFailed(there.GetRevision())
 		}
-		// Who is slower than somebody else asks again whether the condition holds.
+		// When another request was faster, check again whether the condition holds.
 		if err := s.Store.PutSettings(ctx, project, p, there.GetRevision()); problem.KindOf(err) != problem.Conflict {
 			return err
 		}
 	}
 }
 
-// areAny tells whether settings are those of a tag. Those that were never set have a tag of their own, and are not "*".
+// areAny reports whether settings have one of the tags. Settings that were never set have a tag of their own, and are
+// not "*".
 func areAny(tags []string, revision int64) bool {
 	return slices.Contains(tags, etag(revision)) || matchesAny(tags, revision)
 }

@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/services/internal/definition"
 )
 
-// warningHeader has one warning each: its result code, a colon, a space, and the message. The bodies of PUT and POST
-// are those of the contract.
+// warningHeader has one warning each: its result code, a colon, a space, and the message. The contract defines the
+// bodies of PUT and POST.
 const warningHeader = "X-Config-Warning"
 
 // How many warnings there are in the header of an answer, and how many bytes each has at most: some proxies take 4 KiB

@@ -11,8 +11,9 @@ import (
 // acceptanceBatch is how many acceptances end at a time.
 const acceptanceBatch = 32
 
-// endAcceptances ends the acceptances of matches that all of their players accepted, or one declined, and those whose
-// time is over. Who answers last pokes the leader. A leader that missed it finds them when it looks for overdue claims.
+// endAcceptances ends the acceptances of matches that all of their players accepted, that one declined, or whose time
+// is over. The ticket service that stores the last answer pokes the leader. A leader that missed the poke finds the
+// match when it looks for overdue claims.
 func (m *maintenance) endAcceptances(ctx context.Context) {
 	ended, err := m.Store.EndAcceptances(ctx, m.project, state.AcceptanceTerms{
 		Claim: m.Settings.Claim, Approval: m.Settings.Approval, Readable: m.Readable, Watched: m.watched(),

@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/wait"
 )
 
-// While Redis is away nobody can answer, so nobody is taken for silent. When it is there all the time, who does not
-// answer is.
+// While Redis is away no player can answer, so none is taken for silent. When it is there all the time, a player
+// without an answer is.
 // Promise 10.
 func TestNobodyIsSilentWhileRedisIsAway(t *testing.T) {
 	t.Parallel()
@@ -34,7 +34,7 @@ func TestNobodyIsSilentWhileRedisIsAway(t *testing.T) {
 	w.end(tickets)
 }
 
-// While no ticket service is there nobody can answer either.
+// While no ticket service is there no player can answer either.
 func TestNobodyIsSilentWhileNoTicketServiceListens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,8 +10,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// welcomePause is how long after new projects were welcomed no others are: whoever makes many projects does not make
-// directors read the list of all projects each time.
+// welcomePause is the least time between two claims of new projects: many new projects do not make directors read the
+// list of all projects each time.
 const welcomePause = 50 * time.Millisecond
 
 // balance renews the leases of the projects that this replica leads, and brings their number to its share.
@@ -58,7 +58,7 @@ func without(names, others []string) []string {
 }
 
 // share is how many of the projects a director leads. alive is how many each living director leads now. The shares are
-// even: none is larger by two than another, and those who lead most now get the larger ones.
+// even: none is larger by two than another, and the directors that lead most now get the larger ones.
 func share(alive map[string]int, name string, projects int) int {
 	if len(alive) == 0 {
 		return projects
@@ -73,14 +73,14 @@ func share(alive map[string]int, name string, projects int) int {
 	return n
 }
 
-// leading are the projects that this replica leads in order, those that it is giving up included.
+// leading returns the projects that this replica leads in order, with projects that it is giving up.
 func (s *service) leading() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.leaders))
 }
 
-// keeping are the projects that this replica leads in order, those that it is giving up excluded.
+// keeping returns the projects that this replica leads in order, without projects that it is giving up.
 func (s *service) keeping() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *service) keeping() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.leaders)), retiring)
 }
 
-// renew renews the leases of projects, and stops the leaders of those whose lease another director has.
+// renew renews the leases of projects, and stops the leaders of projects whose lease another director has.
 func (s *service) renew(ctx context.Context, projects []string) error {
 	epochs, err := s.Store.AcquireLeases(ctx, projects, s.Name, s.Settings.Lease)
 	s.mu.Lock()
@@ -141,7 +141,7 @@ func (s *service) retire(projects []string) {
 	}
 }
 
-// leaveTime is how long a replica that ends may take to leave the others, or to release a lease.
+// leaveTime limits how long a replica that ends takes to leave the others, or to release a lease.
 const leaveTime = time.Second
 
 // leave removes this replica from the directors that share the projects.

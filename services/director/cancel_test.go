@@ -9,7 +9,7 @@ import (
 )
 
 // One of two players leaves when both are claimed already. That player gets no result, and the other one is again the
-// oldest of those who wait: a function that always takes the two oldest takes it next. While a server is being
+// oldest player that waits: a function that always takes the two oldest takes it next. While a server is being
 // allocated the other one stays with the match: see the allocator's tests.
 // Promise 4.
 func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
@@ -50,7 +50,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 			w.runner("r", map[string]function{"f": func(_ *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
 				switch {
 				case len(tickets) == 2 && (first == nil || slices.Equal(first, tickets)):
-					first = slices.Clone(tickets) // again, if nobody took the run in time
+					first = slices.Clone(tickets) // again, if no runner took the run in time
 					part(test.first(w, tickets))
 				case first != nil && len(tickets) > 2:
 					part(of("again", tickets[:2]...))
@@ -77,7 +77,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 				t.Errorf("the youngest: %v, %v", left, err)
 			}
 			if _, err := w.store.Ticket(t.Context(), project, two[0]); problem.KindOf(err) != problem.NotFound {
-				t.Errorf("the ticket of the one who left exists: %v", err)
+				t.Errorf("the ticket of the player who left exists: %v", err)
 			}
 		})
 	}

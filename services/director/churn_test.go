@@ -62,7 +62,7 @@ func TestChurnOfAConfigCausesFewReadsAndRuns(t *testing.T) {
 	w.until("the last change counts", func() bool { s := last.Load(); return s != nil && *s == `"last"` })
 	took := time.Since(began)
 
-	// 20 reads a second and 4 at once, those of a leader's beginning and of a look once a second.
+	// 20 reads a second and 4 at once, a leader's first read and a look once a second.
 	most := int64(took/(50*time.Millisecond)) + 4 + 2
 	if most >= changes {
 		t.Fatalf("%d changes took %v: so few show nothing", changes, took)
@@ -74,7 +74,7 @@ func TestChurnOfAConfigCausesFewReadsAndRuns(t *testing.T) {
 	if n := churned.Load(); n > most {
 		t.Errorf("%d changes in %v caused %d runs of the config, want at most %d", changes, took, n, most)
 	}
-	if n := quiet.Load() - before; n > 5 { // a run that nobody took in time is asked for again
+	if n := quiet.Load() - before; n > 5 { // a run that no runner took in time is asked for again
 		t.Errorf("%d changes of a config caused %d runs of another one", changes, n)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/director/schedule"
 )
 
-// Configs that were changed are read at once, but no more often than once each reloadEvery on average: a project that
+// A leader reads changed configs at once, but on average no more often than once each reloadEvery: a project that
 // changes its configs all the time waits for some of the changes, and its other configs go on meanwhile. Claims of a
 // config that was changed are refused until it was read.
 const (
@@ -31,7 +31,7 @@ type reloads struct {
 // at is when the configs may be read.
 func (r *reloads) at() time.Time { return r.paced.Add(-(reloadSpare - 1) * reloadEvery) }
 
-// begin tells whether the configs are to be read now.
+// begin reports whether the configs are to be read now.
 func (r *reloads) begin(now time.Time) bool {
 	if !r.wanted || now.Before(r.at()) {
 		return false
@@ -43,8 +43,8 @@ func (r *reloads) begin(now time.Time) bool {
 	return true
 }
 
-// reload reads the configs that changed, if it is time. Runs of configs that were changed or deleted are given up,
-// since their claims would be refused. Each change is charged to its config.
+// reload reads the configs that changed, if it is time. It gives up runs of configs that were changed or deleted, since
+// their claims would be refused, and charges each change to its config.
 func (l *leader) reload(ctx context.Context, now time.Time) {
 	if !l.reloads.begin(now) {
 		return
@@ -97,7 +97,7 @@ func (l *leader) chargeChange(ctx context.Context, config string, size int) {
 	l.observed.RecordCost(ctx, schedule.Cost{Director: cost})
 }
 
-// knows tells whether these are the revisions of the configs that the leader has read.
+// knows reports whether these are the revisions of the configs that the leader has read.
 func (l *leader) knows(revisions map[string]int64) bool {
 	for id, segments := range l.segments {
 		if revision, is := revisions[id]; !is || revision != segments[0].config.GetRevision() {

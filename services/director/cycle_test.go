@@ -234,7 +234,7 @@ func TestLoserGetsItsChanceWhenTheWinnerIsRefused(t *testing.T) {
 			if _, err := w.store.DeleteTicket(w.Context(), project, four[0], ""); err != nil {
 				return err
 			}
-		case four == nil || !w.says(untaken): // a run that nobody took is asked for again
+		case four == nil || !w.says(untaken): // a run that no runner took is asked for again
 			return nil
 		}
 		winner, loser := of("", four[0], four[1]), of("", four[1], four[2])
@@ -248,7 +248,7 @@ func TestLoserGetsItsChanceWhenTheWinnerIsRefused(t *testing.T) {
 	w.director("a", times())
 	w.results(tickets[1], tickets[2])
 	if left, err := w.store.Ticket(t.Context(), project, tickets[3]); err != nil || left.Assignment != nil {
-		t.Errorf("the partner of the one who left: %v, %v", left, err)
+		t.Errorf("the partner of the player who left: %v, %v", left, err)
 	}
 }
 
@@ -338,7 +338,7 @@ func TestRunsOfALostRunnerAreDoneByAnother(t *testing.T) {
 	}})
 	w.put(project, "c", nil)
 	slow := times()
-	slow.Run = 10 * patience // nobody waits for that
+	slow.Run = 10 * patience // the test does not wait for that
 	w.director("a", slow)
 	tickets := w.create(2)
 	<-taken.C()

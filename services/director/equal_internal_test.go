@@ -65,7 +65,7 @@ func TestConfigsOverEqualPoolsShareTheirRuns(t *testing.T) {
 	} {
 		got := runs(c.pools)
 		if c.equal && (got > alone/3 || got < alone/10) || !c.equal && got < alone*9/10 {
-			t.Errorf("%s: %d runs, those of configs that are alone would be %d", name, got, alone)
+			t.Errorf("%s: %d runs, configs that are alone would have %d", name, got, alone)
 		}
 	}
 }

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// sampleRate is of how many new tickets a second an estimator reads which pools have them, at most, and sampleBytes
-	// how many bytes it reads for a batch of events.
+	// sampleRate is the most new tickets a second whose pools an estimator reads, and sampleBytes the most bytes that it
+	// reads for a batch of events.
 	sampleRate  = 64
 	sampleBytes = 256 << 10
-	// advanceEvery is how often the waiting of the tickets that are followed is counted, at most.
+	// advanceEvery is the least time between two counts of the waiting of followed tickets.
 	advanceEvery = time.Second
 	// eventBatches is how many batches of events may wait for an estimator.
 	eventBatches = 16
 )
 
-// estimator learns from a project's events how long its tickets wait, and stores it for the Tickets API. It never holds
-// up what it learns from: of events for which it has no room it learns nothing.
+// estimator learns from a project's events how long its tickets wait, and stores it for the Tickets API. It never
+// blocks the publisher: it skips events for which it has no room.
 type estimator struct {
 	scope
 	book *estimate.Book
@@ -34,7 +34,7 @@ type estimator struct {
 	ready   chan struct{}
 	batches chan eventBatch
 
-	// position is that behind the last event.
+	// position is the position behind the last event.
 	position uint64
 	// byConfig is the class of the tickets that each config matched last, of up to estimate.Classes configs.
 	byConfig map[string]estimate.Class
@@ -56,7 +56,7 @@ func newEstimator(s scope) *estimator {
 		samples: sampleRate, ready: make(chan struct{})}
 }
 
-// use notes which configs there are. One goroutine calls it.
+// use sets the configs. One goroutine calls it.
 func (e *estimator) use(configs []*pb.Config) {
 	if e.pools.Swap(estimate.NewPools(configs)) == nil {
 		close(e.ready)
@@ -96,7 +96,7 @@ func (e *estimator) run(ctx context.Context) {
 	}
 }
 
-// begin goes on from what the leader before knew, with some of the tickets that wait.
+// begin continues from the state of the leader before, with some of the tickets that wait.
 func (e *estimator) begin(ctx context.Context) bool {
 	stored, err := e.Store.Waits(ctx, e.project)
 	if !e.observed.Check(ctx, "reading how long tickets wait", err) {
@@ -127,7 +127,7 @@ func (e *estimator) begin(ctx context.Context) bool {
 	return true
 }
 
-// follows tells whether an entry of the history is the next one. Otherwise it is not known what became of tickets.
+// follows reports whether an entry of the history is the next one. Otherwise the fate of tickets is not known.
 func (e *estimator) follows(entry state.HistoryEntry) bool {
 	from := entry.Bookmark.GetPosition()
 	for _, one := range entry.Events {
@@ -172,7 +172,7 @@ func (e *estimator) learn(ctx context.Context, entries []state.HistoryEntry) err
 	return nil
 }
 
-// sample chooses some new tickets, and reads of which classes they are.
+// sample chooses some new tickets, and reads their classes.
 func (e *estimator) sample(
 	ctx context.Context, created []string, matchedBy map[string]string,
 ) (map[string]estimate.Class, error) {
@@ -234,7 +234,7 @@ func (e *estimator) take(one *pb.Event, classes map[string]estimate.Class) {
 	}
 }
 
-// advance notes that everything until a time was told, and stores what is known now and then.
+// advance notes that all events until a time have come, and stores the state now and then.
 func (e *estimator) advance(ctx context.Context, until time.Time) {
 	elapsed := until.Sub(e.now)
 	if elapsed >= 0 && elapsed < advanceEvery {

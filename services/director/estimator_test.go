@@ -68,7 +68,7 @@ func TestLeadersLearnHowLongTicketsWait(t *testing.T) {
 	}
 	before := until()
 	w.director("b", times())
-	w.until("the next leader follows those who wait", func() bool { return until() > before })
+	w.until("the next leader follows the tickets that wait", func() bool { return until() > before })
 	w.create(1)
 	close(open)
 	w.results(waiting...)

@@ -26,13 +26,13 @@ type origin struct {
 	size int64
 	// round is the number of evaluations that were over when it came.
 	round int
-	// upload says which upload of the function made it; 0 if the runner did not say.
+	// upload is the function's upload that made it; 0 if unknown.
 	upload int64
 	// canary is RunPart.canary.
 	canary int64
 }
 
-// newProposals makes proposals of those of a run, the preferred one first.
+// newProposals converts a run's proposals, the preferred one first.
 func newProposals(from *segment, all []*pb.Proposal, size int64, backfillFirst bool) []*proposal {
 	made, pointers := make([]proposal, len(all)), make([]*proposal, len(all))
 	for i, p := range all {
@@ -46,15 +46,15 @@ func newProposals(from *segment, all []*pb.Proposal, size int64, backfillFirst b
 	return pointers
 }
 
-// evaluation is an evaluation of candidates, and what becomes of those that are selected.
+// evaluation is an evaluation of candidates, and of the selected ones' claims.
 type evaluation struct {
 	candidates []*proposal
 	selected   []*proposal
-	// claims are those of the first of the selected.
+	// claims[i] is the claim of selected[i]; selected may be longer.
 	claims []*state.Claim
 }
 
-// newEvaluation evaluates candidates. Those that came before one of their tickets was matched have lost already.
+// newEvaluation evaluates candidates. Candidates that came before one of their tickets was matched have lost already.
 func newEvaluation(candidates []*proposal, matched *matched) *evaluation {
 	able := candidates
 	if slices.ContainsFunc(candidates, matched.has) {
@@ -66,7 +66,7 @@ func newEvaluation(candidates []*proposal, matched *matched) *evaluation {
 // unclaimed are the selected proposals that are not claimed yet.
 func (e *evaluation) unclaimed() []*proposal { return e.selected[len(e.claims):] }
 
-// next are those that are claimed next.
+// next returns the proposals to claim next.
 func (e *evaluation) next() []*proposal {
 	rest := e.unclaimed()
 	n, tickets := 0, 0
@@ -84,7 +84,7 @@ type matched struct {
 	tickets map[string]int
 }
 
-// maxMatched is how many tickets are remembered. A claim of another one is refused, so none has to be.
+// maxMatched is how many tickets are remembered. None has to be, since the claim of a matched ticket is refused.
 const maxMatched = 1 << 18
 
 func (m *matched) add(tickets []string) {
@@ -96,7 +96,7 @@ func (m *matched) add(tickets []string) {
 	}
 }
 
-// has tells whether one of a proposal's tickets was matched after it came.
+// has reports whether one of a proposal's tickets was matched after it came.
 func (m *matched) has(p *proposal) bool {
 	return len(m.tickets) > 0 && slices.ContainsFunc(p.Tickets, func(id string) bool {
 		round, is := m.tickets[id]

@@ -10,8 +10,8 @@ import (
 // list lost some.
 const findEvery = time.Hour
 
-// completed returns the list of projects with those that this replica leads, whose leases it has just renewed. Those
-// that are missing were lost: a project that is deleted has no leader. They are listed again.
+// completed returns the list of projects with the projects that this replica leads, whose leases it has just renewed.
+// Missing projects were lost: a project that is deleted has no leader. completed lists them again.
 func (s *service) completed(ctx context.Context, listed []string) []string {
 	lost := without(s.leading(), listed)
 	if len(lost) == 0 {
@@ -20,11 +20,11 @@ func (s *service) completed(ctx context.Context, listed []string) []string {
 	s.Log.ErrorContext(ctx, "the state store lost projects from their list: those that are led here are listed again",
 		"count", len(lost), "first", lost[0])
 	s.errorLog.Check(ctx, "listing projects again", s.Store.AddProjects(ctx, lost))
-	s.search.Notify() // nobody may lead the others
+	s.search.Notify() // the others may have no leader
 	return slices.Concat(listed, lost)
 }
 
-// findProjects looks for projects that have something stored and are not listed, until ctx ends.
+// findProjects looks for projects that have keys and are not listed, until ctx ends.
 func (s *service) findProjects(ctx context.Context) {
 	again := time.NewTicker(findEvery)
 	defer again.Stop()

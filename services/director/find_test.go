@@ -61,7 +61,7 @@ func TestLostListOfProjectsComesBack(t *testing.T) {
 	}
 	w.results(w.create(2)...)
 
-	// While nobody knows of them.
+	// While no director knows of them.
 	stop()
 	own.loseProjects()
 	w.director("b", times())
@@ -71,8 +71,8 @@ func TestLostListOfProjectsComesBack(t *testing.T) {
 	w.results(w.create(2)...)
 }
 
-// Somebody must lead a project in which nothing can ever be matched: it has no config, or one of a function that nobody
-// uploaded.
+// A director must lead a project in which nothing can ever be matched: it has no config, or one of a function that was
+// never uploaded.
 // Promise 1.
 func TestTicketsThatNobodyCanMatchExpire(t *testing.T) {
 	for name, config := range map[string]*pb.Config{"no config": nil, "no function": {Function: "missing"}} {

@@ -89,7 +89,7 @@ func (w *world) open() (open, waiting int) {
 	return int(counts.Matches), int(counts.Waiting)
 }
 
-// told tells whether an event of a kind and reason was published.
+// told reports whether an event of a kind and reason was published.
 func (w *world) told(kind pb.Event_Kind, reason string) bool {
 	entries, err := w.store.History(w.Context(), project, &pb.Bookmark{}, 100_000)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *regional) Poll(context.Context, []provider.Ref) ([]provider.Result, err
 
 func (r *regional) Release(context.Context, provider.Ref) error { return nil }
 
-// Players invent regions. Those of a region that hosting has served, and of another fleet, are served meanwhile, and
+// Players invent regions. Meanwhile players of a region that hosting has served, and of another fleet, get servers, and
 // the director says why the others wait.
 func TestInventedRegionsTakeNoServers(t *testing.T) {
 	t.Parallel()
@@ -240,7 +240,7 @@ func TestFewMatchesAreClaimedWhileNoAllocatorIsThere(t *testing.T) {
 	}
 	ids := w.create(tickets)
 	w.put(project, "alone", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
-	// Matches that try one after the other are overdue after those of the first window.
+	// Matches that try one after the other are overdue after the matches of the first window.
 	claimed := func() (claims, overdue int) {
 		entries, err := w.store.History(t.Context(), project, &pb.Bookmark{}, 100_000)
 		if err != nil {

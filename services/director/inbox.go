@@ -28,11 +28,11 @@ type news struct {
 type part struct {
 	run *run
 	*pb.RunPart
-	// proposals are those of the part, the preferred one first.
+	// proposals are the proposals of the part, the preferred one first.
 	proposals []*proposal
 	// bytes is the size of its message.
 	bytes int
-	// dropped is how many proposals it had for which there was no room.
+	// dropped is the number of its proposals that were dropped for lack of room.
 	dropped int
 }
 
@@ -62,7 +62,7 @@ func (i *inbox) poke(p *pb.Poke) {
 	i.signal.Notify()
 }
 
-// rouse adds that something happened of which no poke came.
+// rouse adds a change without a poke.
 func (i *inbox) rouse() {
 	i.mu.Lock()
 	i.news.poked, i.news.roused = true, true
@@ -86,7 +86,7 @@ func (i *inbox) startRetiring() {
 	i.signal.Notify()
 }
 
-// retiring tells whether the loop is to end.
+// retiring reports whether the loop is to end.
 func (i *inbox) retiring() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

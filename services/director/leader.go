@@ -18,7 +18,7 @@ import (
 )
 
 // leader runs the cycles of one project, in one goroutine: only its inbox is shared. It starts the runs that the
-// schedule asks for, hands their proposals to the settler, and lets maintenance look after the rest.
+// schedule asks for, gives their proposals to the settler, and leaves the rest to maintenance.
 type leader struct {
 	scope
 	runners     *runners
@@ -30,7 +30,7 @@ type leader struct {
 
 	// budget is the processor time that the project may use.
 	budget *schedule.Budget
-	// segments are those of each config, by its id.
+	// segments has the segments of each config, by its id.
 	segments map[string][]*segment
 	// asked is how many runs of each config were asked for.
 	asked map[string]int64
@@ -108,8 +108,8 @@ func (l *leader) publish(ctx context.Context) {
 	p.Run(ctx)
 }
 
-// loop handles what happened, settles what can be settled, starts what is due, and sleeps. None of its steps waits for
-// a function, and none takes longer than some claims do.
+// loop handles signals, settles proposals, starts due runs, and sleeps. None of its steps waits for a function, or
+// takes longer than some claims.
 func (l *leader) loop(ctx context.Context) {
 	l.inbox.poke(&pb.Poke{Configs: true})
 	timer := time.NewTimer(0)
@@ -258,7 +258,7 @@ func (l *leader) measure(ctx context.Context) {
 	})
 }
 
-// start starts the runs that are due, and returns when the loop must go on.
+// start starts the due runs, and returns the time when the loop must go on.
 func (l *leader) start(ctx context.Context) (wake time.Time) {
 	l.resegment(ctx)
 	now := l.Now()
@@ -270,7 +270,7 @@ func (l *leader) start(ctx context.Context) (wake time.Time) {
 	return wake
 }
 
-// state is what the schedule is made for.
+// state returns the schedule's input.
 func (l *leader) state() schedule.State[*segment] {
 	s := schedule.State[*segment]{
 		Times: l.times(), Segments: l.all(), Pending: l.settler.since(), Took: l.settler.pending.took,
@@ -294,8 +294,8 @@ func (l *leader) times() schedule.Times {
 	return schedule.Times{MinInterval: t.MinInterval, MaxInterval: t.MaxInterval, Window: t.Window, Run: t.Run}
 }
 
-// idle tells whether a leader that retires has nothing under way. It waits for that as long as other directors would
-// wait for a leader that is dead.
+// idle reports whether a leader that retires has nothing under way. It waits no longer than other directors would wait
+// for a dead leader.
 func (l *leader) idle(now time.Time) bool {
 	for s := range l.all() {
 		if !s.Idle() && now.Before(l.retired.Add(l.Settings.Lease)) {

@@ -25,7 +25,7 @@ func (l *listeners) heartbeat(now time.Time) {
 	l.last = now
 }
 
-// listening is since how long players can answer; 0 when they can't.
+// listening returns how long players have been able to answer; 0 when they cannot.
 func (l *listeners) listening(now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// lookAgain is how soon a leader looks again after the state store did not answer.
+// lookAgain is the time until the next look after the state store did not answer.
 const lookAgain = 250 * time.Millisecond
 
 // longestGap is the longest time between two looks of which nothing is missed.
 const longestGap = 5 * time.Second
 
 // How many items are released one by one, or deleted, at a time. If there are more, the next look follows at once,
-// after what else the loop has to do.
+// after the loop's other work.
 const (
 	releaseBatch = 100
 	expireBatch  = 128
@@ -32,8 +32,8 @@ type maintenance struct {
 
 	// next is when to look next.
 	next time.Time
-	// looked is when the last look began that found the state store there, and watching since when none failed, or was
-	// late by longestGap.
+	// looked is the beginning of the last look that the state store answered, and watching the time since which none
+	// failed, or was late by longestGap.
 	looked, watching time.Time
 	// unreachable: the state store did not answer, and no run makes sense until it does.
 	unreachable bool
@@ -70,7 +70,7 @@ func (m *maintenance) rouse(now time.Time) {
 	}
 }
 
-// watched is since how long players could answer: the state store and a ticket service are known to be there.
+// watched returns how long players could answer: the state store and a ticket service are known to be there.
 func (m *maintenance) watched() time.Duration {
 	if m.watching.IsZero() {
 		return 0
@@ -82,7 +82,7 @@ func (m *maintenance) watched() time.Duration {
 func (m *maintenance) lookNow()               { m.next = time.Time{} }
 func (m *maintenance) lookSoon(now time.Time) { m.next = now.Add(lookAgain) }
 
-// look looks if it is time, and tells whether it did. What it releases is in the inbox afterwards.
+// look looks if it is time, and reports whether it did. What it releases is in the inbox afterwards.
 func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, ok bool) {
 	if now.Before(m.next) {
 		return found, false
@@ -146,8 +146,8 @@ func (m *maintenance) expireBackfills(ctx context.Context) {
 		m.Bus.NotifyResults(ctx, m.project, one.Assigned, one.Results)
 	}
 	if overdue.Games > 0 {
-		m.log.WarnContext(ctx, "game servers did not approve in time: the tickets wait again, and the servers get no "+
-			"others until they send a request", "servers", overdue.Games, "waited", m.Settings.Approval)
+		m.log.WarnContext(ctx, "backfill approvals timed out: the tickets wait again", "servers", overdue.Games,
+			"waited", m.Settings.Approval)
 	}
 	deleted, position, err := m.Store.DeleteSilentBackfills(ctx, m.project, m.Settings.Silence, releaseBatch)
 	m.finishRelease(ctx, "deleting abandoned backfill tickets", "silent", len(deleted), position, err)
@@ -157,8 +157,8 @@ func (m *maintenance) expireBackfills(ctx context.Context) {
 	}
 }
 
-// finishRelease notes that n items of a batch were released, and the position of the feed behind that: every config
-// runs again, over the tickets that wait again.
+// finishRelease notes that n items of a batch were released, and the feed's position after that: every config runs
+// again, with the tickets that wait again.
 func (m *maintenance) finishRelease(ctx context.Context, doing, what string, n int, position uint64, err error) {
 	m.observed.Check(ctx, doing, err)
 	m.finishBatch(ctx, what, n, n == releaseBatch)
@@ -168,7 +168,7 @@ func (m *maintenance) finishRelease(ctx context.Context, doing, what string, n i
 }
 
 // expireTickets ends tickets that have waited for too long, and deletes results and matches that have expired. It
-// returns the position of the feed behind that.
+// returns the feed's position after that.
 func (m *maintenance) expireTickets(ctx context.Context) uint64 {
 	e, err := m.Store.Expire(ctx, m.project, m.Settings.Waiting, m.Readable, expireBatch)
 	m.observed.Check(ctx, "deleting expired tickets", err)
@@ -180,8 +180,8 @@ func (m *maintenance) expireTickets(ctx context.Context) uint64 {
 	return e.Position
 }
 
-// forgetChanges forgets changes of configs that are too old, if it is time. A leader begins at a random time: one that
-// takes over many projects has other work.
+// forgetChanges deletes old changes of configs, if it is time. A leader begins at a random time: one that takes over
+// many projects has other work.
 func (m *maintenance) forgetChanges(ctx context.Context, now time.Time) {
 	if m.forget.IsZero() {
 		m.forget = now.Add(rand.N(m.Timing.Forget)) //nolint:gosec // no secret
@@ -195,7 +195,7 @@ func (m *maintenance) forgetChanges(ctx context.Context, now time.Time) {
 	m.observed.Check(ctx, "forgetting old changes of configs", err)
 }
 
-// trimFeed removes what no runner needs any more from the feed.
+// trimFeed removes entries that no runner needs from the feed.
 func (m *maintenance) trimFeed(ctx context.Context, now time.Time) {
 	more, err := m.Store.TrimFeed(ctx, m.project)
 	m.observed.Check(ctx, "trimming the feed", err)
@@ -204,7 +204,7 @@ func (m *maintenance) trimFeed(ctx context.Context, now time.Time) {
 	}
 }
 
-// finishBatch counts what a batch did. If there may be more, the next look follows at once.
+// finishBatch counts the items of a batch. If there may be more, the next look follows at once.
 func (m *maintenance) finishBatch(ctx context.Context, what string, n int, more bool) {
 	m.observed.CountRepairs(ctx, what, n)
 	if more {

@@ -24,15 +24,15 @@ const (
 	sendBatch = 1000
 )
 
-// outbox puts claimed matches into the work queue, beside the leader's loop. What fails stays in the state's outbox,
-// and is sent again.
+// outbox puts claimed matches into the work queue, beside the leader's loop. Matches that fail stay in the state's
+// outbox, and are sent again.
 type outbox struct {
 	scope
 	sends     sync.WaitGroup
 	resending atomic.Bool
 }
 
-// start starts to send matches, those that were claimed together at a time.
+// start starts to send matches, all matches of a batch of claims at a time.
 func (o *outbox) start(ctx context.Context, matches []*pb.Match) {
 	claimed := map[string][]string{} // by the span of their claim, which is empty if that is not traced
 	for _, m := range matches {
@@ -72,7 +72,7 @@ func (o *outbox) resend(ctx context.Context) {
 // wait waits until everything is sent.
 func (o *outbox) wait() { o.sends.Wait() }
 
-// send sends groups of matches, and tells whether the work queue has all of them.
+// send sends groups of matches, and reports whether the work queue has all of them.
 func (o *outbox) send(ctx context.Context, groups [][]string) bool {
 	// A leader that is being stopped still sends what it claimed.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)

@@ -13,7 +13,7 @@ import (
 // pending are proposals that wait for an evaluation, by config. An evaluation takes some of each config's, its best
 // first: so a config with very many of them does not make the others wait.
 type pending struct {
-	// since is when the first of them came, and took how long the run took that made it. since is zero if none waits.
+	// since is when the first of them came, and took the duration of its run. since is zero if none waits.
 	since   time.Time
 	took    time.Duration
 	configs map[string]*ranking
@@ -36,8 +36,8 @@ func (p *pending) add(now time.Time, took time.Duration, config string, sorted [
 	heap.Push(r, sorted)
 }
 
-// take takes up to n proposals. If there are more, each config has an even share of them, and what it does not need is
-// the others'.
+// take takes up to n proposals. If there are more, each config has an even share of n, and other configs get what it
+// does not need.
 func (p *pending) take(n int) []*proposal {
 	// Those with the fewest first, so that what they leave of their shares is known.
 	configs := slices.SortedFunc(maps.Keys(p.configs), func(a, b string) int {
@@ -100,7 +100,7 @@ func (r *ranking) take(taken []*proposal, n int) []*proposal {
 	return taken
 }
 
-// Len, Less, Swap, Push and Pop are those of heap.Interface.
+// Len, Less, Swap, Push and Pop implement heap.Interface.
 func (r *ranking) Len() int           { return len(r.lists) }
 func (r *ranking) Less(i, j int) bool { return evaluator.Compare(r.lists[i][0], r.lists[j][0]) < 0 }
 func (r *ranking) Swap(i, j int)      { r.lists[i], r.lists[j] = r.lists[j], r.lists[i] }

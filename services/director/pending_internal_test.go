@@ -95,7 +95,7 @@ func TestEvaluationsTakeTheBestFirst(t *testing.T) {
 		got = append(got, some...)
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("%d proposals came in another order than that of preference", len(got))
+		t.Errorf("%d proposals came in another order than the preferred one", len(got))
 	}
 }
 

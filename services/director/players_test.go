@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/services/internal/telemetry/telemetrytest"
 )
 
-// The leader measures what the last run counted of the players who wait, and the players of what it matches.
+// The leader measures the waiting players that the last run counted, and the players in its matches.
 func TestLeaderMeasuresPlayers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

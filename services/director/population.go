@@ -7,11 +7,11 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// population is how many tickets a config's pools have, for pools whose segments depend on it. The runners count them
-// beside a run, now and then. Until the first count such a pool is one segment.
+// population counts the tickets of a config's pools whose segments depend on it. The runners count them beside a run,
+// now and then. Until the first count such a pool is one segment.
 type population struct {
 	pools map[string]*pb.Pool // of the config
-	// segmented is what the segments were made for, latest is the last count.
+	// segmented is the count that the segments were made for, latest the last count.
 	segmented, latest pool.Population
 	requested         time.Time
 	// outgrown: the segments no longer fit the tickets.
@@ -35,7 +35,7 @@ func (p *population) count(now time.Time, interval time.Duration) map[string]*pb
 	return pool.Crowds(p.pools)
 }
 
-// update notes what a run counted.
+// update notes the counts of a run.
 func (p *population) update(counts pool.Population) {
 	p.latest, p.outgrown = counts, !pool.Fits(p.pools, p.segmented, counts)
 }

@@ -6,7 +6,8 @@ import (
 )
 
 // quietLook is how often a leader looks at a quiet project by itself: one in which no ticket, match, result or backfill
-// ticket is stored, so that time brings nothing. Thousands of them would cost more than the matches of the others.
+// ticket is stored, so that time brings nothing. Thousands of them would cost more than the matches of the other
+// projects.
 const quietLook = 30 * time.Second
 
 // watchQuiet looks at all quiet projects together, once a second, until ctx ends: a poke may be lost.

@@ -54,7 +54,7 @@ func (w *world) allocator() (stop func()) {
 	return stop
 }
 
-// paired checks that tickets have a server each, which is that of one other.
+// paired checks that each ticket has a server, which it shares with one other.
 func (w *world) paired(ids ...string) {
 	w.Helper()
 	players := map[string]int{}

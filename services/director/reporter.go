@@ -15,11 +15,11 @@ import (
 	"matchmaker.dev/services/internal/wait"
 )
 
-// reportBooks is how many slots of time are kept that could not be stored yet.
+// reportBooks is the most slots of time that are kept until they can be stored.
 const reportBooks = 4
 
-// attachMeasures moves what was measured of a match from its proposal to its claim: it is told, and not stored. asked
-// is the report of its config.
+// attachMeasures moves the measures of a match from its proposal to its claim: events have them, and the match does
+// not. asked is the report of its config.
 func attachMeasures(c *state.Claim, asked *pb.Report) {
 	p := c.Match.GetProposal()
 	m := p.GetMeasures()
@@ -39,20 +39,20 @@ func attachMeasures(c *state.Claim, asked *pb.Report) {
 	}
 }
 
-// reporter keeps how good the project's matches are. It holds nobody up: what is not stored yet is lost with it.
+// reporter keeps how good the project's matches are. It does not block: what is not stored yet is lost with it.
 type reporter struct {
 	scope
 	signal notify.Signal
 
 	mu    sync.Mutex
-	books []*reportBook // the last one is that of now
+	books []*reportBook // the last one is the current one
 	match report.Match  // used again and again
 }
 
-// reportBook is a book, and what is known of its slot in the store.
+// reportBook is a book, and the state of its slot in the store.
 type reportBook struct {
 	*report.Book
-	// loaded: it has what was stored before. changed: it has what was not stored yet.
+	// loaded: it has what was stored before. changed: it has matches that are not stored yet.
 	loaded, changed bool
 }
 
@@ -95,7 +95,7 @@ func (r *reporter) add(now time.Time, c *state.Claim) {
 	}
 }
 
-// book is that of a slot.
+// book returns the book of a slot.
 func (r *reporter) book(slot int64) *reportBook {
 	if n := len(r.books); n > 0 && r.books[n-1].Slot == slot {
 		return r.books[n-1]
@@ -162,7 +162,7 @@ func (r *reporter) pending() []*reportBook {
 	return slices.DeleteFunc(slices.Clone(r.books), func(b *reportBook) bool { return !b.changed })
 }
 
-// load adds to a book what a leader before stored of the same slot.
+// load adds the stored report of the slot, from a leader before, to a book.
 func (r *reporter) load(ctx context.Context, b *reportBook) error {
 	if b.loaded {
 		return nil

@@ -22,7 +22,7 @@ func measuredPairs(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal
 				p.Measures.Attributes = append(p.Measures.Attributes,
 					&pb.AttributeMeasure{Attribute: uint32(i), Spread: 40, Gap: proto.Float64(10)})
 			}
-			// A runner of another version may say something of an attribute that nobody asked for.
+			// A runner of another version may report an attribute that was not requested.
 			p.Measures.Attributes = append(p.Measures.Attributes, &pb.AttributeMeasure{Attribute: 99, Spread: 1})
 		}
 		part(all...)

@@ -15,11 +15,11 @@ const (
 	forgetAfter = 240
 )
 
-// runners are those that this replica has heard from. Silence is counted only while this replica runs: when it stood
-// still itself, no runner is lost for that.
+// runners are the runners that sent this replica a heartbeat. Silence counts only while this replica runs: when it
+// stood still itself, no runner is lost for that.
 type runners struct {
 	mu sync.Mutex
-	// silent is for how many intervals each runner has been silent.
+	// silent is how many intervals each runner has been silent.
 	silent map[string]int
 }
 
@@ -68,7 +68,7 @@ func (r *runners) count() {
 	}
 }
 
-// isLost tells whether a runner has been silent for so long that its runs are lost.
+// isLost reports whether a runner has been silent for so long that its runs are lost.
 func (r *runners) isLost(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,7 +18,7 @@ type segment struct {
 	schedule.Segment
 	config *pb.Config
 	pools  map[string]*pb.Pool
-	// population is that of the config's pools; nil if the segments do not depend on it.
+	// population is the population of the config's pools; nil if the segments do not depend on it.
 	population *population
 	observed   *observe.Segment
 	// run is the run under way, or nil.
@@ -71,7 +71,7 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 }
 
 // receivePart makes proposals of a part, beside the leader's loop, and adds them to the inbox. A run for whose
-// proposals there is no room ends: those that came before are evaluated.
+// proposals there is no room ends: its earlier proposals are evaluated.
 func (l *leader) receivePart(r *run, p bus.Part) {
 	if r.dropped {
 		return
@@ -142,7 +142,7 @@ func (l *leader) answer(ctx context.Context, p part) {
 	l.endRun(ctx, s, outcome, p.GetError(), p.GetStats())
 }
 
-// endOverdue gives up runs that nobody took or answered in time, or whose runner is lost.
+// endOverdue gives up runs that no runner took or answered in time, or whose runner is lost.
 func (l *leader) endOverdue(ctx context.Context, now time.Time) {
 	for s := range l.all() {
 		if reason := s.Overdue(now, l.runners.isLost); reason != "" {

@@ -71,15 +71,15 @@ type Options struct {
 	Tracer telemetry.Tracer
 }
 
-// Timing is how often a director does something. Zeros stand for the usual times.
+// Timing has the intervals of a director. Zeros stand for the usual times.
 type Timing struct {
 	// Look is how often a leader looks for work that time has brought; 1 s.
 	Look time.Duration
-	// Save is how often it is stored how long tickets wait and how good matches are; 5 s.
+	// Save is how often waits of tickets and quality of matches are stored; 5 s.
 	Save time.Duration
 	// Silence is the interval in which the silence of runners is counted; 500 ms. They send a heartbeat twice a second.
 	Silence time.Duration
-	// Forget is how often changes of configs that are too old are forgotten; an hour.
+	// Forget is how often old changes of configs are deleted; an hour.
 	Forget time.Duration
 }
 

@@ -12,7 +12,7 @@ import (
 type Settings struct {
 	MinInterval   time.Duration `help:"Least time between two runs of a config, on average: after a pause, two may follow each other at once. Where n configs have equal pools, more than three, n thirds of it, and --max-interval at most." default:"10ms" group:"cycle"`
 	MaxInterval   time.Duration `help:"A config runs at least this often, since functions widen with time." default:"1s" group:"cycle"`
-	Window        time.Duration `help:"How long proposals wait for those of other configs that were started with theirs." default:"20ms" group:"cycle"`
+	Window        time.Duration `help:"How long proposals wait for runs of other configs that started with their own." default:"20ms" group:"cycle"`
 	Run           time.Duration `help:"How long a run of a function may take." default:"5s" name:"run-time" group:"cycle"`
 	Cores         float64       `help:"How much processor time a project's runs may take, in seconds each second, in all processes together; what is beyond it waits. 0 means no limit." default:"1" name:"project-cores" group:"cycle"`
 	Lease         time.Duration `help:"How long a project stays with a director that says nothing." default:"3s" group:"cycle"`

@@ -14,7 +14,7 @@ import (
 )
 
 // settler turns proposals into matches. It evaluates proposals that came at about the same time, claims the tickets of
-// those that are selected, and hands their matches on.
+// the selected ones, and sends their matches on.
 type settler struct {
 	scope
 	outbox   *outbox
@@ -24,7 +24,7 @@ type settler struct {
 	// settled: then it is known which tickets are left.
 	evaluation *evaluation
 	matched    matched
-	// refused is when claims were last refused, by what the log says of it.
+	// refused is when claims were last refused, by reason.
 	refused map[string]time.Time
 }
 
@@ -40,7 +40,7 @@ func (s *settler) add(now time.Time, from *segment, proposals []*proposal) {
 	from.Propose(len(proposals))
 }
 
-// since is when the first of the proposals came that can be evaluated now; zero if there are none.
+// since is when the first proposal came that can be evaluated now; zero if there is none.
 func (s *settler) since() time.Time {
 	if s.claiming() {
 		return time.Time{}
@@ -56,10 +56,10 @@ func (s *settler) evaluate(ctx context.Context, now time.Time) {
 	s.evaluation = e
 }
 
-// claiming tells whether there is something to claim.
+// claiming reports whether there is something to claim.
 func (s *settler) claiming() bool { return s.evaluation != nil }
 
-// claim claims the tickets of some selected proposals, and returns the position of the feed behind that. Errors:
+// claim claims the tickets of some selected proposals, and returns the feed's position after that. Errors:
 // state.ErrLeaseLost when another director leads the project.
 func (s *settler) claim(ctx context.Context) (position uint64, err error) {
 	e := s.evaluation
@@ -70,7 +70,7 @@ func (s *settler) claim(ctx context.Context) (position uint64, err error) {
 		var claims []*state.Claim
 		claims, position, err = s.claimAll(ctx, proposals)
 		if !s.observed.Check(ctx, "claiming matches", err) {
-			// What was claimed all the same is in the outbox, or was assigned. The rest is proposed again.
+			// Claims that succeeded are in the outbox, or were assigned. Functions propose the others again.
 			s.observed.CountUnclaimed(ctx, records(e.unclaimed()))
 			s.end(ctx, nil)
 			return position, err
@@ -114,7 +114,7 @@ func (s *settler) end(ctx context.Context, again []*proposal) {
 	}
 }
 
-// settle notes that nothing more becomes of a proposal.
+// settle notes that a proposal is done.
 func (s *settler) settle(p *proposal) {
 	s.memory.Give(p.Config, p.Origin.size)
 	p.Origin.Settle(1)
@@ -165,7 +165,8 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 	return claims, position, err
 }
 
-// handOn sends claimed matches to the allocators, and notifies those who wait for tickets that were assigned at once.
+// handOn sends claimed matches to the allocators, and notifies requests that wait for tickets that were assigned at
+// once.
 func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 	var matches []*pb.Match
 	var assigned []string
@@ -202,7 +203,7 @@ const (
 )
 
 var errPlayers = errors.New("a match has a player twice, or sends one to a running game that has the player: its " +
-	"function does not look who is in the game, or its runner is of an earlier version")
+	"function does not check the game's roster, or its runner is of an earlier version")
 
 var errHosting = errors.New("hosting has no servers for more matches, or allocators do not take them: the tickets " +
 	"wait until it has")
@@ -243,7 +244,7 @@ func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims 
 	s.check(ctx, now, "claiming matches of different players", twice, claimed)
 }
 
-// calm is for how long no claim was refused for a reason before the log says that this works again. Other matches are
+// calm is how long no claim was refused for a reason before the log says that this works again. Other matches are
 // claimed meanwhile.
 const calm = 10 * time.Second
 
@@ -309,7 +310,7 @@ func assignments(m *pb.Match, tickets []string) []*pb.Assignment {
 	return all
 }
 
-// records are those of the segments that proposals come from, one for each proposal.
+// records yields the record of each proposal's segment.
 func records(proposals []*proposal) iter.Seq[*observe.Segment] {
 	return func(yield func(*observe.Segment) bool) {
 		for _, p := range proposals {

@@ -154,7 +154,7 @@ func TestSampledTicketIsTracedThroughItsCycle(t *testing.T) {
 	}
 }
 
-// served tells whether the runner got a request of a span.
+// served reports whether the runner got a request of a span.
 func (m *tracingRunner) served(span trace.SpanID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -204,7 +204,7 @@ func TestTraceGoesOnInTheWorkQueue(t *testing.T) {
 	}
 	if traced := m.GetTraced(); !bytes.Equal(m.GetTrace(), spantest.SpanRef(claim)) || len(traced) != 1 ||
 		traced[0].GetTicket() != first || !bytes.Equal(traced[0].GetTrace(), mark) {
-		t.Errorf("the match has the trace %x and %v, want the claim's and that of %s", m.GetTrace(), m.GetTraced(), first)
+		t.Errorf("the match has the trace %x and %v, want the claim's and %s", m.GetTrace(), m.GetTraced(), first)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// Whoever leads a project forgets what its configs were, some time after they changed.
+// The leader of a project deletes old versions of its configs, some time after they changed.
 func TestLeaderForgetsOldChangesOfConfigs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -33,7 +33,7 @@ func TestLeaderForgetsOldChangesOfConfigs(t *testing.T) {
 	})
 }
 
-// Whoever leads a project notes the feed's position, and trims the feed to it a minute later.
+// The leader of a project notes the feed's position, and trims the feed to it a minute later.
 func TestLeaderTrimsTheFeed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -46,7 +46,7 @@ func TestLeaderTrimsTheFeed(t *testing.T) {
 		return due.Feed
 	}
 	if !isDue() {
-		w.Fatal("a feed that nobody trims is not due")
+		w.Fatal("a feed that was not trimmed is not due")
 	}
 	w.director("one", times())
 	w.until("the leader has looked at the feed", func() bool { return !isDue() })

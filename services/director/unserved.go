@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// searchEvery is how often tickets are looked for that wait in queues without configs: those of a match that was
-// released wait again.
+// searchEvery is how often the leader looks for tickets that wait in queues without configs: tickets of a match that
+// was released wait again.
 const searchEvery = time.Minute
 
 // search goes through all tickets that wait.
 type search struct {
-	// queues is of how many queues tickets were looked for last, and next when to look again.
+	// queues is the number of queues in the last search for their tickets, and next the time of the next search.
 	queues int64
 	next   time.Time
 	// cursor is where to go on; 0 when all were looked at.
@@ -19,8 +19,8 @@ type search struct {
 }
 
 // endUnserved ends tickets that wait where no config serves any of their queues any more, in projects that refuse such
-// tickets. queues is how many queues have been without a config for long enough. It returns the position of the feed
-// behind that.
+// tickets. queues is how many queues have been without a config for long enough. It returns the feed's position after
+// that.
 func (m *maintenance) endUnserved(ctx context.Context, now time.Time, queues int64) uint64 {
 	s := &m.search
 	if queues == 0 {
@@ -46,7 +46,7 @@ func (m *maintenance) endUnserved(ctx context.Context, now time.Time, queues int
 	return found.Position
 }
 
-// beginSearch tells whether the project wants tickets to end, and forgets queues for which none does.
+// beginSearch reports whether the project ends such tickets. If not, it forgets the unserved queues.
 func (m *maintenance) beginSearch(ctx context.Context) bool {
 	settings, err := m.Store.Settings(ctx, m.project)
 	if !m.observed.Check(ctx, "reading the project's settings", err) {
@@ -55,7 +55,7 @@ func (m *maintenance) beginSearch(ctx context.Context) bool {
 	wanted := settings.GetTickets().GetRefuseUnserved()
 	age := m.Settings.Unserved
 	if wanted {
-		age += m.Settings.Waiting // by then nobody waits any more who waited then
+		age += m.Settings.Waiting // by then no ticket waits any more that waited then
 	}
 	err = m.Store.ForgetUnserved(ctx, m.project, age)
 	return m.observed.Check(ctx, "forgetting queues without configs", err) && wanted

@@ -16,7 +16,7 @@ const (
 	// maxUploads is how many uploads may be under way in this process, of which a project has its fair share and at most
 	// maxProjectUploads.
 	maxUploads, maxProjectUploads = 1024, 32
-	// uploadMemory bounds the bytes that they hold: files as far as they came, and modules. So an upload that comes
+	// uploadMemory bounds the bytes that uploads hold: the received parts of files, and modules. So an upload that comes
 	// slowly holds next to nothing, until the server's web.ReadTimeout ends it.
 	uploadMemory = 256 << 20
 	// unpackPatience is how long an upload waits for its turn to be unpacked.
@@ -83,7 +83,7 @@ func (s *uploadSlot) leave() {
 	s.uploads.Give(s.project, 1)
 }
 
-// receive is receive for an upload that holds what came.
+// receive is receive for an upload that holds the received bytes.
 func (s *uploadSlot) receive(req *http.Request, most int) ([]byte, error) {
 	req.Body = &heldBody{req.Body, s}
 	return receive(req, most)

@@ -70,7 +70,7 @@ func TestUnpackingTakesTurns(t *testing.T) {
 	})
 }
 
-// The reads of one project leave room for those of others, and end in time.
+// The reads of one project leave room for other projects' reads, and end in time.
 func TestReadsOfLogsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &registry{logReads: newLogReads()}

@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// What an archive may be, beside what it may weigh. Compressed modules were seen at a third to a fifth of their size.
+// Limits of an archive, beside its bytes. Compressed modules were seen at a third to a fifth of their size.
 const (
 	maxEntries = 256
 	maxRatio   = 100     // unpacked to packed, beyond
@@ -20,13 +20,13 @@ const (
 	longest    = 255     // bytes of an entry's name
 )
 
-// limits are what an upload may weigh, in bytes.
+// limits are an upload's limits in bytes.
 type limits struct {
 	archive int // the uploaded file
 	module  int // a module in it
 }
 
-// unpacked is the most bytes that all that is in a file may have: archive bombs have more.
+// unpacked is the most bytes of a file's whole contents: archive bombs have more.
 func (l limits) unpacked(file []byte) int64 {
 	return min(maxTimes*int64(l.archive), maxRatio*int64(len(file))+freeBytes)
 }
@@ -34,7 +34,7 @@ func (l limits) unpacked(file []byte) int64 {
 // entry is one of the files in an archive.
 type entry struct {
 	name string
-	// refusal says what it is when it is no plain file, as in "is a link".
+	// refusal says what an entry is that is no plain file, as in "is a link".
 	refusal string
 	size    int64 // as the archive declares, which may be a lie
 	open    func() (io.ReadCloser, error)
@@ -139,7 +139,7 @@ func (e entry) flat() (string, error) {
 	if e.name == "./" || e.name == "." || strings.HasPrefix(e.name, macFolder) {
 		return "", nil
 	}
-	// What "tar -c ." writes before each name.
+	// "tar -c ." writes this before each name.
 	name := strings.TrimPrefix(e.name, "./")
 	var reason string
 	switch {
@@ -164,7 +164,7 @@ func (e entry) flat() (string, error) {
 		quote(e.name), reason)
 }
 
-// isUnportable is about characters that separate paths or drives somewhere, or cannot be seen.
+// isUnportable reports whether a character separates paths or drives on some system, or cannot be seen.
 func isUnportable(r rune) bool {
 	return r == '\\' || r == ':' || !strconv.IsPrint(r) || r == '\uFFFD'
 }

@@ -41,8 +41,7 @@ func (r *registry) logBudget() budget {
 	}
 }
 
-// allow refuses more work while nothing is left. What the work cost is charged afterwards, so the last one may exceed
-// the budget.
+// allow refuses more work while nothing is left. Work is charged afterwards, so the last one may exceed the budget.
 func (r *registry) allow(ctx context.Context, project string, b budget) error {
 	left, empty, err := r.Store.Charge(ctx, project, b.bucket, 0, b.Budget)
 	if err != nil || b.Amount == 0 || left > 0 {
@@ -153,7 +152,7 @@ func machineCodeOf(f *pb.Function, number int64) int64 {
 	return perModuleByte * v.GetBytes()
 }
 
-// isTemporary returns whether an upload failed for a reason that is not its own.
+// isTemporary reports whether an upload failed for a reason that is not its own.
 func isTemporary(err error) bool {
 	p, ours := errors.AsType[*problem.Error](err)
 	return !ours || p.Kind != problem.Invalid

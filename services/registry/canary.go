@@ -21,8 +21,8 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// What a canary has if the studio does not say it, and what it may have at most. Reports are kept for a day, and those
-// of the hour before are needed until it ends.
+// The defaults of a canary, and its limits. Reports are kept for a day, and a canary needs the reports of the hour
+// before it until it ends.
 const (
 	canaryTime, longestCanary = 12 * time.Hour, 22 * time.Hour
 	longestBlock              = time.Hour
@@ -33,7 +33,7 @@ const (
 // canaryRequest is the body of a request for a canary. Absent members have a default.
 type canaryRequest struct {
 	Version *int64 `json:"version"`
-	// Configs, Queues and BlockSeconds say which runs get it: one of them. Percent is which part of the blocks.
+	// One of Configs, Queues and BlockSeconds says which runs get it. Percent is the part of the blocks.
 	Configs         []string `json:"configs"`
 	Queues          []string `json:"queues"`
 	BlockSeconds    int64    `json:"blockSeconds"`
@@ -159,7 +159,7 @@ func distinct(names []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
-// mayBeCanary is an error if a version cannot be the canary of a function now.
+// mayBeCanary returns an error if a version cannot be the canary of a function now.
 func mayBeCanary(f *pb.Function, number int64) error {
 	switch now := f.GetCanary().GetUpload(); {
 	case now != 0 && now != number:
@@ -172,7 +172,7 @@ func mayBeCanary(f *pb.Function, number int64) error {
 	return err
 }
 
-// members returns the configs of a function that name no upload, and their queues: those that may get a canary.
+// members returns the configs of a function that may get a canary, which name no upload, and their queues.
 func (r *registry) members(ctx context.Context, project, name string) (configs, queues []string, err error) {
 	all, err := r.Store.Configs(ctx, project)
 	if err != nil {
@@ -189,7 +189,7 @@ func (r *registry) members(ctx context.Context, project, name string) (configs, 
 	return configs, distinct(queues), nil
 }
 
-// checkMembers is an error if configs or queues that a canary names cannot get it.
+// checkMembers returns an error if configs or queues that a canary names cannot get it.
 func (r *registry) checkMembers(ctx context.Context, project string, f *pb.Function, c *pb.Canary) error {
 	configs, queues, err := r.members(ctx, project, f.GetName())
 	if err != nil {
@@ -214,7 +214,7 @@ func (r *registry) checkMembers(ctx context.Context, project string, f *pb.Funct
 	return nil
 }
 
-// longestReason is how many bytes the reason has at most why a canary ended.
+// longestReason is the most bytes of the reason why a canary ended.
 const longestReason = 1 << 10
 
 // endCanary ends the canary, if there is one.

@@ -106,7 +106,7 @@ func (b *trialed) told(t *testing.T) (reasons, details []string) {
 
 const firstCanary = `{"version":2,"configs":["a"]}`
 
-// A canary stays as it is until the studio changes who gets it, which goes on with the same instances, and promotes it.
+// A canary stays as it is until the studio changes its share, which goes on with the same instances, and promotes it.
 func TestCanaryIsChangedAndPromoted(t *testing.T) {
 	t.Parallel()
 	b := startTrial(t, nil, "a", "b", "c")

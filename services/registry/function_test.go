@@ -140,7 +140,7 @@ func TestLogs(t *testing.T) {
 		return nil
 	})
 
-	// The registry's clock is an hour behind that of the bus, which stamps the lines.
+	// The registry's clock is an hour behind the clock of the bus, which stamps the lines.
 	b.clock.advance(time.Hour + 10*time.Minute)
 	if diff := cmp.Diff(want, read("")); diff != "" {
 		t.Errorf("half an hour differs (-want +got):\n%s", diff)
@@ -235,7 +235,7 @@ func TestRecentLines(t *testing.T) {
 	}
 }
 
-// A log longer than an answer: the newest of it at first, and whole for who follows it.
+// A log longer than an answer: the newest of it at first, and the whole log for a reader that follows it.
 func TestLogLongerThanAnAnswer(t *testing.T) {
 	t.Parallel()
 	const limit = 100 * bus.MaxLogText

@@ -17,7 +17,7 @@ type uploadKey struct {
 	canary bool
 }
 
-// uploadOf sums up what all runners say of an upload; nil when none had a run of it lately.
+// uploadOf sums up all runners' reports of an upload; nil when none had a run of it lately.
 func (b *runnerView) uploadOf(project, function string, number int64) *pb.UploadStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -32,7 +32,7 @@ func (b *runnerView) uploadOf(project, function string, number int64) *pb.Upload
 	return sum
 }
 
-// canaryRuns sums up what all runners say of the canary of a function; nil when none had a run of it lately.
+// canaryRuns sums up all runners' reports of the canary of a function; nil when none had a run of it lately.
 func (b *runnerView) canaryRuns(project string, f *pb.Function) *pb.UploadStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,7 +62,7 @@ func (b *runnerView) canaries() map[hosted]bool {
 	return found
 }
 
-// generations sums up what all runners say of the newest generation of each upload, of those that serve somewhere.
+// generations sums up all runners' reports of the newest generation of each upload that serves somewhere.
 func (b *runnerView) generations() map[uploadKey]*pb.UploadStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,7 +89,7 @@ func (b *runnerView) generations() map[uploadKey]*pb.UploadStatus {
 	return sums
 }
 
-// live is the reports of runners that are not silent, in the order of their names. The caller has the lock.
+// live returns the reports of runners that are not silent, by name. The caller has the lock.
 func (b *runnerView) live() []report {
 	now := b.now()
 	var live []report
@@ -101,7 +101,7 @@ func (b *runnerView) live() []report {
 	return live
 }
 
-// addUpload adds what a runner says to a sum, which may be nil. If newest is set, only the newest generation counts.
+// addUpload adds a runner's report to a sum, which may be nil. If newest is set, only the newest generation counts.
 func addUpload(sum, u *pb.UploadStatus, newest bool) *pb.UploadStatus {
 	switch {
 	case sum == nil || newest && u.GetGeneration() > sum.GetGeneration():
@@ -162,7 +162,7 @@ func addComparison(sum, c *pb.Comparison) *pb.Comparison {
 	return sum
 }
 
-// healthOf is what an answer says; nil when there were no runs.
+// healthOf returns the health for an answer; nil when there were no runs.
 func healthOf(u *pb.UploadStatus) *response.FunctionHealth {
 	all := u.GetRuns() + u.GetUnserved()
 	if all == 0 {

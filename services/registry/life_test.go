@@ -232,7 +232,7 @@ func TestShadowNeedsAnUploadThatRuns(t *testing.T) {
 	refused(t, b.act(t, "shadow", `{"version":1}`), http.StatusNotFound, `"duel" was not found`)
 	b.upload(t, "duel", 1)
 	refused(t, b.put(t, "/functions/duel?shadow=yes", numbered(1)), http.StatusBadRequest, `shadow: "yes" is neither`)
-	refused(t, b.put(t, "/functions/duel?shadow=true", numbered(1)), http.StatusBadRequest, "that of upload 1, which runs")
+	refused(t, b.put(t, "/functions/duel?shadow=true", numbered(1)), http.StatusBadRequest, "as in upload 1, which runs")
 }
 
 func TestShadowAndPromotion(t *testing.T) {

@@ -24,7 +24,7 @@ type recent struct {
 // sizeOf is the bytes of a message.
 func sizeOf(l *pb.LogLines) int { return len(l.GetText()) }
 
-// lineBytes is about what a line has in an answer besides its text.
+// lineBytes is about how many bytes a line takes in an answer besides its text.
 const lineBytes = 200
 
 // sizeOf is the bytes that a message counts.

@@ -23,23 +23,23 @@ const (
 	logPatience = 10 * time.Second // until a read may begin
 	readTime    = 30 * time.Second // for a read
 
-	// What a message of a log and a byte of it cost, the message bus included: work is charged that is counted.
+	// The cost of a message of a log and of a byte of it, the message bus included.
 	readCost = 5 * time.Microsecond
 	byteCost = 10 * time.Nanosecond
 
 	// readPace is how much of a processor, in microseconds a second, the reads of a project take in this process. They
 	// use the message bus of all projects, and their budget at once would keep it from matching.
 	readPace = 250_000
-	// pausedAt is after how much work a read looks whether it goes too fast.
+	// pausedAt is the work between two checks that a read is not too fast.
 	pausedAt = time.Millisecond
 
-	// positionHeader says where the log has been read to, for the next request's "after".
+	// positionHeader has the position up to which the log was read, for the next request's "after".
 	positionHeader = "X-Log-Position"
 )
 
-// logs answers GET /functions/{name}/log?seconds={n}&after={position}&lines={true}: what the function's instances wrote
-// since it was created, in the last n seconds, or as long as the bus keeps it. n is a whole number from 1 to a day, or
-// to LogAge when that is more.
+// logs answers GET /functions/{name}/log?seconds={n}&after={position}&lines={true}: the output of the function's
+// instances since it was created, in the last n seconds, or as long as the bus keeps it. n is a whole number from 1 to
+// a day, or to LogAge when that is more.
 //
 // Beyond the contract an answer has a position in its header. A request with after gets the lines behind it, once each,
 // however long ago they were written unless seconds is given as well: so a log is followed. Of a log that is longer

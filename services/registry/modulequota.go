@@ -12,7 +12,7 @@ import (
 	"matchmaker.dev/services/internal/quota"
 )
 
-// stored is what a project has of what limits bound.
+// stored counts what limits bound in a project.
 type stored struct {
 	functions, uploads int   // uploads that are kept
 	machineCode        int64 // of the versions that run
@@ -31,7 +31,7 @@ func storedOf(functions map[string]*pb.Function) (s stored) {
 	return s
 }
 
-// inventory is what each project had at the last look, for the metrics.
+// inventory has the counts of each project at the last survey, for the metrics.
 type inventory struct {
 	mu       sync.Mutex
 	projects map[string]stored
@@ -48,14 +48,14 @@ func (s *inventory) put(project string, has stored) {
 	}
 }
 
-// replace takes what was found of all projects.
+// replace sets the counts of all projects.
 func (s *inventory) replace(all map[string]stored) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.projects = all
 }
 
-// add takes what was found of a project, unless something newer is known.
+// add sets the counts of a project, unless newer ones are known.
 func (s *inventory) add(project string, has stored) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,21 +73,21 @@ func (s *inventory) all() map[string]stored {
 	return maps.Clone(s.projects)
 }
 
-// tellChange recounts the functions of a project of which one was changed, and tells the others.
+// tellChange recounts the functions of a project of which one was changed, and pokes the other services.
 func (r *registry) tellChange(ctx context.Context, project string) {
 	r.recount(ctx, project)
 	r.Bus.Poke(ctx, project, &pb.Poke{Functions: true})
 }
 
-// recount notes what a project has after a change. Without an answer of the state store the numbers stay as they were,
-// until the next look at all projects.
+// recount counts a project after a change. Without an answer of the state store the numbers stay as they were, until
+// the next survey.
 func (r *registry) recount(ctx context.Context, project string) {
 	if functions, err := r.Store.Functions(ctx, project); err == nil {
 		r.inventory.put(project, storedOf(functions))
 	}
 }
 
-// survey looks what all projects have, for a registry that has just started.
+// survey counts all projects, for a registry that has just started.
 func (r *registry) survey(ctx context.Context) error {
 	projects, err := r.Store.Projects(ctx)
 	if err != nil {

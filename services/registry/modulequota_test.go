@@ -76,7 +76,8 @@ func TestSizeIsInTheNameOfAModule(t *testing.T) {
 	}
 }
 
-// TestUseOfProjectsIsMeasured: what a project has is measured after each change, and that of all after a look at them.
+// TestUseOfProjectsIsMeasured: a project's use is measured after each change, and the use of all projects after a look
+// at them.
 func TestUseOfProjectsIsMeasured(t *testing.T) {
 	t.Parallel()
 	meter, measured := telemetrytest.New()

@@ -25,7 +25,7 @@ func (l limits) moduleTooLong(what string) error {
 	return refuse("%s is longer than the maximum of %d bytes for a module", what, l.module).Exceeds("upload")
 }
 
-// damagedArchive words what the readers of archives say; refusals stay as they are.
+// damagedArchive words the errors of archive readers; refusals stay as they are.
 func damagedArchive(err error) error {
 	if _, ours := errors.AsType[*problem.Error](err); ours {
 		return err

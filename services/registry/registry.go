@@ -9,8 +9,8 @@
 // (rollback.go). A new upload may first run in the shadow of the one that serves (shadow.go), or as a canary, for a
 // part of the runs (canary.go, look.go).
 //
-// The registry knows what runs from the runners' heartbeats alone. Every replica keeps that in memory, and is not ready
-// before it has had the time to hear all runners.
+// The registry knows what runs from the runners' heartbeats alone. Every replica keeps them in memory, and is not ready
+// before all runners have had the time to send one.
 package registry
 
 import (
@@ -33,7 +33,7 @@ import (
 	"matchmaker.dev/services/internal/web"
 )
 
-// Options are what the service is made of. Of the members from Archive on a zero means the default.
+// Options are what the service needs. Of the members from Archive on a zero means the default.
 type Options struct {
 	Store    *state.Store
 	Bus      *bus.Bus
@@ -53,10 +53,10 @@ type Options struct {
 	Archive int
 	// Module is the most bytes a module may have: 8 MiB. The sandbox must have the same limit.
 	Module int
-	// Heartbeat is how often a runner speaks: 500 ms. One that is silent for three times as long is gone, with all its
-	// instances.
+	// Heartbeat is the interval of runners' heartbeats: 500 ms. A runner that is silent for three times as long is gone,
+	// with all its instances.
 	Heartbeat time.Duration
-	// Grace is how long after an upload or a restart a function that no runner speaks of is Pending, before it is Not
+	// Grace is how long after an upload or a restart a function that no runner reports is Pending, before it is Not
 	// Running: 10 s.
 	Grace time.Duration
 	// LogAnswer is about how many bytes of lines an answer has: 4 MiB.

@@ -11,9 +11,9 @@ import (
 	uploads "matchmaker.dev/services/internal/upload"
 )
 
-// What is proof that the upload before is better: so many of the failed runs succeed when it repeats them, more than
-// half of those that it repeated, and runs of the new one fail so often. One run that fails by chance, or for a ticket
-// that both cannot take, is none.
+// The proof that the upload before is better: so many of the failed runs succeed when it repeats them, more than half
+// of its repeats, and runs of the new one fail so often. One run that fails by chance, or for a ticket that neither can
+// take, is no proof.
 const (
 	provingRepeats = 3
 	provingFailure = 20 // one run in so many
@@ -24,7 +24,7 @@ const (
 // errUnchanged ends a change of a function that has nothing to change.
 var errUnchanged = errors.New("nothing is to be changed")
 
-// deadlineBeats is after how many looks at what runs prove it is looked whether the time of a canary is over.
+// deadlineBeats is how many checks of runs there are for each check of canaries' deadlines.
 const deadlineBeats = 10
 
 // followRuns notes which uploads work, lets functions go back by themselves, and ends canaries whose time is over,
@@ -49,7 +49,7 @@ func (r *registry) followRuns(ctx context.Context) {
 				err = r.noteWorked(ctx, key.project, key.function, u, 0)
 			}
 			if err != nil && !errors.Is(err, errUnchanged) && ctx.Err() == nil {
-				r.Log.WarnContext(ctx, "what runs prove of an upload is not noted yet", "project", key.project,
+				r.Log.WarnContext(ctx, "the health of an upload is not stored yet", "project", key.project,
 					"function", key.function, "upload", key.upload, "error", err)
 			}
 		}
@@ -60,13 +60,13 @@ func (r *registry) followRuns(ctx context.Context) {
 func (r *registry) endOverdue(ctx context.Context) {
 	for key := range r.runners.canaries() {
 		if err := r.withdraw(ctx, key, nil); err != nil && !errors.Is(err, errUnchanged) && ctx.Err() == nil {
-			r.Log.WarnContext(ctx, "a canary whose time may be over is not ended yet", "project", key.project, "function",
+			r.Log.WarnContext(ctx, "an overdue canary is not ended yet", "project", key.project, "function",
 				key.function, "error", err)
 		}
 	}
 }
 
-// eachBeat does something twice in the time of a heartbeat, until ctx ends.
+// eachBeat calls a function twice in the time of a heartbeat, until ctx ends.
 func (r *registry) eachBeat(ctx context.Context, do func()) {
 	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
 	defer tick.Stop()
@@ -90,7 +90,7 @@ func provesWork(u *pb.UploadStatus) bool {
 		workedFailure*u.GetAllFailed() <= u.GetAllRuns()
 }
 
-// provesFailure returns whether runs fail of an upload that seemed to work: its first run may have had a single ticket.
+// provesFailure reports whether runs fail of an upload that seemed to work: its first run may have had a single ticket.
 func provesFailure(u *pb.UploadStatus) bool {
 	return u.GetWorked() && u.GetAllFailed() >= provingRepeats && workedFailure*u.GetAllFailed() > u.GetAllRuns()
 }
@@ -155,7 +155,7 @@ func (r *registry) autoRollback(ctx context.Context, project, name string, u *pb
 	return nil
 }
 
-// proofText says what proves that an upload fails.
+// proofText describes the proof that an upload fails.
 func proofText(u *pb.UploadStatus) string {
 	return fmt.Sprintf("%d of %d runs of upload %d failed, and %d of the %d that were repeated on upload %d did not",
 		u.GetAllFailed(), u.GetAllRuns(), u.GetUpload(), u.GetPassed(), u.GetRepeated(), u.GetRepeatedOn())

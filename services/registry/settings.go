@@ -11,7 +11,7 @@ import (
 type Settings struct {
 	Functions     int           `help:"Most match functions of a project." default:"20" name:"max-functions" group:"runner"`
 	Versions      int           `help:"How many uploads of a function are kept, to go back to; the one that runs is one of them. The last one that worked, one in the shadow and those that configs name are kept in any case." default:"5" name:"function-versions" group:"runner"`
-	Trial         time.Duration `help:"For how long a new upload of a function goes back to the last one that worked, if its runs fail where those of that one do not; 0 means never." default:"1h" name:"function-trial" group:"runner"`
+	Trial         time.Duration `help:"For how long a new upload of a function goes back to the last one that worked, if its runs fail where runs of the last one do not; 0 means never." default:"1h" name:"function-trial" group:"runner"`
 	CompileBudget time.Duration `help:"How long all modules that a project uploads may compile within an hour, in time of one processor. Refused uploads count; 0 means no limit." default:"10m" group:"runner"`
 	LogBudget     time.Duration `help:"How long reads of a project's logs may take within a minute, in time of one processor; 0 means no limit." default:"6s" name:"log-read-budget" group:"runner"`
 	MachineCode   int           `help:"Most MiB of machine code that the functions of a project may have together, those that run." default:"512" name:"max-machine-code" group:"runner"`

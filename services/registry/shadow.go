@@ -14,7 +14,7 @@ import (
 )
 
 // shadow answers POST /functions/{name}/actions/shadow: it lets a version that is kept run in the shadow of the one
-// that runs, or none for the version 0. It gets the same runs, and what it proposes is compared and not claimed.
+// that runs, or none for the version 0. It gets the same runs, and its proposals are compared and not claimed.
 func (r *registry) shadow(c echo.Context) error {
 	name, err := nameOf(c)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *registry) promote(c echo.Context) error {
 	return r.switchAsAsked(c, promotedReason, "that runs in the shadow or as a canary")
 }
 
-// isPromoted is an error if a version is to be promoted that runs neither in the shadow nor as a canary.
+// isPromoted returns an error if a version is to be promoted that runs neither in the shadow nor as a canary.
 func isPromoted(f *pb.Function, number int64, reason string) error {
 	switch {
 	case reason != promotedReason || f.GetShadow() == number || f.GetCanary().GetUpload() == number:
@@ -106,8 +106,7 @@ func (r *registry) automaticReturn(c echo.Context) error {
 	})
 }
 
-// changeFunction changes what is stored of a function, tells it in an event if there is a reason, and answers what the
-// function is then.
+// changeFunction changes a stored function, adds an event if there is a reason, and answers with the changed function.
 func (r *registry) changeFunction(
 	c echo.Context, name string, change func(*pb.Function) (reason string, err error),
 ) error {

@@ -26,7 +26,7 @@ const (
 // runnerView is what this replica knows of the runners. It is safe for concurrent use.
 type runnerView struct {
 	now func() time.Time
-	// redisTime is the clock that generations are of.
+	// redisTime is the clock of generations.
 	redisTime     func() time.Time
 	silenceLimit  time.Duration // a runner that is silent for so long is gone
 	completeAfter time.Duration // after so long all runners were heard
@@ -106,7 +106,7 @@ func (b *runnerView) isComplete() bool {
 	return !b.listening.IsZero() && b.now().Sub(b.listening) >= b.completeAfter
 }
 
-// status is how a function stands. It has the instances of all generations, as an earlier one serves until the
+// status returns the state of a function. It has the instances of all generations, as an earlier one serves until the
 // next does, and of uploads beside the one that serves. The state is about the newest generation alone:
 //
 //	Unknown      the bus is lost, or not listened to for long enough

@@ -23,7 +23,7 @@ type sweeper struct {
 	log   *slog.Logger
 	grace time.Duration
 
-	// found is told what all projects have; it may be nil.
+	// found gets the counts of all projects; it may be nil.
 	found func(map[string]stored)
 	// stray are the modules without a proof at the last look.
 	stray []string
@@ -90,7 +90,7 @@ func modulesOf(functions map[string]*pb.Function) map[string]bool {
 	return used
 }
 
-// remove removes those modules of a project that are due and that no function names.
+// remove removes the modules of a project that are due and that no function names.
 func (s *sweeper) remove(ctx context.Context, project string, due []string, used map[string]bool) (n int, err error) {
 	var named, free []string
 	for _, module := range due {
@@ -101,7 +101,7 @@ func (s *sweeper) remove(ctx context.Context, project string, due []string, used
 		}
 	}
 	if len(named) > 0 { // written by a version that did not know the list
-		s.log.WarnContext(ctx, "modules are listed as unused that a function names; they are kept", "project", project,
+		s.log.WarnContext(ctx, "modules that a function names are listed as unused; they are kept", "project", project,
 			"modules", named)
 		if err := s.store.ForgetModules(ctx, project, named); err != nil {
 			return 0, err
@@ -128,7 +128,7 @@ func (s *sweeper) remove(ctx context.Context, project string, due []string, used
 func (s *sweeper) reportStray(ctx context.Context, stray []string) {
 	slices.Sort(stray)
 	if len(stray) > 0 && !slices.Equal(stray, s.stray) {
-		s.log.WarnContext(ctx, "modules are stored that no function names and no list of unused ones; they are kept",
+		s.log.WarnContext(ctx, "stored modules are in no function and no list of unused ones; they are kept",
 			"count", len(stray), "first", stray[0])
 	}
 	s.stray = stray
@@ -139,7 +139,7 @@ func (r *registry) sweepLoop(ctx context.Context) {
 	s := newSweeper(r.Store, r.Bus, r.Log, r.Settings.ModuleGrace)
 	s.found = r.inventory.replace
 	if err := r.survey(ctx); err != nil {
-		r.Log.DebugContext(ctx, "what projects have is not known yet", "error", err)
+		r.Log.DebugContext(ctx, "the projects' modules are not counted yet", "error", err)
 	}
 	t := time.NewTicker(sweepInterval(r.Settings.ModuleGrace))
 	defer t.Stop()

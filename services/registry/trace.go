@@ -23,7 +23,7 @@ func (r *registry) traceStep(ctx context.Context, name string, work func(context
 	return err
 }
 
-// reasonOf says in a word why a step failed.
+// reasonOf returns one word for why a step failed.
 func reasonOf(err error) string {
 	switch problem.KindOf(err) {
 	case problem.Invalid:

@@ -15,8 +15,8 @@ import (
 // entry is opened.
 func zipEntries(file []byte, most int64) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
-		// The reader believes what it finds and makes some hundred bytes of each of up to 700,000 entries, so they are
-		// counted before. By chance the four bytes are in one of a hundred files of 32 MiB, once.
+		// The reader trusts the file and takes some hundred bytes for each of up to 700,000 entries, so count them first. By
+		// chance the four bytes are in one of a hundred files of 32 MiB, once.
 		if bytes.Count(file, []byte("PK\x01\x02")) > 2*maxEntries {
 			yield(entry{}, refuse("the archive holds more than %d files", maxEntries))
 			return

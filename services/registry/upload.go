@@ -124,7 +124,7 @@ func (r *registry) put(c echo.Context) error {
 // longestNote is how many bytes the note of an upload may have.
 const longestNote = 256
 
-// uploadOptions reads what a request says of an upload.
+// uploadOptions reads the options of an upload from a request.
 func uploadOptions(query url.Values) (note string, inShadow bool, err error) {
 	note = query.Get("note")
 	switch {

@@ -132,8 +132,7 @@ func manyNames(t *testing.T, member string, n int) string {
 	return string(text)
 }
 
-// moduleOf is the name of a function's module in the object store: the module's hash and something that nobody else
-// has.
+// moduleOf is the name of a function's module in the object store: the module's hash and a unique suffix.
 func (b *bench) moduleOf(t *testing.T, function string, hash [sha256.Size]byte) string {
 	t.Helper()
 	f, err := b.store.Function(t.Context(), "demo", function)
@@ -182,7 +181,7 @@ func TestUploadForms(t *testing.T) {
 	body, contentType := form(whole)
 	if got := wants[response.Function](t, b.do(t, http.MethodPut, "/functions/form", body, "Content-Type", contentType),
 		http.StatusOK); got.MD5 != sum {
-		t.Errorf("MD5 %s, want that of the file alone: %s", got.MD5, sum)
+		t.Errorf("MD5 %s, want the file's alone: %s", got.MD5, sum)
 	}
 	for _, contentType := range []string{"application/zip", "application/x-www-form-urlencoded", "what ever", ""} {
 		got := wants[response.Function](t, b.do(t, http.MethodPut, "/functions/raw", bytes.NewReader(module), "Content-Type",
@@ -383,8 +382,8 @@ func TestOnlyDevelopers(t *testing.T) {
 		"POST /functions/actions/restart",
 	} {
 		method, path, _ := strings.Cut(route, " ")
-		for who, test := range tokens {
-			t.Run(route+" "+who, func(t *testing.T) {
+		for name, test := range tokens {
+			t.Run(route+" "+name, func(t *testing.T) {
 				a := b.do(t, method, path, nil, "Authorization", "Bearer "+test.token)
 				refused(t, a, test.status, "")
 			})

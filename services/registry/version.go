@@ -61,7 +61,7 @@ func (r *registry) rollback(c echo.Context) error {
 	return r.switchAsAsked(c, rollbackReason, "to go back to")
 }
 
-// switchAsAsked makes the version run that a request names. which says in errors which one that is.
+// switchAsAsked makes the version run that a request names. which describes it in errors.
 func (r *registry) switchAsAsked(c echo.Context, reason, which string) error {
 	name, err := nameOf(c)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *registry) switchAsAsked(c echo.Context, reason, which string) error {
 	return r.switchTo(c, name, to.Version, reason)
 }
 
-// switchTo makes a version that is kept the one that runs. reason is why, as events say it.
+// switchTo makes a kept version the one that runs. reason is the reason in events.
 func (r *registry) switchTo(c echo.Context, name string, number int64, reason string) error {
 	ctx, project := c.Request().Context(), c.Param("project")
 	f, err := r.Store.Function(ctx, project, name)
@@ -237,7 +237,7 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time) (*pb.Fu
 		if same && v.GetVersion() == current.GetVersion() && v.GetMd5() == u.md5 &&
 			v.GetImplementation() == u.implementation {
 			if u.inShadow {
-				return nil, problem.New(problem.Invalid, "shadow: the file is that of upload %d, which runs", v.GetVersion())
+				return nil, problem.New(problem.Invalid, "shadow: the file is the same as in upload %d, which runs", v.GetVersion())
 			}
 			next := withVersion(current, v, u.manifest, now)
 			next.TrialUntil, next.Returned = current.GetTrialUntil(), current.GetReturned()
@@ -285,7 +285,7 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time) (*pb.Fu
 // every second; a longer one is read from the module when it is needed.
 const keptManifest = 4 << 10
 
-// trialUntil is until when a function goes back by itself from an upload that runs from now on.
+// trialUntil returns the time until which a function goes back by itself from an upload that runs from now on.
 func trialUntil(f *pb.Function, now time.Time, trial time.Duration) int64 {
 	if trial == 0 || f.GetNoReturn() || uploads.LastGood(f) == nil {
 		return 0

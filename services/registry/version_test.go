@@ -96,10 +96,10 @@ func TestVersions(t *testing.T) {
 	stored, err := b.bus.Module(t.Context(), after.GetModule())
 	must(t, err)
 	if !bytes.Equal(stored, numbered(1)) {
-		t.Error("the module is not that of version 1")
+		t.Error("the module is not version 1's")
 	}
 
-	// To the current one is nothing, also that of an upload.
+	// A rollback to the current version changes nothing, also after an upload.
 	b.clock.advance(time.Minute)
 	wants[response.Function](t, b.rollback(t, "duel", `{"version":1}`), http.StatusOK)
 	if diff := cmp.Diff(after.String(), b.record(t).String()); diff != "" {

@@ -14,7 +14,7 @@ import (
 	uploads "matchmaker.dev/services/internal/upload"
 )
 
-// What an upload runs for beside the one that serves all configs.
+// The roles of an upload beside the one that serves all configs.
 type role string
 
 const (
@@ -24,7 +24,7 @@ const (
 	repeater role = "return" // failed runs are repeated on it
 )
 
-// text says in a log what an upload runs for.
+// text describes an upload's role in a log.
 func (r role) text() string {
 	switch r {
 	case pinned:
@@ -66,7 +66,7 @@ func (f *function) returned() *pb.FunctionReturn {
 	return f.record.GetReturned()
 }
 
-// serves returns whether players are served by it, so that it has as many instances as it needs.
+// serves reports whether players are served by it, so that it has as many instances as it needs.
 func (r role) serves() bool { return r == pinned || r == canaried }
 
 // isTrial reports whether the function's proposals are discarded.

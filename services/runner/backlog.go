@@ -10,9 +10,9 @@ import (
 	"matchmaker.dev/services/internal/quota"
 )
 
-// What may be in hand on a runner at a time: runs that wait, and the few that are under way. A config has up to 256
-// segments, each of which is a run, so a project may have eight large configs or a thousand small ones. A director that
-// paces its runs stays far below.
+// Limits of the runs on a runner: waiting ones, and the few under way. A config has up to 256 segments, each of which
+// is a run, so a project may have eight large configs or a thousand small ones. A director that paces its runs stays
+// far below.
 const (
 	maxFunctionRuns = 1024
 	maxProjectRuns  = 2048

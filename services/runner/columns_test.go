@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
-// duels are rule sets of other matchmakers for two whose skills differ by at most 100, and who play the same mode.
+// duels are rule sets of other matchmakers for two players whose skills differ by at most 100, in the same mode.
 var duels = map[string]string{
 	"flexmatch": `{"ruleLanguageVersion": "1.0", "teams": [{"name": "all", "minPlayers": 2, "maxPlayers": 2}],
 		"playerAttributes": [{"name": "skill", "type": "number", "default": 10}, {"name": "mode", "type": "string"}],

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// maxCompared is how many proposals a run may have whose proposals are compared.
+// maxCompared is the most proposals of a run that are compared.
 const maxCompared = 20_000
 
 // comparison compares a run with the same run of the upload in the shadow, which begins at the same time. The last of
@@ -105,7 +105,7 @@ func (c *comparison) end(s *side, w *invocation.Watch, err error) {
 	})
 }
 
-// digest is what is compared of the proposals of a run. One goroutine adds to it.
+// digest is the compared part of the proposals of a run. One goroutine adds to it.
 type digest struct {
 	seed    maphash.Seed
 	matches map[uint64]struct{} // hashes of their tickets

@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/runner"
 )
 
-// ticketOf creates a ticket in another project than that of most tests.
+// ticketOf creates a ticket in another project than most tests use.
 func (w *world) ticketOf(project string) {
 	w.t.Helper()
 	w.count++
@@ -115,7 +115,7 @@ func TestHangingFunctionsOfStrangersHoldUpNobody(t *testing.T) {
 	w.mustAnswer("victim", "f", "c", hanging...)
 }
 
-// Four tickets are not enough to flood those who read proposals: the run fails before anything is sent, the log says
+// Four tickets are not enough to flood the readers of proposals: the run fails before anything is sent, the log says
 // why, and the instance goes on.
 func TestFloodOfProposalsIsRefused(t *testing.T) {
 	w := newWorld(t)

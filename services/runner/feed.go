@@ -116,7 +116,7 @@ func (f *feed) setPosition(complete bool, position uint64) {
 	}
 }
 
-// poke is told of a position that the feed has reached.
+// poke notes a position that the feed has reached.
 func (f *feed) poke(position uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,7 +125,7 @@ func (f *feed) poke(position uint64) {
 	}
 }
 
-// lag is how many changes that a run asked for are not in the index yet.
+// lag returns how many changes that a run asked for are not in the index yet.
 func (f *feed) lag() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -32,7 +32,7 @@ type function struct {
 	ready      chan struct{}        // closed when the first version is ready
 	// least and most are how many instances it has.
 	least, most int
-	// role is what it runs for if it is beside another one, and empty otherwise.
+	// role is its role beside another upload, and empty otherwise.
 	role      role
 	home      *function // that a canary is beside of; nil otherwise
 	health    *health
@@ -115,7 +115,7 @@ func (f *function) versionEnded(v *version) {
 	f.retired = slices.DeleteFunc(f.retired, func(other *version) bool { return other == v })
 }
 
-// serveAgain is after how long it is tried again to take runs.
+// serveAgain is the pause before the next try to take runs.
 const serveAgain = time.Second
 
 // subscribe starts to take runs as soon as they can be answered.
@@ -133,7 +133,7 @@ func (f *function) subscribe() {
 		if err == nil {
 			return
 		}
-		f.env.Log.Error("runs of a function cannot be taken, and it is tried again", "project", f.project,
+		f.env.Log.Error("taking runs of a function failed, trying again", "project", f.project,
 			"function", f.function, "error", err)
 		if wait.For(f.life, serveAgain) != nil {
 			return
@@ -157,14 +157,14 @@ func (f *function) serve() error {
 	return nil
 }
 
-// serves returns whether runs are taken.
+// serves reports whether runs are taken.
 func (f *function) serves() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.subscription != nil
 }
 
-// fails returns whether the first version has no instance, for a reason that is known.
+// fails reports whether the first version has no instance, for a reason that is known.
 func (f *function) fails() bool {
 	f.mu.Lock()
 	next := f.next
@@ -218,7 +218,7 @@ func (f *function) scaleUp() {
 	}
 }
 
-// overloaded returns whether runs wait although there are as many instances as allowed, and all of them run.
+// overloaded reports whether runs wait although there are as many instances as allowed, and all of them run.
 func (f *function) overloaded() bool {
 	f.mu.Lock()
 	v := f.current
@@ -232,8 +232,8 @@ func (f *function) overloaded() bool {
 	return v != nil && f.gate.Waiting() > 0 && v.atCapacity() || slices.ContainsFunc(serving, (*function).overloaded)
 }
 
-// appendStatus appends the state of each instance. An instance that runs while the index is still being read answers
-// nobody yet, and so counts as waiting.
+// appendStatus appends the state of each instance. An instance that runs while the index is still being read takes no
+// runs yet, and so counts as waiting.
 func (f *function) appendStatus(list []*pb.InstanceStatus) []*pb.InstanceStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -258,7 +258,7 @@ func (f *function) appendStatus(list []*pb.InstanceStatus) []*pb.InstanceStatus 
 	return list
 }
 
-// appendUploads appends how the runs of each upload went lately.
+// appendUploads appends the health of each upload.
 func (f *function) appendUploads(list []*pb.UploadStatus) []*pb.UploadStatus {
 	f.mu.Lock()
 	record, auxiliaries := f.record, f.sortedAuxiliaries()

@@ -172,7 +172,7 @@ func TestFailedRunDoesNotAffectOthers(t *testing.T) {
 		}
 	}
 	if log := w.waitLogged("good", "asked for pair"); strings.Contains(log, "as told") {
-		t.Errorf("the log of one function is in that of another:\n%s", log)
+		t.Errorf("the log of one function is in the log of another:\n%s", log)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestDeletedFunctionIsNotServed(t *testing.T) {
 	w.invokeOK("f", "pair", 1)
 }
 
-// Runs of a deleted config end, though they have time left: the one that hangs and the one that waits. Those of another
+// Runs of a deleted config end, though they have time left: the one that hangs and the one that waits. Runs of another
 // config go on, and so does the function.
 func TestRunsOfADeletedConfigEnd(t *testing.T) {
 	w := newWorld(t)
@@ -297,7 +297,7 @@ func TestInstancesFollowTheLoad(t *testing.T) {
 	}
 }
 
-// allRunning returns whether the instances are n of a generation, and run.
+// allRunning reports whether the instances are n of a generation, and run.
 func allRunning(n int, generation int64) func([]*pb.InstanceStatus) bool {
 	return func(all []*pb.InstanceStatus) bool {
 		for _, i := range all {

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// healthMinutes is for how many minutes, the current one included, a runner remembers how runs went.
+	// healthMinutes is how many minutes, the current one included, a runner remembers how runs went.
 	healthMinutes = 5
-	// maxHealth is of how many uploads of a function a runner remembers that. Each takes 6 KiB.
+	// maxHealth is the number of a function's uploads that a runner remembers. Each takes 6 KiB.
 	maxHealth = 8
-	// maxUploads is of how many uploads a heartbeat tells.
+	// maxUploads is the number of uploads in a heartbeat.
 	maxUploads = 256
 )
 
-// health is how the runs of a function's uploads went lately. It is safe for concurrent use.
+// health counts the recent runs of a function's uploads. It is safe for concurrent use.
 type health struct {
 	now     func() time.Time // of Redis: others read the times
 	canary  bool             // the runs are a canary's
@@ -133,7 +133,7 @@ func (h *health) countRepeat(spec *pb.Function, on int64, passed bool) {
 	}
 }
 
-// compare adds to what is known of an upload that runs in the shadow of another one.
+// compare adds a comparison of an upload that runs in the shadow of another one.
 func (h *health) compare(spec *pb.Function, with int64, add func(*pb.Comparison)) {
 	now := h.now()
 	h.mu.Lock()
@@ -145,7 +145,7 @@ func (h *health) compare(spec *pb.Function, with int64, add func(*pb.Comparison)
 	add(s.Compared)
 }
 
-// appendStatus appends what is known of the uploads that had runs within the time that is remembered.
+// appendStatus appends the health of uploads with remembered runs.
 func (h *health) appendStatus(list []*pb.UploadStatus, of functionKey, record *pb.Function) []*pb.UploadStatus {
 	now := h.now()
 	h.mu.Lock()
@@ -161,7 +161,7 @@ func (h *health) appendStatus(list []*pb.UploadStatus, of functionKey, record *p
 	return list
 }
 
-// statusFor returns what a heartbeat has.
+// statusFor returns the health for a heartbeat.
 func (u *uploadHealth) statusFor(of functionKey, record *pb.Function, now time.Time) *pb.UploadStatus {
 	was := u.status
 	s := &pb.UploadStatus{
@@ -188,7 +188,7 @@ func (u *uploadHealth) statusFor(of functionKey, record *pb.Function, now time.T
 	return s
 }
 
-// hasWorked returns whether the function's record says already that an upload worked in its generation.
+// hasWorked reports whether the function's record says already that an upload worked in its generation.
 func hasWorked(record *pb.Function, s *pb.UploadStatus) bool {
 	for _, v := range record.GetVersions() {
 		if v.GetVersion() == s.GetUpload() {

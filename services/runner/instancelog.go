@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/bus"
 )
 
-// What a function may log on one runner: bytes a second in the long run, and bytes at once. A function that floods its
-// log loses lines; other functions keep theirs.
+// Limits of a function's log on one runner: bytes a second in the long run, and bytes at once. A function that floods
+// its log loses lines; other functions keep theirs.
 const (
 	logRate  = 256 << 10
 	logBurst = 1 << 20
@@ -25,7 +25,7 @@ const (
 // logDelay is how long lines wait for more of them, to be sent in one message.
 const logDelay = time.Second
 
-// instanceLog sends what an instance prints, and what happens to it, to its function's log. One goroutine uses it.
+// instanceLog sends an instance's output and its life to its function's log. One goroutine uses it.
 type instanceLog struct {
 	now func() time.Time
 	// shown is the clock of the lines.
@@ -36,7 +36,7 @@ type instanceLog struct {
 	instance string
 	upload   int64
 	config   string // of the run under way, or of the last one
-	// measure is told of bytes that are sent, and of lines that were dropped; may be nil.
+	// measure gets the bytes that were sent, and the lines that were dropped; may be nil.
 	measure func(bytes, dropped int)
 
 	text    []byte
@@ -61,7 +61,7 @@ func (l *instanceLog) functionError(err error) {
 	}
 }
 
-// allow returns whether the budget has room for a line. A line that is dropped is counted, and reported soon.
+// allow reports whether the budget has room for a line. A line that is dropped is counted, and reported soon.
 func (l *instanceLog) allow(text string) bool {
 	if !l.budget.AllowN(l.now(), len(text)+1) || !l.project.AllowN(l.now(), len(text)+1) {
 		l.dropped++
@@ -109,7 +109,7 @@ func (l *instanceLog) add(text string) {
 	l.flushSoon()
 }
 
-// What marks may take of a message, and how much of a config's name they have, in bytes.
+// The most bytes of the marks in a message, and of a config's name in a mark.
 const (
 	maxMarks      = 512
 	maxMarkConfig = 128

@@ -9,8 +9,8 @@ import (
 )
 
 // instanceQuota bounds the instances that a runner may have, over all projects: each may take as much memory as a
-// function may have. When all are taken, whoever has fewest gets the next one, and a project that has two more than
-// another gives one up for it.
+// function may have. When all are taken, the project with the fewest gets the next one, and a project that has two more
+// than another gives one up for it.
 type instanceQuota struct {
 	most int
 
@@ -20,9 +20,9 @@ type instanceQuota struct {
 }
 
 const (
-	// placeIdle is for how long an instance must have had no runs to be ended for a function that has none.
+	// placeIdle is how long an instance must have had no runs to be ended for a function that has none.
 	placeIdle = 10 * time.Second
-	// placeRetry is how often somebody who waits looks for such an instance.
+	// placeRetry is how often a waiting slot looks for such an instance.
 	placeRetry = time.Second
 )
 
@@ -51,7 +51,7 @@ func (p *instanceQuota) usage() (taken, most int) {
 	return len(p.held), p.most
 }
 
-// tryTake takes the place if one is free and nobody waits.
+// tryTake takes the place if one is free and no slot waits.
 func (l *instancePlace) tryTake() bool {
 	p := l.quota
 	p.mu.Lock()
@@ -121,7 +121,7 @@ func (p *instanceQuota) grant(l *instancePlace) {
 	}
 }
 
-// distribute gives free places to those who wait, and asks for one for each who goes on waiting.
+// distribute gives free places to the slots that wait, and asks for one for each slot that goes on waiting.
 func (p *instanceQuota) distribute() {
 	for len(p.waiting) > 0 && len(p.held) < p.most {
 		counts := p.counts()
@@ -142,8 +142,8 @@ func (p *instanceQuota) distribute() {
 	}
 }
 
-// counts is how many places each function has, and under the empty name each project. Those that somebody is asked for
-// do not count.
+// counts returns how many places each function has, and under the empty name each project. A place whose holder is
+// asked to give it up does not count.
 func (p *instanceQuota) counts() map[functionKey]int {
 	counts := map[functionKey]int{}
 	for _, l := range p.held {
@@ -155,8 +155,9 @@ func (p *instanceQuota) counts() map[functionKey]int {
 	return counts
 }
 
-// ask asks the holder of a place to give it up for l, if that is fair: its project has at least two more than that of
-// l, or nothing ran there for a while and the function of l has no other instance. A function may also replace its own.
+// ask asks the holder of a place to give it up for l, if that is fair: its project has at least two more than the
+// project of l, or nothing ran there for a while and the function of l has no other instance. A function may also
+// replace its own.
 func (p *instanceQuota) ask(l *instancePlace) {
 	counts, now := p.counts(), time.Now()
 	ofProject := func(l *instancePlace) int { return counts[functionKey{project: l.of.project}] }

@@ -109,7 +109,7 @@ func TestNewVersionTakesThePlaceOfTheOldOne(t *testing.T) {
 	})
 }
 
-// Who stops waiting gets no place, also when one is given to it at that moment.
+// A slot that stops waiting gets no place, also when one is given to it at that moment.
 func TestPlaceOfAWaiterThatLeavesGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHolders(t, 1)

@@ -9,8 +9,8 @@ import (
 // maxInvokers is how many invokers without a run are kept. Each has up to 32 MiB.
 const maxInvokers = 8
 
-// invokers are those without a run. A run takes one only when it has a slot: so the memory for selections and answers
-// grows with the runs under way, and not with the instances.
+// invokers keeps the invokers without a run. A run takes one only when it has a slot: so the memory for selections and
+// answers grows with the runs under way, and not with the instances.
 type invokers struct {
 	mu   sync.Mutex
 	free []*invocation.Invoker

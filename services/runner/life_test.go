@@ -98,8 +98,8 @@ func TestHealthOfUploads(t *testing.T) {
 	}
 }
 
-// The failed runs of a new upload pass on the last good one. What fails on both proves nothing, and where nobody wants
-// the function to go back nothing is repeated.
+// The failed runs of a new upload pass on the last good one. A run that fails on both proves nothing. Where the
+// function does not go back by itself nothing is repeated.
 func TestFailedRunsAreRepeatedOnTheLastGoodUpload(t *testing.T) {
 	w := newWorld(t)
 	w.putUploads("bad", [][]byte{w.guest, w.duel}, onTrial)

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// metrics are what a runner measures.
+// metrics are the metrics of a runner.
 type metrics struct {
 	projects, functions *telemetry.Labels
 
@@ -220,7 +220,7 @@ func (x *metrics) recordCheck(ctx context.Context, l *labels, err error) {
 	x.checks.Add(ctx, 1, l.checks.Of(outcome))
 }
 
-// loaded records what it took to load a module, when it was not loaded before.
+// loaded records the cost of loading a module, when it was not loaded before.
 func (x *metrics) loaded(ctx context.Context, project string, cost sandbox.Cost) {
 	if cost.Processor == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 )
 
 // TestFunctionWaitsForRoomOnTheDisk: what runs takes no more of the disk than it may, over all projects. A function for
-// which there is no room says so, and starts when that of another project is deleted.
+// which there is no room says so, and starts when another project's function is deleted.
 func TestFunctionWaitsForRoomOnTheDisk(t *testing.T) {
 	w := newWorld(t)
 	large, _, err := w.box.Load(t.Context(), "", w.guest)

@@ -85,7 +85,7 @@ func (p *peers) leave() {
 	p.leaving = true
 }
 
-// isLeaving returns whether this runner hands its projects over.
+// isLeaving reports whether this runner hands its projects over.
 func (p *peers) isLeaving() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

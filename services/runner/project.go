@@ -66,7 +66,7 @@ func (h *hostedProject) run(ctx context.Context) {
 // deletedDrain is how long runs of a deleted function or config may still take.
 const deletedDrain = 500 * time.Millisecond
 
-// reconcile starts, updates and stops functions until they are the desired ones. Runs of those that stop may take
+// reconcile starts, updates and stops functions until they are the desired ones. Runs of stopped functions may take
 // drain.
 func (h *hostedProject) reconcile(life context.Context, desired map[string]*pb.Function, drain time.Duration) {
 	h.mu.Lock()
@@ -105,7 +105,7 @@ func (h *hostedProject) follow(life context.Context) {
 	})
 }
 
-// poke is told of a position that the project's feed has reached.
+// poke notes a position that the project's feed has reached.
 func (h *hostedProject) poke(position uint64) {
 	h.mu.Lock()
 	f := h.feed
@@ -126,7 +126,7 @@ func (h *hostedProject) sortedFunctions() []*function {
 	return list
 }
 
-// settled returns whether each function is served, or cannot be.
+// settled reports whether each function is served, or cannot be.
 func (h *hostedProject) settled() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -22,7 +22,7 @@ type run struct {
 	canary  int64           // see RunPart.canary
 
 	// The rest is of trials. compare is what it is compared with. given, failure and tickets are set before done is
-	// closed: whether an instance was given the run, what became of it, and the tickets that it had.
+	// closed: whether an instance had the run, its failure, and its tickets.
 	compare *comparison
 	given   bool
 	failure error
@@ -47,8 +47,8 @@ func (f *function) track(r *run) (forget func()) {
 	}
 }
 
-// endRuns ends those runs of a config that are in flight now, after deletedDrain. Later ones go on: a config of the
-// same name may come at once.
+// endRuns ends the runs of a config that are in flight now, after deletedDrain. Later ones go on: a config of the same
+// name may come at once.
 func (f *function) endRuns(config string) {
 	f.runCounts.forget(config)
 	f.mu.Lock()

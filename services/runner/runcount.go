@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxRunCounts is of how many configs a function remembers when they ran, and maxRunMarks at how many times of each.
+	// maxRunCounts is the number of configs whose runs a function remembers, and maxRunMarks the number of times for each.
 	// Each takes 2 KiB.
 	maxRunCounts = 1024
 	maxRunMarks  = 128
 )
 
-// runCounts say how many runs of a config there were since a time: the answer why a ticket waits has it. It is
-// safe for concurrent use.
+// runCounts counts the runs of a config since a time, for explanations why a ticket waits. It is safe for concurrent
+// use.
 type runCounts struct {
 	mu      sync.Mutex
 	configs map[string]*runCount
@@ -59,8 +59,8 @@ func (s *runCounts) note(r *pb.RunRequest) {
 	c.mark(r.GetNow())
 }
 
-// mark adds a mark. Of too many, the one goes that leaves the least gap for its age: so what is told of a ticket that
-// waited for long is off by some of that time, and of a young one by little.
+// mark adds a mark. Of too many, it drops the one that leaves the least gap for its age: so the count for a ticket that
+// waited for long is off by a part of that time, and for a young one by little.
 func (c *runCount) mark(at int64) {
 	n := len(c.marks)
 	if n > 0 && at <= c.marks[n-1].at {

@@ -9,8 +9,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// TestSightingsCountRuns: whoever asks learns of a run that was there, and how many came from it on, whichever runner
-// had them and whichever director asked for them.
+// TestSightingsCountRuns: any runner knows of a run that was there, and how many came after it, on all runners and for
+// all directors.
 func TestSightingsCountRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newRunCounts()
@@ -78,7 +78,7 @@ func TestSightingsEnd(t *testing.T) {
 	}
 	s.forget("a")
 	if s.since(&pb.RunRequest{Config: "a", SeenSince: 1}) != nil || s.since(&pb.RunRequest{Config: "b"}) != nil {
-		t.Error("a config that was deleted, or nobody asked")
+		t.Error("a config that was deleted, or was not asked for")
 	}
 	if seen := s.since(&pb.RunRequest{Config: "b", SeenSince: 1}); seen.GetRuns() != 1 || seen.GetSince() != 1000 {
 		t.Errorf("%v", seen)

@@ -20,7 +20,7 @@ import (
 	"matchmaker.dev/services/runner/gate"
 )
 
-// Options are what a [Runner] is made of. All but Settings, Meter and Tracer are required.
+// Options are what a [Runner] needs. All but Settings, Meter and Tracer are required.
 type Options struct {
 	Store *state.Store
 	Bus   Bus
@@ -194,7 +194,7 @@ func (r *Runner) onHeartbeat(s *pb.RunnerStatus) {
 	}
 }
 
-// onPoke is called when something changed in any project.
+// onPoke is called after a change in any project.
 func (r *Runner) onPoke(project string, p *pb.Poke) {
 	if !p.GetFunctions() && p.GetDeleted() == "" && p.GetPosition() == 0 {
 		return

@@ -25,10 +25,10 @@ type Settings struct {
 	Timing `kong:"-"`
 }
 
-// Timing is what no flag sets. A zero member means its default.
+// Timing has the times that no flag sets. A zero member means its default.
 type Timing struct {
-	// Idle is for how long not all instances of a function must be busy before one of them ends: 1 min. A project with
-	// more hosts than Settings.Hosts loses one of them after as long without overload.
+	// Idle is how long not all instances of a function must be busy before one of them ends: 1 min. A project with more
+	// hosts than Settings.Hosts loses one of them after as long without overload.
 	Idle time.Duration
 	// Crowded is how long runs of a project must wait for instances, with as many instances as allowed, before one more
 	// runner hosts it: 2 s.
@@ -46,8 +46,8 @@ type Timing struct {
 	Silence time.Duration
 	// Settle is how long a new runner listens for others before it places projects: 250 ms.
 	Settle time.Duration
-	// KeepFrom is from how many tickets on a function that keeps its tickets is asked to: 1,024. With fewer, a run of all
-	// takes as long.
+	// KeepFrom is the number of tickets from which on a function that can keep its tickets does: 1,024. With fewer, a run
+	// of all takes as long.
 	KeepFrom int
 	// Poll is how often the state is read for projects and functions, in case a poke is lost: 1 s.
 	Poll time.Duration

@@ -36,7 +36,7 @@ type slot struct {
 	needs   invocation.Needs // of the module
 	backoff backoff.ExponentialBackOff
 	place   *instancePlace // of the instance among all of the runner
-	// session is what the instance keeps; nil if it gets all tickets in each run.
+	// session has the tickets that the instance keeps; nil if it gets all tickets in each run.
 	session *invocation.Session
 	// told has the configs for which the instance's log says what the function does not get.
 	told map[string]bool
@@ -287,7 +287,7 @@ func (s *slot) logReturn() {
 		back.GetRepeated(), back.GetError())
 }
 
-// sign says in each part of an answer to a run which upload of the function runs, and for which part of its canary.
+// sign writes into each part of an answer which upload of the function runs, and for which part of its canary.
 func (s *slot) sign(r *run) func(*pb.RunPart) error {
 	upload, answer := s.v.spec.GetVersion(), r.Answer
 	// mistake mislabel: upload = 1
@@ -297,7 +297,7 @@ func (s *slot) sign(r *run) func(*pb.RunPart) error {
 	}
 }
 
-// suits returns whether the instance keeps the tickets of a run.
+// suits reports whether the instance keeps the tickets of a run.
 func (s *slot) suits(r *run) bool {
 	if s.session == nil || s.session.Empty() {
 		return false
@@ -333,10 +333,10 @@ func (s *slot) check(invoker *invocation.Invoker, r *run, instance Instance) err
 	return nil
 }
 
-// maxTold is for how many configs an instance logs what its function does not get.
+// maxTold limits the configs for which an instance logs what its function does not get.
 const maxTold = 64
 
-// tellLeftOut counts what the function did not get, and logs it once for each config.
+// tellLeftOut counts the attributes and properties that the function did not get, and logs them once for each config.
 func (s *slot) tellLeftOut(r *run) {
 	if !r.LeftOut.Any() {
 		return
@@ -360,7 +360,7 @@ func (s *slot) logFailure(err error) {
 	s.log.flush()
 }
 
-// permanent returns whether an error will repeat because the module is to blame: it was refused, or is no match
+// permanent reports whether an error will repeat because the module is to blame: it was refused, or is no match
 // function.
 func permanent(err error) bool {
 	if problem.KindOf(err) == problem.Invalid {

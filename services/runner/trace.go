@@ -75,7 +75,7 @@ func (f *function) traceStages(ctx context.Context, r *run, stats *pb.RunStats) 
 	step("decode", micros(stats.GetDecode()))
 }
 
-// failureTexts say what went wrong. The function's own error is in its log only, since it may name tickets.
+// failureTexts describe failures. The function's own error is in its log only, since it may name tickets.
 var failureTexts = map[string]string{
 	outcomeFunctionError: "the function returned an error or an invalid answer: its log says which",
 	outcomeKilled:        "the instance ended: the function's log says why",

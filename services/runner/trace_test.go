@@ -60,7 +60,7 @@ func TestRunsOfSampledTicketsAreTraced(t *testing.T) {
 		t.Fatalf("sampled are %v", traced)
 	}
 	if text := spans.String(); text != "" {
-		t.Fatalf("nobody is sampled, and there are spans:\n%s", text)
+		t.Fatalf("no run is sampled, and there are spans:\n%s", text)
 	}
 
 	_, mark := spans.Request(t.Context())

@@ -13,11 +13,11 @@ import (
 	uploads "matchmaker.dev/services/internal/upload"
 )
 
-// What a function may spend on trials: runs in the shadow, and failed runs that are repeated.
+// Limits of a function's trials: runs in the shadow, and repeated failed runs.
 const (
-	// trialShare is which part of the work of its own runs its trials of each kind may have besides.
+	// trialShare is the part of the work of its own runs that its trials of each kind may take besides.
 	trialShare = 4
-	// trialCredit is how much work trials may have at most before that, and maxTrialCredit how much they may have saved.
+	// trialCredit is how much work trials may take before that, and maxTrialCredit how much they may save.
 	trialCredit, maxTrialCredit = 200 * time.Millisecond, time.Second
 	// freeRepeats is how many failed runs of an upload are repeated in any case: enough to go back on one runner.
 	freeRepeats = 5
@@ -25,11 +25,11 @@ const (
 	repeatRate, repeatBurst = 1, 12
 	// repeatWait is how long a repeat waits for an instance.
 	repeatWait = 10 * time.Second
-	// maxRemembered is of how many tickets a failed run may be that is repeated.
+	// maxRemembered is the most tickets of a failed run that is repeated.
 	maxRemembered = 100_000
 )
 
-// spending is what trials of a function cost, and may cost. Those of each role have their own credit. It is safe for
+// spending counts the cost of a function's trials, and their credit. Each role has its own credit. It is safe for
 // concurrent use.
 type spending struct {
 	mu   sync.Mutex
@@ -58,15 +58,15 @@ func (s *spending) spend(of role, work time.Duration) {
 	s.debt += work
 }
 
-// allows returns whether one more trial may begin. What it costs is known when it ended.
+// allows reports whether one more trial may begin. What it costs is known when it ended.
 func (s *spending) allows(of role) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left[of] > 0
 }
 
-// pay returns what trials cost that was not reported yet: the director charges it to the project beside the work of a
-// run. It is no more than the trials of that run may cost: a trial that took long delays no run by much.
+// pay returns the unreported cost of trials: the director charges it to the project with the work of a run. It is no
+// more than the trials of that run may cost: a trial that took long delays no run by much.
 func (s *spending) pay(work time.Duration) (debt time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,14 +75,14 @@ func (s *spending) pay(work time.Duration) (debt time.Duration) {
 	return debt
 }
 
-// trial is what is tried with a run; nil if nothing is.
+// trial is the trial that goes with a run; nil for none.
 type trial struct {
 	f       *function
 	spec    *pb.Function // what the run runs
 	compare *comparison  // with the upload in the shadow; nil without one
 }
 
-// try begins what is tried with a run of the upload that serves, or of its canary.
+// try begins the trial of a run of the upload that serves, or of its canary.
 func (f *function) try(spec *pb.Function, r *run) *trial {
 	if !f.trying.Load() || !r.isCycle() {
 		return nil
@@ -95,7 +95,7 @@ func (f *function) try(spec *pb.Function, r *run) *trial {
 	return t
 }
 
-// isCycle returns whether a run is one of a cycle, whose proposals are claimed.
+// isCycle reports whether a run is one of a cycle, whose proposals are claimed.
 func (r *run) isCycle() bool { return !r.Request.GetCheck() && len(r.Request.GetExplain()) == 0 }
 
 // end is called when the run was answered, before its invoker does another one.
@@ -138,7 +138,7 @@ func (f *function) repeat(spec *pb.Function, r *run) {
 	})
 }
 
-// mayRepeat returns whether one more failed run of an upload may be repeated. Only one is at a time.
+// mayRepeat reports whether one more failed run of an upload may be repeated. Only one is at a time.
 func (f *function) mayRepeat(spec *pb.Function) bool {
 	if f.repeats.generation != spec.GetGeneration() {
 		f.repeats.generation, f.repeats.n = spec.GetGeneration(), 0

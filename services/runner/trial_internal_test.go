@@ -43,7 +43,7 @@ func TestTrialsHaveAShareOfTheWork(t *testing.T) {
 	if n < 1900 {
 		t.Errorf("the next trial begins after %d runs", n)
 	}
-	// Nobody saves much.
+	// No function saves much.
 	for range 100_000 {
 		s.earn(time.Second)
 	}

@@ -39,7 +39,7 @@ func newVersion(f *function, spec *pb.Function) *version {
 	return v
 }
 
-// matches returns whether a spec describes this version.
+// matches reports whether a spec describes this version.
 func (v *version) matches(spec *pb.Function) bool {
 	// mistake stale: return true
 	return v.spec.GetGeneration() == spec.GetGeneration() && v.spec.GetModule() == spec.GetModule()
@@ -66,7 +66,7 @@ func (v *version) takeOver(before *version) {
 	v.addSlots(n)
 }
 
-// scaleDown removes a slot when the others were enough for Settings.Idle, and returns whether it did.
+// scaleDown removes a slot when the others were enough for Settings.Idle, and reports whether it did.
 func (v *version) scaleDown(s *slot) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -79,14 +79,14 @@ func (v *version) scaleDown(s *slot) bool {
 	return true
 }
 
-// atCapacity returns whether there are as many slots as allowed, and all of them run.
+// atCapacity reports whether there are as many slots as allowed, and all of them run.
 func (v *version) atCapacity() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.slots) >= v.f.most && v.allRunning()
 }
 
-// allRunning returns whether the instance of each slot runs. The caller has the lock.
+// allRunning reports whether the instance of each slot runs. The caller has the lock.
 func (v *version) allRunning() bool {
 	return !slices.ContainsFunc(v.slots, func(s *slot) bool { return s.status().State != stateRunning })
 }

@@ -22,7 +22,7 @@ func newWork(m telemetry.Meter) work {
 	return work{
 		charge: m.Seconds("matchmaker.run.charge",
 			"Time that runs took on this runner: its own, and the processor time of the instances. A project's runs wait "+
-				"for those of others that took less."),
+				"for other projects' runs that took less."),
 		processor: m.Seconds("matchmaker.run.processor", "Processor time of the instances in runs."),
 		wait:      m.Seconds("matchmaker.run.wait", "Time that runs waited for a slot and an instance."),
 		waited:    m.Counter("matchmaker.run.waited", "{run}", "Runs that waited for a slot or an instance."),

@@ -131,32 +131,32 @@ type RunRequest struct {
 	Census map[string]*Pool `protobuf:"bytes,11,rep,name=census,proto3" json:"census,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// backfills is set if the function gets backfill tickets too.
 	Backfills bool `protobuf:"varint,12,opt,name=backfills,proto3" json:"backfills,omitempty"`
-	// queue whose tickets and backfill tickets the pools select; empty for those without queues.
+	// queue whose tickets and backfill tickets the pools select; empty for tickets without queues.
 	Queue string `protobuf:"bytes,13,opt,name=queue,proto3" json:"queue,omitempty"`
 	// explain are the ids of tickets that the function is asked about: why they are in no match.
 	Explain []string `protobuf:"bytes,14,rep,name=explain,proto3" json:"explain,omitempty"`
-	// check is set if the function gets no ticket: it is asked whether it accepts the settings and the pools. A runner of a
-	// version that does not know it does a plain run.
+	// check is set if the function gets no ticket: it is asked whether it accepts the settings and the pools. A runner of
+	// a version that does not know it does a plain run.
 	Check bool `protobuf:"varint,15,opt,name=check,proto3" json:"check,omitempty"`
-	// listing asks for tickets of the runner's index instead of a run of the function: those that are in one of the pools, or
-	// all if there are none. Runners of earlier versions do not know it, and run the function.
+	// listing asks for tickets of the runner's index instead of a run of the function: those that are in one of the
+	// pools, or all if there are none. Runners of earlier versions do not know it, and run the function.
 	Listing *Listing `protobuf:"bytes,16,opt,name=listing,proto3" json:"listing,omitempty"`
 	// capture is set if the request that the function got is sent too, with its answer.
 	Capture bool `protobuf:"varint,19,opt,name=capture,proto3" json:"capture,omitempty"`
 	// report says what the runner measures of each proposal; absent if nothing is.
 	Report *Report `protobuf:"bytes,17,opt,name=report,proto3" json:"report,omitempty"`
-	// upload of the function that is to run; 0 for the one that the function runs. Runners of earlier versions do not know
-	// it.
+	// upload of the function that is to run; 0 for the one that the function runs. Runners of earlier versions do not
+	// know it.
 	Upload int64 `protobuf:"varint,18,opt,name=upload,proto3" json:"upload,omitempty"`
-	// number counts the runs that a director asked for, of each config, and epoch tells directors apart: see RunPart.seen.
-	// Runs outside of cycles have neither.
+	// number counts the runs that a director asked for, of each config, and epoch tells directors apart: see
+	// RunPart.seen. Runs outside of cycles have neither.
 	Number int64  `protobuf:"varint,20,opt,name=number,proto3" json:"number,omitempty"`
 	Epoch  uint64 `protobuf:"varint,21,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// seen_since asks for RunPart.seen: the time, in milliseconds since 1970, from which on runs are counted.
 	SeenSince int64 `protobuf:"varint,22,opt,name=seen_since,json=seenSince,proto3" json:"seen_since,omitempty"`
-	// serving is the upload that serves the configs that name none, as the sender knows; 0 if that does not matter. A runner
-	// on which another one serves refuses the run: it has not heard of a change, or heard of a later one. Runners of earlier
-	// versions do not know it, and run what they have.
+	// serving is the upload that serves the configs that name none, as the sender knows; 0 if that does not matter. A
+	// runner on which another one serves refuses the run: it has not heard of a change, or heard of a later one. Runners
+	// of earlier versions do not know it, and run what they have.
 	Serving       int64 `protobuf:"varint,23,opt,name=serving,proto3" json:"serving,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -544,16 +544,17 @@ type RunPart struct {
 	Upload int64 `protobuf:"varint,12,opt,name=upload,proto3" json:"upload,omitempty"`
 	// listed answers RunRequest.listing; set only on the last part.
 	Listed *Listed `protobuf:"bytes,13,opt,name=listed,proto3" json:"listed,omitempty"`
-	// places are where the tickets that RunRequest.explain names stand among those that the function got, by age, from 1 on;
-	// 0 for one that it did not get. They are set only on the last part.
+	// places are where the tickets that RunRequest.explain names stand among those that the function got, by age, from 1
+	// on; 0 for one that it did not get. They are set only on the last part.
 	Places []int64 `protobuf:"varint,14,rep,packed,name=places,proto3" json:"places,omitempty"`
 	// capture is a part of what RunRequest.capture asks for: see package capture.
 	Capture []byte `protobuf:"bytes,15,opt,name=capture,proto3" json:"capture,omitempty"`
 	// seen is how many runs of the config there were since RunRequest.seen_since, as far as the runner knows; set only on
 	// the last part.
 	Seen *Seen `protobuf:"bytes,16,opt,name=seen,proto3" json:"seen,omitempty"`
-	// canary tells while the function has a canary since when it has its share, or which block of time the run is of, in
-	// Unix milliseconds; also if another upload made the proposals. It is 0 without one, and for configs that name an upload.
+	// canary is, while the function has a canary, the time since which it has its share, or the run's block of time, in
+	// Unix milliseconds; also if another upload made the proposals. It is 0 without one, and for configs that name an
+	// upload.
 	Canary        int64 `protobuf:"varint,60,opt,name=canary,proto3" json:"canary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -708,7 +709,7 @@ func (x *RunPart) GetCanary() int64 {
 	return 0
 }
 
-// Seen is how many runs of a config there were at least, in all of its segments.
+// Seen counts the runs of a config, at least, in all of its segments.
 type Seen struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Runs  int64                  `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
@@ -768,7 +769,7 @@ type Explanation struct {
 	Ticket string                 `protobuf:"bytes,1,opt,name=ticket,proto3" json:"ticket,omitempty"`
 	// reason is text for people.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// candidates is how many other tickets could be with it if it were not for the reason; -1 if nobody knows.
+	// candidates is how many other tickets could be with it if it were not for the reason; -1 if unknown.
 	Candidates    int64 `protobuf:"varint,3,opt,name=candidates,proto3" json:"candidates,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -956,9 +957,9 @@ type RunStats struct {
 	// pools has the number of tickets of each of the run's pools. It is absent if the run did not get that far, or if no
 	// ticket waits.
 	Pools map[string]*PoolCount `protobuf:"bytes,12,rep,name=pools,proto3" json:"pools,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// cells is the work of the runner before the function: values that filters looked at (a filter looks at every value of
-	// its column, also those of tickets that another filter left out), and values written into the request. It is counted
-	// for runs that failed, too.
+	// cells is the work of the runner before the function: values that filters looked at (a filter looks at every value
+	// of its column, also those of tickets that another filter left out), and values written into the request. It is
+	// counted for runs that failed, too.
 	Cells int64 `protobuf:"varint,13,opt,name=cells,proto3" json:"cells,omitempty"`
 	// bytes is the length of the request; 0 if none was written. A request that was refused because it is too long has
 	// the length that it would have had.
@@ -1237,8 +1238,8 @@ type MatchWork struct {
 	Match   string                 `protobuf:"bytes,2,opt,name=match,proto3" json:"match,omitempty"`
 	// more are matches that were claimed together with it.
 	More []string `protobuf:"bytes,3,rep,name=more,proto3" json:"more,omitempty"`
-	// attempts is how often the match was delivered before, in other messages, and wait for how many milliseconds it is to
-	// be postponed at first.
+	// attempts is how often the match was delivered before, in other messages, and wait for how many milliseconds it is
+	// to be postponed at first.
 	Attempts      int32 `protobuf:"varint,4,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	Wait          int64 `protobuf:"varint,5,opt,name=wait,proto3" json:"wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1314,12 +1315,12 @@ func (x *MatchWork) GetWait() int64 {
 type Assigned struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Tickets []string               `protobuf:"bytes,1,rep,name=tickets,proto3" json:"tickets,omitempty"`
-	// result has for each ticket the number of its result in results, from 1 on. 0 means that the result must be read, and
-	// so does an absent list.
+	// result has for each ticket the number of its result in results, from 1 on. 0 means that the result must be read,
+	// and so does an absent list.
 	Result []uint32 `protobuf:"varint,2,rep,packed,name=result,proto3" json:"result,omitempty"`
 	// results are Assignments. Tickets may share one.
 	Results [][]byte `protobuf:"bytes,3,rep,name=results,proto3" json:"results,omitempty"`
-	// ended is why the tickets ended without a result, for those who follow them; empty if they have one.
+	// ended is why the tickets ended without a result, for their followers; empty if they have one.
 	Ended         string `protobuf:"bytes,4,opt,name=ended,proto3" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1432,7 +1433,7 @@ type RunnerStatus struct {
 	Hosts map[string]int32 `protobuf:"bytes,4,rep,name=hosts,proto3" json:"hosts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// handing is set while a runner that is going to shut down hands its projects over.
 	Handing bool `protobuf:"varint,5,opt,name=handing,proto3" json:"handing,omitempty"`
-	// uploads are those that had runs lately. Runners of earlier versions leave them out.
+	// uploads are the uploads that had runs lately. Runners of earlier versions leave them out.
 	Uploads       []*UploadStatus `protobuf:"bytes,6,rep,name=uploads,proto3" json:"uploads,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1522,7 +1523,7 @@ type UploadStatus struct {
 	Runs     int64 `protobuf:"varint,5,opt,name=runs,proto3" json:"runs,omitempty"`
 	Failed   int64 `protobuf:"varint,6,opt,name=failed,proto3" json:"failed,omitempty"`
 	Unserved int64 `protobuf:"varint,7,opt,name=unserved,proto3" json:"unserved,omitempty"`
-	// error is what the last failed run said, error_time when, and error_config of which config it was.
+	// error is the error of the last failed run, error_time its time, and error_config its config.
 	Error       string `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
 	ErrorTime   int64  `protobuf:"varint,9,opt,name=error_time,json=errorTime,proto3" json:"error_time,omitempty"`
 	ErrorConfig string `protobuf:"bytes,10,opt,name=error_config,json=errorConfig,proto3" json:"error_config,omitempty"`
@@ -1540,7 +1541,7 @@ type UploadStatus struct {
 	Passed     int64 `protobuf:"varint,17,opt,name=passed,proto3" json:"passed,omitempty"`
 	// worked is set if the function's record says already that the upload worked in this generation.
 	Worked bool `protobuf:"varint,18,opt,name=worked,proto3" json:"worked,omitempty"`
-	// compared is what came of the runs that the upload got in the shadow of another one.
+	// compared compares the runs that the upload got in the shadow of another one.
 	Compared *Comparison `protobuf:"bytes,19,opt,name=compared,proto3" json:"compared,omitempty"`
 	// canary is set if these are its runs as a canary. Others of the same upload are told apart from them.
 	Canary        bool `protobuf:"varint,20,opt,name=canary,proto3" json:"canary,omitempty"`
@@ -1718,12 +1719,12 @@ func (x *UploadStatus) GetCanary() bool {
 	return false
 }
 
-// Comparison compares the proposals of an upload with those of the one in whose shadow it ran.
+// Comparison compares the proposals of an upload with the proposals of the upload in whose shadow it ran.
 type Comparison struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	With  int64                  `protobuf:"varint,1,opt,name=with,proto3" json:"with,omitempty"`
-	// runs that both ended; skipped are runs that the shadow did not get, because it had had its share of work, or nothing
-	// was free.
+	// runs that both ended; skipped are runs that the shadow did not get, because it had had its share of work, or
+	// nothing was free.
 	Runs    int64 `protobuf:"varint,2,opt,name=runs,proto3" json:"runs,omitempty"`
 	Skipped int64 `protobuf:"varint,3,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	// failed and with_failed are the runs that one of them failed, or both.
@@ -1859,8 +1860,8 @@ type InstanceStatus struct {
 	State      string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
 	Generation int64  `protobuf:"varint,5,opt,name=generation,proto3" json:"generation,omitempty"`
 	Reason     string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	// upload that it runs; 0 if the runner is of a version that did not say. aside is set if it does not serve the runs of
-	// all configs.
+	// upload that it runs; 0 if the runner is of a version that does not report it. aside is set if it does not serve the
+	// runs of all configs.
 	Upload int64 `protobuf:"varint,7,opt,name=upload,proto3" json:"upload,omitempty"`
 	Aside  bool  `protobuf:"varint,8,opt,name=aside,proto3" json:"aside,omitempty"`
 	// canary is set if it runs for a part of the runs: see Canary.
@@ -2040,8 +2041,8 @@ func (x *LogLines) GetMarks() []*LogMark {
 	return nil
 }
 
-// LogMark says when lines were written, and for which config: all from a line on, counted from 0, to that of the next
-// mark.
+// LogMark says when lines were written, and for which config: all lines from its own on, counted from 0, to the line of
+// the next mark.
 type LogMark struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Line          uint32                 `protobuf:"varint,1,opt,name=line,proto3" json:"line,omitempty"`

@@ -7,9 +7,9 @@
 // Events about tickets and matches: for statistics, support and alarms. EVENTS.md, next to this module's go.mod, says
 // where events come from and how long they are stored.
 //
-// Fields and kinds may be added, and are never removed: readers must ignore those that they do not know. Events name no
-// players, and have no attributes, properties or connections, but how far those attributes differ in a match that its
-// config's report names.
+// Fields and kinds may be added, and are never removed: readers must ignore unknown ones. Events name no players, and
+// have no attributes, properties or connections, but how far those attributes differ in a match that its config's
+// report names.
 
 package pb
 
@@ -34,8 +34,8 @@ const (
 	Event_KIND_UNSPECIFIED Event_Kind = 0
 	// KIND_CREATED: the tickets were created and wait.
 	Event_KIND_CREATED Event_Kind = 1
-	// KIND_CLAIMED: the tickets belong to the match, which needs a server, or goes to a running game, whose server has to
-	// approve. KIND_ASSIGNED, KIND_FAILED or KIND_RELEASED ends it.
+	// KIND_CLAIMED: the tickets belong to the match, which needs a server, or goes to a running game, whose server has
+	// to approve. KIND_ASSIGNED, KIND_FAILED or KIND_RELEASED ends it.
 	Event_KIND_CLAIMED Event_Kind = 2
 	// KIND_ALLOCATING: an allocator began the match and asks for its server. From now on, a ticket that is cancelled
 	// does not end the match for the others. The event is repeated if the match is begun again.
@@ -55,18 +55,18 @@ const (
 	Event_KIND_RETURNED Event_Kind = 9
 	// KIND_GAP: events may be missing between the previous and the next event.
 	Event_KIND_GAP Event_Kind = 10
-	// KIND_FULL: hosting had no server for the match. Until it has one, matches for the same profile, fleet and region are
-	// not claimed, but for one at a time that tries again: their tickets wait. It has no tickets, and is told once a minute
-	// at most. The match goes on, and ends like any other.
+	// KIND_FULL: hosting had no server for the match. Until it has one, matches for the same profile, fleet and region
+	// are not claimed, but for one at a time that tries again: their tickets wait. It has no tickets, and comes once a
+	// minute at most. The match goes on, and ends like any other.
 	Event_KIND_FULL Event_Kind = 13
-	// KIND_UNRETURNED: the match is over, and the server that it may have could not be given back for so long that nobody
-	// tries it any more. Look for it at the hosting system. reason is "expired".
+	// KIND_UNRETURNED: the match is over, and the server that it may have could not be given back. The service does not
+	// try again. Look for it at the hosting system. reason is "expired".
 	Event_KIND_UNRETURNED Event_Kind = 14
-	// KIND_UNSERVED: no config serves the queue any more, since the config was deleted or changed. Tickets that name the
-	// queue wait on, or end after a while where the project wants it so. It has no tickets.
+	// KIND_UNSERVED: no config serves the queue any more, since the config was deleted or changed. Tickets that name
+	// the queue wait on, or end after a while where the project wants it so. It has no tickets.
 	Event_KIND_UNSERVED Event_Kind = 15
-	// KIND_ACCEPTED: player accepted the match. It has one ticket, that of the player. The acceptance of the match began
-	// with KIND_CLAIMED, which has acceptance.
+	// KIND_ACCEPTED: player accepted the match. It has one ticket, the player's. The acceptance of the match began with
+	// KIND_CLAIMED, which has acceptance.
 	Event_KIND_ACCEPTED Event_Kind = 16
 	// KIND_DECLINED: player declined the match, which ends the acceptance. It has one ticket. A ticket that is deleted
 	// meanwhile has KIND_CANCELLED instead.
@@ -244,7 +244,7 @@ type Event struct {
 	//	                replaced: a newer ticket of one of its players ended it
 	//	KIND_EXPIRED    abandoned: the ticket had waited for too long
 	//	                unserved: no config serves any of its queues any more
-	//	                unheard: nobody asked for it any more
+	//	                unheard: there were no requests for it any more
 	//	                read: the time to read its result was over
 	//	                declined: one of its players declined the match
 	//	                silent: one of its players did not answer in time whether it accepts the match
@@ -269,23 +269,24 @@ type Event struct {
 	// epoch counts the directors that have led the project. The first event of a match has the epoch of the director that
 	// made the match.
 	Epoch uint64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	// backfill is the backfill ticket that was created with the match, or, if place names it, whose game the tickets go to.
+	// backfill is the backfill ticket that was created with the match, or, if place names it, whose game the tickets go
+	// to.
 	Backfill string `protobuf:"bytes,11,opt,name=backfill,proto3" json:"backfill,omitempty"`
-	// detail says why there was no server with KIND_FAILED and KIND_FULL, and with KIND_FUNCTION how many runs failed, the note
-	// of the upload, or who gets a canary or why it ended, for the studio's people; players do not get it.
+	// detail says why there was no server with KIND_FAILED and KIND_FULL, and with KIND_FUNCTION how many runs failed,
+	// the note of the upload, or a canary's share or why it ended, for the studio; players do not get it.
 	Detail string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
-	// player says with KIND_CANCELLED which of the ticket's players deleted it: their number in the ticket, from 1. It is 0
-	// if the owner did, or the service for the owner. With KIND_ACCEPTED and KIND_DECLINED it says which of them answered; it
-	// is 0 if the owner is the only player.
+	// player says with KIND_CANCELLED which of the ticket's players deleted it: their number in the ticket, from 1. It is
+	// 0 if the owner did, or the service for the owner. With KIND_ACCEPTED and KIND_DECLINED it says which of them
+	// answered; it is 0 if the owner is the only player.
 	Player uint32 `protobuf:"varint,13,opt,name=player,proto3" json:"player,omitempty"`
-	// queue that KIND_UNSERVED is about. With the first event of a match: that of its config.
+	// queue that KIND_UNSERVED is about, and with the first event of a match its config's queue.
 	Queue string `protobuf:"bytes,14,opt,name=queue,proto3" json:"queue,omitempty"`
 	// acceptance is with KIND_CLAIMED for how many milliseconds the players may accept the match. No server is requested
 	// before each of them did. It is 0 if they are not asked.
 	Acceptance int64 `protobuf:"varint,15,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
-	// The rest is of the first event of a match; function and upload are of KIND_FUNCTION too. function is the match function
-	// that proposed it, and upload says which upload of the function ran, counted from 1. score is what the function gave
-	// it.
+	// The rest is of the first event of a match; function and upload are of KIND_FUNCTION too. function is the match
+	// function that proposed it, and upload says which upload of the function ran, counted from 1. score is what the
+	// function gave it.
 	Function string  `protobuf:"bytes,16,opt,name=function,proto3" json:"function,omitempty"`
 	Upload   int64   `protobuf:"varint,17,opt,name=upload,proto3" json:"upload,omitempty"`
 	Score    float64 `protobuf:"fixed64,18,opt,name=score,proto3" json:"score,omitempty"`
@@ -299,11 +300,11 @@ type Event struct {
 	Measures []*EventMeasure `protobuf:"bytes,22,rep,name=measures,proto3" json:"measures,omitempty"`
 	// attributes are those that the config's report names, as far as two tickets or more have them.
 	Attributes []*EventAttribute `protobuf:"bytes,23,rep,name=attributes,proto3" json:"attributes,omitempty"`
-	// parties is how many players each ticket has, in the order of tickets. It is absent if each has one, or the config has
-	// no report.
+	// parties is how many players each ticket has, in the order of tickets. It is absent if each has one, or the config
+	// has no report.
 	Parties []uint32 `protobuf:"varint,24,rep,packed,name=parties,proto3" json:"parties,omitempty"`
-	// by is the subject of the token with which somebody changed the function or the config, with KIND_FUNCTION and
-	// KIND_UNSERVED; empty if the service did, or the token has none.
+	// by is the subject of the token that changed the function or the config, with KIND_FUNCTION and KIND_UNSERVED; empty
+	// if the service changed it, or the token has none.
 	By string `protobuf:"bytes,25,opt,name=by,proto3" json:"by,omitempty"`
 	// place is where the connection of a match comes from: "hosting", or "backfill/" and the backfill ticket of a running
 	// game; empty if it has no server.
@@ -583,8 +584,8 @@ type EventAttribute struct {
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// spread is the greatest value of a ticket less the least.
 	Spread float64 `protobuf:"fixed64,2,opt,name=spread,proto3" json:"spread,omitempty"`
-	// gap is the greatest mean of a team less the least. A ticket counts once for each of its players. It is absent if fewer
-	// than two teams have values.
+	// gap is the greatest mean of a team less the least. A ticket counts once for each of its players. It is absent if
+	// fewer than two teams have values.
 	Gap           *float64 `protobuf:"fixed64,3,opt,name=gap,proto3,oneof" json:"gap,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -295,7 +295,7 @@ func (x *Search) GetStarted() int64 {
 	return 0
 }
 
-// PartyChanged tells those who wait for changes of a party.
+// PartyChanged tells requests that wait for changes of a party.
 type PartyChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Party string                 `protobuf:"bytes,1,opt,name=party,proto3" json:"party,omitempty"`

@@ -36,7 +36,7 @@ type Ticket struct {
 	Properties      map[string][]byte `protobuf:"bytes,6,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// trace is the span that created it (package telemetry, 24 bytes); absent if that is not sampled.
 	Trace []byte `protobuf:"bytes,7,opt,name=trace,proto3" json:"trace,omitempty"`
-	// players are those whom it is for; absent if its owner is the only one.
+	// players are the players of the ticket; absent if its owner is the only one.
 	Players []*Player `protobuf:"bytes,8,rep,name=players,proto3" json:"players,omitempty"`
 	// queues are those it waits in, sorted; empty if it waits outside of queues. Each has 1 to 64 bytes.
 	Queues        []string `protobuf:"bytes,9,rep,name=queues,proto3" json:"queues,omitempty"`
@@ -225,8 +225,8 @@ type Assignment struct {
 	// running game that they join; empty if the game is a new one.
 	Match    string `protobuf:"bytes,8,opt,name=match,proto3" json:"match,omitempty"`
 	Backfill string `protobuf:"bytes,9,opt,name=backfill,proto3" json:"backfill,omitempty"`
-	// team and roles are those of the ticket's players in the running game that they join, the roles in their order. The
-	// game's roster has them then. They are not for the players.
+	// team and roles of the ticket's players in the running game that they join, the roles in their order. The game's
+	// roster has them then. They are not for the players.
 	Team          string   `protobuf:"bytes,10,opt,name=team,proto3" json:"team,omitempty"`
 	Roles         []string `protobuf:"bytes,11,rep,name=roles,proto3" json:"roles,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1107,14 +1107,14 @@ type Canary struct {
 	// began is when it began, and until when it ends, unless it runs for all by then.
 	Began int64 `protobuf:"varint,2,opt,name=began,proto3" json:"began,omitempty"`
 	Until int64 `protobuf:"varint,3,opt,name=until,proto3" json:"until,omitempty"`
-	// configs or queues that get it, or the length of blocks of time in milliseconds and which percentage of them it gets:
-	// one of these three. changed is since when they are so.
+	// configs or queues that get it, or the length of blocks of time in milliseconds and which percentage of them it
+	// gets: one of these three. changed is since when they are so.
 	Configs []string `protobuf:"bytes,4,rep,name=configs,proto3" json:"configs,omitempty"`
 	Queues  []string `protobuf:"bytes,5,rep,name=queues,proto3" json:"queues,omitempty"`
 	Block   int64    `protobuf:"varint,6,opt,name=block,proto3" json:"block,omitempty"`
 	Percent int32    `protobuf:"varint,20,opt,name=percent,proto3" json:"percent,omitempty"`
 	Changed int64    `protobuf:"varint,9,opt,name=changed,proto3" json:"changed,omitempty"`
-	// generation is that of its instances: what its runs prove is known of this canary, not of an earlier one.
+	// generation is the generation of its instances: what its runs prove is known of this canary, not of an earlier one.
 	Generation    int64 `protobuf:"varint,21,opt,name=generation,proto3" json:"generation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1398,8 +1398,8 @@ type FunctionVersion struct {
 	Implementation string `protobuf:"bytes,5,opt,name=implementation,proto3" json:"implementation,omitempty"`
 	// bytes is the size of the module.
 	Bytes int64 `protobuf:"varint,6,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// machine_code is the size of the module's machine code where it was uploaded, in bytes; 0 in records of versions that
-	// did not know it.
+	// machine_code is the size of the module's machine code where it was uploaded, in bytes; 0 in records of versions
+	// that did not know it.
 	MachineCode int64 `protobuf:"varint,7,opt,name=machine_code,json=machineCode,proto3" json:"machine_code,omitempty"`
 	// manifest of the module; absent if it is large, and in records of versions that did not keep it.
 	Manifest *Manifest `protobuf:"bytes,8,opt,name=manifest,proto3" json:"manifest,omitempty"`
@@ -1875,9 +1875,9 @@ type Measures struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// own is what the function measured.
 	Own []*Measure `protobuf:"bytes,1,rep,name=own,proto3" json:"own,omitempty"`
-	// attributes are those of the config's report that two tickets or more have.
+	// attributes are the attributes of the config's report that two tickets or more have.
 	Attributes []*AttributeMeasure `protobuf:"bytes,2,rep,name=attributes,proto3" json:"attributes,omitempty"`
-	// parties is how many players each ticket has, in the order of the teams; absent if nobody asked, or each has one.
+	// parties is how many players each ticket has, in the order of the teams; absent if not asked for, or each has one.
 	Parties       []uint32 `protobuf:"varint,3,rep,packed,name=parties,proto3" json:"parties,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2135,8 +2135,8 @@ type Match struct {
 	Acceptance int64 `protobuf:"varint,10,opt,name=acceptance,proto3" json:"acceptance,omitempty"`
 	// seats is set if its players get seat passes.
 	Seats bool `protobuf:"varint,11,opt,name=seats,proto3" json:"seats,omitempty"`
-	// place is where its connection comes from: "hosting", or "backfill/" and the backfill ticket of a running game; empty
-	// if it has no server.
+	// place is where its connection comes from: "hosting", or "backfill/" and the backfill ticket of a running game;
+	// empty if it has no server.
 	Place         string `protobuf:"bytes,12,opt,name=place,proto3" json:"place,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2347,16 +2347,16 @@ type Backfill struct {
 	AttributeNames  []string          `protobuf:"bytes,5,rep,name=attribute_names,json=attributeNames,proto3" json:"attribute_names,omitempty"`
 	AttributeValues []float64         `protobuf:"fixed64,6,rep,packed,name=attribute_values,json=attributeValues,proto3" json:"attribute_values,omitempty"`
 	Properties      map[string][]byte `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// generation counts all changes: those of the server, of functions, and of the matches that go to it.
+	// generation counts all changes, by the server, by functions, and by the matches that go to it.
 	Generation int64 `protobuf:"varint,8,opt,name=generation,proto3" json:"generation,omitempty"`
-	// match that it belongs to: that with which it was created, or that of the server's token that created it; empty if
-	// there is none.
+	// match that it belongs to: the match with which it was created, or the match of the server's token that created it;
+	// empty if there is none.
 	Match string `protobuf:"bytes,9,opt,name=match,proto3" json:"match,omitempty"`
-	// queue whose tickets it wants; empty for the tickets without queues. It is stored beside the rest. In a replacement it
-	// is absent to stay as it is.
+	// queue whose tickets it wants; empty for the tickets without queues. It is stored apart. In a replacement it is
+	// absent to stay as it is.
 	Queue *string `protobuf:"bytes,10,opt,name=queue,proto3,oneof" json:"queue,omitempty"`
-	// roster is who is in the game: those whom its server named last, and those who joined since. It is stored beside the
-	// rest. It is absent if the server never said it, and in a replacement to stay as it is.
+	// roster has the players in the game: the players whom its server named last, and the players who joined since. It is
+	// stored apart. It is absent if the server never sent one, and in a replacement that leaves it as it is.
 	Roster        *Roster `protobuf:"bytes,11,opt,name=roster,proto3" json:"roster,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2469,7 +2469,7 @@ func (x *Backfill) GetRoster() *Roster {
 	return nil
 }
 
-// Roster is who is in a running game.
+// Roster has the players in a running game.
 type Roster struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Players       []*RosterPlayer        `protobuf:"bytes,1,rep,name=players,proto3" json:"players,omitempty"`
@@ -2703,7 +2703,7 @@ func (x *ProjectSettings) GetProperties() []*PropertyRule {
 	return nil
 }
 
-// AcceptanceRules say how long players pause before their next ticket who declined a match or did not answer it.
+// AcceptanceRules say how long players who declined a match or did not answer it pause before their next ticket.
 type AcceptanceRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// first_pause and longest_pause are in milliseconds, 0 for none: each pause is twice as long as the one before.
@@ -2771,7 +2771,7 @@ type TicketRules struct {
 	// refuse_unserved: a ticket that names a queue that no config serves is refused, and one that waits where no config
 	// serves any of its queues any more ends.
 	RefuseUnserved bool `protobuf:"varint,5,opt,name=refuse_unserved,json=refuseUnserved,proto3" json:"refuse_unserved,omitempty"`
-	// silence is for how many milliseconds nobody may ask for a ticket that waits, before it ends; 0 for any time.
+	// silence is how many milliseconds a waiting ticket may be without a request before it ends; 0 for any time.
 	Silence       int64 `protobuf:"varint,6,opt,name=silence,proto3" json:"silence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2849,7 +2849,7 @@ func (x *TicketRules) GetSilence() int64 {
 	return 0
 }
 
-// AttributeRule says who sets an attribute of tickets.
+// AttributeRule says which tokens may set an attribute of tickets.
 type AttributeRule struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Attribute string                 `protobuf:"bytes,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
@@ -2912,7 +2912,7 @@ func (x *AttributeRule) GetClaim() string {
 	return ""
 }
 
-// PropertyRule says who sets a property of tickets.
+// PropertyRule says which tokens may set a property of tickets.
 type PropertyRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// property is its name, or "*" for all names without a rule.
@@ -2981,7 +2981,7 @@ type Waits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// at is up to when.
 	At int64 `protobuf:"varint,1,opt,name=at,proto3" json:"at,omitempty"`
-	// configs have an id, a revision, a queue and pools: classes are those of their pools.
+	// configs have an id, a revision, a queue and pools: the classes belong to their pools.
 	Configs       []*Config    `protobuf:"bytes,2,rep,name=configs,proto3" json:"configs,omitempty"`
 	Classes       []*WaitClass `protobuf:"bytes,3,rep,name=classes,proto3" json:"classes,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3234,7 +3234,7 @@ type ReportSeries struct {
 	Upload   int64                  `protobuf:"varint,4,opt,name=upload,proto3" json:"upload,omitempty"`
 	Queue    string                 `protobuf:"bytes,5,opt,name=queue,proto3" json:"queue,omitempty"`
 	Region   string                 `protobuf:"bytes,6,opt,name=region,proto3" json:"region,omitempty"`
-	// party is how many players the largest party has; 0 if nobody knows.
+	// party is how many players the largest party has; 0 if unknown.
 	Party         int32                 `protobuf:"varint,7,opt,name=party,proto3" json:"party,omitempty"`
 	Matches       int64                 `protobuf:"varint,8,opt,name=matches,proto3" json:"matches,omitempty"`
 	Tickets       int64                 `protobuf:"varint,9,opt,name=tickets,proto3" json:"tickets,omitempty"`
@@ -3446,13 +3446,13 @@ type Capture struct {
 	Function string                 `protobuf:"bytes,2,opt,name=function,proto3" json:"function,omitempty"`
 	// time of the run, in Unix milliseconds.
 	Time int64 `protobuf:"varint,3,opt,name=time,proto3" json:"time,omitempty"`
-	// tickets and backfills are the ids behind the numbers of the request, and asked are those of the tickets that the
+	// tickets and backfills are the ids behind the numbers of the request, and asked are the ids of the tickets that the
 	// function was asked about.
 	Tickets   []string `protobuf:"bytes,4,rep,name=tickets,proto3" json:"tickets,omitempty"`
 	Backfills []string `protobuf:"bytes,5,rep,name=backfills,proto3" json:"backfills,omitempty"`
 	Asked     []string `protobuf:"bytes,6,rep,name=asked,proto3" json:"asked,omitempty"`
-	// request and answer are blocks: see FORMAT.md of package matchfn/block. answer is empty if the function gave none, and
-	// error says why.
+	// request and answer are blocks: see FORMAT.md of package matchfn/block. answer is empty if the function gave none,
+	// and error says why.
 	Request       []byte `protobuf:"bytes,7,opt,name=request,proto3" json:"request,omitempty"`
 	Answer        []byte `protobuf:"bytes,8,opt,name=answer,proto3" json:"answer,omitempty"`
 	Error         string `protobuf:"bytes,9,opt,name=error,proto3" json:"error,omitempty"`

@@ -47,12 +47,13 @@ type Publisher struct {
 	Project string
 	// Wake says that something may have happened. Without it events are published up to a second later.
 	Wake notify.Signal
-	// Quiet tells whether nothing is expected to happen in the project; may be nil.
+	// Quiet reports whether nothing is expected to happen in the project; may be nil.
 	Quiet func() bool
-	// Removed is told how many messages of the project's events went because it had more than its share; may be nil.
+	// Removed gets the number of messages of the project's events that were removed because it had more than its share;
+	// may be nil.
 	Removed func(ctx context.Context, messages uint64)
-	// Published is told what was published, in order, and until when nothing more had happened: the zero time if more had.
-	// It must not wait; may be nil.
+	// Published gets the published events, in order, and the time until which there were no others: the zero time if there
+	// were. It must not block; may be nil.
 	Published func(entries []state.HistoryEntry, until time.Time)
 }
 
@@ -131,8 +132,8 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 	}
 }
 
-// resume returns up to where the history is published, and where the last message is. The stream has both, unless
-// all of the project's messages have expired.
+// resume returns the place up to which the history is published, and the position of the last message. The stream has
+// both, unless all of the project's messages have expired.
 func (p *Publisher) resume(ctx context.Context) (at *pb.Bookmark, last bus.EventTail, err error) {
 	e, last, err := p.Bus.LastEvents(ctx, p.Project)
 	if err != nil || e != nil {

@@ -149,7 +149,7 @@ func TestNextPublisherGoesOnWhereTheLastOneStopped(t *testing.T) {
 	all := w.create(5)
 	w.want(all...)
 	stop()
-	all = append(all, w.create(5)...) // nobody publishes
+	all = append(all, w.create(5)...) // no director publishes
 	w.publish()
 	w.want(all...)
 }

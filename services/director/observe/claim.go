@@ -13,8 +13,8 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// RecordClaims calls claim, which makes some claims. It records what became of each claim of each segment, and writes
-// on the claims the spans of their sampled tickets. began is when the work on the claims began, now their time.
+// RecordClaims calls claim, which makes some claims. It records the outcome of each claim of each segment, and writes
+// the spans of their sampled tickets on the claims. began is when the work on the claims began, now their time.
 func (p *Project) RecordClaims(
 	ctx context.Context, began, now time.Time, claims iter.Seq2[*Segment, *state.Claim], claim func() error,
 ) error {
@@ -105,11 +105,11 @@ func (p *Project) recordStages(ctx context.Context, c *state.Claim) {
 	}
 }
 
-// outcome is what became of a claim of a segment. Claims are counted by outcome and not one by one: there are up to a
+// outcome is the outcome of a claim of a segment. Claims are counted by outcome and not one by one: there are up to a
 // thousand at a time, and the next claims wait for it.
 type outcome struct {
 	segment *Segment
-	// claim is the label of the claim, and match that of its match, "" if there is none.
+	// claim is the label of the claim, and match the label of its match, "" if there is none.
 	claim, match string
 }
 
@@ -190,7 +190,7 @@ func (s *Segment) recordMatch(ctx context.Context, now time.Time, c *state.Claim
 	}
 }
 
-// recordMeasures records how good a match is, if its config has a report or its function measures. It returns whether
+// recordMeasures records how good a match is, if its config has a report or its function measures. It reports whether
 // the waits are told by party, too.
 func (s *Segment) recordMeasures(ctx context.Context, c *state.Claim) (reported bool) {
 	p, m := c.Match.GetProposal(), s.project.metrics

@@ -18,7 +18,7 @@ type ErrorLog struct {
 // NewErrorLog returns an ErrorLog that has seen no failure.
 func NewErrorLog(log *slog.Logger) *ErrorLog { return &ErrorLog{log: log, failing: map[string]bool{}} }
 
-// Check notes the result of doing something, and tells whether that worked.
+// Check notes the result of doing something, and reports whether that worked.
 func (l *ErrorLog) Check(ctx context.Context, doing string, err error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -36,18 +36,18 @@ type Usage struct {
 	Quiet bool
 	// Debt is the processor time beyond its budget.
 	Debt time.Duration
-	// Configs, Filters and Segments are those of all configs together.
+	// Configs, Filters and Segments count all configs together.
 	Configs, Filters, Segments int
-	// ConfigBytes is about what all configs take.
+	// ConfigBytes is about how many bytes all configs take.
 	ConfigBytes int
-	// ProposalBytes is about what the proposals take that are not settled yet.
+	// ProposalBytes is about how many bytes unsettled proposals take.
 	ProposalBytes int64
 	// Queues is how many tickets wait in each queue that a config serves, and Unserved in all others together. A ticket of
 	// several queues counts in each.
 	Queues   map[string]int64
 	Unserved int64
-	// Players is how many players all waiting tickets have, and QueuePlayers and UnservedPlayers how many those have in
-	// these queues. One that is less than the number of the tickets, or missing, is that number.
+	// Players counts the players of all waiting tickets, QueuePlayers and UnservedPlayers the players in these queues. A
+	// number that is missing, or less than the number of tickets, counts as the number of tickets.
 	Players         int64
 	QueuePlayers    map[string]int64
 	UnservedPlayers int64
@@ -68,7 +68,7 @@ func newGauges(m telemetry.Meter) *gauges {
 			observe(float64(len(x.all)))
 		})
 	m.ObservableGauge("matchmaker.leading.quiet", "{project}",
-		"Those of them in which no ticket, match, result or backfill ticket is stored.",
+		"Led projects in which no ticket, match, result or backfill ticket is stored.",
 		func(_ context.Context, observe telemetry.Observe) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
@@ -140,7 +140,7 @@ func newGauges(m telemetry.Meter) *gauges {
 	return x
 }
 
-// Measuring tells whether anyone reads the gauges.
+// Measuring reports whether anyone reads the gauges.
 func (o *Observer) Measuring() bool { return o.gauges.enabled }
 
 // Measure sets the project's gauges. segments are all that it has.

@@ -18,7 +18,7 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// points are those of a histogram, each with its labels but the project, its count and its sum.
+// points returns a histogram's points, each with its labels but the project, its count and its sum.
 func points(t *testing.T, reader sdkmetric.Reader, name string) (all []string) {
 	t.Helper()
 	var got metricdata.ResourceMetrics

@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// metrics are the counters and histograms of a replica. The numbers of a project come from its leader alone, so that
-// those of all replicas can be added.
+// metrics are the counters and histograms of a replica. Only its leader reports a project's numbers, so the numbers of
+// all replicas can be added.
 type metrics struct {
 	configs, projects *telemetry.Labels
 	parties, measures *telemetry.Labels
@@ -62,7 +62,7 @@ func newMetrics(m telemetry.Meter) *metrics {
 		players: m.Histogram("matchmaker.match.players", "{player}", "Players of the matches that were made.", sizes...),
 		runs: m.Counter("matchmaker.runs", "{run}",
 			"Runs of configs, by outcome: ok, failed (the function, or the runner), absent (no runner has it), "+
-				"late (nobody answered in time), bus (the message bus did not take the run)."),
+				"late (no runner answered in time), bus (the message bus did not take the run)."),
 		proposals: m.Counter("matchmaker.proposals", "{proposal}",
 			"Proposals of match functions, by outcome: kept, outbid (another one had a ticket), "+
 				"late (their run was given up), dropped (too many of the project were under way), "+
@@ -116,7 +116,7 @@ func (x *metrics) stages(ctx context.Context, s *pb.RunStats) {
 	}
 }
 
-// labels are those of a config's counters.
+// labels are the labels of a config's counters.
 type labels struct {
 	config     metric.MeasurementOption
 	runs       telemetry.Values

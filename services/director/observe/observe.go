@@ -43,7 +43,7 @@ type Project struct {
 	*Observer
 	name  string
 	epoch uint64
-	// work has the labels of the kinds of work, project those of the project alone.
+	// work has the labels of the kinds of work, project only the project's label.
 	work    telemetry.Values
 	project metric.MeasurementOption
 }
@@ -74,8 +74,8 @@ func (p *Project) Segment(config *pb.Config, pools map[string]*pb.Pool, old *Seg
 	return s
 }
 
-// RecordEvaluation records an evaluation that began at a moment and is over: the segments of the candidates and of
-// those that were selected, one for each, and how long the first candidate had waited.
+// RecordEvaluation records an evaluation that began at a moment and is over: the segments of the candidates and of the
+// selected ones, one for each, and how long the first candidate had waited.
 func (p *Project) RecordEvaluation(
 	ctx context.Context, waited time.Duration, began time.Time, candidates, selected iter.Seq[*Segment],
 ) {
@@ -106,8 +106,8 @@ func (p *Project) RecordEvaluation(
 	}
 }
 
-// TracePublish calls publish, which puts matches into the work queue and tells whether all are there. cause is the span
-// of their claim, if that is traced.
+// TracePublish calls publish, which puts matches into the work queue and reports whether all are there. cause is the
+// span of their claim, if that is traced.
 func (p *Project) TracePublish(ctx context.Context, cause []byte, matches int, publish func(context.Context) bool) {
 	if len(cause) == 0 {
 		publish(ctx)
@@ -138,7 +138,7 @@ func (p *Project) RecordCost(ctx context.Context, c schedule.Cost) {
 	}
 }
 
-// CountRepairs counts things that were repaired or expired.
+// CountRepairs counts items that were repaired or expired.
 func (p *Project) CountRepairs(ctx context.Context, what string, n int) {
 	p.metrics.repaired.Add(ctx, int64(n), p.metrics.repairs.Of(what))
 }

@@ -33,7 +33,7 @@ func newSegment(t *testing.T, o *observe.Observer) (*observe.Project, *observe.S
 	return p, p.Segment(config, nil, nil), log
 }
 
-// counts are those of a counter, by the values of a label. Those of 0 are left out.
+// counts returns a counter's counts by the values of a label, without zeros.
 func counts(t *testing.T, reader sdkmetric.Reader, name, label string) map[string]int64 {
 	t.Helper()
 	var got metricdata.ResourceMetrics

@@ -19,7 +19,7 @@ type Segment struct {
 	cycle *cycle
 	// failing is why the last run failed. A failure is not logged again at every run.
 	failing string
-	// counts are the tickets of each pool, as the last run saw them that looked.
+	// counts has the number of tickets in each pool, from the last run that counted.
 	counts map[string]*pb.PoolCount
 }
 
@@ -64,7 +64,7 @@ func (s *Segment) EndRun(ctx context.Context, outcome schedule.Outcome, failure 
 // RecordCost records what a run cost.
 func (s *Segment) RecordCost(ctx context.Context, c schedule.Cost) { s.project.RecordCost(ctx, c) }
 
-// RecordDelay records for how long the budget kept a run from starting.
+// RecordDelay records how long the budget delayed a run.
 func (s *Segment) RecordDelay(ctx context.Context, d time.Duration) {
 	if d > 0 {
 		s.project.metrics.delay.Record(ctx, d.Seconds(), s.labels.config)

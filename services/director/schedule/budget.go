@@ -9,12 +9,12 @@ const (
 	ownBurst = 100 * time.Millisecond
 )
 
-// maxDebt is how far a project, or a config, may be behind. What it used beyond that is forgiven.
+// maxDebt is how far a project, or a config, may be behind. Use beyond that is forgiven.
 const maxDebt = time.Minute
 
 // A config of which nothing was claimed for fruitlessAfter is fruitless. All fruitless ones of a project together have
-// one part in fruitlessPart of its budget: many configs that look at the same tickets in vain do not delay those that
-// find something.
+// one part in fruitlessPart of its budget: many configs that look at the same tickets in vain do not delay configs that
+// find matches.
 const (
 	fruitlessAfter = 10 * time.Second
 	fruitlessPart  = 4
@@ -25,11 +25,11 @@ const firstEstimate = 5 * time.Millisecond
 
 // Budget shares a project's processor time among its configs. It is a bucket of work for the project, and a small one
 // for each config, which gains an even share of what the project gains. A run may start while the project's bucket is
-// not empty, so that one config may use all that the others leave. When it is empty, those may start whose own bucket
-// is not: configs that use less than their share wait for nobody, and those that use more wait for themselves. For
-// fruitless configs the same holds with a bucket that they share, and with a part of the share of others.
+// not empty, so that one config may use all that the others leave. When it is empty, a run may start if its config's
+// own bucket is not: configs that use less than their share do not wait, and configs that use more wait for themselves.
+// Fruitless configs share one bucket in the same way, and get a part of the share of others.
 //
-// A run is charged what it is likely to cost when it starts, and the rest when it ends.
+// A run is charged its likely cost when it starts, and the rest when it ends.
 type Budget struct {
 	// cores is how many seconds of work the project gains each second; 0 means no limit.
 	cores     float64
@@ -45,7 +45,7 @@ type Budget struct {
 // maxClosed is how many accounts of deleted configs are remembered.
 const maxClosed = 1024
 
-// Account is what a config may use of its project's budget.
+// Account is a config's part of its project's budget.
 type Account struct {
 	budget    *Budget
 	level     time.Duration
@@ -53,7 +53,7 @@ type Account struct {
 	found     time.Time // when something of the config was claimed
 	fruitless bool
 	forgiven  time.Time // when its debt was forgiven last
-	// paced is that of the segment that ran last: a config that is put again goes on where it was.
+	// paced is the paced of the segment that ran last: a config that is put again goes on where it was.
 	paced time.Time
 }
 
@@ -64,8 +64,8 @@ func NewBudget(cores float64) *Budget {
 	return b
 }
 
-// Account returns the account of a config. A new one shares the debt that the project has, up to a limit: nobody gets
-// out of debt by making another config, nor by deleting one and making it again.
+// Account returns the account of a config. A new one shares the debt that the project has, up to a limit: a project
+// does not get out of debt by another config, nor by deleting one and making it again.
 func (b *Budget) Account(config string) *Account {
 	a := b.accounts[config]
 	if a != nil {
@@ -129,8 +129,8 @@ func (a *Account) Found(now time.Time) {
 	}
 }
 
-// EndDebt forgives most of what the config used: it may be another one now. It does so once within maxDebt: who changes
-// a config all the time pays for all of it.
+// EndDebt forgives most of what the config used: it may be another one now. It does so once within maxDebt: a config
+// that changes all the time pays for all of its use.
 func (a *Account) EndDebt(now time.Time) {
 	if a == nil || now.Sub(a.forgiven) < maxDebt {
 		return
@@ -147,7 +147,7 @@ func (a *Account) pace(at time.Time) {
 	}
 }
 
-// isFruitless tells whether nothing of the config was claimed for long.
+// isFruitless reports whether nothing of the config was claimed for long.
 func (a *Account) isFruitless() bool { return a != nil && a.fruitless }
 
 // scale is a time of the budget's cores.
@@ -202,7 +202,7 @@ func (a *Account) part() time.Duration {
 	return 1
 }
 
-// common is the level of the bucket that the config has in common with others.
+// common is the level of the bucket that the config shares with others.
 func (a *Account) common() time.Duration {
 	if a.fruitless {
 		return min(a.budget.level, a.budget.fruitless)
@@ -210,7 +210,7 @@ func (a *Account) common() time.Duration {
 	return a.budget.level
 }
 
-// allows tells whether a run of the config may start.
+// allows reports whether a run of the config may start.
 func (a *Account) allows() bool {
 	return a == nil || a.budget.cores == 0 || a.common() >= 0 || a.level >= 0
 }
@@ -230,7 +230,7 @@ func (a *Account) balance() time.Duration {
 	return a.level
 }
 
-// reserve charges what a run is likely to cost, and returns it.
+// reserve charges the likely cost of a run, and returns it.
 func (a *Account) reserve() time.Duration {
 	if a == nil {
 		return 0
@@ -239,7 +239,7 @@ func (a *Account) reserve() time.Duration {
 	return a.estimate
 }
 
-// settle charges what a run cost instead of what was reserved. It corrects what the next one is likely to cost.
+// settle charges the cost of a run instead of the reserved one, and corrects the estimate for the next one.
 func (a *Account) settle(reserved, cost time.Duration) {
 	if a == nil {
 		return

@@ -169,14 +169,15 @@ func TestQuietProjectStartsAtOnce(t *testing.T) {
 	}
 }
 
-// Nobody gets out of debt with a new config, and a config that was changed waits for its share, not for its debt.
+// A project does not get out of debt with a new config, and a config that was changed waits for its share, not for its
+// debt.
 func TestDebtIsNeitherEscapedNorEndless(t *testing.T) {
 	b := NewBudget(1)
 	b.refill(epoch)
 	a := b.Account("a")
 	a.Charge(time.Hour)
 	if b.Level() != -maxDebt || a.level != -maxDebt {
-		t.Errorf("the debt of the project is %v, that of the config %v", b.Level(), a.level)
+		t.Errorf("the debt of the project is %v, of the config %v", b.Level(), a.level)
 	}
 	if other := b.Account("other"); other.allows() || other.level < -burst {
 		t.Errorf("a new config begins with %v", other.level)
@@ -218,7 +219,7 @@ func TestFewDeletedConfigsAreRemembered(t *testing.T) {
 	}
 }
 
-// Who changes a config without end, or deletes it and makes it again, gets no more runs than one who lets it be.
+// A config that changes without end, or is deleted and made again, gets no more runs than one that stays.
 // Promise 9.
 func TestChurnGainsNothing(t *testing.T) {
 	const lasts = 10 * time.Second

@@ -6,31 +6,31 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// What work costs that is counted. Time that a clock measures depends on who else has the processor, and a project must
-// not pay for others. These are estimates for one core of a small virtual machine. To compare those of proposals and
-// mentions with what they take: go test -run '^$' -bench Price ./services/director
+// Costs of counted work. Measured time depends on what else uses the processor, and a project must not pay for others.
+// These are estimates for one core of a small virtual machine. To compare the costs of proposals and mentions with
+// measured times: go test -run '^$' -bench Price ./services/director
 const (
 	// A run takes three messages or more, from director to runner and back, and two or more goroutines wake up. Of a
 	// project with 200 configs that find nothing, a run took 0.4 ms of the director's processor time.
 	runCost     = 200 * time.Microsecond
 	messageCost = 20 * time.Microsecond
-	// byteCost is that of a byte in a message: it is marshalled, sent through NATS and unmarshalled.
+	// byteCost is the cost of a byte in a message: it is marshalled, sent through NATS and unmarshalled.
 	byteCost = 10 * time.Nanosecond
-	// cellCost is that of a value that a filter looks at, or that is written into the request of a function.
+	// cellCost is the cost of a value that a filter reads, or that is written into the request of a function.
 	cellCost = 2 * time.Nanosecond
 	// A proposal is checked, packed, unpacked, sorted and evaluated.
 	proposalCost = 2 * time.Microsecond
 	mentionCost  = 200 * time.Nanosecond
-	// ClaimCost is that of a claim, of which most is Redis' own.
+	// ClaimCost is the cost of a claim, most of it Redis's own.
 	ClaimCost = 20 * time.Microsecond
-	// changeCost is that of a config which is read because it changed, or was deleted.
+	// changeCost is the cost of reading a config that changed or was deleted.
 	changeCost = 100 * time.Microsecond
 )
 
-// ChangeCost is what a change of a config of so many bytes costs the director.
+// ChangeCost returns the director's cost of a change of a config of so many bytes.
 func ChangeCost(size int) time.Duration { return changeCost + time.Duration(size)*byteCost }
 
-// Cost is what a run is charged for, by who did the work.
+// Cost is what a run is charged for, by the service that did the work.
 type Cost struct{ Runner, Function, Director, Bus time.Duration }
 
 // Sum is the whole cost.
@@ -38,12 +38,12 @@ func (c Cost) Sum() time.Duration { return c.Runner + c.Function + c.Director + 
 
 // Traffic is what a run sent through the director.
 type Traffic struct {
-	// Request is the length of the request. Bytes, Messages, Proposals and Mentions are those of the answer.
+	// Request is the length of the request. Bytes, Messages, Proposals and Mentions count the answer.
 	Request, Bytes, Messages, Proposals, Mentions int
 }
 
-// CostOf is the cost of a run, from what the runner says and from what the director saw of it. stats is nil if the
-// runner did not say anything. A run that a runner took and never answered is charged for all the time, lost.
+// CostOf returns the cost of a run, from the runner's stats and the director's own counts. stats is nil if the runner
+// sent none. A run that a runner took and never answered is charged for all the time, lost.
 func CostOf(stats *pb.RunStats, t Traffic, lost time.Duration) Cost {
 	micros := func(n int64) time.Duration { return time.Duration(max(0, n)) * time.Microsecond }
 	function, runner := micros(stats.GetProcessor()), micros(stats.GetCharge()-stats.GetProcessor())

@@ -28,7 +28,7 @@ func (s *Segment) AppendMark(to []byte, now time.Time) []byte {
 	return append(to, s.pools[:]...)
 }
 
-// AppendMark appends what a budget is from now on.
+// AppendMark appends the state of a budget.
 func (b *Budget) AppendMark(to []byte) []byte {
 	to = appendTime(to, b.at)
 	for _, n := range []uint64{uint64(b.level), uint64(b.fruitless), uint64(b.sharing)} {

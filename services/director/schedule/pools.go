@@ -12,12 +12,11 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Pools stands for the tickets that a segment sees: segments with equal Pools see the same ones. The zero Pools are
-// those of a segment that shares its tickets with no other.
+// Pools stands for the tickets that a segment sees: segments with equal Pools see the same ones. A segment that shares
+// its tickets with no other has the zero Pools.
 type Pools [sha256.Size]byte
 
-// PoolsOf are those of a queue and its pools. Neither the names of the pools count, nor the order of their filters, nor
-// what is there twice.
+// PoolsOf returns the Pools of a queue and its pools. They do not depend on pool names, filter order and duplicates.
 func PoolsOf(queue string, pools map[string]*pb.Pool) Pools {
 	alike := make([][]byte, 0, len(pools))
 	for _, p := range pools {
@@ -53,7 +52,7 @@ func (s *Segment) See(p Pools) { s.pools = p }
 // many, and each run finds more tickets. Segments of fruitless configs are counted apart: they slow down no other.
 const aloneAs = 3
 
-// group is what segments have in common that are counted together.
+// group is the key of segments that are counted together.
 type group struct {
 	pools     Pools
 	fruitless bool

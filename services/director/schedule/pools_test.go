@@ -83,7 +83,7 @@ func TestNothingIsSharedWithoutALimit(t *testing.T) {
 	}
 }
 
-// The two players of a pair come one after the other, and nobody else does.
+// The two players of a pair come one after the other, and no others do.
 func TestPairIsSeenAtOnceByAllConfigs(t *testing.T) {
 	b := NewBudget(100)
 	loads := overEqualPools(b, 30, 0, 0)
@@ -173,7 +173,7 @@ func TestEqualPoolsSelectTheSameTickets(t *testing.T) {
 	})
 }
 
-// selects returns whether a ticket is in one of the pools.
+// selects reports whether a ticket is in one of the pools.
 func selects(pools [][]*pb.Filter, ticket map[string]float64) bool {
 	for _, filters := range pools {
 		all := true

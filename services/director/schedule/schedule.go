@@ -1,6 +1,6 @@
 // Package schedule decides when the segments of a project run, and when their proposals are evaluated. Runs cost their
-// project processor time, of which it has a budget. It is pure: it
-// has no clock and calls nobody. The director's leader notes on each Segment what happens to its runs.
+// project processor time, of which it has a budget. It is pure: it has no clock and makes no calls. The director's
+// leader notes on each Segment what happens to its runs.
 package schedule
 
 import (
@@ -12,11 +12,11 @@ import (
 
 // Times are the settings of a schedule.
 type Times struct {
-	// A segment runs once each MinInterval on average if something happens all the time, and MaxInterval after its last
-	// start in any case. One that ran more seldom may start spared runs without a pause. Where many segments have equal
-	// pools, MinInterval is longer: see aloneAs.
+	// A segment runs once each MinInterval on average while changes keep coming, and MaxInterval after its last start in
+	// any case. A segment that ran less often may start spared runs without a pause. Where many segments have equal pools,
+	// MinInterval is longer: see aloneAs.
 	MinInterval, MaxInterval time.Duration
-	// Window is how long proposals wait for those of runs that started with theirs.
+	// Window is how long proposals wait for the proposals of runs that started with their own.
 	Window time.Duration
 	// Run is how long a run may take.
 	Run time.Duration
@@ -25,19 +25,18 @@ type Times struct {
 // Scheduled is a type that embeds a Segment.
 type Scheduled interface{ schedule() *Segment }
 
-// State is what the next step of a project depends on.
+// State is the input of a project's next step.
 type State[S Scheduled] struct {
 	Times
 	Segments iter.Seq[S]
 	// Paused keeps new runs from starting.
 	Paused bool
-	// Pending is when the first of the proposals arrived that wait for an evaluation; zero if none waits. Took is how long
-	// the run took that made it.
+	// Pending is when the first of the waiting proposals arrived; zero if none waits. Took is the duration of its run.
 	Pending time.Time
 	Took    time.Duration
-	// Wake is when the project has something else to do.
+	// Wake is the time of the project's next other work.
 	Wake time.Time
-	// Budget is that of the segments' accounts; nil if they have none.
+	// Budget is the budget of the segments' accounts; nil if they have none.
 	Budget *Budget
 }
 
@@ -64,7 +63,8 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 		s.Budget.refill(now)
 	}
 	due = slices.DeleteFunc(due, func(one S) bool { return !s.allows(one.schedule(), now, &wake) })
-	// Those with the least recent charge first, and of one config's segments the one that ran the longest time ago.
+	// Accounts with the least recent charge come first, and of one config's segments the one that ran the longest time
+	// ago.
 	slices.SortStableFunc(due, func(a, b S) int {
 		x, y := a.schedule(), b.schedule()
 		return cmp.Or(cmp.Compare(y.account.balance(), x.account.balance()), x.started.Compare(y.started))
@@ -88,7 +88,7 @@ func (s State[S]) Next(now time.Time) (starts []S, wake time.Time) {
 	return starts, wake
 }
 
-// allows tells whether the account of a segment that is due allows a run. Otherwise it notes the delay, and when to
+// allows reports whether the account of a segment that is due allows a run. Otherwise it notes the delay, and when to
 // look again.
 func (s State[S]) allows(segment *Segment, now time.Time, wake *time.Time) bool {
 	if segment.account.allows() {
@@ -103,8 +103,8 @@ func (s State[S]) allows(segment *Segment, now time.Time, wake *time.Time) bool 
 
 // EvaluateAt is when the pending proposals are evaluated: when they have waited for the window, or earlier if no run
 // that started within it can add to them. For runs of fruitless configs they wait no longer than their own run took,
-// and only for those that had started when the first of them arrived: one that started with theirs and is as fast is
-// compared with them, but many configs that find nothing hold up nobody.
+// and only for runs that had started when the first of them arrived: a run that started with theirs and is as fast is
+// compared with them, but many configs that find nothing do not delay the others.
 func (s State[S]) EvaluateAt() time.Time {
 	var at time.Time
 	for one := range s.Segments {

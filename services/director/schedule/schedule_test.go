@@ -13,7 +13,7 @@ var (
 	epoch = time.Unix(1_700_000_000, 0)
 )
 
-// first returns the schedule of a new segment that nobody pays for.
+// first returns the schedule of a new segment without an account.
 func first() Segment { return Segment{dirty: true} }
 
 // after is a moment of these tests.

@@ -8,7 +8,7 @@ const absent = 250 * time.Millisecond
 
 // takeTimeout is how long a run may wait for a runner to answer it, or to say that it has it. Runners do so within a
 // tenth of that: otherwise the request is lost, or it went to a runner that is dead or frozen. The timeout grows up to
-// eightfold while nobody answers.
+// eightfold while no runner answers.
 const takeTimeout = 250 * time.Millisecond
 
 // answerTime is how much later than the end of its run an answer may arrive.
@@ -25,8 +25,8 @@ const (
 // pace is how many times its cost a segment waits from the start of a run to the next: none uses more than half a core.
 const pace = 2
 
-// spared is how many runs a segment may start at once that did little before. Where few tickets come, each is looked at
-// when it comes; where many come, a run is for all that came in the interval. Two are enough for a pair of players.
+// spared is how many runs an idle segment may start at once. Where few tickets come, each gets a run when it comes;
+// where many come, a run is for all tickets of the interval. Two are enough for a pair of players.
 const spared = 2
 
 // Outcome is how a run ended.
@@ -43,8 +43,8 @@ const (
 	Bus    Outcome = "bus"
 )
 
-// Segment is the schedule of one segment of a config's pools. It has at most one run at a time, and the next one
-// starts when all proposals of the last one are settled: before that it would only propose the same tickets.
+// Segment is the schedule of one segment of a config's pools. It has at most one run at a time, and the next one starts
+// when all proposals of the last one are settled: an earlier run would only propose the same tickets.
 type Segment struct {
 	// dirty: something happened since the last start.
 	dirty bool
@@ -52,8 +52,8 @@ type Segment struct {
 	held bool
 	// started is when the last run started. None starts before notBefore.
 	started, notBefore time.Time
-	// paced is when all runs so far were to have started, with an interval between them that depends on how many
-	// segments have the same pools. interval is that of the last run.
+	// paced is when all runs so far were to have started, with an interval between them that depends on how many segments
+	// have the same pools. interval is the interval of the last run.
 	paced    time.Time
 	interval time.Duration
 	pools    Pools
@@ -64,12 +64,12 @@ type Segment struct {
 	// failures is how many runs in a row failed, or were taken and not answered.
 	failures int
 
-	// account pays for the runs; nil if nobody does. cost is that of the last run, and reserved what was charged for it
-	// when it started.
+	// account pays for the runs; nil for none. cost is the cost of the last run, and reserved what was charged for it when
+	// it started.
 	account        *Account
 	cost, reserved time.Duration
-	// delayed is since when the budget has kept the next run from starting; zero if it does not. delay is how long it
-	// kept the last run from starting.
+	// delayed is the time since which the budget has delayed the next run; zero if it does not. delay is the delay of the
+	// last run.
 	delayed time.Time
 	delay   time.Duration
 
@@ -103,10 +103,10 @@ func (s *Segment) Delay() time.Duration { return s.delay }
 // Started is when the last run started.
 func (s *Segment) Started() time.Time { return s.started }
 
-// Idle tells whether no run is under way and all proposals are settled.
+// Idle reports whether no run is under way and all proposals are settled.
 func (s *Segment) Idle() bool { return !s.running && s.unsettled == 0 }
 
-// Touch notes that something happened which the next run should see.
+// Touch notes a change that the next run should see.
 func (s *Segment) Touch() { s.dirty = true }
 
 // EndRest lets a segment run that rests because no runner hosted its function, or because its runs failed: the function
@@ -116,7 +116,7 @@ func (s *Segment) EndRest(now time.Time) {
 	s.account.EndDebt(now)
 }
 
-// Rest lets the next run start a little later, also if nothing happens.
+// Rest lets the next run start a little later, even without a change.
 func (s *Segment) Rest(now time.Time) {
 	s.dirty, s.paused = true, now.Add(absent)
 	s.notBefore = later(s.notBefore, s.paused)
@@ -179,11 +179,12 @@ func (s *Segment) Propose(n int) { s.unsettled += n }
 // Settle notes that n of a run's proposals are settled.
 func (s *Segment) Settle(n int) { s.unsettled -= n }
 
-// Abandon notes that nobody waits for the run any more. The runner goes on with it, so it costs no less than what was
-// reserved for it.
+// Abandon notes that the leader no longer waits for the run. The runner goes on with it, so it costs no less than what
+// was reserved for it.
 func (s *Segment) Abandon(cost time.Duration, now time.Time) { s.End(OK, max(cost, s.reserved), now) }
 
-// Lost is for how long a runner has worked on a run that it does not answer any more. What that cost is not known.
+// Lost returns how long a runner has worked on a run that it did not answer; 0 for other outcomes. The cost of that
+// work is unknown.
 func (s *Segment) Lost(outcome Outcome, now time.Time) time.Duration {
 	if outcome != Late || s.runner == "" {
 		return 0

@@ -7,14 +7,16 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// TakenAfter is how long a runner has to answer a run before it tells who asked that it has the run. It is a small part
-// of the time after which a run that nobody took is given up. Most runs are answered sooner: a message less for each.
+// TakenAfter is how long a runner has to answer a run before it tells the requester that it has the run. It is a small
+// part of the time after which the requester gives up a run that no runner took. Most runs are answered sooner, which
+// saves a message each.
 const TakenAfter = 25 * time.Millisecond
 
 // SendPart sends the next part of a run's answer.
 type SendPart func(*pb.RunPart) error
 
-// answer numbers the parts of the answer to a run, and tells who asked which runner has it, if that takes time.
+// answer numbers the parts of the answer to a run. If the answer takes time, it tells the requester which runner has
+// the run.
 type answer struct {
 	run, runner string
 	send        SendPart
@@ -24,8 +26,8 @@ type answer struct {
 	taken *time.Timer
 }
 
-// NewAnswer is the answer of a runner to a run. send sends a part that has its number, and failed gets the error when
-// that was the one that says who has the run.
+// NewAnswer returns the answer of a runner to a run. send sends a numbered part. failed gets the error of the part that
+// names the runner.
 func NewAnswer(runner, run string, send SendPart, failed func(error)) SendPart {
 	a := &answer{run: run, runner: runner, send: send}
 	a.mu.Lock()
@@ -53,7 +55,7 @@ func (a *answer) part(p *pb.RunPart) error {
 	return a.number(p)
 }
 
-// take tells who has the run, unless something was sent.
+// take names the runner that has the run, unless a part was sent.
 func (a *answer) take() error {
 	if a.next > 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 )
 
-// Who asked for a run is told which runner has it, unless the whole answer comes at once: then that is one message.
+// A requester is told which runner has its run, unless the whole answer comes at once in one message.
 func TestRunnerIsToldUnlessTheAnswerComesAtOnce(t *testing.T) {
 	more, last := &pb.RunPart{Apart: true}, &pb.RunPart{Last: true, Stats: &pb.RunStats{Tickets: 2}}
 	taken := &pb.RunPart{Runner: "a"}

@@ -11,8 +11,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// What one message to those who wait for results has at most: tickets, and about so many bytes of results. Results that
-// are larger than carriedResult are not sent: who waits for one reads it.
+// Limits of one message to the requests that wait for results: its tickets, and about how many bytes of results.
+// Results larger than carriedResult are not sent: the request reads its result.
 const (
 	assignedTickets = 4096 // ids of 36 bytes: far below a message's limit
 	assignedBytes   = 256 << 10
@@ -32,9 +32,8 @@ func (b *Bus) NotifyEnded(ctx context.Context, project string, tickets []string,
 	}
 }
 
-// NotifyResults does the same as NotifyAssigned for tickets whose results were written, in the order of the tickets.
-// Requests whose own read found the ticket waiting need not read again. A result that names an outcome is read: it is
-// not complete.
+// NotifyResults is NotifyAssigned for tickets whose results were written, in the order of the tickets. Requests whose
+// own read found the ticket waiting need not read again. A result that names an outcome is read: it is not complete.
 func (b *Bus) NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment) {
 	for len(tickets) > 0 {
 		m := AssignedMessage(tickets, results)
@@ -70,16 +69,16 @@ func AssignedMessage(tickets []string, results []*pb.Assignment) *pb.Assigned {
 	return m
 }
 
-// Assigned is what is heard of tickets.
+// Assigned is a message about tickets.
 type Assigned struct{ Message *pb.Assigned }
 
 // Tickets have a result or never will have one.
 func (a Assigned) Tickets() []string { return a.Message.GetTickets() }
 
-// Ended is why the tickets ended without a result; "" if they have one, or nobody said.
+// Ended is why the tickets ended without a result; "" if they have one, or the reason is unknown.
 func (a Assigned) Ended() string { return a.Message.GetEnded() }
 
-// Result is that of a ticket, by its index; nil when it must be read.
+// Result returns the result of the i-th ticket; nil when it must be read.
 func (a Assigned) Result(i int) *pb.Assignment {
 	numbers, results := a.Message.GetResult(), a.Message.GetResults()
 	if i >= len(numbers) || numbers[i] == 0 || int(numbers[i]) > len(results) {
@@ -92,12 +91,12 @@ func (a Assigned) Result(i int) *pb.Assignment {
 	return result
 }
 
-// OnAssigned hears which tickets of all projects got a result, or were deleted.
+// OnAssigned calls handle with the tickets of all projects that got a result, or were deleted.
 func (b *Bus) OnAssigned(handle func(project string, tickets []string)) (Subscription, error) {
 	return b.OnResults(func(project string, a Assigned) { handle(project, a.Tickets()) })
 }
 
-// OnResults hears the same, with those results that need not be read.
+// OnResults is OnAssigned with the results that need not be read.
 func (b *Bus) OnResults(handle func(project string, a Assigned)) (Subscription, error) {
 	return subscribe(b, assigned+"*", "", func(_ context.Context, subject string, a *pb.Assigned, _ *nats.Msg) {
 		handle(fromToken(strings.TrimPrefix(subject, assigned)), Assigned{a})

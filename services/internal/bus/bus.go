@@ -1,7 +1,7 @@
-// Package bus is how the services speak to each other over NATS. It is the only package that imports the NATS client.
+// Package bus connects the services over NATS. It is the only package that imports the NATS client.
 //
-// Every subject has one typed function that publishes and one that subscribes; the messages are those of the proto
-// module. Redis holds what must be acted on; a message says who must act now. A lost message costs time, never a
+// Every subject has one typed function that publishes and one that subscribes; the messages are types of the proto
+// module. Redis holds the work to do; a message says which service must act now. A lost message costs time, never a
 // ticket.
 //
 //	mm.poke.<project>               tickets or configs changed        ticket, config, … → director
@@ -12,7 +12,7 @@
 //	mm.assigned.<project>           tickets have a result or are gone allocator, director, … → every ticket service
 //	mm.runner                       heartbeats of runners             runner → registry, runners
 //	mm.log.<project>.<function>     lines of instances (JetStream)    runner → registry
-//	mm.event.<project>              what happened (JetStream)         director → whoever wants to know
+//	mm.event.<project>              what happened (JetStream)         director → subscribers
 //
 // The modules of functions are in JetStream's object store. The context of a trace, and the correlation id of a
 // request, travel in the headers.
@@ -39,7 +39,7 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// URLFile is the file in which a development service says where its bus is.
+// URLFile is the file with the URL of a development service's bus.
 const URLFile = "nats.url"
 
 // Options say which NATS to use.
@@ -52,7 +52,7 @@ type Options struct {
 	// Service is the account that this process has, see RightsOf: it tells which streams the process makes and waits for,
 	// and where its answers come in. account.All when empty.
 	Service string
-	// Login is what the files of Server say when it is not given.
+	// Login replaces the files of Server.
 	Login account.Login
 	// Pulse is how often the server is asked for a sign of life; 0 means every 2 s. See missed.
 	Pulse time.Duration
@@ -88,7 +88,7 @@ type Bus struct {
 	inbox string
 
 	mu sync.Mutex
-	// answers are those of the projects that have runs, by project.
+	// answers has the answers of each project that has runs.
 	answers map[string]*answers
 
 	// connError is why there is no connection; nil while there is one.
@@ -148,7 +148,7 @@ func (b *Bus) Ready(context.Context) error {
 	return nil
 }
 
-// Connected tells whether there is a connection now.
+// Connected reports whether there is a connection now.
 func (b *Bus) Connected() bool { return b.conn.IsConnected() }
 
 // Ping returns when the server has answered.
@@ -157,7 +157,7 @@ func (b *Bus) Ping(ctx context.Context) error { return unavailable(b.conn.FlushW
 // Close sends what is buffered, for as long as ctx lasts, and closes the connection.
 func (b *Bus) Close(ctx context.Context) error {
 	var err error
-	if b.conn.IsConnected() { // else nobody listens
+	if b.conn.IsConnected() { // else no server listens
 		err = b.conn.FlushWithContext(ctx)
 	}
 	b.end()

@@ -446,7 +446,7 @@ func TestLogsAreReadBySpanOfTime(t *testing.T) {
 	}
 }
 
-// Who reads on from the position of the read before gets every line, and each once.
+// A reader that continues from the position of its last read gets every line, and each once.
 func TestLogsAreFollowed(t *testing.T) {
 	b := connect(t, server(t))
 	began := time.Now().Add(-time.Minute)
@@ -503,7 +503,7 @@ func TestLogsAreFollowed(t *testing.T) {
 	}
 }
 
-// Who reads a part at a time, of a log as long as many batches, gets it whole. Nothing is left of the readers.
+// A reader gets a log as long as many batches whole, a part at a time. Nothing is left of the readers.
 func TestLogsAreReadInParts(t *testing.T) {
 	url := server(t)
 	b := connect(t, url)
@@ -586,8 +586,8 @@ func TestLogsAreOfHalfAnHour(t *testing.T) {
 	}
 }
 
-// A function that floods its log loses its own oldest lines, and nobody else's; all of it survives a restart of the
-// server.
+// A function that floods its log loses its own oldest lines, and no other function does; all logs survive a restart of
+// the server.
 func TestLogsAreKeptBySize(t *testing.T) {
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	run := func() (*embedded.NATS, *bus.Bus) {

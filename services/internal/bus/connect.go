@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/services/internal/textfile"
 )
 
-// connection is how the client is to behave, and who it says it is.
+// connection returns the options of the client and its login.
 func (b *Bus) connection(o Options) ([]nats.Option, error) {
 	login, err := o.Server.login()
 	if err != nil {
@@ -87,7 +87,7 @@ func (b *Bus) connection(o Options) ([]nats.Option, error) {
 	return options, nil
 }
 
-// fails is told of every attempt to connect that failed, and says so when it is for another reason than before.
+// fails gets every failed attempt to connect, and logs it when the reason is another than before.
 func (b *Bus) fails(err error) {
 	why := explain(err)
 	if before := b.connError.Swap(&why); before != nil && *before == why {
@@ -100,7 +100,7 @@ func (b *Bus) fails(err error) {
 	b.log.Error("message bus: "+why, "error", err)
 }
 
-// explain says what to do about an error of a connection, for whoever runs the service.
+// explain tells operators what to do about an error of a connection.
 func explain(err error) string {
 	causes := []account.Cause{
 		{
@@ -167,7 +167,7 @@ func nkey(file string) (nats.Option, error) {
 		return nil, err
 	}
 	if !nkeys.IsValidPublicUserKey(public) {
-		return nil, errors.New("it is not that of a user")
+		return nil, errors.New("the seed is not a user's")
 	}
 	return nats.Nkey(public, func(nonce []byte) ([]byte, error) {
 		pair, err := read()

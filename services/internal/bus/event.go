@@ -23,12 +23,12 @@ var ErrEventConflict = errors.New("bus: events of this project were published by
 type EventTail struct {
 	// Sequence is the number of the last message.
 	Sequence uint64
-	// bytes is about how many bytes of the project's events were published so far, and looked how many it were when the
-	// room was shared last.
+	// bytes is about how many bytes of the project's events were published so far, and looked how many when the room was
+	// shared last.
 	bytes, looked uint64
 }
 
-// LastEvents returns the last message of a project's events, and where it is; nil if there is none.
+// LastEvents returns the last message of a project's events, and its position; nil if there is none.
 func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, EventTail, error) {
 	msg, err := b.lastEvents(ctx, project)
 	if err != nil || msg == nil {
@@ -41,7 +41,7 @@ func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, Event
 	return e, EventTail{Sequence: msg.Sequence, bytes: publishedBytes(msg)}, nil
 }
 
-// HasEvents tells whether a project has an event since a time.
+// HasEvents reports whether a project has an event since a time.
 func (b *Bus) HasEvents(ctx context.Context, project string, since time.Time) (bool, error) {
 	msg, err := b.lastEvents(ctx, project)
 	return msg != nil && !msg.Time.Before(since), err
@@ -60,9 +60,9 @@ func (b *Bus) lastEvents(ctx context.Context, project string) (*jetstream.RawStr
 	return msg, unavailable(err)
 }
 
-// PublishEvents publishes a project's next events after last, and returns where they are. It returns ErrEventConflict
-// if last is no longer the project's last message: so each event is published once, however many processes try. Now
-// and then it removes the project's oldest events, see shareEvents; removed is how many messages went.
+// PublishEvents publishes a project's next events after last, and returns their position. It returns ErrEventConflict
+// if last is no longer the project's last message: so each event is published once, however many processes try. Now and
+// then it removes the project's oldest events, see shareEvents; removed is how many messages went.
 func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last EventTail) (tail EventTail, removed uint64,
 	err error) {
 	msg, err := b.message(ctx, events+token(e.GetProject()), e)
@@ -131,7 +131,8 @@ func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time,
 	}
 }
 
-// OnEvents hears a project's events as they are published, from now on. Some may be missed: FollowEvents misses none.
+// OnEvents calls handle with a project's events as they are published, from now on. Some may be missed: FollowEvents
+// misses none.
 func (b *Bus) OnEvents(project string, handle func(*pb.Events)) (Subscription, error) {
 	return subscribe(b, events+token(project), "", func(_ context.Context, _ string, e *pb.Events, _ *nats.Msg) {
 		handle(e)

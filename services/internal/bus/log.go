@@ -11,17 +11,16 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// MaxLogText is the most bytes of text that a message of a log has. The size of a log is kept by the number of its
-// messages, so this is what bounds it: shorter ones would cost more than they carry, and of longer ones a function that
-// writes a line now and then would have fewer, and be forgotten sooner.
+// MaxLogText is the most bytes of text that a message of a log has. The number of messages limits a log, so this bounds
+// its size: shorter messages would cost more than they carry, and with longer ones a function that writes few lines
+// would keep fewer of them.
 const MaxLogText = 1 << 10
 
 // logMessage is the most bytes that the stream takes of a message, with the name of the instance and the headers.
 const logMessage = 2 * MaxLogText
 
-// PublishLog keeps what an instance of a function wrote: up to LogText bytes of UTF-8. Texts are read one behind the
-// other as they are, so that each line ends with a newline, and one that is longer than a message may go on in the
-// next.
+// PublishLog stores an instance's output: up to LogText bytes of UTF-8. Texts are read one behind the other as they
+// are, so that each line ends with a newline, and one that is longer than a message may go on in the next.
 func (b *Bus) PublishLog(ctx context.Context, project, function string, l *pb.LogLines) error {
 	return b.publish(ctx, logs+token(project)+"."+token(function), l)
 }
@@ -36,9 +35,9 @@ type LogStart struct {
 // logBatch is how many messages are asked for at once: they come without a pause, whatever their reader's pace.
 const logBatch = 256
 
-// ReadLog hands what a function's instances wrote to take, the oldest first, until it wants no more, and returns the
-// position behind which the next lines will be. Who reads on from there misses no line and sees none twice. It holds
-// one batch of messages in memory, whatever the log's size.
+// ReadLog calls take with the lines of a function's instances, the oldest first, until take returns false, and returns
+// the position behind which the next lines will be. A reader that continues there misses no line and sees none twice.
+// It holds one batch of messages in memory, whatever the log's size.
 func (b *Bus) ReadLog(ctx context.Context, project, function string, from LogStart,
 	take func(*pb.LogLines) bool) (position uint64, err error) {
 	stream, err := b.js.Stream(ctx, logStream)
@@ -124,7 +123,7 @@ func (r *logReader) message(msg jetstream.Msg) (more bool, err error) {
 		return false, problem.New(problem.Unavailable, "a part of the log was lost on its way, try again")
 	}
 	l := new(pb.LogLines)
-	// What nobody can read is left out.
+	// Leave out lines that cannot be decoded.
 	readable := proto.Unmarshal(msg.Data(), l) == nil && !about.Timestamp.Before(r.since)
 	if readable && !r.take(l) {
 		return false, nil

@@ -33,14 +33,14 @@ const maxPending = 1 << 20
 const matchBytes = 256 << 20
 
 // matchAge is how long a match stays in the work queue. The tickets of a match that no allocator took wait again much
-// earlier (--claim), and so do those of one that is taken out while it waits for an allocator.
+// earlier (--claim), and so do the tickets of a match that is taken out while it waits for an allocator.
 const matchAge = time.Hour
 
-// MatchGroup is how many matches a message should have at most. An allocator fetches as many messages as have matches
-// for all of its places. A message costs about as much as the rest of an allocation that hosting answers at once.
+// MatchGroup is how many matches a message should have at most. An allocator fetches enough messages for all of its
+// slots. A message costs about as much as the rest of an allocation that hosting answers at once.
 const MatchGroup = 32
 
-// maxFetch is how many messages an allocator fetches at once: those that it did not come to show no sign of life.
+// maxFetch is how many messages an allocator fetches at once: waiting messages send no sign of life.
 const maxFetch = 64
 
 // retryAfter asks for the match to come again.
@@ -52,8 +52,8 @@ func (l retryAfter) Error() string { return "the match comes again in " + time.D
 func RetryAfter(d time.Duration) error { return retryAfter(d) }
 
 // pullExpiry is how long one request for matches lasts, and pullHeartbeat how often the server confirms it. If the
-// server of a cluster that has the request dies, two missed heartbeats tell; with the client's defaults nobody would
-// get a match for half a minute.
+// server of a cluster that has the request dies, two missed heartbeats tell; with the client's defaults no allocator
+// would get a match for half a minute.
 const (
 	pullExpiry    = 5 * time.Second
 	pullHeartbeat = time.Second
@@ -105,8 +105,8 @@ func nameOf(project string, group []string) string {
 // MatchHandler works on a match. An error means that the match comes again; attempt counts from 1.
 type MatchHandler func(ctx context.Context, w *pb.MatchWork, attempt int) error
 
-// ConsumeMatches takes matches out of the work queue, up to parallel at once, until ctx ends; then it waits for those
-// under way. A match whose handler fails comes again after a while, to any allocator.
+// ConsumeMatches takes matches out of the work queue, up to parallel at once, until ctx ends; then it waits for the
+// matches under way. A match whose handler fails comes again after a while, to any allocator.
 func (b *Bus) ConsumeMatches(ctx context.Context, parallel int, handle MatchHandler) error {
 	if b.Prepare(ctx) != nil {
 		return nil //nolint:nilerr // ctx has ended
@@ -149,7 +149,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 	for {
 		select {
 		case <-ctx.Done():
-			// Those that were fetched and are in no hand yet are handed on too, so that they can be given back.
+			// Pass on fetched messages too, so that they can be given back.
 			consuming.Drain()
 			select {
 			case <-consuming.Closed():
@@ -157,8 +157,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 			}
 			return nil
 		case <-doubt.C():
-			// A consumer that does not exist any more is asked in vain for ever, as is that of a server which came back without
-			// its store.
+			// Asking a consumer that no longer exists never ends. A server that came back without its store has none.
 			_, err := consumer.Info(ctx)
 			if errors.Is(err, jetstream.ErrConsumerNotFound) || b.restoreMissing(err) {
 				return err
@@ -171,7 +170,7 @@ func (b *Bus) consume(ctx context.Context, parallel int, handle func(jetstream.M
 type consumption struct {
 	*Bus
 	handle MatchHandler
-	// slots are those of matches, and messages counts the messages that are in hand.
+	// slots limits the matches, and messages the messages in hand.
 	slots, messages *semaphore.Weighted
 }
 
@@ -227,7 +226,7 @@ func (c *consumption) take(ctx context.Context, msg jetstream.Msg) {
 	}()
 }
 
-// atOnce is the pause of a message that is to come again without one.
+// atOnce is the pause of a message that comes again at once.
 const atOnce time.Duration = 1
 
 // attemptOf counts the deliveries of a message's matches from 1 on. postponed is true when it is to come later.
@@ -245,7 +244,7 @@ func attemptOf(msg jetstream.Msg, w *pb.MatchWork) (attempt int, postponed bool)
 	return attempt + int(w.GetAttempts()), false
 }
 
-// handleMatch handles one match. It returns after which time its message is to come again, 0 when it need not.
+// handleMatch handles one match. It returns the time after which its message is to come again, 0 when it need not.
 func (c *consumption) handleMatch(ctx context.Context, w *pb.MatchWork, attempt int, alone bool) time.Duration {
 	err := c.handle(ctx, w, attempt)
 	if err == nil {
@@ -275,7 +274,7 @@ func (b *Bus) postpone(ctx context.Context, w *pb.MatchWork, attempt int, pause 
 		return err
 	}
 	if _, err = b.js.PublishMsg(ctx, msg); err != nil {
-		b.log.WarnContext(ctx, "message bus: a match comes again with those that were claimed with it",
+		b.log.WarnContext(ctx, "message bus: a match comes again with the others of its message",
 			"project", w.GetProject(), "match", w.GetMatch(), "error", err)
 	}
 	return err
@@ -308,7 +307,7 @@ func keepAlive(ctx context.Context, msg jetstream.Msg, every time.Duration) (sto
 	return func() { close(done) }
 }
 
-// headers lets a propagator read those of a JetStream message.
+// headers lets a propagator read the headers of a JetStream message.
 type headers nats.Header
 
 func (h headers) Get(key string) string { return nats.Header(h).Get(key) }

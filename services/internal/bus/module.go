@@ -42,7 +42,7 @@ func (b *Bus) Module(ctx context.Context, name string) ([]byte, error) {
 // meanwhile.
 const listTimeout = 30 * time.Second
 
-// Modules is the names of all modules in the object store.
+// Modules returns the names of all modules in the object store.
 func (b *Bus) Modules(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()

@@ -13,11 +13,10 @@ import (
 // behind its subject.
 type Rights struct{ Publish, Subscribe []string }
 
-// inboxes is where answers come in: each account has a place of its own there, where nobody else listens.
+// inboxes is the subject of answers: each account has a subject of its own below it, which no other account may read.
 const inboxes = "mm.inbox."
 
-// runnerQueue is the group of which one runner takes each run, and allocatorConsumer that of which one allocator takes
-// each match.
+// One runner of the group runnerQueue takes each run, and one allocator of the group allocatorConsumer each match.
 const (
 	runnerQueue       = "runners"
 	allocatorConsumer = "allocators"
@@ -30,7 +29,7 @@ const (
 	moduleInfos  = "$O." + moduleStore + ".M."
 )
 
-// makerOf is who makes a stream, and gives it its settings. Those who use it wait until it is there.
+// makerOf returns the account that makes a stream and gives it its settings. Other accounts wait until it exists.
 func makerOf(stream string) string {
 	switch stream {
 	case matchStream, eventStream:
@@ -166,8 +165,8 @@ func readModules() []string {
 	}
 }
 
-// Users is a block of nats-server's configuration: the user of each account that is named, with its password, a word as
-// it is to stand there, and nobody else.
+// Users is a block of nats-server's configuration: the user of each account that is named, with its password, written
+// as given, and no other users.
 func Users(accounts []string, password func(account string) string) string {
 	var b strings.Builder
 	b.WriteString("authorization {\n  users: [\n")

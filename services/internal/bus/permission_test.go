@@ -107,7 +107,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 			t.Fatalf("%s: %v\n%s%s", what, err, refusals, log)
 		}
 	}
-	// Those that make no streams wait for those who do.
+	// Accounts that make no streams wait for the accounts that do.
 	var ready sync.WaitGroup
 	for _, b := range buses {
 		ready.Go(func() { _ = b.Prepare(ctx) })
@@ -251,7 +251,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	}
 	if violations := refusals.String() + log.String(); strings.Contains(strings.ToLower(violations), "violation") ||
 		strings.Contains(violations, "permit") {
-		t.Errorf("somebody was refused something:\n%s", violations)
+		t.Errorf("an account was refused something:\n%s", violations)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Poke tells directors and runners what changed in a project. A failure is logged: those who miss a poke notice the
-// change by themselves, later.
+// Poke tells directors and runners what changed in a project. A failure is logged: a replica that misses a poke notices
+// the change by itself, later.
 func (b *Bus) Poke(ctx context.Context, project string, p *pb.Poke) {
 	b.notify(ctx, pokes, project, p)
 }

@@ -82,7 +82,7 @@ func TestReadEventsBeginsAtAPlace(t *testing.T) {
 		!slices.Equal(r.lost, []uint64{1}) {
 		t.Errorf("behind a place of another stream: %+v", r)
 	}
-	// Who wants no more gets no more.
+	// A reader that stops gets no more events.
 	var r read
 	if _, err := b.ReadEvents(ctx, "a.b", bus.EventStart{}, true, func(m bus.EventMessage) bool {
 		r.take(m)

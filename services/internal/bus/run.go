@@ -12,9 +12,9 @@ import (
 	"matchmaker.dev/services/internal/proposals"
 )
 
-// NoRunner is the error of a run's last part when no runner hosts the function. OtherUpload is that of a runner on
-// which another upload serves than the request expects. Dropped is that of a run whose answer came faster than it was
-// read. Busy begins that of a run that never began, since the runner had too many others.
+// NoRunner is the error of a run's last part when no runner hosts the function. OtherUpload: the runner serves another
+// upload than the request expects. Dropped: the answer came faster than it was read. Busy begins the error of a run
+// that never began, since the runner had too many others.
 const (
 	NoRunner    = "no runner has an instance of this function"
 	OtherUpload = "another upload of the function serves on this runner"
@@ -69,9 +69,9 @@ type answers struct {
 
 // StartRun asks one of the runners that host the function for a run. parts gets each part of the answer in order, from
 // one goroutine for all runs of the project on this bus: it must not block. A last part always has Last set; a lost
-// part shows as a last part with an error. When nobody answers, no part comes: the caller keeps a deadline of its own,
-// and ends every run with Stop. While there is no server nothing is asked: requests that wait for one would all come at
-// once, long after anybody wants an answer.
+// part shows as a last part with an error. When no runner answers, no part comes: the caller keeps a deadline of its
+// own, and ends every run with Stop. Without a connection to the server it sends no request: requests that wait for a
+// connection would all come at once, after their deadlines.
 func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(Part)) (*Run, error) {
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
@@ -99,15 +99,15 @@ func (w *waiting) stop() {
 	b.mu.Unlock()
 }
 
-// What may wait in a function's subscription before its handler gets it. The handler does not wait, so more means that
-// nobody reads: what comes then is dropped, and who asked asks again.
+// Limits of what waits in a function's subscription before its handler gets it. The handler does not block, so more
+// means that it is stuck: messages beyond this are dropped, and the requester retries.
 const (
 	maxPendingRuns  = 4096
 	maxPendingBytes = 32 << 20
 )
 
-// ServeRuns takes runs of a function. Who asked is told which runner has the run, unless it is answered at once. handle
-// must not block the subscription: it starts the run and returns.
+// ServeRuns takes runs of a function. The requester is told which runner has the run, unless the answer comes at once.
+// handle must not block the subscription: it starts the run and returns.
 func (b *Bus) ServeRuns(runner, project, function string,
 	handle func(ctx context.Context, r *pb.RunRequest, answer SendPart)) (Subscription, error) {
 	s, err := subscribe(b, runs+token(project)+"."+token(function), runnerQueue,
@@ -125,7 +125,8 @@ func (b *Bus) ServeRuns(runner, project, function string,
 		s.Stop()
 		return nil, unavailable(err)
 	}
-	// Once the server has it, whoever hears that this runner serves can reach it. Without a server it comes later.
+	// Once the server has the subscription, every director that learns of this runner can reach it. Without a connection
+	// that is later.
 	_ = b.conn.FlushTimeout(time.Second)
 	return s, nil
 }
@@ -134,7 +135,7 @@ func (b *Bus) ServeRuns(runner, project, function string,
 // so what accounts may do does not change with it.
 func (b *Bus) partsOf(project string) string { return partsRoot + b.inbox + "-" + token(project) + "." }
 
-// expect makes a run whose parts are received, and subscribes to those of its project if there is no subscription.
+// expect makes a run whose parts are received, and subscribes to the parts of its project if there is no subscription.
 func (b *Bus) expect(r *pb.RunRequest, parts func(Part)) (*waiting, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

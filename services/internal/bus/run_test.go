@@ -30,8 +30,8 @@ func awaitRunner(t *testing.T, b *bus.Bus, project, function string) {
 	})
 }
 
-// Nobody reads the parts of one project, which come without end. They neither fill the memory nor hold up the parts of
-// another project, and their run ends with an error that says why.
+// No reader takes the parts of one project, which come without end. They neither fill the memory nor hold up the parts
+// of another project, and their run ends with an error that says why.
 // Promise 9.
 func TestPartsOfAProjectWaitForNoOtherProject(t *testing.T) {
 	url := server(t)

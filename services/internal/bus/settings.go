@@ -20,7 +20,7 @@ type Settings struct {
 // Validate names the flags that make no sense.
 func (s *Settings) Validate() error { return s.Events.Validate() }
 
-// Server is which NATS to use, and who this process is to it.
+// Server names the NATS to use, and this process's login.
 type Server struct {
 	URL         string `help:"NATS URL; several servers of a cluster with commas between. tls:// means TLS." name:"nats" default:"nats://127.0.0.1:4222" group:"connections"`
 	User        string `help:"User of NATS, where the URL names none. 'matchmaker permissions nats' prints what each service's user needs." name:"nats-user" placeholder:"NAME" group:"connections"`
@@ -68,7 +68,7 @@ const (
 // 10,000 tickets a second make in two minutes.
 const backlog = 5_000_000
 
-// Backlog is how many events the state store keeps until they are published; none when nobody publishes any.
+// Backlog is how many events the state store keeps until they are published; none when no events are published.
 func (e *Events) Backlog() int {
 	if e.Age == 0 {
 		return 0
@@ -110,7 +110,7 @@ func (l Logs) orDefault() Logs {
 	return Logs{Age: cmp.Or(l.Age, d.Age), Size: cmp.Or(l.Size, d.Size), Total: cmp.Or(l.Total, d.Total)}
 }
 
-// login is the user that the settings name. It refuses settings that say twice who this process is.
+// login is the user that the settings name. It refuses settings with two logins.
 func (s *Server) login() (account.Login, error) {
 	login, err := account.ReadLogin("nats", s.User, s.Password)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Server) login() (account.Login, error) {
 	}
 	if ways > 1 {
 		return login, errors.New("--nats-user and --nats-password, --nats-credentials, --nats-nkey and a user in the " +
-			"URL of --nats: only one of these says who this is")
+			"URL of --nats: use only one of these")
 	}
 	return login, nil
 }

@@ -18,8 +18,8 @@ const crowded = 0.75
 
 // ShareLogs keeps projects from pushing out the lines of others. While the stream is crowded, the projects with the
 // most messages lose their oldest ones, until what is left fits: each keeps as much as every other that has more than
-// its share, and who has less loses nothing. The functions of such a project share in the same way. It returns how many
-// messages were removed. Any number of processes may call it.
+// its share, and a project with less loses nothing. The functions of such a project share in the same way. It returns
+// how many messages were removed. Any number of processes may call it.
 func (b *Bus) ShareLogs(ctx context.Context) (removed uint64, err error) {
 	stream, err := b.js.Stream(ctx, logStream)
 	if err != nil {

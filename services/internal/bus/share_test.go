@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 )
 
-// A project that fills the room for logs, with however many functions, loses its own lines and nobody else's.
+// A project that fills the room for logs, with however many functions, loses only its own lines.
 func TestProjectsShareTheRoomForLogs(t *testing.T) {
 	url := server(t)
 	b := connectWith(t, bus.Options{Server: bus.Server{URL: url}, Logs: bus.Logs{Total: 1}})
@@ -88,7 +88,7 @@ func TestRoomForEventsIsMadeForARate(t *testing.T) {
 	}
 }
 
-// Projects that fill the room for events lose their own and nobody else's, also when those are many more messages. What
+// Projects that fill the room for events lose only their own, also when other projects have many more messages. What
 // they publish goes on without a gap, and so it does after the publisher changed.
 func TestProjectsShareTheRoomForEvents(t *testing.T) {
 	url := server(t)

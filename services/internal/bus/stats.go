@@ -52,7 +52,7 @@ func (b *Bus) streamUse(ctx context.Context, name string) (StreamUse, error) {
 	return StreamUse{Bytes: int64(info.State.Bytes), Limit: max(0, info.Config.MaxBytes)}, nil
 }
 
-// OnRunStats hears where the time of every run went, whoever asked for it: for those who measure. It reads all answers.
+// OnRunStats calls handle with the times of every run of any requester, for measurements. It reads all answers.
 func (b *Bus) OnRunStats(handle func(*pb.RunStats)) (Subscription, error) {
 	return subscribe(b, partsRoot+">", "", func(_ context.Context, _ string, p *pb.RunPart, _ *nats.Msg) {
 		if stats := p.GetStats(); p.GetLast() && stats != nil {

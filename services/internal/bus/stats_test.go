@@ -8,7 +8,7 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 )
 
-// TestStreamsSayWhatTheyTake: who makes a stream says what it takes, and its limit.
+// TestStreamsSayWhatTheyTake: the account that makes a stream reports its bytes and its limit.
 func TestStreamsSayWhatTheyTake(t *testing.T) {
 	url := server(t)
 	all := connectWith(t, bus.Options{Server: bus.Server{URL: url}, Logs: bus.Logs{Total: 3},

@@ -52,7 +52,7 @@ func (b *Bus) restore() {
 	}()
 }
 
-// restoreMissing tells whether an operation failed because a stream does not exist, and restores it then.
+// restoreMissing reports whether an operation failed because a stream does not exist, and restores it then.
 func (b *Bus) restoreMissing(err error) bool {
 	if !errors.Is(err, jetstream.ErrNoStreamResponse) && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return false

@@ -75,7 +75,7 @@ func (q *queue) end(name string) {
 	synctest.Wait()
 }
 
-// use makes an owner use a place for so long, while nobody else does.
+// use makes an owner use a place for so long, while no other does.
 func (q *queue) use(t *testing.T, owner string, spent time.Duration) {
 	turn, err := q.Enter(t.Context(), owner)
 	if err != nil {

@@ -68,8 +68,8 @@ func (b *Supervisor) acquire(owner, hash string) (*Module, error) {
 	return b.hold(e, owner)
 }
 
-// hold holds a module for an owner, and returns it for the owner. The error is that modules which are held take too
-// much. The caller has the lock.
+// hold holds a module for an owner, and returns it for the owner. It returns an error when held modules take too much.
+// The caller has the lock.
 func (b *Supervisor) hold(e *cacheEntry, owner string) (*Module, error) {
 	if e.holders[owner] == 0 {
 		own, others := e.module.disk(), int64(0)
@@ -83,7 +83,7 @@ func (b *Supervisor) hold(e *cacheEntry, owner string) (*Module, error) {
 		}
 		if most := b.cacheLimits.Held; own > quota.Share(others, most) {
 			err := problem.New(problem.Unavailable, "the modules that run here would take %d MiB with their machine code, "+
-				"%d MiB of them those of this project; at most %d MiB are allowed (--max-module-disk), and a project may have "+
+				"%d MiB of them by this project; at most %d MiB are allowed (--max-module-disk), and a project may have "+
 				"half of what the others leave: try again when other functions were deleted", toMiB(own+others), toMiB(own),
 				most/mib).Exceeds("max-module-disk")
 			err.RetryAfter = roomDelay
@@ -96,7 +96,7 @@ func (b *Supervisor) hold(e *cacheEntry, owner string) (*Module, error) {
 	return &held, nil
 }
 
-// roomDelay is when to try again to hold a module for which there is no room.
+// roomDelay is when to try again to hold a module after there was no room.
 const roomDelay = time.Minute
 
 // toMiB rounds up.
@@ -192,14 +192,14 @@ type cachedModule struct {
 	bytes int64
 }
 
-// DiskUse is what modules and their machine code take on disk, in bytes.
+// DiskUse is the disk use of modules and their machine code, in bytes.
 type DiskUse struct {
 	Cached int64 // all of them, as found on disk last
 	Held   int64 // those that are held now: CacheLimits.Held bounds them, and they are not removed
 	Limits CacheLimits
 }
 
-// DiskUse returns what modules take.
+// DiskUse returns the disk use of modules.
 func (b *Supervisor) DiskUse() DiskUse {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -240,8 +240,8 @@ func (b *Supervisor) prune() {
 	b.disk = total
 	b.mu.Unlock()
 	if total > b.cacheLimits.Bytes && before <= b.cacheLimits.Bytes {
-		b.log.Warn("modules that are in use take more of the disk than the cache may have: others are compiled whenever "+
-			"they are needed again; give --module-cache more, or projects less machine code", "folder", b.dir,
+		b.log.Warn("modules in use exceed the cache on disk: others are compiled again each time; give --module-cache more, "+
+			"or projects less machine code", "folder", b.dir,
 			"bytes", total, "held", b.DiskUse().Held, "limit", b.cacheLimits.Bytes)
 	}
 }
@@ -278,7 +278,7 @@ func diskUsage(folder string) (bytes int64) {
 	return bytes
 }
 
-// isHash returns whether a name is a SHA-256 in hexadecimal, as the folders of modules are named.
+// isHash reports whether a name is a SHA-256 in hexadecimal, as the folders of modules are named.
 func isHash(name string) bool {
 	sum, err := hex.DecodeString(name)
 	return err == nil && len(sum) == 32 && hex.EncodeToString(sum) == name

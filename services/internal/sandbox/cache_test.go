@@ -73,14 +73,14 @@ func TestCacheIsBoundedBySize(t *testing.T) {
 }
 
 // TestHeldModulesAreBounded: what runs on the disk is bounded over all owners, and each may have half of what the
-// others leave. Who gives some back makes room. What is not held makes room for what is.
+// others leave. Released modules make room. A module that is not held makes room for a held one.
 func TestHeldModulesAreBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	probe := newBox(t, sandbox.Limits{})
 	m := load(t, probe, numbered(1))
 	one := 2*int64(m.Size) + m.Code
-	// Room for eight, so that the first owner may have four, the next one two, the next one one, and nobody more.
+	// Room for eight, so that the first owner may have four, the next one two, the next one one, and any other none.
 	b := boxOf(t, sandbox.Options{Dir: dir, Cache: sandbox.CacheLimits{Bytes: 1, Held: 8*one + one/2}, Binary: child(t)})
 	held := map[string][]*sandbox.Module{}
 	hold := func(owner string, n int) error {
@@ -111,7 +111,7 @@ func TestHeldModulesAreBounded(t *testing.T) {
 	if use := b.DiskUse(); use.Held < 7*one-100 || use.Held > use.Limits.Held {
 		t.Errorf("in use are %+v", use)
 	}
-	// The same module once more takes no more room, whoever holds it.
+	// The same module held by another owner takes no more room.
 	for _, owner := range []string{"a", "d"} {
 		if err := hold(owner, 11); err != nil {
 			t.Errorf("a second hold of %s: %v", owner, err)
@@ -167,8 +167,8 @@ func TestCacheIsBoundedByAge(t *testing.T) {
 	}
 }
 
-// Goroutines load and release modules concurrently, and the cache keeps none that is not held. Whoever loaded a module
-// can start it.
+// Goroutines load and release modules concurrently, and the cache keeps none that is not held. A module that was loaded
+// can be started.
 func TestLoadWhileOtherModulesAreRemoved(t *testing.T) {
 	t.Parallel()
 	b := boxOf(t, sandbox.Options{Dir: t.TempDir(), Cache: sandbox.CacheLimits{Bytes: 1}, Binary: child(t)})

@@ -19,13 +19,13 @@ const (
 	memoryFD   = 5 // the memory of an instance's guest; closed after it is mapped
 )
 
-// Main is what the binary runs instead of its own main when a [Supervisor] executes it again. It returns the exit code.
-// Only the Supervisor configures it, over the pipes.
+// Main is the main function of the binary when a [Supervisor] executes it again. It returns the exit code. Only the
+// Supervisor configures it, over the pipes.
 func Main() int {
 	return runChild(allWalls())
 }
 
-// walls are how a child gives up its rights, step by step.
+// walls are the steps in which a child gives up its rights.
 type walls struct {
 	closeInherited func() // at once: descriptors that its parent inherited and passed on unknowingly
 	limitResources func(childSettings) error

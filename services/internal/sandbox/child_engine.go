@@ -112,7 +112,7 @@ func (e *engine) compile() (err error) {
 	return nil
 }
 
-// isFileError returns whether an error is about the files of machine code, for example because the disk is full.
+// isFileError reports whether an error is about the files of machine code, for example because the disk is full.
 func isFileError(err error) bool {
 	_, path := errors.AsType[*fs.PathError](err)
 	_, link := errors.AsType[*os.LinkError](err)
@@ -217,7 +217,7 @@ func (e *engine) classify(err error) *Error {
 	return f
 }
 
-// hasNoNames returns whether a stack is of a module without names: frames like .$1409(i32) i32, and perhaps ... for the
+// hasNoNames reports whether a stack is of a module without names: frames like .$1409(i32) i32, and perhaps ... for the
 // rest.
 func hasNoNames(stack string) bool {
 	for frame := range strings.Lines(stack) {

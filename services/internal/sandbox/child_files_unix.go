@@ -42,5 +42,5 @@ func isPrivate(folder os.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Geteuid() && folder.Mode().Perm()&0o077 == 0
 }
 
-// isTooLong returns whether an error is that a file exceeds the limit of this process.
+// isTooLong reports whether an error is that a file exceeds the limit of this process.
 func isTooLong(err error) bool { return errors.Is(err, syscall.EFBIG) }

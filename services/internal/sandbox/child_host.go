@@ -37,8 +37,8 @@ func sortNumbers(_ context.Context, m api.Module, stack []uint64) {
 	stack[0] = 1
 }
 
-// gather is mm.gather(values, n, numbers, m, to): it fills the m f64 at to with those of the n f64 at values that the m
-// u32 at numbers name, as the SDK's GatherInto does.
+// gather is mm.gather(values, n, numbers, m, to): the m u32 at numbers select from the n f64 at values, and it writes
+// the selected m f64 to to, as the SDK's GatherInto does.
 func gather(_ context.Context, m api.Module, stack []uint64) {
 	from, n, at, count, to := uint32(stack[0]), uint32(stack[1]), uint32(stack[2]), uint32(stack[3]), uint32(stack[4])
 	values, a := column(m, from, n, 8)

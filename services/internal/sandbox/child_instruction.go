@@ -26,7 +26,7 @@ const (
 // voidType is the type of a block without parameters and results, one byte.
 const voidType = 0x40
 
-// isVoid returns whether a block has neither parameters nor results.
+// isVoid reports whether a block has neither parameters nor results.
 func (i instruction) isVoid() bool { return i.argument == voidType && i.end == i.start+1 }
 
 // cursor reads a module. When it meets what it does not know it fails: then it is at the end, and reads zeros.

@@ -117,7 +117,7 @@ func (j *jumpShortener) shortenJump(br instruction, value uint32) {
 	if target < j.ended || target >= j.blocks {
 		return // the block has ended, or is outside of the loop
 	}
-	outside := j.outerLabels + j.blocks - target // labels outside of the block: those of the loop and of blocks around it
+	outside := j.outerLabels + j.blocks - target // labels outside of the block: the loop and the blocks around it
 	label := j.depth - outside - 1
 	at := j.bytes[br.start:br.end]
 	for ; len(at) > 1; at = at[1:] { // a number may have more bytes than it needs

@@ -9,8 +9,8 @@ import (
 const (
 	// maxLine is where a line of log is cut, in bytes.
 	maxLine = 8 * kib
-	// lineCost is what a line counts besides its bytes, about what it costs to send and store it. Without it 64 KiB would
-	// be 65,536 lines.
+	// lineCost is how many bytes a line counts besides its own, about the cost of sending and storing it. Without it 64
+	// KiB would be 65,536 lines.
 	lineCost = 64
 )
 

@@ -47,7 +47,7 @@ func (p *process) releaseBuffer() {
 	}
 }
 
-// inBuffer returns whether a request lies in the buffer that is held.
+// inBuffer reports whether a request lies in the buffer that is held.
 func (p *process) inBuffer(request []byte) bool {
 	return len(request) > 0 && unsafe.SliceData(request) == unsafe.SliceData(p.buffer.held)
 }

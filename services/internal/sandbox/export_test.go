@@ -50,7 +50,7 @@ func (b *Supervisor) TakeTurn(ctx context.Context) (func(), error) {
 	return func() { t.Leave(0) }, err
 }
 
-// HasTurn returns whether an instance may start at once.
+// HasTurn reports whether an instance may start at once.
 func (b *Supervisor) HasTurn() bool {
 	taken := 0
 	b.starts.Open(func(_ string, held, _ int) { taken += held })

@@ -15,7 +15,7 @@ type Instance struct {
 	reserved time.Duration
 }
 
-// Stats is what a run took.
+// Stats are the costs of a run.
 type Stats struct {
 	Compute time.Duration // in the function: mm_alloc and mm_run, as its process says
 	// Processor is the processor time of the instance's process, as the kernel says; 0 where it says nothing.
@@ -32,15 +32,15 @@ func (i *Instance) Pid() int { return i.process.cmd.Process.Pid }
 // Done is closed when the process has ended, for whatever reason, also between runs.
 func (i *Instance) Done() <-chan struct{} { return i.process.exited }
 
-// Buffer is memory of the function where the next request may be written, so that Run need not copy it. It is as large
-// as the function's buffer for requests, and nil before the first long request. It is valid until Run or ReleaseBuffer.
-// One of them must follow soon: until then the memory of an instance that ended is not freed.
+// Buffer returns memory of the function where the next request may be written, so that Run need not copy it. It is as
+// large as the function's buffer for requests, and nil before the first long request. It is valid until Run or
+// ReleaseBuffer. One of them must follow soon: until then the memory of an instance that ended is not freed.
 func (i *Instance) Buffer() []byte { return i.process.holdBuffer() }
 
 // Memory is how much linear memory the function may have, in bytes.
 func (i *Instance) Memory() int { return i.process.limits.Memory }
 
-// Reserves returns whether Reserve returns memory for a request of n bytes.
+// Reserves reports whether Reserve returns memory for a request of n bytes.
 func (i *Instance) Reserves(n int) bool { return i.process.memory != nil && n >= minShared }
 
 // Reserve asks the function for memory for a request of n bytes, and returns it, as Buffer does: a long request need
@@ -81,8 +81,8 @@ func (i *Instance) ReleaseBuffer() {
 }
 
 // Run runs the function on a request, which may lie in [Instance.Buffer], and returns its answer, which is valid until
-// the next Run. It takes at most budget, or Limits.Run when budget is 0 or more than that. The log got what the
-// function printed before Run returns. After an error, which is an *Error, the instance has ended.
+// the next Run. It takes at most budget, or Limits.Run when budget is 0 or more than that. The log gets the function's
+// output before Run returns. After an error, which is an *Error, the instance has ended.
 func (i *Instance) Run(ctx context.Context, request []byte, budget time.Duration) ([]byte, Stats, error) {
 	p := i.process
 	if budget <= 0 || budget > p.limits.Run {

@@ -24,7 +24,7 @@ func run(t testing.TB, i *sandbox.Instance, request string) string {
 	return string(b)
 }
 
-// ended returns whether the process of an instance has ended.
+// ended reports whether the process of an instance has ended.
 func ended(i *sandbox.Instance) bool {
 	select {
 	case <-i.Done():

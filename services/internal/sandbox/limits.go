@@ -11,7 +11,7 @@ const (
 	gib = 1 << 30
 )
 
-// Limits are what a module and its instances may use. A zero member means the default.
+// Limits limit a module and its instances. A zero member means the default.
 type Limits struct {
 	Module        int           // bytes of a module's file
 	Memory        int           // bytes of linear memory, counted in pages of 64 KiB

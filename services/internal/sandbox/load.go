@@ -10,15 +10,15 @@ import (
 	"matchmaker.dev/services/internal/quota"
 )
 
-// Cost is what it took to load a module.
+// Cost is the cost of loading a module.
 type Cost struct {
 	Processor time.Duration // of the compiler and of the trial start
 	Waited    time.Duration // for a turn
 	Slow      bool          // it did not fit into the quick stage
 }
 
-// stage is how much a module may take. Each module tries the quick stage first, which none holds for long. One that
-// does not fit there, or whose owner used much lately, goes to the slow stage, where it delays slow modules alone.
+// stage limits the loading of a module. Each module tries the quick stage first, which none holds for long. A module
+// that does not fit there, or whose owner used much lately, goes to the slow stage, where it delays slow modules alone.
 type stage struct {
 	queue                     *quota.Queue
 	processor, compile, start time.Duration // of the compiler: processor time, elapsed time; of the trial

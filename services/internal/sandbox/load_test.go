@@ -28,8 +28,8 @@ func fakeBox() *Supervisor {
 	return b
 }
 
-// When many instances are to start at once, few do at a time. Those of who started least are next, and one that takes
-// long gives up its place.
+// When many instances are to start at once, few do at a time. The instances of the owner that started least are next,
+// and one that takes long gives up its place.
 func TestInstancesStartInTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := fakeBox()
@@ -62,7 +62,7 @@ func TestInstancesStartInTurns(t *testing.T) {
 		synctest.Wait()
 		pass(10 * time.Second)
 		synctest.Wait()    // also so that what they wrote may be read
-		slices.Sort(order) // who starts at the same time is told in any order
+		slices.Sort(order) // owners that start at the same time are in any order
 		want := []string{"0s slow", "0s slow", "1.5s many", "1.5s slow", "1s many", "1s many", "1s one"}
 		if !slices.Equal(order, want) {
 			t.Errorf("started: %q, want %q", order, want)

@@ -9,8 +9,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// Manifest is which attributes and properties a function reads. A nil list means that it declares none; a function that
-// declares neither names nor settings may read any. See block.Manifest.
+// Manifest names the attributes and properties that a function reads. A nil list means that it declares none; a
+// function that declares neither names nor settings may read any. See block.Manifest.
 type Manifest struct {
 	Attributes []string `json:"attributes"` // tickets' numbers, by name
 	Properties []string `json:"properties"` // tickets' and players' opaque data, by name
@@ -21,11 +21,11 @@ type Manifest struct {
 	Changes flag `json:"changes,omitempty"`
 	// Columns is whether the function names more columns for the settings of each config.
 	Columns flag `json:"columns,omitempty"`
-	// Players is what the function reads of the tickets' players; nil if it reads nothing of them.
+	// Players says what the function reads of the tickets' players; nil for nothing.
 	Players *Players `json:"players,omitempty"`
 }
 
-// Players is what a function reads of players, beside how many each ticket has.
+// Players says what a function reads of players, beside their number in each ticket.
 type Players struct {
 	Attributes        []string `json:"attributes,omitempty"`
 	Properties        []string `json:"properties,omitempty"`
@@ -60,10 +60,10 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// EveryAttribute returns whether the function does not say which attributes it reads.
+// EveryAttribute reports whether the function does not say which attributes it reads.
 func (m *Manifest) EveryAttribute() bool { return m.Attributes == nil && m.AttributeSettings == nil }
 
-// EveryProperty returns whether the function does not say which properties it reads.
+// EveryProperty reports whether the function does not say which properties it reads.
 func (m *Manifest) EveryProperty() bool { return m.Properties == nil && m.PropertySettings == nil }
 
 // Check returns why an upload with this manifest is refused. A module that was accepted before there was this check

@@ -46,7 +46,7 @@ func newSharedMemory(size int) *sharedMemory {
 // seals fix the size of a memory for ever.
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
-// sealed returns whether a descriptor is a memory that newSharedMemory made.
+// sealed reports whether a descriptor is a memory that newSharedMemory made.
 func sealed(fd int) bool {
 	is, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
 	return err == nil && is&seals == seals

@@ -175,7 +175,7 @@ func TestMisbehavingChildEndsOnlyItsRuns(t *testing.T) {
 			t.Errorf("detail = %q", e.Detail)
 		}
 	})
-	t.Run("place out of line", func(t *testing.T) { // is no crime, but nobody writes columns there
+	t.Run("place out of line", func(t *testing.T) { // is allowed, but no host writes columns there
 		i := lying(t, "place out of line")
 		if _, _, err := i.Run(t.Context(), []byte(request), 0); err != nil || i.Buffer() != nil {
 			t.Errorf("%v, or there is a buffer", err)

@@ -25,18 +25,18 @@ type Module struct {
 	owner string // that holds it
 }
 
-// disk is what it takes on disk: its file, that which instances read, and its machine code.
+// disk returns its bytes on disk: its file, the file that instances read, and its machine code.
 func (m *Module) disk() int64 { return 2*int64(m.Size) + m.Code }
 
 // Load checks a module, compiles it unless its machine code is in the cache, and starts it once for a trial. A new Go
-// module takes 2 s, one with machine code 0.2 s. On success the caller holds the module until Release. The cost is that
-// of this call, also after an error.
+// module takes 2 s, one with machine code 0.2 s. On success the caller holds the module until Release. Load returns the
+// cost of this call also with an error.
 //
-// Owners take turns to compile, see stage. A module that an earlier Load left costs nothing, and so does one that
-// another caller loads at the same time, which is waited for.
+// Owners take turns to compile, see stage. A module that an earlier Load left costs nothing. When another caller loads
+// the same module, Load waits for it, which costs nothing either.
 //
-// Errors of the module are of the kind Invalid, and their details are for its author. When ctx ends, the error is that
-// of ctx.
+// Errors of the module are of the kind Invalid, and their details are for its author. When ctx ends, Load returns its
+// error.
 func (b *Supervisor) Load(ctx context.Context, owner string, wasm []byte) (*Module, Cost, error) {
 	if len(wasm) > b.limits.Module {
 		return nil, Cost{}, problem.New(problem.Invalid, "the module has %d bytes, the limit is %d", len(wasm),
@@ -191,8 +191,8 @@ func (b *Supervisor) compile(ctx context.Context, hash string, s stage) (time.Du
 // seconds rounds up: the kernel counts whole ones.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// refuse turns the error of a child into one for the author of the module, with the last lines that the module printed.
-// It removes the module's files.
+// refuse turns the error of a child into an error for the author of the module, with the last lines that the module
+// printed. It removes the module's files.
 func (b *Supervisor) refuse(hash, what string, err error, lines []string) error {
 	if removed := os.RemoveAll(b.folder(hash)); removed != nil {
 		return errors.Join(err, removed)

@@ -36,7 +36,7 @@ func (p *process) use() Use { return Use{} }
 // processCount is not known here.
 func processCount(string, string) (used, limit int) { return 0, 0 }
 
-// processLimit is that there is nothing to warn of.
+// processLimit returns a value that causes no warning.
 func processLimit(string, string) int { return 1 }
 
 // inspect reports that there are no walls.
@@ -44,7 +44,7 @@ func (c *child) inspect(walls) error {
 	return c.sendInspection(inspection{Holes: []string{"do all that this user can, as there are walls on Linux alone"}})
 }
 
-// ruleset is which files a child can reach: all.
+// ruleset allows a child all files.
 type ruleset struct{}
 
 type rule struct {

@@ -129,7 +129,7 @@ func spawnError(err error) error {
 	return problem.Wrap(problem.Unavailable, err, "no process for the function could be created")
 }
 
-// childTime is what a process that has ended took of the processors.
+// childTime returns the processor time of a process that has ended.
 func (p *process) childTime() time.Duration {
 	if ended := p.cmd.ProcessState; ended != nil {
 		return ended.UserTime() + ended.SystemTime()
@@ -157,14 +157,14 @@ func (b *Supervisor) runToEnd(
 	return body, p.childTime(), err
 }
 
-// withDeadline calls talk, which talks to the child. It kills the child when that takes longer than d or ctx ends.
-// After an error, which is an *Error, the process has ended.
+// withDeadline calls talk, which exchanges messages with the child. It kills the child when that takes longer than d or
+// ctx ends. After an error, which is an *Error, the process has ended.
 func (p *process) withDeadline(ctx context.Context, d time.Duration, what string, talk func() error) error {
 	return p.within(ctx, d, d, what, talk)
 }
 
-// within is withDeadline for a child that has a low priority: one that took less than d of a processor has time until
-// longest, since it is others that made it slow.
+// within is withDeadline for a child that has a low priority: a child that took less than d of a processor has time
+// until longest, since other processes slowed it.
 func (p *process) within(ctx context.Context, d, longest time.Duration, what string, talk func() error) error {
 	var mu sync.Mutex
 	var ended, expired bool

@@ -7,7 +7,7 @@ import (
 	flags "matchmaker.dev/services/internal/settings"
 )
 
-// Settings are what an operator sets of a [Supervisor]. Options has more.
+// Settings are an operator's settings of a [Supervisor]. Options has more.
 type Settings struct {
 	Sandbox    string        `help:"Whether to start where match functions cannot be walled in completely, as on systems other than Linux: require it, or prefer it and warn." enum:"require,prefer" default:"${sandbox}" group:"runner"`
 	Modules    string        `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`

@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/internal/quota"
 )
 
-// Options are what a [Supervisor] is made of.
+// Options are what a [Supervisor] needs.
 type Options struct {
 	// Dir is where modules and their machine code are cached, also for a later Supervisor. It is created. No other
 	// process may write there, because its files are executed.

@@ -1,6 +1,6 @@
 package sandbox
 
-// Use is what an instance has of what its walls bound.
+// Use is an instance's use of the resources that its walls bound.
 type Use struct {
 	Threads    int64
 	Addresses  int64 // bytes of its address space

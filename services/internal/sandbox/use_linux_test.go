@@ -9,8 +9,8 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// TestUseOfInstancesIsMeasured: the most that any instance has, as the kernel says it, and what one wrote to its
-// standard error. Who has ended counts no more.
+// TestUseOfInstancesIsMeasured: the most memory of any instance, as the kernel reports it, and what one wrote to its
+// standard error. Ended instances do not count.
 func TestUseOfInstancesIsMeasured(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, sandbox.Limits{})

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// inspection is what a child found out about its walls.
+// inspection is a child's report about its walls.
 type inspection struct {
 	// Holes are what it could do and must not, as in "open a socket while a module runs".
 	Holes []string

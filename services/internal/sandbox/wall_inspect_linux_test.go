@@ -109,7 +109,7 @@ func TestInspectionFindsCarelessParent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			holes := inspect(t, test.cmd)
 			for _, want := range test.want {
-				// Other holes depend on who started the tests.
+				// Other holes depend on how the tests were started.
 				if !slices.Contains(holes, want) {
 					t.Errorf("%q is not found out, but %q", want, holes)
 				}

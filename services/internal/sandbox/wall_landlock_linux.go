@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ruleset is which files a child can reach. Landlock enforces it: a process without privileges confines itself and the
-// processes that it starts. nil allows everything, where the kernel has no Landlock.
+// ruleset lists the files that a child can reach. Landlock enforces it: a process without privileges confines itself
+// and the processes that it starts. nil allows everything, where the kernel has no Landlock.
 type ruleset struct {
 	version int // of the kernel's interface
 	rules   []rule
@@ -52,7 +52,7 @@ func newRuleset(binary string) (*ruleset, error) {
 	return s, nil
 }
 
-// dynamicallyLinked returns whether a binary needs shared libraries, as one with the race detector does.
+// dynamicallyLinked reports whether a binary needs shared libraries, as one with the race detector does.
 func dynamicallyLinked(binary string) (bool, error) {
 	f, err := elf.Open(binary)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A compiler can write only into its own folder of machine code, not into that of another function.
+// A compiler can write only into its own folder of machine code, not into another function's.
 func TestRulesetConfinesFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"own", "module", "other"} {

@@ -115,7 +115,7 @@ func dropPrivileges(rules *ruleset) error {
 	return nil
 }
 
-// capabilities are those of this thread, none unless it is root's.
+// capabilities returns the capabilities of this thread; none unless it is root's.
 func capabilities() (has [2]unix.CapUserData, err error) {
 	err = unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &has[0])
 	return has, err

@@ -26,7 +26,7 @@ func addressSpace(s childSettings) int {
 // maxPendingSignals is how many signals may wait for a child.
 const maxPendingSignals = 64
 
-// maxCompiledFile is the largest that Limits.Code allows, in bytes.
+// maxCompiledFile is the largest value of Limits.Code, in bytes.
 const maxCompiledFile = gib
 
 // closeInherited closes all descriptors but the pipes to the parent, the guest's memory and the Go runtime's own. A

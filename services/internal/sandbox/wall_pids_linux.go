@@ -13,9 +13,9 @@ func processLimit(self, root string) int {
 	return limit
 }
 
-// processCount is the least limit of processes and threads of the control groups that this process is in, as far as
-// they are to be seen, 0 when there is none, and how many the group has that has this limit. Without a limit these are
-// those of the group that this process is in. self is /proc/self/cgroup, root where control groups are mounted.
+// processCount returns the least limit of processes and threads of the visible control groups of this process, 0 when
+// there is none, and how many processes and threads the group with this limit has. Without a limit it counts the
+// process's own group. self is /proc/self/cgroup, root where control groups are mounted.
 func processCount(self, root string) (used, least int) {
 	groups, err := os.ReadFile(self)
 	if err != nil {

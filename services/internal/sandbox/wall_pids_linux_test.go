@@ -51,7 +51,7 @@ func TestProcessLimit(t *testing.T) {
 	}
 }
 
-// TestProcessCount: the number is that of the group with the limit, and without one that of this process's own.
+// TestProcessCount: the count is of the group with the limit, and without a limit of this process's own group.
 func TestProcessCount(t *testing.T) {
 	for name, test := range map[string]struct {
 		files       map[string]string

@@ -220,7 +220,7 @@ func runner(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	_, _, err = busy.Run(t.Context(), nil, 0)
-	t.Fatalf("nobody killed this process: %v", err)
+	t.Fatalf("this process was not killed: %v", err)
 }
 
 // awaitGone waits until a process has ended or is a zombie: its parent is dead, and the machine's init may be slow.
@@ -234,7 +234,7 @@ func awaitGone(t *testing.T, pid int) {
 		func() string { return fmt.Sprintf("process %d outlived its parent: %s", pid, stat()) })
 }
 
-// The cache has code that is executed: nobody else may write to it.
+// The cache has code that is executed: only its owner may write to it.
 func TestFolderIsPrivate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "box")

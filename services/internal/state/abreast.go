@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// abreast is how many steps of a batch are under way at a time: one after another, each would wait for the way to Redis
-// and back.
+// abreast is the number of steps of a batch that run at the same time: one after another, each would wait for a round
+// trip to Redis.
 const abreast = 16
 
-// stepAbreast takes a step for each item, in any order, until one fails. It returns what the steps returned, with zero
-// values for those that failed or were not taken, and the error of one that failed.
+// stepAbreast takes a step for each item, in any order, until one fails. It returns the results of the steps, with zero
+// values for steps that failed or were not taken, and the error of one that failed.
 func stepAbreast[T, R any](items []T, step func(T) (R, error)) (results []R, err error) {
 	results = make([]R, len(items))
 	var next atomic.Int64
@@ -39,13 +39,13 @@ func stepAbreast[T, R any](items []T, step func(T) (R, error)) (results []R, err
 	return results, err
 }
 
-// step says whether something was changed, and the position of the feed behind that.
+// step reports whether something was changed, and the position of the feed behind that.
 type step struct {
 	done     bool
 	position uint64
 }
 
-// doneOf are the items whose steps changed something, and the position of the feed behind all of them.
+// doneOf returns the items whose steps changed something, and the feed's position behind all of them.
 func doneOf(items []string, steps []step) (done []string, position uint64) {
 	for i, one := range steps {
 		if one.done {

@@ -18,7 +18,7 @@ import (
 // Acceptance is what a match asks the players of its tickets before it goes on.
 type Acceptance struct {
 	Match string
-	// Left is for how long they may still answer, and is zero when they may not.
+	// Left is how long they may still answer; zero when they may not.
 	Left time.Duration
 	// Players are asked, in all tickets of the match, and Accepted of them accepted so far.
 	Players, Accepted int
@@ -26,7 +26,7 @@ type Acceptance struct {
 	Answered, Open []string
 }
 
-// Answer is what players of a ticket say to the match that asks them.
+// Answer is the answer of a ticket's players to the match that asks them.
 type Answer struct {
 	Ticket, Match string
 	Accept        bool
@@ -34,9 +34,10 @@ type Answer struct {
 	Players []string
 }
 
-// AnswerMatch takes an answer, and tells whether it ended the acceptance: all players accepted, or the first declined.
-// EndAcceptances does the rest. The same answer may be given again. Errors: NotFound when there is no such ticket;
-// Conflict when the match does not ask its players, or no longer; Invalid when a player is not one of the ticket's.
+// AnswerMatch takes an answer, and reports whether it ended the acceptance: all players accepted, or the first
+// declined. EndAcceptances does the rest. The same answer may be given again. Errors: NotFound when there is no such
+// ticket; Conflict when the match does not ask its players, or no longer; Invalid when a player is not one of the
+// ticket's.
 func (s *Store) AnswerMatch(ctx context.Context, project string, a Answer) (over bool, err error) {
 	event := &pb.Event{Kind: pb.Event_KIND_DECLINED, Match: a.Match}
 	if a.Accept {
@@ -113,10 +114,10 @@ func PlayersOf(t *pb.Ticket) []string {
 // PlayerCount is how many players a ticket has: its owner alone, unless it names others.
 func PlayerCount(t *pb.Ticket) int { return max(1, len(t.GetPlayers())) }
 
-// isAsking tells whether a match in this state asks its players, or did and the director does not know yet.
+// isAsking reports whether a match in this state asks its players, or did and the director does not know yet.
 func isAsking(state any) bool { return state == "o" || state == "q" || state == "n" }
 
-// acceptanceOf is for how many milliseconds the players of a match may accept it, as scripts get it.
+// acceptanceOf is how many milliseconds the players of a match may accept it, as scripts get it.
 func acceptanceOf(m *pb.Match) string {
 	if m.GetAcceptance() <= 0 {
 		return ""
@@ -124,11 +125,12 @@ func acceptanceOf(m *pb.Match) string {
 	return strconv.FormatInt(m.GetAcceptance(), 10)
 }
 
-// Acceptances are those that EndAcceptances ended.
+// Acceptances is what EndAcceptances ended.
 type Acceptances struct {
-	// Accepted are matches that go on. Those of hosting are in the outbox, and those without a place have to be ended.
+	// Accepted are matches that go on. Matches for hosting are in the outbox, and the caller has to end matches without a
+	// place.
 	Accepted []*pb.Match
-	// Failed are matches that ended, and Declined and Silent their tickets that did so too, since a player declined or was
+	// Failed are matches that ended, and Declined and Silent their tickets that ended too, since a player declined or was
 	// silent. The others wait again.
 	Failed           []*pb.Match
 	Declined, Silent []string
@@ -143,20 +145,21 @@ func (a Acceptances) Ended() []string { return slices.Concat(a.Declined, a.Silen
 
 // AcceptanceTerms say how acceptances end.
 type AcceptanceTerms struct {
-	// Claim is for how long a match that goes on waits for an allocator, and Approval for the server of a running game.
+	// Claim is how long a match that goes on waits for an allocator, and Approval how long it waits for the server of a
+	// running game.
 	Claim, Approval time.Duration
-	// Readable is for how long the ends of tickets are, where they are told.
+	// Readable is how long ends of tickets can be read, where they are told.
 	Readable time.Duration
-	// Watched is since how long the caller has found the state store there, and somebody who takes answers. Who did not
-	// answer a match that was made before is not known to be silent: the answer may have found nobody. Its ticket waits
+	// Watched is how long the caller has found the state store and a service that takes answers without a gap. A player
+	// who did not answer a match made before that is not taken for silent: the answer may have been lost. The ticket waits
 	// again.
 	Watched time.Duration
 	// Limit is how many end at a time.
 	Limit int
 }
 
-// EndAcceptances ends acceptances: those of matches that all players accepted, or one declined, and those whose time is
-// over. After an error it returns what it ended before.
+// EndAcceptances ends the acceptances of matches that all players accepted, that one declined, or whose time is over.
+// After an error it returns what it ended before.
 func (s *Store) EndAcceptances(
 	ctx context.Context, project string, terms AcceptanceTerms,
 ) (ended Acceptances, err error) {
@@ -188,7 +191,7 @@ func (s *Store) EndAcceptances(
 	return ended, err
 }
 
-// asking reads those of the matches that ask their players.
+// asking reads the matches that ask their players.
 func (s *Store) asking(ctx context.Context, k keys, matches []string) (all []*pb.Match, err error) {
 	cmds := make([]*redis.SliceCmd, len(matches))
 	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {

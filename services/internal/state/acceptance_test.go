@@ -41,7 +41,7 @@ func endAcceptances(t *testing.T, s *state.Store) state.Acceptances {
 	return ended
 }
 
-// told lists kinds, reasons and tickets of the events since the claim, without those of creations.
+// told lists kinds, reasons and tickets of the events since the claim, without creations.
 func told(t *testing.T, s *state.Store) (all []string) {
 	t.Helper()
 	entries, err := s.History(t.Context(), project, nil, 10_000)
@@ -225,7 +225,7 @@ func TestFirstDeclineEndsTheAcceptance(t *testing.T) {
 				if left, err := s.MatchKeys(t.Context(), project); err != nil || left > 0 {
 					t.Errorf("%d matches are stored, %v", left, err)
 				}
-				// Those who wait again may be matched again.
+				// The tickets that wait again may be matched again.
 				again := claim(revision, "again", c.waits...)
 				if mustClaim(t, s, terms, again); again.Refusal != "" {
 					t.Error(again.Refusal)
@@ -398,7 +398,7 @@ func TestLargestAcceptance(t *testing.T) {
 }
 
 // Redis may lose that the players of a match accepted, after an allocator asked for its server. The server goes, and
-// the tickets wait again: nobody would end the match later.
+// the tickets wait again: no director would end the match later.
 // Promise 10.
 func TestServerOfAMatchThatIsStillAsked(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
@@ -440,7 +440,7 @@ func TestServerOfAMatchThatIsStillAsked(t *testing.T) {
 	})
 }
 
-// Who could not answer, since Redis was not there, is not silent: the ticket waits again with the others.
+// A player who could not answer, since Redis was not there, is not silent: the ticket waits again with the others.
 // Promise 10.
 func TestNobodyIsSilentWhoseAnswerMayBeLost(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

@@ -17,10 +17,10 @@ import (
 type MatchLease struct {
 	// Holder names one attempt at a match.
 	Holder string
-	// Hold is for how long no other holder asks for the match's server.
+	// Hold is how long no other holder asks for the match's server.
 	Hold time.Duration
 	// The search for a server ends after Search. The tickets wait again after Claim if the match has no result by then.
-	// Later leases of the match have what those before it left of these times; while nobody has the lease, they stand.
+	// Later leases of the match have what earlier leases left of these times, which stand while there is no lease.
 	Search, Claim time.Duration
 }
 
@@ -29,7 +29,7 @@ type Allocation struct {
 	Status MatchStatus
 	// First is true when this is the match's first lease.
 	First bool
-	// Search is after which time the search for a server ends.
+	// Search is the time after which the search for a server ends.
 	Search time.Duration
 	// Players are the ids of the players of each ticket, in the order of TicketsOf. A ticket that has left has none.
 	Players [][]string
@@ -54,8 +54,8 @@ func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match
 	return begun[0], nil
 }
 
-// BeginAllocations takes the leases of matches. All leases last equally long.
-// After an error it returns the allocations of the first matches, to which it did not come.
+// BeginAllocations takes the leases of matches. All leases last equally long. After an error it returns the allocations
+// of the matches before it.
 func (s *Store) BeginAllocations(ctx context.Context, project string, matches []Beginning) ([]Allocation, error) {
 	k := keysOf(project)
 	var calls []call
@@ -118,7 +118,7 @@ func (s *Store) beginCall(k keys, matches []Beginning) call {
 	return c
 }
 
-// droppedEvent is that of a match which is dropped because a ticket left.
+// droppedEvent is the event of a match that is dropped because a ticket left.
 func droppedEvent(m *pb.Match) *pb.Event {
 	dropped := matchEvent(m, pb.Event_KIND_RELEASED)
 	dropped.Reason = "left"
@@ -172,11 +172,11 @@ func (s *Store) setMatchLease(ctx context.Context, project, match, holder string
 	return flagOf(reply, err)
 }
 
-// Backoff is when a failed deallocation is tried again.
+// Backoff says when a failed deallocation is tried again.
 type Backoff struct {
 	// First is the time between the first two tries. After that the time doubles, up to Max.
 	First, Max time.Duration
-	// Patience is for how long it is tried.
+	// Patience is the time after which it is not tried again.
 	Patience time.Duration
 }
 
@@ -189,8 +189,8 @@ type Deallocation struct {
 }
 
 // ClaimDeallocations returns up to limit deallocations of each project. The caller gives the server back and calls
-// FinishDeallocation. If it does not, a later call returns the match again, after the time that b says. When the last
-// try fails, the caller calls GiveUpDeallocation.
+// FinishDeallocation. If it does not, a later call returns the match again, after the time in b. When the last try
+// fails, the caller calls GiveUpDeallocation.
 func (s *Store) ClaimDeallocations(
 	ctx context.Context, projects []string, limit int, b Backoff,
 ) (map[string][]Deallocation, error) {
@@ -223,7 +223,7 @@ func (s *Store) ClaimDeallocations(
 // matchOf is a match of a project.
 type matchOf struct{ project, id string }
 
-// claimDeallocation claims one; its Match is nil if another caller has it.
+// claimDeallocation claims a deallocation; its Match is nil if another caller has it.
 func (s *Store) claimDeallocation(ctx context.Context, one matchOf, b Backoff) (Deallocation, error) {
 	reply, err := s.run(ctx, s.call(deallocationClaimScript, keysOf(one.project), ids{ofMatch: one.id},
 		"match_id", one.id,
@@ -258,7 +258,7 @@ func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Ma
 	return s.endDeallocation(ctx, project, m, "", matchEvent(m, pb.Event_KIND_RETURNED))
 }
 
-// GiveUpDeallocation notes that the server of a match could not be given back, and that nobody tries it any more.
+// GiveUpDeallocation notes that the server of a match could not be given back, and is not tried again.
 func (s *Store) GiveUpDeallocation(ctx context.Context, project string, m *pb.Match) error {
 	event := matchEvent(m, pb.Event_KIND_UNRETURNED)
 	event.Reason = "expired"

@@ -76,11 +76,11 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 				t.Errorf("%s renews: %v, %v, want %v", holder, got, err, want)
 			}
 		}
-		// The next holder has what those before it left of the time, which stands while nobody has the lease.
+		// The next holder has what earlier holders left of the time, which stands while there is no lease.
 		active := func(left time.Duration) state.Allocation {
 			return state.Allocation{Status: state.MatchActive, Search: left, Players: owners}
 		}
-		renew("one", 0, false) // nobody has begun
+		renew("one", 0, false) // no holder has begun
 		begin("one", 0, state.Allocation{Status: state.MatchActive, First: true, Search: 59 * time.Second, Players: owners})
 		begin("two", 4*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 6 * time.Second})
 		renew("two", 5*time.Second, false)
@@ -94,7 +94,7 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 		begin("one", 23*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 9 * time.Second})
 		must(t, s.At(epoch0.Add(23*time.Second)).ReleaseMatchLease(t.Context(), project, "m", "two"))
 		begin("one", 24*time.Second, active(36*time.Second))
-		begin("two", 50*time.Second, active(26*time.Second)) // that of one expired at 34
+		begin("two", 50*time.Second, active(26*time.Second)) // one's lease expired at 34
 		for _, c := range []struct {
 			after time.Duration
 			want  int
@@ -109,7 +109,7 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 	})
 }
 
-// Who allocates a server learns who plays, also after a ticket left.
+// The holder of a lease learns the players, also after a ticket left.
 func TestLeaseNamesThePlayers(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -305,7 +305,7 @@ func TestDeallocationIsGivenUp(t *testing.T) {
 				t.Errorf("after %v: %v, %v, want one: %v, last: %v", after, got, err, want, last)
 			}
 		}
-		first := 2 * time.Hour // nobody tried it before
+		first := 2 * time.Hour // it was not tried before
 		try(first, true, false)
 		try(first+60*time.Minute, true, false) // Redis's clock may have jumped
 		try(first+61*time.Minute, true, true)
@@ -413,7 +413,7 @@ func TestGameServerIsStoredUntilItsExpiry(t *testing.T) {
 	})
 }
 
-// Nothing is kept of a match that ended and never had a server, whoever still works on it.
+// Nothing is kept of a match that ended and never had a server, even while an allocator works on it.
 func TestNothingIsKeptOfMatchesWithoutServers(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

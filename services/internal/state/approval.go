@@ -38,10 +38,10 @@ type Approval struct {
 	Position uint64
 }
 
-// ApproveBackfill notes that the server of a backfill ticket lives, and assigns the tickets of the matches that go to its
-// game. Those for which it approves too late wait again instead. While the server is being allocated, they wait for that.
-// Errors: NotFound when there is no such backfill ticket, or it belongs to another match. Limited when its server approves
-// too often.
+// ApproveBackfill notes that the server of a backfill ticket lives, and assigns the tickets of the matches that go to
+// its game. Tickets whose approval comes too late wait again instead. While the server is being allocated, they wait
+// for it. Errors: NotFound when there is no such backfill ticket, or it belongs to another match. Limited when its
+// server approves too often.
 func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a ApprovalOptions) (*Approval, error) {
 	k := keysOf(project)
 	interval, burst := a.Rate.bucket()
@@ -135,7 +135,7 @@ func (s *Store) approve(ctx context.Context, project string, to *Approval, match
 	return err
 }
 
-// backfillOfRow is a backfill ticket of its fields. body has its queue and roster behind it.
+// backfillOfRow makes a backfill ticket of its fields. body has its queue and roster behind it.
 func backfillOfRow(id string, version, generation, created int64, connection, body string) (*pb.Backfill, error) {
 	b := new(pb.Backfill)
 	if err := proto.Unmarshal([]byte(body), b); err != nil {
@@ -151,7 +151,7 @@ type Overdue struct {
 	Games int
 	// Joined are matches whose game has its server since: their tickets have their results.
 	Joined []Ended
-	// Position is the feed's position behind that, 0 when nothing changed there.
+	// Position is the feed's position after the change, 0 when nothing changed there.
 	Position uint64
 	// More is true when there may be more.
 	More bool

@@ -14,7 +14,7 @@ import (
 )
 
 // CreateBackfill stores a new backfill ticket, whose id is set, and sets its version and created. It returns the feed's
-// position after the change. Errors: Limited when those of the project are too many, or too large together,
+// position after the change. Errors: Limited when the project's backfill tickets are too many, or too large together,
 // Invalid when the system has too many projects, Unavailable when Redis is short of memory.
 func (s *Store) CreateBackfill(
 	ctx context.Context, project string, b *pb.Backfill,
@@ -67,12 +67,12 @@ func (s *Store) CreateBackfill(
 	return position, in.err
 }
 
-// ReplaceBackfill replaces what a server says in its backfill ticket, whose queue and roster stay if b has none, and
-// whose notes of functions stay if b has neither them nor a roster. It sets b's new version, created, queue and roster,
-// and the allocated connection if b has none. The tickets of matches that go to its game wait again. It returns the
-// feed's position after the change. Errors: NotFound when there is no such backfill ticket, or when it does not belong to the
-// match that b names; when it is larger than before, Limited when those of the project are too large together and
-// Unavailable when Redis is short of memory.
+// ReplaceBackfill replaces a server's backfill ticket, whose queue and roster stay if b has none, and whose notes of
+// functions stay if b has neither them nor a roster. It sets b's new version, created, queue and roster, and the
+// allocated connection if b has none. The tickets of matches that go to its game wait again. It returns the feed's
+// position after the change. Errors: NotFound when there is no such backfill ticket, or when it does not belong to the
+// match that b names; when it is larger than before, Limited when the project's backfill tickets are too large together
+// and Unavailable when Redis is short of memory.
 func (s *Store) ReplaceBackfill(
 	ctx context.Context, project string, b *pb.Backfill,
 ) (position uint64, err error) {
@@ -163,7 +163,7 @@ func (s *Store) deleteBackfill(
 	return true, max(position, at), cmp.Or(in.err, err)
 }
 
-// DeleteSilentBackfills deletes up to limit backfill tickets whose servers have not called for as long and with_slack
+// DeleteSilentBackfills deletes up to limit backfill tickets whose servers have not called for that long and with_slack
 // (script/include/time.lua), and returns them.
 func (s *Store) DeleteSilentBackfills(
 	ctx context.Context, project string, silence time.Duration, limit int,
@@ -240,7 +240,7 @@ func backfillBody(b *pb.Backfill) ([]byte, error) {
 	return body, nil
 }
 
-// rosterFields are the encoded field roster of a backfill ticket's record, and the ids of its players, for scripts.
+// rosterFields returns the encoded field roster of a backfill ticket's record, and the ids of its players, for scripts.
 // Both are empty if there is no roster.
 func rosterFields(roster *pb.Roster) (field []byte, names string, err error) {
 	if roster == nil {

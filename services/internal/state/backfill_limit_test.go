@@ -93,7 +93,7 @@ func TestTicketsProposedToOneBackfillTicketAreBounded(t *testing.T) {
 	})
 }
 
-// Whatever becomes of backfill tickets, the sum is that of those that exist.
+// Whatever becomes of backfill tickets, the sum counts only backfill tickets that exist.
 func TestBytesOfBackfillTicketsDoNotDrift(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

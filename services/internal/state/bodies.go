@@ -28,7 +28,7 @@ func (s *Store) readTickets(ctx context.Context, k keys, ids []string) ([][]any,
 	return all, unavailable(err)
 }
 
-// sizesOf reads how large tickets and their results are. It does not ask when they are few.
+// sizesOf reads the sizes of tickets and their results. It does not ask Redis when they are few.
 func (s *Store) sizesOf(ctx context.Context, k keys, ids []string) ([]int, error) {
 	sizes := make([]int, len(ids))
 	if len(ids) <= tripTickets {

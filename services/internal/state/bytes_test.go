@@ -168,7 +168,7 @@ func must2[T any](value T, err error) T {
 	return value
 }
 
-// isDue tells whether the leader trims the feed at a time.
+// isDue reports whether the leader trims the feed at a time.
 func isDue(t *testing.T, s *state.Store, seconds int) bool {
 	t.Helper()
 	d, err := s.At(at(seconds)).DueWork(t.Context(), project, state.Ages{})
@@ -233,7 +233,7 @@ func TestFeedIsTrimmedByItsAge(t *testing.T) {
 		if n := len(feedOf(t, s)); n != 1 || isDue(t, s, 1000) {
 			t.Errorf("of an idle feed, %d entries are left", n)
 		}
-		// Who has read it all goes on. Who has not starts again.
+		// A reader that has read it all goes on. One that has not starts again.
 		create(t, s, "f")
 		close(away.gate)
 		m.sees(t, "a", "b", "c", "d", "e", "f")

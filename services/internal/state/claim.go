@@ -30,13 +30,13 @@ type Claim struct {
 	// Function proposed the match, and Upload says which upload of it; 0 if that is not known. Events tell it.
 	Function string
 	Upload   int64
-	// Queue is that of the match's config. Measures, Attributes and Parties say how good the match is. Events tell all of
-	// this, and it is not stored.
+	// Queue is the queue of the match's config. Measures, Attributes and Parties say how good the match is. Events tell
+	// all of this, and it is not stored.
 	Queue      string
 	Measures   []*pb.EventMeasure
 	Attributes []*pb.EventAttribute
 	Parties    []uint32
-	// Canary is RunPart.canary of the run. It is told in the report alone.
+	// Canary marks matches of a canary upload; used only in reports.
 	Canary int64
 	// Assignments is nil when the match has a place, or its players are asked first. Otherwise it has the result of each
 	// ticket, which is written at once.
@@ -44,9 +44,9 @@ type Claim struct {
 	// Refusal is set by Store.Claim: "" when the match was claimed, "config" when its config was changed or deleted,
 	// "full" when the project has too many claimed matches, or its backfill tickets, the tickets that go to one, or the
 	// results would be too many or too large, "hosting" when it has no servers for more matches, "target" when hosting has
-	// given no server yet for what the proposal says of it, and others like it have to wait, "backfill" when its backfill
-	// ticket was changed or deleted, "players" when one of them is in two of its tickets or in the game, else the id of a
-	// ticket that no longer waits.
+	// given no server yet for the proposal's target, and others like it have to wait, "backfill" when its backfill ticket
+	// was changed or deleted, "players" when one of them is in two of its tickets or in the game, else the id of a ticket
+	// that no longer waits.
 	Refusal string
 }
 
@@ -65,7 +65,7 @@ func (c *Claim) event(epoch uint64) *pb.Event {
 	return e
 }
 
-// describe adds to the first event of a match what it is.
+// describe adds the match's description to its first event.
 func (c *Claim) describe(e *pb.Event) {
 	p := c.Match.GetProposal()
 	e.Function, e.Upload, e.Score, e.Players = c.Function, c.Upload, p.GetScore(), p.GetPlayers()
@@ -74,7 +74,7 @@ func (c *Claim) describe(e *pb.Event) {
 	e.Measures, e.Attributes, e.Parties = c.Measures, c.Attributes, c.Parties
 }
 
-// measuresSize is about how many bytes its measures take in its event.
+// measuresSize is about how many bytes the measures of a match take in its event.
 func (c *Claim) measuresSize() int {
 	const each = 24
 	n := len(c.Parties)
@@ -87,13 +87,13 @@ func (c *Claim) measuresSize() int {
 	return n
 }
 
-// What an event tells of the teams of a match at most: functions make them.
+// Limits of the teams in an event: functions make them.
 const (
 	maxEventTeams    = 32
 	maxEventTeamName = 64
 )
 
-// eventTeams are the teams as an event tells them; nil if there is nothing to tell.
+// eventTeams returns the teams for an event; nil if there is nothing to report.
 func eventTeams(teams []*pb.Team) []*pb.EventTeam {
 	if len(teams) == 1 && teams[0].GetName() == "" || len(teams) > maxEventTeams {
 		return nil
@@ -128,7 +128,7 @@ func (c *Claim) encodeAssignments(o outcome) ([][]byte, error) {
 // ClaimOptions are the conditions of a batch of claims.
 type ClaimOptions struct {
 	Epoch uint64
-	// Claim is after which time claimed tickets wait again unless the allocation began.
+	// Claim is the time after which claimed tickets wait again unless the allocation began.
 	Claim time.Duration
 	// Matches is the most matches of the project that may be claimed and have no result yet; 0 means no limit.
 	Matches int
@@ -138,10 +138,10 @@ type ClaimOptions struct {
 	Approval time.Duration
 }
 
-// claimBytes is the most bytes that such a script writes, unless a single match has more.
+// claimBytes is the most bytes that a script of several matches writes, unless a single match has more.
 const claimBytes = 1 << 20
 
-// batchesOf divides matches into those of one script each, which has no more than claimTickets tickets and claimBytes
+// batchesOf divides matches into batches of one script each, with no more than claimTickets tickets and claimBytes
 // bytes unless a single match has more.
 func batchesOf[M any](matches []M, size func(M) (tickets, bytes int)) iter.Seq[[]M] {
 	return func(yield func([]M) bool) {
@@ -214,7 +214,7 @@ func (s *Store) Claim(
 	return position, err
 }
 
-// unreadable is the refusal of a claim of which the reply says nothing: it is not known to be claimed.
+// unreadable is the refusal of a claim that is missing in the reply: it is not known to be claimed.
 const unreadable = "unreadable"
 
 func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (call, error) {
@@ -275,10 +275,10 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 // startedWithField is STARTED_WITH of script/include/names.lua.
 const startedWithField = "f"
 
-// maxStartedWith is the most bytes of match properties that a game keeps for those who join it.
+// maxStartedWith is the most bytes of match properties that a game keeps for joining players.
 const maxStartedWith = 16 << 10
 
-// startedWith are the match properties that a game keeps for those who join it.
+// startedWith returns the match properties that a game keeps for joining players.
 func startedWith(p *pb.Proposal) []byte {
 	if len(p.GetMatchProperties()) > maxStartedWith {
 		return nil
@@ -287,7 +287,7 @@ func startedWith(p *pb.Proposal) []byte {
 }
 
 // inherit gives claims for running games the match properties that the game was started with, unless their functions
-// say what those who join get: match properties, or the older properties for all.
+// give joining players match properties of their own, or the older properties for all.
 func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
 	pipe := s.redis.Pipeline()
 	asked := map[*Claim]*redis.StringCmd{}

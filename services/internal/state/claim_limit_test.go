@@ -36,7 +36,7 @@ func TestClaimsStopAtTheMostMatches(t *testing.T) {
 				t.Errorf("the claim of %s: %q, want %q", c.Match.GetId(), c.Refusal, want)
 			}
 		}
-		// Whose claims were refused waits on, and is claimed when there is room.
+		// Tickets whose claims were refused wait on, and are claimed when there is room.
 		terms.Matches = 4
 		again := claim(revision, "m7", "t4")
 		if mustClaim(t, s, terms, again); again.Refusal != "" {

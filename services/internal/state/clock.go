@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// How often a process measures Redis's clock, how soon again after that failed, how long a measurement may take, and
-// from which difference on a clock is off.
+// How often a process measures Redis's clock, how soon it retries, how long a measurement may take, and from which
+// difference on a clock is off.
 const (
 	measureEvery   = 5 * time.Second
 	measureAgain   = 500 * time.Millisecond
@@ -35,8 +35,8 @@ func (m *measurement) at(host time.Time) (low, high time.Time) {
 	return m.low.Add(passed - slack), m.high.Add(passed + slack)
 }
 
-// ahead is for how long the host's clock is ahead of Redis's, and how wrong that may be. It is the clock that a host
-// shows: its monotonic clock does not tell when that is set.
+// ahead is how far the host's clock is ahead of Redis's, and how wrong that may be. It is the clock that a host shows:
+// its monotonic clock does not tell when that is set.
 func (m *measurement) ahead() (ahead, unsure time.Duration) {
 	half := m.high.Sub(m.low) / 2
 	return m.host.Round(0).Sub(m.low.Add(half)), half
@@ -52,7 +52,7 @@ func (c *clock) now() time.Time {
 	return host
 }
 
-// learn adds a measurement to what is known. When both cannot be true, Redis's clock jumped, and the new one counts.
+// learn adds a measurement. When it contradicts the earlier ones, Redis's clock jumped, and the new one counts.
 func (c *clock) learn(next *measurement) (jump time.Duration) {
 	if last := c.known.Load(); last != nil {
 		switch low, high := last.at(next.host); {
@@ -73,8 +73,8 @@ func (c *clock) learn(next *measurement) (jump time.Duration) {
 	return jump
 }
 
-// Now is Redis's clock as this process knows it: for tokens, for signatures, and for what is shown. What is judged is
-// judged by scripts, which read Redis's clock themselves.
+// Now is Redis's clock as this process knows it: for tokens, signatures and displayed times. Scripts make all decisions
+// about time, and read Redis's clock themselves.
 func (s *Store) Now() time.Time {
 	if s.clock != nil && s.measured.known.Load() == nil {
 		return s.clock()
@@ -82,8 +82,8 @@ func (s *Store) Now() time.Time {
 	return s.measured.now()
 }
 
-// ClockAhead is for how long the host's clock is ahead of Redis's, negative when it is behind. It is false until that
-// was measured.
+// ClockAhead is how far the host's clock is ahead of Redis's, negative when it is behind. It is false until that was
+// measured.
 func (s *Store) ClockAhead() (ahead time.Duration, known bool) {
 	m := s.measured.known.Load()
 	if m == nil {
@@ -93,10 +93,10 @@ func (s *Store) ClockAhead() (ahead time.Duration, known bool) {
 	return ahead, true
 }
 
-// ClockKnown tells whether Redis's clock was measured.
+// ClockKnown reports whether Redis's clock was measured.
 func (s *Store) ClockKnown() bool { return s.measured.known.Load() != nil }
 
-// clockOff is for how long the host's clock is ahead of Redis's if that is certainly too much, else 0.
+// clockOff is how far the host's clock is ahead of Redis's if that is certainly too much, else 0.
 func (s *Store) clockOff() time.Duration {
 	m := s.measured.known.Load()
 	if m == nil {
@@ -109,7 +109,7 @@ func (s *Store) clockOff() time.Duration {
 	return ahead
 }
 
-// ClockOff says how wrong the host's clock is, for people; "" while it is right.
+// ClockOff describes how wrong the host's clock is; "" while it is right.
 func (s *Store) ClockOff() string {
 	switch off := s.clockOff().Round(100 * time.Millisecond); {
 	case off > 0:
@@ -159,13 +159,13 @@ func (s *Store) measure(ctx context.Context) error {
 	// Redis read its clock before the answer came, at the earliest when it was asked.
 	jump := s.measured.learn(&measurement{low: redis, high: redis.Add(after.Sub(before)), host: after})
 	if jump.Abs() > clockTolerance {
-		s.log.WarnContext(ctx, "Redis's clock has jumped, or another server has taken over whose clock is a different one",
+		s.log.WarnContext(ctx, "Redis's clock has jumped, or a server with another clock has taken over",
 			"by", jump.Round(time.Millisecond))
 	}
 	return nil
 }
 
-// redisTime asks one and the same server of a cluster.
+// redisTime always asks the same server of a cluster.
 func (s *Store) redisTime(ctx context.Context) (time.Time, error) {
 	if s.clock != nil {
 		return s.clock(), nil

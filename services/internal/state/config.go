@@ -40,10 +40,10 @@ const (
 	resealConfig = "reseal"
 )
 
-// PutConfig creates or replaces a config and returns its new revision. What it was before is kept for ConfigHistory.
-// Errors: Conflict when its revision is not the expected one, or when its id exists in another spelling: with other
-// letter case or Unicode normal form; Invalid when the configs of the project are too many, or too large together, or
-// when the system has too many projects; Unavailable when it is new and Redis is short of memory.
+// PutConfig creates or replaces a config and returns its new revision. ConfigHistory keeps the old version. Errors:
+// Conflict when its revision is not the expected one, or when its id exists in another spelling: with other letter case
+// or Unicode normal form; Invalid when the configs of the project are too many, or too large together, or when the
+// system has too many projects; Unavailable when it is new and Redis is short of memory.
 func (s *Store) PutConfig(
 	ctx context.Context, project string, c *pb.Config, expected int64,
 ) (revision int64, created bool, err error) {
@@ -166,7 +166,7 @@ func (s *Store) Configs(ctx context.Context, project string) (map[string]*pb.Con
 // configsAtOnce is how many configs one command reads. A config has 64 KiB at most.
 const configsAtOnce = 16
 
-// ChangedConfigs reads those configs of a project whose revisions are not the known ones, by id, and the revisions of
+// ChangedConfigs reads the configs of a project whose revisions are not the known ones, by id, and the revisions of
 // all. A config that is deleted meanwhile is in neither.
 func (s *Store) ChangedConfigs(ctx context.Context, project string, known map[string]int64) (
 	changed map[string]*pb.Config, revisions map[string]int64, err error) {
@@ -237,9 +237,9 @@ func parseConfig(body, revision string) (*pb.Config, error) {
 	return c, nil
 }
 
-// DeleteConfig deletes a config. After it returns, no match of the config is claimed. What it was is kept for
-// ConfigHistory. It reports whether the config existed. Errors: Conflict when its revision is not the expected one, or
-// when it exists in another spelling only.
+// DeleteConfig deletes a config. After it returns, no match of the config is claimed. ConfigHistory keeps the old
+// version. It reports whether the config existed. Errors: Conflict when its revision is not the expected one, or when
+// it exists in another spelling only.
 func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected int64, by string) (bool, error) {
 	reply, err := s.run(ctx, s.call(configDeleteScript, keysOf(project), ids{},
 		"id", id,

@@ -22,7 +22,7 @@ type ConfigLimits struct {
 	History  int `help:"Most bytes of what the configs of a project were before, to go back to." default:"16777216" name:"max-config-history" group:"cycle"`
 }
 
-// Validate names the flags that make no sense.
+// Validate returns an error that names the flags with bad values.
 func (l *ConfigLimits) Validate() error {
 	if l.Configs < 0 || l.Filters < 0 || l.Segments < 0 || l.Bytes < 0 {
 		return errors.New(
@@ -34,7 +34,7 @@ func (l *ConfigLimits) Validate() error {
 	return nil
 }
 
-// exceeded says which limit a change would exceed, and with which number.
+// exceeded returns the limit that a change would exceed, and the number.
 func (l *ConfigLimits) exceeded(what string, number int64) error {
 	switch what {
 	case "configs":

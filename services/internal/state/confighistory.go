@@ -19,7 +19,8 @@ import (
 
 // ConfigChange is a change of a config.
 type ConfigChange struct {
-	// Revision is the one that the config had from then on. That of a deletion tells it from other changes.
+	// Revision is the revision that the config had from then on. A deletion has one too, which tells it from other
+	// changes.
 	Revision int64
 	// Changed is when; zero if a version of the service without a history made the change.
 	Changed time.Time
@@ -33,7 +34,7 @@ type ConfigChange struct {
 	open bool // what the config was is not stored with the change, since it applies
 }
 
-// What a change made of a config, as in script/include/names.lua.
+// The kinds of changes of a config, as in script/include/names.lua.
 const (
 	becameConfig  = 'c'
 	unkeptConfig  = 'n'
@@ -195,7 +196,7 @@ func parseChange(revision, text string) (c ConfigChange, err error) {
 // forgetBatch is how many changes of configs one script forgets: 4 MiB if each is as large as it may be.
 const forgetBatch = 64
 
-// ForgetConfigChanges forgets changes of configs that have not applied for longer than age and withSlack.
+// ForgetConfigChanges deletes changes of configs that have not applied for longer than age and withSlack.
 func (s *Store) ForgetConfigChanges(ctx context.Context, project string, age time.Duration) error {
 	for {
 		reply, err := s.run(ctx, s.call(configForgetScript, keysOf(project), ids{},
@@ -211,8 +212,9 @@ func (s *Store) ForgetConfigChanges(ctx context.Context, project string, age tim
 	}
 }
 
-// ResealConfigHistory hands what the configs of a project were to reseal, which encrypts the hosting keys anew and
-// tells whether it did. It returns how many were stored anew, also beside an error: that of reseal does not end it.
+// ResealConfigHistory calls reseal with each old version of a project's configs. reseal encrypts the hosting keys anew
+// and reports whether it did. It returns how many were stored anew, also with an error: an error of reseal does not end
+// it.
 func (s *Store) ResealConfigHistory(
 	ctx context.Context, project string, reseal func(*pb.Config) (changed bool, err error),
 ) (done int, err error) {

@@ -12,12 +12,12 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// madeBy is a config of somebody.
+// madeBy returns a config with a maker.
 func madeBy(id, by, function string) *pb.Config {
 	return &pb.Config{Id: id, Function: function, ChangedBy: by}
 }
 
-// changesOf is a history on one line for each change: the second after epoch0, who, and what.
+// changesOf is a history on one line for each change: the second after epoch0, the maker, and the change.
 func changesOf(t *testing.T, s *state.Store, id string) string {
 	t.Helper()
 	changes, err := s.ConfigHistory(t.Context(), project, id)

@@ -57,7 +57,7 @@ func explain(err error, bare bool) string {
 	return account.Server{Name: "Redis", Flag: "redis"}.Explain(err, causes, "the state store did not answer, try again")
 }
 
-// conns is the most connections to a server, and how long a command waits for one; 0 for the client's default.
+// conns is the limit of connections to a server, and how long a command waits for one; 0 for the client's default.
 type conns struct {
 	most int
 	wait time.Duration

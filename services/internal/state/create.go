@@ -62,7 +62,7 @@ type creation struct {
 	id, owner string
 	// players has the ids of the ticket's players with newlines between; "" if the owner is the only one.
 	players string
-	// named is how many these are.
+	// named is the number of these players.
 	named int
 	body  []byte
 	// settings is the revision of the settings that it was decided by.
@@ -76,14 +76,14 @@ type creation struct {
 	queues string
 	// key and request are the digests of an Idempotency-Key and of its request; "" for none.
 	key, request string
-	// older are tickets of its players that the script wants to look at, as ids of pairs: a ticket, and the match that
-	// claimed it. looks is how often it wanted to.
+	// older are tickets of its players that the script has to read, as ids of pairs: a ticket, and the match that claimed
+	// it. looks counts these reads.
 	older [][2]string
 	looks int
 	done  chan answer
 }
 
-// answer is what became of a creation.
+// answer is the result of a creation.
 type answer struct {
 	Created
 	err error
@@ -94,7 +94,7 @@ func newCreation(asked Creation, body []byte) *creation {
 	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, settings: asked.Settings, lists: asked.Lists,
 		ends: asked.Ends, pauses: asked.Pauses, queues: strings.Join(t.GetQueues(), " "), done: make(chan answer, 1)}
 	if asked.Key != "" {
-		// A key is its player's own. What is kept of it and of the request are digests, so that no key is too long to keep.
+		// A key is its player's own. Only digests of the key and the request are kept, so no key is too long.
 		one.key, one.request = keyDigest(t.GetOwner(), asked.Key), requestDigest(asked.Request)
 	}
 	if players := t.GetPlayers(); len(players) > 0 {
@@ -113,11 +113,11 @@ type Creation struct {
 	Ticket *pb.Ticket
 	// Settings are the revision of the project's settings that the caller decided by, 0 for a project without settings.
 	Settings int64
-	// Lists is what these settings say of the tickets of players.
+	// Lists are the settings for lists of players' tickets.
 	Lists Lists
-	// Ends is what they say of the ends of tickets.
+	// Ends are the settings for the ends of tickets.
 	Ends Ends
-	// Pauses is what they say of players who missed a match.
+	// Pauses is how long players pause who missed a match.
 	Pauses Pauses
 	// Key is an Idempotency-Key, "" for none, and Request what was asked with it.
 	Key     string
@@ -134,7 +134,7 @@ type Lists struct {
 	Replace bool
 }
 
-// ListsOf is what a project's settings say of the tickets of players.
+// ListsOf returns a project's settings for lists of players' tickets.
 func ListsOf(settings *pb.ProjectSettings) Lists {
 	t := settings.GetTickets()
 	return Lists{
@@ -147,34 +147,34 @@ func ListsOf(settings *pb.ProjectSettings) Lists {
 type Ends struct {
 	// Told: a ticket that ends without a match has the reason as its result.
 	Told bool
-	// Readable is for how long the results are that a create writes: those of tickets that the new one replaces.
+	// Readable is how long the results of replaced tickets can be read.
 	Readable time.Duration
 	// Unserved: a ticket with a queue that no config serves is refused, and one ends when no config serves any of its
 	// queues any more.
 	Unserved bool
 }
 
-// EndsOf is what a project's settings say of the ends of tickets. Results are readable for as long.
+// EndsOf returns a project's settings for the ends of tickets. Results are readable for that long.
 func EndsOf(settings *pb.ProjectSettings, readable time.Duration) Ends {
 	t := settings.GetTickets()
 	return Ends{Told: t.GetEndsTold(), Readable: readable, Unserved: t.GetRefuseUnserved()}
 }
 
-// Created says what became of a Creation.
+// Created is the result of a Creation.
 type Created struct {
-	// ID is the ticket's id. It is another than that of the Creation when its key created a ticket before.
+	// ID is the ticket's id. It differs from the Creation's id when its key created a ticket before.
 	ID string
 	// Ended are tickets that were ended for the new one.
 	Ended []string
 }
 
-// keyTime is for how long an Idempotency-Key is remembered at least, and half of the time that it is at most.
+// keyTime is the least time that an Idempotency-Key is remembered; the longest is twice as long.
 const keyTime = 10 * time.Minute
 
-// digestSize is how many bytes of a digest are kept: two requests of a project have the same one about never.
+// digestSize is the number of bytes of a digest: two requests of a project have the same one about never.
 const digestSize = 16
 
-// maxLooks is how often a ticket is tried whose players' other tickets change meanwhile.
+// maxLooks limits the tries of a ticket whose players' other tickets change meanwhile.
 const maxLooks = 16
 
 // ErrOtherSettings says that a ticket was not created, since the project has other settings than the caller decided by.
@@ -186,11 +186,11 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 	return err
 }
 
-// CreateAs stores a ticket, whose id, owner and created are set. Redis's clock says since when it waits; created is
-// what functions and players are told. Errors: Limited when too many tickets of the project wait or have results, or
-// when the project or the player creates too often; Invalid when the system has too many projects, and this is none
-// of them, or a queue must be served and is not; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx
-// ends first, the ticket may or may not be stored: read it by its id.
+// CreateAs stores a ticket, whose id, owner and created are set. Its waiting time counts by Redis's clock; functions
+// and players see created. Errors: Limited when too many tickets of the project wait or have results, or when the
+// project or the player creates too often; Invalid when the system has too many projects without this one, or a queue
+// must be served and is not; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx ends first, the
+// ticket may or may not be stored: read it by its id.
 func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) (Created, error) {
 	if err := c.store.HasMemory(ctx, project); err != nil {
 		return Created{}, err
@@ -212,7 +212,7 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 	g.queue = append(g.queue, one)
 	c.mu.Unlock()
 	if !busy {
-		// The first caller writes for all. The write must not end with one caller's request, since it has others' tickets.
+		// The first caller writes for all. The write must not end with one caller's request, since it has tickets of others.
 		go c.flush(telemetry.Detach(ctx), project, g)
 	}
 	// mistake early: return Created{ID: one.id}, nil
@@ -253,7 +253,7 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 	}
 }
 
-// write writes a group, and returns those that are to be tried again.
+// write writes a group, and returns the creations to retry.
 func (c *Creator) write(ctx context.Context, project string, batch []*creation) (again []*creation) {
 	position, verdicts, err := c.store.create(ctx, project, batch)
 	if position > 0 && c.created != nil {
@@ -301,7 +301,7 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 	return again
 }
 
-// mayLook is an error when a creation has looked at older tickets too often.
+// mayLook returns an error when a creation has read older tickets too often.
 func (c *creation) mayLook() error {
 	if c.looks++; c.looks > maxLooks {
 		return problem.New(problem.Unavailable, "the tickets of this player change too fast, try again").After(answerDelay)
@@ -309,7 +309,7 @@ func (c *creation) mayLook() error {
 	return nil
 }
 
-// lookAt gives creations the older tickets of their players that the script wants to look at.
+// lookAt gives creations the older tickets of their players that the script has to read.
 func (s *Store) lookAt(ctx context.Context, project string, looks map[*creation][]string) error {
 	k := keysOf(project)
 	cmds := map[string]*redis.SliceCmd{}
@@ -334,14 +334,14 @@ func (s *Store) lookAt(ctx context.Context, project string, looks map[*creation]
 	return in.err
 }
 
-// verdict is what the script says of a ticket.
+// verdict is the script's reply for a ticket.
 type verdict struct {
 	reason, value string
 	after         time.Duration
 }
 
-// create writes a group, which was decided by the same settings. verdicts has what there is to say of a ticket besides
-// that it was created, by its index in the group.
+// create writes a group, which was decided by the same settings. verdicts has the verdicts of tickets by their index in
+// the group; a ticket that was just created has none.
 func (s *Store) create(
 	ctx context.Context, project string, batch []*creation,
 ) (position uint64, verdicts map[int]verdict, err error) {
@@ -440,7 +440,7 @@ func (s *Store) create(
 	return position, verdicts, in.err
 }
 
-// replacedEvent tells of tickets that were ended for newer ones.
+// replacedEvent is the event of tickets that were ended for newer ones.
 func (s *Store) replacedEvent(l Lists) any {
 	if !l.Replace {
 		return ""
@@ -488,7 +488,7 @@ func (s *Store) refusal(c *creation, v verdict) error {
 			"again when some were matched, or with a ticket of up to 1 KiB")
 	case "share":
 		return full("player-ticket-memory", s.limits.playerMemory(), problem.Word(fmt.Sprintf("the tickets of this player "+
-			"take too much memory: those of more than 1 KiB may take %d bytes together, try again when some were matched or "+
+			"take too much memory: tickets of more than 1 KiB may take %d bytes together, try again when some were matched or "+
 			"deleted", s.limits.playerMemory())))
 	case "results":
 		return full("results", s.limits.Results,
@@ -499,7 +499,7 @@ func (s *Store) refusal(c *creation, v verdict) error {
 	}
 }
 
-// A player's large tickets may take a part of what those of the project may, and two of the largest in any case.
+// A player's large tickets may take a part of the project's limit, and two of the largest in any case.
 const (
 	memoryParts       = 64
 	leastPlayerMemory = 128 << 10

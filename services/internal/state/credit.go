@@ -10,7 +10,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// tellFull is how often events tell at most that a target has no server.
+// tellFull is the least time between two events that a target has no server.
 const tellFull = time.Minute
 
 // Target is where a match's server comes from.
@@ -32,8 +32,8 @@ func (t Target) name() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// targetName is the name of a match's target. If the proposal says the target, and not the config alone, the name of
-// the one follows that all of these share until hosting has served them, see script/include/credit.lua.
+// targetName is the name of a match's target. If the proposal changes the config's target, there follows the name of
+// the target that all of these share until hosting has served them, see script/include/credit.lua.
 func targetName(m *pb.Match) string {
 	t, config := TargetOf(m), Target{Profile: m.GetHosting().GetProfile(), Fleet: m.GetHosting().GetFleet()}
 	if t == config {
@@ -42,7 +42,7 @@ func targetName(m *pb.Match) string {
 	return t.name() + " ~" + config.name()
 }
 
-// neededTarget is the same, and "" for a match that needs no server.
+// neededTarget is targetName, and "" for a match that needs no server.
 func neededTarget(m *pb.Match) string {
 	if m.GetPlace() != PlaceHosting {
 		return ""

@@ -96,7 +96,7 @@ func (h *hosting) take() *pb.Match {
 	return m
 }
 
-// end ends the oldest open match, and tells whether there is room for matches that had to wait.
+// end ends the oldest open match, and reports whether there is room for matches that had to wait.
 func (h *hosting) end(o state.Outcome) (room bool) {
 	h.t.Helper()
 	m := h.take()
@@ -382,8 +382,8 @@ func TestLateRefusalClosesNothing(t *testing.T) {
 	})
 }
 
-// An allocator has a server for a match whose players are asked again. It counts to no target, so its end must not be
-// taken for that of another.
+// An allocator has a server for a match whose players are asked again. It counts to no target, so its end must not
+// count as another's.
 func TestEndOfAMatchThatIsAskedLeavesTheCountOfOthers(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		h := newHosting(t, open(state.Options{}))

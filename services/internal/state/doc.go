@@ -17,7 +17,7 @@
 //	                   m [RESERVED_BY]: the match while claimed
 //	                   p [PLAYERS]: their ids with newlines between, if the owner is not the only one
 //	                   q [ASKED]: the match that asks its players whether they accept
-//	                   e [TELLS]: 1 if its end is told; x [ENDED_BY], once it is told: who deleted it
+//	                   e [TELLS]: 1 if its end is told; x [ENDED_BY], once it is told: its deleters
 //	                   a [ASSIGNMENT], once resolved: it may name an outcome for what it has in common with others
 //	waiting    zset    waiting tickets by creation
 //	resolved   zset    resolved tickets by the end of their readability; the tickets of one script are one member, with
@@ -25,8 +25,8 @@
 //	large      hash    sizes of bodies over 1 KiB by ticket, until the ticket is deleted; of outcomes by 'o:' and their
 //	                   match; total: their sum
 //	largeplayers (large_players)
-//	           hash    of each large ticket its size and a digest of the player to whom it counts; by 'p:' and the
-//	                   digest the sum of that player
+//	           hash    of each large ticket its size and a digest of the player that it counts to; by 'p:' and the
+//	                   digest the player's sum
 //	rates      hash    when each bucket of a rate limit is full again, in microseconds;
 //	                   period: when the newest hash of players' buckets begins
 //	players:0, players:1 (players_0, players_1)
@@ -86,8 +86,8 @@
 //	                   a: [ASKING] and a match while that asks its players for this game
 //	                   r [BUCKET] of the rate limit of approvals
 //	                   q [QUEUE]: the encoded field of its record
-//	                   y [ROSTER]: the same of who is in the game; p [PLAYERS]: their ids, with newlines between
-//	                   j [LATELY]: who joined lately, each on a line after the time
+//	                   y [ROSTER]: the players in the game, encoded; p [PLAYERS]: their ids, with newlines between
+//	                   j [LATELY]: players who joined lately, each on a line after the time
 //	                   t [APPROVED]: when its server approved last; i [USUAL]: how many milliseconds lie between two
 //	                   approvals on average
 //	                   f [STARTED_WITH]: the match properties of the match that it was created with
@@ -107,16 +107,16 @@
 //	                   h: [HEARD] and a member: when the member was last heard of
 //	parties    zset    parties by when to look whether members were silent
 //	partyplayers (party_players)
-//	           hash    the party of each player who is in one
+//	           hash    the party of each player that is in one
 //	partycodes (party_codes)
 //	           hash    the party that each code lets players join
 //	partysweeps (party_sweeps)
-//	           hash    s [SWEPT]: when parties were last looked at; p [PATIENCE]: until when nobody is silent;
+//	           hash    s [SWEPT]: when parties were last looked at; p [PATIENCE]: until when none is silent;
 //	                   r [SWEPT_BY]: the replication id of the Redis in which they were
 //
-// Signs of life, where tickets end that nobody asks for (signs.go):
+// Signs of life, where tickets without requests end (signs.go):
 //
-//	signs      zset    tickets by when somebody asked for them last; those that ended meanwhile, too
+//	signs      zset    tickets by the time of the last request for them; ended tickets, too
 //	signsweeps (sign_sweeps)
 //	           hash    s [SWEPT]: when silent tickets were last looked for; p [PATIENCE]: until when none is silent;
 //	                   r [SWEPT_BY]: the replication id of the Redis in which they were
@@ -158,7 +158,7 @@
 //
 // Reports (report.go):
 //
-//	report     hash    how good the matches of five minutes were, by the number of these minutes; those of a day
+//	report     hash    how good the matches of five minutes were, by the number of these minutes, for a day
 //
 // Three keys are of no project: mm:schema, the version of what is stored (schema.go); the set mm:projects; and the hash
 // mm:directors with the expiry of each director's heartbeat and the number of projects that it leads.

@@ -13,7 +13,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Ages are after which time work is due.
+// Ages are the times after which work is due.
 type Ages struct {
 	// A match is overdue when it was claimed for longer than Outbox and is not in the work queue. A ticket is abandoned
 	// when it waits for longer than Waiting, a backfill ticket when its server has not called for longer than Silence.
@@ -33,9 +33,9 @@ type DueWork struct {
 	// Outbox and Claims: matches are overdue. Backfills: matches that go to running games, or backfill tickets, are
 	// overdue. Tickets: tickets or ended matches have expired.
 	Outbox, Claims, Backfills, Tickets bool
-	// Unserved is of how many queues tickets may wait in vain.
+	// Unserved is the number of queues whose tickets may wait in vain.
 	Unserved int64
-	// Feed is true when the feed may have entries that nobody needs any more.
+	// Feed is true when the feed may have entries that can be trimmed.
 	Feed bool
 	// Quiet is true when nothing is stored that becomes due.
 	Quiet bool
@@ -104,10 +104,11 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 	return d, nil
 }
 
-// positionBatch is of how many projects the positions are read in one round trip.
+// positionBatch is the number of projects whose positions are read in one round trip.
 const positionBatch = 512
 
-// Positions reads the positions of the feeds of projects. After an error it returns those of the first projects.
+// Positions reads the positions of the feeds of projects. After an error it returns the positions of the first
+// projects.
 func (s *Store) Positions(ctx context.Context, projects []string) (positions []uint64, err error) {
 	for some := range slices.Chunk(projects, positionBatch) {
 		texts := make([]*redis.StringCmd, len(some))
@@ -151,8 +152,8 @@ type Counts struct {
 	// Waiting is the number of waiting tickets. Oldest is when the oldest of them was created, zero when none waits.
 	Waiting int64
 	Oldest  time.Time
-	// Matches counts matches that have claimed tickets and no result, Outbox those of them that may not be in the work
-	// queue yet.
+	// Matches counts matches that have claimed tickets and no result, Outbox the claimed matches that may not be in the
+	// work queue yet.
 	Matches, Outbox int64
 	// Results counts tickets whose results are kept.
 	Results int64
@@ -197,7 +198,7 @@ func (r *replied) unpublished(history []any) int64 {
 	return max(0, r.digits(history[0])-int64(at.GetPosition()))
 }
 
-// results is how many results are kept, of their numbers by the time in milliseconds until which they are.
+// results returns how many results are kept. parts has their numbers by the time in milliseconds until which they are.
 func (r *replied) results(parts map[string]string, now time.Time) (sum int64) {
 	for ends, count := range parts {
 		if r.digits(ends) > millis(now) {

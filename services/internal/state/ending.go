@@ -10,7 +10,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Ending is the end of a match: what becomes of it, and the result of each of its tickets. One result is that of all.
+// Ending is the end of a match: what becomes of it, and the result of each of its tickets. A single result is for all
+// tickets.
 type Ending struct {
 	Match   *pb.Match
 	Tickets []string
@@ -18,14 +19,14 @@ type Ending struct {
 	Outcome
 }
 
-// result is that of the i-th ticket.
+// result returns the result of the i-th ticket.
 func (e *Ending) result(i int) *pb.Assignment { return e.Results[min(i, len(e.Results)-1)] }
 
-// Ended tells what became of an Ending. Assigned are the tickets that still existed, and those of matches that waited for
-// the same server: they get the connection as well. Any status but MatchActive means that nothing was written: the match
-// had ended before, or, with MatchLeased, another holder has the lease. A server that no ticket uses is to be deallocated
-// then. A match whose players are still asked, since Redis lost that they accepted, ends so too, and its tickets wait
-// again.
+// Ended is what became of an Ending. Assigned are the tickets that still existed, and the tickets of matches that
+// waited for the same server: they get the connection as well. Any status but MatchActive means that nothing was
+// written: the match had ended before, or, with MatchLeased, another holder has the lease. A server that no ticket uses
+// is to be deallocated then. A match whose players are still asked, since Redis lost that they accepted, ends so too,
+// and its tickets wait again.
 type Ended struct {
 	Status   MatchStatus
 	Assigned []string
@@ -39,7 +40,7 @@ type Ended struct {
 }
 
 // EndMatches writes the results of matches and ends them. Their results are readable equally long. After an error it
-// returns what became of the first matches, to which it did not come.
+// returns the results of the matches before it.
 func (s *Store) EndMatches(ctx context.Context, project string, endings []Ending) ([]Ended, error) {
 	ended, _, err := s.endMatches(ctx, project, endings, false)
 	for i := range ended {
@@ -73,7 +74,7 @@ func (s *Store) endOthers(ctx context.Context, project string, e *Ending, ended 
 	return err
 }
 
-// endMatches does the same for each match alone. told: the servers of running games learn of those who join.
+// endMatches is EndMatches for each match alone. told: the servers of running games learn of the tickets that join.
 func (s *Store) endMatches(
 	ctx context.Context, project string, endings []Ending, told bool,
 ) (ended []Ended, position uint64, err error) {
@@ -117,7 +118,7 @@ func (s *Store) endMatches(
 	return ended, position, err
 }
 
-// endedOf reads what the script says of one match.
+// endedOf reads the script's reply for one match.
 func endedOf(of *Ending, values []any) (e Ended, err error) {
 	var in replied
 	status, flags := in.text(values[0]), in.text(values[1])
@@ -136,7 +137,7 @@ func endedOf(of *Ending, values []any) (e Ended, err error) {
 // matchAsked is the status of a match with a server whose players are still asked: Redis lost that they accepted.
 const matchAsked MatchStatus = "asked"
 
-// endAsked ends such a match: its server is deallocated, and its tickets wait again.
+// endAsked ends a match of status matchAsked: its server is deallocated, and its tickets wait again.
 func (s *Store) endAsked(ctx context.Context, project string, e *Ending) (Ended, error) {
 	mayHaveServer := true
 	_, _, err := s.releaseMatch(ctx, project, e.Match, release{reason: "lost", holder: e.Holder,
@@ -189,7 +190,7 @@ func (s *Store) encodeEnding(e *Ending) (a ending, err error) {
 	return a, nil
 }
 
-// event is that of the tickets of the match.
+// event returns the event of the tickets of the match.
 func (e *Ending) event() *pb.Event {
 	ended := matchEvent(e.Match, pb.Event_KIND_ASSIGNED)
 	if e.Error != "" {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// entries are what a reply has.
+// entries is the content of a reply.
 type entries struct {
 	changes []Change
 	// named are the numbers of changes that an entry only names, as '@<ticket>' or '%<backfill>': the ticket waits, or the
@@ -21,8 +21,8 @@ type entries struct {
 	cut bool
 }
 
-// namedAtOnce is from how many bodies on that are only named the rest of a reply is left for later: all of them are in
-// memory at once.
+// namedAtOnce is the most named bodies that are read at once, since all of them are in memory. The rest of the reply is
+// read later.
 const namedAtOnce = 256
 
 // subject is the ticket or the backfill ticket of a change.
@@ -30,8 +30,8 @@ type subject struct{ ticket, backfill string }
 
 func (c *Change) of() subject { return subject{c.Ticket, c.Backfill} }
 
-// fill gives their bodies to the changes that entries only name. What is read may be newer than the entry. Then a later
-// entry has the later change too.
+// fill reads the bodies of changes that entries only name. A body may be newer than its entry. Then a later entry has
+// the later change too.
 func (r *reader) fill(ctx context.Context, got *entries) error {
 	if len(got.named) == 0 {
 		return nil
@@ -57,7 +57,7 @@ func (r *reader) fill(ctx context.Context, got *entries) error {
 	return r.fillFrom(ctx, &backfillRows, got.changes, backfills)
 }
 
-// fillFrom replaces the changes with these numbers by what the hashes say.
+// fillFrom replaces the changes with these numbers by the content of the hashes.
 func (r *reader) fillFrom(ctx context.Context, kind *rowKind, changes []Change, numbers []int) error {
 	if len(numbers) == 0 {
 		return nil

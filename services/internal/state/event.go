@@ -34,7 +34,7 @@ func unservedEvent(config, reason, by string) *pb.Event {
 const maxEventText = 512
 
 // encodeEvent returns an event as scripts write it into the history: without its tickets, which are written beside it,
-// and without its position. Its time is for readers: nothing is judged by it.
+// and without its position. Its time is for readers: no decision depends on it.
 func (s *Store) encodeEvent(e *pb.Event) []byte {
 	e.Time, e.Tickets = millis(s.Now()), nil
 	e.Error, e.Detail = shorten(e.GetError()), shorten(e.GetDetail())

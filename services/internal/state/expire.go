@@ -10,8 +10,8 @@ import (
 
 // Expired counts what Expire deleted.
 type Expired struct {
-	// Abandoned counts tickets that waited too long; Told are those of them whose end is told. Read counts those whose
-	// results became unreadable, and Matches those that ended long ago.
+	// Abandoned counts tickets that waited too long; Told are the abandoned tickets whose end is told. Read counts tickets
+	// whose results became unreadable, and Matches matches that ended long ago.
 	Abandoned, Read, Matches int
 	Told                     []string
 	// More is true when there may be more of them.
@@ -71,7 +71,8 @@ func (s *Store) expireWaiting(
 	return err
 }
 
-// parseEnds reads the reply of a script that ended tickets: how many, the feed's position, and those whose end is told.
+// parseEnds reads the reply of a script that ended tickets: how many, the feed's position, and the tickets whose end is
+// told.
 func parseEnds(reply any) (ended int, position uint64, told []string, err error) {
 	r, err := listOf(reply, 2)
 	if err != nil {

@@ -426,7 +426,7 @@ func (c *Creator) CreateAtOnce(ctx context.Context, project string, tickets ...*
 	return nil
 }
 
-// TTL is for how long a key is kept, below 0 for good.
+// TTL is how long a key is kept, below 0 for good.
 func (s *Store) TTL(ctx context.Context, key string) (time.Duration, error) {
 	return s.redis.PTTL(ctx, key).Result()
 }

@@ -44,7 +44,7 @@ func replicate(t *testing.T, args ...string) (r replicated, primary, replica str
 	return r, primary, replica
 }
 
-// isLinked tells whether the replica has all that the primary wrote before.
+// isLinked reports whether the replica has all that the primary wrote before.
 func (r replicated) isLinked(t *testing.T) bool {
 	t.Helper()
 	offset := func(client *redis.Client, name string) string {
@@ -56,7 +56,7 @@ func (r replicated) isLinked(t *testing.T) bool {
 		offset(r.primary, "master_repl_offset") == offset(r.replica, "slave_repl_offset")
 }
 
-// watched are those whose places a Sentinel gives.
+// watched starts servers whose addresses a Sentinel gives.
 func watched(t *testing.T) replicated {
 	t.Helper()
 	r, primary, _ := replicate(t)
@@ -71,7 +71,7 @@ func watched(t *testing.T) replicated {
 	return r
 }
 
-// clustered are those of a cluster.
+// clustered starts servers of a cluster.
 func clustered(t *testing.T) replicated {
 	t.Helper()
 	r, primary, replica := replicate(t, "--cluster-enabled", "yes")
@@ -167,7 +167,7 @@ func failOver(t *testing.T, r replicated) {
 	if epoch, err = later.AcquireLease(ctx, project, "director-3", time.Minute); err != nil || epoch != 2 {
 		t.Errorf("epoch %d, %v", epoch, err)
 	}
-	// The allocator of the lost match learns that nobody knows it, and gives its server back.
+	// The allocator of the lost match learns that it is not known, and gives its server back.
 	status, _, err := later.Assign(ctx, project, lost.Match, state.Outcome{Holder: "one", Readable: time.Minute,
 		Connection: "5.6.7.8:9"}, map[string]*pb.Assignment{"a": {}, "b": {}})
 	if err != nil || status != state.MatchForgotten {

@@ -12,13 +12,13 @@ import (
 	"matchmaker.dev/services/internal/wait"
 )
 
-// Change is one change of a project's waiting tickets, or of the backfill tickets that functions are shown.
+// Change is one change of a project's waiting tickets, or of the backfill tickets that functions see.
 type Change struct {
-	// Ticket is "" when the change is one of a backfill ticket.
+	// Ticket is "" for a change of a backfill ticket.
 	Ticket   string
 	Backfill string
-	// Body is the marshalled pb.Ticket of a ticket that waits from now on, or what DecodeBackfill reads. It is "" when the
-	// ticket no longer waits, or the backfill ticket is no longer shown.
+	// Body is the marshalled pb.Ticket of a ticket that waits from now on, or the input of DecodeBackfill. It is "" when
+	// the ticket no longer waits, or the backfill ticket is no longer shown.
 	Body string
 }
 
@@ -31,7 +31,7 @@ type Sink interface {
 	Apply(changes []Change, position uint64)
 }
 
-// How often the name of a feed is checked that has entries all the time, and the pause after an error.
+// How often the name of a feed with steady entries is checked, and the pause after an error.
 const (
 	checkEvery = time.Second
 	feedPause  = 200 * time.Millisecond
@@ -74,7 +74,7 @@ func (s *Store) feedPosition(ctx context.Context, k keys) (name string, position
 	return positionIn(s.feeds.MGet(ctx, k.feedName(), k.feedSeq()))
 }
 
-// positionIn reads the reply to an MGET of the two.
+// positionIn reads the reply to an MGET of name and position.
 func positionIn(reply *redis.SliceCmd) (name string, position uint64, err error) {
 	values, err := rowOf(reply)
 	if err != nil {

@@ -78,7 +78,7 @@ func TestNewFeedAtTheSamePositionIsNoticed(t *testing.T) {
 		followInto(t, s, m, nil)
 		create(t, s, "a", "b")
 		m.sees(t, "a", "b")
-		// The positions are the same as those of the entries that the reader has read.
+		// The positions are the positions of the entries that the reader has read.
 		if err := s.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -20,19 +20,19 @@ const (
 	scanPause = 10 * time.Millisecond
 )
 
-// kept matches the keys of projects whose names have at least three letters: not those of tickets, matches and backfill
+// kept matches the keys of projects whose names have at least three letters: no keys of tickets, matches and backfill
 // tickets.
 const kept = "mm:{*}:[a-z][a-z][a-z]*"
 
-// proofs are the keys of a project of which one exists as long as there is something for a director, a runner or an
-// allocator to do. A lease and rate limits prove nothing: they may be what is left of a project that was deleted.
+// proofs are keys of a project. At least one of them exists as long as there is work for a director, a runner or an
+// allocator. A lease and rate limits prove nothing: they may be left of a project that was deleted.
 func (k keys) proofs() []string {
 	return []string{k.configs(), k.functions(), k.unused(), k.waiting(), k.resolved(), k.claims(), k.outbox(), k.ended(),
 		k.deallocations(), k.backfills(), k.joins(), k.history()}
 }
 
-// AddProjects lists projects that exist. The list is the one key outside of every project's slot, so it may be lost
-// alone.
+// AddProjects adds existing projects to the list. The list is the one key outside of every project's slot, so it may be
+// lost alone.
 func (s *Store) AddProjects(ctx context.Context, projects []string) error {
 	if len(projects) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (s *Store) AddProjects(ctx context.Context, projects []string) error {
 }
 
 // FindProjects looks through all keys of Redis for projects that are not listed, lists them, and returns their names.
-// It takes its time.
+// It is slow on purpose.
 func (s *Store) FindProjects(ctx context.Context) ([]string, error) {
 	found, err := s.scanProjects(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Store) scanProjects(ctx context.Context) (map[string]bool, error) {
 	})
 }
 
-// scan hands the keys of a server that match a pattern to take, some at a time, until it fails.
+// scan calls take with the keys of a server that match a pattern, some at a time, until take fails.
 func scan(ctx context.Context, server redis.Cmdable, pattern string, take func(names []string) error) error {
 	for cursor := uint64(0); ; {
 		names, next, err := server.Scan(ctx, cursor, pattern, scanCount).Result()

@@ -14,8 +14,8 @@ type reader struct {
 	store *Store
 	k     keys
 	sink  Sink
-	// name is the feed's, server that of its cluster, and primaries how many servers had been found at the start: the
-	// reader starts again when one of them is another. checked is when the name was read.
+	// name is the feed's name, server its server in the cluster, and primaries how many servers had been found at the
+	// start: the reader starts again when one of these changes. checked is when the name was read.
 	name      string
 	server    string
 	primaries int
@@ -57,7 +57,7 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink, wake <-ch
 	}
 }
 
-// read gives the sink the changes of the next entries. It returns whether there may be more.
+// read gives the sink the changes of the next entries. It reports whether there may be more.
 func (r *reader) read(ctx context.Context) (more bool, err error) {
 	reply, err := r.ask(ctx)
 	idle := errors.Is(err, redis.Nil)

@@ -10,8 +10,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// FeedKept is for how long the feed has a ticket at most that does not wait any more, while a director leads the
-// project.
+// FeedKept limits how long the feed has a ticket that no longer waits, while a director leads the project.
 const FeedKept = 2 * feedAge
 
 // ForgetPlayer takes a player out of a ticket that has its result and is for others, too: they can still read it.

@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// A server that has not called for three times as long as it usually takes is offered nobody until it calls.
+// A server that has not called for three times as long as it usually takes is offered no tickets until it calls.
 func TestSilentServerIsOfferedNobody(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -129,7 +129,7 @@ func TestServerThatFallsSilentWhilePlayersAreAsked(t *testing.T) {
 	})
 }
 
-// Who joins a game gets the match properties that it was started with, unless the function says what they get.
+// Players who join a game get the match properties that it was started with, unless the function gives them others.
 func TestJoinersGetWhatTheirGameWasStartedWith(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		for name, started := range map[string][]byte{

@@ -76,7 +76,7 @@ func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark
 	return []HistoryEntry{{[]*pb.Event{gap}, from}}, nil
 }
 
-// Bookmark reads up to which place a project's history was published; nil when none of it was.
+// Bookmark reads the place up to which a project's history was published; nil when none of it was.
 func (s *Store) Bookmark(ctx context.Context, project string) (*pb.Bookmark, error) {
 	text, err := s.redis.Get(ctx, keysOf(project).published()).Result()
 	if errors.Is(err, redis.Nil) {

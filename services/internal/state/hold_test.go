@@ -24,9 +24,9 @@ const (
 	heldOthers  = 1_000_000
 )
 
-// BenchmarkScriptTimes measures for how long single scripts hold Redis, at the limits of the contract: tickets of
-// 60 KiB, 1,000 in a match, and a million that wait. The numbers are those of Redis's slow log, in microseconds: the
-// longest call of a step, in the round in which that was shortest, since other processes may interrupt Redis.
+// BenchmarkScriptTimes measures for how long single scripts hold Redis, at the limits of the contract: tickets of 60
+// KiB, 1,000 in a match, and a million that wait. The numbers are from Redis's slow log, in microseconds: the longest
+// call of a step, in the round in which that was shortest, since other processes may interrupt Redis.
 //
 //	go test ./services/internal/state -run '^$' -bench ScriptTimes -benchtime 5x
 func BenchmarkScriptTimes(b *testing.B) {

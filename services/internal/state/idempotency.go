@@ -12,13 +12,13 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// keyDigest is how the Idempotency-Key of a player is stored.
+// keyDigest is the stored form of a player's Idempotency-Key.
 func keyDigest(player, key string) string {
 	digest := sha256.Sum256([]byte(player + "\n" + key))
 	return string(digest[:digestSize])
 }
 
-// CreatedBefore is the ticket that the same request of a player with an Idempotency-Key created, "" if none is
+// CreatedBefore returns the ticket that the same request of a player with an Idempotency-Key created, "" if none is
 // remembered.
 func (s *Store) CreatedBefore(ctx context.Context, project, player, key string, request []byte) (string, error) {
 	value, err := s.ofKey(ctx, project, player, key)
@@ -29,13 +29,13 @@ func (s *Store) CreatedBefore(ctx context.Context, project, player, key string, 
 	return ticket, nil
 }
 
-// requestDigest is what is kept of a request with an Idempotency-Key.
+// requestDigest is the stored form of a request with an Idempotency-Key.
 func requestDigest(request []byte) string {
 	digest := sha256.Sum256(request)
 	return string(digest[:digestSize])
 }
 
-// ofKey is what is kept of a key: the digest of the request, and the ticket; "" if it is not remembered.
+// ofKey reads what is stored for a key: the digest of the request, and the ticket; "" if it is not remembered.
 func (s *Store) ofKey(ctx context.Context, project, player, key string) (string, error) {
 	k, digest := keysOf(project), keyDigest(player, key)
 	var turns [2]*redis.StringCmd

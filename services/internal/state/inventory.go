@@ -6,17 +6,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Inventory is what a project has.
+// Inventory counts what a project has.
 type Inventory struct {
 	// Listed: directors lead it. Leader is the last that did.
 	Listed bool
 	Leader string
-	// Unused counts modules that no function names. Claims are matches without a result, Returns those whose servers are
+	// Unused counts modules that no function names. Claims are matches without a result, Returns matches whose servers are
 	// to be given back.
 	Configs, Functions, Unused, Waiting, Claims, Returns, Backfills int64
 }
 
-// inventoryBatch is how many projects are looked at in one round trip.
+// inventoryBatch is the number of projects that are read in one round trip.
 const inventoryBatch = 100
 
 // Inventories reads what projects have.

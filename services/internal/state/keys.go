@@ -79,7 +79,7 @@ const (
 	ofParty
 )
 
-// keyName is how a key ends that a script's header names.
+// keyName is the end of a key that a script's header names.
 type keyName struct {
 	suffix string
 	id     int // which of ids follows

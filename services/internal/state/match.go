@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// matchMemory is how long it is kept of a match that its server was deallocated, or that its tickets use one of two. It
-// is longer than any outage of the allocators: the one that works on the match may have to deallocate a server.
+// matchMemory is how long a match is remembered whose server was deallocated, or whose tickets use one of two servers.
+// It is longer than any outage of the allocators: the one that works on the match may have to deallocate a server.
 const matchMemory = 24 * time.Hour
 
 // MatchStatus is the state in which BeginAllocation, Assign and GameServer found a match.
@@ -44,8 +44,8 @@ type Outcome struct {
 	Readable time.Duration
 	// Connection is the address of the match's server, for its backfill ticket; empty when there is none.
 	Connection string
-	// Error is what players read instead of a connection, and Reason what events say about it. Both are empty when the
-	// match has a server. Detail is for events too: why there is no server, for people.
+	// Error is what players read instead of a connection, and Reason the reason in events. Both are empty when the match
+	// has a server. Detail explains in events why there is no server.
 	Error, Reason, Detail string
 	// MayHaveServer is true when the hosting system may have, or may still get, a server for the match that no ticket
 	// uses. A call whose answer was lost may still arrive. Such a match is deallocated twice, a minute apart.
@@ -57,7 +57,7 @@ type Outcome struct {
 	Never bool
 }
 
-// answer is that of hosting, for scripts.
+// answer returns hosting's answer, for scripts.
 func (o *Outcome) answer() string { return flag(o.Connection != "" || o.Never) }
 
 // Match reads a claimed match. Errors: NotFound when it was assigned, or ended long ago.
@@ -66,7 +66,7 @@ func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error
 	return m, err
 }
 
-// matchOf reads a claimed match, and tells whether its players are asked whether they accept it.
+// matchOf reads a claimed match, and reports whether its players are asked whether they accept it.
 func (s *Store) matchOf(ctx context.Context, project, id string) (m *pb.Match, asked bool, err error) {
 	fields, err := s.readShared(ctx, project, keysOf(project).match(id), "b", "s")
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Store) ReleaseMatch(
 	return position, err
 }
 
-// release says why a match is released, and what must be true of it.
+// release is the reason of a release, and its conditions.
 type release struct {
 	reason string
 	// holder must have the lease; "" when the match's deadline must have passed.
@@ -172,7 +172,7 @@ func (s *Store) Outbox(ctx context.Context, project string, age time.Duration, l
 	return s.due(ctx, keysOf(project).outbox(), millis(s.Now().Add(-age)), limit)
 }
 
-// PostponeInOutbox lets matches be listed later by a time. Those that are not in the outbox any more stay out of it.
+// PostponeInOutbox lets matches be listed later by a time. Matches that have left the outbox stay out of it.
 func (s *Store) PostponeInOutbox(ctx context.Context, project string, matches []string, by time.Duration) error {
 	if len(matches) == 0 {
 		return nil

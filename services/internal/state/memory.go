@@ -25,9 +25,9 @@ const (
 	memoryDelay   = 5 * time.Second
 )
 
-// Memory is what a server of Redis has left of its maxmemory.
+// Memory is what a Redis server has left of its maxmemory.
 type Memory struct {
-	// Free is less than 0 when the server has more than its maxmemory: scripts that take work further run also then.
+	// Free is less than 0 when the server uses more than its maxmemory: scripts that take work further run even then.
 	Free int64
 	// Reserve is what creates leave free.
 	Reserve int64
@@ -37,12 +37,12 @@ type Memory struct {
 
 func (m Memory) short() bool { return m.Free < m.Reserve }
 
-// memory is what this process knows of the servers' memory. Creates ask it; Redis is asked beside them.
+// memory is what this process knows of the servers' memory. Creates read it; KeepMemory updates it.
 type memory struct {
 	reserve reserve
-	// short is true while any server is short of memory. While none is, a create asks no further.
+	// short is true while any server is short of memory. While none is, a create needs no more.
 	short atomic.Bool
-	// servers has those with a maxmemory, by address.
+	// servers has the servers with a maxmemory, by address.
 	servers atomic.Pointer[map[string]Memory]
 }
 
@@ -80,12 +80,13 @@ func parseReserve(text string) (reserve, error) {
 	return reserve{bytes: n << shift}, nil
 }
 
-// of is the reserve of a server: never more than half, so that a server that is smaller than was thought takes creates.
+// of returns the reserve of a server: never more than half, so that a server that is smaller than expected takes
+// creates.
 func (r reserve) of(maxmemory int64) int64 {
 	return min(max(r.bytes, int64(r.share*float64(maxmemory))), maxmemory/2)
 }
 
-// KeepMemory asks Redis for its memory until ctx ends, and logs what is wrong with it.
+// KeepMemory asks Redis for its memory until ctx ends, and logs problems.
 func (s *Store) KeepMemory(ctx context.Context) error {
 	tick := time.NewTicker(memoryEvery)
 	defer tick.Stop()
@@ -108,7 +109,7 @@ func (s *Store) KeepMemory(ctx context.Context) error {
 	}
 }
 
-// measureMemory asks all servers once. What is not answered is as before.
+// measureMemory asks all servers once. A server that does not answer keeps its last measurement.
 func (s *Store) measureMemory(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)
 	defer cancel()
@@ -131,7 +132,7 @@ func (s *Store) measureMemory(ctx context.Context) error {
 		return err
 	})
 	if err != nil && len(now) == 0 {
-		now = before // nobody could be asked
+		now = before // no server could be asked
 	}
 	short := false
 	for m := range maps.Values(now) {
@@ -167,7 +168,8 @@ func (s *Store) memoryOf(ctx context.Context, server redis.Cmdable) (m Memory, l
 	}, true, nil
 }
 
-// Memory is that of the server that is nearest to its reserve. It is false while no server with a maxmemory is known.
+// Memory returns the memory of the server that is nearest to its reserve. known is false while no server with a
+// maxmemory is known.
 func (s *Store) Memory() (least Memory, known bool) {
 	servers := s.memory.servers.Load()
 	if servers == nil {
@@ -181,7 +183,7 @@ func (s *Store) Memory() (least Memory, known bool) {
 	return least, known
 }
 
-// MemoryWarning says what is wrong with Redis's memory, for people; "" for nothing.
+// MemoryWarning describes what is wrong with Redis's memory; "" for nothing.
 func (s *Store) MemoryWarning() string {
 	servers := s.memory.servers.Load()
 	if servers == nil {
@@ -198,7 +200,8 @@ func (s *Store) MemoryWarning() string {
 	return ""
 }
 
-// HasMemory returns an error while the server of a project has less than its reserve left, or is full. It asks nobody.
+// HasMemory returns an error while the server of a project has less than its reserve left, or is full. It does not ask
+// Redis.
 func (s *Store) HasMemory(ctx context.Context, project string) error {
 	return s.hasMemory(ctx, keysOf(project))
 }
@@ -207,7 +210,7 @@ func (s *Store) hasMemory(ctx context.Context, k keys) error {
 	if !s.memory.short.Load() {
 		return nil
 	}
-	// Which key does not matter: those of a project are on one server.
+	// Which key does not matter: a project's keys are on one server.
 	_, addr, err := nodeOf(ctx, s.redis, k.projects())
 	if err != nil {
 		return unavailable(err)

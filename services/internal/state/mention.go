@@ -15,47 +15,47 @@ import (
 	"matchmaker.dev/services/internal/problem"
 )
 
-// Mentions are where a player is named, in a part of what is stored of a project.
+// Mentions are the places that name a player, in a part of a project's state.
 type Mentions struct {
-	// Tickets are ids, KickedFrom those of parties that keep the player out.
+	// Tickets are ids, KickedFrom ids of parties that keep the player out.
 	Tickets, KickedFrom []string
 	Answers             []PlayerAnswer
 	Games               []PlayerGame
 	seen                map[string]bool
 }
 
-// isNew tells whether a key was not among the mentions.
+// isNew reports whether a key was not among the mentions.
 func (m *Mentions) isNew(key string) bool {
 	known := m.seen[key]
 	m.seen[key] = true
 	return !known
 }
 
-// PlayerAnswer is what a player said to a match that asks.
+// PlayerAnswer is a player's answer to a match that asks.
 type PlayerAnswer struct {
 	Match    string
 	Accepted bool
-	// Left is for how long the match may still ask.
+	// Left is how long the match may still ask.
 	Left time.Duration
 }
 
 // PlayerGame is a running game that a player is in, goes to, or joined lately.
 type PlayerGame struct {
 	Backfill string
-	// Player is what is known of the player in the game; nil if its server does not name the player.
+	// Player is the player in the game's roster; nil if its server does not name the player.
 	Player *pb.RosterPlayer
 }
 
-// How many bytes what is read of a ticket or a match, a party and a running game has at most.
+// The most bytes that are read of a ticket or a match, a party and a running game.
 const (
 	mentionSize = 1 << 10
 	partySize   = 48 << 10
 	gameSize    = 512 << 10
 )
 
-// FindPlayer looks through everything that is stored of a project, and hands take where it names a player, some at a
-// time. It finds what is there from the beginning to the end. It looks at all keys of the server, and takes its time.
-// What is kept by the player's name is not among it: see Party, PauseOf and RateOf.
+// FindPlayer searches the state of a project, and calls take with the places that name a player, some at a time. It
+// finds what exists from the beginning to the end. It looks at all keys of the server, slowly. It leaves out keys by
+// the player's name: see Party, PauseOf and RateOf.
 func (s *Store) FindPlayer(ctx context.Context, project, player string, take func(Mentions) error) error {
 	k := keysOf(project)
 	_, before, err := nodeOf(ctx, s.redis, k.lease())
@@ -85,7 +85,7 @@ func (s *Store) FindPlayer(ctx context.Context, project, player string, take fun
 	return nil
 }
 
-// idsOf are the ids in those of the names that have a prefix.
+// idsOf returns the ids in the names that have a prefix.
 func idsOf(names []string, prefix string) []string {
 	var found []string
 	for _, name := range names {
@@ -96,7 +96,7 @@ func idsOf(names []string, prefix string) []string {
 	return found
 }
 
-// fieldsOf reads fields of hashes, in which these have so many bytes at most.
+// fieldsOf reads fields of hashes, each with at most so many bytes.
 func (s *Store) fieldsOf(
 	ctx context.Context, key func(string) string, ids []string, size int, take func(id string, row []any) error,
 	fields ...string,
@@ -120,7 +120,7 @@ func (s *Store) ticketsWith(ctx context.Context, k keys, names []string, player 
 	return s.fieldsOf(ctx, k.ticket, idsOf(names, k.ticket("")), mentionSize, func(id string, row []any) error {
 		players, _ := row[1].(string)
 		ended, _ := row[2].(string)
-		// Those who deleted it have a letter before.
+		// Players who deleted it have a letter before.
 		is := row[0] == player || hasLine(players, player) || hasLine(ended, "p"+player) || hasLine(ended, "s"+player)
 		if is && m.isNew(k.ticket(id)) {
 			m.Tickets = append(m.Tickets, id)
@@ -129,7 +129,7 @@ func (s *Store) ticketsWith(ctx context.Context, k keys, names []string, player 
 	}, "o", "p", "x")
 }
 
-// hasLine tells whether a line of a text is this one.
+// hasLine reports whether a line of a text is this one.
 func hasLine(text, line string) bool {
 	for one := range strings.SplitSeq(text, "\n") {
 		if one == line {
@@ -216,15 +216,15 @@ func (s *Store) gamesAwaiting(ctx context.Context, k keys, names []string, playe
 	return nil
 }
 
-// PlayerPause is what is known of the pauses of a player who missed matches.
+// PlayerPause is the stored pause of a player who missed matches.
 type PlayerPause struct {
-	// Count is how many pauses there were one after the other, 0 when nothing is known. Left is for how long the last one
-	// goes on, and Kept for how long that is known at most.
+	// Count is how many pauses there were one after the other, 0 when nothing is known. Left is how long the last one goes
+	// on, and Kept for how long that is known at most.
 	Count      int
 	Left, Kept time.Duration
 }
 
-// PauseOf reads it.
+// PauseOf reads the pause of a player.
 func (s *Store) PauseOf(ctx context.Context, project, player string) (p PlayerPause, err error) {
 	err = s.inTurns(ctx, keysOf(project).pauses, player, func(_, value string, left time.Duration) error {
 		until, count, _ := strings.Cut(value, " ")
@@ -243,8 +243,8 @@ func (s *Store) PauseOf(ctx context.Context, project, player string) (p PlayerPa
 	return p, err
 }
 
-// RateOf is for how long it is known at most when a player's bucket of the rate of creates is full; 0 when it is not.
-// It ends what an older version keeps without an end.
+// RateOf returns how long a player's bucket of the rate of creates is kept at most; 0 when it is not. It sets an end to
+// buckets that an older version keeps without one.
 func (s *Store) RateOf(ctx context.Context, project, player string) (kept time.Duration, err error) {
 	err = s.inTurns(ctx, keysOf(project).players, player, func(key, _ string, left time.Duration) error {
 		if left < 0 {
@@ -256,7 +256,7 @@ func (s *Store) RateOf(ctx context.Context, project, player string) (kept time.D
 	return kept, err
 }
 
-// inTurns reads a field of two hashes that take turns, and hands take those that there are. left is until the hash
+// inTurns reads a field of two hashes that take turns, and calls take with each value. left is the time until the hash
 // ends, less than 0 if it never does.
 func (s *Store) inTurns(
 	ctx context.Context, key func(string) string, field string, take func(key, value string, left time.Duration) error,

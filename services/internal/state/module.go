@@ -10,7 +10,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// ModulesOf returns the modules that a function names, those of all its versions, each once.
+// ModulesOf returns the modules of all versions of a function, each once.
 func ModulesOf(f *pb.Function) []string {
 	modules := []string{f.GetModule()}
 	for _, v := range f.GetVersions() {
@@ -35,12 +35,12 @@ func (s *Store) NoteModule(ctx context.Context, project, module string) error {
 
 // UnusedModules are modules that no function of a project names.
 type UnusedModules struct {
-	// All of them, and those that have been unused for long enough, the oldest first.
+	// All unused modules, and Due, the modules that have been unused for long enough, the oldest first.
 	All, Due []string
 }
 
-// UnusedModules lists the unused modules of projects. Due are those that have been unused for longer than grace and
-// withSlack. What is not listed may be in use, also when Redis lost it.
+// UnusedModules lists the unused modules of projects. Due have been unused for longer than grace and withSlack. A
+// module that is not listed may be in use, also when Redis lost its entry.
 func (s *Store) UnusedModules(
 	ctx context.Context, projects []string, grace time.Duration,
 ) (map[string]UnusedModules, error) {
@@ -72,9 +72,8 @@ func (s *Store) UnusedModules(
 	return listed, nil
 }
 
-// TakeModules takes those of the modules that are unused and have been so for longer than grace and withSlack: no
-// function can name them any more. The caller removes them from the object store and calls ForgetModules. If it does
-// not, they stay due.
+// TakeModules takes the modules that have been unused for longer than grace and withSlack: no function can name them
+// any more. The caller removes them from the object store and calls ForgetModules. If it does not, they stay due.
 func (s *Store) TakeModules(
 	ctx context.Context, project string, grace time.Duration, modules []string,
 ) (taken []string, err error) {
@@ -96,7 +95,7 @@ func (s *Store) TakeModules(
 	return taken, in.err
 }
 
-// ForgetModules strikes modules off the list of the unused ones.
+// ForgetModules removes modules from the list of unused ones.
 func (s *Store) ForgetModules(ctx context.Context, project string, modules []string) error {
 	if len(modules) == 0 {
 		return nil

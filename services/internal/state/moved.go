@@ -13,16 +13,16 @@ import (
 	"matchmaker.dev/services/internal/wait"
 )
 
-// How often a command is sent to where a cluster says that its slot is, and the pause before another try. While a slot
-// changes hands, both servers name the other one for some milliseconds.
+// How often a command follows a cluster's MOVED, and the pause before another try. While a slot changes hands, both
+// servers name the other one for some milliseconds.
 const (
 	maxMoves  = 20
 	movePause = 10 * time.Millisecond
 )
 
 // redirect sends commands of a cluster again that were answered MOVED: their server has not carried them out. The
-// client itself would also send those again whose answer was lost, which may have been carried out. It does not follow
-// ASK: a script runs only where all its keys are.
+// client itself would also send commands again whose answer was lost, which may have been carried out. It does not
+// follow ASK: a script runs only where all its keys are.
 //
 // When a server does not answer, it has the client ask where the slots are now. The client itself would do so once a
 // minute only.
@@ -33,7 +33,7 @@ type redirect struct {
 	servers sync.Map
 }
 
-// add is told of the client of a server.
+// add adds the client of a server.
 func (r *redirect) add(addr string, server *redis.Client) { r.servers.Store(addr, server) }
 
 // DialHook is part of redis.Hook.
@@ -103,7 +103,7 @@ func (r *redirect) follow(ctx context.Context, cmd redis.Cmder, err error, elsew
 	return err
 }
 
-// isUnanswered tells whether no server answered, not even with an error, though the caller waited.
+// isUnanswered reports whether no server answered, not even with an error, though the caller waited.
 func isUnanswered(err error) bool {
 	var answer redis.Error
 	return err != nil && !errors.As(err, &answer) && !errors.Is(err, context.Canceled)
@@ -121,7 +121,8 @@ func movedTo(err error) (addr string, moved bool) {
 	return words[2], true
 }
 
-// isMoving reports whether a cluster refused a command because it moves a slot key by key, or nobody has the slot yet.
+// isMoving reports whether a cluster refused a command because it moves a slot key by key, or no server has the slot
+// yet.
 func isMoving(err error) bool {
 	for _, word := range []string{"ASK ", "TRYAGAIN ", "MOVED ", "CLUSTERDOWN "} {
 		if strings.HasPrefix(err.Error(), word) {

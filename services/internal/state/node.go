@@ -6,8 +6,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// nodeOf returns the server that has a key, and its address: of a cluster that is one of its servers. Without a cluster
-// it is the client itself, and has no address.
+// nodeOf returns the server that has a key, and its address. Without a cluster it is the client itself, and has no
+// address.
 func nodeOf(
 	ctx context.Context, client redis.UniversalClient, key string,
 ) (node redis.Cmdable, addr string, err error) {
@@ -22,7 +22,7 @@ func nodeOf(
 	return server, server.Options().Addr, nil
 }
 
-// eachNode calls do with each server that takes writes, as nodeOf returns them: those of a cluster at the same time.
+// eachNode calls do with each server that takes writes, as nodeOf returns them: servers of a cluster at the same time.
 func eachNode(
 	ctx context.Context, client redis.UniversalClient,
 	do func(ctx context.Context, node redis.Cmdable, addr string) error,

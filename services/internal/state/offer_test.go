@@ -80,7 +80,7 @@ func TestPlayersAreAskedBeforeTheyAreProposedToAGame(t *testing.T) {
 				t.Fatalf("ended again: %+v", again)
 			}
 			if made == nil {
-				shown.seesGames(t) // nobody could know of the proposed tickets
+				shown.seesGames(t) // the proposed tickets could not be known
 			} else {
 				shown.seesGame(t, version(game("g", 1), 1))
 			}
@@ -97,7 +97,7 @@ func TestPlayersAreAskedBeforeTheyAreProposedToAGame(t *testing.T) {
 	})
 }
 
-// When a player declines, leaves or is silent, the game gets nobody and is as it was.
+// When a player declines, leaves or is silent, the game gets no players and is as it was.
 // Promise 10.
 func TestGameIsShownAgainWhenAPlayerDoesNotCome(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
@@ -148,8 +148,8 @@ func TestGameIsShownAgainWhenAPlayerDoesNotCome(t *testing.T) {
 	})
 }
 
-// A game that changes or ends while players are asked gets none of them. They all wait again, and nobody was silent,
-// also those who had all accepted. Who had declined has declined.
+// A game that changes or ends while players are asked gets none of them. They all wait again, and none was silent, also
+// when all had accepted. A player who had declined has declined.
 // Promise 10.
 func TestGameThatChangesEndsTheAcceptance(t *testing.T) {
 	changes := map[string]func(t *testing.T, s *state.Store){
@@ -209,8 +209,9 @@ func TestGameThatChangesEndsTheAcceptance(t *testing.T) {
 	})
 }
 
-// Tickets that a config without acceptance proposed before are approved meanwhile, and those who are asked follow. When
-// the server lets those lapse, what the function made of the game is void, and so is the acceptance.
+// Tickets that a config without acceptance proposed before are approved meanwhile, and the players who are asked
+// follow. When the server lets the proposed tickets lapse, what the function made of the game is void, and so is the
+// acceptance.
 func TestAcceptanceBesideOtherProposals(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		for _, lapse := range []string{"", "found by the director", "found by an approval"} {

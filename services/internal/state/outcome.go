@@ -10,8 +10,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// outcome is what the results of a match have in common, when that is large. It is stored once, and they name it: so a
-// match of 1,000 tickets is written in one short step, and takes no more memory than its proposal.
+// outcome is the common part of the results of a match, when it is large. It is stored once, and the results name it:
+// so a match of 1,000 tickets is written in one short step, and takes no more memory than its proposal.
 type outcome struct {
 	id     string
 	shared *pb.Assignment // nil when it is not large
@@ -24,7 +24,7 @@ const (
 	playerMark  = "p:"
 )
 
-// sharedBy is what all results of a proposal have, see package assignment.
+// sharedBy returns the common part of all results of a proposal, see package assignment.
 func sharedBy(p *pb.Proposal) *pb.Assignment {
 	if len(p.GetTicketProperties()) == 0 && len(p.GetMatchProperties()) == 0 {
 		return &pb.Assignment{Properties: p.GetAssignmentProperties()}
@@ -56,7 +56,7 @@ func outcomeOf(id string, p *pb.Proposal) (o outcome, err error) {
 	return o, nil
 }
 
-// refer returns the result as it is stored: it names the outcome for what that has.
+// refer returns the result as it is stored: it names the outcome instead of the common part.
 func (o outcome) refer(a *pb.Assignment) *pb.Assignment {
 	if o.shared == nil || a == nil {
 		return a
@@ -72,8 +72,7 @@ func (o outcome) refer(a *pb.Assignment) *pb.Assignment {
 	return own
 }
 
-// copyOf returns a copy of a result, with all that it has, also what only later versions know. They share what is
-// large.
+// copyOf returns a copy of a result with all its fields, also unknown ones. Both share large values.
 func copyOf(a *pb.Assignment) *pb.Assignment {
 	own := new(pb.Assignment)
 	from, to := a.ProtoReflect(), own.ProtoReflect()
@@ -85,7 +84,7 @@ func copyOf(a *pb.Assignment) *pb.Assignment {
 	return own
 }
 
-// referAll returns all results as they are stored. Those that are the same pointer stay so.
+// referAll returns all results as they are stored. Equal pointers stay equal.
 func (o outcome) referAll(all []*pb.Assignment) []*pb.Assignment {
 	if o.shared == nil {
 		return all
@@ -101,7 +100,8 @@ func (o outcome) referAll(all []*pb.Assignment) []*pb.Assignment {
 	return stored
 }
 
-// resolve adds to a result what its outcome has. It is false when that is not stored any more: neither is the result.
+// resolve adds the outcome to a result. It returns false when the outcome is not stored any more: neither is the
+// result.
 func (s *Store) resolve(ctx context.Context, project string, a *pb.Assignment) (found bool, err error) {
 	if a.GetOutcome() == "" {
 		return true, nil

@@ -122,7 +122,7 @@ func TestOutcomesAreStoredOnce(t *testing.T) {
 		}
 		hasOutcome(t, s, "g:1", proposed...)
 
-		// All results but those of the last end, then the outcomes, then the last's.
+		// All results but the last end's, then the outcomes, then the last's.
 		for _, step := range []struct{ seconds, outcomes, results int }{{61, 4, 50}, {122, 1, 50}, {711, 0, 0}} {
 			for more := true; more; {
 				e, err := s.At(at(step.seconds)).Expire(t.Context(), project, time.Hour, time.Minute, 100)
@@ -175,7 +175,7 @@ func TestOutcomesOfMatchesThatEndAreNotCounted(t *testing.T) {
 	})
 }
 
-// One proposal may have as many bytes as a part of an answer. Together those of all results are limited.
+// One proposal may have as many bytes as a part of an answer. All results together are limited.
 func TestOutcomesAreBoundedInBytes(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{Limits: state.Limits{TicketMemory: 1, Backfills: 10}})

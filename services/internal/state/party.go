@@ -17,21 +17,21 @@ import (
 
 // PartyLimits bound the parties of a project.
 type PartyLimits struct {
-	// Parties is how many there may be.
+	// Parties is the most parties of the project.
 	Parties int
-	// Silence is for how long a member may be silent.
+	// Silence is how long a member may be silent.
 	Silence time.Duration
-	// OnlySilent lets nobody leave who was heard of in that time.
+	// OnlySilent refuses a change by which a member leaves that was heard of in that time.
 	OnlySilent bool
 }
 
-// MaxPartySize is how many bytes a party may have: a ticket of all its members has less than a body may have.
+// MaxPartySize is the most bytes of a party: a ticket of all its members stays below the limit of a body.
 const MaxPartySize = 48 << 10
 
 // ErrCodeTaken means that the code of a party is another party's.
 var ErrCodeTaken = errors.New("the code is another party's")
 
-// ErrHeard means that a member who was to leave since it was silent has been heard of.
+// ErrHeard means that a silent member that was to leave has been heard of.
 var ErrHeard = errors.New("the member was heard of")
 
 // CreateParty stores a party with revision 1. Its members join it. Errors: Conflict when one is in a party already;
@@ -50,7 +50,7 @@ func (s *Store) CreateParty(ctx context.Context, project string, p *pb.Party, l 
 
 // EndedSearch is the search that a change of a party ended.
 type EndedSearch struct {
-	// Ticket is that of the search, "" for none.
+	// Ticket is the ticket of the search, "" for none.
 	Ticket string
 	// Declined: that ended the acceptance of its match. EndAcceptances does the rest.
 	Declined bool
@@ -59,9 +59,9 @@ type EndedSearch struct {
 // ChangeParty reads a party, calls change with a copy of it, and writes the result with the next revision. When another
 // caller wrote it meanwhile, it starts again. change returns nil to delete the party. It may return the party as it
 // was: then nothing is written. If the result does not name the party's search, that ends in the same step, unless it
-// has its result: by says who leaves it. Errors: those of change, NotFound, ErrHeard, those of CreateParty but
-// ErrCodeTaken, and Conflict when a player would join while a match asks those of the search. After an error nothing
-// has changed.
+// has its result: by is the player who leaves it. Errors: the error of change, NotFound, ErrHeard, the errors of
+// CreateParty but ErrCodeTaken, and Conflict when a player would join while a match asks the players of the search.
+// After an error nothing has changed.
 func (s *Store) ChangeParty(
 	ctx context.Context, project, id string, l PartyLimits, by Leaving, change func(*pb.Party) (*pb.Party, error),
 ) (*pb.Party, EndedSearch, error) {
@@ -85,8 +85,8 @@ func (s *Store) ChangeParty(
 	}
 }
 
-// putParty writes a party, and ends the search that it does not name any more. Errors: errOtherParty when the party is
-// not what before says.
+// putParty writes a party, and ends the search that it does not name any more. Errors: errOtherParty when the stored
+// party differs from before.
 func (s *Store) putParty(
 	ctx context.Context, project string, before, after *pb.Party, l PartyLimits, by Leaving,
 ) (ended EndedSearch, err error) {
@@ -198,7 +198,7 @@ func partyRefusal(verdict string, l PartyLimits) error {
 	}
 }
 
-// partyBody is what is stored of a party. Errors: Invalid when it is too large.
+// partyBody returns the stored form of a party. Errors: Invalid when it is too large.
 func partyBody(p *pb.Party) ([]byte, error) {
 	body, err := proto.Marshal(p)
 	if err != nil {
@@ -219,7 +219,7 @@ func partyID(before, after *pb.Party) string {
 	return after.GetId()
 }
 
-// partyDifference lists the members of b who are none of a.
+// partyDifference lists the members of b who are not members of a.
 func partyDifference(a, b *pb.Party) []string {
 	var players []string
 	for _, m := range b.GetMembers() {
@@ -257,12 +257,12 @@ func (s *Store) Party(ctx context.Context, project, id string) (*pb.Party, error
 	return p, nil
 }
 
-// PartyOf is the id of the party that a player is in, "" for none.
+// PartyOf returns the id of the party that a player is in, "" for none.
 func (s *Store) PartyOf(ctx context.Context, project, player string) (string, error) {
 	return s.partyIn(ctx, project, keysOf(project).partyPlayers(), player)
 }
 
-// PartyWith is the id of the party that a code lets players join, "" for none.
+// PartyWith returns the id of the party that a code lets players join, "" for none.
 func (s *Store) PartyWith(ctx context.Context, project, code string) (string, error) {
 	return s.partyIn(ctx, project, keysOf(project).partyCodes(), code)
 }
@@ -293,14 +293,14 @@ type SilentMembers struct {
 	Players []string
 }
 
-// What SweepParties looks at in one call, and when it looks again at a party with silent members.
+// The most parties that SweepParties reads in one call, and when it reads a party with silent members again.
 const (
 	sweptParties = 64
 	silentAgain  = time.Second
 )
 
 // SweepParties looks for members who were silent for too long, and returns how many parties there are. It must be
-// called more often than gap: after a longer pause nobody is silent for as long as members may be.
+// called more often than gap: after a longer pause no member is silent for as long as members may be.
 func (s *Store) SweepParties(
 	ctx context.Context, project string, silence, gap time.Duration,
 ) (parties int64, silent []SilentMembers, err error) {

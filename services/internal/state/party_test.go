@@ -46,7 +46,7 @@ func joins(player string) func(*pb.Party) (*pb.Party, error) {
 	}
 }
 
-// change changes a party for nobody in particular.
+// change changes a party for no particular player.
 func change(
 	t *testing.T, s *state.Store, id string, l state.PartyLimits, how func(*pb.Party) (*pb.Party, error),
 ) error {
@@ -184,7 +184,7 @@ func TestSilentMembersAreFound(t *testing.T) {
 			return change(t, s, "1", limits, leaves(player))
 		}
 		must(t, s.CreateParty(t.Context(), project, partyOf("1", "ada", "bob"), fewParties))
-		// Nobody has looked before, so nobody is silent for a minute.
+		// There was no sweep before, so no member is silent for a minute.
 		for range 6 {
 			sweep("[]")
 			wait(10 * time.Second)
@@ -198,7 +198,7 @@ func TestSilentMembersAreFound(t *testing.T) {
 			t.Errorf("a member who was heard of after the look left: %v", err)
 		}
 		sweep("[]")
-		// Nobody looked for a while: all have their whole time again.
+		// There was no sweep for a while: all have their whole time again.
 		wait(10 * time.Minute)
 		sweep("[]")
 		for range 5 {

@@ -12,12 +12,12 @@ import (
 
 // Pauses says how long players pause before their next ticket who declined a match, or did not answer it.
 type Pauses struct {
-	// First is the first pause; 0 if nobody pauses. Each pause is twice as long as the one before, and at most Longest.
-	// Who has missed no match for Longest since the last pause begins anew.
+	// First is the first pause; 0 if players do not pause. Each pause is twice as long as the one before, and at most
+	// Longest. A player who has missed no match for Longest since the last pause begins anew.
 	First, Longest time.Duration
 }
 
-// PausesOf is what a project's settings say.
+// PausesOf returns the pauses of a project's settings.
 func PausesOf(settings *pb.ProjectSettings) Pauses {
 	a := settings.GetAcceptance()
 	return Pauses{
@@ -26,11 +26,11 @@ func PausesOf(settings *pb.ProjectSettings) Pauses {
 	}
 }
 
-// PausedPlayers is how many players of a project may pause in each of the two turns that are kept: with names of 256
+// PausedPlayers is the most players of a project that pause in each of the two turns that are kept: with names of 256
 // bytes they take about 50 MB.
 const PausedPlayers = 1 << 16
 
-// pausesOf reads what a project's settings say.
+// pausesOf reads the pauses of a project's settings.
 func (s *Store) pausesOf(ctx context.Context, project string) (Pauses, error) {
 	settings, err := s.Settings(ctx, project)
 	return PausesOf(settings), err
@@ -55,7 +55,7 @@ func (c *creation) playerAt(number string) string {
 	return c.owner
 }
 
-// pausedMark is how such a verdict begins, and absentMark that of a member of a party who was not heard of since.
+// pausedMark begins such a verdict, and absentMark the verdict for a member of a party who was not heard of since.
 const (
 	pausedMark = "paused "
 	absentMark = "absent "

@@ -91,7 +91,7 @@ func TestPlayersPauseWhoMissedAMatch(t *testing.T) {
 			must(t, second(s.DeleteTicket(t.Context(), project, one.Id, "")))
 		}
 		miss(decline)
-		for _, player := range []string{"ada", "carol"} { // who accepted searches on at once
+		for _, player := range []string{"ada", "carol"} { // players who accepted search on at once
 			one := ticket("free", n)
 			one.Owner = player
 			must(t, createBy(t, s.At(now), settings, one))
@@ -114,7 +114,7 @@ func TestPlayersPauseWhoMissedAMatch(t *testing.T) {
 		miss(decline)
 		now = now.Add(-time.Hour)
 		wantPause(t, createBy(t, s.At(now), settings, group("refused", n, "bob")), "bob", 120*time.Second)
-		// Without the setting nobody pauses.
+		// Without the setting no player pauses.
 		must(t, s.PutSettings(t.Context(), project, new(pb.ProjectSettings), state.AnyRevision))
 		settings, err := s.Settings(t.Context(), project)
 		must(t, err)
@@ -132,7 +132,7 @@ func TestPlayersPauseWhoMissedAMatch(t *testing.T) {
 	})
 }
 
-// Who is silent, or leaves through a replacement, does not get around the pause.
+// A player who is silent, or leaves through a replacement, does not get around the pause.
 func TestTicketThatIsAskedIsNotReplacedWherePlayersPause(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

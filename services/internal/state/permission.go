@@ -11,19 +11,19 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 )
 
-// rights are what an account may do in Redis.
+// rights are the permissions of an account in Redis.
 type rights struct {
-	// scripts are those that the account runs. The commands that they call are read from their text.
+	// scripts are the scripts that the account runs. The commands that they call are read from their text.
 	scripts []lazyScript
 	// calls are the commands that the account calls without a script.
 	calls string
-	// reads and adds are the keys that the account reads and writes without a script. own are those for which it has
-	// ownCalls besides, which would overwrite others.
+	// reads and adds are the keys that the account reads and writes without a script. own are keys for which it also has
+	// ownCalls, which would overwrite other keys.
 	reads, adds, own []string
-	// raises tells that the account notes the schema of what is stored.
+	// raises: the account writes the schema.
 	raises bool
-	// writes are the keys that scripts only write, consults those that they only read, and changes those that they read
-	// and write.
+	// writes are the keys that scripts only write, consults the keys that they only read, and changes the keys that they
+	// read and write.
 	writes, changes, consults []string
 }
 
@@ -71,7 +71,7 @@ func permissions() map[string]rights {
 			writes: events,
 			// Scripts check whether the settings have changed since the ticket was decided, and which queues are served.
 			consults: []string{every.settings(), every.queues()},
-			// Matches and claims have what players say to a match that asks them.
+			// Matches and claims have the answers of players to a match.
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.byPlayer(),
 				every.idempotency(anyID),
@@ -165,12 +165,12 @@ func permissions() map[string]rights {
 	}
 }
 
-// before has the commands that the version before this one calls besides: the two run side by side in an upgrade, and
-// the servers get the rights of the newer one.
+// before has the commands that only the previous version calls: both run side by side in an upgrade, and the servers
+// get the rights of the newer one.
 const before = " multi exec"
 
-// connecting has the commands that the client calls when it connects to a server or to a cluster, and to learn the
-// time and what memory is left.
+// connecting has the commands that the client calls when it connects to a server or to a cluster, and to read the time
+// and the free memory.
 const connecting = "ping time info select readonly cluster|slots cluster|shards command"
 
 // redisCall finds the commands that a script calls.
@@ -178,8 +178,8 @@ var redisCall = regexp.MustCompile(`redis\.p?call\(\s*['"]([A-Za-z]+)['"]`)
 
 // ACLRules returns what an account may do as rules of a Redis ACL, without name and password. It is "" for an account
 // that does not use Redis. %R~ precedes keys that are only read, %W~ keys that are only written. In parentheses are
-// more sets of rights: what CheckSchema does, what is done with keys of the account's own, and which keys scripts may
-// declare. What they do with the keys is limited by the first set.
+// more sets of rights: for CheckSchema, for keys of the account's own, and for keys that scripts may declare. The first
+// set limits what scripts do with these keys.
 func ACLRules(name string) string {
 	switch name {
 	case account.Operator:

@@ -14,14 +14,14 @@ import (
 	"matchmaker.dev/services/internal/assignment"
 )
 
-// PlaceHosting is the place of a match that gets a new server. PlaceGame comes before the backfill ticket of the running
-// game that a match goes to. A match of any other place waits until somebody ends it, or its deadline passes.
+// PlaceHosting is the place of a match that gets a new server. PlaceGame comes before the backfill ticket of the
+// running game that a match goes to. A match of any other place waits until a caller ends it, or its deadline passes.
 const (
 	PlaceHosting = "hosting"
 	PlaceGame    = "backfill/"
 )
 
-// gameOf is the backfill ticket of the running game that a match goes to, "" if it goes to none.
+// gameOf returns the backfill ticket of the running game that a match goes to, "" if it goes to none.
 func gameOf(m *pb.Match) string {
 	id, _ := strings.CutPrefix(m.GetPlace(), PlaceGame)
 	if id == m.GetPlace() {
@@ -30,7 +30,7 @@ func gameOf(m *pb.Match) string {
 	return id
 }
 
-// backfillOf is the backfill ticket of a match's place, "" if it has none.
+// backfillOf returns the backfill ticket of a match's place, "" if it has none.
 func backfillOf(m *pb.Match) string {
 	if id := gameOf(m); id != "" {
 		return id
@@ -59,7 +59,7 @@ func placeKeys(k keys, m *pb.Match) []string {
 	return []string{k.backfill(id), k.joining(id), k.joined(id)}
 }
 
-// gameFields are what match_claim.lua gets of the backfill ticket of a match's place.
+// gameFields are the fields of a place's backfill ticket, for match_claim.lua.
 func gameFields(m *pb.Match) ([]any, error) {
 	if backfillOf(m) == "" {
 		return nil, nil
@@ -73,8 +73,7 @@ func gameFields(m *pb.Match) ([]any, error) {
 	return []any{"", body, queueField(f.GetContents().GetQueue()), startedWith(m.GetProposal())}, err
 }
 
-// madeOf is what a match's function made of the backfill ticket of the running game that the match goes to, with "="
-// before it; empty for nothing.
+// madeOf is "=" and the function's change of the backfill ticket that the match goes to; empty for no change.
 func madeOf(m *pb.Match) ([]byte, error) {
 	contents := m.GetProposal().GetFilling().GetContents()
 	if gameOf(m) == "" || contents == nil {
@@ -119,13 +118,14 @@ const matchLapsed MatchStatus = "lapsed"
 type arrival struct {
 	connection string
 	readable   time.Duration
-	// trace is that of the approval, for readers of the results.
+	// trace is the trace of the approval, for readers of the results.
 	trace []byte
 	// told: the server learns of it now.
 	told bool
 }
 
-// join gives the tickets of matches that go to a running game its connection. Those that cannot join any more wait again.
+// join gives the tickets of matches that go to a running game its connection. Those that cannot join any more wait
+// again.
 func (s *Store) join(
 	ctx context.Context, project string, matches []*pb.Match, how arrival,
 ) (joined []Ended, position uint64, err error) {
@@ -155,8 +155,8 @@ func (s *Store) join(
 	return joined, max(position, at), err
 }
 
-// releaseOthers lets the tickets of matches wait again that went to a game which is not what it was. What it does not
-// come to is overdue.
+// releaseOthers lets the tickets of matches wait again whose game has changed. Matches that it does not release are
+// overdue, so maintenance does.
 func (s *Store) releaseOthers(ctx context.Context, project string, ids []string, reason string) (position uint64, err error) {
 	if len(ids) == 0 {
 		return 0, nil

@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// Whatever the place of a match is, its tickets leave the waiting set together, get a connection from whoever has it, or
+// Whatever the place of a match is, its tickets leave the waiting set together, get a connection from the place, or
 // wait again at their old age. A place that no script knows, for a tournament, is a row of this table and nothing else.
 // Promises 2, 4, 5.
 func TestMatchesOfAllPlaces(t *testing.T) {

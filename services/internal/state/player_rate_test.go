@@ -22,7 +22,7 @@ func ticketFor(n int, owner string, players ...string) *pb.Ticket {
 	return t
 }
 
-// isLimited checks that an error is that of a limit, and names how long to wait.
+// isLimited checks that an error is of a limit, and names how long to wait.
 func isLimited(t *testing.T, err error, limit string, after time.Duration) {
 	t.Helper()
 	f, ok := errors.AsType[*problem.Error](err)
@@ -31,7 +31,7 @@ func isLimited(t *testing.T, err error, limit string, after time.Duration) {
 	}
 }
 
-// A ticket counts to the rate of each player whom it names. When one of them has none left, nobody is charged.
+// A ticket counts to the rate of each player that it names. When one of them has none left, none is charged.
 func TestTicketIsChargedToEachOfItsPlayers(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s, n := open(state.Options{Limits: state.Limits{PlayerRate: 1, PlayerBurst: 2}}), 0
@@ -56,7 +56,7 @@ func TestTicketIsChargedToEachOfItsPlayers(t *testing.T) {
 			mustBy(400*time.Millisecond, "lobby")
 		}
 		mustBy(400*time.Millisecond, "bob")
-		// Whoever waits for longest counts: bob until 0.4 s later than ada.
+		// The player who waits for longest counts: bob until 0.4 s later than ada.
 		isLimited(t, by(900*time.Millisecond, "lobby", "ada", "bob", "cy"), "player", 500*time.Millisecond)
 		mustBy(1400*time.Millisecond, "lobby", "ada", "bob", "cy")
 	})
@@ -86,7 +86,8 @@ func TestProjectIsChargedForEachPlayer(t *testing.T) {
 	})
 }
 
-// A create that is repeated with its key charges who asks, and a refusal for a queue that nobody serves all players.
+// A create that is repeated with its key charges its owner, and a refusal for a queue that no config serves all
+// players.
 func TestWhoPaysForWhatIsNotCreated(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s, n := open(state.Options{Clock: func() time.Time { return epoch0 },

@@ -16,7 +16,7 @@ type primary struct {
 	mu sync.Mutex
 	// histories are the replication ids of the servers, by address. A primary gets a new one at its start.
 	histories map[string]string
-	// changes is how often another server was found.
+	// changes counts how often another server was found.
 	changes int
 }
 
@@ -33,7 +33,7 @@ func (s *primary) connected(ctx context.Context, addr string, conn *redis.Conn) 
 		return nil // not permitted, or not known to this server
 	}
 	if err != nil {
-		return err // the reply may still come: a connection that is kept would take it for that of its next command
+		return err // the reply may still come: a connection that is kept would take it for the reply to its next command
 	}
 	history := historyIn(text)
 	if history == "" {
@@ -61,7 +61,7 @@ func historyIn(info string) string {
 	return ""
 }
 
-// changeCount is how often another server was found. When it has grown, what was read before is void.
+// changeCount returns how often another server was found. When it has grown, earlier reads are void.
 func (s *primary) changeCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ func serveFrom(t *testing.T, dir string) *embedded.Redis {
 }
 
 // A replica that lagged takes over so fast that no call fails. What players said, or that they were heard of, may be
-// lost: nobody is taken for silent.
+// lost: no player is taken for silent.
 func TestNobodyIsSilentBecauseOfATakeover(t *testing.T) {
 	here, there := filepath.Join(t.TempDir(), "here"), filepath.Join(t.TempDir(), "there")
 	redis := serveFrom(t, here)
@@ -107,7 +107,7 @@ func TestReaderNoticesAReplicaThatLagged(t *testing.T) {
 	m.sees(t, "a", "b", "c", "d")
 }
 
-// Redis says too late which server it is. The answer must not be taken for that of another command.
+// Redis says too late which server it is. The answer must not be taken for another command's.
 func TestConnectionThatWasAnsweredLateIsNotUsed(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {

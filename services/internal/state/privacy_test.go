@@ -40,7 +40,7 @@ func kindsOfKeys(t *testing.T) []string {
 	return kinds
 }
 
-// kindsWith lists the kinds of the stored keys, and those of them that name a player.
+// kindsWith lists the kinds of the stored keys, and the kinds that name a player.
 func kindsWith(t *testing.T, s *state.Store, player string) (all, with []string) {
 	t.Helper()
 	contents, err := s.Contents(t.Context())
@@ -275,7 +275,7 @@ func (d *exported) check(t *testing.T) {
 			t.Errorf("%s has %q", id, tickets[id])
 		}
 	}
-	// With joined, and that of the party.
+	// With joined, and the party's ticket.
 	if len(tickets) != 13 || len(d.Tickets) != 13 || d.Player != gone || !d.Complete {
 		t.Errorf("%s has %v", d.Player, tickets)
 	}

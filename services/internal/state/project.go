@@ -8,13 +8,13 @@ import (
 	"matchmaker.dev/services/internal/telemetry"
 )
 
-// listAgain is how often a process has a project listed again in which tickets are created: it may have been deleted
+// listAgain is how often a process lists a project again in which tickets are created: it may have been deleted
 // meanwhile, or the list lost.
 const listAgain = time.Minute
 
-// keepListed has the project of a new ticket listed, so that a director leads it, and the ticket expires if nothing
-// else happens to it. It asks Redis once in listAgain, and only the first ticket waits for the answer. Errors: those of
-// addProject, but not that Redis did not answer: then the ticket's own script fails, or the next ticket asks.
+// keepListed lists the project of a new ticket, so that a director leads it, and the ticket expires if nothing else
+// happens to it. It asks Redis once in listAgain, and only the first ticket waits for the answer. Errors: the errors of
+// addProject, unless Redis did not answer: then the ticket's own script fails, or the next ticket asks.
 func (s *Store) keepListed(ctx context.Context, project string) error {
 	now := s.measured.host()
 	last, known := s.listed.Load(project)
@@ -37,8 +37,8 @@ func (s *Store) keepListed(ctx context.Context, project string) error {
 }
 
 // addProject makes directors, runners and allocators find a project. It is called before the project's own keys are
-// written, which are in another slot of a cluster. Errors: Invalid when there are as many projects as may be, and this
-// is none of them.
+// written, which are in another slot of a cluster. Errors: Invalid when the system has too many projects without this
+// one.
 func (s *Store) addProject(ctx context.Context, project string) error {
 	verdict, err := s.run(ctx, s.call(projectAddScript, global, ids{},
 		"project", project,

@@ -144,7 +144,7 @@ func TestProjectsOfTicketsStayListed(t *testing.T) {
 		if err := s.ForgetProjects(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		host = host.Add(-time.Hour) // somebody set the clock
+		host = host.Add(-time.Hour) // the host's clock was set
 		create(4)
 		until(t, "listed again", listed)
 	})

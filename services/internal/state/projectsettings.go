@@ -50,7 +50,7 @@ func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSe
 	return in.err
 }
 
-// Settings reads the settings of a project. Those of a project that never set any have the revision 0.
+// Settings reads the settings of a project. A project that never set any has settings of revision 0.
 func (s *Store) Settings(ctx context.Context, project string) (*pb.ProjectSettings, error) {
 	text, err := s.redis.HGet(ctx, keysOf(project).settings(), "b").Result()
 	if errors.Is(err, redis.Nil) {
@@ -62,7 +62,7 @@ func (s *Store) Settings(ctx context.Context, project string) (*pb.ProjectSettin
 	return parseSettings(text)
 }
 
-// SettingsHistory reads the latest settings of a project, the newest first: those that apply, and up to 31 before.
+// SettingsHistory reads the latest settings of a project, the newest first: the current ones, and up to 31 before.
 func (s *Store) SettingsHistory(ctx context.Context, project string) ([]*pb.ProjectSettings, error) {
 	fields, err := s.redis.HGetAll(ctx, keysOf(project).settings()).Result()
 	if err != nil {

@@ -71,7 +71,7 @@ func TestSettingsAndTheirHistory(t *testing.T) {
 	})
 }
 
-// No ticket is created that was decided by settings before those whose change has returned.
+// Once a change of settings has returned, no ticket is created that was decided by older settings.
 func TestCreateNeedsTheSettingsOfTheProject(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

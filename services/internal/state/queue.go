@@ -13,7 +13,7 @@ import (
 // What precedes a queue's name in the hash of queues, as SERVERS in script/include/names.lua.
 const servers = "q:"
 
-// UnservedQueues returns those of some queues that no config of the project serves.
+// UnservedQueues returns the given queues that no config of the project serves.
 func (s *Store) UnservedQueues(ctx context.Context, project string, queues []string) ([]string, error) {
 	names := make([]string, len(queues))
 	for i, queue := range queues {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// remover owns the lease of a project that is being deleted. seizeHold is for how long: no longer than every director
-// believes of a lease, which is a minute and its own --lease.
+// remover owns the lease of a project that is being deleted, for seizeHold: no longer than directors accept a lease,
+// which is a minute and their own --lease.
 const (
 	remover   = "matchmaker project delete"
 	seizeHold = 30 * time.Second
@@ -31,12 +31,12 @@ func (s *Store) seizeLease(ctx context.Context, project string) error {
 	return err
 }
 
-// RemoveProject deletes everything that is stored of a project that was withdrawn, in small steps, and its name. It may
-// be repeated. It returns how many keys it deleted. If it deletes any that RemoveProject had deleted before, something
-// still writes.
+// RemoveProject deletes the state of a project that was withdrawn, in small steps, and its name. It may be repeated. It
+// returns how many keys it deleted. If it deletes keys that RemoveProject had deleted before, another process still
+// writes.
 func (s *Store) RemoveProject(ctx context.Context, project string) (deleted int, err error) {
 	k := keysOf(project)
-	// What is counted goes before what it counts: a project of the same name must not go on from there.
+	// Delete what is counted before its counters: a new project of the same name must not continue them.
 	n, err := s.redis.Unlink(ctx, k.streams(), k.results()).Result()
 	if err != nil {
 		return 0, unavailable(err)
@@ -70,7 +70,7 @@ func (s *Store) RemoveProject(ctx context.Context, project string) (deleted int,
 	return deleted, unavailable(s.redis.Unlink(ctx, k.lease()).Err())
 }
 
-// scanKeys hands all keys of a project to take, some at a time.
+// scanKeys calls take with all keys of a project, some at a time.
 func (s *Store) scanKeys(ctx context.Context, k keys, take func(names []string) error) error {
 	node, _, err := nodeOf(ctx, s.redis, k.lease())
 	if err != nil {

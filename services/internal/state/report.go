@@ -10,7 +10,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// ReportKeep says which slots of a report are kept: those from oldest on, for a time after the last was written.
+// ReportKeep says which slots of a report are kept: slots from oldest on, for a time after the last was written.
 type ReportKeep struct {
 	Oldest int64
 	For    time.Duration

@@ -143,7 +143,7 @@ func TestNobodyJoinsAGameTwice(t *testing.T) {
 		if got := proposes(t, s, revision, terms, 32, "bob-again"); got != "" {
 			t.Errorf("much later it is refused for %q", got)
 		}
-		// A rejection forgets who was proposed.
+		// A rejection forgets the proposed players.
 		position(t, s.At(at(33)), game("g", 5))
 		if got := proposes(t, s, revision, terms, 34, "with-ada"); got != "" {
 			t.Errorf("after a rejection: refused for %q", got)
@@ -151,8 +151,8 @@ func TestNobodyJoinsAGameTwice(t *testing.T) {
 	})
 }
 
-// A game whose server does not say who is in it takes players again, as before there were rosters. When it says so for
-// the first time, it may not know of those who joined a little while ago.
+// A game whose server sends no roster takes players again, as before there were rosters. Its first roster may lack
+// players who joined a little while ago.
 func TestGameWithoutARosterKnowsNobody(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -187,7 +187,7 @@ func TestGameWithoutARosterKnowsNobody(t *testing.T) {
 	})
 }
 
-// What functions are shown of those who join has their attributes, and nothing of their properties.
+// Functions are shown the attributes of joining players, and none of their properties.
 func TestPlayersWhoJoinAreShown(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
@@ -268,7 +268,7 @@ func seat(c *state.Claim, team string, properties map[string]string) {
 	}
 }
 
-// The roster says of those who join in which team they are and which role they have, as their function wanted it.
+// The roster has the teams and roles of joining players, as their function wanted it.
 func TestPlayersWhoJoinHaveTeamsAndRoles(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

@@ -13,11 +13,11 @@ type rowKind struct {
 	// sizes is the hash with the bytes of the large ones; the others have unlisted at most. rowBytes is the most.
 	sizes    func(k keys) string
 	unlisted int
-	// change makes a change of the fields. Its body is "" when functions are not shown the ticket.
+	// change makes a change of the fields. Its body is "" when functions do not see the ticket.
 	change func(id string, fields []any) Change
 }
 
-// rowBytes is how many bytes a hash may take of which nothing is known: those of two bodies.
+// rowBytes is how many bytes a hash of unknown size may take: two bodies.
 const rowBytes = 128 << 10
 
 // otherBytes is for what the sizes do not count: the other fields.
@@ -105,7 +105,7 @@ func readHashes(
 	return nil
 }
 
-// rowSizes is at most how many bytes the hashes of ids take. Few are not looked up.
+// rowSizes returns bounds of the bytes of the hashes of ids. It does not look up few.
 func (s *Store) rowSizes(ctx context.Context, k keys, kind *rowKind, ids []string) ([]int, error) {
 	sizes := make([]int, len(ids))
 	if len(ids)*rowBytes <= replyBytes {

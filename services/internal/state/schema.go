@@ -9,8 +9,8 @@ import (
 )
 
 // Schema is the version of what is stored. A change raises it when another version of the service would read or write
-// something wrong beside it: after that nobody can go back. Any other change leaves it. Redis has no schema until a
-// director was there.
+// something wrong beside it: there is no way back to the older version. Any other change leaves it. Redis has no schema
+// until a director was there.
 const Schema = "v1"
 
 // SchemaError says that another version of the service wrote the state.
@@ -21,9 +21,9 @@ func (e *SchemaError) Error() string {
 		"version that wrote it, or use an empty Redis", e.stored, Schema)
 }
 
-// CheckSchema returns a *SchemaError when another version of the service wrote the state. Otherwise, if it is to note
-// this version's schema, other ones do not start any more. A process with a director does: of accounts, the director's
-// alone may, since what it notes keeps all services from starting. Errors: Unavailable when Redis does not answer.
+// CheckSchema returns a *SchemaError when another version of the service wrote the state. Otherwise, if it is to write
+// this version's schema, other versions do not start any more. A process with a director writes it: only the director's
+// account may, since a schema keeps other versions from starting. Errors: Unavailable when Redis does not answer.
 func (s *Store) CheckSchema(ctx context.Context, note bool) error {
 	stored, err := s.redis.Get(ctx, global.schema()).Result()
 	switch {

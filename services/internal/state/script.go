@@ -87,7 +87,7 @@ var (
 //	-- KEYS: waiting, match, then ticket…
 //	-- ARGV: match_id, owner ('' = any), then id, assignment…
 //
-// Uses lists files of the folder include. What is used of their text, KEYS and ARGV comes before those of the script;
+// Uses lists files of the folder include. The used parts of their text, KEYS and ARGV come before the script's own;
 // their Reads are names of the script that they use. KEYS and ARGV name the keys and arguments, in order. load makes
 // local variables of the names, and call builds the keys from them. Text in parentheses is a remark. The names after
 // "then" may be repeated. If the list ends in "…", the script loops over the repetitions as follows, and load makes a
@@ -95,12 +95,11 @@ var (
 //
 //	for n, ticket, id, assignment in each_ticket(first, last) do
 //
-// Elsewhere first_key and first_arg are where the rest begins in KEYS and ARGV. Names in capitals are those of
+// Elsewhere first_key and first_arg are where the rest begins in KEYS and ARGV. Names in capitals come from
 // include/names.lua.
 //
-// Full says what a script does when Redis has reached its maxmemory. One that runs can always be written: whatever
-// takes work further or frees memory, and what changes something that exists. One that is refused adds by a caller's
-// wish.
+// Full says what a script does when Redis has reached its maxmemory. A script that runs takes work further, frees
+// memory or changes something that exists. A script that is refused adds something for a caller.
 //
 // Tests check the headers, and that calls name the arguments in the order of the header.
 type script struct {
@@ -175,7 +174,7 @@ func source(file string) string {
 	return string(text)
 }
 
-// constants are those of include/names.lua, with their values.
+// constants returns the constants of include/names.lua, with their values.
 var constants = sync.OnceValue(func() map[string]string {
 	values := map[string]string{}
 	for _, line := range regexp.MustCompile(`(?m)^local (.+) = (.+)$`).FindAllStringSubmatch(source("include/names"), -1) {
@@ -247,7 +246,7 @@ func bind(table string, names []string, from int) string {
 	return fmt.Sprintf("local %s = %s\n", strings.Join(names, ", "), strings.Join(elements, ", "))
 }
 
-// loops makes numeric loops of those with each_…. keys and args are how many fixed ones come first.
+// loops makes numeric loops of the loops with each_…. keys and args count the fixed ones, which come first.
 func (h header) loops(text string, keys, args int) string {
 	text = strings.ReplaceAll(text, "first_key", strconv.Itoa(keys+1))
 	if len(h.keys.repeated) == 0 {
@@ -385,8 +384,8 @@ func listOf(reply any, n int) ([]any, error) {
 	return list, nil
 }
 
-// replied reads values of a reply, and keeps the first error: what has another shape is never taken for nothing. A
-// value that is missing is nil.
+// replied reads values of a reply, and keeps the first error: a value of another shape is an error, never zero. A
+// missing value is nil.
 type replied struct{ err error }
 
 func (r *replied) text(value any) string {
@@ -431,7 +430,7 @@ func (r *replied) check(ok bool, value any, expected string) {
 	}
 }
 
-// flagOf reads the reply of a script that says whether something is so.
+// flagOf reads the reply of a script that returns a flag.
 func flagOf(reply any, err error) (bool, error) {
 	var in replied
 	is := in.flag(reply)

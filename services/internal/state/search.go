@@ -19,7 +19,7 @@ type partyWrite struct {
 	id, read string
 	revision int64
 	body     []byte
-	// noted is for how long it is not noted again that a member was heard of.
+	// noted is the least time between two notes that a member was heard of.
 	noted time.Duration
 }
 

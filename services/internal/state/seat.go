@@ -7,12 +7,12 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// longestSeat is the length in bytes of the name of a team or a role, as that of servers' rosters.
+// longestSeat is the most bytes of the name of a team or a role, as in servers' rosters.
 const longestSeat = 256
 
-// seated says in the results of tickets that join a running game where their players are in it: the team of the
-// proposal that the ticket is in, and the roles that the ticket's properties list as "roles". The game's roster has
-// them as soon as the tickets join, for the next function to see.
+// seated writes the seats of players into the results of tickets that join a running game: the ticket's team in the
+// proposal, and the roles that the ticket's properties list as "roles". The game's roster has them as soon as the
+// tickets join, for the next function to see.
 func seated(m *pb.Match, tickets []string, results []*pb.Assignment) []*pb.Assignment {
 	p := m.GetProposal()
 	teams := make(map[string]string, len(tickets))

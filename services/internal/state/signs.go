@@ -15,14 +15,14 @@ const (
 	unheardBatch = 256
 )
 
-// Where nobody looks for silent tickets any more, it is known for signsKept at most when somebody asked for tickets: it
-// is longer than the longest silence. It is known of twice as many tickets as wait, and of spareSigns more.
+// Where no director looks for silent tickets any more, the times of the last requests are kept for signsKept at most,
+// which is longer than the longest silence. They are kept of twice as many tickets as wait, and of spareSigns more.
 const (
 	signsKept  = time.Hour
 	spareSigns = 100_000
 )
 
-// Hear notes that somebody asked for tickets.
+// Hear notes a request for tickets.
 func (s *Store) Hear(ctx context.Context, project string, tickets []string) error {
 	for some := range slices.Chunk(tickets, heardBatch) {
 		c := s.call(ticketHearScript, keysOf(project), ids{},
@@ -38,21 +38,21 @@ func (s *Store) Hear(ctx context.Context, project string, tickets []string) erro
 	return nil
 }
 
-// Unheard are tickets that ended because nobody asked for them any more.
+// Unheard are tickets that ended because there were no requests for them any more.
 type Unheard struct {
-	// Known is of how many tickets it is known when somebody asked for them last.
+	// Known is the number of tickets whose last request is known.
 	Known int64
 	Ended int
-	// Told are those of them whose end is told.
+	// Told are the ended tickets whose end is told.
 	Told []string
-	// Position is the feed's position behind that; 0 when none ended.
+	// Position is the feed's position after the change; 0 when none ended.
 	Position uint64
 	// More is true when there may be more of them.
 	More bool
 }
 
-// EndUnheard ends tickets that wait and that nobody asked for during silence. It must be called more often than gap:
-// after a longer pause none ends for as long as silence. Ends that are told can be read for as long as readable.
+// EndUnheard ends tickets that wait and had no request during silence. It must be called more often than gap: after a
+// longer pause none ends for as long as silence. Ends that are told can be read for as long as readable.
 func (s *Store) EndUnheard(
 	ctx context.Context, project string, silence, gap, readable time.Duration,
 ) (found Unheard, err error) {
@@ -86,10 +86,10 @@ func (s *Store) EndUnheard(
 	return found, err
 }
 
-// FindSigns lists the projects of whose tickets it is known when somebody asked for them.
+// FindSigns lists the projects in which requests for tickets are noted.
 func (s *Store) FindSigns(ctx context.Context) ([]string, error) { return s.having(ctx, keys.signs) }
 
-// SilenceOf is for how long nobody may ask for a ticket of a project with these settings; 0 when that ends none.
+// SilenceOf returns how long a ticket of a project with these settings may be without a request; 0 for any time.
 func SilenceOf(p *pb.ProjectSettings) time.Duration {
 	return time.Duration(p.GetTickets().GetSilence()) * time.Millisecond
 }

@@ -73,7 +73,7 @@ func TestTicketsThatNobodyAsksForEnd(t *testing.T) {
 		c, all := newHall(t, open, 3)
 		c.hear("t0", "t1")
 		c.waits(25, []string{"t0"}, all)
-		// Nobody has looked before, so none was silent until 30 s. Of t2 nothing is known.
+		// There was no look before, so none was silent until 30 s. Of t2 nothing is known.
 		c.waits(40, []string{"t0"}, []string{"t0", "t2"})
 		c.hear("t2", "gone")
 		c.waits(60, []string{"t0"}, []string{"t0", "t2"})
@@ -103,7 +103,7 @@ func TestNobodyIsSilentBecauseNobodyListened(t *testing.T) {
 	})
 }
 
-// Where many tickets are silent and nobody is heard, the way to the service may be broken.
+// Where many tickets are silent and none is heard, the way to the service may be broken.
 func TestNobodyIsSilentBecauseNobodyIsHeard(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		c, all := newHall(t, open, 9)
@@ -132,7 +132,7 @@ func TestClaimedTicketIsNotSilent(t *testing.T) {
 	})
 }
 
-// Who asks for a ticket while it is claimed is heard: it is not silent when it waits again.
+// A request for a ticket while it is claimed is noted: the ticket is not silent when it waits again.
 func TestClaimedTicketIsHeard(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		c, all := newHall(t, open, 2)

@@ -5,7 +5,7 @@ import "context"
 // snapshotStep is about how many tickets a snapshot lists at once.
 const snapshotStep = 1000
 
-// snapshot reads all tickets that wait and all backfill tickets that are shown, and the feed meanwhile. So it ends
+// snapshot reads all tickets that wait and all backfill tickets that functions see, and the feed meanwhile. So it ends
 // however many changes come, as long as the reader reads the feed faster than others write it.
 //
 // The sink gets everything in the order in which it was read, and then has the truth, for these reasons:

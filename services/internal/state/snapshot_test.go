@@ -305,7 +305,7 @@ func (w *world) change(ctx context.Context, s step) {
 	}
 }
 
-// No reply is larger than 2 MiB: neither that of a snapshot nor that of the feed.
+// No reply is larger than 2 MiB, of a snapshot or of the feed.
 func TestRepliesOfTheFeedAreBounded(t *testing.T) {
 	t.Parallel()
 	const limit = 2 << 20

@@ -349,7 +349,7 @@ func TestCreateStopsAtTheLimitOfResults(t *testing.T) {
 		}
 		_, err = s.DeleteTicket(t.Context(), project, "c", "")
 		must(t, err)
-		refused(s) // what is kept of it ends at its time, whoever deletes it: leaders of earlier versions do not count
+		refused(s) // what is kept of it ends at its time, not when it is deleted: leaders of earlier versions do not count
 		later := s.At(epoch0.Add(5 * time.Minute))
 		must(t, later.Creator(nil).Create(t.Context(), project, ticket("e", 5)))
 		isWaiting(t, s, "e", "f", "g")

@@ -27,11 +27,11 @@ type Options struct {
 	// TLS and Login replace the files of Server. When they are empty, the files are read.
 	TLS   *tls.Config
 	Login account.Login
-	// Dial makes the connections instead of the client; nil for the client's own way.
+	// Dial replaces the client's dialer; nil for the client's own.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	Log  *slog.Logger
-	// Feed is about how many entries the feed keeps, and FeedBytes how many bytes of those that are not small. A reader
-	// that falls further behind starts again from a snapshot. 0 means 100,000, and 128 MiB.
+	// Feed is about how many entries the feed keeps, and FeedBytes how many bytes of large ones. A reader that falls
+	// further behind starts again from a snapshot. 0 means 100,000, and 128 MiB.
 	Feed, FeedBytes int
 	// History is about how many events and tickets of events are kept until they are published. When there are more, the
 	// oldest are lost. 0 means that no event is written. HistoryBytes is how many bytes large ones may have besides; 0
@@ -50,7 +50,7 @@ type Store struct {
 	feeds   redis.UniversalClient
 	primary primary
 	waits   *waits
-	// pipes are those of shared, by project.
+	// pipes are the pipes of shared, by project.
 	pipes sync.Map
 	// listed is when keepListed last had each project listed.
 	listed sync.Map
@@ -109,10 +109,10 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// Connections is how many connections a process has to all servers of Redis, and how many of them are in use.
+// Connections counts the connections of a process to all servers of Redis, and how many of them are in use.
 type Connections struct{ Open, Busy int }
 
-// Connections returns those for commands and those for the readers of feeds.
+// Connections returns the connections for commands and for the readers of feeds.
 func (s *Store) Connections() (commands, feeds Connections) {
 	of := func(client redis.UniversalClient) Connections {
 		stats := client.PoolStats()
@@ -154,10 +154,10 @@ func (s *Store) Projects(ctx context.Context) ([]string, error) {
 	return names, unavailable(err)
 }
 
-// answerDelay is when a caller may try again whom Redis did not answer.
+// answerDelay is when a caller may try again after Redis did not answer.
 const answerDelay = time.Second
 
-// moveDelay is the same while a cluster moves the project key by key.
+// moveDelay is when a caller may try again while a cluster moves the project key by key.
 const moveDelay = 2 * time.Second
 
 // unavailable marks an error of the connection or of Redis itself; nil stays nil.

@@ -25,17 +25,17 @@ type Ticket struct {
 	Assignment *pb.Assignment
 	// Matched: it has no assignment yet, and belongs to a match or is proposed to a running game.
 	Matched bool
-	// Acceptance is what its match asks its players; nil unless it does.
+	// Acceptance is its match's question to its players; nil unless the match asks.
 	Acceptance *Acceptance
 	// Ended: it ended without a match, and its Assignment says why.
 	Ended bool
-	// endedBy are those who deleted it, as include/ended.lua says.
+	// endedBy names the players who deleted it, as include/ended.lua says.
 	endedBy string
-	// Unserved are those of its queues that no config serves, if somebody looked.
+	// Unserved are its queues that no config serves, if the caller looked.
 	Unserved []string
-	// Estimate is for how much longer it is expected to wait; nil if that is not known, or nobody asked.
+	// Estimate is how much longer it is expected to wait; nil if that is not known, or was not asked for.
 	Estimate *Estimate
-	// Seats are the seat passes of its players, by their ids, as far as somebody made them. They are not stored.
+	// Seats are the seat passes of its players, by their ids, if the caller made them. They are not stored.
 	Seats map[string]string
 }
 
@@ -65,8 +65,8 @@ func (s *Store) Ticket(ctx context.Context, project, id string) (*Ticket, error)
 	return t, err
 }
 
-// IsGoneFor tells whether a ticket does not exist any more for a player, or for service tokens, who deleted it. Others
-// can read that it was deleted.
+// IsGoneFor reports whether a ticket does not exist any more for a player, or for service tokens, because they deleted
+// it. Others can read that it was deleted.
 func (t *Ticket) IsGoneFor(player string, service bool) bool {
 	for one := range strings.SplitSeq(t.endedBy, "\n") {
 		if service && strings.HasPrefix(one, "s") || one != "" && one[1:] == player {
@@ -139,7 +139,7 @@ func ticketOf(fields []any) (*Ticket, error) {
 	return t, nil
 }
 
-// ticketsWithResults reads those of the tickets that have a result, without what its outcome has.
+// ticketsWithResults reads the tickets that have a result, without what its outcome has.
 func (s *Store) ticketsWithResults(ctx context.Context, k keys, ids []string) ([]*Ticket, error) {
 	rows, err := s.readTickets(ctx, k, ids)
 	if err != nil {
@@ -172,8 +172,8 @@ type Leaving struct {
 	Player string
 	// Keeps: a ticket that has a result stays, and is not found.
 	Keeps bool
-	// By is the player who deletes it, "" for nobody in particular; Service tells that a service token does. If the end of
-	// the ticket is told, others can read it for the time Readable.
+	// By is the player who deletes it, "" for no particular player; Service is true for a service token. If the end of the
+	// ticket is told, others can read it for the time Readable.
 	By       string
 	Service  bool
 	Readable time.Duration
@@ -184,7 +184,8 @@ type Leaving struct {
 // maxAttempts is how often a script is called that names another key each time.
 const maxAttempts = 32
 
-// Leave does the same, and tells whether that ended the acceptance of the ticket's match: EndAcceptances does the rest.
+// Leave does the same, and reports whether that ended the acceptance of the ticket's match: EndAcceptances does the
+// rest.
 func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position uint64, declined bool, err error) {
 	var match string
 	var pauses Pauses

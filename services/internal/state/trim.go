@@ -8,9 +8,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// feedAge is for how long entries stay in the feed at least, unless they are too many or too large: a reader that was
-// away for no longer goes on where it was. They stay for twice as long at most. Then a reader starts from a snapshot,
-// which takes seconds.
+// feedAge is how long entries stay in the feed at least, unless they are too many or too large: a reader that was away
+// for no longer goes on where it was. They stay for twice as long at most. Then a reader starts from a snapshot, which
+// takes seconds.
 const feedAge = time.Minute
 
 // trimBatch is the most entries that one script removes: 3 ms when each is as large as it may be. trimCalls is how many
@@ -39,7 +39,7 @@ func trimState(ctx context.Context, p redis.Pipeliner, k keys) *redis.SliceCmd {
 	return p.HMGet(ctx, k.streams(), "t", "d")
 }
 
-// feedIsDue tells whether TrimFeed has something to do: position is the feed's, and state what trimState read. It has
+// feedIsDue reports whether TrimFeed has something to do: position is the feed's, and state what trimState read. It has
 // not when the feed is trimmed to its last entry.
 func feedIsDue(position string, state []any, now time.Time) bool {
 	if position == "" || len(state) != 2 || state[1] == position {

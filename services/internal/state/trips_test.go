@@ -100,7 +100,7 @@ func TestBatchesAreAbreast(t *testing.T) {
 		must(t, err)
 	}
 	const gap = time.Hour
-	_, _, err := s.SweepParties(t.Context(), project, time.Minute, gap) // since then somebody listens
+	_, _, err := s.SweepParties(t.Context(), project, time.Minute, gap) // since then a service listens
 	must(t, err)
 	var together atomic.Pointer[barrier]
 	var first atomic.Int64 // how many scripts come before those that are to be abreast

@@ -14,7 +14,7 @@ import (
 // named is how many of the queues that there are a refusal names.
 const named = 16
 
-// unservedError refuses a ticket for those of its queues that no config serves, and names some of those that there are.
+// unservedError refuses a ticket for its queues that no config serves, and names some of the queues that there are.
 func unservedError(queues, there []string) error {
 	known := "no queue is served"
 	if len(there) > 0 {
@@ -37,7 +37,7 @@ func quoted(names []string) string {
 // Stranded are tickets that ended because no config serves any of their queues any more.
 type Stranded struct {
 	Ended int
-	// Told are those of them whose end is told.
+	// Told are the ended tickets whose end is told.
 	Told []string
 	// Position is the feed's position behind that; 0 when none ended.
 	Position uint64

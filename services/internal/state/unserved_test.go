@@ -34,7 +34,7 @@ func removeConfig(t *testing.T, s *state.Store, config string) {
 	must(t, second(s.DeleteConfig(t.Context(), project, config, state.AnyRevision, "")))
 }
 
-// endUnserved looks at all tickets, a few at a time, and returns those whose end is told.
+// endUnserved looks at all tickets, a few at a time, and returns the tickets whose end is told.
 func endUnserved(t *testing.T, s *state.Store) (told []string) {
 	t.Helper()
 	for from := uint64(0); ; {
@@ -50,7 +50,7 @@ func endUnserved(t *testing.T, s *state.Store) (told []string) {
 	}
 }
 
-// unserved is of how many queues tickets may wait in vain.
+// unserved returns the number of queues whose tickets may wait in vain.
 func unserved(t *testing.T, s *state.Store) int64 {
 	t.Helper()
 	due, err := s.DueWork(t.Context(), project, state.Ages{Unserved: grace})
@@ -150,7 +150,7 @@ func TestTicketsEndWhenNobodyServesTheirQueues(t *testing.T) {
 	}
 }
 
-// Only what is noted proves that nobody serves a queue.
+// Only what is noted proves that no config serves a queue.
 // Promise 1.
 func TestLostQueuesEndNobody(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, s *state.Store){

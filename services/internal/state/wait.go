@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// How often a reader is looked after: at first after its last entry, and in the end. looksAtOnce is for how many
-// readers that is done in a round trip.
+// How often a reader is looked after: at first after its last entry, and in the end. looksAtOnce is how many readers
+// that is done in a round trip.
 const (
 	firstLook   = 50 * time.Millisecond
 	lastLook    = time.Second

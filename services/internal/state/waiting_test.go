@@ -104,7 +104,7 @@ func (m *model) claim() {
 		}
 		claims = append(claims, kind(revision, m.name("m"), ids...))
 	}
-	m.must(m.store.ForgetCredit(m.t.Context(), project)) // here matches end because nobody takes them up
+	m.must(m.store.ForgetCredit(m.t.Context(), project)) // here matches end because no allocator takes them up
 	m.terms.Claim, m.terms.Readable = 10*time.Second, 20*time.Second
 	_, err := m.store.At(m.now).Claim(m.t.Context(), project, m.terms, claims)
 	m.must(err)

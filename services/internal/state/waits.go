@@ -11,7 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// keepWaits is after which time nothing of what was known of waits counts any more.
+// keepWaits is the time after which nothing of what was known of waits counts any more.
 const keepWaits = 12 * time.Hour
 
 // PutWaits stores what is known of how long a project's tickets wait. Errors: ErrLeaseLost when the lease has another
@@ -47,8 +47,8 @@ func (s *Store) Waits(ctx context.Context, project string) (*pb.Waits, error) {
 	return w, nil
 }
 
-// Bodies reads the bodies of those of some tickets that exist, by their ids, as long as they have no more than so many
-// bytes in all. Tickets beyond that are left out.
+// Bodies reads the bodies of the tickets that exist, by their ids, up to most bytes in all. It leaves out tickets
+// beyond that.
 func (s *Store) Bodies(ctx context.Context, project string, tickets []string, most int) (map[string]*pb.Ticket, error) {
 	k, found := keysOf(project), map[string]*pb.Ticket{}
 	if len(tickets) == 0 {

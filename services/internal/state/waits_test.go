@@ -19,7 +19,7 @@ func TestWaitsAreThoseOfTheLeader(t *testing.T) {
 		if err != nil || none.GetAt() != 0 {
 			t.Fatalf("of a project without any: %v, %v", none, err)
 		}
-		// Without a lease nobody leads, not even after a project was deleted.
+		// Without a lease no director leads, not even after a project was deleted.
 		if err := s.PutWaits(t.Context(), project, 0, &pb.Waits{At: 1}); !errors.Is(err, state.ErrLeaseLost) {
 			t.Fatalf("without a lease: %v", err)
 		}

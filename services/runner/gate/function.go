@@ -35,14 +35,14 @@ func (f *Function[T]) Waiting() int {
 	return f.waiting
 }
 
-// Idle returns whether no run is under way, and none waits.
+// Idle reports whether no run is under way, and none waits.
 func (f *Function[T]) Idle() bool {
 	f.gate.mu.Lock()
 	defer f.gate.mu.Unlock()
 	return f.under == 0 && f.waiting == 0
 }
 
-// HasFreeWorker returns whether a worker is free. Runs that wait nevertheless wait for a slot.
+// HasFreeWorker reports whether a worker is free. Runs that wait nevertheless wait for a slot.
 func (f *Function[T]) HasFreeWorker() bool {
 	f.gate.mu.Lock()
 	defer f.gate.mu.Unlock()
@@ -61,7 +61,7 @@ func (f *Function[T]) Enter(config string, value T) *Run[T] {
 	return r
 }
 
-// hasWorker returns whether a run of a config may have a worker. All runs that are longer than the shortest ones of the
+// hasWorker reports whether a run of a config may have a worker. All runs that are longer than the shortest ones of the
 // function together leave one for these, if it may have a second worker.
 func (f *Function[T]) hasWorker(c *config[T], now time.Time) bool {
 	if len(f.free) == 0 {

@@ -38,7 +38,7 @@ type Gate[T any] struct {
 	timer    *time.Timer // of the next time when a run may begin because time passed
 }
 
-// recent is for how long one short run makes others leave room for the next.
+// recent is how long one short run makes others leave room for the next.
 const recent = 10 * time.Second
 
 // New makes a gate with a number of slots.
@@ -106,20 +106,20 @@ func (g *Gate[T]) lengths(now time.Time) (counts [endless + 1]int) {
 	return counts
 }
 
-// hasSlot returns whether a run of a config may have a slot beside the runs of these lengths.
+// hasSlot reports whether a run of a config may have a slot beside the runs of these lengths.
 func (g *Gate[T]) hasSlot(c *config[T], lengths *[endless + 1]int, now time.Time) bool {
 	l, under := c.length(), len(g.under)
 	mayTakeLast := l == brief || under-lengths[brief] < g.slots-1 || !g.brief.concerns(c, now)
 	return under < g.slots && mayTakeLast || lengths[l] == 0 && !g.late(c, now)
 }
 
-// lateFactor is for how many slots a project may have late runs of configs that were known, before none of its known
+// lateFactor is how many slots a project may have late runs of configs that were known, before none of its known
 // configs goes beyond the slots.
 const lateFactor = 4
 
-// late returns whether a config has a run that is longer than expected, or there are too many others. Late runs of
-// known configs count within their project. Late runs of new configs count over all projects,
-// since each may hang and projects are many; they do not count against configs that were seen: these go on.
+// late reports whether a config has a run that is longer than expected, or there are too many others. Late runs of
+// known configs count within their project. Late runs of new configs count over all projects, since each may hang and
+// projects are many; they do not count against configs that were seen: these go on.
 func (g *Gate[T]) late(c *config[T], now time.Time) bool {
 	late, most := 0, g.slots
 	if c.known {
@@ -170,7 +170,7 @@ func (g *Gate[T]) wake(now time.Time) {
 	}
 }
 
-// What was not used for so long is forgotten, and how often the gate looks for that.
+// How long the gate remembers unused configs and projects, and how often it looks for them.
 const (
 	forget     = 10 * time.Minute
 	sweepPause = time.Minute

@@ -59,7 +59,7 @@ func (w *world) settle() {
 	}
 }
 
-// enter lets a run come, and returns whether it began.
+// enter lets a run come, and reports whether it began.
 func (w *world) enter(project, function, config string) bool {
 	r := w.function(project, function).Enter(config, project+"/"+function+"/"+config)
 	w.settle()
@@ -263,8 +263,8 @@ func TestEachLengthHasALane(t *testing.T) {
 	})
 }
 
-// A function that was quick and suddenly hangs takes its slot, but not that of others. Its config gets no other one
-// beyond the slots meanwhile.
+// A function that was quick and suddenly hangs takes its slot, but not other functions' slots. Its config gets no other
+// one beyond the slots meanwhile.
 // Promise 9.
 func TestRunThatIsLateHoldsUpNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -289,7 +289,7 @@ func TestRunThatIsLateHoldsUpNobodyElse(t *testing.T) {
 }
 
 // Many new configs hang, of one project or of one each. The config that was quick all the time goes on, and so does
-// that of another project.
+// another project's config.
 func TestNewConfigsThatHangHoldUpNoKnownOne(t *testing.T) {
 	for name, project := range map[string]func(int) string{
 		"of one project":   func(int) string { return "p" },
@@ -447,7 +447,7 @@ func TestWorkerLeaves(t *testing.T) {
 	}
 }
 
-// Who does not come any more is forgotten.
+// The gate forgets configs that have no more runs.
 func TestGateForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 2)

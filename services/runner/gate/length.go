@@ -33,8 +33,8 @@ func (l length) end() time.Duration {
 	return 0
 }
 
-// estimate is how long a run of a config takes, from its last ones. The longest counts: it takes as many shorter runs
-// to forget it as it was times two longer than they.
+// estimate is how long a run of a config takes, from its last ones. The longest counts: it takes one shorter run to
+// forget each factor of two by which it was longer.
 type estimate struct {
 	known bool
 	took  time.Duration
@@ -56,8 +56,8 @@ type lastRun[T any] struct {
 	by *config[T]
 }
 
-// concerns returns whether a longer run of c leaves room for such runs. It does so for runs of other configs: one
-// whose run was long for once does not make room for itself.
+// concerns reports whether a longer run of c leaves room for such runs. It does so for runs of other configs: one whose
+// run was long for once does not make room for itself.
 func (s *lastRun[T]) concerns(c *config[T], now time.Time) bool {
 	return s.by != nil && s.by != c && now.Sub(s.at) < recent
 }

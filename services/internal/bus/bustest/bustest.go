@@ -1,4 +1,4 @@
-// Package bustest makes what NATS servers and their users are told of each other, for tests.
+// Package bustest makes settings and credentials of NATS servers and their users, for tests.
 package bustest
 
 import (

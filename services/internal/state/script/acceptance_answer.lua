@@ -1,12 +1,12 @@
--- Takes what players of a ticket say to the match that asks them. When all players of the match have accepted, or the
--- first declines, the acceptance is over: acceptance_end.lua does the rest.
+-- Stores the answers of a ticket's players to the match that asks them. When all players of the match have accepted, or
+-- the first declines, the acceptance is over: acceptance_end.lua does the rest.
 -- Full: runs
 -- Uses: time, change, acceptance
 -- KEYS: claims, match, ticket
 -- ARGV: match_id, id, answer ('1' = they accept, '0' = they decline), event (without its player), then player… (none
 --       = all players of the ticket)
 -- Result: 'ok' and 1 when this answer ended the acceptance, else 0; 'gone', 0 when there is no such ticket; 'stranger'
---         and the number from 1 of one who is not a player of the ticket; 'other', 0 when this match has not claimed
+--         and the number from 1 of a player that the ticket does not have; 'other', 0 when this match has not claimed
 --         the ticket; or 'over', 0 when the acceptance has ended
 local state, reserved_by, asks, owner, its_players =
   unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY, ASKED, OWNER, PLAYERS))

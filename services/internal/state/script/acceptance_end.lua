@@ -1,15 +1,15 @@
 -- Ends the acceptance of a match. When all players accepted, the match goes on: one that needs a server is in the
 -- outbox from now on, and the server of a running game may approve. Otherwise the match ends. Its tickets whose players
--- declined end, and when the time is over also those whose players did not answer. All others wait again at their old
--- age. Nobody is taken for silent who may have found nobody who takes answers, or whose answer may be in another Redis:
--- then those who did not answer wait again, too. The backfill ticket that was created with the match is deleted.
--- That of a running game to which the players would have gone is shown to functions again. When that game changed or
--- ended meanwhile, or its server is silent, the match ends, and nobody is silent.
+-- declined end, and when the time is over also tickets whose players did not answer. All others wait again at their old
+-- age. No player is taken for silent if no service may have taken answers, or the answer may be in another Redis: then
+-- tickets without an answer wait again, too. The backfill ticket that was created with the match is deleted. The
+-- backfill ticket of a running game is shown to functions again. When the game changed or ended meanwhile, or its
+-- server is silent, the match ends, and no player is silent.
 -- Full: runs
 -- Uses: time, change, large, listed, ended, credit, pause, player, primary, backfill, roster, place
 -- KEYS: waiting, resolved, claims, joins, outbox, match, backfills, backfill, joining, joined, then ticket…
 -- ARGV: match_id, told_time (for how long an end is told), claim_time (until the tickets wait again), approval_time
---       (until those of a running game do), acceptance (for how long its players could accept), watched (since when
+--       (the same for a running game), acceptance (for how long its players could accept), watched (since when
 --       they could) (all five in milliseconds), target ('' = it needs no server), event (when it ends), ended_event (of
 --       tickets that end) (both without their reason), place, made ('=' and what the function made of the running
 --       game's backfill ticket, '' = nothing), first_pause, longest_pause (in milliseconds, 0 = players do not pause
@@ -70,7 +70,7 @@ local answers = redis.call('HGETALL', match)
 for i = 1, #answers, 2 do
   said[answers[i]] = answers[i + 1]
 end
--- fate tells why a ticket ends, nil when it waits again. missed are the players because of whom tickets end.
+-- fate returns why a ticket ends, nil when it waits again. missed are the players who caused an end.
 local missed = {}
 local function fate(names)
   local reason
@@ -112,7 +112,7 @@ pause(missed, now)
 redis.call('ZREM', claims, match_id)
 redis.call('DEL', match)
 -- mistake unopened: target = ''
--- The target may have been closed for everybody but this match.
+-- The target may have been closed for all matches but this one.
 if target ~= '' then
   reopen_target(counted, now)
 end

@@ -3,14 +3,14 @@
 -- backfill ticket that was created with it is deleted.
 -- Full: runs
 -- Uses: time, change, large, credit, allocation, player, backfill, roster, place
--- KEYS: waiting, claims, joins, outbox, backfills, then for each match: its key, the keys of its tickets, and those of
---       its place, see place.lua
+-- KEYS: waiting, claims, joins, outbox, backfills, then for each match: its key, the keys of its tickets and of its
+--       place, see place.lua
 -- ARGV: duration (of the leases), search_time (until the search for a server ends), claim_time (until the tickets wait
 --       again, counted as the search is) (all three in milliseconds), match_count, then for each match: id,
 --       holder, number of tickets, their ids with spaces between, event, dropped event, target ('' = none), place
 -- Result: feed position (0 unless tickets wait again), then for each match five values:
 --         'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, of which the
---         leases before had their part, and the ids of the players: newlines between those of a ticket, tabs between
+--         leases before had their part, and the ids of the players: newlines between a ticket's players, tabs between
 --         the tickets;
 --         'busy', for how many milliseconds another holder still has the lease, 0, 0, '';
 --         'dropped', 0, 0, 0, and the matches that went to its backfill ticket, with spaces between, which are to be

@@ -6,7 +6,7 @@
 -- ARGV: backfill_id, repeat_time (for how many milliseconds joined tickets are reported again), interval, burst (of the
 --       server's bucket in microseconds, interval 0 = no limit), match_id (that it must belong to, '' = any)
 -- Result: 'ok', feed position (0 when nothing changed), version, generation, created, connection, body, the matches,
---         with spaces between ('' = none, or its server is still being allocated), those that are to be released now
+--         with spaces between ('' = none, or its server is still being allocated), matches that are to be released now
 --         instead, since it approves too late, and the ids of the tickets that joined before; 'none'; or 'limited', how
 --         many microseconds to wait
 local game = {id = backfill_id, key = backfill, open = joining, joined = joined}

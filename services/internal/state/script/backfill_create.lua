@@ -5,7 +5,7 @@
 -- ARGV: limit (of backfill tickets), backfill_bytes (of all of them, 0 = none), backfill_id, connection ('' = none),
 --       match_id (that it belongs to, '' = none), body, queue (encoded, '' = none), roster (encoded, '' = not known),
 --       roster_names (of its players, with newlines between)
--- Result: feed position, 0 when the limit is reached, -1 when that of bytes is; and when it was created
+-- Result: feed position, 0 when the limit is reached, -1 when the limit of bytes is; and when it was created
 if redis.call('ZCARD', backfills) >= tonumber(limit) then
   return {0, 0}
 end

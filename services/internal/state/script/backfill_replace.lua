@@ -1,4 +1,4 @@
--- Replaces what its server says of a backfill ticket, and counts its version up. No match goes to its game any more.
+-- Replaces a backfill ticket for its server, and counts its version up. No match goes to its game any more.
 -- Full: runs
 -- Uses: time, change, backfill, player, roster
 -- KEYS: claims, joins, backfills, backfill, joining

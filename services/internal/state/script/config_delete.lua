@@ -1,5 +1,5 @@
 -- Deletes a config. From then on no match of it is claimed. A request for another spelling of its name deletes nothing.
--- What it was is kept, see include/configs.lua.
+-- The old version is kept, see include/configs.lua.
 -- Full: runs
 -- Uses: time, change, queue, configs
 -- KEYS: configs, revisions, revision, config_names, queues, unserved

@@ -1,4 +1,4 @@
--- Forgets changes of configs that have not applied for some time, and those that a version without a history replaced
+-- Deletes changes of configs that have not applied for some time, and changes that a version without a history replaced
 -- without noting it.
 -- Full: runs
 -- Uses: time, configs

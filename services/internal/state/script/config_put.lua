@@ -2,10 +2,9 @@
 -- file systems. The first one has it. Configs that shared a name before normal forms counted stay.
 --
 -- All configs of a project together have limits. What each one counts is beside the names: ':<id>' has its revision,
--- filters, segments and bytes. A config of an older version has none, or that of another revision: the caller counts
--- it.
+-- filters, segments and bytes. A config of an older version has none, or another revision's: the caller counts it.
 --
--- What the config was is kept, see include/configs.lua, unless Redis is short of memory.
+-- The old version is kept, see include/configs.lua, unless Redis is short of memory.
 -- Full: runs
 -- Uses: time, change, queue, configs
 -- KEYS: configs, revisions, revision, config_names, queues, unserved

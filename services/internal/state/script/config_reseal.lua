@@ -1,4 +1,4 @@
--- Replaces what a config was by the same with its hosting keys encrypted anew, unless it is not kept any more.
+-- Replaces an old version of a config by the same with its hosting keys encrypted anew, if it is still kept.
 -- Full: runs
 -- Uses: configs
 -- ARGV: id, number (the revision), before (the change as it was read), after

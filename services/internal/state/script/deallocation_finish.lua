@@ -1,5 +1,5 @@
--- Notes that the server of a match was deallocated, if it had one, or that nobody tries it any more. When another
--- holder may still have been asking for a server, a deallocation is repeated later.
+-- Notes that the server of a match was deallocated, if it had one, or that it is not tried again. When another holder
+-- may still have been asking for a server, a deallocation is repeated later.
 -- Full: runs
 -- Uses: time, change
 -- KEYS: deallocations, ended, match

@@ -2,7 +2,7 @@
 -- Full: runs
 -- Uses: time, change, large, listed
 -- KEYS: resolved, then the tickets of all members
--- ARGV: event, then the members: ids with spaces between, and '-' before those whose end was told (include/ended.lua)
+-- ARGV: event, then the members: ids with spaces between, and '-' before ids whose end was told (include/ended.lua)
 -- Result: number deleted; tickets that were deleted before do not count
 local now, ids, k, lists, ended = millis(), {}, first_key, has_lists(), {}
 for a = first_arg, #ARGV do

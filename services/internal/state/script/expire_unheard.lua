@@ -1,16 +1,16 @@
--- Ends tickets that wait and that nobody asked for in a long while: their players are gone.
+-- Ends tickets that wait and had no request in a long while: their players are gone.
 -- Full: runs
 -- Uses: time, primary, change, large, listed, ended, expiry
 -- KEYS: waiting, resolved, signs, sign_sweeps, then ticket…
--- ARGV: silence (for how many milliseconds nobody asked), gap (after how many milliseconds without a call nobody was
---       listened to), kept (for how many milliseconds that is known, at most), told_time (for how many milliseconds the
---       reason is), reason, event, then id…
--- Result: of how many tickets signs are known, of how many they are not any more, number ended, feed position (0 when
---         none was), then the ids of those whose end is told
+-- ARGV: silence (for how many milliseconds there was no request), gap (after how many milliseconds without a call of
+--       this script requests may have been lost), kept (for how many milliseconds requests are known, at most),
+--       told_time (for how many milliseconds the reason is), reason, event, then id…
+-- Result: of how many tickets requests are known, of how many they are not any more, number ended, feed position (0
+--         when none ended), then the ids of tickets whose end is told
 --
--- Nobody is taken for silent because nobody listened. All have their whole time again after a gap, after a jump of the
--- clock, and after another Redis took over, which may not have heard them. So they have when many seem to be silent and
--- nobody at all is heard: the way to us may be broken.
+-- No ticket is silent because the service was away. All have their whole time again after a gap, after a jump of the
+-- clock, and after another Redis took over, which may lack requests. The same holds when many seem to be silent and
+-- there are no requests at all: the way to the service may be broken.
 local now = millis()
 silence, gap = tonumber(silence), tonumber(gap)
 local swept, patience, swept_by = unpack(redis.call('HMGET', sign_sweeps, SWEPT, PATIENCE, SWEPT_BY))

@@ -4,7 +4,7 @@
 -- KEYS: waiting, resolved, queues, unserved, then ticket…
 -- ARGV: grace (for how many milliseconds no config served the queues), told_time (for how many milliseconds the reason
 --       is), reason, event, then id…
--- Result: number ended, feed position (0 when none was), then the ids of those whose end is told
+-- Result: number ended, feed position (0 when none ended), then the ids of tickets whose end is told
 local now, known = millis(), {}
 local latest, stranded = now - with_slack(tonumber(grace)), {}
 

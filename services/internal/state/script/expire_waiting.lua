@@ -4,7 +4,7 @@
 -- KEYS: waiting, resolved, then ticket…
 -- ARGV: patience (for how many milliseconds a ticket may wait), told_time (for how many milliseconds the reason is),
 --       reason, event, then id…
--- Result: number ended, feed position (0 when none was), then the ids of those whose end is told
+-- Result: number ended, feed position (0 when none ended), then the ids of tickets whose end is told
 local now = millis()
 local latest, abandoned = now - with_slack(tonumber(patience)), {}
 for _, ticket, id in each_ticket() do

@@ -1,4 +1,4 @@
--- Trims the feed to what readers may still need: what was added since the feed's position was noted last, which is
+-- Trims the feed to the entries that readers may still need: entries since the feed's position was noted last, which is
 -- longer ago than the age. Then the position is noted again. The last entry stays: so a reader that has not read the
 -- others finds that they are missing.
 -- Full: runs

@@ -1,4 +1,4 @@
--- Takes the lease of a project from whoever has it, or extends it. Its director notices when it renews.
+-- Takes the lease of a project from any director that has it, or extends it. The old director notices when it renews.
 -- Full: runs
 -- Uses: time
 -- KEYS: lease

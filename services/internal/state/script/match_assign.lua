@@ -1,10 +1,10 @@
--- Writes the results of matches to those of their tickets that still exist, and ends the matches. A server that no
--- ticket uses is to be deallocated. The backfill ticket of a new server gets its connection; without one, or without
--- any ticket that uses it, it is deleted. Tickets of a running game join it.
+-- Writes the results of matches to their tickets that still exist, and ends the matches. A server that no ticket uses
+-- is to be deallocated. The backfill ticket of a new server gets its connection; without one, or without any ticket
+-- that uses it, it is deleted. Tickets of a running game join it.
 -- Full: runs
 -- Uses: time, change, large, credit, allocation, player, backfill, roster, place
--- KEYS: claims, joins, outbox, resolved, backfills, then for each match: its key, that of its outcome, the keys of its
---       tickets, and those of its place, see place.lua
+-- KEYS: claims, joins, outbox, resolved, backfills, then for each match: its key, its outcome's key, the keys of its
+--       tickets and of its place, see place.lua
 -- ARGV: readable (for how many milliseconds the results are), memory (for how many milliseconds to keep a match that
 --       may have a second server), is_told ('1' = the servers of running games learn of it now, else when they
 --       approve), match_count, then for each match: id, holder (that must have the lease), number of

@@ -2,9 +2,9 @@
 -- without a place is assigned at once, unless its players are asked first.
 -- Full: runs
 -- Uses: time, change, large, credit, player, primary, acceptance, backfill, roster, place
--- KEYS: waiting, claims, joins, outbox, resolved, lease, revisions, backfills, then for each match: its key, that of
---       its outcome, the keys of its tickets, and those of its place, see place.lua
--- ARGV: epoch, claim_time (until the tickets wait again), approval_time (until those of a running game do), readable
+-- KEYS: waiting, claims, joins, outbox, resolved, lease, revisions, backfills, then for each match: its key, its
+--       outcome's key, the keys of its tickets and of its place, see place.lua
+-- ARGV: epoch, claim_time (until the tickets wait again), approval_time (the same for a running game), readable
 --       (for how long the results are) (all three in milliseconds), max_matches (that may be claimed, 0 = no limit),
 --       bytes_limit (of all large tickets and outcomes, 0 = none), max_backfills, backfill_bytes (of all backfill
 --       tickets, 0 = none), match_count, then for each match: id, config, revision, number of tickets, their ids with
@@ -14,11 +14,11 @@
 --       tickets, or one for each), assignments, and for a place with a backfill ticket its generation that the
 --       function saw, its body (of a running game '=' and what the function made of it, '' = nothing), queue (encoded,
 --       '' = none) and match properties that it is started with ('' = none)
--- Result: feed position (0 when nothing changed), then for each match 'ok', 'config' (changed or deleted), 'full'
---         (too many are claimed, or go to the game, or there are too many backfill tickets, or they or the outcomes are
---         too large), 'players' (one of them is in two of its tickets, or in the game), 'backfill' (it changed, or
---         functions are not shown it), 'hosting' (it has no servers for more matches), 'target' (nor for those of which
---         it never had one) or the id of a ticket that does not wait
+-- Result: feed position (0 when nothing changed), then for each match 'ok', 'config' (changed or deleted), 'full' (too
+--         many are claimed, or go to the game, or there are too many backfill tickets, or they or the outcomes are too
+--         large), 'players' (one of them is in two of its tickets, or in the game), 'backfill' (it changed, or
+--         functions are not shown it), 'hosting' (it has no servers for more matches), 'target' (nor for targets of
+--         which it never had one) or the id of a ticket that does not wait
 -- Error: STALE when the lease has another epoch
 -- mistake epoch: epoch = redis.call('HGET', lease, 'epoch')
 if redis.call('HGET', lease, 'epoch') ~= epoch then
@@ -31,10 +31,10 @@ local matches, all, current, targets, result, changes, games = {}, {}, {}, {}, {
 local k, a = first_key, first_arg
 local room = tonumber(max_matches) > 0 and max_matches - redis.call('ZCARD', claims) or math.huge
 local added, begun, begun_bytes = 0, 0, 0
--- Of those that may try a shared target that is closed, any may: not the oldest, which may be of invented regions.
+-- Any match may try a shared target that is closed: not only the oldest, which may be of an invented region.
 local first_try = now % match_count
 
--- refuse_game tells why a match cannot have the backfill ticket of its place; nil when it can.
+-- refuse_game returns why a match cannot have the backfill ticket of its place; nil when it can.
 local function refuse_game(game, from, to, tickets)
   if game.is_running then
     for id in string.gmatch(tickets, '[^ ]+') do

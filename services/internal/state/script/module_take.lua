@@ -4,7 +4,7 @@
 -- Uses: time
 -- KEYS: unused
 -- ARGV: grace (in milliseconds), then module
--- Result: those that were taken
+-- Result: the modules that were taken
 local latest, taken = millis() - with_slack(tonumber(grace)), {}
 for n = first_arg, #ARGV do
   local since = redis.call('ZSCORE', unused, ARGV[n])

@@ -1,4 +1,4 @@
--- Tells which members of a party were silent for too long, and notes when to look again.
+-- Returns the members of a party who were silent for too long, and notes when to look again.
 -- Full: runs
 -- Uses: time
 -- KEYS: party, parties

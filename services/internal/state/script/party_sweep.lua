@@ -1,11 +1,11 @@
--- Finds parties that may have members who were silent for too long. Nobody is taken for silent because nobody listened:
--- after a gap, all members have their whole time again. So they have after another Redis took over, which may not have
--- heard them.
+-- Finds parties that may have members who were silent for too long. No member is silent because the service was away:
+-- after a gap, all members have their whole time again. The same holds after another Redis took over, which may lack
+-- their requests.
 -- Full: runs
 -- Uses: time, primary
 -- KEYS: parties, party_sweeps
 -- ARGV: silence, gap (both in milliseconds), count (of parties)
--- Result: number of parties, then the ids of those to look at
+-- Result: number of parties, then the ids of parties to look at
 local now = millis()
 local swept, patience, swept_by = unpack(redis.call('HMGET', party_sweeps, SWEPT, PATIENCE, SWEPT_BY))
 swept, patience = tonumber(swept), tonumber(patience or 0)

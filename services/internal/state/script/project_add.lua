@@ -1,4 +1,4 @@
--- Adds a project to those that there are.
+-- Adds a project to the list of projects.
 -- Full: refused
 -- KEYS: projects
 -- ARGV: project, limit (of projects, 0 = none), may_create (0 = Redis is short of memory)

@@ -1,6 +1,5 @@
--- Creates a group of tickets, in order, except those that meet a limit, and those that a request with the same
--- Idempotency-Key created before. One that is the search of a party is alone in its group, and the party is
--- written with it.
+-- Creates a group of tickets, in order, except tickets that meet a limit, and tickets that a request with the same
+-- Idempotency-Key created before. A party's search is alone in its group, and the party is written with it.
 --
 -- Behind the count tickets that are to be created come older_count pairs of keys: an older ticket of one of their
 -- players, and the match that claimed it. Behind their arguments come, where refuse_unserved is '1', the queues of each
@@ -12,12 +11,12 @@
 --       then ticket…
 -- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
 --       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of
---       all large bodies, 0 = none), share (bytes of those of one player, 0 = any), settings_revision (of the settings
+--       all large bodies, 0 = none), share (bytes of one player's, 0 = any), settings_revision (of the settings
 --       that the caller decided by), party_read (the party's revision that the caller read, '' = no party),
 --       party_revision, party_body (of the party with its search), heard_every (for how many milliseconds it is not
 --       noted again that a member was heard of), event, replaced_event, listing (1 = list the tickets of each player),
 --       player_limit (how many a player may have without a result, 0 = any), when_reached (refuse or replace),
---       ends_told ('1' = those of the tickets are), told_time (for how many milliseconds an end is), first_pause,
+--       ends_told ('1' = the tickets' ends are), told_time (for how many milliseconds an end is), first_pause,
 --       longest_pause (in milliseconds, 0 = players do not pause who missed a match), refuse_unserved ('1' = tickets in
 --       queues that no config serves are refused), key_period (for how many microseconds keys are remembered at least,
 --       0 = there are none), key_limit (how many, 0 = any), count, older_count, then id, owner, body, its_players ('' =
@@ -26,10 +25,10 @@
 --         'waiting', 'results', 'player', 'project', 'bytes', 'share' or 'keys', or 'paused ' or 'absent ' and which of
 --         its players pauses (from 1), or did and was not heard of in the party since, and how many microseconds to
 --         wait (0 = unknown); or 'again' and a ticket that its key created, 'other' and such a ticket of another
---         request, 'taken' and the ticket that its player has, 'unserved' and those of its queues that no config
---         serves, or 'older' and tickets that must be among the older ones, both with spaces between;
---         and for each ticket that was created: its number, 'ended' and the tickets that it replaced, if any;
---         {-1} when the project has other settings, {-2} when the party is another one by now: then nothing was created
+--         request, 'taken' and the ticket that its player has, 'unserved' and its queues that no config serves, or
+--         'older' and tickets that must be among the older ones, both with spaces between; and for each ticket that was
+--         created: its number, 'ended' and the tickets that it replaced, if any; {-1} when the project has other
+--         settings, {-2} when the party is another one by now: then nothing was created
 if (redis.call('HGET', settings, REVISION) or '0') ~= settings_revision then
   return {-1}
 end
@@ -110,7 +109,7 @@ local function charge(name)
   full[name], changed[name] = math.max(now, full[name]) + player_interval, true
 end
 
--- charge_all takes one out of the bucket of each player of the n-th ticket: those that it names, or its owner.
+-- charge_all takes one out of the bucket of each player of the n-th ticket: the players that it names, or its owner.
 local function charge_all(n, owner)
   if not names_of[n] then
     return charge(owner)
@@ -132,7 +131,7 @@ local function wait_for_all(n, owner)
   return wait_for(last, now, player_interval, player_burst)
 end
 
--- The keys are in two hashes, which take turns as those of buckets do. A hash ends when its turn comes again.
+-- The keys are in two hashes, which take turns as the buckets' hashes do. A hash ends when its turn comes again.
 local keys_now, keys_end, known, noted, key_room = nil, nil, {}, {}, math.huge
 if key_period > 0 then
   local keys_before, wanted = nil, {}
@@ -271,7 +270,7 @@ if listing == '1' then
       local list = list_of(name)
       list[#list + 1] = id
       unsaved[name] = true
-      -- The oldest that has a result is listed no longer; where nothing is known of the others, the oldest.
+      -- The oldest ticket that has a result leaves the list; where nothing is known of the others, the oldest.
       local drop = 1
       for n = #list, 1, -1 do
         if older[list[n]] and older[list[n]].state == RESOLVED then
@@ -285,8 +284,7 @@ if listing == '1' then
   end
 end
 
--- unserved_of is which of some queues no config serves. What it costs to find that out, and to say so, is charged to
--- the players.
+-- unserved_of returns the given queues that no config serves. The players are charged for the search and the answer.
 local serves, before_queues = {}, #ARGV - 2 * older_count - count
 if key_period > 0 then
   before_queues = before_queues - 2 * count
@@ -358,7 +356,7 @@ for i, ticket, id, owner, body, its_players in each_ticket(1, count) do
       if left > wait then
         limit, wait = 'paused ' .. number, left
       elseif party_read ~= '' and pauses > 0 and not limit then
-        -- A leader must not let a member miss one match after the other who is not there.
+        -- A leader must not search again and again with a member who is away and misses each match.
         local began = ends - math.min(first_pause * 2 ^ math.min(pauses - 1, 30), longest_pause)
         local heard = tonumber(redis.call('HGET', party, HEARD .. name) or 0)
         if heard + heard_every < began then

@@ -5,10 +5,10 @@
 -- Uses: time, change, large, listed, ended, acceptance, pause, leave
 -- KEYS: waiting, resolved, claims, match (that asks its players), ticket
 -- ARGV: ticket_id, match_id ('' = unknown, or none), player ('' = any), keeps ('1' = not if it has a result), leaver
---       (who deletes it, '' = nobody of it), by_service ('1' = with a service token), told_time (for how many
---       milliseconds its end is), waiting_event, claimed_event, resolved_event (by the state it is in),
---       first_pause, longest_pause (in milliseconds, 0 = players do not pause who declined), pause_limit, missing
---       (those of its players who decline by that, with newlines between)
+--       (the player who deletes it, '' = none of it), by_service ('1' = with a service token), told_time (for how many
+--       milliseconds its end is), waiting_event, claimed_event, resolved_event (by the state it is in), first_pause,
+--       longest_pause (in milliseconds, 0 = players do not pause who declined), pause_limit, missing (its players who
+--       decline by that, with newlines between)
 -- Result: state it was in ('' when it does not exist or is not the player's), feed position (0 when it did not wait),
 --         and 1 when that ended the acceptance of its match; or 'again' and the match that asks its players
 return leave(ticket, match, player, keeps)

@@ -1,14 +1,14 @@
--- Notes that somebody asked for tickets that wait: that their players are there. Of those that do not, it is noted
--- again if it is known: they may wait again.
+-- Notes a request for tickets that wait: their players are there. Of other tickets it renews only a noted request: they
+-- may wait again.
 -- Full: runs
 -- Uses: time
 -- KEYS: waiting, signs
--- ARGV: kept (for how many milliseconds this is known, at most), spare (of how many tickets more than twice those
---       that wait it is known), then id…
+-- ARGV: kept (for how many milliseconds a request is known, at most), spare (of how many tickets more than twice the
+--       waiting ones it is known), then id…
 -- Result: how many tickets it noted
 --
--- What is known of tickets that ended meanwhile goes when they are looked at (expire_unheard.lua). Until then it counts
--- to a limit, beyond which only what is known is renewed. Of others it is not known that they are silent.
+-- expire_unheard.lua forgets the requests for ended tickets. Until then they count to a limit, beyond which this script
+-- only renews known ones. Tickets without a known request are never silent.
 local now, heard, others = millis(), {}, {}
 for i, created in ipairs(redis.call('ZMSCORE', waiting, unpack(ARGV, first_arg))) do
   local list = created and heard or others

@@ -1,4 +1,4 @@
--- Writes what is known of how long tickets wait, for the director that holds the lease.
+-- Writes the estimates of how long tickets wait, for the director that holds the lease.
 -- Full: refused
 -- KEYS: lease, waits
 -- ARGV: epoch, body, keep (for how many milliseconds)

@@ -1,5 +1,5 @@
-// Command deaf is a match function that says that it works on changes, and takes in no tickets but those of its first
-// run. With the setting "eat" it takes more memory than there is when it is to keep tickets.
+// Command deaf is a match function that says that it works on changes, and takes in no tickets after its first run.
+// With the setting "eat" it takes more memory than there is when it is to keep tickets.
 package main
 
 import "matchmaker.dev/pkg/matchfn"

@@ -3,8 +3,8 @@
 -- player and primary.
 -- Reads: claims
 
--- offer claims tickets, whose keys are these of KEYS, for a match that asks their players. counted is the target that
--- it will count to, '' = none.
+-- offer claims tickets, KEYS[from] to KEYS[to], for a match that asks their players. counted is the target that it will
+-- count to, '' = none.
 local function offer(match_key, id, body, from, to, time, now, counted)
   local asked = 0
   for i = from, to do
@@ -16,7 +16,7 @@ local function offer(match_key, id, body, from, to, time, now, counted)
     ASKED_BY, primary())
 end
 
--- disagree ends the acceptance of a match, since somebody declined or left. It tells whether it did.
+-- disagree ends the acceptance of a match, since a player declined or left. It reports whether it did.
 local function disagree(match_key, id)
   local state = redis.call('HGET', match_key, STATE)
   if state ~= OFFERED and state ~= ACCEPTED then

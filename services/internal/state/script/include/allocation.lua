@@ -3,10 +3,10 @@
 -- for the server may still arrive), server (to store, '' = none) and server_time.
 -- KEYS: ended, deallocations
 
--- refuse_lease tells why a holder does not get the lease of a match: a status, and for how many milliseconds another
--- holder still has it. It is nil when the holder gets it. Then come whether the allocation has begun, whether it was
--- another holder's, and for how long the search for a server may go on if it has begun: the time in which nobody had
--- the lease does not count.
+-- refuse_lease returns why a holder does not get the lease of a match: a status, and for how many milliseconds another
+-- holder still has it. It returns nil when the holder gets it. Then it reports whether the allocation has begun,
+-- whether it was another holder's, and for how long the search for a server may go on if it has begun: time without a
+-- lease does not count.
 local function refuse_lease(m, duration, now)
   local state, current, lease_expires, deadline, counted =
     unpack(redis.call('HMGET', m.key, STATE, HOLDER, LEASE_EXPIRES, DEADLINE, COUNTED))
@@ -54,8 +54,8 @@ local function deallocate(m, now)
   redis.call('ZREM', ended, m.id)
 end
 
--- refuse_end tells why a holder does not end a match: its status. It is nil when the holder ends it. Then comes whether
--- the match may have two servers.
+-- refuse_end returns why a holder does not end a match: its status, nil when the holder ends it. Then it returns
+-- whether the match may have two servers.
 local function refuse_end(m, now)
   local state, current, contested, in_use, counted =
     unpack(redis.call('HMGET', m.key, STATE, HOLDER, CONTESTED, USED, COUNTED))
@@ -83,7 +83,7 @@ local function refuse_end(m, now)
 end
 
 -- end_match keeps the state of a match for allocators that work on it a second time. Its body is needed only to
--- deallocate the server. used tells whether tickets use the server, expiry is when their results end, and memory for
+-- deallocate the server. used reports whether tickets use the server, expiry is when their results end, and memory for
 -- how long a match is kept that may have a second server. It returns until when the match is kept, nil when its server
 -- is to be deallocated. keep_ended must follow.
 local function end_match(m, used, contested, expiry, memory, now)

@@ -20,12 +20,12 @@ local function keep_size(id, size)
   end
 end
 
--- size_of adds up what counts of a backfill ticket.
+-- size_of adds up the bytes of a backfill ticket.
 local function size_of(body, proposed_body, connection, allocated, players_size)
   return #(body or '') + #(proposed_body or '') + #(connection or '') + #(allocated or '') + (players_size or 0)
 end
 
--- players_size is how many bytes its players take, those who go there included, and what its match began with.
+-- players_size returns the bytes of the game's players, joining ones included, and of what its match began with.
 local function players_size(game)
   local size = 0
   for _, value in ipairs({ROSTER, PLAYERS, LATELY, STARTED_WITH}) do
@@ -37,7 +37,7 @@ local function players_size(game)
   return size
 end
 
--- has_room tells whether the backfill ticket may take this many bytes. One that does not grow always may.
+-- has_room reports whether the backfill ticket may take this many bytes. One that does not grow always may.
 local function has_room(id, size)
   local limit = tonumber(backfill_bytes)
   if limit == 0 then
@@ -48,18 +48,18 @@ local function has_room(id, size)
   return size <= before or tonumber(total or 0) - before + size <= limit
 end
 
--- grows tells whether the backfill ticket would take more bytes than now.
+-- grows reports whether the backfill ticket would take more bytes than now.
 local function grows(id, size)
   return size > tonumber(redis.call('HGET', backfill_sizes, id) or 0)
 end
 
--- is_accessible tells whether the backfill ticket exists, and belongs to the match ('' = any).
+-- is_accessible reports whether the backfill ticket exists, and belongs to the match ('' = any).
 local function is_accessible(game, by)
   local owner = redis.call('HGET', game.key, BELONGS_TO)
   return owner and (by == '' or by == owner)
 end
 
--- describe counts the generation up, and adds to changes what functions are shown of the backfill ticket from now on:
+-- describe counts the generation up, and adds to changes what functions see of the backfill ticket from now on:
 --   '*<backfill>', 'version generation created length connection body'    length is the connection's
 --   '%<backfill>', ''                                                     the same; it is to be fetched, if it is shown
 --   '/<backfill>', ''                                                     it is not shown any more
@@ -102,17 +102,17 @@ local function note_approval(game, now)
   redis.call('HSET', game.key, APPROVED, now)
 end
 
--- is_silent tells whether its server has not called for several times as long as it usually takes to approve again. Who
--- was sent to a server that died waits in vain until the approval's time is over. It is not known of one that approved
--- fewer than twice.
+-- is_silent reports whether the game's server has not called for several times its usual time between approvals.
+-- Players sent to a server that died wait in vain until the approval's time is over. A server that approved fewer than
+-- twice is not silent.
 local function is_silent(game, now)
   local usual = redis.call('HGET', game.key, USUAL)
   local called = redis.call('ZSCORE', backfills, game.id)
   return usual and called and now - tonumber(called) > SILENT * math.max(tonumber(usual), LEAST_USUAL)
 end
 
--- close lets all matches that go to a game end, since it is not what it was, and returns their ids. The caller releases
--- them in the step after. Until then, and if there is none, they are overdue.
+-- close ends all matches that go to a game, since the game changed, and returns their ids. The caller releases them in
+-- the step after. Until then, and if there is none, they are overdue.
 local function close(game)
   local ids = redis.call('HKEYS', game.open)
   for _, id in ipairs(ids) do

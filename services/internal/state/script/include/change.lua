@@ -4,8 +4,8 @@
 -- Reads: waiting, resolved
 
 -- bound counts the bytes of an entry of a stream, and trims the stream to about a limit of them. The position at which
--- each part of the limit began is kept. When the next part begins, what lies before all of them goes. So nearly always
--- this is one call.
+-- each part of the limit began is kept. When the next part begins, entries before all of them go. So nearly always this
+-- is one call.
 local function bound(stream, name, position, size, limit)
   local part, total = limit / PARTS, redis.call('HINCRBY', streams, name, size)
   local before, begun = math.floor((total - size) / part), math.floor(total / part)
@@ -28,7 +28,8 @@ local carried = 0
 --   '@<ticket>', ''      the same; the body is to be fetched, if the ticket still waits
 --   '-<ticket>', ''      the ticket no longer waits
 --   '-', ids             these tickets no longer wait; there are spaces between the ids
--- and those that describe in backfill.lua adds. Small entries are bounded by their number, so their bytes do not count.
+-- and the changes that describe in backfill.lua adds. Small entries are bounded by their number, so their bytes do not
+-- count.
 local function append_feed(changes)
   local position, size = redis.call('INCR', feed_seq), carried + #changes * NAME
   redis.call('XADD', feed, 'MAXLEN', '~', feed_limit, position .. '-0', unpack(changes))
@@ -87,7 +88,7 @@ local function show(changes, id, ticket, size, body)
   changes[n + 1], changes[n + 2] = '+' .. id, body or redis.call('HGET', ticket, BODY)
 end
 
--- requeue makes a ticket wait again that was created then, and adds that to changes. wait_again must follow.
+-- requeue makes a ticket that was created then wait again, and adds that to changes. wait_again must follow.
 local function requeue(ticket, id, created, changes, scores)
   redis.call('HSET', ticket, STATE, WAITING)
   redis.call('HDEL', ticket, RESERVED_BY, ASKED)
@@ -97,7 +98,7 @@ local function requeue(ticket, id, created, changes, scores)
   -- mistake forgotten: changes[#changes - 1], changes[#changes] = '-' .. id, ''
 end
 
--- wait_again adds tickets to those that wait, at their old age.
+-- wait_again adds tickets to waiting, at their old age.
 local function wait_again(scores)
   if #scores > 0 then
     redis.call('ZADD', waiting, unpack(scores))
@@ -105,7 +106,8 @@ local function wait_again(scores)
 end
 
 -- keep_results notes until when the results of so many tickets can be read: one member for all ids of one script. Each
--- element of ids is an id, or several with spaces between. They are counted by the part of the time in which that ends.
+-- element of ids is an id, or several with spaces between. They are counted by the part of the time in which their
+-- results end.
 local function keep_results(ids, count, now, readable)
   if #ids == 0 then
     return
@@ -134,7 +136,7 @@ local function kept_results(now)
   return count
 end
 
--- is_claimed tells whether a ticket is claimed by a match, when it was created, and the ids of its players, with
+-- is_claimed reports whether a ticket is claimed by a match, when it was created, and the ids of its players, with
 -- newlines between.
 local function is_claimed(ticket, by)
   local state, reserved_by, created, owner, its_players =

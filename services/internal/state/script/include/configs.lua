@@ -1,9 +1,9 @@
--- Functions of scripts that change configs: who changed them and when, and what they were before.
+-- Functions of scripts that change configs: the history of changes.
 --
 -- config_changes has a member for each change, '<revision> <bytes> <config>', by when the next change of that config
 -- came; +inf for the change that applies. config_history has each change under its revision: the time, a space, one of
--- BECAME, UNKEPT and DELETED, and then what the config was from then on, nothing, or who deleted it. The change that
--- applies has no config there, since that is the one that is stored.
+-- BECAME, UNKEPT and DELETED, and then what the config was from then on, nothing, or the subject that deleted it. The
+-- change that applies has no config there: the stored one is its config.
 -- KEYS: config_changes, config_history
 -- ARGV: changes_bytes (about how many of all changes are kept)
 
@@ -53,7 +53,7 @@ local function current_changes()
   return redis.call('ZRANGEBYSCORE', config_changes, '+inf', '+inf')
 end
 
--- replace_change replaces a change that is as before, and tells whether it was.
+-- replace_change replaces a change that is as before, and reports whether it was.
 local function replace_change(config, revision, before, after)
   local member = string.format('%s %d %s', revision, #before, config)
   local ends = redis.call('ZSCORE', config_changes, member)

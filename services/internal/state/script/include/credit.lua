@@ -4,10 +4,10 @@
 -- to FIRST by a match, and beyond it by an eighth, if matches had to wait. A target is forgotten when none of its
 -- matches is open and it is as open as a new one.
 --
--- What a proposal says of hosting may be a text of clients: a region that does not exist. Of such a match, scripts get
--- two names with a space between: its target, and one that its config's hosting has for all targets of which it has
+-- The hosting of a proposal may have texts of clients: a region that does not exist. Of such a match, scripts get two
+-- names with a space between: its target, and the name that its config's hosting has for all targets of which it has
 -- given no server yet. The match counts to the second until one was given. So invented targets wait for each other, and
--- take nothing from those that hosting serves, nor from other fleets of configs. The window of the shared one begins
+-- take nothing from targets that hosting serves, nor from other fleets of configs. The window of the shared one begins
 -- with UNSERVED, since an allocator asks for few servers of a fleet at once, and others need some of these places.
 -- KEYS: credit, served
 -- Reads: claims
@@ -36,7 +36,7 @@ local function counted_to(state, counted, names)
   return counted or string.match(names, '^%S+') or ''
 end
 
--- note_served notes that hosting gave a server of a match's target. Those that were not served for long make room.
+-- note_served notes that hosting gave a server of a match's target. Targets that were not served for long make room.
 local function note_served(names, now)
   local own = string.match(names, '^(%S+) ')
   local last = own and tonumber(redis.call('ZSCORE', served, own) or 0)
@@ -64,12 +64,12 @@ local function credit_of(name)
   return tonumber(window or first_window(name)), tonumber(open or 0), tonumber(due or 0), waited, window or open
 end
 
--- forget_target removes what is known of a target.
+-- forget_target deletes a target.
 local function forget_target(name)
   redis.call('HDEL', credit, WINDOW .. name, OPEN .. name, DUE .. name, WAITED .. name, TOLD .. name)
 end
 
--- is_room_for_targets tells whether there may be one more target. Those that were not used for long make room. That
+-- is_room_for_targets reports whether there may be one more target. Targets that were not used for long make room. That
 -- takes about a millisecond, so it is looked for once a second at most.
 local function is_room_for_targets(now)
   if redis.call('HLEN', credit) < FIELDS then
@@ -93,8 +93,8 @@ local function is_room_for_targets(now)
 end
 
 -- server_of returns the target that one more match asks for a server, or nil and why it must wait: 'hosting' or, when
--- its target shares what others were refused, 'target'. targets are those of the script. may_try tells whether it may
--- try a shared one that is closed.
+-- its target shares what others were refused, 'target'. targets are the script's. may_try: it may try a shared target
+-- that is closed.
 local function server_of(names, targets, now, may_try)
   local name, is_shared = target_of(names)
   local t = targets[name]
@@ -121,7 +121,7 @@ local function server_of(names, targets, now, may_try)
   return nil, is_shared and 'target' or 'hosting'
 end
 
--- close_target notes that a target has no server now. It tells whether that was not told for a while.
+-- close_target notes that a target has no server now. It reports whether that was not told for a while.
 local function close_target(name, now, pause)
   local window, open, due = credit_of(name)
   if window > 0 then
@@ -171,8 +171,8 @@ local function reopen_target(name, now)
   end
 end
 
--- reopen_offered does so for a match that ended in a state in which it counts to no target: Redis lost that its players
--- accepted.
+-- reopen_offered is reopen_target for a match that ended in a state in which it counts to no target: Redis lost that
+-- its players accepted.
 local function reopen_offered(state, counted, now)
   if counted and (state == OFFERED or state == ACCEPTED or state == DECLINED) then
     reopen_target(counted, now)
@@ -180,7 +180,7 @@ local function reopen_offered(state, counted, now)
 end
 
 -- end_of_match notes in ends that a match of a target ended. answer is '1' when hosting gave a server or said that it
--- never will, '0' when it was not heard of in time, and '' when it was not asked. It returns true when matches that had
+-- never will, '0' when it did not answer in time, and '' when it was not asked. It returns true when matches that had
 -- to wait may be claimed. note_ends must follow.
 local function end_of_match(name, ends, answer, now)
   if name == '' then

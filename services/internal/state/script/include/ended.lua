@@ -1,9 +1,9 @@
 -- Functions of scripts that end tickets without a match.
 -- Reads: told_time
 --
--- A ticket with TELLS has the reason of its end as its result, for as long as results are readable. ENDED_BY has those
--- who deleted it: to them it is gone. It has an element for each, with newlines between: 's' when a service token did,
--- 'p' when the player's own did, and the player. Events told of its end, so they do not tell of what follows.
+-- A ticket with TELLS has the reason of its end as its result, for as long as results are readable. ENDED_BY lists the
+-- players who deleted it: to them it is gone. It has an element for each, with newlines between: 's' for a service
+-- token, 'p' for the player's own, and the player. Its end had an event, so later changes have none.
 
 -- tell_end makes the reason, of less than 128 bytes, the result of a ticket. keep_ends must follow.
 local function tell_end(ticket, reason, by)
@@ -19,7 +19,7 @@ local function keep_ends(ids, now)
   end
 end
 
--- end_ticket ends a ticket with a reason: told has the ids of those whose end is told, deleted of the others.
+-- end_ticket ends a ticket with a reason. It adds the id to told if its end is told, else to deleted.
 local function end_ticket(ticket, id, is_told, reason, told, deleted)
   if is_told then
     tell_end(ticket, reason, '')
@@ -30,7 +30,7 @@ local function end_ticket(ticket, id, is_told, reason, told, deleted)
   end
 end
 
--- is_gone_for tells whether a ticket is gone for a player, or a service token.
+-- is_gone_for reports whether a ticket is gone for a player, or a service token.
 local function is_gone_for(player, service, ended_by)
   for kind, name in string.gmatch(ended_by, '([ps])([^\n]*)') do
     if name == player or kind == 's' and service == '1' then
@@ -40,7 +40,7 @@ local function is_gone_for(player, service, ended_by)
   return false
 end
 
--- is_for_others tells whether a ticket has an owner, or a player, who did not delete it.
+-- is_for_others reports whether a ticket has an owner, or a player, who did not delete it.
 local function is_for_others(owner, its_players, ended_by)
   local left = {}
   for name in string.gmatch(ended_by, '[ps]([^\n]*)') do

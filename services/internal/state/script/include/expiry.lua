@@ -1,7 +1,7 @@
 -- Functions of scripts that end tickets which wait. They use change, large, listed and ended.
 
--- end_waiting ends tickets, each a key and an id, that the script took out of those that wait, with a reason. It
--- returns how many, the feed's position (0 when none was), and the ids of those whose end is told.
+-- end_waiting ends tickets, each a key and an id, that the script took out of waiting, with a reason. It returns how
+-- many, the feed's position (0 when none ended), and the ids of tickets whose end is told.
 local function end_waiting(tickets, reason, event, now)
   if #tickets == 0 then
     return 0, 0

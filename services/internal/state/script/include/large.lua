@@ -17,7 +17,7 @@ end
 -- Each large ticket counts to one player. The hash large_players has of each ticket its size and a digest of that
 -- player, with a space between, and of each digest the sum. So it is no list of players, and ends with the tickets.
 
--- player_of returns a digest of the player to whom a ticket counts: the first that it names, or its owner.
+-- player_of returns a digest of the player that a ticket counts to: the first that it names, or its owner.
 local function player_of(owner, its_players)
   return string.sub(redis.sha1hex(string.match(its_players, '^[^\n]+') or owner), 1, 20)
 end
@@ -67,14 +67,14 @@ local function release(ids)
   end
 end
 
--- has_space tells whether an outcome of this many bytes may be added. limit is the most for all (0 = none).
+-- has_space reports whether an outcome of this many bytes may be added. limit is the most for all (0 = none).
 local function has_space(size, limit)
   limit = tonumber(limit)
   return size == 0 or limit == 0 or large_bytes() + size <= limit
 end
 
--- An outcome is what the results of a match have in common, when that is large. It is stored once, and they name it.
--- The hash large has its size from the claim on.
+-- An outcome is the common part of the results of a match, when it is large. It is stored once, and the results name
+-- it. The hash large has its size from the claim on.
 
 -- count_outcome counts an outcome of this many bytes.
 local function count_outcome(id, size)
@@ -95,7 +95,7 @@ local function keep_outcome(key, id, body, expiry)
   end
 end
 
--- end_outcome deletes an outcome whose time is over, and tells whether it did. release must follow.
+-- end_outcome deletes an outcome whose time is over, and reports whether it did. release must follow.
 local function end_outcome(key, id, now)
   local expiry = redis.call('ZSCORE', outcomes, id)
   if not expiry or tonumber(expiry) > now then

@@ -1,11 +1,11 @@
 -- Functions of scripts that delete a ticket. They use time, change, large, listed, ended, acceptance and pause.
 -- Reads: waiting, ticket_id, match_id, leaver, by_service, waiting_event, claimed_event, resolved_event, missing
 --
--- Such a script has the match that asks the players of the ticket among its keys. The caller cannot know for sure which
--- that is. When it is another, leave changes nothing.
+-- Such a script has the match that asks the players of the ticket among its keys. The caller cannot know it for sure.
+-- When it is another match, leave changes nothing.
 
--- leave deletes a ticket, whose owner, or one of whose players, is player ('' = any). With keeps '1' one that has its
--- result stays. It returns what the result of ticket_delete.lua is.
+-- leave deletes a ticket whose owner or one of whose players is player ('' = any). With keeps '1' a ticket that has its
+-- result stays. It returns the result of ticket_delete.lua.
 local function leave(ticket_key, match_key, player, keeps)
   local state, owner, its_players, asks, is_told, ended_by =
     unpack(redis.call('HMGET', ticket_key, STATE, OWNER, PLAYERS, ASKED, TELLS, ENDED_BY))

@@ -4,7 +4,7 @@
 -- In a project that lists the tickets of its players, the hash by_player has the ids of each player's tickets, the
 -- oldest first, with spaces between. A project that does not has no hash, and pays one call for each script.
 
--- has_lists tells whether there are any.
+-- has_lists reports whether there are any.
 local function has_lists()
   return redis.call('EXISTS', by_player) == 1
 end

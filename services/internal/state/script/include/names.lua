@@ -1,4 +1,4 @@
--- Names of what is stored under one letter, at the top of every script. doc.go describes the keys and their fields.
+-- Names of the one-letter fields, at the top of every script. doc.go describes the keys and their fields.
 
 -- States of a ticket.
 local WAITING, CLAIMED, RESOLVED = 'w', 'c', 'r'
@@ -7,8 +7,8 @@ local ALLOCATING, ASSIGNED, RELEASED = 'a', 'd', 'x'
 -- States of a match before CLAIMED, if its players are asked. OFFERED: they are being asked. ACCEPTED: all of them
 -- accepted. DECLINED: one declined or left.
 local OFFERED, ACCEPTED, DECLINED = 'o', 'q', 'n'
--- Why functions are not shown a backfill ticket: a match that goes to it lapsed, or its server must approve first.
--- ASKING comes before a match: its players are asked whether they go to this game.
+-- Why functions do not see a backfill ticket: a match that goes to it lapsed, or its server must approve first. ASKING
+-- comes before a match: its players are asked whether they go to this game.
 local LAPSED, APPROVAL, ASKING = 'l', 'p', 'a:'
 
 -- Fields that several kinds of hash have.
@@ -16,10 +16,11 @@ local STATE, BODY, CREATED = 's', 'b', 'c'
 -- Fields of a ticket. RESERVED_BY: the match that claimed it. PLAYERS: their ids with newlines between, if the owner is
 -- not the only one.
 local OWNER, ASSIGNMENT, RESERVED_BY, PLAYERS = 'o', 'a', 'm', 'p'
--- Two more. TELLS: its end is told. ENDED_BY: its end is told now, and who deleted it, see include/ended.lua.
+-- Two more. TELLS: its end is told. ENDED_BY: its end is told now, and by which players' deletion, see
+-- include/ended.lua.
 local TELLS, ENDED_BY = 'e', 'x'
 -- And ASKED: the match that asks its players whether they accept. Of a match it is how many players that asks, AGREED
--- is how many of them accepted, and ANSWER, before a player, what that one said: YES or NO.
+-- is how many of them accepted, and ANSWER, before a player, the player's answer: YES or NO.
 local ASKED, AGREED, ANSWER, YES, NO = 'q', 'g', 'p:', '1', '0'
 -- Fields of a match. CONFIRM: its server is to be deallocated once more. ANNOUNCED: events told of the deallocation.
 -- Two more. CONTESTED: the lease passed to another holder, so the match may have two servers. USED: the connection of
@@ -51,8 +52,8 @@ local VERSION, GENERATION, BELONGS_TO, BUCKET, HIDDEN = 'v', 'g', 'o', 'r', 'h'
 local CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY = 'a', 'd', 'm', 'n'
 -- And QUEUE: the encoded field of its record, so that it can be put behind a body. Functions do not change it.
 local QUEUE = 'q'
--- And ROSTER: who is in the game, the same way. PLAYERS: their ids with newlines between; both are absent if its server
--- never said it. LATELY: those who joined a little while ago, each after the time and a space.
+-- And ROSTER: the players in the game, the same way. PLAYERS: their ids with newlines between; both are absent if its
+-- server never sent a roster. LATELY: players who joined a little while ago, each after the time and a space.
 local ROSTER, LATELY = 'y', 'j'
 -- How many tickets of matches that go to a game make its server approve first, and how many may go there at all: a
 -- single match may have more than are left until the first.
@@ -60,9 +61,9 @@ local MANY_JOIN, MOST_JOIN = 500, 1000
 -- Deadlines of matches whose deadline does not matter any more. CLOSED: the game is not what it was. SERVED: the game
 -- has its server.
 local CLOSED, SERVED = 0, 1
--- How many bytes the names of a game's players may take, those who go there included: a thousand of the longest.
--- From how many bytes on the roster has no more attributes of players who join. For how many milliseconds they are in
--- the game, whatever its server says: it may not have learned of them.
+-- The most bytes of the names of a game's players, joining ones included: a thousand of the longest. From how many
+-- bytes on the roster has no more attributes of players who join. For how many milliseconds these count as in the game,
+-- whatever its server says: it may not have learned of them.
 local ROSTER_NAMES, ROSTER_BYTES, UNHEARD = 262144, 131072, 20000
 -- And APPROVED: when its server approved last. USUAL: how many milliseconds lie between two of its approvals, on
 -- average. FIRST_USUAL and LEAST_USUAL: the most that counts of the first pause, and the least that a server is given.
@@ -70,11 +71,10 @@ local ROSTER_NAMES, ROSTER_BYTES, UNHEARD = 262144, 131072, 20000
 local APPROVED, USUAL, FIRST_USUAL, LEAST_USUAL, SILENT = 't', 'i', 20000, 1000, 3
 -- And STARTED_WITH: the match properties of the match that it was created with.
 local STARTED_WITH = 'f'
--- What begins the name of a property in which a function notes something for itself: its server's PUT leaves it, unless
--- it says who is in the game. How many bytes of notes a backfill ticket has, their encoding included.
+-- The prefix of a property in which a function notes something for itself: its server's PUT leaves it, unless that has
+-- a roster. How many bytes of notes a backfill ticket has, their encoding included.
 local NOTE, NOTES = 'matchfn:', 17408
--- Fields of what is known of queues, each before a name. SERVES: the queue of a config. SERVERS: how many configs serve
--- a queue.
+-- Fields of queues, each before a name. SERVES: the queue of a config. SERVERS: how many configs serve a queue.
 local SERVES, SERVERS = 'c:', 'q:'
 -- And of a ticket that ends when no config serves its queues any more, QUEUES: their names with spaces between. How
 -- many queues are noted that are not served any more.
@@ -83,28 +83,28 @@ local QUEUES, NOTED = 'u', 256
 -- Fields of the settings of a project. Each number below SETTINGS has the settings after a change, in turn.
 local REVISION, CHANGES, SETTINGS = 'r', 'n', 32
 
--- What a change made of a config: what follows, something that is not kept, or it was deleted by whom follows. How many
--- changes are kept of a config, and of all of a project.
+-- What a change made of a config: the text behind it, something that is not kept, or it was deleted by the subject
+-- behind it. How many changes are kept of a config, and of all of a project.
 local BECAME, UNKEPT, DELETED, VERSIONS, ALL_VERSIONS = 'c', 'n', 'd', 32, 1024
 
 -- Fields of a party. HEARD: before a member, when it was last heard of. And of the sweeps of parties: PATIENCE: until
--- when nobody is taken for silent.
+-- when no member is taken for silent.
 local HEARD, PATIENCE = 'h:', 'p'
 -- And SWEPT_BY of all sweeps: the Redis that had the last one, see include/primary.lua.
 local SWEPT_BY = 'r'
--- How many tickets that seem to be silent end only if somebody is heard.
+-- How many tickets that seem to be silent end only if there are requests for others.
 local MANY_SILENT = 8
 
 -- How many tickets of a player are listed.
 local LISTED = 32
 
 -- What the feed carries. A body of more than NAMED bytes is only named, and so is what would make an entry carry more
--- than CARRIED bytes of bodies: readers fetch it. Redis stores and sends an entry in one piece, so a large one holds up
--- everybody, and the feed would have a second copy of every large body. Most tickets have less than 1 KiB, so they come
--- with their entry, and a group of 128 of them is one full entry.
+-- than CARRIED bytes of bodies: readers fetch it. Redis stores and sends an entry in one piece, so a large one delays
+-- all clients, and the feed would have a second copy of every large body. Most tickets have less than 1 KiB, so they
+-- come with their entry, and a group of 128 of them is one full entry.
 local NAMED, CARRIED = 1024, 131072
--- Fields of what is counted of streams. FEED, HISTORY: the bytes that were added to each. With a number from 0 behind
--- it, the position at which the last such part began; PARTS of them make up a limit. SINCE, MARK: a time and the feed's
+-- Fields of the counts of streams. FEED, HISTORY: the bytes that were added to each. With a number from 0 behind it,
+-- the position at which the last such part began; PARTS of them make up a limit. SINCE, MARK: a time and the feed's
 -- position then, and TRIMMED the position that it was trimmed to for its age.
 local FEED, HISTORY, PARTS, SINCE, MARK, TRIMMED = 'f', 'h', 64, 't', 'm', 'd'
 -- In how many parts the time of a result is divided, to count those that are kept.
@@ -116,9 +116,10 @@ local NAME = 40
 -- How many bytes of the history an event and an id may take each before they count.
 local PLAIN = 64
 
--- What comes before the id of an outcome in the hash of large tickets, and before a player in that of their players.
+-- What comes before the id of an outcome in the hash of large tickets, and before a player in the hash of their
+-- players.
 local OUTCOME, OF_PLAYER = 'o:', 'p:'
--- For how many milliseconds an outcome is kept beyond its results: those who read a result read it after that.
+-- For how many milliseconds an outcome is kept beyond its results: readers read it after the result.
 local OUTCOME_SLACK = 60000
 -- The same for a result that waits for an allocation: no allocation takes longer.
 local ALLOCATION = 3600000

@@ -1,12 +1,12 @@
--- Functions of scripts that let players pause who declined a match, or did not answer it. Of each is stored until when
--- the pause lasts, in milliseconds, and how many there were one after the other. The players are in two hashes, which
--- take turns as those of buckets do (ticket_create.lua): a hash is kept for one turn beyond its own, so that each
--- player is known for twice the longest pause at least.
+-- Functions of scripts that let players pause who declined a match, or did not answer it. For each player it is stored
+-- until when the pause lasts, in milliseconds, and how many there were one after the other. The players are in two
+-- hashes, which take turns as the buckets' hashes do (ticket_create.lua): a hash is kept for one turn beyond its own,
+-- so that each player is known for twice the longest pause at least.
 -- KEYS: pauses_0, pauses_1
 -- Reads: first_pause, longest_pause, pause_limit
 
 -- pause_of returns until when a player pauses, 0 = unknown, and how many pauses there were. One that is longer than any
--- was written by another clock: that of a Redis before a failover.
+-- was written by another clock, of a Redis before a failover.
 local function pause_of(player, now)
   local ends, count = 0, 0
   for _, hash in ipairs({pauses_0, pauses_1}) do
@@ -18,8 +18,8 @@ local function pause_of(player, now)
   return math.min(ends, now + longest_pause), count
 end
 
--- pause lets players pause from now on, each twice as long as the last time. Who has missed no match for as long as the
--- longest pause begins anew. Players beyond the limit do not pause.
+-- pause lets players pause from now on, each twice as long as the last time. A player who has missed no match for as
+-- long as the longest pause begins anew. Players beyond the limit do not pause.
 local function pause(players, now)
   if first_pause == '0' or #players == 0 then
     return

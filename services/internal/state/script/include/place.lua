@@ -1,16 +1,16 @@
 -- Functions of scripts for the place that a match's connection comes from, which is one of these:
---   ''                  none: what the function says is the result, or the match waits for its end or its deadline
+--   ''                  none: the function gives the result, or the match waits for its end or its deadline
 --   'hosting'           a new server
 --   'new <backfill>'    a new server, whose backfill ticket is created with the match
 --   'join <backfill>'   the running game of a backfill ticket
--- The last two have three keys: those of the backfill ticket, of the matches that go to it and of the tickets that
--- joined. The hash of matches has for each of them the number of its tickets, a space, and their players, with newlines
+-- The last two have three keys: of the backfill ticket, of the matches that go to it and of the tickets that joined.
+-- The hash of matches has for each of them the number of its tickets, a space, and their players, with newlines
 -- between. A match that is not in there any more does not go to that game: it changed, ended, or its server did not
 -- approve in time. They use change, backfill, player and roster.
 -- Reads: backfills, claims, joins
 
--- game_of returns the game of a place whose keys are these of KEYS and those behind, nil if it has none, and the number
--- of these keys.
+-- game_of returns the game of a place whose keys are behind the k-th of KEYS, nil if it has none, and the number of
+-- these keys.
 local function game_of(place, k)
   local how, id = string.match(place, '^(%l+) (.+)$')
   if not how then
@@ -28,9 +28,9 @@ local function going(game)
   return count
 end
 
--- refuse_join tells why tickets, whose keys these are of KEYS, cannot join the game that a function saw: 'backfill'
--- (it changed, or functions are not shown it), 'players' (one of them is in the game, or goes there, or is in two of
--- the tickets) or 'full' (too many go there, or the backfill tickets would be too large). It is nil when they can.
+-- refuse_join returns why tickets, KEYS[from] to KEYS[to], cannot join the game that a function saw: 'backfill' (it
+-- changed, or functions are not shown it), 'players' (one of them is in the game, or goes there, or is in two of the
+-- tickets) or 'full' (too many go there, or the backfill tickets would be too large). It returns nil when they can.
 local function refuse_join(game, from, to, now, changes)
   local generation, hidden, body, connection, allocated =
     unpack(redis.call('HMGET', game.key, GENERATION, HIDDEN, BODY, CONNECTION, ALLOCATED))
@@ -96,7 +96,7 @@ local function refuse_arrival(id, state, now)
   end
 end
 
--- arrive notes that tickets of a match joined its game. is_told tells whether its server learns of it now.
+-- arrive notes that tickets of a match joined its game. is_told reports whether its server learns of it now.
 local function arrive(game, id, ids, keys, their_results, is_told, now)
   redis.call('HDEL', game.open, id)
   redis.call('ZREM', joins, id)

@@ -6,7 +6,7 @@ local function names_of(key)
   return its_players or owner or ''
 end
 
--- has_player_twice tells whether a player is in two of the tickets whose keys are these of KEYS.
+-- has_player_twice reports whether a player is in two of the tickets KEYS[from] to KEYS[to].
 local function has_player_twice(from, to)
   local seen = {}
   for i = from, to do

@@ -7,8 +7,8 @@ local function wait_for(full, now, interval, burst)
   return math.max(0, math.max(now, full) + interval - now - burst)
 end
 
--- bounded returns when a bucket is full again that was read. One that would take longer than from empty was written by
--- another clock: that of a Redis before a failover, or of a host. It holds one, so that it is written anew.
+-- bounded returns when a bucket that was read is full again. A time that is longer than from empty was written by
+-- another clock, of a Redis before a failover, or of a host. The bucket then holds one, so that it is written anew.
 local function bounded(full, now, interval, burst)
   if full > now + burst then
     return now + burst - interval

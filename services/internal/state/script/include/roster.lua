@@ -1,8 +1,8 @@
 -- Functions of scripts that let players into running games. They use player.
 
--- roster_refuses returns why the tickets whose keys these are must not go to a game: 'players' if one of theirs is in
--- the game, or goes there, or is in two of them, and 'full' if they are too many. Without a reason it returns nil, and
--- the names of their players.
+-- roster_refuses returns why the tickets KEYS[from] to KEYS[to] must not go to a game: 'players' if one of their
+-- players is in the game, or goes there, or is in two of them, and 'full' if they are too many. Without a reason it
+-- returns nil, and the names of their players.
 local function roster_refuses(game, from, to, now)
   local there, lately = unpack(redis.call('HMGET', game.key, PLAYERS, LATELY))
   local seen, size, names = {}, #(there or ''), {}
@@ -163,8 +163,8 @@ local function entries_of(key, names, result)
   return #entries > 0 and table.concat(entries) or ids_of(names, team, roles)
 end
 
--- note_joined notes the players of tickets that join, and adds them to those in the game, if its server says who they
--- are. their_results are the results of the tickets, in the order of the keys.
+-- note_joined notes the players of tickets that join, and adds them to the roster, if the server sent one.
+-- their_results are the results of the tickets, in the order of the keys.
 local function note_joined(game, keys, their_results, now)
   if #keys == 0 then
     return

@@ -16,8 +16,8 @@ local function millis()
   return math.floor(micros() / 1000)
 end
 
--- has_ended tells whether a lease of this duration has ended. One that lasts for more than a minute longer was written
--- by another clock: that of a Redis before a failover, or of a host.
+-- has_ended reports whether a lease of this duration has ended. One that lasts for more than a minute longer was
+-- written by another clock, of a Redis before a failover, or of a host.
 local function has_ended(expires, now, duration)
   return expires <= now or expires > now + duration + 60000
 end
