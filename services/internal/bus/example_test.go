@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -18,7 +17,7 @@ import (
 	"matchmaker.dev/services/internal/embedded"
 )
 
-// follow is the program of EVENTS.md: it prints the life of one ticket until that is over.
+// follow prints the life of one ticket until that is over. EVENTS.md links to it.
 func follow(ctx context.Context, url, project, ticket string) error {
 	conn, err := nats.Connect(url)
 	if err != nil {
@@ -102,20 +101,4 @@ func Example_events() {
 	// KIND_CLAIMED match="match-1" reason=""
 	// KIND_RELEASED match="match-1" reason="left"
 	// KIND_CANCELLED match="" reason="waiting"
-}
-
-func TestDocumentedProgramIsTheOneThatRuns(t *testing.T) {
-	text, err := os.ReadFile("../../../proto/EVENTS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(text), "```go\n")
-	program, _, _ := strings.Cut(rest, "```")
-	source, err := os.ReadFile("example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if program == "" || !strings.Contains(string(source), program) {
-		t.Errorf("EVENTS.md shows another program than the one in example_test.go:\n%s", program)
-	}
 }
