@@ -1,6 +1,13 @@
-// Package recording is the file of a recording: what a day of tickets was. docs/recording.md describes the format.
+// Package recording reads and writes recordings: what a day of tickets was. A recording names no player: tickets,
+// players and matches have numbers.
 //
-// A recording names nobody: tickets, players and matches have numbers.
+// A file is the text mmrecord, the version 2, the 16 bytes of the recording's ID, blocks, and the end. All numbers are
+// varints as in Protocol Buffers; numbers that may be negative are in zigzag form. Files of version 1 have no ID and no
+// properties.
+//
+// A block is three numbers, its events, its bytes and its compressed bytes, and the compressed bytes (Zstandard). No
+// block refers to another one. A block without events is the end: the number of all events in the file follows. Without
+// it, the file is incomplete. A block has 17 columns, each a number of bytes and as many bytes; see columns.
 package recording
 
 import (
@@ -69,7 +76,7 @@ type Properties struct {
 	Values [][]byte
 }
 
-// ID is that of a recording. What is kept beside one names it, so that nobody takes it for another.
+// ID identifies a recording. What is kept beside a recording names its ID.
 type ID [16]byte
 
 // Limits of a file. A reader refuses what exceeds them before it makes room for it.
@@ -102,11 +109,33 @@ func corrupt(format string, args ...any) error {
 
 // columns are the columns of a block, in their order in the file.
 type columns struct {
-	texts, lists                                        []byte // tables
-	kinds, times, counts, tickets, matches, configs     []byte // of events
-	known, queues, attributes, players, numbers, shapes []byte // of arrivals
-	values                                              []byte // of attributes
-	properties, contents                                []byte // of properties: their names, and their values
+	// The tables of texts, each its length and its bytes, and of lists of texts, each how many texts and their numbers.
+	// Both are numbered from 1; 0 is the empty text or list.
+	texts, lists []byte
+
+	// Of each event.
+	kinds   []byte // a byte, see Kind; readers skip unknown kinds
+	times   []byte // Unix milliseconds, as the difference to the event before, from 0
+	counts  []byte // how many tickets it has
+	tickets []byte // their numbers, as the difference to the ticket before, from 0
+	matches []byte // the number of the match, 0 for none, as the difference to the event before
+	configs []byte // the text of the config that made the match
+
+	// Of each arrival.
+	known      []byte // a byte: 1 if it is known what arrived
+	queues     []byte // the list of its queues
+	attributes []byte // the list of the names of its attributes, ascending
+	players    []byte // how many players it has
+	numbers    []byte // their numbers, as the difference to the player before, from 0
+	shapes     []byte // for each player the list of the names of the player's own attributes
+
+	// The values of attributes, first the ticket's, then its players': an integer below 2⁴⁰ as twice its zigzag form,
+	// any other number as a 1 and its eight bytes as IEEE 754, the lowest first.
+	values []byte
+	// For the arrival, and then for each of its players, the list of the names of its properties, ascending.
+	properties []byte
+	// The values of these properties in the same order, each its length and its bytes.
+	contents []byte
 }
 
 func (c *columns) all() []*[]byte {
