@@ -78,7 +78,7 @@ func CityNames() (names []string) {
 	return names
 }
 
-// Pick draws a city by its weight, among those of some numbers.
+// Pick draws a city by its weight, among the cities with some numbers.
 func Pick(r *rand.Rand, among []int) *City {
 	sum := 0.0
 	for _, i := range among {
@@ -116,7 +116,7 @@ func (c *City) PingsTo(r *rand.Rand, to []Region) []float64 {
 	return pings
 }
 
-// distance is that of two places on earth, in km along a great circle.
+// distance is the distance between two places on earth, in km along a great circle.
 func distance(lat1, long1, lat2, long2 float64) float64 {
 	const radius, degree = 6371, math.Pi / 180
 	a := math.Pow(math.Sin((lat2-lat1)*degree/2), 2) +

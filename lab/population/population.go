@@ -24,10 +24,10 @@ type Population struct {
 	Hour  float64
 	// Cities are the numbers of the cities where players live; all if there are none.
 	Cities []int
-	// Attributes are those of each player. A ticket has the mean of its players.
+	// Attributes are the attributes of each player. A ticket has the mean of its players.
 	Attributes map[string]Distribution
-	// Within is how far the attributes of the members of a party are from those of the first at most; those that it does
-	// not name have nothing in common.
+	// Within bounds, per attribute, how far party members may differ from the first; unlisted attributes are
+	// independent.
 	Within map[string]float64
 	// Parties is how many tickets have so many players, from 1 on, in any unit. Each has one if it is empty.
 	Parties []float64

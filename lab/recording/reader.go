@@ -58,7 +58,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 // Close gives memory back.
 func (r *Reader) Close() { r.decoder.Close() }
 
-// ID is that of the recording; zero for a file of version 1.
+// ID is the ID of the recording; zero for a file of version 1.
 func (r *Reader) ID() ID { return r.id }
 
 // Next returns the next event. It is valid until the next call. The error is io.EOF at the end, and ErrIncomplete where

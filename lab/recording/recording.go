@@ -18,7 +18,7 @@ import (
 // Kind is what happened.
 type Kind uint8
 
-// The kinds of events. Those of files of later versions may be others: readers skip them.
+// The kinds of events. Files of later versions may have others: readers skip them.
 const (
 	Arrived   Kind = 1  // a ticket came
 	Cancelled Kind = 2  // its player deleted it
@@ -52,7 +52,7 @@ type Arrival struct {
 	Queues     []string
 	Attributes Attributes
 	Properties Properties
-	// Players are those of the ticket, at least one. Those with no attributes of their own have the ticket's.
+	// Players are the players of the ticket, at least one. Those with no attributes of their own have the ticket's.
 	Players []Player
 }
 

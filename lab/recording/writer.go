@@ -52,7 +52,7 @@ func newWriter(out io.Writer, id ID) (*Writer, error) {
 	return w, w.write(append(binary.AppendUvarint([]byte(magic), version), id[:]...))
 }
 
-// ID is that of the recording.
+// ID is the ID of the recording.
 func (w *Writer) ID() ID { return w.id }
 
 // begin begins a block. Nothing in it refers to an earlier one.

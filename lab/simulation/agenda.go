@@ -41,7 +41,7 @@ func (a *agenda) next() (time.Time, bool) {
 // take removes what happens next.
 func (a *agenda) take() func() { return heap.Pop(a).(event).do }
 
-// Len, Less, Swap, Push and Pop are those of heap.Interface.
+// Len, Less, Swap, Push and Pop implement heap.Interface.
 func (a *agenda) Len() int { return len(a.list) }
 func (a *agenda) Less(i, j int) bool {
 	x, y := &a.list[i], &a.list[j]

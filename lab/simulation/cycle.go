@@ -96,12 +96,12 @@ type segment struct {
 	schedule.Segment
 	config *config
 	pools  map[string]*pb.Pool
-	// keys are those of its runs, without and with running games.
+	// keys are the keys of its runs, without and with running games.
 	keys      map[bool]string
 	unchecked int // runs since the last check
 }
 
-// key is that of a run.
+// key is the key of a run.
 func (s *segment) key(r *pb.RunRequest) string {
 	games := r.GetBackfills()
 	if s.keys[games] == "" {
@@ -130,7 +130,7 @@ func (c *config) outgrown() bool {
 	return c.latest != nil && !pool.Fits(c.GetPools(), c.segmented, c.latest)
 }
 
-// times are those of the schedule.
+// times are the times of the schedule.
 func (w *world) times() schedule.Times {
 	s := w.Service
 	return schedule.Times{MinInterval: s.MinInterval, MaxInterval: s.MaxInterval, Window: s.Window, Run: mostRun}
@@ -274,7 +274,7 @@ func (p *pending) add(now time.Time, from *segment, candidates []*candidate) {
 }
 
 // claimBest claims the best of some proposals, and returns those that lost to one which was refused: their tickets may
-// still wait. Those of a segment that rests are not tried again.
+// still wait. Tickets of a segment that rests are not tried again.
 func (w *world) claimBest(able []*candidate) (again []*candidate) {
 	refused := map[*segment]bool{}
 	selected := evaluator.Select(able)

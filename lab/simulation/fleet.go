@@ -21,7 +21,7 @@ type fleet struct {
 
 // FleetUse is how the servers of a fleet were used.
 type FleetUse struct {
-	// Name is that of the scenario, empty for the fleet of all matches whose fleet it does not name.
+	// Name is the fleet's name in the scenario; empty for the default fleet.
 	Name string
 	// Servers is how many were in use at most. Full is how many matches waited since there was none, and Refused how many
 	// allocations failed.

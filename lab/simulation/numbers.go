@@ -67,12 +67,12 @@ func (s *Sample) Quantile(part float64) float64 { return s.Quantiles(part)[0] }
 type Part struct {
 	// From and To are in seconds.
 	From, To float64
-	// Waits are those of players.
+	// Waits are the waits of players.
 	Waits Sample
 	// Players is how many came, and Outcomes how many ended so.
 	Players  int
 	Outcomes [Missed + 1]int
-	// Spread, Gap and Latency are those of matches that were made in that time, each once.
+	// Spread, Gap and Latency are values of matches that were made in that time, each once.
 	Spread, Gap, Latency Sample
 	Matches              int
 }
@@ -142,7 +142,7 @@ func Numbers() []Number {
 // Difference is how much more a number is in the second of two scenarios.
 type Difference struct {
 	Number
-	// First and Second are those of the whole time.
+	// First and Second are the numbers of the whole time.
 	First, Second float64
 	// Mean is the mean of the differences of the parts of the time, with half of its 95 % interval. Of fewer than two
 	// there is none.

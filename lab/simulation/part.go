@@ -12,9 +12,9 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// part is a part of the time that is simulated beside the others, from a time on at which nobody waits. The part before
-// it goes on beyond its end until both are in the same state: then they have the same future. So the result is that of
-// a simulation in one piece, and those who wait for long, or for ever, cost time and no truth.
+// part is a part of the time that is simulated beside the others, from a time on at which no player waits. The part before
+// it goes on beyond its end until both are in the same state: then they have the same future. So the result is the
+// same as in one piece, and players who wait for long, or for ever, cost time and no truth.
 type part struct {
 	world *world
 	from  time.Duration
@@ -130,7 +130,7 @@ func divide(s *Scenario, n int) []*part {
 	return parts
 }
 
-// progress is that of parts together.
+// progress is the progress of parts together.
 type progress struct {
 	parts []*part
 	until time.Duration

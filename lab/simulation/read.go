@@ -34,7 +34,7 @@ type Files struct {
 }
 
 // Read reads a scenario, a YAML or JSON file. Files that it names are looked for in its folder. The error is a
-// *definition.FieldErrors whose messages begin with the place in the file, or that of a file.
+// *definition.FieldErrors whose messages begin with the place in the file, or with a file's place.
 func Read(file string, files Files) (*Scenario, error) {
 	text, err := files.Text(file)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/lab/simulation"
 )
 
-// files are those of a test.
+// files are the files of a test.
 type files map[string]string
 
 func (f files) read(name string) ([]byte, error) {
@@ -97,7 +97,7 @@ func TestPlayersHaveValuesAndRegions(t *testing.T) {
 	if len(p.Regions) != 2 || p.Regions[0] != eu || p.Regions[1] != (population.Region{Name: "moon", Lat: 1.5, Long: -2}) {
 		t.Errorf("%+v", p.Regions)
 	}
-	if len(p.Queues) != 1 || p.Queues[0] != "ranked" { // that of the config
+	if len(p.Queues) != 1 || p.Queues[0] != "ranked" { // the config's
 		t.Errorf("%v", p.Queues)
 	}
 	seen, crowd := map[string]int{}, p.Generate(1)

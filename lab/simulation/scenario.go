@@ -14,11 +14,11 @@ type Scenario struct {
 	Configs   []*pb.Config
 	Functions map[string][]byte
 	// Recording is the file whose tickets come instead of the population's; "" for none. Then the population has their
-	// duration, and the patience of those of whom the recording does not say how long they would have waited.
+	// duration, and the patience of tickets of which the recording does not say how long they would have waited.
 	Recording  string
 	Population population.Population
 	Service    Service
-	// Fleets are the game servers of matches with these fleets. A name is that of a fleet, or FLEET/REGION for those of
+	// Fleets are the game servers of matches with these fleets. A name is a fleet's, or FLEET/REGION for the servers of
 	// one of its regions. Fleet is the servers of all other matches.
 	Fleet      Fleet
 	Fleets     map[string]Fleet

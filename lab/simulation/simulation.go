@@ -37,7 +37,7 @@ type Options struct {
 type Result struct {
 	Scenario *Scenario
 	Seed     uint64
-	// Waits are those of the measured tickets, in the order in which they ended. Matches are those with one of them.
+	// Waits are the measured tickets' waits, in the order in which they ended. Matches are the matches with one of them.
 	Waits   []Wait
 	Matches []Match
 	// Tickets is how many came in all, and Players how many players they have. Arrivals tells apart who came when.

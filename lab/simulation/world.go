@@ -310,7 +310,7 @@ func (w *world) drawFor(t *ticket) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, uint64(t.number))) //nolint:gosec // the same seed gives the same players
 }
 
-// players are those of a ticket.
+// players are the players of a ticket.
 func (t *ticket) players() []*pb.Player {
 	if list := t.Ticket.GetPlayers(); len(list) > 0 {
 		return list

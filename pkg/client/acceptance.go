@@ -8,7 +8,7 @@ import (
 
 // MatchAnswer is what players of a ticket say to the match that asks them.
 type MatchAnswer struct {
-	// Ticket is theirs, and Match that of its [Acceptance].
+	// Ticket is their ticket, and Match the match of its [Acceptance].
 	Ticket string `json:"-"`
 	Match  string `json:"match"`
 	Accept bool   `json:"accept"`

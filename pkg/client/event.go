@@ -17,7 +17,7 @@ type EventQuery struct {
 	// Ticket, Match and Config are identifiers. Player selects the tickets of a player that the service lists now: in a
 	// project that lists none, the status is 409.
 	Ticket, Player, Match, Config string
-	// Kinds are those of events.
+	// Kinds are the kinds of events.
 	Kinds []string
 	// Arrivals asks for what the tickets are that events of the kind created are about.
 	Arrivals bool

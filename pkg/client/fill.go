@@ -71,7 +71,7 @@ func (f *Filler) Changed() {
 }
 
 // Run fills the game until ctx ends, and deletes the backfill ticket then: tickets that are still proposed go
-// elsewhere. The error is that of the deletion.
+// elsewhere. The error is the deletion's.
 func (f *Filler) Run(ctx context.Context) error {
 	pause := f.options.Every
 	for ctx.Err() == nil {

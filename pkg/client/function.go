@@ -24,9 +24,9 @@ func (c *Client) GetFunctionLog(ctx context.Context, name string, window time.Du
 	return logs, err
 }
 
-// GetFunctionLogAfter is GetFunctionLog for who follows the log: it reads the lines behind a position, and returns the
-// one behind which the next lines will be. With that of the call before, every line comes once. At first the position
-// is empty; with a position and no window it does not matter how long ago the lines were written.
+// GetFunctionLogAfter is GetFunctionLog for programs that follow the log: it reads the lines behind a position, and
+// returns the position of the next lines. With the position of the call before, every line comes once. At first the
+// position is empty; with a position and no window it does not matter how long ago the lines were written.
 func (c *Client) GetFunctionLogAfter(ctx context.Context, name string, window time.Duration,
 	position string) (logs map[string]string, next string, err error) {
 	var log struct {

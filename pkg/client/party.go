@@ -119,7 +119,7 @@ func (c *Client) StartPartySearch(ctx context.Context, id string, t TicketReques
 	return c.sendParty(ctx, http.MethodPut, path+"/search", t.Player, t, true)
 }
 
-// partyPath is the path of a party below that of all.
+// partyPath is the path of a party below the path of all parties.
 func partyPath(id string) (string, error) {
 	party, err := segment("party id", id)
 	return "/" + party, err

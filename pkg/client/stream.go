@@ -43,7 +43,7 @@ type stream struct {
 	began  bool // the last connection had a stream
 }
 
-// run reads until the last event. Errors: errNoStream, the cause of ctx's end, those of handle, and those of requests.
+// run reads until the last event. Errors: errNoStream, the cause of ctx's end, and errors of handle and of requests.
 func (s *stream) run(ctx context.Context) error {
 	retry := &s.Client.retry
 	for failures := 0; ; {

@@ -139,7 +139,7 @@ func (c *Client) Tickets(ctx context.Context, player string) ([]*Ticket, error) 
 	return list.Tickets, err
 }
 
-// GetTicket reads a ticket. Its status is 404 when there is no such ticket, or the token is that of another player than
+// GetTicket reads a ticket. Its status is 404 when there is no such ticket, or the token names another player than
 // its owner and its players.
 func (c *Client) GetTicket(ctx context.Context, id string) (*Ticket, error) {
 	return c.getTicket(ctx, url.Values{"id": {id}}, nil)

@@ -36,8 +36,8 @@ func preferWait(header http.Header) http.Header {
 // connection breaks, the wait is long, or the service is older.
 //
 // created, if not nil, is told the ticket's id as soon as the ticket exists. From then on the ticket outlives the call,
-// also when it fails: delete it, or Wait for it again. Until then the errors are those of [Client.CreateTicket], later
-// those of Wait.
+// also when it fails: delete it, or Wait for it again. Until then the errors are [Client.CreateTicket]'s, later
+// Wait's.
 func (c *Client) CreateAndWait(ctx context.Context, t TicketRequest, created func(id string)) (*Ticket, error) {
 	made, err := c.createHeld(ctx, t, created)
 	if err != nil || made.Assignment != nil {

@@ -5,12 +5,12 @@ import "matchmaker.dev/pkg/matchfn/block"
 // Columns are what a function reads with the settings of one config.
 type Columns = block.Columns
 
-// ColumnsOf says that the function names columns for the settings of each config, beside those of the other options. It
+// ColumnsOf says that the function names columns for the settings of each config, beside the other options'. It
 // is for settings in which paths find no names: see [AttributesNamedBy]. The service asks before it gives the function
 // tickets of the config, and gives it what of is in the answer. Columns of players count only with the option [Players]
 // or another one about players, and PlayerIDs only with [PlayerIDsWith] or [PlayerIDs].
 //
-// The argument is that of [Run.Config]. The same settings must have the same columns. An error fails the run, as that
+// The argument is [Run.Config]'s. The same settings must have the same columns. An error fails the run, as that
 // of a run does.
 func ColumnsOf(of func(config []byte) (Columns, error)) Option {
 	return func(f *Function) { f.manifest.Columns, f.naming.of = of != nil, of }
@@ -56,7 +56,7 @@ func (n *naming) columns(settings []byte) (Columns, error) {
 	return c, nil
 }
 
-// names are those of one kind, as Run.declared calls them. A run with settings that are wrong says so itself.
+// names are the names of one kind, as Run.declared calls them. A run with settings that are wrong says so itself.
 func (n *naming) names(what string, settings []byte) []string {
 	c, err := n.columns(settings)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // Matcher is a match function that keeps its tickets from run to run. So a run takes time for what changed, and not for
 // all that wait. There is one Matcher for each config, and for each segment of its pools.
 type Matcher interface {
-	// Match takes in the tickets of the run, which are new to the matcher, forgets those of [Run.Gone], and proposes
+	// Match takes in the tickets of the run, which are new to the matcher, forgets [Run.Gone], and proposes
 	// matches of all that it keeps. Tickets are known by their numbers: the first ticket of the run has the number
 	// [Run.First], and the others follow. A ticket keeps its number.
 	//
@@ -26,7 +26,7 @@ type Matcher interface {
 // service decides when that is: a matcher may be given up at any time, and a new one gets all tickets that wait in its
 // first run. For few tickets, each run has a matcher of its own: see [Run.Keeps].
 //
-// A matcher is used with the same settings and pools, in the same instance. Its memory counts to that of the instance.
+// A matcher is used with the same settings and pools, in the same instance. Its memory counts to the instance's.
 func RegisterMatcher(begin func(*Settings) (Matcher, error), options ...Option) *Function {
 	f := NewMatcher(begin, options...)
 	export(f)

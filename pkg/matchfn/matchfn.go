@@ -53,7 +53,7 @@
 // use of a [Run], such as the name of a pool that the config does not have, has the same effect after the function has
 // returned. A panic ends the instance; its stack is in the log.
 //
-// An error of the settings begins with "settings:", as those of [Settings] do. When a config is put, its function is
+// An error of the settings begins with "settings:", as errors of [Settings] do. When a config is put, its function is
 // asked without a ticket, and the config is refused if it returns such an error. So look at the settings first.
 package matchfn
 

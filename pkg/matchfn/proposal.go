@@ -14,7 +14,7 @@ type Proposal struct {
 	number int
 }
 
-// Propose proposes a match. Its score is compared with those of all configs of the project; it must be finite, and
+// Propose proposes a match. Its score is compared with the scores of all configs of the project; it must be finite, and
 // higher is better. The tickets are one team. For several teams, pass no tickets and call Team.
 func (r *Run) Propose(score float64, tickets ...uint32) Proposal {
 	return Proposal{r, r.out.Propose(score, tickets...)}

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// insightAim is for the processor time of a ticket beside that of one of whom nobody asks.
+	// insightAim is for the processor time of a ticket beside a ticket's that no studio asks about.
 	insightAim = 1.03
-	// askPause is how long somebody waits who asks again why a ticket waits.
+	// askPause is how long a studio waits before it asks again why a ticket waits.
 	askPause = time.Second
 )
 

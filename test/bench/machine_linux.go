@@ -44,7 +44,7 @@ func parseProcessors(text string) (p processors) {
 	return p
 }
 
-// proc is a process: its parent, and its processor time with that of its children that have ended.
+// proc is a process: its parent, and its processor time with its ended children's.
 type proc struct {
 	parent int
 	used   time.Duration

@@ -42,7 +42,7 @@ func awaiting(host, project, token, id string) []byte {
 	return get(host, "/"+project+"/matchmaking/api/v1/tickets?id="+id, token, held)
 }
 
-// checkCreated returns an error unless the answer is that of a created ticket.
+// checkCreated returns an error unless the answer names a created ticket.
 func checkCreated(status int, body []byte) error {
 	if status != http.StatusCreated {
 		return fmt.Errorf("a create was answered %d: %s", status, body)

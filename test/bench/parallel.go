@@ -18,8 +18,8 @@ const (
 	segmentTurns = 5
 )
 
-// parallel measures runs of two instances at the same time, as over a config's segments, beside those of one: the best
-// of some turns, since other load on the machine only makes one worse.
+// parallel measures runs of two instances at the same time, as over a config's segments, beside one instance's: the
+// best of some turns, since other load on the machine only makes one worse.
 func (s *testbed) parallel(ctx context.Context, r *round) error {
 	r.report("instances side by side")
 	n := r.Scan / segmentPart

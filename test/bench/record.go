@@ -30,7 +30,7 @@ type binary struct {
 	Lines                         []*line
 }
 
-// line returns that of a reading, and begins it if there is none.
+// line returns the line of a reading, and begins it if there is none.
 func (b *binary) line(shape string, r *reading) *line {
 	if l := b.find(shape, r.name); l != nil {
 		return l
@@ -73,7 +73,7 @@ func (r *record) save(path string) error {
 	return os.WriteFile(path, append(text, '\n'), 0o600)
 }
 
-// print prints the lines that are wanted: those of one binary beside their limits, those of several beside each other.
+// print prints the lines that are wanted: one binary's beside their limits, several binaries' beside each other.
 func (r *record) print(out io.Writer, wanted func(*line) bool) {
 	fmt.Fprintln(out, r.table(wanted).Render())
 }
@@ -103,7 +103,7 @@ func (r *record) table(wanted func(*line) bool) table.Writer {
 	return t
 }
 
-// compare has a column for each binary, and how many times the first one's value that of each other is.
+// compare has a column for each binary, and how many times the first one's value each other one's is.
 func (r *record) compare(t table.Writer, wanted func(*line) bool) {
 	header := table.Row{"measure"}
 	for i, b := range r.Binaries {

@@ -62,7 +62,7 @@ type round struct {
 	number int
 	// system is measured; nil when each round starts one.
 	system *installation
-	// errs gets the progress, logs those of the services.
+	// errs gets the progress, logs the services' logs.
 	errs, logs io.Writer
 	readings   []*reading
 	// late says that the players did not come at their times.
@@ -76,7 +76,7 @@ func (r *round) add(name, unit string, value float64) *reading {
 	return one
 }
 
-// seed is that of the round's arrivals.
+// seed is the seed of the round's arrivals.
 func (r *round) seed() uint64 { return r.Seed + uint64(r.number) }
 
 // with starts a system for a measurement, and ends it afterwards.

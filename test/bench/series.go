@@ -14,7 +14,7 @@ import (
 type series struct {
 	*options
 	record
-	// errs gets the progress, logs those of the services.
+	// errs gets the progress, logs the services' logs.
 	errs, logs io.Writer
 	// processors tells what all processors have done.
 	processors func() processors

@@ -57,7 +57,7 @@ func install(ctx context.Context, matchmaker string, errs io.Writer, more func(c
 type project struct {
 	*installation
 	name string
-	// tokens are those of players, and lobby is that of a game service, which acts for any player.
+	// tokens are the tokens of players, and lobby is the token of a game service, which acts for any player.
 	tokens []string
 	lobby  string
 }
@@ -204,7 +204,7 @@ func (i *installation) together(ctx context.Context, loads ...*arrivals) (spent,
 	return used, first(errs)
 }
 
-// arguments are those of --with for a service.
+// arguments are the arguments of --with for a service.
 func arguments(with []string) func(catalog.Service) []string {
 	return func(s catalog.Service) (args []string) {
 		for _, more := range with {

@@ -18,7 +18,7 @@ type volley struct {
 type result struct {
 	rate    float64 // answers per second
 	times   times
-	answers int // including those of the warm-up
+	answers int // including the warm-up's
 }
 
 // warmup is how long requests are sent before they count. Connections are opened and tokens verified in this time.

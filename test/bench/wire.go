@@ -47,7 +47,7 @@ func (w *wire) do(request []byte) (status int, body []byte, err error) {
 // chunked is the length of a body that comes in chunks.
 const chunked = -1
 
-// begin sends a request and reads the status and the headers of its answer. length is that of the body.
+// begin sends a request and reads the status and the headers of its answer. length is the body's length.
 func (w *wire) begin(request []byte) (status, length int, err error) {
 	if _, err := w.conn.Write(request); err != nil {
 		return 0, 0, err

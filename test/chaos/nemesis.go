@@ -24,7 +24,7 @@ type nemesis struct {
 	system  *system
 	journal *history.Journal
 	log     logFunc
-	// projects are those of the workload.
+	// projects are the projects of the workload.
 	projects []string
 
 	watching sync.WaitGroup
@@ -146,7 +146,7 @@ func (n *nemesis) heal() error {
 	return nil
 }
 
-// scheduled compares the faults that happened with those of the schedule.
+// scheduled compares the faults that happened with the schedule's.
 func (n *nemesis) scheduled(faults []schedule.Fault) {
 	due, happened := map[string]int{}, map[string]int{}
 	for _, f := range faults {

@@ -17,7 +17,7 @@ const askTime = 2 * time.Second
 // redis is a server of Redis.
 type redis struct {
 	*unit
-	// network is that of the address where it listens. config is the file of its settings, if it has one.
+	// network is the network of the address where it listens. config is the file of its settings, if it has one.
 	network, config string
 	// dir has its files.
 	dir string

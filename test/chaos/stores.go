@@ -38,7 +38,7 @@ type stores struct {
 	sentinels []*redis
 	// disk is the file system of the only server's files; nil when it has none of its own.
 	disk *disk
-	// addresses are those of a cluster's servers, and the ports where they speak to each other.
+	// addresses are the addresses of a cluster's servers, and the ports where they speak to each other.
 	addresses []string
 	// url is where services find Redis; "" where each has a proxy.
 	url string
@@ -302,7 +302,7 @@ func (st *stores) locate(ctx context.Context, projects []string) error {
 	return nil
 }
 
-// slot is that of a project's keys.
+// slot is the slot of a project's keys.
 func (st *stores) slot(ctx context.Context, project string) (int64, error) {
 	answer, err := st.servers[0].ask(ctx, "CLUSTER", "KEYSLOT", "{"+project+"}")
 	slot, _ := answer.(int64)

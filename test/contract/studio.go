@@ -87,7 +87,7 @@ func (t *trial) deleteConfig(id string) {
 	t.do(http.StatusNoContent, request{as: Developer, method: http.MethodDelete, path: "configs/" + url.PathEscape(id)})
 }
 
-// play is a config of the puppet with settings. When pools is nil it has one pool, that of the lane.
+// play is a config of the puppet with settings. When pools is nil it has one pool, the lane's.
 func (t *trial) play(lane float64, settings object, pools object) object {
 	if pools == nil {
 		pools = object{"lane": []object{inLane(lane)}}

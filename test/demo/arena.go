@@ -41,7 +41,7 @@ func secondAct(ctx context.Context, s *launch.Matchmaker, o options, out io.Writ
 	return nil
 }
 
-// stage replaces the config of the first act by that of the second.
+// stage replaces the config of the first act by the second act's.
 func stage(ctx context.Context, s *launch.Matchmaker, function string) error {
 	studio, err := s.Client(auth.Developer, project, "studio")
 	if err != nil {

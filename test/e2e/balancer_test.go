@@ -118,7 +118,7 @@ func (b *balancer) watch(ctx context.Context, r *backend) {
 	}
 }
 
-// candidates lists the addresses to try: those of ready backends, the next in turn first. When none is ready it lists
+// candidates lists the addresses to try: ready backends', the next in turn first. When none is ready it lists
 // all.
 func (b *balancer) candidates(path string) []string {
 	for _, route := range b.routes {

@@ -44,7 +44,7 @@ func outside(t *testing.T, p *project) {
 	none.mustWait(t)
 }
 
-// override: without hosting the connection is that of the proposal. Its properties reach the right tickets.
+// override: without hosting the connection is the proposal's. Its properties reach the right tickets.
 func override(t *testing.T, p *project) {
 	const elsewhere = "203.0.113.7:7777"
 	p.upload(t, "actor", p.s.made.actor)

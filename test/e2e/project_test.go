@@ -126,7 +126,7 @@ func (p *project) put(t *testing.T, id string, r rules) {
 	}
 }
 
-// ranked makes the project match tickets on game servers whose skills differ by 100 or less: those of a side, or all
+// ranked makes the project match tickets on game servers whose skills differ by 100 or less: a side's tickets, or all
 // when side is 0.
 func (p *project) ranked(t *testing.T, id string, side float64) {
 	t.Helper()

@@ -29,7 +29,7 @@ type system struct {
 
 	// The rest is known only of a system of many processes.
 
-	// redis is the address of its Redis, and users are those of its Redis and NATS.
+	// redis is the address of its Redis, and users are the users of its Redis and NATS.
 	redis string
 	users *users
 	// stores are the folders of Redis and NATS, answers the bodies of all HTTP answers, and traces what the services sent

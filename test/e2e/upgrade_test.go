@@ -7,7 +7,7 @@ import (
 
 var previous = flag.String("previous", "", "matchmaker of the version before")
 
-// TestUpgrade replaces the processes of the version before by those of this one, and those again by the ones before,
+// TestUpgrade replaces the processes of the version before by this one's, and these again by the ones before,
 // while players come. On the way both versions work side by side. Redis and NATS have the rights of this version.
 func TestUpgrade(t *testing.T) {
 	if *previous == "" {

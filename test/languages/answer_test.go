@@ -279,7 +279,7 @@ type proposal struct {
 	Extras *block.Extras
 }
 
-// proposals are those of an answer, to be compared. NaN equals no number, so the NaN that removes an attribute becomes
+// proposals are an answer's proposals, to compare. NaN equals no number, so the NaN that removes an attribute becomes
 // an infinity, which no answer has.
 func proposals(a *block.Answer) (all []proposal) {
 	for p := range a.Len() {

@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 )
 
-// Services are those of the catalog that a server binary has: one of an older version may lack some.
+// Services are the services of the catalog that a server binary has: one of an older version may lack some.
 func Services(ctx context.Context, matchmaker string) ([]catalog.Service, error) {
 	help, err := exec.CommandContext(ctx, matchmaker, "--help").Output()
 	if err != nil {

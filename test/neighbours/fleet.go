@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// fleets are the fleet managers of a trial: the attacker's own, which takes calls and never answers, and that of the
-// victims, which gives servers as long as it has some. It gives one to whoever asks: the service keeps others away.
+// fleets are the fleet managers of a trial: the attacker's own, which takes calls and never answers, and the
+// victims', which gives servers as long as it has some. It gives one to every caller: the service keeps others away.
 type fleets struct {
 	server *http.Server
 	url    string
@@ -123,7 +123,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// Hosting profiles and fleets: slowProfile is that of the attacker's manager, theirs the fleet of the victims' project.
+// Hosting profiles and fleets: slowProfile is the attacker's manager's profile, theirs the fleet of the victims' project.
 const (
 	slowProfile = "slow"
 	theirs      = "theirs"

@@ -33,7 +33,7 @@ type result struct {
 	UploadsFailed      int
 	UploadFault        string   `json:",omitempty"`
 	Died               []string `json:",omitempty"`
-	// Servers are those of its fleet that the project victim got, Strangers those that other projects got of it.
+	// Servers are the servers of its fleet that the project victim got, Strangers what other projects got of it.
 	Servers   int            `json:",omitempty"`
 	Strangers map[string]int `json:",omitempty"`
 	// Notes say what the service refused.

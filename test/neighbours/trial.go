@@ -316,7 +316,7 @@ func (r *result) judge(a attack) {
 	slices.Sort(r.Missed)
 }
 
-// Goals besides those of the victims.
+// Goals besides the victims'.
 const (
 	mostMemory = 512 // MiB of the runner, without its index and its instances
 	mostUpload = 5 * time.Second

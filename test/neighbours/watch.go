@@ -132,7 +132,7 @@ func processor(pid int) (used time.Duration) {
 	return used
 }
 
-// used is the processor time of all parts until now. That of the runner's instances is apart.
+// used is the processor time of all parts until now, without the runner's instances.
 func (w *watch) used() map[string]time.Duration {
 	all := map[string]time.Duration{}
 	for _, part := range w.system.Parts() {

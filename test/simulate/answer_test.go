@@ -35,7 +35,7 @@ func (a *answer) Flush() {
 	a.to <- begun
 }
 
-// Write is that of http.ResponseWriter.
+// Write implements http.ResponseWriter.
 func (a *answer) Write(b []byte) (int, error) {
 	a.mu.Lock()
 	body := a.body
@@ -46,7 +46,7 @@ func (a *answer) Write(b []byte) (int, error) {
 	return body.Write(b)
 }
 
-// WriteString is that of io.StringWriter.
+// WriteString implements io.StringWriter.
 func (a *answer) WriteString(s string) (int, error) { return a.Write([]byte(s)) }
 
 // breakOff ends an answer whose client has left.

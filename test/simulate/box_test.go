@@ -23,7 +23,7 @@ type box struct{}
 
 const keeps = "keeps-"
 
-// Open is that of sandbox.Supervisor, as the others.
+// Open implements sandbox.Supervisor, as do the other methods.
 func (box) Open(_ context.Context, _, hash string) (*sandbox.Module, sandbox.Cost, error) {
 	m := &sandbox.Module{Hash: hash, Manifest: sandbox.Manifest{Attributes: []string{"number", "free"},
 		Properties: []string{}}}
@@ -59,7 +59,7 @@ type instance struct {
 	done     chan struct{}
 }
 
-// Name and the others are those of sandbox.Instance.
+// Name and the methods below implement sandbox.Instance.
 func (i *instance) Name() string { return i.name }
 
 // Memory is how much the function may use.
@@ -79,7 +79,7 @@ func (i *instance) Reserve(context.Context, int, time.Duration) ([]byte, error) 
 // ReleaseBuffer does nothing.
 func (i *instance) ReleaseBuffer() {}
 
-// Pid is that of no process.
+// Pid returns a number that no process has.
 func (i *instance) Pid() int { return 0 }
 
 // Done is never closed: the instance ends with Close.
@@ -113,7 +113,7 @@ func (i *instance) Run(ctx context.Context, request []byte, budget time.Duration
 	return slices.Clone(i.function.Answer(request)), sandbox.Stats{}, nil
 }
 
-// edition is that of the function: what testdata/chaos.c of the chaos test does, in Go.
+// edition is the edition of the function: what testdata/chaos.c of the chaos test does, in Go.
 type edition int
 
 func (e edition) match(r *matchfn.Run) error {
@@ -150,7 +150,7 @@ type pairs struct {
 	alone []seated
 }
 
-// Match is that of matchfn.Matcher.
+// Match implements matchfn.Matcher.
 func (k *pairs) Match(r *matchfn.Run) error {
 	var s history.Settings
 	if err := json.Unmarshal(r.Config(), &s); err != nil {

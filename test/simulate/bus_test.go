@@ -41,7 +41,7 @@ type subscription struct {
 	done    chan struct{}
 }
 
-// Stop is that of bus.Subscription. What is delivered from now on is dropped.
+// Stop implements bus.Subscription. What is delivered from now on is dropped.
 func (s *subscription) Stop() <-chan struct{} {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
@@ -63,7 +63,7 @@ func (h *hub) subscribe(
 	return s
 }
 
-// subscribers are those of a topic that live, in the order of their processes.
+// subscribers are the subscribers of a topic that live, in the order of their processes.
 func (h *hub) subscribers(topic string) (all []*subscription) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -123,10 +123,10 @@ const (
 	parties    = "party"
 )
 
-// Ready is that of a bus that is connected.
+// Ready returns what a connected bus returns.
 func (p port) Ready(context.Context) error { return nil }
 
-// Poke is that of bus.Bus, as all of the following.
+// Poke implements bus.Bus, as do all methods below.
 func (p port) Poke(_ context.Context, project string, m *pb.Poke) {
 	if !p.process.dead() {
 		_ = p.publish(pokes, project, m) // it can be marshalled
@@ -214,7 +214,7 @@ func (p port) Heartbeat(_ context.Context, s *pb.RunnerStatus) error {
 	return p.publish(heartbeats, "", s)
 }
 
-// OnHeartbeat hears those of runners.
+// OnHeartbeat subscribes to heartbeats of runners.
 func (p port) OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, error) {
 	return p.subscribe(p.process, heartbeats, func(_ string, message []byte, _ func([]byte, string)) {
 		m := new(pb.RunnerStatus)
@@ -232,7 +232,7 @@ func (p port) TicketHeartbeat(context.Context) error {
 	return p.publish(listening, "", new(pb.TicketStatus))
 }
 
-// OnTicketHeartbeat hears those of ticket services.
+// OnTicketHeartbeat subscribes to heartbeats of ticket services.
 func (p port) OnTicketHeartbeat(handle func()) (bus.Subscription, error) {
 	return p.subscribe(p.process, listening, func(string, []byte, func([]byte, string)) { handle() }), nil
 }

@@ -58,7 +58,7 @@ func newWorkload(ctx context.Context, w *world) (*workload.Workload, error) {
 	return all, nil
 }
 
-// clients are those of a project.
+// clients are the clients of a project.
 func (w *world) clients(project string) (workload.Clients, error) {
 	var errs []error
 	of := func(role string) func() *client.Client {
@@ -99,7 +99,7 @@ func as(ctx context.Context, format string, args ...any) context.Context {
 	return context.WithValue(ctx, whoKey{}, fmt.Sprintf(format, args...))
 }
 
-// RoundTrip is that of http.RoundTripper.
+// RoundTrip implements http.RoundTripper.
 func (f front) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	if r.Body != nil {

@@ -51,7 +51,7 @@ func (p port) PublishEvents(ctx context.Context, e *pb.Events, last bus.EventTai
 	return tail, 0, err
 }
 
-// events are those of a project so far.
+// events are the events of a project so far.
 func (h *hub) events(project string) (all []history.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

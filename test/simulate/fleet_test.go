@@ -99,7 +99,7 @@ func (f *fleet) allocate(r provider.Ref, tickets []string, backfill string, firs
 	return f.status(id), nil
 }
 
-// status is that of an allocation. The caller holds mu.
+// status is the status of an allocation. The caller holds mu.
 func (f *fleet) status(id string) provider.Result {
 	all := f.servers[id]
 	switch {

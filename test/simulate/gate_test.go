@@ -207,7 +207,7 @@ func (g *gate) let(s *step, f fault) {
 // pick is a number below n. Only what the gate let go may call it.
 func (g *gate) pick(n int) int { return g.random.IntN(n) }
 
-// call lets do go, and returns its error, or that of a fault. It returns early when ctx ends or the process dies: do
+// call lets do go, and returns its error, or a fault's. It returns early when ctx ends or the process dies: do
 // may happen all the same, later.
 func (g *gate) call(ctx context.Context, p *process, label string, faults []fault, do func() error) error {
 	if p.dead() {

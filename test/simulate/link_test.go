@@ -71,7 +71,7 @@ func newLink(s *store, p *process) (*link, error) {
 	return l, err
 }
 
-// Write is that of net.Conn. A client that writes before it has read what it asked for takes one answer for another.
+// Write implements net.Conn. A client that writes before it has read what it asked for takes one answer for another.
 func (l *link) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +85,7 @@ func (l *link) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Read is that of net.Conn.
+// Read implements net.Conn.
 func (l *link) Read(b []byte) (int, error) {
 	for {
 		l.mu.Lock()
@@ -182,7 +182,7 @@ func (l *link) give(reply []byte, err error) {
 	l.changed = make(chan struct{})
 }
 
-// Close is that of net.Conn. A request that is on its way may still be carried out.
+// Close implements net.Conn. A request that is on its way may still be carried out.
 func (l *link) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -194,7 +194,7 @@ func (l *link) Close() error {
 	return nil
 }
 
-// SetDeadline, SetReadDeadline, SetWriteDeadline, LocalAddr and RemoteAddr are those of net.Conn.
+// SetDeadline, SetReadDeadline, SetWriteDeadline, LocalAddr and RemoteAddr implement net.Conn.
 func (l *link) SetDeadline(t time.Time) error { return l.SetReadDeadline(t) }
 
 // SetReadDeadline counts from the next Read.

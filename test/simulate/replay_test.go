@@ -23,7 +23,7 @@ var (
 	printed = flag.Bool("digest", false, "print a digest of each history")
 )
 
-// replayState is that of all random numbers of the runtime, when the test is built for replay.
+// replayState is the replay state of all random numbers of the runtime, when the test is built for replay.
 //
 //go:linkname replayState runtime.replayState
 var replayState uint64
@@ -53,7 +53,7 @@ var edits = []overlay.Edit{
 
 var digests = regexp.MustCompile(`digest .*`)
 
-// digest is that of all that was seen in a world, with all times.
+// digest is the digest of all that was seen in a world, with all times.
 func digest(t *testing.T, out *Outcome) string {
 	t.Helper()
 	text, err := json.Marshal(out.History)

@@ -96,7 +96,7 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// seeds are those of n worlds: given ones, or fixed ones and a new one.
+// seeds are the seeds of n worlds: given ones, or fixed ones and a new one.
 func seeds(n int) []uint64 {
 	all := make([]uint64, n)
 	for i := range all {

@@ -19,11 +19,11 @@ type studio struct {
 	// functions is the state, and bus the bus, as the registry sees them.
 	functions *state.Store
 	bus       port
-	// edition is that of the function.
+	// edition is the edition of the function.
 	edition int
 }
 
-// configs are those of each project.
+// configs are the configs of each project.
 var configs = []string{
 	string(lane.Hosted), string(lane.Free), string(lane.Games), string(lane.Asked), string(lane.Queued), workload.Enemy,
 }

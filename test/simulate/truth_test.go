@@ -24,7 +24,7 @@ type image struct {
 	keys map[string]stored
 	// at is the time of the image.
 	at time.Time
-	// prefix is that of the keys of a project, and tickets and matches are its.
+	// prefix is the prefix of the keys of a project, and tickets and matches are the project's.
 	prefix  string
 	tickets map[string]*storedTicket
 	matches map[string]*storedMatch
@@ -189,7 +189,7 @@ func (i *image) number(name, field string) float64 {
 	return n
 }
 
-// ids are those of keys that begin so.
+// ids are the ids of keys that begin so.
 func (i *image) ids(kind string) (all []string) {
 	for _, key := range slices.Sorted(maps.Keys(i.keys)) {
 		if id, is := strings.CutPrefix(key, i.prefix+kind); is {
@@ -222,7 +222,7 @@ type mirror struct {
 	at      uint64
 }
 
-// Reset is that of state.Sink.
+// Reset implements state.Sink.
 func (m *mirror) Reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -230,7 +230,7 @@ func (m *mirror) Reset() {
 	m.resets++
 }
 
-// Apply is that of state.Sink.
+// Apply implements state.Sink.
 func (m *mirror) Apply(changes []state.Change, position uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

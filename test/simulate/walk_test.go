@@ -138,14 +138,14 @@ type wire struct {
 	broken         error
 }
 
-// Write is that of net.Conn.
+// Write implements net.Conn.
 func (c *wire) Write(b []byte) (int, error) {
 	c.walk.mu.Lock()
 	defer c.walk.mu.Unlock()
 	return c.request.Write(b)
 }
 
-// Read is that of net.Conn.
+// Read implements net.Conn.
 func (c *wire) Read(b []byte) (int, error) {
 	c.walk.mu.Lock()
 	defer c.walk.mu.Unlock()
@@ -198,7 +198,7 @@ func mayFail(command []string) bool {
 	return !slices.Contains([]string{"HELLO", "CLIENT", "PING", "INFO"}, strings.ToUpper(command[0]))
 }
 
-// Close is that of net.Conn.
+// Close implements net.Conn.
 func (c *wire) Close() error {
 	c.walk.mu.Lock()
 	defer c.walk.mu.Unlock()
@@ -207,7 +207,7 @@ func (c *wire) Close() error {
 	return nil
 }
 
-// LocalAddr, RemoteAddr, SetDeadline, SetReadDeadline and SetWriteDeadline are those of net.Conn.
+// LocalAddr, RemoteAddr, SetDeadline, SetReadDeadline and SetWriteDeadline implement net.Conn.
 func (c *wire) LocalAddr() net.Addr              { return &net.TCPAddr{} }
 func (c *wire) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
 func (c *wire) SetDeadline(time.Time) error      { return nil }

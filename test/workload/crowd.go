@@ -20,7 +20,7 @@ type Crowd struct {
 	// waiting counts the players who wait for a match, by lane, without stand-ins.
 	waiting map[lane.Lane]int
 	all     []*player
-	// searches are those of parties that friends have seen, by their tickets. codes are of their parties.
+	// searches are the searches of parties that friends have seen, by their tickets. codes are of their parties.
 	searches map[string]*player
 	codes    []partyCode
 }

@@ -27,7 +27,7 @@ type friend struct {
 	*Crowd
 	random *rand.Rand
 	name   string
-	// party is that of the friend as it was told last; nil if it knows of none.
+	// party is the party of the friend as it was told last; nil if it knows of none.
 	party *client.Party
 	// unsure: the friend may be in another party than that, or in none.
 	unsure bool

@@ -29,7 +29,7 @@ const (
 	mostBytes = 45_000
 )
 
-// Options are those of a crowd.
+// Options are the options of a crowd.
 type Options struct {
 	Clients
 	Random *rand.Rand

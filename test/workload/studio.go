@@ -35,7 +35,7 @@ type Studio struct {
 	Step func(ctx context.Context, config string, renewed bool) error
 	// Vary changes a config and its settings; may be nil.
 	Vary func(c *client.Config, s *history.Settings)
-	// generation is that of the settings that were put last.
+	// generation is the generation of the settings that were put last.
 	generation int64
 }
 

@@ -45,9 +45,9 @@ type making struct {
 	later, takers []int
 	left          []int // players that take each role, of all linked tickets
 	newest        float64
-	// ages are those of a complete match: oldest, newest, mean, the anchor's.
+	// ages are the ages of a complete match: oldest, newest, mean, the anchor's.
 	ages [4]float64
-	// region is that of a complete match that is allowed, price what it costs.
+	// region is the region of a complete match that is allowed, price what it costs.
 	region int
 	price  price
 	match  Match

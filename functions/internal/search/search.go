@@ -306,7 +306,7 @@ type compiled struct {
 	spans               []*spans
 	totals              []*total
 	singleTicketFilters []*singleTicketFilter
-	// shares are those of each of all; nil for others than gaps.
+	// shares are the shares of each of all teams; nil for conditions other than gaps.
 	shares    []*share
 	allShares []*share
 	balances  []balance
@@ -321,7 +321,7 @@ type compiled struct {
 	arrangements           []*arrangement
 	many                   bool
 	fewestTeams, mostTeams []*arrangement
-	// shapes are those of the teams; leanest and widest the fewest and the most teams of the shapes from each on.
+	// shapes are the shapes of the teams; leanest and widest the fewest and the most teams of the shapes from each on.
 	shapes          []shape
 	leanest, widest []teamNeeds
 	pairs           *pairSearch

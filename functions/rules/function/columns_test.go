@@ -115,7 +115,7 @@ func TestRulesOfOtherMatchmakersAreRefused(t *testing.T) {
 	}
 }
 
-// Services keep settings as one line: its columns are not those of anybody's file.
+// Services keep settings as one line: its columns are not a file's.
 func TestErrorsOfSettingsOnOneLineHaveNoLine(t *testing.T) {
 	for settings, want := range map[string]string{
 		`{"teams": [{"name": "a", "size": 2}], "rules": [{"spread": "x", "max": 1}]}`: `rules[0].spread: there is no value "x"`,

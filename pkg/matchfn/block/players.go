@@ -89,7 +89,7 @@ func (b *RequestBuilder) PlayerHandles() []uint64 {
 	return column[uint64](b.column(kindPlayerHandle, "", b.players*8))
 }
 
-// PlayerIDs adds the ids of the players, which have so many bytes in all. The column is filled as those of Properties.
+// PlayerIDs adds the ids of the players, which have so many bytes in all. The column is filled as Properties' are.
 func (b *RequestBuilder) PlayerIDs(bytes int) *ValueColumn {
 	return &b.valueColumns(kindPlayerID, b.players, []string{""}, []int{bytes})[0]
 }

@@ -117,8 +117,8 @@ func languageIn(n *document.Node) (language string) {
 	return language
 }
 
-// Guess is the language that a file seems to be in, by members that only its files have: that of a rule set of another
-// matchmaker as it is, empty if nothing is recognised.
+// Guess is the language that a file seems to be in, by members that only its files have: another matchmaker's
+// rule set as it is. It is empty if nothing is recognised.
 func Guess(text []byte) string {
 	n, err := playfab.ParseMember(text)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // Crowd is tickets that wait while a function made by [matchfn.NewMatcher] runs again and again. It keeps the tickets
 // between its runs, as in a runner. Tickets are known by the ids that Add returns.
 type Crowd struct {
-	// Backfills are those of the next run.
+	// Backfills are the backfills of the next run.
 	Backfills []Backfill
 	// Budget is what a run may take: see [Request].
 	Budget time.Duration

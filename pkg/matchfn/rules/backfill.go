@@ -44,7 +44,7 @@ const (
 	CreateAll Create = "all"
 )
 
-// Called returns the name of a copy of a team, from 1: that of the shape, with the number if there may be several.
+// Called returns the name of a copy of a team, from 1: the shape's name, with the number if there may be several.
 func (t *Team) Called(number int) string {
 	if _, most, off := t.Copies.Max.Over(0, math.Inf(1)); !off && most <= 1 {
 		return t.Name

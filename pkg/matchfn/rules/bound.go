@@ -103,7 +103,7 @@ func (b *Bound) At(age float64) (float64, bool) {
 	return n, !off
 }
 
-// Step makes it another number from an age on, which is not below that of the last step.
+// Step makes it another number from an age on, which is not below the last step's.
 func (b *Bound) Step(after, value float64) {
 	if n := len(b.Steps); n > 0 && b.Steps[n-1].After == after {
 		b.Steps = b.Steps[:n-1]

@@ -12,7 +12,7 @@ type conjunct struct {
 	need Condition
 }
 
-// conjuncts adds a condition, and those of which it says that all hold.
+// conjuncts adds a condition, and the conditions of which it says that all hold.
 func conjuncts(all []conjunct, path string, need Condition) []conjunct {
 	all = append(all, conjunct{path, need})
 	if n, is := need.(*All); is {

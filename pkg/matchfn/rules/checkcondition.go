@@ -2,7 +2,7 @@ package rules
 
 import "math"
 
-// never reports a bound that is always 0 or off: that of a rule that is never active.
+// never reports a bound that is always 0 or off, as of a rule that is never active.
 func (c *checker) never(path string, b *Bound) {
 	if b == nil {
 		return

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// teamNames checks that no two teams of a match have the same name. Those of the same shape are reported elsewhere.
+// teamNames checks that no two teams of a match have the same name. Teams of the same shape are reported elsewhere.
 func (c *checker) teamNames() {
 	of := map[string]int{} // the shape of each name
 	for i := range c.rules.Teams {

@@ -44,7 +44,7 @@ func (c *checker) step(n int) bool {
 	return c.steps <= maxSteps
 }
 
-// fate returns that of a condition, and where and why it never holds.
+// fate returns the fate of a condition, and where and why it never holds.
 func (c *checker) fate(path string, need Condition) (fate, Problem) {
 	if !c.step(1) {
 		return open, Problem{}

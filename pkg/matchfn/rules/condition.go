@@ -64,7 +64,7 @@ func (o Operator) Holds(a, b, magnitude float64) bool {
 type Stat string
 
 // The statistics. StatDev is the standard deviation of exactly these players. StatCount is the number of players, or of
-// those with a value; StatTickets that of tickets; StatParty the players of the largest ticket. StatEach is all
+// those with a value; StatTickets the number of tickets; StatParty the players of the largest ticket. StatEach is all
 // numbers, in ascending order.
 // Of no player, StatCount, StatTickets, StatParty and StatSum are 0 and the others have no number.
 const (

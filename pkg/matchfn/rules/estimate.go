@@ -61,7 +61,7 @@ func (e estimate) reduce(stat Stat) estimate {
 	return unknown(math.Inf(1))
 }
 
-// sum returns the sums that a list may have; that of an empty one is 0.
+// sum returns the sums that a list may have; an empty list's is 0.
 func (e estimate) sum() interval {
 	all := nothing
 	if e.count.low < 1 {

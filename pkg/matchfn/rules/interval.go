@@ -21,7 +21,7 @@ func (i interval) has(n float64) bool { return i.low <= n && n <= i.high }
 // bounded returns whether no number of it is infinite.
 func (i interval) bounded() bool { return !math.IsInf(i.low, 0) && !math.IsInf(i.high, 0) }
 
-// above returns whether all numbers of it are above those of another one, by more than rounding.
+// above returns whether all its numbers are above another one's, by more than rounding.
 func (i interval) above(o interval) bool {
 	apart := i.low - o.high
 	return apart > 0 && !(apart <= 1e-9*max(math.Abs(i.low), math.Abs(o.high)))

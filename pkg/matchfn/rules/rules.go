@@ -93,7 +93,7 @@ type Missing string
 const (
 	// Reject means that no match has the ticket.
 	Reject Missing = "reject"
-	// Any means that conditions do not look at the player. In a party whose values are merged he has that of the others.
+	// Any means that conditions do not look at the player. In a party whose values are merged it has the others' value.
 	Any Missing = "any"
 	// UseDefault means that the player has the default.
 	UseDefault Missing = "default"

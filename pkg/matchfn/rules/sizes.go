@@ -6,9 +6,9 @@ import "math"
 type sizes struct {
 	rules  *Rules
 	shapes map[string]shape
-	// sure are the players of each team that every match has. If no shape is sure, it is those of one team of any shape.
+	// sure are the players of each team that every match has. If no shape is sure, it is one team's of any shape.
 	sure []interval
-	// players and teams are those of a match, team the players of one of its teams.
+	// players and teams are a match's, team the players of one of its teams.
 	players, teams, team interval
 	// taken is how many teams every match has that have players.
 	taken float64

@@ -73,7 +73,7 @@ func (c rulesCheck) parse(text []byte) (*rules.Rules, []translation.Line, error)
 	return t.Rules, t.Lines, nil
 }
 
-// parseOurs reads the rules of a config: in our language, or those of another one as a member that is named after it.
+// parseOurs reads the rules of a config: in our language, or another's as a member that is named after it.
 func parseOurs(text []byte) (*rules.Rules, []translation.Line, error) {
 	n, bad := document.Parse(text)
 	if bad == nil && slices.ContainsFunc(dialects.Languages(), func(name string) bool { return n.Get(name) != nil }) {

@@ -12,7 +12,7 @@ import (
 
 // Result is the result of a check.
 type Result struct {
-	// Promises are those of ARCHITECTURE.md in their order, and then what else must be true of every run.
+	// Promises are ARCHITECTURE.md's promises in their order, and then what else must be true of every run.
 	Promises []*Promise
 	Sums     Sums
 	Waits    Waits
@@ -45,7 +45,7 @@ func grouped(n int) string {
 
 // Promise is one promise and what became of it.
 type Promise struct {
-	// Number is that of ARCHITECTURE.md; 0 for what else must be true.
+	// Number is the promise's number in ARCHITECTURE.md; 0 for what else must be true.
 	Number int
 	Text   string
 	// Counts say how often the promise was exercised, and in which ways.
@@ -58,11 +58,11 @@ type Promise struct {
 type Count struct {
 	What  string
 	Count int
-	// Most: it is a highest count. Those of several runs are not added.
+	// Most: it is a highest count. Counts of several runs are not added.
 	Most bool
 }
 
-// Add adds that of another run.
+// Add adds the count of another run.
 func (c *Count) Add(other Count) {
 	if c.Most = other.Most; c.Most {
 		c.Count = max(c.Count, other.Count)

@@ -156,7 +156,7 @@ func good() *history.History {
 	return h
 }
 
-// insert puts an event behind those of a position.
+// insert puts an event behind the events of a position.
 func insert(h *history.History, position uint64, e history.Event) {
 	i := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Position > position })
 	if i < 0 {

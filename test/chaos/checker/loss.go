@@ -51,7 +51,7 @@ func (m *model) isShakenBackfill(id string) bool {
 	return is
 }
 
-// isAnnounced tells whether a gap of the event log is that of a loss.
+// isAnnounced tells whether a loss explains a gap of the event log.
 func (m *model) isAnnounced(gap *history.Event) bool { return m.lossBefore(gap) != nil }
 
 // lossBefore is the latest loss that a gap may tell of; nil when there is none.

@@ -48,13 +48,13 @@ type ticket struct {
 // match is one that was claimed, or assigned at once.
 type match struct {
 	id, project string
-	// first is the event that made it, and tickets are those of first. They are nil when only the hosting system knows the
+	// first is the event that made it, and tickets are first's. They are nil when only the hosting system knows the
 	// match.
 	first   *history.Event
 	tickets []string
 	// begun is the first event of its allocation, ended the one that ended the match.
 	begun, ended *history.Event
-	// answers are those of its tickets' players, by their numbers, if it asks them.
+	// answers are the answers of its tickets' players, by their numbers, if it asks them.
 	answers  map[string]map[int64]history.Kind
 	hostings []*history.Hosting
 }

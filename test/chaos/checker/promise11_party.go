@@ -67,7 +67,7 @@ func partiesHold(m *model, p *Promise, _ *Sums) {
 	p.count("of these, cancelled", changes["cancelled"])
 }
 
-// parties lists those of which nothing can be lost, by their ids.
+// parties lists the parties of which nothing can be lost, by their ids.
 func (m *model) parties() (all []*party) {
 	byID := map[string]*party{}
 	for i := range m.h.Steps {

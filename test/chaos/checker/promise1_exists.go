@@ -99,7 +99,7 @@ func (t *ticket) endedEarly() string {
 	return ""
 }
 
-// checkTold checks that a reason that a player was told is that of the event log.
+// checkTold checks that a reason that a player was told is the event log's.
 func (m *model) checkTold(p *Promise, t *ticket, c *history.Call) (told int) {
 	if m.isShakenTicket(t.id) || c.End == "gone" {
 		return 0

@@ -93,7 +93,7 @@ func (m *model) checkSeats(p *Promise, t *ticket) int {
 		for _, e := range t.events {
 			if e.Kind == history.Assigned && e.Backfill == "" {
 				want.Match = e.Match
-			} else if e.Kind == history.Assigned { // joined with another match than that of the server
+			} else if e.Kind == history.Assigned { // joined with another match than the server's
 				want.Match, want.Backfill = got.Match, e.Backfill
 			}
 		}

@@ -43,7 +43,7 @@ type progress struct {
 	looked int64
 	// due are claims and proposals, by what the event log calls them.
 	due map[string]*due
-	// cycles counts those of all leaders.
+	// cycles counts the cycles of all leaders.
 	cycles int
 	// waits are the tickets that wait, by age. A ticket that waits again has its old age.
 	waits []*wait

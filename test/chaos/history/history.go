@@ -110,7 +110,7 @@ type Call struct {
 	Project string `json:"project"`
 	// Number is the player's number, by which match functions name the ticket.
 	Number int64 `json:"number"`
-	// Bytes are those of the properties of a create, and of a GET that was answered 200.
+	// Bytes are the bytes of the properties of a create, and of a GET that was answered 200.
 	Bytes int `json:"bytes,omitempty"`
 	// Configs are those whose pools have the ticket of a create, if their matches need nothing but two tickets.
 	Configs []string `json:"configs,omitempty"`
@@ -119,7 +119,7 @@ type Call struct {
 	Player string `json:"player,omitempty"`
 	// Ticket is "" when a create has no answer.
 	Ticket string `json:"ticket,omitempty"`
-	// Party and Players are those of a create that is the search of a party. Its From is when the ticket was created.
+	// Party and Players describe a create that is the search of a party. Its From is when the ticket was created.
 	Party   string   `json:"party,omitempty"`
 	Players []string `json:"players,omitempty"`
 	// Match is that which a player accepts or declines.
@@ -146,7 +146,7 @@ type Step struct {
 	// Other is the member who is kicked, or is to lead.
 	Other string `json:"other,omitempty"`
 	// Revision is 0 if the answer has no party. The others are what it says of that revision: Members are the oldest
-	// first, Unready are those who are not ready, and Ticket is that of the search, "" if there is none.
+	// first, Unready are the members that are not ready, and Ticket is the search's, "" if there is none.
 	Revision int64    `json:"revision,omitempty"`
 	Leader   string   `json:"leader,omitempty"`
 	Members  []string `json:"members,omitempty"`
@@ -219,7 +219,7 @@ type Change struct {
 	Generation int64 `json:"generation,omitempty"`
 	// Revision is in the answer to a PUT.
 	Revision int64 `json:"revision,omitempty"`
-	// Edition is that of the function that is uploaded, and Version the number of the upload, if it is known.
+	// Edition is the edition of the function that is uploaded, and Version the number of the upload, if it is known.
 	Edition int    `json:"edition,omitempty"`
 	Version int64  `json:"version,omitempty"`
 	Status  int    `json:"status"`
@@ -275,7 +275,7 @@ type Event struct {
 	Config   string   `json:"config,omitempty"`
 	Revision int64    `json:"revision,omitempty"`
 	Epoch    uint64   `json:"epoch,omitempty"`
-	// Upload is that of the function which proposed the match.
+	// Upload is the upload of the function which proposed the match.
 	Upload int64  `json:"upload,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"`

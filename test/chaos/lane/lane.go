@@ -1,11 +1,11 @@
 // Package lane says which configs the tickets of chaos and simulation are for.
 package lane
 
-// Lane is the kind of a player's ticket. Those of a config have its id.
+// Lane is the kind of a player's ticket. A config's tickets have its id.
 type Lane string
 
 // The lanes. Tickets of Both are in the pools of two configs. Tickets of Games join running games. The players of Asked
-// are asked whether they accept their match. Tickets of Queued are as those of Free, in a queue. No config matches
+// are asked whether they accept their match. Tickets of Queued are like Free's, in a queue. No config matches
 // Prey, which is for the function that misbehaves.
 const (
 	Hosted Lane = "hosted"
@@ -20,7 +20,7 @@ const (
 // FunctionOf is the function of a config.
 func FunctionOf(config string) string { return config + "-function" }
 
-// Attributes are those of a player's ticket.
+// Attributes are the attributes of a player's ticket.
 func (l Lane) Attributes(number int64) map[string]float64 {
 	a := map[string]float64{"number": float64(number)}
 	switch l {

@@ -138,7 +138,7 @@ func plant(script []byte) []byte {
 
 var inPackage = regexp.MustCompile(`(?m)^package (\w+)$`)
 
-// Edits are those of files below the repository's root that plant all mistakes.
+// Edits are the files below the repository's root to replace, so that all mistakes are planted.
 func Edits(root string) (overlay.Edits, error) {
 	edits, packages := overlay.Edits{Root: root}, map[string]bool{}
 	err := each(root, ".go", func(name, text string) {

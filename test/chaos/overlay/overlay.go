@@ -15,7 +15,7 @@ import (
 // Edit is a file below the root, a text that is in it once, and the one that replaces it. A new file replaces "".
 type Edit [3]string
 
-// Edits are those of files below a root.
+// Edits are changes of files below a root.
 type Edits struct {
 	Root  string
 	Edits []Edit

@@ -151,7 +151,7 @@ func rarest(targets []Target, counts map[Kind]int) (all []Target) {
 	return all
 }
 
-// Kinds are those of all targets, each once.
+// Kinds are the kinds of all targets, each once.
 func Kinds(targets []Target) (all []Kind) {
 	for _, t := range targets {
 		all = append(all, t.Kinds...)

@@ -31,7 +31,7 @@ func (n *nakama) Match(now float64, waiting []*world.Ticket) ([]Match, error) {
 		return nil, nil
 	}
 	n.next = now + interval
-	// The range is one that a client would settle on who cannot widen it: that of the others after half a minute.
+	// The range is what a client would choose that cannot widen it: the others' range after half a minute.
 	within := n.game.Spread.At(30)
 	return byOrder(n.game, now, waiting, func(a, b int) bool {
 		return waiting[a].Home == waiting[b].Home && math.Abs(waiting[a].Skill()-waiting[b].Skill()) <= within

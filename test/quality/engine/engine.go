@@ -37,7 +37,7 @@ type Engine interface {
 	Match(now float64, waiting []*world.Ticket) ([]Match, error)
 }
 
-// Name is the name of an engine. That of the function rules on the file of another language is "rules on" and the
+// Name is the name of an engine. The name of the function rules on the file of another language is "rules on" and the
 // language.
 type Name string
 
@@ -63,7 +63,7 @@ func On(l world.Language) Name {
 // Literal is the literal reading of a language.
 func Literal(l world.Language) Name { return Name(l) }
 
-// languages are those of other matchmakers.
+// languages are the languages of other matchmakers.
 var languages = []world.Language{world.FlexMatch, world.Unity, world.PlayFab, world.AccelByte}
 
 // Pairs returns the languages that can say a game's demands.

@@ -114,7 +114,7 @@ func (d *draft) full() bool {
 	return true
 }
 
-// mean is that of a team's players.
+// mean is the mean of a team's players.
 func (d *draft) mean(team int) float64 {
 	sum, n := 0.0, 0.0
 	for _, t := range d.teams[team] {
@@ -146,7 +146,7 @@ func merged(t *world.Ticket, region int) float64 {
 	return sum / float64(len(t.Players))
 }
 
-// worst is a ticket's ping to a region: that of the player with the most.
+// worst is a ticket's ping to a region: the greatest ping of its players.
 func worst(t *world.Ticket, region int) (most float64) {
 	for i := range t.Players {
 		most = math.Max(most, t.Players[i].Ping[region])

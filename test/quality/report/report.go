@@ -15,13 +15,13 @@ import (
 	"matchmaker.dev/services/test/quality/world"
 )
 
-// Results are those of a world, by seed.
+// Results are the results of a world, by seed.
 type Results struct {
 	World   world.World
 	Engines []engine.Name
 	Runs    map[engine.Name][]*trial.Measures
 	Bounds  []trial.Bound
-	// Choices are those of the function beside the literal reading of a language.
+	// Choices are the choices of the function beside the literal reading of a language.
 	Choices map[world.Language][]*trial.Choice
 }
 

@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/services/lab/chart"
 )
 
-// The interval is that of a table of Student's distribution.
+// The interval is from a table of Student's distribution.
 func TestInterval(t *testing.T) {
 	mean, half := interval([]float64{1, 2, 3, 4, math.NaN()})
 	if want := 3.182 * math.Sqrt(5.0/3) / 2; mean != 2.5 || math.Abs(half-want) > 0.001 {

@@ -13,7 +13,7 @@ import (
 type Choice struct {
 	Moments int // that both made one for the same ticket
 	Other   int // of them, those with another match
-	// Spread and Gap are those of the function's match less those of the reading's, where they are others.
+	// Spread and Gap are the values of the function's match less the reading's, where the matches differ.
 	Spread, Gap Sample
 	Better      int // one is less, and neither is greater
 	Worse       int // one is greater, and neither is less

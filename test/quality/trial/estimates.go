@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/services/test/quality/world"
 )
 
-// oneClass is that of all tickets: a world has one pool.
+// oneClass is the class of all tickets: a world has one pool.
 const oneClass estimate.Class = 1
 
 // estimates are what the service would have told players for how long they wait. It is told what happens at each run

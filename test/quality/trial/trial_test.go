@@ -93,7 +93,7 @@ func TestRulesAgainstLiteralReadings(t *testing.T) {
 	}
 }
 
-// Of the same players, the function makes matches that are better than those of a literal reading, where it makes
+// Of the same players, the function makes matches that are better than a literal reading's, where it makes
 // others.
 func TestRulesBesideLiteralReadings(t *testing.T) {
 	for _, name := range []string{"evening", "parties", "roles"} {

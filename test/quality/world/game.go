@@ -13,7 +13,7 @@ type Game struct {
 	Roles []Role
 	// Spread bounds the skill in a match, Gap the difference of the teams' means, Ping the latency.
 	Spread, Gap, Ping Bound
-	// Tuned is the patience with which spread and gap are about those of the steps, if it is known.
+	// Tuned is the patience with which spread and gap are about as great as with the steps, if it is known.
 	Tuned Patience
 }
 

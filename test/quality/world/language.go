@@ -58,7 +58,7 @@ func (l Language) IsOwn() bool { return l == Own || l.IsWide() }
 // IsWide returns whether the last bounds hold at once.
 func (l Language) IsWide() bool { return l == Hasty || l == Patient || l == Tuned }
 
-// Settings are those of a config of the function rules.
+// Settings are the settings of a config of the function rules.
 func (l Language) Settings(g *Game) string {
 	if l.IsOwn() {
 		return l.File(g)
@@ -124,7 +124,7 @@ func (g *Game) own(over float64) object {
 }
 
 // patient is own without the steps of skill. Tickets take any match after twice the time of the last of these steps: a
-// match takes the bounds of its oldest ticket then, and not, as in own, those of each.
+// match takes the bounds of its oldest ticket then, and not, as in own, the bounds of each ticket.
 func (g *Game) patient() string {
 	return g.withPatience(relativeStart, object{"until": 2 * g.Spread.Steps[len(g.Spread.Steps)-1][0]})
 }

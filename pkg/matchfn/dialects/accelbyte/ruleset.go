@@ -30,7 +30,7 @@ type RuleSet struct {
 	Blocked  string // empty if the file does not say
 	Balance  bool
 	At       *document.Node
-	// Others are members that are no rules, On those of them that are true.
+	// Others are members that are no rules, On the ones that are true.
 	Others []document.Member
 	On     map[string]bool
 }
@@ -39,7 +39,7 @@ type RuleSet struct {
 type Alliance struct {
 	After                                      int
 	MinTeams, MaxTeams, MinPlayers, MaxPlayers int
-	// Roles are those of each team, or of the first if there is one list for all; nil for none.
+	// Roles are the roles of each team, or of the first if there is one list for all; nil for none.
 	Roles [][]Role
 	// Flexing is set if players may get other roles after some time.
 	Flexing bool
@@ -52,7 +52,7 @@ type Role struct {
 	Min, Max int
 }
 
-// Rule is a limit on the distance of an attribute to that of the oldest ticket. One of another criteria than distance
+// Rule is a limit on the distance of an attribute to the oldest ticket's. One of another criteria than distance
 // limits nothing.
 type Rule struct {
 	Attribute string

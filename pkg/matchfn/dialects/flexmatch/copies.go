@@ -16,7 +16,7 @@ func (t *Team) copies() (names []string) {
 	return names
 }
 
-// paths are those of all expressions.
+// paths are the paths of all expressions.
 func (set *RuleSet) paths() (all []*Expr) {
 	for _, rule := range set.Rules {
 		for _, m := range rule.Measurements {

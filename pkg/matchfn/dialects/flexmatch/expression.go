@@ -27,7 +27,7 @@ type Expr struct {
 	// Call is a function of Arg; empty for a path.
 	Call string
 	Arg  *Expr
-	// Teams are those of a path, as the rule set names them; nil for all.
+	// Teams are the teams of a path, as the rule set names them; nil for all.
 	Teams []string
 	// Attribute is a player attribute. Without, the path is of the players, or of their ids if ID is set.
 	Attribute string

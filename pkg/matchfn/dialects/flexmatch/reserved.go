@@ -2,8 +2,8 @@ package flexmatch
 
 import "matchmaker.dev/pkg/matchfn/dialects/lenient"
 
-// reserved refuses attributes whose names are those of what players have besides, if a rule needs that: players cannot
-// have both under one name. A string of the name id would be the player's id where he has no such attribute.
+// reserved refuses attributes that have the names of what players have besides, if a rule needs that: players cannot
+// have both under one name. A string of the name id would be the player's id where the player has no such attribute.
 func (r *reader) reserved(set *RuleSet) {
 	latency, ids := "", ""
 	for _, rule := range set.Rules {

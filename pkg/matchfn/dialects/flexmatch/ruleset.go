@@ -30,7 +30,7 @@ type RuleSet struct {
 	Teams      []Team
 	// Mode is the member BackfillMode beside the rule set; nil without it.
 	Mode *document.Node
-	// Rules are those of the file in its order, with their expansions.
+	// Rules are the rules of the file in its order, with their expansions.
 	Rules []*Rule
 }
 

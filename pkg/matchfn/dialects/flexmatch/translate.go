@@ -60,7 +60,7 @@ func (x *translator) bound(p Param) *rules.Bound {
 		b.Steps = append(b.Steps, rules.Step{After: float64(s.Seconds), Value: s.Value})
 	}
 	if b.Steps == nil {
-		b.Clock = rules.Oldest // that of a number without steps
+		b.Clock = rules.Oldest // as for a number without steps
 	}
 	return b
 }

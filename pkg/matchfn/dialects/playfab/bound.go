@@ -38,7 +38,7 @@ func (rule *Rule) bound(start float64, clock rules.Clock, sign float64) (*rules.
 		}
 	}
 	if b.Constant() {
-		b.Clock = rules.Oldest // that of a number that never changes
+		b.Clock = rules.Oldest // as for a number that never changes
 	}
 	if len(b.Steps) > rules.MaxSteps {
 		return nil, errMany

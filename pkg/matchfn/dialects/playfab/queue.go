@@ -65,7 +65,7 @@ type Expansion struct {
 	Linear       bool
 	Delta, Limit float64
 	HasLimit     bool
-	// Overrides are of a custom one; MaxOverrides those of the greatest total; Enabled those of an equality.
+	// Overrides are of a custom one; MaxOverrides are the greatest total's; Enabled are an equality's.
 	Overrides, MaxOverrides []Override
 	Enabled                 []bool
 }

@@ -76,7 +76,7 @@ type translator struct {
 	entity map[string]string // the names that attributes of the player's entity have in tickets, by path
 }
 
-// entity gives the attributes of the player's entity names which those of tickets do not have.
+// entity gives the attributes of the player's entity names that attributes of tickets do not have.
 func entity(q *Queue) map[string]string {
 	taken, names := map[string]bool{}, map[string]string{}
 	for _, rule := range q.Rules {

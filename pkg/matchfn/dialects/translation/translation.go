@@ -126,7 +126,7 @@ func (b *Builder) Value(v rules.Value) string {
 // Mark returns the state of the values, for Reset.
 func (b *Builder) Mark() int { return len(b.Rules.Values) }
 
-// Reset forgets the values since a mark: those of a rule that is refused.
+// Reset forgets the values since a mark, when a rule is refused.
 func (b *Builder) Reset(mark int) {
 	for key, name := range b.values {
 		for _, v := range b.Rules.Values[mark:] {

@@ -242,7 +242,7 @@ func (r *reader) span(n *document.Node, most int) Range {
 	return s
 }
 
-// relaxations reads those of some types. The first type needs a value.
+// relaxations reads the relaxations of some types. The first type needs a value.
 func (r *reader) relaxations(o *lenient.Object, types ...string) []Relaxation {
 	var all []Relaxation
 	for _, n := range o.List(maxSteps, "relaxations") {

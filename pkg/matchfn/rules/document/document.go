@@ -33,12 +33,12 @@ type Node struct {
 	Path string
 	// Line and Column begin at 1.
 	Line, Column int
-	// Text is that of a string, without quotes and escapes, or of a number as it is written.
+	// Text is the text of a string, without quotes and escapes, or of a number as it is written.
 	Text string
 	// Number is the value of a number.
 	Number float64
 	True   bool
-	// Members are those of an object, Elements those of a list, in their order.
+	// Members are the members of an object, Elements the elements of a list, in their order.
 	Members  []Member
 	Elements []*Node
 }

@@ -14,7 +14,7 @@ type unit struct {
 	value          any
 }
 
-// units are those of some tickets that have a value.
+// units are the units of some tickets that have a value.
 func (g *game) units(name string, tickets []int) (all []unit) {
 	v := g.rules.ValueOf(name)
 	for _, t := range tickets {

@@ -10,7 +10,7 @@ import (
 
 // Running is a game that runs.
 type Running struct {
-	// Age is that of the game in seconds. It is no age of a ticket: clocks follow those who join.
+	// Age is the age of the game in seconds. It is no age of a ticket: clocks follow the tickets that join.
 	Age     float64
 	Members []Member
 	// Region is where the game runs. It must have one if the rules have regions.
@@ -29,7 +29,7 @@ type Member struct {
 }
 
 // CheckJoin returns why the rules do not allow that tickets of a pool join a game, or nil if they do. The match is the
-// whole game: its members are tickets of their own, whose numbers follow those of the pool.
+// whole game: its members are tickets of their own, whose numbers follow the pool's.
 func CheckJoin(r *rules.Rules, pool []Ticket, running *Running, m Match) error {
 	return newGame(r, pool, running, m).check()
 }

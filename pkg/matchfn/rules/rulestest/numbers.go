@@ -82,7 +82,7 @@ func reduce(stat rules.Stat, of []float64) []float64 {
 	return []float64{max(least, min(sum/count, greatest))}
 }
 
-// numbers are those of an expression, and the magnitude of the numbers that they are computed from.
+// numbers are the numbers of an expression, and the magnitude of the numbers that they are computed from.
 func (g *game) numbers(e rules.Expression) (all []float64, magnitude float64) {
 	switch e := e.(type) {
 	case *rules.Literal:

@@ -25,7 +25,7 @@ type Ticket struct {
 type Team struct {
 	Shape   int // the number of its shape
 	Tickets []int
-	// Roles are those of the players of all tickets in their order, nil for a shape without roles.
+	// Roles are the roles of the players of all tickets in their order, nil for a shape without roles.
 	Roles []string
 }
 
@@ -79,7 +79,7 @@ type game struct {
 	// running is the game that tickets join, or nil. Tickets from this number on are its members.
 	running *Running
 	from    int
-	// values are those of the pool's players.
+	// values are the values of the pool's players.
 	values *values
 	all    []int // tickets
 	// ages by clock, and the anchor.
@@ -149,7 +149,7 @@ func (g *game) bound(b *rules.Bound) (float64, bool) {
 	return b.At(g.ages[b.Clock])
 }
 
-// least is the number of a lower bound, greatest that of an upper one.
+// least is the number of a lower bound, greatest the number of an upper one.
 func (g *game) least(b *rules.Bound) (float64, bool) {
 	if !g.part {
 		return g.bound(b)

@@ -62,7 +62,7 @@ type puppet struct {
 	assignment, match, ticket string
 }
 
-// inLane lists those of the tickets that are in the puppet's lane.
+// inLane lists the tickets that are in the puppet's lane.
 func (p *puppet) inLane(tickets []uint32) []uint32 {
 	lane := p.run.Attribute("lane")
 	var mine []uint32
