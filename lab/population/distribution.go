@@ -93,7 +93,7 @@ func ParseDistribution(text string) (Distribution, error) {
 	return Distribution{k.of(numbers)}, nil
 }
 
-// IsZero returns whether nobody said what the distribution is.
+// IsZero reports whether the distribution is not given.
 func (d Distribution) IsZero() bool { return d.draw == nil }
 
 // Draw returns a number.

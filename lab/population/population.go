@@ -14,7 +14,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Population says who comes. The zero value of a member asks for nothing; Duration and Rate are required.
+// Population says which players come. The zero value of a member asks for nothing; Duration and Rate are required.
 type Population struct {
 	Duration time.Duration
 	// Rate is how many players come a second, on average.
@@ -36,7 +36,7 @@ type Population struct {
 	// Latency is the property with the latencies of a player to Regions, as the function rules reads it; "" for none.
 	Latency string
 	Regions []Region
-	// Patience is for how many seconds a player waits before he leaves. Without it nobody leaves.
+	// Patience is for how many seconds a player waits before leaving. Without it no player leaves.
 	Patience Distribution
 	Queues   []string
 }
@@ -105,7 +105,7 @@ type Arrival struct {
 	Patience time.Duration
 	// Ticket has neither id nor time of creation.
 	Ticket *pb.Ticket
-	// Latency is the worst latency of its players to each region, in ms; nil if nobody asked for it.
+	// Latency is the worst latency of its players to each region, in ms; nil if it was not asked for.
 	Latency map[string]float64
 }
 

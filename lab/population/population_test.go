@@ -94,7 +94,7 @@ func TestMembersOfPartiesAreNearTheFirst(t *testing.T) {
 	}
 }
 
-// Adding an attribute, a latency or patience does not change who comes, and who comes has what was asked for.
+// Adding an attribute, a latency or patience does not change which players come, and they have what was asked for.
 func TestTicketsAreReproducible(t *testing.T) {
 	p := population.Population{Duration: time.Minute, Rate: 20, Parties: []float64{1, 1},
 		Attributes: map[string]population.Distribution{"skill": distribution(t, "normal:1500:400")}}

@@ -11,7 +11,7 @@ import (
 )
 
 // A list of players is what a recording leaves out: who they are. It is a file of its own, which may be kept elsewhere,
-// and without which nobody finds somebody in the recording. Its first line has the recording's id. Each other line has
+// and without which no player is found in the recording. Its first line has the recording's id. Each other line has
 // the number of a player, a tab, and who that is.
 const playersBegin = "mmplayers "
 

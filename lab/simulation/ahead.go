@@ -17,7 +17,7 @@ type comer struct {
 	number int
 	// body is nil for a ticket that no service takes.
 	body []byte
-	// came tells apart who has come so far, with this one.
+	// came tells apart which players have come so far, with this one.
 	came uint64
 }
 
@@ -35,7 +35,8 @@ const (
 	batchesOut = 16
 )
 
-// readAhead begins to make the tickets of a source that come from a time on. Nobody else uses the source until close.
+// readAhead begins to make the tickets of a source that come from a time on. No other goroutine uses the source until
+// close.
 func readAhead(source Source, began time.Time, from time.Duration) *ahead {
 	a := &ahead{batches: make(chan []*comer, batchesOut), stop: make(chan struct{})}
 	a.ended.Go(func() {

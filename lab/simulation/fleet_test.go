@@ -90,7 +90,7 @@ func rules(t *testing.T, backfill string) *simulation.Scenario {
 	return s
 }
 
-// Servers say who is in their games, and those who left are replaced: in games whose function made a backfill ticket,
+// Servers say who is in their games, and players who left are replaced: in games whose function made a backfill ticket,
 // and in those whose server did.
 func TestServersSayWhoIsInTheirGames(t *testing.T) {
 	own := rules(t, ``)
@@ -118,7 +118,7 @@ func TestServersSayWhoIsInTheirGames(t *testing.T) {
 			if count(r, simulation.Matched) != 4*len(r.Matches)+r.Joined {
 				t.Errorf("%d are matched, in %d matches and %d games", count(r, simulation.Matched), len(r.Matches), r.Joined)
 			}
-			// In its time each of four places is left twice by those who stay for 30 seconds on average.
+			// In its time each of four places is left twice by players who stay for 30 seconds on average.
 			if perGame := float64(r.Joined) / float64(max(1, r.Games)); perGame < c.least || perGame > c.most {
 				t.Errorf("%d joined %d games", r.Joined, r.Games)
 			}
@@ -126,7 +126,7 @@ func TestServersSayWhoIsInTheirGames(t *testing.T) {
 	}
 }
 
-// Players are asked before they join a running game, and those who accepted wait again when the other one declines.
+// Players are asked before they join a running game, and players who accepted wait again when the other one declines.
 func TestPlayersAreAskedBeforeTheyJoin(t *testing.T) {
 	t.Parallel()
 	s := duels(t, `{"window": 1e9, "refill": true}`, 5, 5*time.Minute)

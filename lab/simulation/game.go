@@ -256,8 +256,8 @@ func rosterPlayer(p *pb.Player, team string) *pb.RosterPlayer {
 	}
 }
 
-// roster is who is in the game, as its server says it. The function rules tells it in a property which team and role
-// each player has.
+// roster is the players in the game, as its server says it. The function rules tells it in a property which team and
+// role each player has.
 func (g *game) roster() *pb.Roster {
 	var told []struct{ ID, Team, Role string }
 	if text := g.backfill.GetProperties()["players"]; text != nil {
@@ -308,7 +308,7 @@ func (g *game) join(b *pb.Backfill, joined []joining) {
 	}
 }
 
-// end ends the game. Who was proposed to it, or is asked whether he joins, waits again.
+// end ends the game. Players that were proposed to it, or are asked whether they join, wait again.
 func (g *game) end() {
 	g.over = true
 	delete(g.games, g.backfill.GetId())

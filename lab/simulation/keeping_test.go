@@ -59,7 +59,7 @@ func TestOverlookingIsFound(t *testing.T) {
 	s.Configs[0].Function, s.Functions = "deaf", map[string][]byte{"deaf": modules(t).deaf}
 	s.Service.WaitLimit = 40 * time.Second
 	var crowd line
-	for i := range 1100 { // nobody can be matched, and the function keeps all
+	for i := range 1100 { // no ticket can be matched, and the function keeps all
 		crowd.come(0, float64(i))
 	}
 	crowd.come(time.Second, 5000)

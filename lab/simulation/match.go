@@ -151,7 +151,8 @@ func (w *world) quality(m *match) Match {
 // never is later than everything.
 const never = time.Duration(math.MaxInt64)
 
-// ask asks the players of a match. It ends with the last who accepts, the first who declines, or when the time is over.
+// ask asks the players of a match. It ends with the last player that accepts, the first that declines, or when the time
+// is over.
 func (w *world) ask(m *match) {
 	w.result.Asked++
 	over := time.Duration(m.Origin.config.GetAcceptance()) * time.Millisecond
@@ -190,7 +191,7 @@ func (w *world) ask(m *match) {
 			m.game.end()
 		}
 		for i, t := range m.tickets {
-			// Nobody is silent before the time is over.
+			// No player is silent before the time is over.
 			if declines[i] == declined && declined != never || declined == never && silent[i] {
 				w.end(t, Missed)
 				continue

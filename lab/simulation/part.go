@@ -12,9 +12,9 @@ import (
 	"matchmaker.dev/services/internal/pool"
 )
 
-// part is a part of the time that is simulated beside the others, from a time on at which no player waits. The part before
-// it goes on beyond its end until both are in the same state: then they have the same future. So the result is the
-// same as in one piece, and players who wait for long, or for ever, cost time and no truth.
+// part is a part of the time that is simulated beside the others, from a time on at which no player waits. The part
+// before it goes on beyond its end until both are in the same state: then they have the same future. So the result is
+// the same as in one piece, and players who wait for long, or for ever, cost time and no truth.
 type part struct {
 	world *world
 	from  time.Duration
@@ -59,8 +59,8 @@ func (s *Scenario) separable() bool {
 // leastPart is for how many players a part is worthwhile.
 const leastPart = 10_000
 
-// Parts is how many parts of a simulation are worthwhile on so many processors. Where nobody leaves, parts with an odd
-// number more of tickets are never in the same state.
+// Parts is how many parts of a simulation are worthwhile on so many processors. Where no player leaves, parts with an
+// odd number more of tickets are never in the same state.
 func (s *Scenario) Parts(processors int) int {
 	if !s.separable() || s.Population.Patience.IsZero() {
 		return 1

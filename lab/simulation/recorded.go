@@ -21,7 +21,7 @@ type Recorded struct {
 	// Err is why it ended early; nil if it did not.
 	Err error
 	// Duration is the time from the first ticket to the last event. Unknown is how many tickets are left out, since
-	// nobody knows their attributes, and Gaps how often events may be missing.
+	// their attributes are unknown, and Gaps how often events may be missing.
 	Duration      time.Duration
 	Unknown, Gaps int
 
@@ -31,8 +31,8 @@ type Recorded struct {
 	patience population.Distribution
 	random   *rand.Rand
 	last     time.Duration
-	// ages are for how many milliseconds tickets waited in the recording, by their number, and what they did then: it is
-	// negative for those that left. It is 0 if that is not known.
+	// ages are for how many milliseconds tickets waited in the recording, by their number, and what they did then: it
+	// is negative for those that left. It is 0 if that is not known.
 	ages []int32
 }
 

@@ -53,7 +53,7 @@ func happens(at int64, kind recording.Kind, tickets ...uint64) *recording.Event 
 	return &recording.Event{Time: 1_900_000_000_000 + at, Kind: kind, Tickets: tickets}
 }
 
-// Who left in the recording leaves after the same time. Who was matched is as patient as he was, at least.
+// A player that left in the recording leaves after the same time. A matched one is as patient as it was, at least.
 func TestRecordingIsPlayed(t *testing.T) {
 	unknown := comes(30, 4, 0)
 	unknown.Arrival = &recording.Arrival{}

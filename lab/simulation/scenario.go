@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/services/lab/population"
 )
 
-// Scenario is what is simulated: configs and functions, who comes, and what the service and the fleet take for it.
+// Scenario is what is simulated: configs and functions, the players, and what the service and the fleet take for it.
 type Scenario struct {
 	Name string
 	// Configs are in the order of their ids. Functions are modules by the names of functions.

@@ -26,8 +26,8 @@ type Options struct {
 	Seed     uint64
 	// Source has the tickets. Without one the scenario's population is generated.
 	Source Source
-	// Parts is how many parts of the time are simulated beside each other, where that is possible: see [Scenario.Parts].
-	// The result is the same.
+	// Parts is how many parts of the time are simulated beside each other, where that is possible: see
+	// [Scenario.Parts]. The result is the same.
 	Parts int
 	// Progress is told how much of the time is simulated; may be nil.
 	Progress func(done, all time.Duration)
@@ -37,14 +37,14 @@ type Options struct {
 type Result struct {
 	Scenario *Scenario
 	Seed     uint64
-	// Waits are the measured tickets' waits, in the order in which they ended. Matches are the matches with one of them.
+	// Waits are the measured tickets' waits, in the order of their ends. Matches are the matches with one of them.
 	Waits   []Wait
 	Matches []Match
 	// Tickets is how many came in all, and Players how many players they have. Arrivals tells apart who came when.
 	Tickets, Players int
 	Arrivals         uint64
-	// Runs is how often functions ran, and Proposed how many matches they proposed. Largest is how many tickets waited at
-	// most.
+	// Runs is how often functions ran, and Proposed how many matches they proposed. Largest is how many tickets waited
+	// at most.
 	Runs, Proposed, Largest int
 	// Kept is how many of the runs got only what had changed, since their function keeps its tickets.
 	Kept int
@@ -52,7 +52,8 @@ type Result struct {
 	// Refused how many allocations failed. Fleets are those with names, and before them the others, if there are names.
 	Servers, Full, Refused int
 	Fleets                 []FleetUse
-	// Overlooked says which functions overlooked matches while they kept their tickets: from then on they got all of them.
+	// Overlooked says which functions overlooked matches while they kept their tickets: from then on they got all of
+	// them.
 	Overlooked []string
 	// Asked is how many matches asked their players, and Declined how many of those were not accepted by all.
 	Asked, Declined int
@@ -73,7 +74,8 @@ const (
 
 // Wait is how long a ticket waited.
 type Wait struct {
-	// Arrived is when it came, and Seconds how long it waited until it had its connection, or left. Both are in seconds.
+	// Arrived is when it came, and Seconds how long it waited until it had its connection, or left. Both are in
+	// seconds.
 	Arrived, Seconds float64
 	// Value is its value of the measured attribute, not a number if it has none.
 	Value   float64
@@ -85,8 +87,8 @@ type Wait struct {
 type Match struct {
 	// At is when it was made, and Wait how long its tickets waited on average, until they had their connection.
 	At, Wait float64
-	// Spread is the greatest value of the measured attribute less the least, and Gap the greatest mean of a team less the
-	// least.
+	// Spread is the greatest value of the measured attribute less the least, and Gap the greatest mean of a team less
+	// the least.
 	Spread, Gap float64
 	// Latency is the mean of the tickets' latencies to the region of the match, in ms.
 	Latency float64
@@ -118,7 +120,7 @@ func (w *world) explain(err error) error {
 	return fmt.Errorf("after %s, with %d tickets that wait: %w", w.passed().Round(time.Millisecond), w.index.Len(), err)
 }
 
-// digest tells apart who came when.
+// digest tells apart which players came when.
 type digest struct{ sum uint64 }
 
 func (d *digest) add(a *population.Arrival) {

@@ -69,7 +69,7 @@ func TestWaitsAreThoseOfTheory(t *testing.T) {
 	}
 }
 
-// Nobody is matched beyond the window, and the wait that widens it is waited for.
+// No ticket is matched beyond the window, and the wait that widens it is waited for.
 func TestMatchesAreThoseOfTheFunction(t *testing.T) {
 	t.Parallel()
 	r := run(t, duels(t, `{"window": 2, "widen": 1, "maxWindow": 30}`, 10, 2*time.Minute), 1)
@@ -97,7 +97,7 @@ func TestImpatientPlayersLeave(t *testing.T) {
 			t.Fatalf("%+v", w)
 		}
 	}
-	s.Population.Patience = s.Fleet.Game // nobody said anything
+	s.Population.Patience = s.Fleet.Game // nothing is given
 	s.Service.WaitLimit = 20 * time.Second
 	if w := run(t, s, 1).Waits[0]; w.Seconds != 20 || w.Outcome != simulation.Left {
 		t.Errorf("the waiting limit: %+v", w)
@@ -166,7 +166,7 @@ func TestDeclinedMatchesLetOthersWaitAgain(t *testing.T) {
 	}
 }
 
-// Who leaves a running game makes room for another, who needs no new game.
+// A player who leaves a running game makes room for another, who needs no new game.
 func TestRunningGamesAreFilled(t *testing.T) {
 	t.Parallel()
 	s := duels(t, `{"window": 1e9, "refill": true}`, 5, 5*time.Minute)
@@ -185,7 +185,7 @@ func TestRunningGamesAreFilled(t *testing.T) {
 	if perGame := float64(r.Joined) / float64(r.Games); perGame < 3 || perGame > 4.2 {
 		t.Errorf("%.2f players joined a game", perGame)
 	}
-	s.Fleet.Stay = s.Population.Attributes["none"] // nobody leaves
+	s.Fleet.Stay = s.Population.Attributes["none"] // no player leaves
 	if r := run(t, s, 1); r.Joined != 0 || r.Games < 700 {
 		t.Errorf("%d joined %d games that lack nobody", r.Joined, r.Games)
 	}

@@ -12,13 +12,13 @@ type MatchAnswer struct {
 	Ticket string `json:"-"`
 	Match  string `json:"match"`
 	Accept bool   `json:"accept"`
-	// Player is who answers. It may be empty with a player's token.
+	// Player is the player that answers. It may be empty with a player's token.
 	Player string `json:"-"`
-	// Players are those for whom a game service answers when Player is empty. None means all of the ticket.
+	// Players are the players for whom a game service answers when Player is empty. None means all of the ticket.
 	Players []string `json:"players,omitempty"`
 }
 
-// AnswerMatch accepts or declines a match. The first decline ends it: the ticket of who declined ends, the others wait
+// AnswerMatch accepts or declines a match. The first decline ends it: the ticket that declined ends, the others wait
 // again. The same answer may be given again. The status is 404 when there is no such ticket, and 409 when the match
 // does not ask its players any more.
 func (c *Client) AnswerMatch(ctx context.Context, a MatchAnswer) error {

@@ -12,8 +12,8 @@ type SavedConfig struct {
 	ID string
 	// ETag names its state, for [Client.PutConfig]; empty for one that was created under an identifier of the service.
 	ETag string
-	// Warnings say what may be a mistake: a function that is not uploaded, settings that nobody could check, an attribute
-	// that no ticket has. There are 8 at most, and long ones are cut: see [Client.CheckConfig].
+	// Warnings say what may be a mistake: a function that is not uploaded, settings that could not be checked, an
+	// attribute that no ticket has. There are 8 at most, and long ones are cut: see [Client.CheckConfig].
 	Warnings []Validation
 }
 

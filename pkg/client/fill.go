@@ -14,13 +14,13 @@ type FillOptions struct {
 	// Backfill is the backfill ticket that was made together with the game's match, as the server is told when it is
 	// allocated. Empty, one is created.
 	Backfill string
-	// Join is called with the tickets that have joined the game: each once, and before State is asked again. Their players
-	// will connect soon; who does not come has to be counted as one that left.
+	// Join is called with the tickets that have joined the game: each once, and before State is asked again. Their
+	// players will connect soon; one that does not come has to be counted as one that left.
 	Join func(tickets []Ticket)
-	// State says what the game is now: where its server is, and what match functions are to know of it, usually how many
-	// more players it takes. Those that Join was called with must be counted in. An attribute or a property that it does
-	// not name stays as functions left it, and so does the connection when it names none: a server that was allocated
-	// leaves it to the service.
+	// State says what the game is now: where its server is, and what match functions are to know of it, usually how
+	// many more players it takes. Those that Join was called with must be counted in. An attribute or a property that
+	// it does not name stays as functions left it, and so does the connection when it names none: a server that was
+	// allocated leaves it to the service.
 	State func() BackfillRequest
 	// Every is the time between two approvals: a second when 0.
 	Every time.Duration
@@ -34,7 +34,7 @@ type FillOptions struct {
 //	filler := api.Fill(client.FillOptions{Join: game.expect, State: game.vacancy})
 //	go filler.Run(ctx)
 //	…
-//	filler.Changed() // somebody has left
+//	filler.Changed() // a player has left
 type Filler struct {
 	client  *Client
 	options FillOptions
@@ -94,7 +94,7 @@ func (f *Filler) Run(ctx context.Context) error {
 	return f.end(ctx)
 }
 
-// step approves, lets those in who joined, and says what has changed.
+// step approves, lets in the players that joined, and says what has changed.
 func (f *Filler) step(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, fillCall)
 	defer cancel()

@@ -201,7 +201,7 @@ func TestFillerKeepsAGameFilled(t *testing.T) {
 			t.Errorf("what functions say already was said again: %+v", got)
 		}
 
-		// Who leaves is told at once, and who is on the way is let in before.
+		// A player that leaves is told at once, and one on the way is let in before.
 		sleep(300 * time.Millisecond)
 		m.propose("cat")
 		g.leave("ada")

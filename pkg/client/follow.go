@@ -24,8 +24,8 @@ type TicketEvent struct {
 	Kind string `json:"-"`
 	// ID is the ticket.
 	ID string `json:"id"`
-	// Created is when the ticket was made, in Unix milliseconds, UTC; Queues and UnservedQueues are as in [Ticket]. They
-	// are told while the ticket waits or is matched.
+	// Created is when the ticket was made, in Unix milliseconds, UTC; Queues and UnservedQueues are as in [Ticket].
+	// They are told while the ticket waits or is matched.
 	Created        int64    `json:"created,omitempty"`
 	Queues         []string `json:"queues,omitempty"`
 	UnservedQueues []string `json:"unservedQueues,omitempty"`
@@ -35,9 +35,10 @@ type TicketEvent struct {
 	Acceptance *Acceptance `json:"acceptance,omitempty"`
 	// Assignment is told by EventAssigned.
 	Assignment *Assignment `json:"assignment,omitempty"`
-	// Reason of EventEnded: deleted, abandoned (it waited for too long), unserved (no config serves any of its queues any
-	// more), unheard (nobody asked for it any more), declined (one of its players declined a match), silent (one did not
-	// answer whether it accepts a match), expired (its result was kept for its time), or gone where that is not known.
+	// Reason of EventEnded: deleted, abandoned (it waited for too long), unserved (no config serves any of its queues
+	// any more), unheard (no request asked for it any more), declined (one of its players declined a match), silent
+	// (one did not answer whether it accepts a match), expired (its result was kept for its time), or gone where that
+	// is not known.
 	Reason string `json:"reason,omitempty"`
 }
 

@@ -12,7 +12,7 @@ import (
 const PartyGone = "gone"
 
 // FollowParty tells of a party, at first and whenever it changes, until it is gone for the player. Then it returns why:
-// left, kicked, disbanded, silent (nobody heard of the player for too long), or [PartyGone] where that is not known. Of
+// left, kicked, disbanded, silent (the player sent nothing for too long), or [PartyGone] where that is not known. Of
 // changes in quick succession some may not be told; the last one always is. tell may be nil. The player is there while
 // the party is followed. FollowParty comes back by itself when the connection breaks, the service asks for it or the
 // token was renewed. Where the service offers no stream, or has no room for one, it goes on as [Client.NextParty].

@@ -12,7 +12,7 @@ import (
 type PartyMembership struct {
 	// Player is as in [TicketRequest].
 	Player string `json:"-"`
-	// NotReady is set by who is not ready yet: the search cannot be started then.
+	// NotReady is set by a member that is not ready yet: the search cannot be started then.
 	NotReady   bool               `json:"-"`
 	Attributes map[string]float64 `json:"attributes,omitempty"`
 	Properties map[string][]byte  `json:"properties,omitempty"`

@@ -20,11 +20,12 @@ const (
 	// maxKeys and maxKeysSize bound a key set. It has a key for each rotation of the last day.
 	maxKeys     = 128
 	maxKeysSize = 256 << 10
-	// keysAge is how long keys are used before they are read again: new ones are published ten minutes before they sign.
+	// keysAge is how long keys are used before they are read again: new ones are published ten minutes before they
+	// sign.
 	keysAge = 5 * time.Minute
 	// keysEnd is for how long keys are used that cannot be read again.
 	keysEnd = 24 * time.Hour
-	// keysPause is the least time between two reads: who shows passes of unknown keys causes no more.
+	// keysPause is the least time between two reads: passes of unknown keys cause no more.
 	keysPause = 10 * time.Second
 	// keysTime is how long a read may take.
 	keysTime = 10 * time.Second

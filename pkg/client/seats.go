@@ -37,15 +37,15 @@ type SeatsOptions struct {
 
 	// Keys are the keys that passes are signed with: SeatKeysAt or SeatKeysOf.
 	Keys *SeatKeys
-	// Leeway is how much the clocks of the service and of this machine may differ. The default is 30 seconds, the most are
-	// five minutes.
+	// Leeway is how much the clocks of the service and of this machine may differ. The default is 30 seconds, the most
+	// are five minutes.
 	Leeway time.Duration
 	// Now is the time; nil for time.Now.
 	Now func() time.Time
 }
 
 // Seats verifies the seat passes of the players of a game: the results of their tickets have them (Assignment.Seats)
-// where the config says so. It asks nobody, but for the keys now and then. It is safe for concurrent use.
+// where the config says so. It sends no request, but for the keys now and then. It is safe for concurrent use.
 //
 // A pass is good until it expires, also a second time: a server that lets each player in once must note who is there.
 type Seats struct{ o SeatsOptions }
@@ -115,7 +115,7 @@ func (s *Seats) Check(ctx context.Context, pass string) (player, ticket string, 
 	return c.Subject, c.Ticket, nil
 }
 
-// CheckPlayer is Check for a player whose id is known by other means. A pass of somebody else is refused.
+// CheckPlayer is Check for a player whose id is known by other means. Another player's pass is refused.
 func (s *Seats) CheckPlayer(ctx context.Context, pass, player string) (ticket string, err error) {
 	whose, ticket, err := s.Check(ctx, pass)
 	if err == nil && whose != player {

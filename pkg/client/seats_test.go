@@ -341,7 +341,7 @@ func TestSeatKeysChange(t *testing.T) {
 	})
 }
 
-// Who waits for keys does not wait for longer than the caller wants.
+// A call that waits for keys does not wait for longer than its context.
 func TestSeatsGiveUpWithTheirContext(t *testing.T) {
 	k := newKey(t, "k")
 	hangs := make(chan struct{})

@@ -41,8 +41,8 @@ func newService(t *testing.T, replies ...reply) *service {
 	t.Helper()
 	s := &service{replies: replies}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.answer))
-	// On a connection that was used before, Go's transport repeats some requests by itself, and then the number heard is
-	// not the client's doing.
+	// On a connection that was used before, Go's transport repeats some requests by itself, and then the number heard
+	// is not the client's doing.
 	s.Config.SetKeepAlivesEnabled(false)
 	s.Start()
 	t.Cleanup(s.Close)
@@ -81,7 +81,7 @@ func (s *service) requests() []heard {
 	return append([]heard(nil), s.heard...)
 }
 
-// clock is a time that passes when somebody sleeps, and remembers the naps.
+// clock is a time that passes when a goroutine sleeps, and remembers the naps.
 type clock struct {
 	now  time.Time
 	naps []time.Duration

@@ -60,7 +60,7 @@ func TestNothingComesForAMinute(t *testing.T) {
 		{"the connection", createOne, 2, time.Minute},
 		{"the connection", getOne, 2, time.Minute},
 		{"the header", getOne, 2, time.Minute},
-		{"the connection", createConfig, 1, time.Minute}, // nobody may repeat it
+		{"the connection", createConfig, 1, time.Minute}, // must not be repeated
 		{"the connection", putArchive, 2, 130 * time.Second},
 		// A body that is sent slowly is sent whole; the minute begins after its last part.
 		{"a slow body", putMatching, 1, 0},

@@ -12,21 +12,22 @@ import (
 
 // TicketRequest asks for a match, for one player or a party that stays together.
 type TicketRequest struct {
-	// IdempotencyKey tells a repeated create from another one, so that a create whose answer was lost makes one ticket. It
-	// has up to 128 printable ASCII characters. When it is empty, each call has a key of its own, which its repetitions
-	// share.
+	// IdempotencyKey tells a repeated create from another one, so that a create whose answer was lost makes one ticket.
+	// It has up to 128 printable ASCII characters. When it is empty, each call has a key of its own, which its
+	// repetitions share.
 	IdempotencyKey string `json:"-"`
-	// Player is the identifier of the player who will own the ticket. It may be empty with a player's token, whose subject
-	// it then is; a game service must name the player.
+	// Player is the identifier of the player who will own the ticket. It may be empty with a player's token, whose
+	// subject it then is; a game service must name the player.
 	Player string `json:"-"`
 	// Attributes are the numbers that pools filter by. They must be finite.
 	Attributes map[string]float64 `json:"attributes,omitempty"`
 	// Properties are opaque bytes for the match function.
 	Properties map[string][]byte `json:"properties,omitempty"`
-	// Players are those whom the ticket is for. Without any, its owner is the only one. The owner need not be among them.
-	// With a player's token nobody but the player may be.
+	// Players are the ticket's players. Without any, its owner is the only one. The owner need not be among them.
+	// With a player's token only the player may be.
 	Players []Player `json:"players,omitempty"`
-	// Queues are those that the ticket waits in, at most 16; without one it waits outside of queues. It is matched once.
+	// Queues are those that the ticket waits in, at most 16; without one it waits outside of queues. It is matched
+	// once.
 	Queues []string `json:"queues,omitempty"`
 }
 

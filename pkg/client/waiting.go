@@ -29,8 +29,8 @@ type WaitingQuery struct {
 	After string
 }
 
-// GetWaitingTickets reads who waits in the project. Its status is 503 when no function of the project runs. The token
-// must be a developer's; the role Support is enough.
+// GetWaitingTickets lists the tickets that wait in the project. Its status is 503 when no function of the project runs.
+// The token must be a developer's; the role Support is enough.
 func (c *Client) GetWaitingTickets(ctx context.Context, q WaitingQuery) (*WaitingPage, error) {
 	values, err := q.values()
 	if err != nil {

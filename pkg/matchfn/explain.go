@@ -6,12 +6,12 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// Asked returns the numbers of the tickets of which somebody wants to know why they are in no match, ascending; usually
+// Asked returns the numbers of the tickets for which the caller asks why they are in no match, ascending; usually
 // none. A function need not look at it. One that does calls [Run.Explain] for those that it proposes in no match.
 func (r *Run) Asked() []uint32 { return r.in.Asked }
 
 // Explain says why a ticket of [Run.Asked] is in no match: a reason for people, such as the name of a rule, and how
-// many other tickets could be with it if it were not for that; a negative number if nobody knows. A reason may have
+// many other tickets could be with it if it were not for that; a negative number if that is unknown. A reason may have
 // 1,024 bytes, a ticket 16 reasons. What is more is left out, and so are other tickets.
 func (r *Run) Explain(ticket uint32, reason string, candidates int) {
 	if _, asked := slices.BinarySearch(r.in.Asked, ticket); !asked || reason == "" {

@@ -20,7 +20,7 @@ type manner struct {
 	hosted bool
 	// one tells that a player sends one request, a create that waits; others create, and then wait with a GET.
 	one bool
-	// pairs tells that two come at a time, so that nobody waits for an opponent.
+	// pairs tells that two come at a time, so that no player waits for an opponent.
 	pairs bool
 }
 

@@ -40,7 +40,7 @@ func (r *round) crowd(ctx context.Context, i *installation) error {
 	return nil
 }
 
-// Aims for p50 beside an empty pool, with up to 100,000 who stand by and with more.
+// Aims for p50 beside an empty pool, with up to 100,000 tickets that stand by and with more.
 const (
 	crowdAim      = 1.3
 	largeCrowdAim = 2.0
@@ -120,7 +120,7 @@ func (c *crowd) come(ctx context.Context, from int, skill func(i int) float64) e
 	})
 }
 
-// create is a request for the ticket of a player, whom nobody else has.
+// create is a request for the ticket of a new player.
 func (c *crowd) create(role string, i int, skill float64) []byte {
 	return creation(c.host, c.name, c.lobby, fmt.Sprintf("X-On-Behalf-Of: %s-%d\r\n", role, i), skill)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Players of a game whose waits are seconds: so many come a second, for estimatesTurn times --for, and those are
-// measured who come after half of it: at first too little is known.
+// measured that come after half of it: at first too little is known.
 const (
 	estimatesRate = 20
 	estimatesTurn = 40

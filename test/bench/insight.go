@@ -20,7 +20,7 @@ const (
 )
 
 // insight measures what it costs that all is told of a project: a config that reports on its matches, a recording, and
-// somebody who asks all the time why a ticket waits. The loads take turns: with, without, without, with.
+// a studio that asks all the time why a ticket waits. The loads take turns: with, without, without, with.
 func (r *round) insight(ctx context.Context, i *installation) error {
 	p, err := r.ready(ctx, i, "insight", false)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *round) insight(ctx context.Context, i *installation) error {
 	return nil
 }
 
-// whileAsked measures --live players a second while a recorder gets all events, and somebody asks why a ticket waits.
+// whileAsked measures --live players a second while a recorder gets all events, and a studio asks why a ticket waits.
 func (r *round) whileAsked(ctx context.Context, p *project, ticket string) (life, error) {
 	studio, err := p.studio(catalog.Ticket)
 	if err != nil {

@@ -58,7 +58,7 @@ func (l *line) add(r *reading, busy string) {
 // times is how many times what is beside it the value is, in each round.
 func (l *line) times() []float64 { return ratios(l.Values, l.Beside) }
 
-// aim is the aim and whether it is met, which nobody can tell of a machine that was too busy.
+// aim is the aim and whether it is met, which is unknown on a machine that was too busy.
 func (l *line) aim() string {
 	var text string
 	var met bool

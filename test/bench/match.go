@@ -25,7 +25,7 @@ func anybody(hosted bool) client.Config {
 // reach is more than the skills of any two players differ who are to be matched.
 const reach = 3000
 
-// far is the skill of the player i of a crowd of which nobody matches anybody.
+// far is the skill of the player i of a crowd in which no player matches another.
 func far(i int) float64 { return float64(10*reach + (reach+1)*i) }
 
 // held is the header of requests that are held until their ticket is assigned.

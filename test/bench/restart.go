@@ -49,7 +49,7 @@ func (r *round) restart(ctx context.Context, i *installation) error {
 // restartRate is how many players a second see the restart.
 const restartRate = 500
 
-// extra is how much longer a restart may take with so many who stand by.
+// extra is how much longer a restart may take with so many tickets that stand by.
 func extra(standBy int) time.Duration { return time.Duration(standBy) * 20 * time.Microsecond }
 
 // interrupt restarts the first runner while players come. It returns how long the new process took to be ready, and

@@ -48,8 +48,8 @@ func (r *round) returned(ctx context.Context, i *installation) error {
 	return nil
 }
 
-// waves lets players come, --for at a time, until that is enough. Then result waits for those who are still there, and
-// returns how long all waited.
+// waves lets players come, --for at a time, until that is enough. Then result waits for the players that are still
+// there, and returns how long all waited.
 func (r *round) waves(ctx context.Context, p *project) (result func() (times, error), enough func()) {
 	var all times
 	var failed error

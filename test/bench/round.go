@@ -104,7 +104,7 @@ func (r *round) newProject(ctx context.Context, i *installation, name string) (*
 	return i.newProject(ctx, name, r.binary.Function)
 }
 
-// ready begins a project whose config lets anybody play with anybody.
+// ready begins a project whose config lets any two players play.
 func (r *round) ready(ctx context.Context, i *installation, name string, hosted bool) (*project, error) {
 	p, err := r.newProject(ctx, i, name)
 	if err != nil {

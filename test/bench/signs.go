@@ -11,10 +11,10 @@ import (
 	"matchmaker.dev/services/internal/catalog"
 )
 
-// signsAim is for the system's processor time where tickets end for which nobody asks, beside that where none does.
+// signsAim is for the system's processor time where tickets end for which no request asks, beside that where none does.
 const signsAim = 1.03
 
-// A crowd of which nobody is silent: each asks once in signsEvery, and a ticket ends after silence. A turn lasts
+// A crowd without silent players: each asks once in signsEvery, and a ticket ends after silence. A turn lasts
 // signsTurn times --for.
 const (
 	silence    = time.Minute

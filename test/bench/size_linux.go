@@ -33,7 +33,7 @@ func familyMemory(pid int) (held float64) {
 	return held
 }
 
-// memory is the memory of a process in MiB. What it shares is divided among those who do.
+// memory is the memory of a process in MiB. What it shares is divided among the processes that do.
 func memory(pid int) (held float64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {

@@ -171,7 +171,7 @@ func (e *endless) sum() int {
 	return e.assigned
 }
 
-// count adds the players of a wave. Those who still waited at the end are not counted.
+// count adds the players of a wave. Players who still waited at the end are not counted.
 func (e *endless) count(ctx context.Context, tickets []arrival) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

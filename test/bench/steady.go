@@ -9,7 +9,7 @@ import (
 // pairRate is how many tickets come a second when a system is next to idle. They come in pairs.
 const pairRate = 8
 
-// steady measures how long players wait who arrive at a steady rate, and what each costs.
+// steady measures how long players wait that arrive at a steady rate, and what each costs.
 func (r *round) steady(ctx context.Context, i *installation) error {
 	for k, m := range r.manners() {
 		p, err := r.ready(ctx, i, fmt.Sprintf("steady-%d", k), m.hosted)

@@ -22,8 +22,8 @@ const (
 // streamLimits are those, as --with has them, under which a thousand players may follow ten thousand tickets.
 var streamLimits = []string{"ticket=--max-streams=100000", "ticket=--max-streams-player=1000"}
 
-// streams measures players who follow their tickets, each by a stream: what a stream takes, and how soon those are told
-// for whom somebody comes.
+// streams measures players who follow their tickets, each by a stream: what a stream takes, and how soon
+// matched players are told.
 func (r *round) streams(ctx context.Context) error {
 	limited := *r.options
 	limited.With = slices.Concat(r.With, streamLimits)

@@ -23,7 +23,8 @@ import (
 // installation is a system of many processes.
 type installation struct {
 	*launch.Installation
-	// players is how many a load comes from. One who comes again while her ticket waits would not be shown to functions.
+	// players is how many a load comes from. A player that comes again while its ticket waits would not be shown to
+	// functions.
 	players int
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // acceptance: a match has a server when each of its players accepted, and not before. Tickets whose players decline or
-// are silent end, the others are matched with somebody else, and each is told.
+// are silent end, the others are matched with another player, and each is told.
 func acceptance(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	seconds := 60
@@ -96,7 +96,7 @@ func acceptance(t *testing.T, p *project) {
 	answer(frank, match, true)
 	together(t, dave, frank)
 
-	// Who is silent ends, who accepted waits.
+	// The silent ticket ends, the one that accepted waits.
 	c.Acceptance.Seconds = 10
 	put()
 	silent, quick := p.ticket(t, "silent", attributes{"skill": 5000}), p.ticket(t, "quick", attributes{"skill": 5000})

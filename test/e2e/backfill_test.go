@@ -119,7 +119,7 @@ func refillGame(t *testing.T, p *project) {
 	if err != nil || w.Players != 3 {
 		t.Errorf("the server welcomes late with %+v, %v", w, err)
 	}
-	// The function says nothing of the game to those who join. They are told what it was started with.
+	// The function says nothing of the game to players who join. They are told what it was started with.
 	if got, want := late.result(t).MatchProperties, players[0].result(t).MatchProperties; string(got) != string(want) ||
 		len(want) == 0 {
 		t.Errorf("late is told %s, and the first were told %s", got, want)
@@ -157,8 +157,8 @@ func calling(t *testing.T, server *client.Client, game string, do func()) {
 	do()
 }
 
-// silentGame: a server that stops to approve is offered nobody, long before proposals lapse. It gets players again when
-// it calls.
+// silentGame: a server that stops to approve is offered no player, long before proposals lapse. It gets players again
+// when it calls.
 func silentGame(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	p.put(t, "arena", rules{function: "arena", settings: map[string]any{"players": 4, "widen": 0}, hosting: true})
@@ -201,8 +201,8 @@ func silentGame(t *testing.T, p *project) {
 }
 
 // fillAsked: players of a config that asks are asked before a running game learns of them. It gets them when all have
-// accepted. Who declines or is silent ends, the others wait, and the game knows nothing of it. When the game ends
-// meanwhile, all wait again.
+// accepted. The ticket of a player who declines or is silent ends, the others wait, and the game knows nothing of it.
+// When the game ends meanwhile, all wait again.
 func fillAsked(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	c := client.Config{

@@ -22,7 +22,7 @@ import (
 )
 
 // balancer is a gateway like one in production. It chooses the service by the path and takes the service's ready
-// replicas in turn. When nobody listens at one, it takes the next. It repeats nothing else.
+// replicas in turn. When no process listens at one, it takes the next. It repeats nothing else.
 type balancer struct {
 	s      *system
 	way    *http.Transport
@@ -159,8 +159,8 @@ func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
 	for _, address := range b.candidates(r.URL.Path) {
 		try := r.Clone(r.Context())
 		try.URL.Host = address
-		// A request always has a body here that cannot be read twice. Otherwise the transport repeats a GET by itself, and
-		// hides the errors that tests look for.
+		// A request always has a body here that cannot be read twice. Otherwise the transport repeats a GET by itself,
+		// and hides the errors that tests look for.
 		try.Body = io.NopCloser(bytes.NewReader(body))
 		var answer *http.Response
 		if answer, err = b.way.RoundTrip(try); !unreachable(err) {
@@ -170,7 +170,7 @@ func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, err
 }
 
-// unreachable tells whether nobody listened, so that nothing was sent.
+// unreachable reports whether no process listened, so that nothing was sent.
 func unreachable(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial"

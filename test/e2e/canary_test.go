@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// beginCanary lets an upload be the canary, or changes who gets it. The developer may ask too often meanwhile.
+// beginCanary lets an upload be the canary, or changes its configs. The developer may ask too often meanwhile.
 func (p *project) beginCanary(t *testing.T, r client.CanaryRequest) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("upload %d is a canary", r.Version), func() bool {

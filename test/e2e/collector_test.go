@@ -15,7 +15,7 @@ type collector struct {
 	buffer // the bodies of all requests
 
 	mu     sync.Mutex
-	unread [][]byte // the bodies whose spans nobody asked for yet: to decode them takes long
+	unread [][]byte // the bodies whose spans no test asked for yet: to decode them takes long
 	spans  []*span
 	byID   map[string]*span
 }

@@ -57,8 +57,8 @@ var people = regexp.MustCompile(`\b(?:ada|bob|carol|dave|erin|eve|frank|gina|joe
 const refusal = "config-with-secrets"
 
 // confidential: after a whole run no log, trace, event, store or answer has a secret. Of the hosting keys only the
-// access key is in answers. Tokens are nowhere. Properties of tickets are in Redis and in answers to those who may read
-// them.
+// access key is in answers. Tokens are nowhere. Properties of tickets are in Redis and in answers to clients that may
+// read them.
 func confidential(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	studio := p.developer(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// deleteConfig: a deleted config matches nobody until it is put again. Another config goes on.
+// deleteConfig: a deleted config makes no match until it is put again. Another config goes on.
 func deleteConfig(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "short-lived", 1)

@@ -59,7 +59,7 @@ func configLife(t *testing.T, p *project) {
 	}
 	p.match(t, attributes{"skill": 1})
 
-	// A fleet that nobody has: the config before comes back.
+	// A fleet that does not exist: the config before comes back.
 	wrong, err := save(config(`"window":100,"widen":0`, "none"), "")
 	if err != nil {
 		t.Fatal(err)

@@ -117,8 +117,8 @@ func serverCommand(t *testing.T, made *artefacts) {
 	eventually(t, "the server ends", func() bool { return !running() })
 }
 
-// guarded: who finds the ports of dev's Redis and NATS cannot log in, and only the user who started dev can read the
-// files with the passwords.
+// guarded: a program that finds the ports of dev's Redis and NATS cannot log in, and only the user who started dev can
+// read the files with the passwords.
 func guarded(t *testing.T, s *system) {
 	t.Helper()
 	dir := s.commands["dev"][slices.Index(s.commands["dev"], "--data")+1]

@@ -13,7 +13,7 @@ import (
 )
 
 // explain: a studio asks why a player waits. One config's function says which rule is in the way, another's pool does
-// not have the ticket, and a third serves a queue. Nobody is matched by the question.
+// not have the ticket, and a third serves a queue. The question makes no match.
 func explain(t *testing.T, p *project) {
 	p.upload(t, "rules", p.s.made.rules)
 	settings := map[string]any{

@@ -30,7 +30,7 @@ func (s *system) readiness(name string) string {
 	return string(text)
 }
 
-// redisFull: when Redis is full, creates are answered 503. Those who wait are matched and get servers, others leave,
+// redisFull: when Redis is full, creates are answered 503. Tickets that wait are matched and get servers, others leave,
 // and creates are accepted again when there is memory.
 func redisFull(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)

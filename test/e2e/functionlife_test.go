@@ -18,8 +18,8 @@ import (
 )
 
 // functionLife: while players come, a bad upload runs, and the function goes back by itself. For a ticket that no
-// upload can take it does not. A config stays with the upload that it names, and an upload in the shadow matches
-// nobody.
+// upload can take it does not. A config stays with the upload that it names, and an upload in the shadow makes
+// no match.
 func functionLife(t *testing.T, p *project) {
 	const number = 1
 	studio := p.developer(t)
@@ -108,7 +108,7 @@ func functionLife(t *testing.T, p *project) {
 		func(f *client.Function) bool { return f.Upload == 4 && f.Status.State == client.Running })
 	p.matchBy(t, number, 1)
 
-	// An upload in the shadow cannot run the config, and nobody notices.
+	// An upload in the shadow cannot run the config, and no player notices.
 	if _, err := studio.RollbackFunction(within(t), "pairs", 3); err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func (p *project) keepComing(t *testing.T, most int, name string, a attributes) 
 				case ctx.Err() == nil:
 					t.Error(err)
 					return
-				case k != nil: // it waits alone, and would be matched with somebody who comes later
+				case k != nil: // it waits alone, and would be matched with a later one
 					k.leave(all)
 				}
 			}

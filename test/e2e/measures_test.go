@@ -12,7 +12,7 @@ import (
 )
 
 // measures: a studio wants to know how good its matches are. Its config names an attribute, and its function measures.
-// Somebody with the role Support reads of a match what was measured, and of the last hour how matches were, and the
+// A developer with the role Support reads of a match what was measured, and of the last hour how matches were, and the
 // studio what a change of its config has changed.
 func measures(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)

@@ -43,7 +43,7 @@ func parties(t *testing.T, p *project) {
 	}
 	party = start(within(t), t, as("ada"), party.ID)
 	first := party.Search.Ticket
-	// eve leaves: the search is over, and nobody is matched with a party of two who are three.
+	// eve leaves: the search is over, and no player is matched with a party of two that was three.
 	if err := as("eve").LeaveParty(within(t), party.ID, "eve"); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func parties(t *testing.T, p *project) {
 			t.Errorf("%s plays at %s, the opponent at %s", player, got, want)
 		}
 	}
-	// A member who leaves after the match takes the result from nobody.
+	// A member who leaves after the match takes the result from no other.
 	if err := as("ada").LeaveParty(within(t), party.ID, "ada"); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func parties(t *testing.T, p *project) {
 	if now, err := as("bob").MyParty(within(t), ""); err != nil || now.Leader != "bob" || now.Search != nil {
 		t.Errorf("bob's party is %+v, %v", now, err)
 	}
-	// bob is erased. Whom he played with keeps the result.
+	// bob is erased. The players of his match keep the result.
 	erased, err := p.developer(t).ErasePlayer(within(t), "bob")
 	if err != nil || !erased.Party || erased.Tickets < 1 {
 		t.Fatalf("erased: %+v, %v", erased, err)

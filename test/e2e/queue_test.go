@@ -21,7 +21,7 @@ func queues(t *testing.T, p *project) {
 	p.serve(t, "casual", "casual")
 	p.serve(t, "plain", "")
 	enter := func(player string, queues ...string) *ticket { return p.enter(t, player, queues...) }
-	// Nobody of these fits another: each waits somewhere else.
+	// None of these fits another: each waits somewhere else.
 	ada, plain, other := enter("ada", "ranked"), enter("plain"), enter("other", "nobody")
 	// Bob waits in both queues: the ranked match takes him, and in the other one carol waits on for dave.
 	bob := enter("bob", "casual", "ranked")

@@ -19,7 +19,7 @@ import (
 	"matchmaker.dev/services/lab/recording"
 )
 
-// recordTickets: somebody with the role Support records players who come meanwhile, and plays them again in a
+// recordTickets: a developer with the role Support records players who come meanwhile, and plays them again in a
 // simulation. The owner records them with their properties, and takes one of them out.
 func recordTickets(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
@@ -104,7 +104,7 @@ func recordTickets(t *testing.T, p *project) {
 	if err := json.Unmarshal(text, &simulated); err != nil {
 		t.Fatal(err)
 	}
-	// Who came at the edges of the recording may have been without the other.
+	// Players who came at the edges of the recording may have been without the other.
 	if one := simulated.Scenarios[0]; one.Tickets != len(came) || one.Matches < matched-1 || one.Numbers["spread"] > 7 {
 		t.Errorf("%d players and %d matches were recorded, and simulated %+v", len(came), matched, one)
 	}
@@ -176,7 +176,7 @@ func recorded(t *testing.T, file string, take func(*recording.Event)) {
 	}
 }
 
-// commands returns what makes commands of mm for somebody, and what gets their messages.
+// commands returns what makes commands of mm for a developer, and what gets their messages.
 func (p *project) commands(t *testing.T, claims issuer.Claims) func(...string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
 	_, token, err := p.client(claims)

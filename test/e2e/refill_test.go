@@ -90,7 +90,7 @@ func refillByRules(t *testing.T, p *project) {
 }
 
 // shortGame: two players start a game after a second, as the rules say. A healer who comes later joins it: his place is
-// open. For a second tank there is none, and who comes when the game is full plays with him in another.
+// open. For a second tank there is none, and a player who comes when the game is full plays with it in another.
 func shortGame(t *testing.T, p *project) {
 	p.upload(t, "rules", p.s.made.rules)
 	p.put(t, "short", rules{function: "rules", settings: map[string]any{

@@ -13,8 +13,8 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 )
 
-// seats: the place of a healer is filled with a healer, and game servers admit those who were matched for them, and
-// nobody else.
+// seats: the place of a healer is filled with a healer, and game servers admit the players that were matched for them,
+// and no others.
 func seats(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	roles := map[string]any{"tank": map[string]any{"value": 1}, "healer": map[string]any{"value": 2}}

@@ -15,8 +15,8 @@ import (
 )
 
 // firstDay: a studio opens two queues. A party of three and two friends meet in the ranked one, which asks. One
-// declines, one's process is killed, the leader leaves; and somebody in the casual queue loses her answer on the wire.
-// Each is matched once, and nobody reads what another player carries.
+// declines, one's process is killed, the leader leaves; and a player in the casual queue loses her answer on the wire.
+// Each is matched once, and no player reads what another carries.
 func firstDay(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	p.upload(t, "duel", p.s.made.duel)
@@ -157,7 +157,7 @@ func firstDay(t *testing.T, p *project) {
 		t.Errorf("gina has the tickets %+v, %v", tickets, err)
 	}
 
-	// Nobody reads what another player carries, of her own party or of another.
+	// No player reads what another carries, of her own party or of another.
 	for _, group := range []*gathering{three, two} {
 		for _, reader := range []string{"bob", "eve", "frank", "dave", "erin", "gina", "mallory"} {
 			got, err := p.player(t, reader).GetTicket(within(t), group.ticket())
@@ -191,7 +191,7 @@ func (p *project) mustEnd(t *testing.T, player, id string) {
 	}
 }
 
-// secretOf are the properties of a player, which nobody else is to read.
+// secretOf are the properties of a player, which no other player may read.
 func secretOf(player string) map[string][]byte {
 	return map[string][]byte{"password": []byte("secret-of-" + player)}
 }

@@ -24,7 +24,7 @@ type system struct {
 	http   *http.Client
 	// front is the URL of its API, without a slash at the end.
 	front func() string
-	// nats is the URL of its message bus, for those who follow its events.
+	// nats is the URL of its message bus, for programs that follow its events.
 	nats func() string
 
 	// The rest is known only of a system of many processes.
@@ -32,8 +32,8 @@ type system struct {
 	// redis is the address of its Redis, and users are the users of its Redis and NATS.
 	redis string
 	users *users
-	// stores are the folders of Redis and NATS, answers the bodies of all HTTP answers, and traces what the services sent
-	// to a collector of OpenTelemetry.
+	// stores are the folders of Redis and NATS, answers the bodies of all HTTP answers, and traces what the services
+	// sent to a collector of OpenTelemetry.
 	stores  map[string]string
 	answers buffer
 	traces  collector

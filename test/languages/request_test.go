@@ -252,7 +252,7 @@ func orMissing(values []*[]byte, count int) []*[]byte {
 	return values
 }
 
-// nobody is the name of a column that no request has.
+// nobody names a column that no request has.
 const nobody = "nobody's"
 
 func (c columns) lines(kind string) (lines []string) {

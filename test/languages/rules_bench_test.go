@@ -24,7 +24,7 @@ var worlds = []struct {
 	tickets        func(r *rand.Rand, n int) []waits
 	matches        bool // whether there are some
 }{
-	// All values are read, and nobody takes a role that there is: this is what reading costs, once for each ticket.
+	// All values are read, and no player takes a role that there is: this is what reading costs, once for each ticket.
 	{"reading", unread, func(r *rand.Rand, n int) []waits {
 		return crowdOf(r, n, func(int) waits { return five(r, []string{"tank", "healer", "damage", "damage", "damage"}) })
 	}, false},
@@ -58,7 +58,7 @@ var slow = sandbox.Limits{Run: time.Minute, Compile: time.Minute}
 const pairRules = `{"numbers": ["skill"], "teams": [{"name": "player", "copies": 2, "size": 1}],
 	"rules": [{"spread": "skill", "max": {"start": 50, "grow": 5, "until": 400}}]}`
 
-// unread is five against five with roles that nobody takes.
+// unread is five against five with roles that no player takes.
 const unread = `{"numbers": ["skill"],
 	"teams": [{"name": "team", "copies": 2, "size": 5, "roles": {"pilot": 5}}],
 	"regions": {"max": {"start": 60, "steps": [[15, 90], [30, 150]]}},

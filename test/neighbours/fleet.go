@@ -123,7 +123,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// Hosting profiles and fleets: slowProfile is the attacker's manager's profile, theirs the fleet of the victims' project.
+// Hosting profiles and fleets: slowProfile belongs to the attacker's manager, theirs to the victims' project.
 const (
 	slowProfile = "slow"
 	theirs      = "theirs"

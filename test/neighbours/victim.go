@@ -11,7 +11,7 @@ import (
 	"matchmaker.dev/services/test/workload"
 )
 
-// patience is how long a player waits. Who has no match by then leaves, and counts as having waited so long.
+// patience is how long a player waits. A player without a match by then leaves, and counts as having waited so long.
 const patience = 10 * time.Second
 
 // victim are players who come two by two, and want to play one against one.

@@ -79,7 +79,7 @@ func (h *hub) subscribers(topic string) (all []*subscription) {
 // deliveries are the faults of a delivery.
 var deliveries = []fault{lose, repeat, late}
 
-// publish sends a message to all who subscribed to a topic.
+// publish sends a message to all subscribers of a topic.
 func (h *hub) publish(topic, project string, m proto.Message) error {
 	message, err := proto.Marshal(m)
 	if err != nil {
@@ -150,7 +150,7 @@ func (p port) OnPoke(handle func(project string, m *pb.Poke)) (bus.Subscription,
 	}), nil
 }
 
-// NotifyAssigned wakes those who wait for results.
+// NotifyAssigned wakes the requests that wait for results.
 func (p port) NotifyAssigned(ctx context.Context, project string, tickets []string) {
 	p.NotifyResults(ctx, project, tickets, nil)
 }
@@ -179,7 +179,7 @@ func (p port) OnResults(handle func(project string, a bus.Assigned)) (bus.Subscr
 	}), nil
 }
 
-// NotifyParty wakes those who wait for changes of a party.
+// NotifyParty wakes the requests that wait for changes of a party.
 func (p port) NotifyParty(_ context.Context, project string, changed *pb.PartyChanged) {
 	if !p.process.dead() {
 		_ = p.publish(parties, project, changed) // it can be marshalled
@@ -323,7 +323,7 @@ func (h *hub) answer(run string, p *pb.RunPart) {
 	}
 }
 
-// receive hands a part to who waits for it, as bus.Bus does.
+// receive hands a part to the run that waits for it, as bus.Bus does.
 func (h *hub) receive(id string, message []byte) {
 	h.mu.Lock()
 	run := h.runs[id]

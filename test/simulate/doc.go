@@ -20,5 +20,5 @@
 //	replay   the same world again
 //	walk     calls of the state at random, on the same Redis; walkstep has each
 //	truth    what must be true of all that Redis has, in a world and on a walk
-//	clients  who uses it: studio, and package workload; removal deletes a project
+//	clients  what uses it: studio, and package workload; removal deletes a project
 package simulate

@@ -29,7 +29,7 @@ func (p port) LastEvents(ctx context.Context, project string) (last *pb.Events, 
 	return last, tail, err
 }
 
-// PublishEvents appends a message, if nobody else has appended one since the last.
+// PublishEvents appends a message, if no other publisher has appended one since the last.
 func (p port) PublishEvents(ctx context.Context, e *pb.Events, last bus.EventTail) (
 	tail bus.EventTail, removed uint64, err error,
 ) {

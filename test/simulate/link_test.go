@@ -208,10 +208,10 @@ func (l *link) SetReadDeadline(t time.Time) error {
 // SetWriteDeadline does nothing: no Write waits.
 func (l *link) SetWriteDeadline(time.Time) error { return nil }
 
-// LocalAddr is nobody's.
+// LocalAddr returns an address of no host.
 func (l *link) LocalAddr() net.Addr { return &net.TCPAddr{} }
 
-// RemoteAddr is nobody's.
+// RemoteAddr returns an address of no host.
 func (l *link) RemoteAddr() net.Addr { return &net.TCPAddr{} }
 
 // labelOf names commands: for a script its first keys, which tell the project.

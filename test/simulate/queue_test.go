@@ -38,7 +38,7 @@ type item struct {
 	project, match string
 	attempt        int
 	acked          bool
-	// with works on it; nil when nobody does.
+	// with works on it; nil when none does.
 	with *process
 }
 
@@ -139,7 +139,7 @@ func (q *queue) work(c *consumer, i *item) {
 	})
 }
 
-// watch delivers a match again when nobody gave a sign of life for it.
+// watch delivers a match again when no allocator gave a sign of life for it.
 func (q *queue) watch(i *item, attempt int) {
 	q.hub.gate.add(&step{
 		label: "watch " + i.project + " " + i.match, due: time.Now().Add(ackWait),

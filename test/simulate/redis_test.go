@@ -109,7 +109,7 @@ func (r real) open() (session, error) {
 func (r real) close() {}
 
 // remote is a session of a real Redis. Its answers come at once by the time of the bubble, since a bubble's time stands
-// still while anybody waits for a network.
+// still while a client waits for a network.
 type remote struct {
 	conn net.Conn
 	in   *bufio.Reader

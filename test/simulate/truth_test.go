@@ -396,7 +396,7 @@ func (i *image) resultsHold(fail func(string, ...any)) {
 	}
 }
 
-// A result stays until it ends, unless somebody deletes it.
+// A result stays until it ends, unless a player deletes it.
 func (w *walk) resultsStay() {
 	ends, _ := w.before.resultEnds()
 	for id, t := range w.before.tickets {
@@ -728,7 +728,7 @@ func (w *walk) fail(format string, args ...any) {
 	w.broken = append(w.broken, fmt.Sprintf(format, args...))
 }
 
-// Nobody is taken for silent who was heard, or could not be, and nobody waits in vain whose queue is served.
+// No player counts as silent that was heard, or could not be, and no ticket waits in vain whose queue is served.
 func (w *walk) endsAreRight() {
 	for id, t := range w.now.tickets {
 		before := w.before.tickets[id]

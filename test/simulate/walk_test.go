@@ -65,8 +65,8 @@ type walk struct {
 	creations []state.Creation
 	made      []*pb.Match
 	broken    []string // what was found between two looks
-	// searches are the tickets of parties, deletable those that somebody asked to delete, asked when somebody asked for a
-	// ticket, and excused the matches that a Redis began to ask which another one replaced.
+	// searches are the tickets of parties, deletable the tickets that a client asked to delete, asked when one asked
+	// for a ticket, and excused the matches that a Redis began to ask which another one replaced.
 	searches  map[string]string
 	deletable map[string]bool
 	asked     map[string][]time.Time
@@ -229,8 +229,8 @@ func (w *walk) arrive() {
 	})
 }
 
-// putBack lets a replica take over that lacks what was written since a backup. Behind a proxy, nobody's connection
-// breaks; then it takes over two seconds before anybody writes, in which readers of the feed notice that it went back.
+// putBack lets a replica take over that lacks what was written since a backup. Behind a proxy, no connection breaks;
+// then it takes over two seconds before a service writes, in which readers of the feed notice that it went back.
 func (w *walk) putBack() {
 	proxied := w.IntN(2) == 0
 	w.replace(proxied)
@@ -266,7 +266,7 @@ func (w *walk) note(format string, args ...any) {
 	w.record = append(w.record, fmt.Sprintf("%d %s ", w.steps, now)+fmt.Sprintf(format, args...))
 }
 
-// sleep lets time pass, for those who ask for tickets too.
+// sleep lets time pass, also for clients that ask for tickets.
 func (w *walk) sleep(d time.Duration) {
 	pause(w.ctx, d)
 	w.mu.Lock()

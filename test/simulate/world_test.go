@@ -75,7 +75,7 @@ const (
 	restTime = 3 * time.Minute
 )
 
-// world is a system and who uses it.
+// world is a system and its clients.
 type world struct {
 	Options
 	log      *slog.Logger
@@ -148,7 +148,7 @@ func Run(ctx context.Context, o Options) (out *Outcome, err error) {
 	}, errors.Join(err, failure)
 }
 
-// authorities makes who issues tokens and who verifies them.
+// authorities makes an issuer and a verifier of tokens.
 func (w *world) authorities() (err error) {
 	if w.tokens, err = issuer.Open(filepath.Join(w.Dir, "keys"), time.Now); err != nil {
 		return err

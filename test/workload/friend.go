@@ -290,7 +290,7 @@ func (f *friend) sight(ctx context.Context, p *client.Party) {
 	defer cancel()
 	t, err := f.Tickets().GetTicket(limited, one.id)
 	if err != nil {
-		return // it has ended, or somebody reads it later
+		return // it has ended, or a friend reads it later
 	}
 	one.lane, one.number = lane.Of(t.Attributes), int64(t.Attributes["number"])
 	f.mu.Lock()
@@ -308,7 +308,7 @@ func (f *friend) sight(ctx context.Context, p *client.Party) {
 	f.Journal.Call(c)
 }
 
-// searching is who reads the ticket of a party's search; nil if nobody has read it yet.
+// searching is the friend who reads the ticket of a party's search; nil if none has read it yet.
 func (c *Crowd) searching(ticket string) *player {
 	c.mu.Lock()
 	defer c.mu.Unlock()

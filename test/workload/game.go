@@ -20,7 +20,7 @@ type Games struct {
 	Random *rand.Rand
 	// Approval is how long the service waits for a game to approve its proposals.
 	Approval time.Duration
-	// Named: every other game says which players it has, who may come back.
+	// Named: every other game says which players it has; these may come back.
 	Named bool
 
 	mu     sync.Mutex

@@ -39,9 +39,9 @@ type Options struct {
 	Pace time.Duration
 	// Large is the share of players whose tickets have large properties.
 	Large float64
-	// AtOnce is whether a third of those who stay create their ticket and wait in one request.
+	// AtOnce is whether a third of the players who stay create their ticket and wait in one request.
 	AtOnce bool
-	// Silence is for how long members of parties may be silent; 0 if nobody tries that.
+	// Silence is for how long members of parties may be silent; 0 if no friend tries that.
 	Silence time.Duration
 }
 
@@ -341,7 +341,7 @@ func (p *player) answer(ctx context.Context, match string) {
 // until it is answered.
 func (p *player) say(ctx context.Context, match, name string, accept bool, others ...string) {
 	said := client.MatchAnswer{Ticket: p.id, Match: match, Accept: accept, Player: name}
-	if len(others) > 0 { // nobody but a game service answers for several
+	if len(others) > 0 { // only a game service answers for several
 		said.Player, said.Players = "", append(others, name)
 	}
 	for ctx.Err() == nil {

@@ -18,7 +18,7 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// Clients are what all who use a project have in common: for each service a client for the next request, which repeats
+// Clients are what all users of a project have in common: for each service a client for the next request, which repeats
 // none, so that the journal has every failure.
 type Clients struct {
 	Project                              string
@@ -78,8 +78,8 @@ type Workload struct {
 	Studios []*Studio
 	Games   []*Games
 
-	// faults ends with the last fault, arrivals when no new player comes and nothing is changed any more, lives when all
-	// clients stop.
+	// faults ends with the last fault, arrivals when no new player comes and nothing is changed any more, lives when
+	// all clients stop.
 	faults, arrivals, lives          context.Context
 	endFaults, endArrivals, endLives context.CancelFunc
 	arriving, playing                sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 )
 
 // decoder reads what is known of the players of tickets: the source's own players, the list of objects that a ticket
-// may have, and the ticket's own values, in this order. Ids that the source knows go before all that anybody says. What
+// may have, and the ticket's own values, in this order. Ids that the source knows go before all others. What
 // the rules do not name is skipped.
 type decoder struct {
 	pool   *pool

@@ -72,7 +72,7 @@ func (s *search) openGames() (all []*openGame) {
 	return all
 }
 
-// fillable reports whether anybody may join a game at all.
+// fillable reports whether any player may join a game at all.
 func (s *search) fillable(g *openGame) bool {
 	if active := s.rules.Backfill.Active; active != nil {
 		if n, on := active.At(g.Age); !on || n == 0 {

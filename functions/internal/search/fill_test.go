@@ -130,7 +130,7 @@ func lookedAt(
 	return joins, told, ""
 }
 
-// running makes a random game: of a match of others that some have left, or of anybody.
+// running makes a random game: of a match of others that some have left, or of any players.
 func (w world) running(r *rules.Rules, tickets int) *judge.Running {
 	g := &judge.Running{Age: float64(w.IntN(40)), Room: -1, Region: w.one("eu", "us", "us", "").(string)}
 	if w.chance(4) {

@@ -55,7 +55,7 @@ type pool struct {
 	// owners are the names of the players of tickets of one that say that they are several.
 	owners map[uint32]uint32
 	names  interner
-	// regions are names, by number of region. seen are all that anybody had, ascending.
+	// regions are names, by number of region. seen are all that a player had, ascending.
 	regions, seen []uint32
 	known         []bool // of each name: whether it is seen
 	sought        int    // how many items of latencies were looked at for that

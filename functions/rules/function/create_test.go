@@ -185,7 +185,7 @@ func TestServerNamesWhoIsInTheGame(t *testing.T) {
 	}
 }
 
-// The attribute open is how many may join, and goes down with those who do.
+// The attribute open is how many may join, and goes down with each.
 func TestOpenGoesDown(t *testing.T) {
 	settings := fmt.Sprintf(early, "short")
 	game := made(run(t, settings, without("healer5")[1:])[0], fake.Backfill{})

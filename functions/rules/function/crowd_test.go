@@ -46,8 +46,8 @@ func mostMatches(t *testing.T, tickets []fake.Ticket) (most int) {
 	return most
 }
 
-// Where very many wait, nearly all matches are found that their roles allow: those who take a rare one are sought
-// farther away, and parties are placed before those who fit in beside them.
+// Where very many wait, nearly all matches are found that their roles allow: players who take a rare one are sought
+// farther away, and parties are placed before the tickets that fit in beside them.
 func TestCrowdsLoseFewMatches(t *testing.T) {
 	tickets := crowd(20_000)
 	proposals, err := fake.Run(function, fake.Request{Settings: five(t), Tickets: tickets, Budget: time.Second})

@@ -24,7 +24,7 @@ func many(n int, value string) string {
 }
 
 // A set or a map of a player has so many elements. A ticket with more is in no match, whatever the rules say of those
-// who lack the value, and so nobody meets whom a long list names. Others are matched.
+// who lack the value, and so no player meets one whom a long list names. Others are matched.
 func TestLargeValuesAreInNoMatch(t *testing.T) {
 	const most = search.MaxElements
 	blocked := func(of string) string { return `[{"blocked": ` + of + `}]` }

@@ -28,7 +28,7 @@ func apart(n int) (tickets []fake.Ticket) {
 	return tickets
 }
 
-// The work is for all who ask: each has a reason, and the one that counts where the work suffices for that.
+// The work is for all tickets asked about: each has a reason, and the one that counts where the work suffices for that.
 func TestAllWhoAskHaveAReason(t *testing.T) {
 	const pairs = `{"numbers": ["skill"], "teams": [{"name": "player", "copies": 2, "size": 1}],
 		"rules": [{"name": "near", "spread": "skill", "max": {"start": 50, "grow": 5, "until": 400}}]}`

@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// kinds are the kinds of values, as those write them who name the values of players.
+// kinds are the kinds of values, as rule sets name the values of players.
 var kinds = map[rules.Kind]string{
 	rules.Number: "number", rules.String: "text", rules.Set: "list of texts", rules.Map: "object of numbers",
 }
@@ -80,7 +80,7 @@ func separator(i int, between string) string {
 	return between
 }
 
-// tooFew says how many more players are needed, and of which roles. Who takes a role is a player of his own.
+// tooFew says how many more players are needed, and of which roles. Each role takes a player of its own.
 func tooFew(reason search.Reason) string {
 	roles, ofRoles := "", 0
 	for i, role := range reason.Roles {

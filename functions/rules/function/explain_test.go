@@ -21,7 +21,7 @@ func TestSaysWhyTicketsAreInNoMatch(t *testing.T) {
 		ticket(100, `"ranked"`, 9*time.Second), // with 1
 		ticket(105, `"ranked"`, 8*time.Second),
 		ticket(200, `"ranked"`, 7*time.Second), // only the skill of 3 is in the way
-		ticket(300, `"ranked"`, 6*time.Second), // nobody asks about it
+		ticket(300, `"ranked"`, 6*time.Second), // no request asks about it
 		ticket(207, `"fun"`, 5*time.Second),    // only the mode of 2 is in the way
 		ticket(900, `"quick"`, 4*time.Second),  // neither rule alone
 		{Properties: map[string][]byte{players: []byte("no list")}},
@@ -44,7 +44,7 @@ func TestSaysWhyTicketsAreInNoMatch(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
-	// The matches are the same as if nobody asked.
+	// The matches are the same as without the question.
 	for range 2 {
 		proposals, err := fake.Run(function, request)
 		if err != nil || len(proposals) != 1 || !slices.Equal(proposals[0].Tickets(), []uint32{0, 1}) {
@@ -89,7 +89,7 @@ func TestSaysWhatPlayersLackAsClientsSendIt(t *testing.T) {
 	}
 }
 
-// Who does not join a running game is told what stops him.
+// A ticket that does not join a running game is told what stops it.
 func TestSaysWhyTicketsDoNotJoinGames(t *testing.T) {
 	const settings = `{"values": {"skill": "number", "mode": "string"},
 		"teams": [{"name": "team", "size": 3, "roles": {"tank": 1, "healer": 1, "damage": 1}}],

@@ -16,7 +16,7 @@ import (
 // function. As WebAssembly a step takes up to a microsecond: the search takes about half of the budget.
 const effort = 400
 
-// explainShare is which part of the work is for explanations, if somebody asks: one of so many.
+// explainShare is which part of the work is for explanations, if asked for: one of so many.
 const explainShare = 4
 
 // Begin returns a matcher without tickets.
@@ -64,7 +64,7 @@ func (m *matcher) Match(r *matchfn.Run) error {
 }
 
 // read reads the rule set in settings. Errors have no line and column where the settings are one line, as services keep
-// them: the lines of the file that somebody wrote are not known.
+// them: the lines of the studio's file are not known.
 func read(settings []byte) (*rules.Rules, error) {
 	n, err := document.Parse(settings)
 	if err != nil {

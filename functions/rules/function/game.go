@@ -24,10 +24,10 @@ type games struct {
 	seated []seated // of each game
 }
 
-// seated is what the property players of a backfill ticket says of those who are in its game.
+// seated is what the property players of a backfill ticket says of the players in its game.
 type seated struct {
 	seats []search.Seat
-	// kept is set if the property goes on to say it: it has to name those who join.
+	// kept is set if the property goes on to say it: it has to name the players who join.
 	kept bool
 	// version is the record version of the backfill ticket, open its attribute.
 	version int64
@@ -114,8 +114,8 @@ func readable(told matchfn.Property, games, first int) (read []bool) {
 	return read
 }
 
-// add adds the players in a game. Those count whom its server named, and those who were sent there since it said so.
-// If it never named any, those in the property count.
+// add adds the players in a game. The players count that its server named, and the ones that were sent there since it
+// said so. If it never named any, those in the property count.
 func (s *roster) add(game uint32, text []byte, in *seated) (members []search.Member) {
 	seats, good := search.ReadSeats(text)
 	first, end := s.members.Of(game)
@@ -226,8 +226,8 @@ func (s roster) PlayerNumber(name string) []float64 {
 	return numbers
 }
 
-// Number is an attribute of the backfill tickets: one of the rules' numbers. Whom only the property names has none:
-// it says all of them, and the attribute may be a mean.
+// Number is an attribute of the backfill tickets: one of the rules' numbers. A player that only the property names has
+// none: it says all of them, and the attribute may be a mean.
 func (s roster) Number(name string) []float64 {
 	numbers := make([]float64, len(s.game))
 	of := s.run.BackfillAttribute(name)
@@ -285,7 +285,8 @@ func (o *proposer) join(p matchfn.Proposal, m *search.Match, in *seats, shared [
 	}
 	update := p.UpdateBackfill(uint32(m.Game))
 	if in == nil {
-		// The backfill ticket stays as it is: so no run sees the game before its server approves, with those who joined.
+		// The backfill ticket stays as it is: so no run sees the game before its server approves, with the players who
+		// joined.
 		return
 	}
 	update.Property(players, in.text)

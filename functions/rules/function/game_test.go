@@ -140,9 +140,9 @@ func TestGameGetsThePlayerWhoIsMissing(t *testing.T) {
 	}
 }
 
-// Nobody joins the game that he is in, whoever says that he is there: its server, what the function wrote when he came,
-// or that beside a server who has not heard of him yet. So it is with each of a party, and with who says that he is
-// several. Where a PUT took the property away and nobody is named, nobody joins.
+// No player joins a game twice, whatever says that the player is there: its server, what the function wrote at the
+// join, or that beside a server that has not heard of the player yet. So it is with each of a party, and with a ticket
+// of several. Where a PUT took the property away and no player is named, no ticket joins.
 func TestNobodyJoinsHisGameAgain(t *testing.T) {
 	const settings = `{"teams": [{"name": "Red", "size": {"min": 1, "max": 30}}], "regions": {"max": 50},
 		"backfill": {"first": "games"}}`
@@ -223,7 +223,7 @@ func TestWhatIsFirst(t *testing.T) {
 	}
 }
 
-// Very many games, and games that nobody can fill, keep to the work, and the other tickets still get matches.
+// Very many games, and games that no ticket can fill, keep to the work, and the other tickets still get matches.
 func TestHostileGames(t *testing.T) {
 	var games []fake.Backfill
 	for i := range 1500 {

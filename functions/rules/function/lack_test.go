@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-// What the log says of games that get nobody it says once, and again when the numbers change.
+// What the log says of games that get no player it says once, and again when the numbers change.
 func TestGamesThatGetNobodyAreLoggedWhenThatChanges(t *testing.T) {
 	settings := fmt.Sprintf(refilled, ``) + " " // of this test alone
 	lines := func(games ...fake.Backfill) int {

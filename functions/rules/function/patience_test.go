@@ -32,7 +32,7 @@ func ladder(n int, youngest time.Duration) (tickets []fake.Ticket) {
 }
 
 // Where players come, tickets wait for a nearer match: until their last moment, and not for one that is near enough.
-// Where nobody comes, they take what there is.
+// Where no player comes, they take what there is.
 func TestTicketsWaitWhereItPays(t *testing.T) {
 	beside, late := ladder(9, time.Second), ladder(9, time.Second)
 	beside[4].Attributes["skill"], late[8].Wait = 1310, 20*time.Second
@@ -62,7 +62,7 @@ func TestTicketsWaitWhereItPays(t *testing.T) {
 	}
 }
 
-// Who asks is told that a ticket waits for a nearer match, and for how long.
+// An explanation says that a ticket waits for a nearer match, and for how long.
 func TestSaysThatTicketsWaitForNearerMatches(t *testing.T) {
 	tickets := ladder(9, time.Second)
 	tickets = append(tickets, fake.Ticket{Attributes: map[string]float64{"skill": 5000}})

@@ -26,7 +26,7 @@ func TestRolesOpenWithTheTime(t *testing.T) {
 	const settings = `{"values": {"skill": {"type": "number", "default": 0}}, "rules": [{"spread": "skill", "max": 9}],
 		"teams": [{"name": "team", "size": 2, "roles": {"tank": 1, "healer": 1}}],
 		"roles": {"from": "role", "max": {"start": 0, "steps": [[10, 1], [30, null]]}}}`
-	var far []fake.Ticket // nobody can be with these, but there are players for all roles
+	var far []fake.Ticket // no player can be with these, but there are players for all roles
 	for i, role := range []string{"tank", "healer"} {
 		player := takes(map[string]float64{role: 0})
 		player["skill"] = 100 * (i + 1)
@@ -154,7 +154,7 @@ func TestRolesAreGivenAsPlayersLikeThem(t *testing.T) {
 	}
 }
 
-// Those who filled in most often are the last to fill in again, if the weight says how often they did.
+// Players who filled in most often are the last to fill in again, if the weight says how often they did.
 func TestFillingInIsSharedFairly(t *testing.T) {
 	spread := func(weight string) int {
 		settings := `{"teams": [{"name": "team", "copies": 2, "size": 4, "roles": {"healer": 1, "damage": 3}}],
@@ -239,7 +239,7 @@ func TestReluctanceIsAPropertyToo(t *testing.T) {
 	}
 }
 
-// A ticket that takes fewer roles after a while hides nobody any more, for a run of changes either.
+// A ticket that takes fewer roles after a while hides no ticket any more, for a run of changes either.
 func TestRolesCloseWithTheTime(t *testing.T) {
 	const settings = `{"values": {"skill": {"type": "number", "default": 0}}, "rules": [{"spread": "skill", "max": 50}],
 		"teams": [{"name": "team", "size": 2, "roles": {"tank": 1, "healer": 1}}],
@@ -316,7 +316,7 @@ func TestCrowdsOfManyRolesLoseFewMatches(t *testing.T) {
 	}
 }
 
-// Those who join a running game get the roles that they like best of those that it lacks.
+// Players who join a running game get the roles that they like best of those that it lacks.
 func TestJoinersGetTheRolesThatTheyLike(t *testing.T) {
 	settings := `{"teams": [{"name": "team", "size": 3, "roles": {"tank": 1, "healer": 1, "damage": 1}}],
 		"roles": {"from": "role"}, "backfill": {"first": "games", "open": 2}}`

@@ -162,8 +162,8 @@ func TestMatchOfTwoSaysWhatPlayersShare(t *testing.T) {
 	}
 }
 
-// A match that gets a backfill ticket says it beside its places. Who joins is told what all have in common then. The
-// players in the game count.
+// A match that gets a backfill ticket says it beside its places. A ticket that joins is told what all have in common
+// then. The players in the game count.
 func TestGameSaysWhatPlayersShare(t *testing.T) {
 	first := run(t, fmt.Sprintf(early, "short"), without("healer5"))
 	want := `{"shared":{"mode":["ranked"],"maps":["arena","canyon"]},"places":6,"open":[`

@@ -63,7 +63,7 @@ func (s source) TicketValue(name string) search.Values {
 	return valuesOf(s.run.Property(name))
 }
 
-// valuesOf is a property as the search takes it, nil if nobody has it.
+// valuesOf is a property as the search takes it, nil if no player has it.
 func valuesOf(p matchfn.Property) search.Values {
 	if !p.Any() {
 		return nil

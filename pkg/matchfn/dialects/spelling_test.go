@@ -350,7 +350,7 @@ func TestLimitsAreOurs(t *testing.T) {
 	}
 }
 
-// FlexMatch takes no player without a declared attribute that has no default, whoever reads it.
+// FlexMatch takes no player without a declared attribute that has no default, whichever rule reads it.
 func TestFlexMatchAttributesThatNoRuleReadsAreNeeded(t *testing.T) {
 	for kind, value := range map[string]any{"number": 1.0, "string": "a", "string_list": []string{"a"},
 		"string_number_map": map[string]float64{"a": 1}} {

@@ -46,7 +46,7 @@ type Ticket struct {
 	Wait       time.Duration
 	Attributes map[string]float64
 	Properties map[string][]byte
-	// Players are those whom it is for. Without any it has one, who is in no other ticket and has no id.
+	// Players are the ticket's players. Without any it has one, which is in no other ticket and has no id.
 	Players []Player
 }
 

@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// Backfill is how running games are filled. Who joins makes, with those who are in the game, a match that the rules
-// allow, except that places may stay open.
+// Backfill is how running games are filled. The tickets that join make, with the players in the game, a match that the
+// rules allow, except that places may stay open.
 type Backfill struct {
 	// First is what is looked for first; FullFirst if it is empty.
 	First First

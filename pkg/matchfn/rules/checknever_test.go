@@ -30,7 +30,7 @@ func TestWhatSomeMatchSatisfiesIsTaken(t *testing.T) {
 		two + `, "rules": [{` + many + `, "active": {"start": true, "steps": [[10, false]]}}]`,
 		two + `, "rules": [{` + many + `, "active": {"start": false, "steps": [[10, true]]}}]`,
 		two + `, "prefer": [{"need": {` + many + `}}]`,
-		// Nobody in the match need have the value.
+		// No player in the match need have the value.
 		two + `, "rules": [{"overlap": "may", "with": ["x"], "count": {"min": 2}}]`,
 		two + `, "rules": [{"share": "m", "active": -1}]`,
 		two + `, "rules": [{"compare": [{"start": 1, "steps": [[9, null]]}, ">", 2]}]`,

@@ -14,8 +14,8 @@ const (
 // in all, d is how much the sums of their skills differ, and v is n·beta² and the squares of all deviations. A team is
 // as good as the sum of its players, so that fewer players are worse.
 //
-// Only players count who have the skill and, where it is named, the deviation. A skill that a party has once counts for
-// its first player, and so does a deviation. With fewer than two teams that have such players there is no number.
+// Only players count that have the skill and, where it is named, the deviation. A skill that a party has once counts
+// for its first player, and so does a deviation. With fewer than two teams that have such players there is no number.
 type OddsOf struct {
 	Odds Odds
 	// Value is the mean of what is known of a player's skill, Deviation the standard deviation, or empty for none.

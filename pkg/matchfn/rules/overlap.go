@@ -59,7 +59,7 @@ func (c *Overlap) check(k *checker, path string) {
 	k.scope(path, c.Scope)
 }
 
-// fate looks at a count only if a player is surely there who has the value: the condition holds of nobody.
+// fate looks at a count only if a player with the value is surely there: the condition holds without players.
 func (c *Overlap) fate(k *checker, path string) (fate, Problem) {
 	if k.sizes.some(c.Value, c.Scope) == 0 {
 		return open, Problem{}

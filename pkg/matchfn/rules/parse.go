@@ -25,7 +25,7 @@ func Read(n *document.Node) (*Rules, error) {
 	return rules, nil
 }
 
-// Unchecked reads a rule set as Read does and leaves Check to the caller, who wants all that is wrong with it.
+// Unchecked reads a rule set as Read does and leaves Check to the caller, which wants all that is wrong with it.
 func Unchecked(n *document.Node) (*Rules, error) {
 	r := &reader{clock: Oldest}
 	rules := r.rules(n)

@@ -2,12 +2,13 @@ package rules
 
 import "matchmaker.dev/pkg/matchfn/rules/document"
 
-// Patience is how long tickets wait for a nearer match where players come who may be in it. Who waits follows from the
+// Patience is how long tickets wait for a nearer match where players come that may be in it. Who waits follows from the
 // tickets of a run alone.
 type Patience struct {
 	// Until is the age, in seconds, from which on a ticket takes any match that the rules allow.
 	Until float64
-	// Worth is how many seconds of waiting it is worth to get a match of equals instead of one at the bounds of the rules.
+	// Worth is how many seconds of waiting it is worth to get a match of equals instead of one at the bounds of the
+	// rules.
 	Worth float64
 	// Enough is a part of the bounds. A match that uses no more of them is taken at once.
 	Enough float64

@@ -10,8 +10,8 @@ import (
 )
 
 // A failover to a server that lagged undoes what happened in a while. ARCHITECTURE.md says what that may cause: a
-// ticket is unknown, waits again, is matched again; a config is as it was; a server is known to nobody. The checks
-// leave out what was written then, and hold everything else, and that nobody is left waiting, to the promises.
+// ticket is unknown, waits again, is matched again; a config is as it was; no record knows a server. The checks
+// leave out what was written then, and hold everything else, and that no player is left waiting, to the promises.
 
 // eventDelay is how much older the time of an event may be than its write: the process took the time before.
 const eventDelay = 3 * time.Second

@@ -190,7 +190,7 @@ func (m *model) checkSilent(p *Promise, t *ticket) (silent int) {
 	return silent
 }
 
-// unanswered are the times in which surely nobody took answers.
+// unanswered are the times in which surely no service took answers.
 func (m *model) unanswered() []history.Span {
 	var all []history.Span
 	for i, name := range m.h.Terms.Answerers {

@@ -216,8 +216,8 @@ func (m *model) patience() history.Moment {
 // about so well.
 const clockError = 250 * time.Millisecond
 
-// hasCause tells whether a search that was cancelled had a cause: somebody may have asked for it, or for what makes the
-// members others, or one of its players was silent. What was refused is no cause.
+// hasCause tells whether a search that was cancelled had a cause: a request may have asked for it, or for what makes
+// the members others, or one of its players was silent. What was refused is no cause.
 func (m *model) hasCause(q *party, t *ticket, e *history.Event) bool {
 	cancelled := history.Moment(e.Time * 1000)
 	during := func(s history.Span, status int) bool {
@@ -247,7 +247,7 @@ var endingSearches = []history.Op{
 	history.Stop, history.Join, history.Leave, history.Kick, history.Disband,
 }
 
-// checkKicks checks that those who were kicked stay out.
+// checkKicks checks that kicked players stay out.
 func (q *party) checkKicks(p *Promise) {
 	for _, s := range q.steps {
 		if s.Op != history.Kick || s.Status != 200 {

@@ -115,10 +115,10 @@ func (m *model) checkTold(p *Promise, t *ticket, c *history.Call) (told int) {
 	return 0
 }
 
-// player is who a ticket is for, that is not of a party.
+// player is the player of a ticket that is not a party's.
 func player(c *history.Call) string { return cmp.Or(c.Player, fmt.Sprint("player-", c.Number)) }
 
-// heardLate is how long it may take until the state knows that somebody asked for a ticket, and heardFor for how long
+// heardLate is how long it may take until the state knows that a request asked for a ticket, and heardFor for how long
 // it is heard of then.
 const (
 	heardLate = 4 * time.Second

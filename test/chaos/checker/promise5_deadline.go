@@ -69,8 +69,8 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 }
 
 // stranded tells whether a ticket still waits at the end, though the workload gave it partners: the last answer says
-// that, whatever was told before. Nobody waits for one that a DELETE without an answer may yet delete, nor for one that
-// was over before a failover undid that.
+// that, whatever was told before. No player waits for one that a DELETE without an answer may yet delete, nor for one
+// that was over before a failover undid that.
 func (m *model) stranded(t *ticket) bool {
 	waits, undone := true, false
 	for _, c := range t.calls {
@@ -113,7 +113,7 @@ func (m *model) disabled() []history.Span {
 }
 
 // faultsOf are the times in which one of some targets had a fault, without overlap and in order. Full memory keeps
-// nobody from ending claims: Redis refuses only what is new.
+// no director from ending claims: Redis refuses only what is new.
 func (m *model) faultsOf(targets ...string) []history.Span {
 	all := []history.Span{}
 	for _, f := range m.h.Faults {

@@ -13,7 +13,7 @@ type game struct {
 	rounds []*history.Round // its requests in order; it makes one at a time
 }
 
-// backfills checks promise 8: who joins a game was proposed to the version that its backfill ticket had then.
+// backfills checks promise 8: a ticket that joins a game was proposed to the version that its backfill ticket had then.
 func backfills(m *model, p *Promise, _ *Sums) {
 	games, counts := m.games()
 	var joined, confirmed int

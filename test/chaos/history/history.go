@@ -53,8 +53,8 @@ type Terms struct {
 	Allocation time.Duration `json:"allocation"`
 	// Recovery is added to both: the time in which the system notices and repairs what a fault broke.
 	Recovery time.Duration `json:"recovery"`
-	// Directors are the processes of which one leads a project, and ends its claims. Redis is all that they need for that:
-	// Stores are its servers.
+	// Directors are the processes of which one leads a project, and ends its claims. Redis is all that they need for
+	// that: Stores are its servers.
 	Directors []string `json:"directors"`
 	Stores    []string `json:"stores"`
 	// Answerers are the processes that take what players say to a match. One of them is enough.
@@ -237,7 +237,7 @@ type Round struct {
 	// Version is the record version in the answer, Tickets those that have joined by the answer.
 	Version int64    `json:"version,omitempty"`
 	Tickets []string `json:"tickets,omitempty"`
-	// Players are those who are in the game from its beginning, as far as the server says it.
+	// Players are the players in the game from its beginning, as far as the server says it.
 	Players []string `json:"players,omitempty"`
 	Status  int      `json:"status"`
 	Error   string   `json:"error,omitempty"`
@@ -279,13 +279,14 @@ type Event struct {
 	Upload int64  `json:"upload,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"`
-	// Backfill is the backfill ticket that the match was made with, or whose game it goes to, as Place of the first event
-	// says: "backfill/" and the same.
+	// Backfill is the backfill ticket that the match was made with, or whose game it goes to, as Place of the first
+	// event says: "backfill/" and the same.
 	Backfill string `json:"backfill,omitempty"`
 	Place    string `json:"place,omitempty"`
 	// Acceptance is for how many milliseconds the players of a claimed match may accept it; 0 if they are not asked.
 	Acceptance int64 `json:"acceptance,omitempty"`
-	// Player is who accepted or declined: a number from 1 among the players of the ticket, 0 if the owner is the only one.
+	// Player is the player that accepted or declined: a number from 1 among the players of the ticket, 0 if the owner
+	// is the only one.
 	Player int64 `json:"player,omitempty"`
 }
 

@@ -9,16 +9,16 @@ import (
 )
 
 // Bound is the best case of each player alone, who knows who will come, under the demands of a game: means over
-// players, and the part of them who leave in any case. No engine that keeps to the demands has less wait or fewer who
-// leave. The spread is the mean over all who can have a match: an engine that lets those with few companions leave may
-// have less.
+// players, and the part of them who leave in any case. No engine that keeps to the demands has less wait or fewer
+// players that leave. The spread is the mean over all that can have a match: an engine that lets players with few
+// companions leave may have less.
 type Bound struct{ Wait, Spread, Abandoned float64 }
 
 // sampled bounds how many tickets of a world are looked at.
 const sampled = 3000
 
-// Hindsight computes the bound. A ticket's companions are those who are there at a time when it is, whose skill is
-// within the last bound of skill, and who have a region in common with it within the last bound of latency.
+// Hindsight computes the bound. A ticket's companions are the tickets that are there at a time when it is, whose skill
+// is within the last bound of skill, and that have a region in common with it within the last bound of latency.
 func Hindsight(w *world.World, tickets []world.Ticket) Bound {
 	var measured []int
 	for i := range tickets {

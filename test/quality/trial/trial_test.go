@@ -116,7 +116,7 @@ func TestRulesBesideLiteralReadings(t *testing.T) {
 }
 
 // No other matchmaker is better than the function on its own file in all that counts at once, and no engine that keeps
-// to the rules has less wait or fewer who leave than hindsight.
+// to the rules has less wait or fewer players that leave than hindsight.
 func TestRulesAgainstAll(t *testing.T) {
 	for _, name := range []string{"evening", "parties", "roles"} {
 		w := small(t, name)

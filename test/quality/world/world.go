@@ -44,7 +44,7 @@ func (t *Ticket) Skill() float64 {
 	return sum / float64(len(t.Players))
 }
 
-// World is who comes to play what.
+// World is which players come to play what.
 type World struct {
 	Name, About string
 	Game        Game

@@ -136,7 +136,7 @@ func (x *translator) common(rule *Rule, m *Expr) (rules.Condition, error) {
 	})
 }
 
-// contains counts those who have an element. A party has one list.
+// contains counts the players that have an element. A party has one list.
 func (x *translator) contains(rule *Rule, m *Expr) (rules.Condition, error) {
 	if m.Call == "set_intersection" && rule.Reference.Text != "" {
 		return x.common(rule, m)

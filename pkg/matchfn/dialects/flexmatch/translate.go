@@ -238,7 +238,7 @@ func partError(s *Statement, err error) error {
 	return fmt.Errorf("its part %q: %w", s.Rule.Name, err)
 }
 
-// sort translates an order of candidates, which refuses nobody.
+// sort translates an order of candidates, which refuses no player.
 func (x *translator) sort(rule *Rule) {
 	o := rules.Order{
 		Value: x.orderValue(rule), Near: rule.Type == "distanceSort", Descending: rule.Direction == "descending",
@@ -265,7 +265,7 @@ func (x *translator) orderValue(rule *Rule) string {
 
 func (x *translator) algorithm(players float64) {
 	a := x.set.Algorithm
-	x.Rules.Backfill.Open = rules.Fixed(0) // who joins makes a match of the size that a new one has
+	x.Rules.Backfill.Open = rules.Fixed(0) // a joined game has the size of a new match
 	if n := x.set.Mode; n != nil && n.Text == automatic {
 		x.Rules.Backfill.Create = rules.CreateShort
 		x.Say(n, n.Text, t.Exact, "a match that is not full gets a backfill ticket")

@@ -47,7 +47,7 @@ type trial struct {
 	match   Match
 }
 
-// newTrial makes the search of a pool for a new match, or for those who join a game.
+// newTrial makes the search of a pool for a new match, or for tickets that join a game.
 func newTrial(r *rules.Rules, pool []Ticket, running *Running) *trial {
 	t := &trial{game: newGame(r, pool, running, Match{}), regions: []string{""}, alike: !rules.Ordered(r)}
 	t.youngest, t.oldest = math.Inf(1), math.Inf(-1)
@@ -80,7 +80,7 @@ func newTrial(r *rules.Rules, pool []Ticket, running *Running) *trial {
 }
 
 // closed returns whether a part of a match violates a condition only if the match does, with the loosest bounds. A
-// condition beside the anchor is not: who comes later may be the anchor.
+// condition beside the anchor is not: a later ticket may be the anchor.
 func closed(c rules.Condition) bool {
 	scope := rules.Scope{}
 	switch c := c.(type) {
@@ -123,8 +123,8 @@ func (t *trial) copies(shape int) bool {
 	}
 	before := len(t.teams)
 	defer func() { t.teams, t.players = t.teams[:before], t.players[:before] }()
-	// Teams without tickets are allowed where their size may be 0; more copies than tickets make no other matches unless
-	// the rules count them, so all copies are tried.
+	// Teams without tickets are allowed where their size may be 0; more copies than tickets make no other matches
+	// unless the rules count them, so all copies are tried.
 	for n := 0; n <= greatest(t.rules.Teams[shape].Copies.Max); n++ {
 		if t.copies(shape + 1) {
 			return true

@@ -67,7 +67,7 @@ func (g *game) member(ticket int) *Member {
 	return &g.running.Members[ticket-g.from]
 }
 
-// joins looks at who joins which game.
+// joins looks at which ticket joins which game.
 func (g *game) joins() error {
 	if g.running == nil {
 		return nil

@@ -85,7 +85,7 @@ type game struct {
 	// ages by clock, and the anchor.
 	ages   map[rules.Clock]float64
 	anchor int
-	// part is set for a part of a match, of which nobody knows the ages: then each bound is as loose as it can be between
+	// part is set for a part of a match, whose ages are unknown: then each bound is as loose as it can be between
 	// youngest and oldest.
 	part             bool
 	youngest, oldest float64

@@ -84,7 +84,7 @@ func (a *actor) every() {
 	}
 }
 
-// fail proposes that nobody is matched.
+// fail proposes no match.
 func (a *actor) fail() {
 	for i := range a.run.Tickets() {
 		a.run.Propose(0, uint32(i)).Error(a.failure)
