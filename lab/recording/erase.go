@@ -41,7 +41,7 @@ func Erase(from io.Reader, to io.Writer, id ID, players map[uint64]bool) (erased
 	}
 }
 
-// has tells whether a ticket is for one of some players.
+// has reports whether a ticket is for one of some players.
 func (a *Arrival) has(players map[uint64]bool) bool {
 	for i := range a.Players {
 		if players[a.Players[i].Number] {

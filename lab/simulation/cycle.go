@@ -125,7 +125,7 @@ func (c *config) divide(timing schedule.Segment) error {
 	return nil
 }
 
-// outgrown tells whether the segments no longer fit the tickets.
+// outgrown reports whether the segments no longer fit the tickets.
 func (c *config) outgrown() bool {
 	return c.latest != nil && !pool.Fits(c.GetPools(), c.segmented, c.latest)
 }

@@ -54,7 +54,7 @@ func (w *world) fleetOf(c *candidate) *fleet {
 	return w.others
 }
 
-// full tells whether no match may be claimed that needs a server.
+// full reports whether no match may be claimed that needs a server.
 func (f *fleet) full() bool {
 	return f.Servers > 0 && f.used+len(f.queue) >= f.Servers
 }

@@ -106,8 +106,8 @@ func (g *game) show() {
 // hide hides the game from functions.
 func (g *game) hide() { g.backfills.Drop(g.backfill.GetId()) }
 
-// fillable tells whether a proposal may give its tickets to a game: it must be as the function saw it, and none of the
-// players may be there.
+// fillable reports whether a proposal may give its tickets to a game: it must be as the function saw it, and none of
+// the players may be there.
 func (w *world) fillable(c *candidate) bool {
 	filling := c.GetFilling()
 	if filling.GetBackfill() == "" {
@@ -117,7 +117,7 @@ func (w *world) fillable(c *candidate) bool {
 	return g != nil && g.asking == nil && g.backfill.GetGeneration() == filling.GetGeneration() && !g.hasAny(c.Tickets)
 }
 
-// hasAny tells whether a player of the tickets is in the game, or is proposed to it.
+// hasAny reports whether a player of the tickets is in the game, or is proposed to it.
 func (g *game) hasAny(tickets []string) bool {
 	if len(g.members) == 0 && len(g.proposed) == 0 {
 		return false

@@ -8,7 +8,7 @@ import (
 	"matchmaker.dev/services/director/schedule"
 )
 
-// claimable tells whether all tickets of a proposal wait, no player is in two of them, and the game that they would
+// claimable reports whether all tickets of a proposal wait, no player is in two of them, and the game that they would
 // join has not changed.
 func (w *world) claimable(c *candidate) bool {
 	if !w.fillable(c) {

@@ -48,8 +48,8 @@ type mark struct {
 // marksOf is how many marks there are of the whole time, about.
 const marksOf = 2000
 
-// separable tells whether parts can be simulated beside each other: a game lasts longer than a wait, and how pools are
-// divided depends on all that happened.
+// separable reports whether parts can be simulated beside each other: a game lasts longer than a wait, and how pools
+// are divided depends on all that happened.
 func (s *Scenario) separable() bool {
 	return s.Recording == "" && !slices.ContainsFunc(s.Configs, func(c *pb.Config) bool {
 		return c.GetHosting() != nil || pool.Crowds(c.GetPools()) != nil
@@ -189,14 +189,14 @@ func (p *part) pass(until time.Time) (ends bool) {
 	return false
 }
 
-// wanted tells whether a mark must say its state: the next part compares it, or the one before.
+// wanted reports whether a mark must say its state: the next part compares it, or the one before.
 func (p *part) wanted() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.joined || p.next != nil && p.due > p.next.from
 }
 
-// joins tells whether a later part is in the same state.
+// joins reports whether a later part is in the same state.
 func (p *part) joins(own mark) bool {
 	for next := p.next; next != nil && own.at > next.from; {
 		other, ended := next.markAt(own.at)

@@ -119,7 +119,7 @@ func (w *world) close() {
 // passed is how much time has passed.
 func (w *world) passed() time.Duration { return w.now.Sub(w.began) }
 
-// over tells whether nothing more is measured.
+// over reports whether nothing more is measured.
 func (w *world) over() bool {
 	return w.measure == 0 && (w.coming == nil || w.coming.At >= w.to())
 }

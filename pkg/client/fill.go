@@ -166,7 +166,7 @@ func (f *Filler) merge(t *BackfillTicket) (changed bool) {
 	return changed
 }
 
-// samePlayers tells whether two games have the same players, in whatever order.
+// samePlayers reports whether two games have the same players, in whatever order.
 func samePlayers(a, b []GamePlayer) bool {
 	if len(a) != len(b) || b == nil {
 		return false

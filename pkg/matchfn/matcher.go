@@ -86,5 +86,5 @@ func (r *Run) First() uint32 { return uint32(r.in.First()) }
 // proposed.
 func (r *Run) Gone() []uint32 { return r.in.Gone }
 
-// Keeps returns whether the matcher will be asked again. Otherwise it need not keep anything.
+// Keeps reports whether the matcher will be asked again. Otherwise it need not keep anything.
 func (r *Run) Keeps() bool { return r.in.Base != nil }

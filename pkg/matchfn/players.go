@@ -89,7 +89,7 @@ func (p RunPlayers) Count(ticket uint32) int {
 	return int(end - first)
 }
 
-// Alone returns whether every ticket of the run has one player. Then the player of a ticket has the ticket's place.
+// Alone reports whether every ticket of the run has one player. Then the player of a ticket has the ticket's place.
 func (p RunPlayers) Alone() bool { return p.run.in.PlayerStarts == nil }
 
 // Attribute returns the column of an attribute of players, with NaN for those without it.

@@ -74,7 +74,7 @@ type Property struct{ values block.Values }
 // Of returns the value of a ticket or backfill ticket, and whether it has one. The value is a view of the request.
 func (p Property) Of(number uint32) ([]byte, bool) { return p.values.At(int(number)) }
 
-// Any returns whether there may be values: false says that there is none.
+// Any reports whether there may be values: false says that there is none.
 func (p Property) Any() bool { return p.values.Len() > 0 }
 
 // Pools returns the names of the config's pools, ascending.

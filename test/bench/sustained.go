@@ -68,7 +68,7 @@ func highest(from int, holds func(rate int) (bool, error)) (int, error) {
 // sustainedPatience is how long a player waits while a rate is tried.
 const sustainedPatience = 20 * time.Second
 
-// holds tells whether a rate is sustained.
+// holds reports whether a rate is sustained.
 func (r *round) holds(ctx context.Context, p *project, m manner, rate int) (bool, error) {
 	a := r.arrive(p, m, rate, r.Hold)
 	a.patience = sustainedPatience

@@ -42,7 +42,7 @@ const (
 	growthLeast = 1.0
 )
 
-// isGrowing tells whether a line grows for sure, and by more than little.
+// isGrowing reports whether a line grows for sure, and by more than little.
 func isGrowing(samples []float64, slope, error95 float64) bool {
 	grown := slope * float64(len(samples))
 	return slope-error95 > 0 && grown > max(growthShare*average(samples), growthLeast)

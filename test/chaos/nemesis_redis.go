@@ -115,7 +115,7 @@ func (r *redis) used(ctx context.Context) (int64, error) {
 	return strconv.ParseInt(memory["used_memory"], 10, 64)
 }
 
-// refuses tells whether a server refuses writes because it cannot keep them.
+// refuses reports whether a server refuses writes because it cannot keep them.
 func refuses(ctx context.Context, r *redis) bool {
 	_, err := r.ask(ctx, "SET", "chaos", "is here")
 	return err != nil && strings.Contains(err.Error(), "MISCONF")

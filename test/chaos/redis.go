@@ -100,7 +100,7 @@ func (r *redis) info(ctx context.Context, section string) (map[string]string, er
 
 // role is what a server says about its replication.
 type role struct {
-	// primary tells whether it is one, linked whether it is a replica that gets its primary's writes.
+	// primary reports whether it is one, linked whether it is a replica that gets its primary's writes.
 	primary, linked bool
 	// offset is how far its history goes, in bytes.
 	offset int64

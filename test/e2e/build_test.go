@@ -97,7 +97,7 @@ func golang(t *testing.T, args ...string) {
 	}
 }
 
-// raceEnabled tells whether the tests were built with the race detector.
+// raceEnabled reports whether the tests were built with the race detector.
 func raceEnabled() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})

@@ -156,7 +156,7 @@ func guarded(t *testing.T, s *system) {
 	}
 }
 
-// persistent tells whether there is a Redis server to start.
+// persistent reports whether there is a Redis server to start.
 func persistent() bool {
 	for _, name := range []string{"redis-server", "valkey-server"} {
 		if _, err := exec.LookPath(name); err == nil {

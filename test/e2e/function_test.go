@@ -92,7 +92,7 @@ func (p *project) awaitNoInstance(t *testing.T, function, runner string) {
 	}
 }
 
-// runs tells whether a function runs and has instances on a runner, or on any runner when that is "".
+// runs reports whether a function runs and has instances on a runner, or on any runner when that is "".
 func (p *project) runs(t *testing.T, function, runner string) bool {
 	t.Helper()
 	f, err := p.developer(t).GetFunction(within(t), function)
@@ -107,7 +107,7 @@ func (p *project) runs(t *testing.T, function, runner string) bool {
 	return false
 }
 
-// began tells whether a function's log has the start of an instance on a runner.
+// began reports whether a function's log has the start of an instance on a runner.
 func (p *project) began(t *testing.T, function, runner string) bool {
 	t.Helper()
 	logs, err := p.developer(t).GetFunctionLog(within(t), function, 0)

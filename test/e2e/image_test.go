@@ -116,7 +116,7 @@ exec env -u TMPDIR setpriv --no-new-privs chroot --userspec=65532:65532 --groups
 	return path
 }
 
-// mayMount tells whether this user may mount file systems.
+// mayMount reports whether this user may mount file systems.
 func mayMount(t *testing.T) bool {
 	t.Helper()
 	return os.Getuid() == 0 && exec.CommandContext(t.Context(), "unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs",

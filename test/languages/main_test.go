@@ -91,7 +91,7 @@ func (i *instance) answer(t testing.TB, request []byte) []byte {
 	return slices.Clone(answer)
 }
 
-// ended returns whether the process has ended.
+// ended reports whether the process has ended.
 func (i *instance) ended() bool {
 	select {
 	case <-i.Done():

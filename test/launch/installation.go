@@ -221,7 +221,7 @@ func (i *Installation) Redis() string { return i.redis.Addr() }
 // NATS is the URL of the NATS server.
 func (i *Installation) NATS() string { return "nats://" + strings.TrimPrefix(i.nats.URL, "http://") }
 
-// Running tells whether a process of a service runs.
+// Running reports whether a process of a service runs.
 func (i *Installation) Running(name string) bool { return i.services[name].Running() }
 
 // Close ends all processes.

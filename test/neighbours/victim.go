@@ -118,7 +118,7 @@ func (ph phase) times(baseline phase) (p50, p95 float64) {
 	return ratio(ph.P50, baseline.P50), ratio(ph.P95, baseline.P95)
 }
 
-// fine tells whether a phase keeps the goals.
+// fine reports whether a phase keeps the goals.
 func (ph phase) fine(baseline phase) bool {
 	p50, p95 := ph.times(baseline)
 	return ph.Players > 0 && ph.Lost == 0 && p50 <= mostP50 && p95 <= mostP95

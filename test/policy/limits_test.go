@@ -60,7 +60,7 @@ func metrics(t *testing.T) map[string]bool {
 	return names
 }
 
-// isMetric tells whether an instrument is exported by a name, which ends in its unit and kind.
+// isMetric reports whether an instrument is exported by a name, which ends in its unit and kind.
 func isMetric(known map[string]bool, name string) bool {
 	name = strings.TrimSuffix(name, "_total")
 	for _, unit := range []string{"", "_seconds", "_bytes", "_ratio"} {

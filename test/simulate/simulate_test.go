@@ -32,7 +32,7 @@ var (
 // perWorld is how many faults a world has.
 const perWorld = 500
 
-// short tells whether there is little time: with the race detector a world takes six times as long.
+// short reports whether there is little time: with the race detector a world takes six times as long.
 func short() bool {
 	info, ok := debug.ReadBuildInfo()
 	return testing.Short() || ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})

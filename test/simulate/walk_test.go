@@ -193,7 +193,7 @@ func (w *walk) carry(c *wire, commands [][]string) {
 	}
 }
 
-// mayFail tells whether a command is none by which a client connects.
+// mayFail reports whether a command is none by which a client connects.
 func mayFail(command []string) bool {
 	return !slices.Contains([]string{"HELLO", "CLIENT", "PING", "INFO"}, strings.ToUpper(command[0]))
 }

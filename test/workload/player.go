@@ -265,7 +265,7 @@ func seatsIn(passes map[string]string) map[string]history.Seat {
 	return said
 }
 
-// isEnd tells whether a result is the reason of an end without a match, in projects that want it told.
+// isEnd reports whether a result is the reason of an end without a match, in projects that want it told.
 func isEnd(a *client.Assignment) bool {
 	return a.Connection == "" && len(a.MatchProperties) == 0 && slices.Contains(
 		[]string{"abandoned", "unserved", "unheard", "declined", "silent", "deleted", "replaced"}, a.Error)
@@ -407,7 +407,7 @@ type holdKey struct{}
 // withHold makes the service hold the requests of a context.
 func withHold(ctx context.Context) context.Context { return context.WithValue(ctx, holdKey{}, true) }
 
-// IsHeld tells whether the service is to hold a request for HoldTime.
+// IsHeld reports whether the service is to hold a request for HoldTime.
 func IsHeld(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Header.Get("Prefer") != "") && r.Context().Value(holdKey{}) != nil
 }

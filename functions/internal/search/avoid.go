@@ -35,7 +35,7 @@ func (c *avoid) fits(b *builder, t uint32, others, team []uint32) bool {
 	return true
 }
 
-// allows returns whether no player of a ticket is to avoid one of others.
+// allows reports whether no player of a ticket is to avoid one of others.
 func (c *avoid) allows(b *builder, t uint32, others []uint32) bool {
 	lists, ids := b.column(c.Value), b.column(c.ID)
 	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {

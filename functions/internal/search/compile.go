@@ -218,7 +218,7 @@ func isLate(p rules.Preference) bool {
 	})
 }
 
-// mentions returns whether an expression is one, or has one in it, that is asked for. It asks until one is.
+// mentions reports whether an expression is one, or has one in it, that is asked for. It asks until one is.
 func mentions(e rules.Expression, is func(rules.Expression) bool) (found bool) {
 	rules.WalkExpression(e, func(e rules.Expression) { found = found || is(e) })
 	return found

@@ -8,7 +8,7 @@ import (
 
 // condition is a rules.Condition as the search looks at it. Each kind has a file.
 type condition interface {
-	// holds returns whether it holds in the whole match, in a region.
+	// holds reports whether it holds in the whole match, in a region.
 	holds(b *builder, region int) bool
 }
 
@@ -18,14 +18,14 @@ type refuser interface {
 	// compares returns the scope, whether fits can refuse a ticket, and whether the condition is monotone: true for a
 	// match implies true for every subset.
 	compares() (of rules.Of, refuses, closed bool)
-	// fits returns whether a ticket may be with others in a match and in a team, by the loosest that bounds may be.
+	// fits reports whether a ticket may be with others in a match and in a team, by the loosest that bounds may be.
 	fits(b *builder, t uint32, others, team []uint32) bool
 }
 
 // nearer is a condition of which a match can use a part.
 type nearer interface {
 	condition
-	// near returns whether the match, which it allows, uses at most a part of its bound. It is a rule of s.all.
+	// near reports whether the match, which it allows, uses at most a part of its bound. It is a rule of s.all.
 	near(b *builder, rule int, part float64) bool
 }
 
@@ -78,7 +78,7 @@ type rule struct {
 	is condition
 }
 
-// holds returns whether a condition holds in the whole match.
+// holds reports whether a condition holds in the whole match.
 func (b *builder) holds(need rules.Condition, region int) bool {
 	return b.fulfils(conditionOf(need), region)
 }

@@ -37,7 +37,7 @@ func (c *same) fits(b *builder, t uint32, others, team []uint32) bool {
 	return b.alike(column, t, t)
 }
 
-// alike returns whether the players of two tickets, or of one, all have the same.
+// alike reports whether the players of two tickets, or of one, all have the same.
 func (b *builder) alike(c *column, t, o uint32) bool {
 	b.comparisons += b.pool.size(t) * b.pool.size(o)
 	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
@@ -57,7 +57,7 @@ func equal(c *column, p, q uint32) bool {
 	return c.numbers[p] == c.numbers[q]
 }
 
-// different returns whether no player of a ticket has the same as another of it or of others.
+// different reports whether no player of a ticket has the same as another of it or of others.
 func (b *builder) different(c *column, t uint32, others []uint32) bool {
 	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
 		if c.missing(p) || !c.counts(p, b.pool.first[t]) {

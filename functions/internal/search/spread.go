@@ -38,7 +38,7 @@ func (c *spread) measure(b *builder) float64 {
 	return greatest - least
 }
 
-// within returns whether tickets are within a part of the spread.
+// within reports whether tickets are within a part of the spread.
 func (c *spread) within(b *builder, group []uint32, part float64) bool {
 	column := b.column(c.Value)
 	if c.Max.Clock == rules.Own {
@@ -61,7 +61,7 @@ func (c *spread) within(b *builder, group []uint32, part float64) bool {
 	return b.under(c.Max, rounding.Apart(least, greatest)) // without numbers it is less than any bound
 }
 
-// has returns whether a ticket is within a part of the spread.
+// has reports whether a ticket is within a part of the spread.
 func (c *spread) has(b *builder, t uint32, others []uint32, part float64) bool {
 	column := b.column(c.Value)
 	own := c.Max.Clock == rules.Own

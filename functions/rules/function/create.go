@@ -29,7 +29,7 @@ type seats struct {
 	told []search.Description // of the players of the match
 }
 
-// describes returns whether a backfill ticket says who is in the game of a match.
+// describes reports whether a backfill ticket says who is in the game of a match.
 func (o *proposer) describes(m *search.Match) bool {
 	if m.Game >= 0 {
 		return o.games.seated[m.Game].kept

@@ -19,7 +19,7 @@ var logged = struct {
 // mostLogged is of how many configs they are kept. Beyond that, some are logged again.
 const mostLogged = 256
 
-// news tells whether the lacks are worth a line: there are some, and they are others than in the run before.
+// news reports whether the lacks are worth a line: there are some, and they are others than in the run before.
 func (l lacks) news(settings []byte) bool {
 	logged.Lock()
 	defer logged.Unlock()

@@ -22,7 +22,7 @@ func accelByteDuel(t *testing.T, more string) *translation.Translation {
 	return got
 }
 
-// match returns whether tickets of one player each match.
+// match reports whether tickets of one player each match.
 func match(got *translation.Translation, players ...judge.Player) bool {
 	var pool []judge.Ticket
 	for _, p := range players {

@@ -20,5 +20,5 @@ func Apart(low, high float64) float64 {
 	return high - low - Of(max(math.Abs(low), math.Abs(high)))
 }
 
-// AtMost returns whether a number is at most a limit, but for rounding.
+// AtMost reports whether a number is at most a limit, but for rounding.
 func AtMost(n, limit float64) bool { return n <= limit+Of(limit) }

@@ -56,7 +56,7 @@ func Fixed(n float64) *Bound { return &Bound{Clock: Oldest, Start: n} }
 // Exactly returns the range of one number that never changes.
 func Exactly(n float64) Range { return Range{Fixed(n), Fixed(n)} }
 
-// isTruth tells whether it is always true or false, which are 1, and 0 or nothing.
+// isTruth reports whether it is always true or false, which are 1, and 0 or nothing.
 func (b *Bound) isTruth() bool {
 	good := func(n float64) bool { return n == 0 || n == 1 }
 	for _, s := range b.Steps {
@@ -67,7 +67,7 @@ func (b *Bound) isTruth() bool {
 	return good(b.Start) && b.Linear == nil
 }
 
-// isWhole tells whether all numbers that it starts with and steps to are whole.
+// isWhole reports whether all numbers that it starts with and steps to are whole.
 func (b *Bound) isWhole() bool {
 	for _, s := range b.Steps {
 		if s.Value != math.Trunc(s.Value) {
@@ -115,7 +115,7 @@ func (b *Bound) Step(after, value float64) {
 	b.Steps = append(b.Steps, Step{After: after, Value: value})
 }
 
-// Constant returns whether the number never changes.
+// Constant reports whether the number never changes.
 func (b *Bound) Constant() bool { return b == nil || len(b.Steps) == 0 && b.Linear == nil }
 
 // Over returns the least and the greatest number at all ages from one to another, which may be infinite, and whether it

@@ -101,7 +101,7 @@ func (e estimate) arithmetic(op rune, o estimate) estimate {
 	return estimate{e.numbers.with(o.numbers, func(a, b float64) float64 { return a / b }), count}
 }
 
-// never returns whether no two numbers of two intervals compare so, always whether any two do. A number of an interval
+// never reports whether no two numbers of two intervals compare so, always whether any two do. A number of an interval
 // that is not bounded may be none at all, which only != holds for.
 func (o Operator) never(a, b interval) bool {
 	if a.empty() || b.empty() {

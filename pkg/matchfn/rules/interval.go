@@ -18,10 +18,10 @@ func (i interval) empty() bool { return i.low > i.high }
 
 func (i interval) has(n float64) bool { return i.low <= n && n <= i.high }
 
-// bounded returns whether no number of it is infinite.
+// bounded reports whether no number of it is infinite.
 func (i interval) bounded() bool { return !math.IsInf(i.low, 0) && !math.IsInf(i.high, 0) }
 
-// above returns whether all its numbers are above another one's, by more than rounding.
+// above reports whether all its numbers are above another one's, by more than rounding.
 func (i interval) above(o interval) bool {
 	apart := i.low - o.high
 	return apart > 0 && !(apart <= 1e-9*max(math.Abs(i.low), math.Abs(o.high)))
@@ -120,7 +120,7 @@ func (s Range) excludes(numbers interval) string {
 	return ""
 }
 
-// meets returns whether a number of an interval may be in a range. If both ends have the same clock, it looks at one
+// meets reports whether a number of an interval may be in a range. If both ends have the same clock, it looks at one
 // time after the other.
 func (s Range) meets(numbers interval) bool {
 	if s.Min == nil || s.Max == nil || s.Min.Clock != s.Max.Clock {

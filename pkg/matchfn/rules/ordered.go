@@ -2,7 +2,7 @@ package rules
 
 import "slices"
 
-// Ordered returns whether rules put lists side by side that may have a number for each of several teams. Then it
+// Ordered reports whether rules put lists side by side that may have a number for each of several teams. Then it
 // matters which team of a shape is the first. Otherwise the teams of a shape may change places.
 func Ordered(r *Rules) bool {
 	return slices.ContainsFunc(r.Rules, func(rule Rule) bool { return orderedIn(rule.Need) })
@@ -15,7 +15,7 @@ func orderedIn(need Condition) bool {
 	return slices.ContainsFunc(need.parts().conditions, orderedIn)
 }
 
-// severalIn returns whether an expression may have several numbers.
+// severalIn reports whether an expression may have several numbers.
 func severalIn(e Expression) bool {
 	switch e := e.(type) {
 	case *StatOf:
@@ -32,7 +32,7 @@ func severalIn(e Expression) bool {
 	return false
 }
 
-// pairsIn returns whether an expression puts two lists side by side.
+// pairsIn reports whether an expression puts two lists side by side.
 func pairsIn(e Expression) bool {
 	switch e := e.(type) {
 	case *Arithmetic:

@@ -58,7 +58,7 @@ func (c *checker) patience() {
 	c.add("patience", "no rule bounds a spread, a gap, a favorite or a quality: no match is nearer than another")
 }
 
-// narrows returns whether a match can use less than all that a rule allows. What patience asks is looked at in spreads,
+// narrows reports whether a match can use less than all that a rule allows. What patience asks is looked at in spreads,
 // gaps and odds that must hold in any case.
 func narrows(need Condition) bool {
 	switch c := need.(type) {

@@ -34,7 +34,7 @@ func (r *reader) fail(n *document.Node, format string, args ...any) {
 	}
 }
 
-// is returns whether a value is there and of a kind. Null counts as absent. Another kind is an error.
+// is reports whether a value is there and of a kind. Null counts as absent. Another kind is an error.
 func (r *reader) is(n *document.Node, kind document.Kind) bool {
 	if n == nil || n.Kind == document.Null || r.err != nil {
 		return false

@@ -120,7 +120,7 @@ type Datum struct {
 	Map    map[string]float64
 }
 
-// negative returns whether a number in it is.
+// negative reports whether a number in it is.
 func (d Datum) negative() bool {
 	for _, n := range d.Map {
 		if n < 0 {
@@ -180,7 +180,7 @@ type Order struct {
 	Descending bool
 }
 
-// MayBeIn returns whether a match may be in a region: the rules name it if they name any, and its name is
+// MayBeIn reports whether a match may be in a region: the rules name it if they name any, and its name is
 // one that the answer of a function may have.
 func (r *Rules) MayBeIn(region string) bool {
 	return region != "" && len(region) <= block.MaxText &&

@@ -17,7 +17,7 @@ type sizes struct {
 // shape is the players of the teams of a shape, and how many teams there are.
 type shape struct{ players, copies interval }
 
-// sure returns whether every match has a team of the shape.
+// sure reports whether every match has a team of the shape.
 func (s shape) sure() bool { return s.copies.low > 0 }
 
 // whole returns the numbers of players or teams in a range.
@@ -96,7 +96,7 @@ func (s *sizes) each(of Scope) (all []interval) {
 	return []interval{s.players}
 }
 
-// has returns whether each player of a new match has a value.
+// has reports whether each player of a new match has a value.
 func (s *sizes) has(value string) bool { return s.rules.ValueOf(value).Missing != Any }
 
 // some is how many groups of a scope at least have a player who has a value.

@@ -143,8 +143,8 @@ func (m *mutator) few(document map[string]any) {
 	}
 }
 
-// nulls tells whether a member is null where that counts as absent. The roles of a team, start and steps have nulls of
-// their own.
+// nulls reports whether a member is null where that counts as absent. The roles of a team, start and steps have nulls
+// of their own.
 func nulls(v any, within string) bool {
 	switch v := v.(type) {
 	case map[string]any:

@@ -71,7 +71,7 @@ func (c *Count) Add(other Count) {
 	}
 }
 
-// Kept tells whether no promise was broken.
+// Kept reports whether no promise was broken.
 func (r *Result) Kept() bool {
 	for _, p := range r.Promises {
 		if len(p.Broken) > 0 {

@@ -22,12 +22,12 @@ const gapDelay = time.Minute
 // shaken are the tickets, matches and backfill tickets that were written while writes were lost.
 type shaken struct{ tickets, matches, backfills map[string]struct{} }
 
-// lost tells whether a request may have been undone.
+// lost reports whether a request may have been undone.
 func (m *model) lost(project string, s history.Span) bool {
 	return slices.ContainsFunc(m.losses[project], s.Overlaps)
 }
 
-// isShaken tells whether a loss may have undone what an event is about.
+// isShaken reports whether a loss may have undone what an event is about.
 func (m *model) isShaken(e *history.Event) bool {
 	_, is := m.shaken.matches[e.Match]
 	if !is {
@@ -51,7 +51,7 @@ func (m *model) isShakenBackfill(id string) bool {
 	return is
 }
 
-// isAnnounced tells whether a loss explains a gap of the event log.
+// isAnnounced reports whether a loss explains a gap of the event log.
 func (m *model) isAnnounced(gap *history.Event) bool { return m.lossBefore(gap) != nil }
 
 // lossBefore is the latest loss that a gap may tell of; nil when there is none.

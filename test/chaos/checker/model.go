@@ -175,18 +175,19 @@ func (m *model) matchOf(t *ticket) *match {
 	return nil
 }
 
-// takes tells whether a director takes waiting tickets in an event.
+// takes reports whether a director takes waiting tickets in an event.
 func (m *model) takes(e *history.Event) bool {
 	one := m.matches[e.Match]
 	return one != nil && one.first == e
 }
 
-// joins tells whether a match goes to a running game.
+// joins reports whether a match goes to a running game.
 func (one *match) joins() bool {
 	return one.first != nil && strings.HasPrefix(one.first.Place, "backfill/")
 }
 
-// matchPatience is for how long a match waits after its first event before it begins or ends, unless it asks its players.
+// matchPatience is for how long a match waits after its first event before it begins or ends, unless it asks its
+// players.
 func (m *model) matchPatience(first *history.Event) time.Duration {
 	if strings.HasPrefix(first.Place, "backfill/") {
 		return m.h.Terms.Approval

@@ -8,7 +8,7 @@ import (
 	"matchmaker.dev/services/test/chaos/schedule"
 )
 
-// asks tells whether a match asks its players.
+// asks reports whether a match asks its players.
 func (one *match) asks() bool { return one.first != nil && one.first.Acceptance > 0 }
 
 // answered notes what a player says to a match.
@@ -83,7 +83,7 @@ func (r *replay) unaccepted(e *history.Event) {
 	}
 }
 
-// unaccepted tells whether the ticket ended since its player declined a match or did not answer it.
+// unaccepted reports whether the ticket ended since its player declined a match or did not answer it.
 func (t *ticket) unaccepted() bool {
 	return slices.ContainsFunc(t.events, func(e *history.Event) bool {
 		return e.Kind == history.Expired && (e.Reason == "declined" || e.Reason == "silent")
@@ -209,7 +209,7 @@ func (m *model) unanswered() []history.Span {
 	return all
 }
 
-// endedBy tells whether the ticket ended since a match was not accepted.
+// endedBy reports whether the ticket ended since a match was not accepted.
 func (t *ticket) endedBy(match string) bool {
 	return slices.ContainsFunc(t.events, func(e *history.Event) bool {
 		return e.Kind == history.Expired && e.Match == match

@@ -119,14 +119,14 @@ func (q *party) collect(p *Promise) {
 	slices.SortFunc(q.editions, func(a, b *edition) int { return cmp.Compare(a.Revision, b.Revision) })
 }
 
-// asked tells whether a request that may have been carried out was sent before the party was seen so.
+// asked reports whether a request that may have been carried out was sent before the party was seen so.
 func (q *party) asked(e *edition, is func(s *history.Step) bool) bool {
 	return slices.ContainsFunc(q.steps, func(s *history.Step) bool {
 		return s.From <= e.since && mayBeDone(s) && is(s)
 	})
 }
 
-// mayBeDone tells whether a request may have been carried out: it was not refused.
+// mayBeDone reports whether a request may have been carried out: it was not refused.
 func mayBeDone(s *history.Step) bool { return s.Status < 400 || s.Status >= 500 }
 
 // checkChange checks who joined and left, and who leads, from one edition to the next.
@@ -176,7 +176,7 @@ func (m *model) checkChange(p *Promise, q *party, a, b *edition, changes map[str
 	}
 }
 
-// joins tells whether a player asked to join a party. A request that has no answer may have been for any.
+// joins reports whether a player asked to join a party. A request that has no answer may have been for any.
 func (m *model) joins(q *party, e *edition, player string) bool {
 	return slices.ContainsFunc(m.h.Steps, func(s history.Step) bool {
 		return s.Player == player && s.Project == q.project && (s.Op == history.Join || s.Op == history.Create) &&
@@ -216,7 +216,7 @@ func (m *model) patience() history.Moment {
 // about so well.
 const clockError = 250 * time.Millisecond
 
-// hasCause tells whether a search that was cancelled had a cause: a request may have asked for it, or for what makes
+// hasCause reports whether a search that was cancelled had a cause: a request may have asked for it, or for what makes
 // the members others, or one of its players was silent. What was refused is no cause.
 func (m *model) hasCause(q *party, t *ticket, e *history.Event) bool {
 	cancelled := history.Moment(e.Time * 1000)
@@ -331,7 +331,7 @@ func (m *model) checkSearches(p *Promise, q *party, tickets []*ticket, changes m
 	}
 }
 
-// endsBefore tells whether the ticket has ended, or has a result, by a position of the event log.
+// endsBefore reports whether the ticket has ended, or has a result, by a position of the event log.
 func (t *ticket) endsBefore(position uint64) bool {
 	return slices.ContainsFunc(t.events, func(e *history.Event) bool {
 		switch e.Kind {
@@ -343,7 +343,7 @@ func (t *ticket) endsBefore(position uint64) bool {
 	})
 }
 
-// endsSearch tells whether an answer says that one of some players left the party, or that it ended.
+// endsSearch reports whether an answer says that one of some players left the party, or that it ended.
 func endsSearch(s *history.Step, players []string) bool {
 	switch s.Op {
 	case history.Leave:

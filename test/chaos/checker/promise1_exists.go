@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// cancelled tells whether the event log says that the ticket was deleted.
+// cancelled reports whether the event log says that the ticket was deleted.
 func (t *ticket) cancelled() bool {
 	return slices.ContainsFunc(t.events, func(e *history.Event) bool { return e.Kind == history.Cancelled })
 }
@@ -158,7 +158,7 @@ func (m *model) checkEnd(p *Promise, t *ticket) {
 	}
 }
 
-// isServed tells whether the config of the ticket's queue was surely there at a time.
+// isServed reports whether the config of the ticket's queue was surely there at a time.
 func (m *model) isServed(t *ticket, at history.Moment) bool {
 	var put *history.Change
 	for i := range m.h.Changes {

@@ -63,7 +63,7 @@ func once(m *model, p *Promise, s *Sums) {
 	p.count("leases of directors", leaders)
 }
 
-// equal tells whether two results are the same.
+// equal reports whether two results are the same.
 func equal(a, b *history.Assignment) bool {
 	return a.Connection == b.Connection && a.Error == b.Error && string(a.Match) == string(b.Match) &&
 		string(a.Own) == string(b.Own)

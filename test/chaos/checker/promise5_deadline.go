@@ -68,7 +68,7 @@ func claimsEnd(m *model, p *Promise, s *Sums) {
 	m.leadersWork(p)
 }
 
-// stranded tells whether a ticket still waits at the end, though the workload gave it partners: the last answer says
+// stranded reports whether a ticket still waits at the end, though the workload gave it partners: the last answer says
 // that, whatever was told before. No player waits for one that a DELETE without an answer may yet delete, nor for one
 // that was over before a failover undid that.
 func (m *model) stranded(t *ticket) bool {

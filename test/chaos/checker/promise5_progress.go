@@ -108,7 +108,7 @@ func (r *progress) relax() {
 	}
 }
 
-// isCalm tells whether the faults are over by a time in milliseconds.
+// isCalm reports whether the faults are over by a time in milliseconds.
 func (r *progress) isCalm(millis int64) bool { return r.h.Calm > 0 && millis > r.h.Calm.Millis() }
 
 func (r *progress) step(e *history.Event) {
@@ -250,13 +250,13 @@ func (r *progress) countIdle(e *history.Event) (most int) {
 	return most
 }
 
-// changes tells whether a config or its function is being changed, or may not exist, by a time in milliseconds.
+// changes reports whether a config or its function is being changed, or may not exist, by a time in milliseconds.
 func (r *progress) changes(config string, millis int64) bool {
 	return r.mayBeAway(config, millis, history.Put, history.Delete, false) ||
 		r.mayBeAway(lane.FunctionOf(config), millis, history.Upload, history.Remove, true)
 }
 
-// mayBeAway tells whether what is put and deleted is being changed, or may not exist. A DELETE without an answer may
+// mayBeAway reports whether what is put and deleted is being changed, or may not exist. A DELETE without an answer may
 // take effect after a PUT that came later, until the faults are over.
 func (r *progress) mayBeAway(name string, millis int64, put, deletion history.Op, there bool) bool {
 	unsure := false

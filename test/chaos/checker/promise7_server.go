@@ -74,7 +74,7 @@ func serversAreUsed(m *model, p *Promise, s *Sums) {
 	p.count("servers that their match uses", used)
 }
 
-// assigned tells whether tickets were assigned to the match's server.
+// assigned reports whether tickets were assigned to the match's server.
 func (one *match) assigned() bool {
 	return one.ended != nil && one.ended.Kind == history.Assigned && len(one.ended.Tickets) > 0
 }

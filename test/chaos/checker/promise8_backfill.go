@@ -116,7 +116,7 @@ func (m *model) checkVersion(p *Promise, g *game, t *ticket, version int64) bool
 	return true
 }
 
-// waitedForServer tells whether a ticket went to a game before that had its server.
+// waitedForServer reports whether a ticket went to a game before that had its server.
 func (m *model) waitedForServer(t *ticket) bool {
 	joined := m.matchOf(t)
 	if joined == nil || joined.first == nil {

@@ -325,5 +325,5 @@ type Loss struct {
 	Projects []string `json:"projects"`
 }
 
-// Overlaps tells whether two spans have a moment in common.
+// Overlaps reports whether two spans have a moment in common.
 func (s Span) Overlaps(other Span) bool { return s.From <= other.To && other.From <= s.To }

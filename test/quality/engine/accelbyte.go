@@ -30,7 +30,7 @@ func (a *accelByte) Match(now float64, waiting []*world.Ticket) ([]Match, error)
 	}), nil
 }
 
-// reaches returns whether a region is near enough to a ticket, which is relative to its best.
+// reaches reports whether a region is near enough to a ticket, which is relative to its best.
 func (a *accelByte) reaches(now float64, t *world.Ticket, region int) bool {
 	best := math.Inf(1)
 	for r := range world.Regions {
@@ -89,7 +89,7 @@ func rebalance(d *draft) {
 	}
 }
 
-// alike returns whether two tickets have as many players of each role.
+// alike reports whether two tickets have as many players of each role.
 func alike(a, b *world.Ticket) bool {
 	var counts [8]int
 	for i := range a.Players {

@@ -32,7 +32,7 @@ func newDraft(g *world.Game, now float64, waiting []*world.Ticket) *draft {
 
 func (d *draft) age(t int) float64 { return world.Age(d.now, d.waiting[t]) }
 
-// room returns whether a team has room for a ticket. With roles, that is room for the role of each player.
+// room reports whether a team has room for a ticket. With roles, that is room for the role of each player.
 func (d *draft) room(team, t int, roles bool) bool {
 	if d.players[team]+len(d.waiting[t].Players) > d.game.Size {
 		return false

@@ -130,7 +130,7 @@ func narrowest(below, above []companion, need int) float64 {
 	return spread
 }
 
-// common returns whether two tickets have a region that is near enough for both.
+// common reports whether two tickets have a region that is near enough for both.
 func common(a, b *world.Ticket, most float64) bool {
 	for region := range world.Regions {
 		if mean(a, region) <= most && mean(b, region) <= most {

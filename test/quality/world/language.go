@@ -28,7 +28,7 @@ const (
 
 type object = map[string]any
 
-// Says returns whether a language can say all that a game demands. Unity has no roles.
+// Says reports whether a language can say all that a game demands. Unity has no roles.
 func (l Language) Says(g *Game) bool { return l != Unity || len(g.Roles) == 0 }
 
 // File is the file of a game in a language.
@@ -52,10 +52,10 @@ func (l Language) File(g *Game) string {
 	return write(g.own(relativeStart))
 }
 
-// IsOwn returns whether it is ours.
+// IsOwn reports whether it is ours.
 func (l Language) IsOwn() bool { return l == Own || l.IsWide() }
 
-// IsWide returns whether the last bounds hold at once.
+// IsWide reports whether the last bounds hold at once.
 func (l Language) IsWide() bool { return l == Hasty || l == Patient || l == Tuned }
 
 // Settings are the settings of a config of the function rules.

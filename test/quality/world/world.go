@@ -152,7 +152,7 @@ func Decile(skill float64) int {
 	return min(9, int(10*0.5*math.Erfc(-z/math.Sqrt2)))
 }
 
-// Tail returns whether a skill is among the lowest or the highest 2 % of all players.
+// Tail reports whether a skill is among the lowest or the highest 2 % of all players.
 func Tail(skill float64) bool { return math.Abs(skill-meanSkill) > 2.054*deviation }
 
 // text is a number as JSON has it.

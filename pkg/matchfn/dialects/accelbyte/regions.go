@@ -25,7 +25,7 @@ func regions(r *lenient.Reader, o *lenient.Object) Regions {
 	return g
 }
 
-// limited returns whether the file says anything of latencies.
+// limited reports whether the file says anything of latencies.
 func (g Regions) limited() bool {
 	return g.Initial != nil || g.Max != nil || g.Rate != nil || g.Range != nil
 }

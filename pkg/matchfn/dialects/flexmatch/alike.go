@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// singles returns whether a rule compares single numbers with each other.
+// singles reports whether a rule compares single numbers with each other.
 func (rule *Rule) singles() bool {
 	for _, m := range rule.Measurements {
 		if m.Depth > 0 {

@@ -174,7 +174,7 @@ func (x *translator) need(rule *Rule) (need rules.Condition, verdict t.Verdict, 
 	return need, verdict, why, err
 }
 
-// deviates returns whether an expression of the rule has a standard deviation.
+// deviates reports whether an expression of the rule has a standard deviation.
 func (rule *Rule) deviates() bool {
 	for _, m := range rule.Measurements {
 		if slices.Contains(m.Calls(), "stddev") {

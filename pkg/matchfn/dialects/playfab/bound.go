@@ -109,7 +109,7 @@ func replace(b *rules.Bound, e *Expansion, until float64) {
 	}
 }
 
-// tightens returns whether a bound is tighter at a time than before. Off is the loosest.
+// tightens reports whether a bound is tighter at a time than before. Off is the loosest.
 func tightens(b *rules.Bound, sign float64) bool {
 	value, off := b.Start, b.Off
 	for _, s := range b.Steps {

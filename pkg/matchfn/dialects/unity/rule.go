@@ -46,7 +46,7 @@ func (x *translator) rule(rule *Rule, scope rules.Scope) {
 	x.Say(rule.At, rule.Name, verdict, "%s", why)
 }
 
-// needs returns whether a rule looks at the source for every player, at any time.
+// needs reports whether a rule looks at the source for every player, at any time.
 func (p *Pool) needs(source string) bool {
 	always := func(rule *Rule) bool {
 		active, never, err := rule.active()
@@ -121,7 +121,7 @@ func (rule *Rule) bound(start *document.Node) (*rules.Bound, error) {
 	return b, err
 }
 
-// replaced returns whether relaxations replace the reference.
+// replaced reports whether relaxations replace the reference.
 func (rule *Rule) replaced() bool {
 	return slices.ContainsFunc(rule.Relaxations, func(r Relaxation) bool { return r.Type == "ReferenceControl.Replace" })
 }

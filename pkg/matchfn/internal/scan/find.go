@@ -98,7 +98,7 @@ func child(raw []byte, step string) []byte {
 	return found
 }
 
-// is returns whether a valid JSON string has a text.
+// is reports whether a valid JSON string has a text.
 func is(raw []byte, text string) bool {
 	if len(raw) == len(text)+2 && string(raw[1:len(raw)-1]) == text {
 		return bytes.IndexByte(raw, '\\') < 0

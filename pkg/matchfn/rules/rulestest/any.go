@@ -79,7 +79,7 @@ func newTrial(r *rules.Rules, pool []Ticket, running *Running) *trial {
 	return t
 }
 
-// closed returns whether a part of a match violates a condition only if the match does, with the loosest bounds. A
+// closed reports whether a part of a match violates a condition only if the match does, with the loosest bounds. A
 // condition beside the anchor is not: a later ticket may be the anchor.
 func closed(c rules.Condition) bool {
 	scope := rules.Scope{}
@@ -183,7 +183,7 @@ func (t *trial) place(next int) bool {
 	return member == nil && t.place(next+1)
 }
 
-// twin returns whether a team is as empty as the one before it, of the same shape, where they may change places.
+// twin reports whether a team is as empty as the one before it, of the same shape, where they may change places.
 func (t *trial) twin(i int) bool {
 	return t.alike && i > 0 && len(t.teams[i].Tickets) == 0 && len(t.teams[i-1].Tickets) == 0 &&
 		t.teams[i-1].Shape == t.teams[i].Shape
@@ -200,7 +200,7 @@ func (t *trial) nameOf(team int) string {
 	return t.rules.Teams[t.teams[team].Shape].Called(number)
 }
 
-// may returns whether the teams may be a part of a match.
+// may reports whether the teams may be a part of a match.
 func (t *trial) may() bool {
 	if len(t.closed) == 0 {
 		return true

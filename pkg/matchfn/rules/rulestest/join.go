@@ -156,7 +156,7 @@ func (g *game) lacking(team Team) (lacking float64) {
 	return lacking
 }
 
-// allows returns whether a number is in a range, or at most its end in a game, where places may stay open.
+// allows reports whether a number is in a range, or at most its end in a game, where places may stay open.
 func (g *game) allows(n float64, r rules.Range) bool {
 	if g.running != nil {
 		r.Min = nil

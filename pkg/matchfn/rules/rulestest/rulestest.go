@@ -174,7 +174,7 @@ func (g *game) active(b *rules.Bound) bool {
 	return on && n != 0
 }
 
-// within returns whether a number is in a range.
+// within reports whether a number is in a range.
 func (g *game) within(n float64, r rules.Range) bool { return g.inside(n, r, 0) }
 
 // inside is within for a number that was computed from numbers of a magnitude.
@@ -235,7 +235,7 @@ func (g *game) takes(t Team) (all [][]bool) {
 	return all
 }
 
-// accepts returns whether a player takes a role of which a map says how reluctantly, at his ticket's age.
+// accepts reports whether a player takes a role of which a map says how reluctantly, at his ticket's age.
 func (g *game) accepts(has any, role string, ticket int) bool {
 	roles, _ := has.(map[string]float64)
 	reluctantly, known := roles[role]

@@ -41,7 +41,7 @@ func (v *values) of(name string, ticket int) []any {
 	return all[ticket]
 }
 
-// hidden returns whether a value is not known of a ticket: which roles and latencies the players in a game have.
+// hidden reports whether a value is not known of a ticket: which roles and latencies the players in a game have.
 func (v *values) hidden(name string, ticket int) bool {
 	return ticket >= v.from && (name == v.rules.RoleValue || name == v.rules.RegionValue)
 }
