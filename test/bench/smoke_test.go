@@ -142,16 +142,7 @@ var wanted = map[string]string{
 	"idle": "3 projects without players",
 }
 
-func TestPageNamesTheShapes(t *testing.T) {
-	text, err := os.ReadFile("../../docs/performance.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range shapes() {
-		if named := strings.Contains(string(text), "| `"+s.name+"` |"); named == s.asked {
-			t.Errorf("docs/performance.md: %s is there: %v", s.name, named)
-		}
-	}
+func TestPagesHaveRoomForNumbers(t *testing.T) {
 	for _, path := range []string{"../../docs/performance.md", "../../README.md"} {
 		text, err := os.ReadFile(path)
 		if err != nil {
