@@ -65,7 +65,7 @@ func (c recordErase) Run(t *Terminal) error {
 	return nil
 }
 
-// numbers are those that the player has in the recording: mostly one.
+// numbers are the numbers that the player has in the recording: mostly one.
 func (c recordErase) numbers() (id recording.ID, numbers map[uint64]bool, err error) {
 	file, err := os.Open(c.Players)
 	if err != nil {

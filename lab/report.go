@@ -39,7 +39,7 @@ type report struct {
 	// Explanations answer the question about a ticket, if there is one.
 	Explanations []explanation `json:"explanations,omitempty"`
 
-	spreads []string        // the names of the spreads, those that matter most first
+	spreads []string        // the names of the spreads, the most important first
 	named   map[string]bool // attributes that the config names
 }
 
@@ -215,7 +215,7 @@ const (
 	mostColumns = 4
 )
 
-// rank returns the wait and the attributes: those that the config names first, then those that most matches have.
+// rank returns the wait and the attributes: the config's first, then the attributes that most matches have.
 func (r *report) rank() []string {
 	uses := map[string]int{}
 	for _, m := range r.Matches {

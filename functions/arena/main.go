@@ -113,7 +113,7 @@ func (g *group) passes(players, most, at int) bool {
 	return true
 }
 
-// front moves the places of a group, which begins at a place, before those that it passed over.
+// front moves the places of a group, which begins at a place, before the places that it passed over.
 func (l *sorted) front(from int, places []int) {
 	front(l.tickets[from:], places)
 	front(l.value[from:], places)

@@ -102,7 +102,7 @@ func (m *matcher) changed(p crowd.Entry) {
 	})
 }
 
-// openAll opens games of all tickets, until there is none any more, and makes the list of those that are left over.
+// openAll opens games of all tickets, until there is none any more, and lists the tickets that are left over.
 func (m *matcher) openAll(r *matchfn.Run) {
 	c := m.crowd
 	m.look = m.look[:0]

@@ -37,7 +37,7 @@ type matcher struct {
 
 // Match pairs what can be paired. Two tickets can when the window of the younger one, which is not the wider one,
 // reaches the other. So for each ticket it is known when it reaches the nearest older one. A run looks at new tickets,
-// at those whose time has come, and at what is within their windows.
+// at tickets whose time has come, and at what is within their windows.
 func (m *matcher) Match(r *matchfn.Run) error {
 	if !r.Keeps() {
 		return m.once(r)
@@ -133,7 +133,7 @@ func (m *matcher) valued(l *linkedList, numbers []uint32) (n int) {
 	return n
 }
 
-// pairSome pairs new tickets and those whose time has come, which are no longer in the list.
+// pairSome pairs new tickets and tickets whose time has come, which are no longer in the list.
 func (m *matcher) pairSome(r *matchfn.Run, fresh, due []uint32) {
 	c := m.crowd
 	active := append(c.Leave(due), fresh...)
@@ -355,7 +355,7 @@ func (l *linkedList) pair(propose func(score float64, a, b uint32)) {
 	}
 }
 
-// narrowestFirst returns the places, those with the narrowest windows first. Of equal windows, the longest wait comes
+// narrowestFirst returns the places, the narrowest windows first. Of equal windows, the longest wait comes
 // first. Windows grow with the wait up to a maximum, so it is enough to sort by wait and to reverse the tickets with
 // the widest window.
 func (l *linkedList) narrowestFirst() []uint32 {

@@ -20,7 +20,7 @@ type Generator struct {
 	// then drawn for each player, and a ticket's attributes are the means of its players'. The zero Distribution makes
 	// tickets of their owners alone, without names.
 	Players population.Distribution
-	// Queues are those in which the tickets wait.
+	// Queues are the queues in which the tickets wait.
 	Queues []string
 	Wait   population.Distribution // in seconds; negative samples count as 0
 	Seed   uint64

@@ -52,7 +52,7 @@ type Arrival struct {
 	Queues     []string
 	Attributes Attributes
 	Properties Properties
-	// Players are the players of the ticket, at least one. Those with no attributes of their own have the ticket's.
+	// Players are the players of the ticket, at least one. Players without attributes of their own have the ticket's.
 	Players []Player
 }
 

@@ -273,8 +273,8 @@ func (p *pending) add(now time.Time, from *segment, candidates []*candidate) {
 	from.Propose(len(candidates))
 }
 
-// claimBest claims the best of some proposals, and returns those that lost to one which was refused: their tickets may
-// still wait. Tickets of a segment that rests are not tried again.
+// claimBest claims the best of some proposals, and returns the ones that lost to one which was refused: their tickets
+// may still wait. Tickets of a segment that rests are not tried again.
 func (w *world) claimBest(able []*candidate) (again []*candidate) {
 	refused := map[*segment]bool{}
 	selected := evaluator.Select(able)
@@ -291,7 +291,7 @@ func (w *world) claimBest(able []*candidate) (again []*candidate) {
 	})
 }
 
-// evaluate selects among the pending proposals, if it is time, and claims the tickets of those that are selected.
+// evaluate selects among the pending proposals, if it is time, and claims the tickets of the selected ones.
 func (w *world) evaluate() {
 	if s := w.state(); s.Pending.IsZero() || w.now.Before(s.EvaluateAt()) {
 		return

@@ -15,7 +15,7 @@ type fleet struct {
 	Fleet  // hides the world's
 	random *rand.Rand
 	used   int
-	queue  []*match // those that were accepted while no server was free
+	queue  []*match // matches that were accepted while no server was free
 	counts FleetUse
 }
 

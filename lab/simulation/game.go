@@ -296,7 +296,7 @@ func (g *game) approve() {
 	g.touch()
 }
 
-// join adds players who join to those in the game, as the service does until the server names them anew.
+// join adds players to the game, as the service does until the server names them anew.
 func (g *game) join(b *pb.Backfill, joined []joining) {
 	if b.GetRoster() == nil {
 		return

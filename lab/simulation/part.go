@@ -76,7 +76,7 @@ func (s *Scenario) until() time.Duration {
 	return s.Population.Duration
 }
 
-// simulateParts simulates parts beside each other. It returns those whose results are joined.
+// simulateParts simulates parts beside each other. It returns the parts whose results are joined.
 func simulateParts(ctx context.Context, o *Options) (chain []*part, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -99,7 +99,7 @@ func simulateParts(ctx context.Context, o *Options) (chain []*part, err error) {
 		all.Go(p.run)
 	}
 	parts[0].run()
-	// Those that go on from the first are known when they end. The others are not needed.
+	// Parts that go on from the first are known when they end. The others are not needed.
 	chain = []*part{parts[0]}
 	for last := parts[0]; last.goes != nil; last = last.goes {
 		last.goes.await()

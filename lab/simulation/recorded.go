@@ -15,8 +15,8 @@ import (
 	"matchmaker.dev/services/lab/recording"
 )
 
-// Recorded is the tickets of a recording. Those that left in it leave after the same time; the others are as patient as
-// the scenario says, but never less than they were. It is a Source.
+// Recorded is the tickets of a recording. Tickets that left in it leave after the same time; the others are as patient
+// as the scenario says, but never less than they were. It is a Source.
 type Recorded struct {
 	// Err is why it ended early; nil if it did not.
 	Err error

@@ -17,7 +17,7 @@ import (
 // at is the header of a create that was held.
 var at = map[string]string{"Location": "tickets?id=t1", "Preference-Applied": "wait=10"}
 
-// ids are those that a call was told.
+// ids are the ids that a call was told.
 type ids []string
 
 func (i *ids) learn(id string) { *i = append(*i, id) }

@@ -18,7 +18,7 @@ type FillOptions struct {
 	// players will connect soon; one that does not come has to be counted as one that left.
 	Join func(tickets []Ticket)
 	// State says what the game is now: where its server is, and what match functions are to know of it, usually how
-	// many more players it takes. Those that Join was called with must be counted in. An attribute or a property that
+	// many more players it takes. Tickets that Join was called with must be counted in. An attribute or a property that
 	// it does not name stays as functions left it, and so does the connection when it names none: a server that was
 	// allocated leaves it to the service.
 	State func() BackfillRequest
@@ -122,7 +122,7 @@ func (f *Filler) create(ctx context.Context) (err error) {
 	return err
 }
 
-// join passes on those that are new.
+// join passes on the new ones.
 func (f *Filler) join(tickets []Ticket) {
 	now := f.client.retry.Now()
 	var fresh []Ticket

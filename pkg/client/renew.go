@@ -24,7 +24,7 @@ type renewal struct {
 // thirds of its time are over asks renew for the next one. While that fails the old one is given for as long as it is
 // good.
 //
-// The times are those in the token, a JWT; one without them, or of another kind, is never renewed.
+// The times are the token's, a JWT; one without them, or of another kind, is never renewed.
 func RenewedToken(token string, renew func(ctx context.Context, token string) (string, error)) TokenSource {
 	r := &renewal{renew: renew, now: time.Now}
 	r.set(token)

@@ -26,7 +26,7 @@ type TicketRequest struct {
 	// Players are the ticket's players. Without any, its owner is the only one. The owner need not be among them.
 	// With a player's token only the player may be.
 	Players []Player `json:"players,omitempty"`
-	// Queues are those that the ticket waits in, at most 16; without one it waits outside of queues. It is matched
+	// Queues are the queues that the ticket waits in, at most 16; without one it waits outside of queues. It is matched
 	// once.
 	Queues []string `json:"queues,omitempty"`
 }
@@ -130,7 +130,7 @@ type ticketList struct {
 	Tickets []*Ticket `json:"tickets"`
 }
 
-// Tickets lists a player's tickets that wait and those whose results can still be read, the newest first, up to 32. The
+// Tickets lists a player's tickets that wait or whose results can still be read, the newest first, up to 32. The
 // project's settings must say that tickets are listed (tickets.listed or tickets.perPlayer), otherwise the status is
 // 409. A player's token lists its own.
 func (c *Client) Tickets(ctx context.Context, player string) ([]*Ticket, error) {

@@ -14,10 +14,10 @@ import (
 type WaitingQuery struct {
 	// Player is the owner of a ticket for itself, or one of the players of another.
 	Player string
-	// Queue is one that they wait in; NoQueue selects those in none.
+	// Queue is one that they wait in; NoQueue selects tickets in none.
 	Queue   string
 	NoQueue bool
-	// Config selects those that the pools of a config have, or one Pool of it, in its queue.
+	// Config selects the tickets that the pools of a config have, or one Pool of it, in its queue.
 	Config, Pool string
 	// Filters are as in a pool. A ticket must pass all of them.
 	Filters []PoolFilter

@@ -8,7 +8,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-// mirrors pairs tickets of the same level. It keeps those that wait alone.
+// mirrors pairs tickets of the same level. It keeps tickets that wait alone.
 type mirrors struct {
 	alone map[float64]uint32 // by level
 	level map[uint32]float64
@@ -37,7 +37,7 @@ func (m *mirrors) Match(r *matchfn.Run) error {
 	return nil
 }
 
-// A function that keeps its tickets gets those that are new in each run.
+// A function that keeps its tickets gets the new ones in each run.
 func ExampleRegisterMatcher() {
 	function := matchfn.NewMatcher(beginMirrors, matchfn.Attributes("level"), matchfn.Properties())
 	crowd := fake.NewCrowd(function, "")

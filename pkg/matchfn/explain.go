@@ -7,7 +7,7 @@ import (
 )
 
 // Asked returns the numbers of the tickets for which the caller asks why they are in no match, ascending; usually
-// none. A function need not look at it. One that does calls [Run.Explain] for those that it proposes in no match.
+// none. A function need not look at it. One that does calls [Run.Explain] for the tickets that it proposes in no match.
 func (r *Run) Asked() []uint32 { return r.in.Asked }
 
 // Explain says why a ticket of [Run.Asked] is in no match: a reason for people, such as the name of a rule, and how

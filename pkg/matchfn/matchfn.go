@@ -74,7 +74,7 @@ type Function struct {
 type Option func(*Function)
 
 // Attributes names the attributes of tickets and backfill tickets that the function reads, at most 256; there may be
-// none. "created" need not be named. [AttributesNamedBy] adds those that settings name.
+// none. "created" need not be named. [AttributesNamedBy] adds attributes that settings name.
 //
 // A function without either option gets the attributes that a string in its settings or a filter of its pools names,
 // and of all others the 64 that most tickets of its pools have. [Run.LeftOut] says how many it did not get. Declare

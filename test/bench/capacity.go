@@ -58,7 +58,7 @@ func (r *round) circle(ctx context.Context, p *project, m manner, n int) error {
 	return nil
 }
 
-// again is one player who creates one ticket after the other. Those that are assigned between from and to count. A
+// again is one player who creates one ticket after the other. Tickets that are assigned between from and to count. A
 // player who still waits at the end leaves, since there may be no opponent.
 func (a *arrivals) again(ctx context.Context, i int, from, to time.Time) (waited times, err error) {
 	w, err := dial(ctx, a.host)

@@ -144,7 +144,7 @@ type endless struct {
 }
 
 // play begins a wave each soakWave, whether or not the players of earlier ones still wait. Each wave has connections of
-// its own, since services end those that rest.
+// its own, since services end idle ones.
 func (e *endless) play(ctx context.Context, p *project, hosted bool, rate int, seed uint64) {
 	var waves sync.WaitGroup
 	defer waves.Wait()
@@ -233,7 +233,7 @@ func (l *lines) last(names ...string) string {
 	return strings.Join(parts, ", ")
 }
 
-// judge adds a row for each line, and returns the names of those that grow.
+// judge adds a row for each line, and returns the names of the lines that grow.
 func (l *lines) judge(t table.Writer, every time.Duration) (grows []string) {
 	names := make([]string, 0, len(l.values))
 	for name := range l.values {

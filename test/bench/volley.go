@@ -43,7 +43,7 @@ func (v *volley) run(ctx context.Context) (*result, error) {
 	return r, first(errs)
 }
 
-// connection sends requests until to. It measures those that are answered after from.
+// connection sends requests until to. It measures the requests that are answered after from.
 func (v *volley) connection(ctx context.Context, first int, from, to time.Time) (r result, err error) {
 	w, err := dial(ctx, v.address)
 	if err != nil {

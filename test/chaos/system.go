@@ -30,7 +30,7 @@ type system struct {
 	// issuers is the file that makes services trust the system's tokens.
 	issuers string
 	units   map[string]*unit
-	// proxies have the name of their connection, "client>server". Those with the same name are cut together.
+	// proxies have the name of their connection, "client>server". Proxies with the same name are cut together.
 	proxies map[string][]*proxy.Proxy
 	// fronts are the URLs of the APIs' replicas, by service.
 	fronts map[string][]string
@@ -49,7 +49,7 @@ type layout struct {
 	disk  bool
 	// clocks tells that the clocks of the services' processes are wrong.
 	clocks bool
-	// mistakes are those that the services make.
+	// mistakes are the mistakes that the services make.
 	mistakes []string
 }
 

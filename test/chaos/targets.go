@@ -15,7 +15,7 @@ const restTime = 5 * time.Second
 // slotsTarget are the places of projects in a cluster.
 const slotsTarget = "slots"
 
-// faults are those that a server can have.
+// faults are the faults that a server can have.
 func (st *stores) faults() []schedule.Kind {
 	all := []schedule.Kind{
 		schedule.Kill, schedule.Kill, schedule.Freeze, schedule.Freeze, schedule.Starve, schedule.FillMemory,

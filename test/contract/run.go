@@ -84,7 +84,7 @@ func together() []requirement {
 	return all
 }
 
-// alone lists those that use up limits, which others need.
+// alone lists the areas that use up limits, which others need.
 func alone() []requirement { return limits() }
 
 func newSuite(t *testing.T, target Target) *suite {

@@ -50,7 +50,7 @@ type system struct {
 
 	mu       sync.Mutex
 	replicas map[string]*replica // the latest of each name
-	ended    []*replica          // those that were replaced
+	ended    []*replica          // replaced processes
 }
 
 // newSystem makes a system without processes. They end with the test.
@@ -94,7 +94,7 @@ func (s *system) end(t *testing.T) {
 	}
 }
 
-// all lists all processes: those that were replaced, then the latest ones by name.
+// all lists all processes: the replaced ones, then the latest ones by name.
 func (s *system) all() []*replica {
 	s.mu.Lock()
 	defer s.mu.Unlock()

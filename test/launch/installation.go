@@ -30,7 +30,7 @@ type Installation struct {
 
 	options InstallOptions
 	dir     string
-	issuers string // the file of those that the services trust
+	issuers string // the file of the issuers that the services trust
 	redis   *embedded.Redis
 	nats    *Server
 	// services are their processes by name. There may be several of a service.

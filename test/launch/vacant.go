@@ -12,7 +12,7 @@ import (
 // given are the ports that [Vacant] gave away in this process.
 var given sync.Map
 
-// Vacant is an address of this machine, host:port, at which no process listens. Its port is below those that Linux
+// Vacant is an address of this machine, host:port, at which no process listens. Its port is below the ports that Linux
 // gives to connections and to listeners at port 0: between this call and the start of a server, no connection takes it,
 // and a server that is killed gets it again. It gives no port twice.
 func Vacant(ctx context.Context) (string, error) {

@@ -12,7 +12,7 @@ import (
 // mostAttributes is how many attributes and properties a ticket may have.
 const mostAttributes = 64
 
-// junk is ticket i with attributes of which no function knows: those from a number on.
+// junk is ticket i with attributes of which no function knows, from a number on.
 func junk(from int) client.TicketRequest {
 	t := client.TicketRequest{Attributes: map[string]float64{}}
 	for k := range mostAttributes {

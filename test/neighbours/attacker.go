@@ -29,7 +29,7 @@ type attacker struct {
 
 	mu      sync.Mutex
 	clients map[[2]string]*client.Client
-	// configs and functions are those to delete at the end: project and name.
+	// configs and functions are to be deleted at the end: project and name.
 	configs, functions map[[2]string]bool
 	notes              map[string]*note
 }

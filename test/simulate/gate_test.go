@@ -45,7 +45,7 @@ type step struct {
 	from *process
 	// label says what it is. Equal labels are in the order in which they came.
 	label string
-	// faults are those that it can have.
+	// faults are the faults that it can have.
 	faults []fault
 	// due is when it can happen at the earliest.
 	due time.Time
@@ -71,7 +71,7 @@ type gate struct {
 	rate float64
 	// injected is called with each fault.
 	injected func(f fault, s *step)
-	// passed counts the steps that were let go, and faults those that had one.
+	// passed counts the steps that were let go, and faults the steps that had one.
 	passed, faults int
 	// record has a line for each step that was let go; nil when none is kept.
 	record io.Writer

@@ -315,7 +315,7 @@ func (c *Crowd) searching(ticket string) *player {
 	return c.searches[ticket]
 }
 
-// code is one of those that friends know, "" if there are none.
+// code is one of the codes that friends know, "" if there are none.
 func (c *Crowd) code(random *rand.Rand) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -78,7 +78,7 @@ type game struct {
 	ticket     string
 	// hosted: it was created with its match.
 	hosted bool
-	// players are those in the game from the beginning, as its server says; nil if it says nothing.
+	// players are the players in the game from the beginning, as its server says; nil if it says nothing.
 	players []client.GamePlayer
 }
 

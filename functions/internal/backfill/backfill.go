@@ -139,7 +139,7 @@ type line struct {
 	sizes           []uint32  // likewise; nil if each has one player
 	roles           []string  // likewise; nil if they do not matter
 	ids             func(ticket uint32) string
-	// low finds tickets whose windows reach down to a value, high those whose windows reach up to it. high has the
+	// low finds tickets whose windows reach down to a value, high the tickets whose windows reach up to it. high has the
 	// opposite order and the opposite sign of values.
 	low, high tree
 }

@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 )
 
-// Crowd is the tickets that wait. Those with the attribute are in the list, unless the function took them out.
+// Crowd is the tickets that wait. Tickets with the attribute are in the list, unless the function took them out.
 type Crowd struct {
 	Sorted Sorted
 	// Leaving is called before Forget takes a ticket out of the list; may be nil.
@@ -65,7 +65,7 @@ func (c *Crowd) Entry(number uint32) Entry {
 	return Entry{Value: t.Value, Created: t.Created, Number: number, Size: t.Size}
 }
 
-// Take takes in the tickets of a run and forgets those that are gone. The new tickets are not in the list yet. It
+// Take takes in the tickets of a run and forgets the tickets that are gone. The new tickets are not in the list yet. It
 // returns their numbers, and the running games.
 func (c *Crowd) Take(r *matchfn.Run) (fresh, games []uint32) {
 	c.now = float64(r.Now().UnixMilli())
@@ -136,7 +136,7 @@ func (c *Crowd) Lose(number uint32) {
 	c.size--
 }
 
-// Join puts tickets into the list, those that have a value.
+// Join puts tickets that have a value into the list.
 func (c *Crowd) Join(numbers []uint32) {
 	for _, number := range numbers {
 		if t := &c.tickets[number]; t.Here && t.Value == t.Value {

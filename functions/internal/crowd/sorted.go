@@ -153,7 +153,7 @@ func (l *Sorted) Remove(p Entry) bool {
 }
 
 // Below calls f with the tickets before a place, the nearest first, until f returns false. It leaves out
-// some of those that were created after created; with +Inf it has all.
+// some of the tickets that were created after created; with +Inf it has all.
 func (l *Sorted) Below(p Entry, created float64, f func(Entry) bool) {
 	from := l.find(p)
 	at := from.at

@@ -16,7 +16,7 @@ import (
 type Ticket struct {
 	// Same tells tickets apart that are never in one match.
 	Same uint32
-	// Regions are those that it reaches, as bits. Tickets without a region in common are not counted together.
+	// Regions are the regions that it reaches, as bits. Tickets without a region in common are not counted together.
 	Regions uint64
 	// Value is by what tickets are near.
 	Value   float64

@@ -93,7 +93,7 @@ func (s *search) copies(of func(*shape) int) (shapes []int) {
 }
 
 // eachArrangement tries the numbers of teams, the most teams first, as long as it shall go on. Where there are many, it
-// tries only those that a supply may fill, which may get smaller on the way.
+// tries only the numbers that a supply may fill, which may get smaller on the way.
 func (s *search) eachArrangement(c *availability, try func(a *arrangement) bool) {
 	if s.many {
 		s.enumerate(c, nil, teamNeeds{}, 0, try)

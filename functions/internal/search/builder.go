@@ -439,7 +439,7 @@ func (b *builder) placeIn(team int, t uint32, size, next, before int) (found boo
 	return found
 }
 
-// emptiest returns the teams, those with the fewest players first.
+// emptiest returns the teams, the fewest players first.
 func (b *builder) emptiest() []int {
 	depth := len(b.chosen)
 	for len(b.orders) <= depth {

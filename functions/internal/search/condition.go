@@ -90,7 +90,7 @@ func (b *builder) fulfils(c condition, region int) bool {
 	return holds
 }
 
-// among are the tickets that a ticket is compared with, of those in the match and in its team.
+// among are the tickets that a ticket is compared with, of the tickets in the match and in its team.
 func (b *builder) among(s rules.Scope, others, team []uint32) []uint32 {
 	switch s.Of {
 	case rules.InTeam:

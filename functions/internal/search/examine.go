@@ -10,7 +10,7 @@ import (
 type examiner struct {
 	*search
 	order     []uint32 // of anchors
-	rank      []int    // of each ticket in order, -1 for those that may be in no match
+	rank      []int    // of each ticket in order, -1 for tickets that may be in no match
 	open      []*openGame
 	joinsOnly bool // whether only games are looked at
 	lacking   int  // how many players there are too few for any match
@@ -105,7 +105,7 @@ func (x *examiner) examineMatches(t uint32, v *examination) {
 	v.soon = x.soon(v.match)
 }
 
-// nearest is the nearest tickets that fit with one: those that are anchors before it, and others.
+// nearest is the nearest tickets that fit with one: earlier anchors, and others.
 func (x *examiner) nearest(t uint32, limit int) (older, younger []uint32) {
 	for _, o := range slices.Clone(x.near(t, limit, nil)) {
 		if x.rank[o] > x.rank[t] {

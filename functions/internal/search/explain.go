@@ -20,7 +20,7 @@ type Reason struct {
 	Looked int
 	// Players is the number of players of a ticket that is too large; for TooFew, how many more are needed at least.
 	Players int
-	// Roles are those that too few players take: for any match with the ticket, and where players are too few of all.
+	// Roles are the roles that too few players take: for any match with the ticket, and where players are too few of all.
 	Roles []Lack
 	// Soon is within how many seconds a nearer match is expected, for a ticket that waits.
 	Soon float64

@@ -85,7 +85,7 @@ func (e *explainer) examineVariant(v *variant, tickets []uint32, share int) []ex
 }
 
 // examineAll examines tickets with an even share of the work each, but with enough to try one match, as long as there
-// is some. What some leave is for those that need more.
+// is some. What some leave is for tickets that need more.
 func (x *examiner) examineAll(tickets []uint32, examinations []examination) {
 	var open []int
 	for i := range examinations {

@@ -46,7 +46,7 @@ const (
 type openGame struct {
 	*Running
 	number int
-	// members are tickets of the pool: first those whose team is known.
+	// members are tickets of the pool: first the ones whose team is known.
 	members []uint32
 	pinned  int // how many these are
 	from    uint32

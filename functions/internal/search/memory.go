@@ -59,7 +59,7 @@ const noTicket = math.MaxUint32
 // tried is an anchor that is in no match.
 type tried struct {
 	until float64 // in milliseconds
-	// low and high are the tickets next to those that were looked at. A change beyond them changes nothing.
+	// low and high are the tickets next to the ones that were looked at. A change beyond them changes nothing.
 	low, high uint32
 	run       uint32 // the run in which this was so
 	at        uint32 // after how many changes of that run

@@ -12,7 +12,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// anchors returns all tickets that may be in a match: those with the greatest priority first, then the oldest.
+// anchors returns all tickets that may be in a match: the greatest priority first, then the oldest.
 func (s *search) anchors() []uint32 {
 	if s.order != nil {
 		return s.merged(s.order, s.sooner)
@@ -43,7 +43,7 @@ func (s *search) eligible(t uint32) bool {
 	return !s.taken[t] && s.pool.size(t) <= s.most && (s.masks == nil || s.masks[t] != 0)
 }
 
-// merged is tickets in an order, without those that are taken and with those that came. These are sorted for it.
+// merged is tickets in an order, without the taken and with the new ones. These are sorted for it.
 func (s *search) merged(tickets []uint32, compare func(a, b uint32) int) []uint32 {
 	more := slices.DeleteFunc(slices.Clone(s.fresh), func(t uint32) bool { return !s.eligible(t) })
 	slices.SortFunc(more, compare)
@@ -259,7 +259,7 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 	return near
 }
 
-// lack counts a ticket's players for the roles that are lacking, and returns those that still are.
+// lack counts a ticket's players for the roles that are lacking, and returns the roles that still are.
 func (b *builder) lack(t uint32, amply []int, lacking uint64) uint64 {
 	for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
 		for more := b.roles.takes[p] & lacking; more != 0; more &= more - 1 {

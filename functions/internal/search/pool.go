@@ -51,7 +51,7 @@ type pool struct {
 	// nothing.
 	columns  []column
 	original []*column
-	ids      []uint32 // names, of each player; 0 for those that are not known
+	ids      []uint32 // names, of each player; 0 for unknown ones
 	// owners are the names of the players of tickets of one that say that they are several.
 	owners map[uint32]uint32
 	names  interner

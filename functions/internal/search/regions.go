@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// MaxRegions is how many regions are told apart: those for which most tickets vote.
+// MaxRegions is how many regions are told apart: the regions for which most tickets vote.
 const MaxRegions = rules.MaxRegions
 
 // oneVote is what a ticket adds to its best region.
@@ -102,8 +102,8 @@ func (p *pool) voted(c *column, running []uint32) []uint32 {
 // together is how many players a ticket of a match has at most.
 func together(r *rules.Rules) int { return min(largestTeam(r), atMost(r.Players.Max)) }
 
-// votes is how tickets vote for regions: each for those that all of its players know. It adds a whole vote to the best
-// one, half a vote to the next, a third to the one after that, and so on. So one that names very many regions adds
+// votes is how tickets vote for regions: each for the regions that all of its players know. It adds a whole vote to the
+// best one, half a vote to the next, a third to the one after that, and so on. So one that names very many regions adds
 // little to most of them. Votes are kept from run to run, so that only tickets that come and go are counted.
 type votes struct {
 	pool    *pool

@@ -8,7 +8,7 @@ const (
 	sampleShare = 4
 )
 
-// sample finds which tickets are looked at for those that are asked about, with each variant of the rules.
+// sample finds which tickets are looked at for the tickets asked about, with each variant of the rules.
 func (e *explainer) sample(times int) {
 	for t := range uint32(e.pool.waiting) {
 		if !e.taken[t] && !e.pool.gone[t] {

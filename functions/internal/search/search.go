@@ -92,7 +92,7 @@ func (s *search) search(games *Games, work int) []Match {
 	return s.found
 }
 
-// prepare begins a run, and returns the tickets that may be in matches. Those that are unfit, which it keeps, are in
+// prepare begins a run, and returns the tickets that may be in matches. Unfit tickets, which it keeps, are in
 // none.
 func (s *search) prepare(games *Games, unfit []bool) (order []uint32) {
 	s.games, s.taken, s.members, s.sorted = games, unfit, nil, nil
@@ -183,7 +183,7 @@ func (s *search) begin(order []uint32) {
 	s.link()
 }
 
-// ready sorts all tickets, if they are not yet, and counts those that are left.
+// ready sorts all tickets, if they are not yet, and counts the ones that are left.
 func (s *search) ready(order []uint32) {
 	if len(s.sorted) == 0 {
 		s.sortTickets(order)
@@ -208,7 +208,7 @@ func (s *search) effort(order []uint32) (m mode, eighths int) {
 const manySteps = 8000
 
 // matches finds new matches: first quickly, then thoroughly, then in all combinations, until nothing more is found. So
-// nothing is found either when those that are left come alone.
+// nothing is found either when the ones that are left come alone.
 func (s *search) matches(order []uint32) {
 	first, eighths := s.effort(order)
 	for range mostSweeps {
@@ -228,7 +228,7 @@ func (s *search) matches(order []uint32) {
 	}
 }
 
-// sweep tries anchor by anchor. It ends when those that are in no match took so many eighths of the work.
+// sweep tries anchor by anchor. It ends when the anchors without a match took so many eighths of the work.
 func (s *search) sweep(order []uint32, m mode, eighths int) (found bool) {
 	s.ready(order)
 	s.linked = false // not before one has to be tried
@@ -258,7 +258,7 @@ func (s *search) sweep(order []uint32, m mode, eighths int) (found bool) {
 	return found
 }
 
-// linkAfter links the tickets that are left, without those that were anchors before.
+// linkAfter links the tickets that are left, without former anchors.
 func (s *search) linkAfter(before []uint32) {
 	s.link()
 	for _, t := range before {
@@ -339,7 +339,7 @@ type view struct {
 	rank     []uint32  // of each ticket: its place in the order of anchors
 	hops     [2][]int32
 	values   []float64 // of main, of each ticket
-	keys     []uint32  // of each ticket: those with other keys are never together
+	keys     []uint32  // of each ticket: tickets with other keys are never together
 	torn     []bool    // of each ticket: whether no match can have all of its players
 	masks    []uint64  // of each ticket: the regions that its players know; nil for rules without regions
 	regions  []uint32  // that the masks are of
@@ -347,8 +347,8 @@ type view struct {
 	here     []bool    // of each ticket: whether a player has latencies
 	// oldest is the greatest age, earliest when that ticket was created.
 	oldest, earliest float64
-	// sorted is all tickets of a run by key and value; place is where each is. line has those that are left. groups are
-	// the first and the last place of each key.
+	// sorted is all tickets of a run by key and value; place is where each is. line has the tickets that are left. groups
+	// are the first and the last place of each key.
 	sorted    []uint32
 	place     []uint32
 	neighbors neighbors
@@ -548,7 +548,7 @@ func (s *search) keepOf(anchor uint32) {
 	}
 }
 
-// leave takes a ticket out of those that are left.
+// leave takes a ticket out of the ones that are left.
 func (s *search) leave(t uint32) {
 	if s.linked {
 		s.neighbors.remove(s.place[t])
@@ -583,7 +583,7 @@ func (s *search) combine(anchor uint32, others []uint32) bool {
 	return s.try(anchor, math.MaxInt)
 }
 
-// smallGroups returns what is left of the groups of tickets that could be together, of those that are small.
+// smallGroups returns what is left of the groups of tickets that could be together, of the small ones.
 func (s *search) smallGroups(order []uint32) (groups [][]uint32) {
 	sizes := s.sizes(order)
 	at := make([]uint32, len(s.groups)) // of each key: its group, from 1

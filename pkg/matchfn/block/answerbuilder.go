@@ -222,8 +222,8 @@ func (b *AnswerBuilder) writeProposals(teams, ends, tickets []uint32) {
 	}
 }
 
-// sortParts sorts the parts as the format requires, and keeps the last of those with the same proposal, field, subject
-// and name.
+// sortParts sorts the parts as the format requires, and keeps the last of the parts with the same proposal, field,
+// subject and name.
 //
 // The parts of a proposal are usually added together. So each proposal has a few adjacent parts to sort, which is much
 // faster in WebAssembly than sorting all of them.

@@ -3,7 +3,7 @@ package block
 import "errors"
 
 // Base is what a function keeps from one run of a config to the next: its tickets, as it likes. The request of a run
-// that continues a base has only what changed: new tickets, and the numbers of those that are gone.
+// that continues a base has only what changed: new tickets, and the numbers of tickets that are gone.
 type Base struct {
 	// Number tells the bases of an instance apart.
 	Number uint32
@@ -40,7 +40,7 @@ func (r *Request) checkBase() error {
 	return nil
 }
 
-// Base says that the function keeps the tickets, or continues with those that it has. gone are the numbers of its
+// Base says that the function keeps the tickets, or continues with the tickets that it has. gone are the numbers of its
 // tickets that wait no more, in ascending order.
 func (b *RequestBuilder) Base(base Base, gone []uint32) {
 	section := b.section(kindBase, "", baseSize)

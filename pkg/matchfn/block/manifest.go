@@ -12,7 +12,7 @@ import (
 const (
 	// MaxManifest bounds a manifest, in bytes.
 	MaxManifest = 64 << 10
-	// MaxNames bounds the attributes that a function gets, and likewise the properties: those that its manifest names,
+	// MaxNames bounds the attributes that a function gets, and likewise the properties: the names of its manifest,
 	// together with those that settings name.
 	MaxNames = 256
 )

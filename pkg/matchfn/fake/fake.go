@@ -306,7 +306,7 @@ func roster(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 	}, b.BackfillPlayerAttribute, nil)
 }
 
-// barred are the tickets that must not join games, as pairs. In a crowd they are those that are new.
+// barred are the tickets that must not join games, as pairs. In a crowd they are the new ones.
 func barred(r Request) (pairs []uint32) {
 	first := 0
 	if r.base != nil {

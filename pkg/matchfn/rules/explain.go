@@ -8,7 +8,7 @@ import (
 // Section is a part of what is to say.
 type Section struct {
 	Title string `json:"title"`
-	// Lines are facts. Those that belong to the one before are indented by two spaces more than it.
+	// Lines are facts. Lines that belong to the one before are indented by two spaces more than it.
 	Lines []string `json:"lines"`
 }
 

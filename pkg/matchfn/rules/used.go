@@ -28,7 +28,7 @@ func use(need Condition, used map[string]bool) {
 	Walk(need, func(c Condition) { note(c.parts()) }, func(e Expression) { note(e.parts()) })
 }
 
-// Walk calls with a condition, with those in it, and with the expressions that they compare.
+// Walk calls with a condition, with the conditions in it, and with the expressions that they compare.
 func Walk(need Condition, with func(Condition), of func(Expression)) {
 	if need == nil {
 		return
@@ -42,7 +42,7 @@ func Walk(need Condition, with func(Condition), of func(Expression)) {
 	}
 }
 
-// WalkExpression calls with an expression and those in it.
+// WalkExpression calls with an expression and the expressions in it.
 func WalkExpression(e Expression, with func(Expression)) {
 	if e == nil {
 		return

@@ -78,7 +78,7 @@ type setup struct {
 	services []service
 	// account is the process's account in Redis and NATS; when empty, the one of all services.
 	account string
-	// issuers are those whose tokens are believed, besides the servers' own.
+	// issuers are the issuers whose tokens are believed, besides the servers' own.
 	issuers []auth.Issuer
 	// started is told where the API listens, and where the metrics are, if they are anywhere.
 	started func(addr, metrics net.Addr)

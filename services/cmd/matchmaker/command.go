@@ -56,11 +56,11 @@ type service struct {
 	name string
 	// add adds it to a process.
 	add func(*builder) error
-	// settings are those that it takes, besides what every process has.
+	// settings are the settings that it takes, besides what every process has.
 	settings func(*settings) kong.Plugins
 }
 
-// services lists all services. Those that others wait for come first.
+// services lists all services. Services that others wait for come first.
 func services() []service {
 	return []service{
 		{catalog.Registry, (*builder).registry, func(s *settings) kong.Plugins {

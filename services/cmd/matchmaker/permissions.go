@@ -26,7 +26,7 @@ type permissionsCmd struct {
 	Passwords permissionsPasswordsCmd `cmd:"" help:"Make a password for each user that has none in a folder yet."`
 }
 
-// users are those that are asked for.
+// users are the users that are asked for.
 type users struct {
 	Accounts  []string `arg:"" optional:"" name:"account" help:"Only these: ${services}; operator, which may do everything; events, which follows events on NATS; replica and sentinel, for the logins of Redis's replicas and Sentinels; all, the user of 'matchmaker all'. Without any of them all but that one."`
 	Passwords string   `help:"Folder with a file of each user's password, named as the account, that 'matchmaker permissions passwords' makes. What is printed has their hashes." type:"existingdir" placeholder:"DIR" group:"connections"`

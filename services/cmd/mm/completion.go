@@ -136,7 +136,7 @@ func waiting(of func(client.WaitingTicket) []string) lister {
 	}
 }
 
-// queueNames are those that configs serve, or that tickets wait in.
+// queueNames are the names of queues that configs serve, or that tickets wait in.
 func queueNames(ctx context.Context, api *client.Client, words []string) ([]string, error) {
 	all, _ := waiting(func(t client.WaitingTicket) []string { return t.Queues })(ctx, api, words)
 	configs, err := api.ListConfigs(ctx)
@@ -169,7 +169,7 @@ func events(of func(client.Event) string) lister {
 	}
 }
 
-// eventKinds are those that the API has.
+// eventKinds are the event kinds that the API has.
 func eventKinds() (names []string) {
 	for number, name := range pb.Event_Kind_name {
 		if number != 0 {

@@ -247,7 +247,7 @@ func (s *service) getWaiting(w http.ResponseWriter, r *http.Request) {
 		"attributes":{}}],"total":3}`)
 }
 
-// reportMatches answers what was asked for, too: those that were asked for are in s.reports.
+// reportMatches answers what was asked for, too: the queries are in s.reports.
 func (s *service) reportMatches(w http.ResponseWriter, r *http.Request) {
 	s.query = r.URL.Query()
 	s.reports = append(s.reports, s.query)

@@ -18,7 +18,7 @@ func TestTicketListOfThoseWhoWait(t *testing.T) {
 		}
 	}
 	shell.on(service, "ticket", "list", "-o", "json").expect(0, `"waited": 62.5`, "2 of 3")
-	shell.on(service, "ticket", "list", "--player", "ada").expect(0, "t-2", "") // those with results as well
+	shell.on(service, "ticket", "list", "--player", "ada").expect(0, "t-2", "") // tickets with results as well
 	for _, args := range [][]string{
 		{"--attribute", "skill"}, {"--attribute", "skill=1"}, {"--attribute", "skill=a..b"}, {"--attribute", "=1..2"},
 		{"--limit", "-1"}, {"--pool", "x"}, {"--config", "x", "--queue", "y"}, {"--queue", "x", "--no-queue"},

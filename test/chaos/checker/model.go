@@ -41,7 +41,7 @@ type ticket struct {
 	made *history.Call
 	// calls are its GETs and DELETEs in the order in which they were sent.
 	calls []*history.Call
-	// events are those that name it, in order.
+	// events are the events that name it, in order.
 	events []*history.Event
 }
 
@@ -103,7 +103,7 @@ func (m *model) match(project, id string) *match {
 	return one
 }
 
-// projects lists those with events.
+// projects lists the projects with events.
 func (m *model) projects() []string { return slices.Sorted(maps.Keys(m.logs)) }
 
 // ticketsByID lists the tickets by id, so that a result always reads the same.

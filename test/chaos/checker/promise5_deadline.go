@@ -124,7 +124,7 @@ func (m *model) faultsOf(targets ...string) []history.Span {
 	return union(all)
 }
 
-// union sorts spans, and joins those that overlap.
+// union sorts spans, and joins overlapping ones.
 func union(spans []history.Span) []history.Span {
 	slices.SortFunc(spans, func(a, b history.Span) int { return cmp.Compare(a.From, b.From) })
 	joined := spans[:0]

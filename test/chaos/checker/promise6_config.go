@@ -13,7 +13,7 @@ type config struct{ project, name string }
 // changes are the PUTs and DELETEs of all configs.
 type changes struct {
 	of          map[config][]*history.Change
-	revisions   map[string]map[int64]*history.Change // PUTs by project and revision; only those that were answered
+	revisions   map[string]map[int64]*history.Change // answered PUTs by project and revision
 	generations map[config]map[int64]*history.Change // PUTs by generation
 	uploads     map[config][]*history.Change         // and deletions, rollbacks and canaries, by function
 }

@@ -112,7 +112,7 @@ type Call struct {
 	Number int64 `json:"number"`
 	// Bytes are the bytes of the properties of a create, and of a GET that was answered 200.
 	Bytes int `json:"bytes,omitempty"`
-	// Configs are those whose pools have the ticket of a create, if their matches need nothing but two tickets.
+	// Configs are the configs whose pools have the ticket of a create, if their matches need nothing but two tickets.
 	Configs []string `json:"configs,omitempty"`
 	// Key is the Idempotency-Key of a create, and Player who it is for, if that is not the player of its number.
 	Key    string `json:"key,omitempty"`
@@ -160,7 +160,7 @@ type Step struct {
 type Assignment struct {
 	Connection string `json:"connection,omitempty"`
 	Error      string `json:"error,omitempty"`
-	// Match are the properties for all players of the match, Own those for this player.
+	// Match are the properties for all players of the match, Own the properties for this player.
 	Match json.RawMessage `json:"match,omitempty"`
 	Own   json.RawMessage `json:"own,omitempty"`
 	// Seats are what the seat passes say, by player.
@@ -234,7 +234,7 @@ type Round struct {
 	Backfill string `json:"backfill,omitempty"`
 	// Connection is the server's.
 	Connection string `json:"connection"`
-	// Version is the record version in the answer, Tickets those that have joined by the answer.
+	// Version is the record version in the answer, Tickets the tickets that have joined by the answer.
 	Version int64    `json:"version,omitempty"`
 	Tickets []string `json:"tickets,omitempty"`
 	// Players are the players in the game from its beginning, as far as the server says it.
@@ -254,7 +254,7 @@ type Hosting struct {
 	Key string `json:"key"`
 	// Fleet is that which is asked; "" if there is but one.
 	Fleet string `json:"fleet,omitempty"`
-	// Tickets are those that may join the server.
+	// Tickets are the tickets that may join the server.
 	Tickets []string `json:"tickets,omitempty"`
 	// Connection of the server; "" where there is none.
 	Connection string `json:"connection,omitempty"`

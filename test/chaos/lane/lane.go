@@ -48,7 +48,7 @@ func Of(attributes map[string]float64) Lane {
 	return Prey
 }
 
-// Queues are those in which its tickets wait.
+// Queues are the queues in which its tickets wait.
 func (l Lane) Queues() []string {
 	if l != Queued {
 		return nil

@@ -49,7 +49,7 @@ func Write(dir string, all ...Edits) (string, error) {
 	return name, os.WriteFile(name, list, 0o600)
 }
 
-// write adds the edited files to those that are replaced, and to their new texts.
+// write adds the edited files to the replaced ones, and to their new texts.
 func (of Edits) write(dir string, replaced map[string]string, texts map[string][]byte) error {
 	for _, e := range of.Edits {
 		file, right, wrong := filepath.Join(of.Root, e[0]), []byte(e[1]), []byte(e[2])

@@ -12,7 +12,7 @@ import (
 // of each, if it is for the same oldest ticket.
 type Choice struct {
 	Moments int // that both made one for the same ticket
-	Other   int // of them, those with another match
+	Other   int // of them, tickets with another match
 	// Spread and Gap are the values of the function's match less the reading's, where the matches differ.
 	Spread, Gap Sample
 	Better      int // one is less, and neither is greater

@@ -5,7 +5,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// rule reads a rule. Those that it names are before it in the file.
+// rule reads a rule. The rules that it names are before it in the file.
 func (r *reader) rule(n *document.Node) *Rule {
 	o := r.Object(n)
 	rule := &Rule{Name: o.Name("name"), Description: o.Text("", "description"), At: n}

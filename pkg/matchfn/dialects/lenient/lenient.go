@@ -312,7 +312,7 @@ func (r *Reader) Values(nodes []*document.Node) []string {
 	return values
 }
 
-// Done refuses the members that were not taken. Those that are named are known, and left out.
+// Done refuses the members that were not taken. The named members are known, and left out.
 func (o *Object) Done(ignored ...string) {
 	for i := range o.taken {
 		if m := o.Node.Members[i]; !o.taken[i] && !o.named(m.Name, ignored) {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 )
 
-// encodings are those that a text may have beside UTF-8, by their byte order marks.
+// encodings are the encodings that a text may have beside UTF-8, by their byte order marks.
 var encodings = []struct {
 	mark  string
 	order binary.ByteOrder // nil for what is not read

@@ -134,7 +134,7 @@ func (t *trial) copies(shape int) bool {
 	return false
 }
 
-// orderTickets puts the members of a game first, and of these those whose teams are known.
+// orderTickets puts the members of a game first, starting with members whose teams are known.
 func (t *trial) orderTickets() {
 	for _, known := range []bool{true, false} {
 		for i := t.from; i < len(t.pool); i++ {
