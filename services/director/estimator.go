@@ -207,7 +207,7 @@ func (e *estimator) sample(
 	return classes, nil
 }
 
-// take learns from an event. classes are those of new tickets.
+// take learns from an event. classes are the classes of new tickets.
 func (e *estimator) take(one *pb.Event, classes map[string]estimate.Class) {
 	at := one.GetTime()
 	if len(one.GetTickets()) == 0 {

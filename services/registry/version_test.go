@@ -15,7 +15,7 @@ import (
 	"matchmaker.dev/services/internal/response"
 )
 
-// upload uploads a module unlike those of other numbers, and returns its MD5.
+// upload uploads a module unlike other numbers' modules, and returns its MD5.
 func (b *bench) upload(t *testing.T, name string, number int) (sum string) {
 	t.Helper()
 	b.clock.advance(time.Minute)

@@ -1,7 +1,7 @@
 // Package report keeps how good the matches of a project were: how many there were, how long their tickets waited, how
 // far attributes differ in them, and what functions measured. It keeps counts and distributions, no match by itself.
 //
-// Time is divided into slots of five minutes, of which those of a day are kept. A slot has a bound in bytes, and each
+// Time is divided into slots of five minutes, of which a day's are kept. A slot has a bound in bytes, and each
 // config may use as much of it as it leaves free: one whose function makes up regions or measures leaves others alone.
 // What has no room is counted.
 package report

@@ -49,7 +49,7 @@ func TestShortenJumps(t *testing.T) {
 		"to itself":          {jump(0, 2), nil},
 		"out of the table":   {jump(128, 2), nil},
 		"far out of it":      {jump(1<<31-1, 2), nil},
-		"a negative value":   {jump(-1, 2), nil}, // the byte is that of 127
+		"a negative value":   {jump(-1, 2), nil}, // the byte is 127's
 		"another variable":   {cat(i32c(2), set(1), br(2)), nil},
 		"not to the loop":    {jump(1, 1), nil},
 		"an unknown value":   {cat(get(0), set(0), br(2)), nil},

@@ -147,7 +147,7 @@ func TestTicketIsGoneForThoseWhoDeletedIt(t *testing.T) {
 		createTold(t, s, group("a", 0, "ada", "bob", "eve"), group("b", 0, "ada", "bob"), forPlayers("own", "ada"),
 			&pb.Ticket{Id: "owned", Owner: "lobby", Players: []*pb.Player{{Id: "ada"}}})
 		must(t, leave(t, s, "own", "ada", false))
-		ends(t, s, "own", "") // there is nobody else
+		ends(t, s, "own", "") // there is no other player
 		must(t, leave(t, s, "owned", "ada", false))
 		ends(t, s, "owned", "deleted")
 
@@ -271,7 +271,7 @@ func TestEndsThatRace(t *testing.T) {
 				}
 			case err != nil:
 				t.Fatal(err)
-			case c.Refusal == "" && !got.Ended: // matched, and nobody left
+			case c.Refusal == "" && !got.Ended: // matched, and no player left
 				if left[0] == nil || left[1] == nil {
 					t.Fatalf("%s is matched, and %v", id, left)
 				}

@@ -230,7 +230,7 @@ func TestRowsOfAnotherShapeAreErrors(t *testing.T) {
 	}
 }
 
-// TestRunningGamesTakeFewRoundTrips: most approvals find nobody, and take one.
+// TestRunningGamesTakeFewRoundTrips: most approvals find no player, and take one.
 func TestRunningGamesTakeFewRoundTrips(t *testing.T) {
 	s := opener(t, embeddedtest.Redis(t))(state.Options{})
 	var trips atomic.Int64

@@ -34,7 +34,7 @@ func TestFilesAreGenerated(t *testing.T) {
 	}
 }
 
-// TestSchemasWithoutANameAreRefused: each object has a schema, whose name is that of its type in every language.
+// TestSchemasWithoutANameAreRefused: each object has a schema, whose name is its type's name in every language.
 func TestSchemasWithoutANameAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`type: object

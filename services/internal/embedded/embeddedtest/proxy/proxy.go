@@ -30,7 +30,7 @@ const (
 	Slow
 )
 
-// delay is that of a slow proxy.
+// delay is the delay of a slow proxy.
 const delay = 100 * time.Millisecond
 
 // Dial connects to the server.
