@@ -10,8 +10,8 @@ type Columns = block.Columns
 // tickets of the config, and gives it what of is in the answer. Columns of players count only with the option [Players]
 // or another one about players, and PlayerIDs only with [PlayerIDsWith] or [PlayerIDs].
 //
-// The argument is [Run.Config]'s. The same settings must have the same columns. An error fails the run, as does one
-// of a run does.
+// The argument is [Run.Config]'s. The same settings must have the same columns. An error fails the run, as an
+// error of a run does.
 func ColumnsOf(of func(config []byte) (Columns, error)) Option {
 	return func(f *Function) { f.manifest.Columns, f.naming.of = of != nil, of }
 }

