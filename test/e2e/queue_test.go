@@ -161,7 +161,7 @@ func queuedGame(t *testing.T, p *project) {
 		t.Helper()
 		server := p.as(t, issuer.Claims{Kind: auth.Server, Subject: "server"})
 		eventually(t, fmt.Sprintf("a search in the queue %q finds %d", queue, want), func() bool {
-			got, err := server.BackfillV1(within(t), client.BackfillV1Request{ //nolint:staticcheck // it is still served
+			got, err := server.BackfillV1(within(t), client.BackfillV1Request{
 				Connection: running, Function: client.FunctionTarget{Name: "duel", Version: "1"}, Queue: queue,
 				Config: []byte(`{"attribute":"skill","window":100,"widen":0}`),
 			})

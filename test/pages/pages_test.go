@@ -57,7 +57,8 @@ func checkout(t *testing.T) string {
 	run(t, "../..", "bash", "-euo", "pipefail", "-c", `mkdir -p "$0/bin"; cp -r "$1"/{matchmaker,mm,functions} "$0/bin"
 		for file in $(git ls-files --cached --others --exclude-standard); do [ ! -e $file ] || echo $file; done |
 			xargs cp --parents --target-directory "$0"`, dir, *bin)
-	run(t, "../../services", "go", "build", "-o", filepath.Join(dir, "bin/nats-server"), "github.com/nats-io/nats-server/v2")
+	run(t, "../../services", "go", "build", "-o", filepath.Join(dir, "bin/nats-server"),
+		"github.com/nats-io/nats-server/v2")
 	return dir
 }
 

@@ -58,7 +58,8 @@ var allowed = map[string][]string{
 
 // participles, and tell, say neither what a function does nor what it returns.
 var participles = []string{
-	"tell", "told", "staged", "held", "called", "answered", "known", "gone", "heard", "kept", "taken", "lost", "seen", "given",
+	"tell", "told", "staged", "held", "called", "answered", "known", "gone", "heard", "kept", "taken", "lost", "seen",
+	"given",
 }
 
 func TestNamesAreWordsOfTheField(t *testing.T) {

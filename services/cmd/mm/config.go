@@ -80,8 +80,8 @@ type configPut struct {
 }
 
 func (configPut) Help() string {
-	return `Settings that are a rule set of FlexMatch, Unity, PlayFab or AccelByte, such as {"flexmatch": …}, are translated as
-"mm rules import" does it. Standard error gets the verdicts, and the config keeps the original.
+	return `Settings that are a rule set of FlexMatch, Unity, PlayFab or AccelByte, such as {"flexmatch": …}, are
+translated as "mm rules import" does it. Standard error gets the verdicts, and the config keeps the original.
 
 Examples:
 

@@ -27,7 +27,7 @@ func (s *session) readConfig(file string, flags lab.Translation) ([]byte, error)
 	}
 	n, err := document.Parse(config)
 	if err != nil {
-		return config, nil // the service says what is wrong
+		return config, nil //nolint:nilerr // the service says what is wrong
 	}
 	settings := lenient.Member(lenient.Member(n, "matchmaking"), "config")
 	if settings == nil {

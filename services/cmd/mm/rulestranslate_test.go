@@ -40,7 +40,8 @@ func TestConfigsWithExamplesAreTranslated(t *testing.T) {
 			config := write(t, "config.json", configOf(fmt.Sprintf(`{%q: %s}`, language, quoted)))
 			imported := shell.run("rules", "import", language, file)
 			put := shell.on(service, "config", "put", id, config)
-			if put.code != imported.code || !strings.HasPrefix(put.err, strings.TrimSuffix(imported.err, lastLine(imported.err))) {
+			verdicts := strings.TrimSuffix(imported.err, lastLine(imported.err))
+			if put.code != imported.code || !strings.HasPrefix(put.err, verdicts) {
 				t.Errorf("%s: put says %d, %s\nimport %d, %s", file, put.code, put.err, imported.code, imported.err)
 			}
 			if imported.code != 0 {

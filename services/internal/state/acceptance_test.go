@@ -36,7 +36,8 @@ func mustSay(t *testing.T, s *state.Store, wantOver, accept bool, ticket string,
 func endAcceptances(t *testing.T, s *state.Store) state.Acceptances {
 	t.Helper()
 	ended, err := s.EndAcceptances(t.Context(), project,
-		state.AcceptanceTerms{Claim: 10 * time.Second, Approval: 20 * time.Second, Readable: time.Minute, Watched: time.Hour, Limit: 10})
+		state.AcceptanceTerms{Claim: 10 * time.Second, Approval: 20 * time.Second, Readable: time.Minute,
+			Watched: time.Hour, Limit: 10})
 	must(t, err)
 	return ended
 }

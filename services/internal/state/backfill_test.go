@@ -357,10 +357,11 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 			}
 		},
 		"lapsed": func(t *testing.T, s *state.Store) {
-			if lapsed, err := s.At(at(20)).EndOverdueJoins(t.Context(), project, time.Minute, 10); err != nil || lapsed.Games != 0 {
+			lapsed, err := s.At(at(20)).EndOverdueJoins(t.Context(), project, time.Minute, 10)
+			if err != nil || lapsed.Games != 0 {
 				t.Fatal("too early:", lapsed, err)
 			}
-			lapsed, err := s.At(at(21)).EndOverdueJoins(t.Context(), project, time.Minute, 10)
+			lapsed, err = s.At(at(21)).EndOverdueJoins(t.Context(), project, time.Minute, 10)
 			if err != nil || lapsed.Games != 1 || lapsed.Position == 0 {
 				t.Fatal(lapsed, err)
 			}
@@ -733,7 +734,8 @@ func TestTicketsProposedDuringTheAllocationGetItsConnection(t *testing.T) {
 			t.Errorf("%v, %v, %v", idsOf(a.Assigned), idsOf(a.Previous), a.Backfill)
 		}
 		// The time to approve has not begun.
-		if lapsed, err := s.At(at(40)).EndOverdueJoins(t.Context(), project, time.Minute, 10); err != nil || lapsed.Games > 0 {
+		lapsed, err := s.At(at(40)).EndOverdueJoins(t.Context(), project, time.Minute, 10)
+		if err != nil || lapsed.Games > 0 {
 			t.Fatal(lapsed, err)
 		}
 		if got := assign(t, s, match, "10.0.0.1:7"); !slices.Equal(got, []string{"a", "b", "c", "d"}) {
@@ -793,7 +795,8 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 		"a ticket left before the allocation began": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			must(t, second(s.DeleteTicket(t.Context(), project, "a", "")))
 			begin(t, s, m, state.MatchDropped)
-		}, []string{"b", "c", "d", "e"}, []string{"cancelled claimed a", "released left m b", "released unallocated match-of-g-c g c,d"}},
+		}, []string{"b", "c", "d", "e"}, []string{"cancelled claimed a", "released left m b",
+			"released unallocated match-of-g-c g c,d"}},
 		"the allocation failed": {func(t *testing.T, s *state.Store, m *pb.Match) {
 			begin(t, s, m, state.MatchActive)
 			if got := assign(t, s, m, ""); !slices.Equal(got, []string{"a", "b"}) {

@@ -293,7 +293,8 @@ func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
 	asked := map[*Claim]*redis.StringCmd{}
 	for _, c := range claims {
 		p := c.Match.GetProposal()
-		if gameOf(c.Match) != "" && len(p.GetMatchProperties()) == 0 && (len(p.GetAssignmentProperties()) == 0 || len(p.GetTicketProperties()) > 0) {
+		says := len(p.GetMatchProperties()) > 0 || len(p.GetAssignmentProperties()) > 0 && len(p.GetTicketProperties()) == 0
+		if gameOf(c.Match) != "" && !says {
 			asked[c] = pipe.HGet(ctx, k.backfill(gameOf(c.Match)), startedWithField)
 		}
 	}

@@ -88,7 +88,8 @@ func TestPlayersAreAskedBeforeTheyAreProposedToAGame(t *testing.T) {
 				t.Fatalf("the ticket is %+v, %v", got, err)
 			}
 			// The server's time began when all had accepted.
-			if lapsed, err := s.At(at(35)).EndOverdueJoins(t.Context(), project, time.Minute, 10); err != nil || lapsed.Games > 0 {
+			lapsed, err := s.At(at(35)).EndOverdueJoins(t.Context(), project, time.Minute, 10)
+			if err != nil || lapsed.Games > 0 {
 				t.Fatal("lapsed:", lapsed, err)
 			}
 			approval{approve(t, s, "g", 35)}.assigns(t, s, "g:1", "a", "b")

@@ -18,12 +18,6 @@ type outcome struct {
 	body   []byte
 }
 
-// outcomeMark and playerMark are OUTCOME and OF_PLAYER of script/include/names.lua.
-const (
-	outcomeMark = "o:"
-	playerMark  = "p:"
-)
-
 // sharedBy returns the common part of all results of a proposal, see package assignment.
 func sharedBy(p *pb.Proposal) *pb.Assignment {
 	if len(p.GetTicketProperties()) == 0 && len(p.GetMatchProperties()) == 0 {

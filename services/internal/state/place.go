@@ -157,7 +157,9 @@ func (s *Store) join(
 
 // releaseOthers lets the tickets of matches wait again whose game has changed. Matches that it does not release are
 // overdue, so maintenance does.
-func (s *Store) releaseOthers(ctx context.Context, project string, ids []string, reason string) (position uint64, err error) {
+func (s *Store) releaseOthers(
+	ctx context.Context, project string, ids []string, reason string,
+) (position uint64, err error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}

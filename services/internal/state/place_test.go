@@ -119,8 +119,7 @@ func endWith(connection, holder string) func(*testing.T, *state.Store, *pb.Match
 	}
 }
 
-// A PUT that dies before the tickets wait again rejects all the same: neither an approval that was under way nor a later
-// one assigns them. The director finds them.
+// A PUT that dies before the tickets wait again rejects all the same: an approval that was under way assigns none.
 // Promise 8.
 func TestPutThatDiesHalfWayRejects(t *testing.T) {
 	s := opener(t, embeddedtest.Redis(t))(state.Options{})
