@@ -1,7 +1,7 @@
 -- Ends a match whose deadline has passed, or that gets no server. Its tickets wait again at their old age. The backfill
 -- ticket that was created with it is deleted. Functions are not shown a running game whose server did not approve in
 -- time. When the match may have a server, its body stays until the server is deallocated. Otherwise nothing is kept of
--- it: to services that work on it, an unknown match has ended.
+-- it, and to services that work on it an unknown match has ended.
 -- Full: runs
 -- Uses: time, change, large, credit, player, backfill, roster, place
 -- KEYS: waiting, claims, joins, outbox, match, backfills, backfill, joining, joined, deallocations, then ticket…

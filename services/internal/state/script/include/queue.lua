@@ -9,7 +9,7 @@ end
 
 -- leave_queue notes that one config less serves a queue ('' = none). When none is left, it adds an event, which is
 -- encoded but for its last field, the queue, whose name has less than 128 bytes. It notes since when the queue is not
--- served: nothing else proves that its tickets wait in vain.
+-- served, since nothing else proves that its tickets wait in vain.
 local function leave_queue(name, event)
   -- mistake queueless: name = ''
   if name == '' or redis.call('HINCRBY', queues, SERVERS .. name, -1) > 0 then
