@@ -3,6 +3,7 @@ package state_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,9 +134,9 @@ func TestPutThatDiesHalfWayRejects(t *testing.T) {
 		t.Fatal(c.Refusal)
 	}
 	ctx, dies := context.WithCancel(t.Context())
-	trips := 0
+	var trips atomic.Int64
 	s.OnTrips(func(int) {
-		if trips++; trips == 2 {
+		if trips.Add(1) == 2 {
 			dies()
 		}
 	})
