@@ -57,32 +57,45 @@ func TestMatchesOfAllPlaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-				reserve := func() (*state.Store, *state.Claim) {
+				reserve := func(acceptance int64) (*state.Store, *state.Claim) {
 					s := open(state.Options{History: 1000})
 					must(t, s.Flush(t.Context()))
 					revision, terms := setUp(t, s)
 					terms.Approval = 10 * time.Second
 					create(t, s, "a", "b", "c")
 					c := place.claim(t, s, revision)
+					c.Match.Id, c.Match.Acceptance = "m", acceptance
 					if mustClaim(t, s, terms, c); c.Refusal != "" {
 						t.Fatal(c.Refusal)
 					}
 					isWaiting(t, s, "c")
+					if acceptance > 0 {
+						mustSay(t, s, false, true, "a")
+						mustSay(t, s, true, true, "b")
+						if ended := endAcceptances(t, s); len(ended.Accepted) != 1 {
+							t.Fatalf("ended: %+v", ended)
+						}
+						if again := endAcceptances(t, s); len(again.Accepted) > 0 {
+							t.Errorf("it goes on again: %+v", again)
+						}
+					}
 					sent, err := s.At(at(9)).Outbox(t.Context(), project, time.Second, 10)
 					if must(t, err); (len(sent) > 0) != place.outbox {
 						t.Errorf("an allocator gets %q", sent)
 					}
 					return s, c
 				}
-				s, c := reserve()
-				place.end(t, s, c.Match)
-				for _, id := range []string{"a", "b"} {
-					if got := assigned(t, s, id).GetConnection(); got != "x:1" {
-						t.Errorf("%s has %q", id, got)
+				for _, acceptance := range []int64{0, 20_000} {
+					s, c := reserve(acceptance)
+					place.end(t, s, c.Match)
+					for _, id := range []string{"a", "b"} {
+						if got := assigned(t, s, id).GetConnection(); got != "x:1" {
+							t.Errorf("%s has %q", id, got)
+						}
 					}
 				}
 
-				s, _ = reserve()
+				s, _ := reserve(0)
 				late := s.At(at(11))
 				released, _, err := late.ReleaseOverdueMatches(t.Context(), project, 10)
 				must(t, err)

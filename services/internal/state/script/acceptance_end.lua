@@ -30,7 +30,7 @@ end
 local is_joining = game and game.is_running
 local has_changed = is_joining and (redis.call('HEXISTS', joining, match_id) == 0 or is_silent(game, now))
 if state == ACCEPTED and not has_changed then
-  if target == '' and not is_joining then
+  if place == '' then
     return {'accepted', 0, '', '', ''} -- it ends in one step with its results
   end
   local known, fields = {ASKED, AGREED, DEADLINE, ASKED_BY}, redis.call('HKEYS', match)
@@ -58,8 +58,10 @@ if state == ACCEPTED and not has_changed then
     position = append_feed(changes)
   else
     redis.call('ZADD', claims, now + claim_time, match_id)
-    redis.call('ZADD', outbox, now, match_id)
-    open_match(counted)
+    if target ~= '' then
+      redis.call('ZADD', outbox, now, match_id)
+      open_match(counted)
+    end
   end
   return {'accepted', position, '', '', ''}
 end
