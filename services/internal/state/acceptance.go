@@ -8,9 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-	"google.golang.org/protobuf/proto"
-
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
 )
@@ -168,7 +165,7 @@ func (s *Store) EndAcceptances(
 	if err != nil || len(due) == 0 {
 		return ended, err
 	}
-	matches, err := s.asking(ctx, k, due)
+	matches, err := s.matches(ctx, k, due, true)
 	if err != nil {
 		return ended, err
 	}
@@ -189,33 +186,6 @@ func (s *Store) EndAcceptances(
 		ended.Position = max(ended.Position, one.Position)
 	}
 	return ended, err
-}
-
-// asking reads the matches that ask their players.
-func (s *Store) asking(ctx context.Context, k keys, matches []string) (all []*pb.Match, err error) {
-	cmds := make([]*redis.SliceCmd, len(matches))
-	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, id := range matches {
-			cmds[i] = p.HMGet(ctx, k.match(id), "s", "b")
-		}
-		return nil
-	}); err != nil {
-		return nil, unavailable(err)
-	}
-	for _, cmd := range cmds {
-		fields, err := rowOf(cmd)
-		if err != nil {
-			return nil, err
-		}
-		if body, is := fields[1].(string); is && isAsking(fields[0]) {
-			m := new(pb.Match)
-			if err := proto.Unmarshal([]byte(body), m); err != nil {
-				return nil, corrupt("match", err)
-			}
-			all = append(all, m)
-		}
-	}
-	return all, nil
 }
 
 func (s *Store) endAcceptance(

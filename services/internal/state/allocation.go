@@ -112,8 +112,7 @@ func (s *Store) beginCall(k keys, matches []Beginning) call {
 		}
 		c.keys = append(c.keys, placeKeys(k, m)...)
 		c.args = append(c.args, m.GetId(), b.Lease.Holder, len(tickets), strings.Join(tickets, " "),
-			s.encodeEvent(matchEvent(m, pb.Event_KIND_ALLOCATING)), s.encodeEvent(droppedEvent(m)), targetName(m),
-			placeOf(m))
+			s.encodeEvent(matchEvent(m, pb.Event_KIND_ALLOCATING)), s.encodeEvent(droppedEvent(m)), placeOf(m))
 	}
 	return c
 }

@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +93,7 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 // approve assigns the tickets of matches, and reads what has become of the backfill ticket.
 func (s *Store) approve(ctx context.Context, project string, to *Approval, matches []string, a ApprovalOptions) error {
 	k, b := keysOf(project), to.Backfill
-	going, err := s.bodies(ctx, k, matches)
+	going, err := s.matches(ctx, k, matches, false)
 	if err != nil {
 		return err
 	}
@@ -173,7 +172,7 @@ func (s *Store) EndOverdueJoins(
 		ids[i], _ = one.Member.(string)
 		served[ids[i]] = one.Score == servedScore
 	}
-	matches, err := s.bodies(ctx, k, ids)
+	matches, err := s.matches(ctx, k, ids, false)
 	if err != nil {
 		return o, err
 	}
@@ -186,15 +185,14 @@ func (s *Store) EndOverdueJoins(
 			lapsed = append(lapsed, m)
 		}
 	}
-	if o.Position, err = s.releaseAll(ctx, project, lapsed, "lapsed"); err != nil {
+	if lapsed, o.Position, err = s.releaseAll(ctx, project, lapsed, "lapsed"); err != nil {
 		return o, err
 	}
-	var games []string
+	games := map[string]bool{}
 	for _, m := range lapsed {
-		games = append(games, gameOf(m))
+		games[gameOf(m)] = true
 	}
-	slices.Sort(games)
-	o.Games = len(slices.Compact(games))
+	o.Games = len(games)
 	for game, matches := range ofGame {
 		if err := s.joinServed(ctx, project, game, matches, readable, &o); err != nil {
 			return o, err

@@ -58,7 +58,6 @@ func (s *Store) RefuseServer(
 	event := matchEvent(m, pb.Event_KIND_FULL)
 	event.Reason, event.Detail = reason, detail
 	reply, err := s.run(ctx, s.call(hostingRefuseScript, keysOf(project), ids{ofMatch: m.GetId()},
-		"target", targetName(m),
 		"event", s.encodeEvent(event),
 		"told_every", tellFull.Milliseconds()))
 	return flagOf(reply, err)

@@ -57,12 +57,12 @@ func (s *Store) endOthers(ctx context.Context, project string, e *Ending, ended 
 	if len(ended.others) == 0 {
 		return nil
 	}
-	matches, err := s.bodies(ctx, keysOf(project), ended.others)
+	matches, err := s.matches(ctx, keysOf(project), ended.others, false)
 	if err != nil {
 		return err
 	}
 	if len(ended.Assigned) == 0 || e.Connection == "" {
-		at, err := s.releaseAll(ctx, project, matches, "unallocated")
+		_, at, err := s.releaseAll(ctx, project, matches, "unallocated")
 		ended.Position = max(ended.Position, at)
 		return err
 	}

@@ -62,25 +62,19 @@ func (o *Outcome) answer() string { return flag(o.Connection != "" || o.Never) }
 
 // Match reads a claimed match. Errors: NotFound when it was assigned, or ended long ago.
 func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error) {
-	m, _, err := s.matchOf(ctx, project, id)
-	return m, err
-}
-
-// matchOf reads a claimed match, and reports whether its players are asked whether they accept it.
-func (s *Store) matchOf(ctx context.Context, project, id string) (m *pb.Match, asked bool, err error) {
-	fields, err := s.readShared(ctx, project, keysOf(project).match(id), "b", "s")
+	fields, err := s.readShared(ctx, project, keysOf(project).match(id), "b")
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	body, ok := fields[0].(string)
 	if !ok {
-		return nil, false, problem.New(problem.NotFound, "match %q was not found", id)
+		return nil, problem.New(problem.NotFound, "match %q was not found", id)
 	}
-	m = new(pb.Match)
+	m := new(pb.Match)
 	if err := proto.Unmarshal([]byte(body), m); err != nil {
-		return nil, false, corrupt("match", err)
+		return nil, corrupt("match", err)
 	}
-	return m, isAsking(fields[1]), nil
+	return m, nil
 }
 
 // ReleaseOverdueMatches makes the tickets of up to limit matches whose claim deadline has passed wait
@@ -90,21 +84,17 @@ func (s *Store) ReleaseOverdueMatches(
 ) (released []string, position uint64, err error) {
 	k := keysOf(project)
 	due, err := s.due(ctx, k.claims(), millis(s.Now()), limit)
+	if err != nil || len(due) == 0 {
+		return nil, 0, err
+	}
+	matches, err := s.matches(ctx, k, due, false) // EndAcceptances is for the others
 	if err != nil {
 		return nil, 0, err
 	}
-	steps, err := stepAbreast(due, func(id string) (step, error) {
-		m, asked, err := s.matchOf(ctx, project, id)
-		if problem.KindOf(err) == problem.NotFound || asked {
-			return step{}, nil // it was assigned meanwhile, or is one of EndAcceptances
-		}
-		if err != nil {
-			return step{}, err
-		}
-		done, at, err := s.releaseMatch(ctx, project, m, release{reason: "deadline"})
-		return step{done, at}, err
-	})
-	released, position = doneOf(due, steps)
+	overdue, position, err := s.releaseAll(ctx, project, matches, "deadline")
+	for _, m := range overdue {
+		released = append(released, m.GetId())
+	}
 	return released, position, err
 }
 
@@ -143,8 +133,7 @@ func (s *Store) releaseMatch(
 		"holder", how.holder,
 		"event", s.encodeEvent(event),
 		"place", placeOf(m),
-		"may_have_server", mayHaveServer,
-		"target", neededTarget(m))
+		"may_have_server", mayHaveServer)
 	c.tickets(k, TicketsOf(m.GetProposal()))
 	reply, err := s.run(ctx, c)
 	if err != nil {

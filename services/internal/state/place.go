@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -23,8 +22,8 @@ const (
 
 // gameOf returns the backfill ticket of the running game that a match goes to, "" if it goes to none.
 func gameOf(m *pb.Match) string {
-	id, _ := strings.CutPrefix(m.GetPlace(), PlaceGame)
-	if id == m.GetPlace() {
+	id, is := strings.CutPrefix(m.GetPlace(), PlaceGame)
+	if !is {
 		return ""
 	}
 	return id
@@ -83,32 +82,25 @@ func madeOf(m *pb.Match) ([]byte, error) {
 	return append([]byte{'='}, body...), err
 }
 
-// bodies reads matches that are still claimed, in the order of their creation.
-func (s *Store) bodies(ctx context.Context, k keys, ids []string) (all []*pb.Match, err error) {
-	cmds := make([]*redis.SliceCmd, len(ids))
-	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, id := range ids {
-			cmds[i] = p.HMGet(ctx, k.match(id), "s", "b")
+// matchSize is about how many bytes a match has at most, where many are read.
+const matchSize = 32 << 10
+
+// matches reads the matches that ask their players whether they accept, or the matches that do not. It leaves out
+// matches that have ended.
+func (s *Store) matches(ctx context.Context, k keys, ids []string, asking bool) (all []*pb.Match, err error) {
+	err = s.fieldsOf(ctx, k.match, ids, matchSize, func(_ string, row []any) error {
+		body, is := row[1].(string)
+		if !is || isAsking(row[0]) != asking {
+			return nil
 		}
+		m := new(pb.Match)
+		if err := proto.Unmarshal([]byte(body), m); err != nil {
+			return corrupt("match", err)
+		}
+		all = append(all, m)
 		return nil
-	}); err != nil {
-		return nil, unavailable(err)
-	}
-	for _, cmd := range cmds {
-		fields, err := rowOf(cmd)
-		if err != nil {
-			return nil, err
-		}
-		if body, is := fields[1].(string); is && !isAsking(fields[0]) {
-			m := new(pb.Match)
-			if err := proto.Unmarshal([]byte(body), m); err != nil {
-				return nil, corrupt("match", err)
-			}
-			all = append(all, m)
-		}
-	}
-	slices.SortFunc(all, func(a, b *pb.Match) int { return strings.Compare(a.GetId(), b.GetId()) })
-	return all, nil
+	}, "s", "b")
+	return all, err
 }
 
 // matchLapsed is the status of a match whose server approved too late, or whose game is not what it was.
@@ -132,6 +124,8 @@ func (s *Store) join(
 	if len(matches) == 0 {
 		return nil, 0, nil
 	}
+	// The change of the game that a function made for the newest match is the last.
+	slices.SortFunc(matches, func(a, b *pb.Match) int { return strings.Compare(a.GetId(), b.GetId()) })
 	endings := make([]Ending, len(matches))
 	for i, m := range matches {
 		e := Ending{Match: m, Tickets: TicketsOf(m.GetProposal()),
@@ -151,7 +145,7 @@ func (s *Store) join(
 			lapsed = append(lapsed, matches[i])
 		}
 	}
-	at, err := s.releaseAll(ctx, project, lapsed, "lapsed")
+	_, at, err := s.releaseAll(ctx, project, lapsed, "lapsed")
 	return joined, max(position, at), err
 }
 
@@ -163,23 +157,26 @@ func (s *Store) releaseOthers(
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	matches, err := s.bodies(ctx, keysOf(project), ids)
+	matches, err := s.matches(ctx, keysOf(project), ids, false)
 	if err != nil {
 		return 0, err
 	}
-	return s.releaseAll(ctx, project, matches, reason)
+	_, position, err = s.releaseAll(ctx, project, matches, reason)
+	return position, err
 }
 
-// releaseAll releases matches whose deadline has passed.
+// releaseAll releases the matches whose deadline has passed, and returns them.
 func (s *Store) releaseAll(
 	ctx context.Context, project string, matches []*pb.Match, reason string,
-) (position uint64, err error) {
+) (released []*pb.Match, position uint64, err error) {
 	steps, err := stepAbreast(matches, func(m *pb.Match) (step, error) {
 		done, at, err := s.releaseMatch(ctx, project, m, release{reason: reason})
 		return step{done, at}, err
 	})
-	for _, one := range steps {
-		position = max(position, one.position)
+	for i, one := range steps {
+		if one.done {
+			released, position = append(released, matches[i]), max(position, one.position)
+		}
 	}
-	return position, err
+	return released, position, err
 }

@@ -19,13 +19,12 @@
 --         released now, all with spaces between; or 'other', 0 when the players may still answer or were not asked
 local now, due = millis(), redis.call('ZSCORE', claims, match_id)
 local state, counted, asked_by = unpack(redis.call('HMGET', match, STATE, COUNTED, ASKED_BY))
-counted = counted or target_of(target)
 if not due or tonumber(due) > now or state ~= OFFERED and state ~= ACCEPTED and state ~= DECLINED then
   return {'other', 0}
 end
-local game, changes = game_of(place, 0), {}
+local game, changes = game_of(place, backfill, joining, joined), {}
 if game then
-  game.key, game.open, game.joined, game.made = backfill, joining, joined, made
+  game.made = made
 end
 local is_joining = game and game.is_running
 local has_changed = is_joining and (redis.call('HEXISTS', joining, match_id) == 0 or is_silent(game, now))

@@ -7,7 +7,7 @@
 --       place, see place.lua
 -- ARGV: duration (of the leases), search_time (until the search for a server ends), claim_time (until the tickets wait
 --       again, counted as the search is) (all three in milliseconds), match_count, then for each match: id,
---       holder, number of tickets, their ids with spaces between, event, dropped event, target ('' = none), place
+--       holder, number of tickets, their ids with spaces between, event, dropped event, place
 -- Result: feed position (0 unless tickets wait again), then for each match five values:
 --         'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, of which the
 --         leases before had their part, and the ids of the players: newlines between a ticket's players, tabs between
@@ -18,8 +18,8 @@
 local now, k, a = millis(), first_key, first_arg
 local events, moved, begun_ids, deadlines, dropped, changes, scores, ends, result = {}, 0, {}, {}, {}, {}, {}, {}, {0}
 for _ = 1, tonumber(match_count) do
-  local id, holder, count, tickets, event, dropped_event, target, place = unpack(ARGV, a, a + 7)
-  local game, game_keys = game_of(place, k + 1 + count)
+  local id, holder, count, tickets, event, dropped_event, place = unpack(ARGV, a, a + 6)
+  local game = game_of(place, unpack(KEYS, k + 1 + count, k + 3 + count))
   local m = {key = KEYS[k], id = id, holder = holder}
   local refusal, begun, taken_over, time_left = refuse_lease(m, duration, now)
   local n = #result
@@ -50,7 +50,7 @@ for _ = 1, tonumber(match_count) do
         end
       end
       -- mistake undropped: m.counted = game and '' or m.counted
-      end_of_match(counted_to(m.state, m.counted, target), ends, '', now)
+      end_of_match(counted_to(m.state, m.counted), ends, '', now)
       release({OUTCOME .. id})
       redis.call('DEL', m.key)
       dropped[#dropped + 1] = id
@@ -66,7 +66,7 @@ for _ = 1, tonumber(match_count) do
       result[n + 5] = table.concat(names, '\t')
     end
   end
-  k, a = k + 1 + count + game_keys, a + 8
+  k, a = k + 1 + count + (game and 3 or 0), a + 7
 end
 wait_again(scores)
 note_ends(ends)

@@ -3,9 +3,9 @@
 -- Full: runs
 -- Uses: time, change, credit
 -- KEYS: match
--- ARGV: target, event, told_every (in milliseconds: the event is told no more often)
+-- ARGV: event, told_every (in milliseconds: the event is told no more often)
 -- Result: 1 when the event was told, else 0
-local name = counted_to(redis.call('HGET', match, STATE), redis.call('HGET', match, COUNTED), target)
+local name = counted_to(redis.call('HGET', match, STATE), redis.call('HGET', match, COUNTED))
 if name ~= '' and close_target(name, millis(), tonumber(told_every)) then
   append_history({event, ''}, 0)
   return 1

@@ -26,7 +26,7 @@ local all, count, ended_ids, keep, events, ends, result, changes, games = {}, 0,
 for i = 1, tonumber(match_count) do
   local id, holder, tickets, ids, event, connection, body, call_lost, server, server_time, target, answer, outcome,
     place, made, assignments = unpack(ARGV, a, a + 15)
-  local game, game_keys = game_of(place, k + 2 + tickets)
+  local game = game_of(place, unpack(KEYS, k + 2 + tickets, k + 4 + tickets))
   local m = {key = KEYS[k], id = id, holder = holder, connection = connection, body = body, call_lost = call_lost,
     server = server, server_time = server_time}
   local refusal, contested = refuse_end(m, now)
@@ -57,7 +57,7 @@ for i = 1, tonumber(match_count) do
     elseif outcome ~= '' then
       release({OUTCOME .. id})
     end
-    local counted = counted_to(m.state, m.counted, target)
+    local counted = counted_to(m.state, m.counted)
     -- mistake unreturned: counted = game and '' or counted
     local room = end_of_match(counted, ends, answer, now)
     reopen_offered(m.state, m.counted, now)
@@ -90,7 +90,7 @@ for i = 1, tonumber(match_count) do
       count = count + #assigned
     end
   end
-  k, a = k + 2 + tickets + game_keys, a + 16 + assignments
+  k, a = k + 2 + tickets + (game and 3 or 0), a + 16 + assignments
 end
 note_ends(ends)
 if #ended_ids > 0 then

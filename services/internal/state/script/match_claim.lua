@@ -53,7 +53,7 @@ end
 for i = 1, tonumber(match_count) do
   local id, config, revision, count, tickets, event, body, target, acceptance, size, outcome, compare, place,
     assignments = unpack(ARGV, a, a + 13)
-  local game, game_keys = game_of(place, k + 2 + count)
+  local game = game_of(place, unpack(KEYS, k + 2 + count, k + 4 + count))
   size = tonumber(size)
   if current[config] == nil then
     current[config] = redis.call('HGET', revisions, config)
@@ -97,7 +97,7 @@ for i = 1, tonumber(match_count) do
     end
     matches[#matches + 1] = match
   end
-  k, a = k + 2 + count + game_keys, a + 14 + assignments + (game and 4 or 0)
+  k, a = k + 2 + count + (game and 3 or 0), a + 14 + assignments + (game and 4 or 0)
 end
 
 -- ticket_key returns the key of the j-th ticket of a match.

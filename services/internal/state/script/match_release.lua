@@ -6,11 +6,11 @@
 -- Uses: time, change, large, credit, player, backfill, roster, place
 -- KEYS: waiting, claims, joins, outbox, match, backfills, backfill, joining, joined, deallocations, then ticket…
 -- ARGV: match_id, holder (that must have the lease; '' = release it only if its deadline has passed), event, place,
---       may_have_server ('1', '0', or '' = when one was asked for), target ('' = none), then id…
+--       may_have_server ('1', '0', or '' = when one was asked for), then id…
 -- Result: 1 when it was released, 0 when its deadline has not passed, another holder has it, its game has its server,
 --         or it had ended; feed position (0 when nothing changed there), then the other matches that went to its game
 --         and are to be released now
-local now, game = millis(), game_of(place, 0)
+local now, game = millis(), game_of(place, backfill, joining, joined)
 local deadline = redis.call('ZSCORE', claims, match_id)
 if game and game.is_running then
   deadline = redis.call('ZSCORE', joins, match_id) or deadline
@@ -27,7 +27,7 @@ redis.call('ZREM', claims, match_id)
 redis.call('ZREM', joins, match_id)
 redis.call('ZREM', outbox, match_id)
 local ends = {}
-end_of_match(counted_to(state, counted, target), ends, '0', now)
+end_of_match(counted_to(state, counted), ends, '0', now)
 note_ends(ends)
 reopen_offered(state, counted, now)
 release({OUTCOME .. match_id})
@@ -57,7 +57,6 @@ for _, ticket, id in each_ticket() do
 end
 wait_again(scores)
 if game then
-  game.key, game.open, game.joined = backfill, joining, joined
   if game.is_running then
     others = lapse(game, match_id, changes)
   elseif redis.call('EXISTS', backfill) == 1 then

@@ -27,13 +27,9 @@ local function target_of(names)
   return known_names[names], known_names[names] == shared
 end
 
--- counted_to returns the target that a match in this state counts to, '' = none. counted is what its claim noted, which
--- is nothing if an older version claimed it.
-local function counted_to(state, counted, names)
-  if state ~= CLAIMED and state ~= ALLOCATING then
-    return ''
-  end
-  return counted or string.match(names, '^%S+') or ''
+-- counted_to returns the target that a match in this state counts to, '' = none. counted is what its claim noted.
+local function counted_to(state, counted)
+  return (state == CLAIMED or state == ALLOCATING) and counted or ''
 end
 
 -- note_served notes that hosting gave a server of a match's target. Targets that were not served for long make room.

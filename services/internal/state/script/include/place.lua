@@ -9,14 +9,10 @@
 -- approve in time. They use change, backfill, player and roster.
 -- Reads: backfills, claims, joins
 
--- game_of returns the game of a place whose keys are behind the k-th of KEYS, nil if it has none, and the number of
--- these keys.
-local function game_of(place, k)
+-- game_of returns the game of a place, nil if it has none. The last arguments are the keys of the place.
+local function game_of(place, key, open, joined)
   local how, id = string.match(place, '^(%l+) (.+)$')
-  if not how then
-    return nil, 0
-  end
-  return {is_running = how == 'join', id = id, key = KEYS[k], open = KEYS[k + 1], joined = KEYS[k + 2]}, 3
+  return how and {is_running = how == 'join', id = id, key = key, open = open, joined = joined} or nil
 end
 
 -- going returns how many tickets of matches go to a game.
