@@ -98,7 +98,7 @@ func (p *Project) recordStages(ctx context.Context, c *state.Claim) {
 		}
 		stage.Began, _ = state.CreationTime(t.GetTicket())
 		p.tracer.RecordStage(ctx, stage)
-		if c.Assignments != nil && c.Match.GetProposal().GetFilling().GetBackfill() == "" {
+		if c.Assignments != nil {
 			stage.Name, stage.Began = "ticket assigned", now
 			p.tracer.RecordStage(ctx, stage)
 		}

@@ -112,7 +112,7 @@ func (t *types) parameter(p parameter) parameter {
 	if p.Ref == "" {
 		return p
 	}
-	return t.Components.Parameters[p.Ref[strings.LastIndexByte(p.Ref, '/')+1:]]
+	return t.Components.Parameters[referred(p.Ref)]
 }
 
 // addParameters adds the parameters of a place that a request must have.
@@ -169,7 +169,7 @@ func (t *types) contentOf(o *operation) map[string]media {
 	for _, status := range []string{"200", "201"} {
 		r, ok := o.Responses[status]
 		if r.Ref != "" {
-			r = t.Components.Responses[r.Ref[strings.LastIndexByte(r.Ref, '/')+1:]]
+			r = t.Components.Responses[referred(r.Ref)]
 		}
 		if ok {
 			return r.Content

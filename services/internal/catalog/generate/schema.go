@@ -84,13 +84,16 @@ func (o *optional) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode(o.schema)
 }
 
+// referred returns the name at the end of a reference.
+func referred(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
+
 // resolve follows references, and takes the one alternative that is not null.
 func (d *document) resolve(s *schema) (of *schema, name string, nullable bool) {
 	for {
 		nullable = nullable || slices.Contains(s.Type, "null")
 		switch {
 		case s.Ref != "":
-			name = s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
+			name = referred(s.Ref)
 			if s = d.Components.Schemas.find(name); s == nil {
 				return new(schema), name, nullable
 			}
