@@ -36,7 +36,7 @@ func newDev(t *testing.T, made *artefacts, more ...string) *system {
 	front := httptest.NewServer(openapitest.Handler(t, &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: s.address("dev")}) },
 		Transport: newWay(t),
-		ErrorLog:  slog.NewLogLogger(slog.DiscardHandler, slog.LevelWarn),
+		ErrorLog:  slog.NewLogLogger(slog.NewTextHandler(&s.between, nil), slog.LevelWarn),
 	}))
 	t.Cleanup(front.Close)
 	s.front = func() string { return front.URL }

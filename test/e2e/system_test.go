@@ -24,6 +24,8 @@ type system struct {
 	http   *http.Client
 	// front is the URL of its API, without a slash at the end.
 	front func() string
+	// between has what went wrong between the front and the services.
+	between buffer
 	// nats is the URL of its message bus, for programs that follow its events.
 	nats func() string
 
@@ -91,6 +93,7 @@ func (s *system) end(t *testing.T) {
 		for _, p := range all {
 			t.Logf("──── %s (%v)\n%s", p.name, p.Err(), p.log)
 		}
+		t.Logf("──── the front\n%s", &s.between)
 	}
 }
 
