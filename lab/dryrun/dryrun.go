@@ -16,6 +16,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/proposals"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/segmentation"
 )
 
 // Options say what to run.
@@ -168,9 +169,9 @@ func (d *dryRun) fillIndex() error {
 // expandPools divides the pools into segments. The number of some segments depends on the number of tickets.
 func (d *dryRun) expandPools() (err error) {
 	pools := d.Config.GetPools()
-	var population pool.Population
-	d.index.View(func(v pool.View) { population = v.In(d.Config.GetQueue()).Count(pool.Crowds(pools)) })
-	d.segments, err = pool.Expand(pools, population)
+	var population segmentation.Population
+	d.index.View(func(v pool.View) { population = v.In(d.Config.GetQueue()).Count(segmentation.Crowds(pools)) })
+	d.segments, err = segmentation.Expand(pools, population)
 	return err
 }
 

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/proposals"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/segmentation"
 	"matchmaker.dev/services/lab/dryrun"
 )
 
@@ -63,9 +63,9 @@ func filter(low, high float64, s *pb.Segmentation) map[string]*pb.Pool {
 }
 
 func TestMatchesAreThoseOfADirector(t *testing.T) {
-	halves := &pb.Segmentation{Distribution: pool.Uniform, Behavior: pool.BucketCount, Value: 2}
+	halves := &pb.Segmentation{Distribution: segmentation.Uniform, Behavior: segmentation.BucketCount, Value: 2}
 	stddev := 100.0
-	three := &pb.Segmentation{Distribution: pool.Normal, Behavior: pool.BucketSize, Value: 3, Stddev: &stddev}
+	three := &pb.Segmentation{Distribution: segmentation.Normal, Behavior: segmentation.BucketSize, Value: 3, Stddev: &stddev}
 	for name, test := range map[string]struct {
 		do                string
 		pools             map[string]*pb.Pool

@@ -13,9 +13,9 @@ import (
 	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/evaluator"
 	"matchmaker.dev/services/internal/invocation"
-	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/proposals"
 	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/segmentation"
 )
 
 // mostRun is how long a run may really take. What it takes in virtual time is the scenario's.
@@ -87,7 +87,7 @@ type config struct {
 	function *function
 	segments []*segment
 	// segmented is for how many tickets the pools are divided, and latest how many there were when a run counted last.
-	segmented, latest pool.Population
+	segmented, latest segmentation.Population
 	counted           time.Time
 }
 
@@ -112,7 +112,7 @@ func (s *segment) key(r *pb.RunRequest) string {
 
 // divide makes the segments for as many tickets as were counted last.
 func (c *config) divide(timing schedule.Segment) error {
-	divided, err := pool.Expand(c.GetPools(), c.latest)
+	divided, err := segmentation.Expand(c.GetPools(), c.latest)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (c *config) divide(timing schedule.Segment) error {
 
 // outgrown reports whether the segments no longer fit the tickets.
 func (c *config) outgrown() bool {
-	return c.latest != nil && !pool.Fits(c.GetPools(), c.segmented, c.latest)
+	return c.latest != nil && !segmentation.Fits(c.GetPools(), c.segmented, c.latest)
 }
 
 // times are the times of the schedule.
@@ -183,7 +183,7 @@ func (w *world) startRun(s *segment, seed uint64) error {
 		Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: s.pools, Queue: c.GetQueue(),
 		Now: w.now.UnixMilli(), Seed: seed, Backfills: w.backfills.Len() > 0,
 	}
-	if crowds := pool.Crowds(c.GetPools()); crowds != nil && w.now.Sub(c.counted) >= w.Service.MaxInterval {
+	if crowds := segmentation.Crowds(c.GetPools()); crowds != nil && w.now.Sub(c.counted) >= w.Service.MaxInterval {
 		request.Census, c.counted = crowds, w.now
 	}
 	var candidates []*candidate

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/segmentation"
 )
 
 // part is a part of the time that is simulated beside the others, from a time on at which no player waits. The part
@@ -52,7 +52,7 @@ const marksOf = 2000
 // are divided depends on all that happened.
 func (s *Scenario) separable() bool {
 	return s.Recording == "" && !slices.ContainsFunc(s.Configs, func(c *pb.Config) bool {
-		return c.GetHosting() != nil || pool.Crowds(c.GetPools()) != nil
+		return c.GetHosting() != nil || segmentation.Crowds(c.GetPools()) != nil
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/evaluator"
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/segmentation"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -21,7 +21,7 @@ const maxProposals = 100_000
 // search runs a function once over each segment of the pools, in parallel, and returns the matches that it proposes,
 // the best first. A function that fails, or is late, counts as one without matches: the log says why.
 func (s *service) search(ctx context.Context, project string, in v1Request) ([]*candidate, error) {
-	segments, err := pool.Expand(in.pools, nil)
+	segments, err := segmentation.Expand(in.pools, nil)
 	if err != nil {
 		return nil, err
 	}

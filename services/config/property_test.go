@@ -14,7 +14,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/definition"
-	index "matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/segmentation"
 )
 
 // drawConfig makes a good config, as a document and as its record, the hosting keys beside it.
@@ -122,13 +122,13 @@ func drawFilter(t *rapid.T, maySegment bool) (*node, *pb.Filter) {
 
 func drawSegmentation(t *rapid.T) (*node, *pb.Segmentation) {
 	n, s := new(node), new(pb.Segmentation)
-	s.Distribution = rapid.SampledFrom([]string{index.Uniform, index.Normal}).Draw(t, "distribution")
-	s.Behavior = rapid.SampledFrom([]string{index.BucketCount, index.TargetPercentage}).Draw(t, "behavior")
+	s.Distribution = rapid.SampledFrom([]string{segmentation.Uniform, segmentation.Normal}).Draw(t, "distribution")
+	s.Behavior = rapid.SampledFrom([]string{segmentation.BucketCount, segmentation.TargetPercentage}).Draw(t, "behavior")
 	s.Value = rapid.Int64Range(10, 16).Draw(t, "value")
 	n.add("Value", &node{scalar: fmt.Sprint(s.Value)})
 	n.add("DistributionType", quoted(s.Distribution))
 	n.add("SegmentBehaviorType", quoted(s.Behavior))
-	if s.Distribution == index.Normal || rapid.Bool().Draw(t, "deviates") {
+	if s.Distribution == segmentation.Normal || rapid.Bool().Draw(t, "deviates") {
 		s.Stddev = new(rapid.Float64Range(math.SmallestNonzeroFloat64, math.MaxFloat64).Draw(t, "stddev"))
 		n.add("Stddev", numeral(s.GetStddev()))
 	}
@@ -246,11 +246,11 @@ func FuzzConfig(f *testing.F) {
 			return
 		}
 		roundTrip(t, c, plainKeys(keys))
-		crowd := index.Population{}
+		crowd := segmentation.Population{}
 		for name := range c.GetPools() {
 			crowd[name] = 1 << 20
 		}
-		if _, err := index.Expand(c.GetPools(), crowd); err != nil {
+		if _, err := segmentation.Expand(c.GetPools(), crowd); err != nil {
 			t.Fatalf("cannot be expanded: %v", err)
 		}
 	})

@@ -17,6 +17,7 @@ import (
 	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/export"
 	"matchmaker.dev/services/internal/telemetry/spantest"
 )
 
@@ -64,7 +65,7 @@ func BenchmarkObserved(b *testing.B) {
 }
 
 // observe runs a director and an allocator with telemetry, until stop.
-func (w *world) observe(t *telemetry.Telemetry) (stop func()) {
+func (w *world) observe(t *export.Telemetry) (stop func()) {
 	w.Helper()
 	store, conn := w.connect()
 	slow := settings.Default[director.Settings]()

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/segmentation"
 )
 
 // population counts the tickets of a config's pools whose segments depend on it. The runners count them beside a run,
@@ -12,7 +12,7 @@ import (
 type population struct {
 	pools map[string]*pb.Pool // of the config
 	// segmented is the count that the segments were made for, latest the last count.
-	segmented, latest pool.Population
+	segmented, latest segmentation.Population
 	requested         time.Time
 	// outgrown: the segments no longer fit the tickets.
 	outgrown bool
@@ -20,7 +20,7 @@ type population struct {
 
 // newPopulation returns nil if no segments depend on the number of tickets.
 func newPopulation(pools map[string]*pb.Pool) *population {
-	if pool.Crowds(pools) == nil {
+	if segmentation.Crowds(pools) == nil {
 		return nil
 	}
 	return &population{pools: pools}
@@ -32,19 +32,19 @@ func (p *population) count(now time.Time, interval time.Duration) map[string]*pb
 		return nil
 	}
 	p.requested = now
-	return pool.Crowds(p.pools)
+	return segmentation.Crowds(p.pools)
 }
 
 // update notes the counts of a run.
-func (p *population) update(counts pool.Population) {
-	p.latest, p.outgrown = counts, !pool.Fits(p.pools, p.segmented, counts)
+func (p *population) update(counts segmentation.Population) {
+	p.latest, p.outgrown = counts, !segmentation.Fits(p.pools, p.segmented, counts)
 }
 
 // segment returns the segments that fit the last count.
 func (p *population) segment(pools map[string]*pb.Pool) ([]map[string]*pb.Pool, error) {
 	if p == nil {
-		return pool.Expand(pools, nil)
+		return segmentation.Expand(pools, nil)
 	}
 	p.segmented, p.outgrown = p.latest, false
-	return pool.Expand(pools, p.segmented)
+	return segmentation.Expand(pools, p.segmented)
 }

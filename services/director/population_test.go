@@ -8,7 +8,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/director/schedule"
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/segmentation"
 	"matchmaker.dev/services/internal/telemetry"
 )
 
@@ -18,7 +18,7 @@ func crowdPools() map[string]*pb.Pool {
 	return map[string]*pb.Pool{
 		"all": {},
 		"crowd": {Filters: []*pb.Filter{{Attribute: "skill", Min: &low, Max: &high, Segmentation: &pb.Segmentation{
-			Distribution: pool.Normal, Behavior: pool.BucketSize, Value: 10, Stddev: &stddev,
+			Distribution: segmentation.Normal, Behavior: segmentation.BucketSize, Value: 10, Stddev: &stddev,
 		}}}},
 	}
 }
@@ -56,7 +56,7 @@ func TestSegmentsChangeBetweenRuns(t *testing.T) {
 	l.maintenance = &maintenance{next: now.Add(time.Hour)}
 	l.segments["ranked"] = l.newSegments(ctx, config, population, nil)
 	only := l.segments["ranked"][0]
-	answer := func(s *segment, counts pool.Population) {
+	answer := func(s *segment, counts segmentation.Population) {
 		s.run = &run{segment: s}
 		s.Start(now)
 		l.answer(ctx, part{run: s.run, RunPart: &pb.RunPart{Last: true, Stats: &pb.RunStats{Population: counts}}})
@@ -69,9 +69,9 @@ func TestSegmentsChangeBetweenRuns(t *testing.T) {
 		}
 	}
 	expect(1)
-	answer(only, pool.Population{"crowd": 15})
+	answer(only, segmentation.Population{"crowd": 15})
 	expect(1)
-	answer(only, pool.Population{"crowd": 42})
+	answer(only, segmentation.Population{"crowd": 42})
 	only.Start(now)
 	expect(1)
 	only.End(schedule.OK, 0, now)
@@ -93,9 +93,9 @@ func TestSegmentsChangeBetweenRuns(t *testing.T) {
 
 	first := l.segments["ranked"][0]
 	answer(first, nil) // a run that did not count
-	answer(first, pool.Population{"crowd": 60})
-	answer(first, pool.Population{"crowd": 20})
+	answer(first, segmentation.Population{"crowd": 60})
+	answer(first, segmentation.Population{"crowd": 20})
 	expect(4)
-	answer(first, pool.Population{"crowd": 19})
+	answer(first, segmentation.Population{"crowd": 19})
 	expect(2)
 }

@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/segmentation"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -325,7 +326,7 @@ func (g *glass) segments(e *configExplanation) (all []map[string]*pb.Pool) {
 	if !e.Serves || !e.InPool {
 		return nil
 	}
-	segments, err := pool.Expand(e.config.GetPools(), nil)
+	segments, err := segmentation.Expand(e.config.GetPools(), nil)
 	if err != nil {
 		return nil // no run of such a config gets any ticket
 	}

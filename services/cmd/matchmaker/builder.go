@@ -38,6 +38,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/export"
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/party"
 	"matchmaker.dev/services/registry"
@@ -53,7 +54,7 @@ type builder struct {
 	log       *slog.Logger
 	store     *state.Store
 	bus       *bus.Bus
-	telemetry *telemetry.Telemetry
+	telemetry *export.Telemetry
 	verifier  *auth.Verifier      // nil without an API
 	box       *sandbox.Supervisor // nil until one is needed
 	keys      *keyring.Ring       // nil where configs may have no hosting keys
@@ -98,7 +99,7 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 		directs: slices.ContainsFunc(how.services, func(s service) bool { return s.name == catalog.Director })}
 	defer func() { err = errors.Join(err, b.close(context.WithoutCancel(ctx))) }()
 
-	if b.telemetry, err = telemetry.Open(ctx, telemetry.Options{
+	if b.telemetry, err = export.Open(ctx, export.Options{
 		Service: "matchmaker", Instance: c.Name, Version: version, Settings: c.Telemetry, Log: log,
 	}); err != nil {
 		return err

@@ -24,7 +24,7 @@ import (
 	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/export"
 	"matchmaker.dev/services/party"
 	"matchmaker.dev/services/registry"
 	"matchmaker.dev/services/runner"
@@ -49,7 +49,7 @@ var groups = []kong.Group{
 // common is what every process has.
 type common struct {
 	app.Settings
-	Telemetry telemetry.Settings `embed:""`
+	Telemetry export.Settings `embed:""`
 	app.Shutdown
 }
 

@@ -9,9 +9,10 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/segmentation"
 )
 
-// Pools reads pools by name. Those that have no fault can be expanded (pool.Expand).
+// Pools reads pools by name. Those that have no fault can be expanded (segmentation.Expand).
 func (r *Reader) Pools(at Path) map[string]*pb.Pool {
 	pools := map[string]*pb.Pool{}
 	n := r.Keys(at, func(name string, at Path) {
@@ -23,7 +24,7 @@ func (r *Reader) Pools(at Path) map[string]*pb.Pool {
 		return nil
 	}
 	// Segmentations with a fault of their own are not among the pools here, so that there are only too many.
-	if _, err := pool.Expand(pools, nil); err != nil {
+	if _, err := segmentation.Expand(pools, nil); err != nil {
 		detail := err.Error()
 		if f, ok := errors.AsType[*problem.Error](err); ok {
 			detail = f.Detail
@@ -119,9 +120,9 @@ func (r *Reader) segmentation(at Path) *pb.Segmentation {
 	s := new(pb.Segmentation)
 	before := r.count()
 	given, _ := r.Object(at,
-		Member{"DistributionType", func(at Path) { s.Distribution = r.oneOf(at, pool.Normal, pool.Uniform) }},
+		Member{"DistributionType", func(at Path) { s.Distribution = r.oneOf(at, segmentation.Normal, segmentation.Uniform) }},
 		Member{"SegmentBehaviorType", func(at Path) {
-			s.Behavior = r.oneOf(at, pool.TargetPercentage, pool.BucketSize, pool.BucketCount)
+			s.Behavior = r.oneOf(at, segmentation.TargetPercentage, segmentation.BucketSize, segmentation.BucketCount)
 		}},
 		Member{"Value", func(at Path) { s.Value = r.amount(at) }},
 		Member{"Stddev", func(at Path) { s.Stddev = r.bound(at) }},
@@ -134,10 +135,10 @@ func (r *Reader) segmentation(at Path) *pb.Segmentation {
 			r.Add(BadSegmentation, at.Member(name), "required")
 		}
 	}
-	if s.GetBehavior() == pool.TargetPercentage && s.GetValue() > 100 {
+	if s.GetBehavior() == segmentation.TargetPercentage && s.GetValue() > 100 {
 		r.Add(BadSegmentation, at.Member("Value"), "%d percent are more than all", s.GetValue())
 	}
-	if s.GetDistribution() == pool.Normal {
+	if s.GetDistribution() == segmentation.Normal {
 		r.checkStddev(at.Member("Stddev"), s, given["Stddev"])
 	}
 	if r.count() > before {
@@ -159,7 +160,7 @@ func (r *Reader) amount(at Path) int64 {
 func (r *Reader) checkStddev(at Path, s *pb.Segmentation, given bool) {
 	switch {
 	case !given:
-		r.Add(BadSegmentation, at, "required, because the distribution is %s", pool.Normal)
+		r.Add(BadSegmentation, at, "required, because the distribution is %s", segmentation.Normal)
 	case s.Stddev != nil && s.GetStddev() <= 0:
 		r.Add(BadSegmentation, at, "%v is not above 0", s.GetStddev())
 	}

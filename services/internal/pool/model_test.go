@@ -14,6 +14,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/segmentation"
 )
 
 // model is an index of maps and loops.
@@ -285,7 +286,7 @@ func checkCounts(t *rapid.T, v pool.View, s *pool.Selection, m model, queue stri
 		}
 	}
 	counted := pools.Draw(t, "counted")
-	want := pool.Population{}
+	want := segmentation.Population{}
 	for name, p := range counted {
 		want[name] = int64(len(m.members(queue, p)))
 	}

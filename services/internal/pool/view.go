@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/segmentation"
 )
 
 // View is the index during a call of Index.View. It must not be used afterwards.
@@ -30,11 +31,11 @@ func (ix *Index) ViewFor(w *Work, f func(View)) {
 func (v View) Version() uint64 { return v.ix.changes }
 
 // Count is the number of tickets that each of the pools selects. It is nil without pools.
-func (v View) Count(pools map[string]*pb.Pool) Population {
+func (v View) Count(pools map[string]*pb.Pool) segmentation.Population {
 	if len(pools) == 0 {
 		return nil
 	}
-	counts := make(Population, len(pools))
+	counts := make(segmentation.Population, len(pools))
 	set := make(bitset, len(v.ix.present))
 	for name, p := range pools {
 		v.fill(set, p, 0)

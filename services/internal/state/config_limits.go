@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/segmentation"
 )
 
 // ConfigLimits are limits of all configs of a project together. Each segment is a run of a function in every cycle, and
@@ -59,7 +59,7 @@ func countConfig(c *pb.Config) (filters, segments int) {
 	for _, p := range c.GetPools() {
 		filters += len(p.GetFilters())
 	}
-	divided, err := pool.Expand(c.GetPools(), nil)
+	divided, err := segmentation.Expand(c.GetPools(), nil)
 	if err != nil {
 		return filters, 1 // one that the Configs API refuses has no segments
 	}

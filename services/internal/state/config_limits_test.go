@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/segmentation"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -19,7 +19,7 @@ func sized(id string, filters, segments, bytes int) *pb.Config {
 		f := &pb.Filter{Attribute: fmt.Sprint("a", i), Min: &low, Max: &high}
 		if i == 0 && segments > 1 {
 			f.Segmentation = &pb.Segmentation{
-				Distribution: pool.Uniform, Behavior: pool.BucketCount, Value: int64(segments),
+				Distribution: segmentation.Uniform, Behavior: segmentation.BucketCount, Value: int64(segments),
 			}
 		}
 		p.Filters = append(p.Filters, f)

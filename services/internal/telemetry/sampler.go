@@ -2,11 +2,7 @@ package telemetry
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
-	"strings"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -19,33 +15,10 @@ func NewProvider(root sdktrace.Sampler, o ...sdktrace.TracerProviderOption) *sdk
 		sdktrace.WithIDGenerator(idGenerator{}))...)
 }
 
-// samplerOptions is what OTEL_TRACES_SAMPLER asks for. Samplers that ignore parents ignore links too: those are the
-// SDK's own.
-func samplerOptions() ([]sdktrace.TracerProviderOption, error) {
-	name := strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_TRACES_SAMPLER")))
-	var root sdktrace.Sampler
-	switch name {
-	case "", "parentbased_always_on":
-		root = sdktrace.AlwaysSample()
-	case "parentbased_always_off":
-		root = sdktrace.NeverSample()
-	case "parentbased_traceidratio":
-		root = sdktrace.AlwaysSample()
-		if arg := os.Getenv("OTEL_TRACES_SAMPLER_ARG"); arg != "" {
-			ratio, err := strconv.ParseFloat(arg, 64)
-			if err != nil || ratio < 0 || ratio > 1 {
-				return nil, fmt.Errorf("telemetry: OTEL_TRACES_SAMPLER_ARG is %q: a number from 0 to 1 is needed", arg)
-			}
-			root = sdktrace.TraceIDRatioBased(ratio)
-		}
-	case "always_on", "always_off", "traceidratio":
-		return []sdktrace.TracerProviderOption{sdktrace.WithIDGenerator(idGenerator{})}, nil
-	default:
-		return nil, fmt.Errorf("telemetry: OTEL_TRACES_SAMPLER is %q: "+
-			"always_on, always_off, traceidratio, and parentbased_ with one of these are supported", name)
-	}
-	return []sdktrace.TracerProviderOption{sdktrace.WithSampler(linkSampler{sdktrace.ParentBased(root)}),
-		sdktrace.WithIDGenerator(idGenerator{})}, nil
+// NewUnlinkedProvider makes a provider that samples as the SDK reads it from the environment: samplers that ignore
+// parents ignore links too.
+func NewUnlinkedProvider(o ...sdktrace.TracerProviderOption) *sdktrace.TracerProvider {
+	return sdktrace.NewTracerProvider(append(o, sdktrace.WithIDGenerator(idGenerator{}))...)
 }
 
 // linkSampler samples a root span that links to a sampled one.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/export"
 )
 
 // Modes are the ways in which a process may be observed, the first of which is none.
@@ -23,17 +23,17 @@ var ratios = map[string]string{"0%": "0", "1%": "0.01", "100%": "1"}
 
 // OpenModes opens telemetry in each of the Ways, as the environment of a process does. What it sends is taken by a
 // collector that does nothing with it.
-func OpenModes(b *testing.B) map[string]*telemetry.Telemetry {
+func OpenModes(b *testing.B) map[string]*export.Telemetry {
 	b.Helper()
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_,
 			_ = io.Copy(io.Discard, r.Body)
 	}))
 	b.Cleanup(collector.Close)
-	all := map[string]*telemetry.Telemetry{}
+	all := map[string]*export.Telemetry{}
 	b.Setenv("OTEL_METRICS_EXPORTER", "none")
 	for _, way := range Modes {
-		o := telemetry.Options{Service: "matchmaker", Instance: way, Log: slog.New(slog.DiscardHandler)}
+		o := export.Options{Service: "matchmaker", Instance: way, Log: slog.New(slog.DiscardHandler)}
 		if way != "off" {
 			o.Settings.Listen = "127.0.0.1:0"
 		}
@@ -44,7 +44,7 @@ func OpenModes(b *testing.B) map[string]*telemetry.Telemetry {
 		b.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
 		b.Setenv("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")
 		b.Setenv("OTEL_TRACES_SAMPLER_ARG", cmp.Or(ratios[way], "0"))
-		t, err := telemetry.Open(b.Context(), o)
+		t, err := export.Open(b.Context(), o)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package telemetry
+package export
 
 import (
 	"cmp"
@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 
+	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/telemetry/otlp"
 )
 
@@ -59,7 +60,7 @@ func (t *Telemetry) openMetrics(o Options, who *resource.Resource) error {
 	}
 	provider := sdkmetric.NewMeterProvider(options...)
 	t.stops = append(t.stops, provider.Shutdown)
-	t.Meter = NewMeter(provider.Meter("matchmaker.dev/services"), o.Settings.Values, o.Log)
+	t.Meter = telemetry.NewMeter(provider.Meter("matchmaker.dev/services"), o.Settings.Values, o.Log)
 	return nil
 }
 

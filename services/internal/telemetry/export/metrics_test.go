@@ -1,4 +1,4 @@
-package telemetry_test
+package export_test
 
 import (
 	"bytes"
@@ -16,12 +16,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/export"
 )
 
-func open(t *testing.T, o telemetry.Options) *telemetry.Telemetry {
+func open(t *testing.T, o export.Options) *export.Telemetry {
 	t.Helper()
 	o.Log = slog.New(slog.DiscardHandler)
-	got, err := telemetry.Open(t.Context(), o)
+	got, err := export.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func open(t *testing.T, o telemetry.Options) *telemetry.Telemetry {
 }
 
 // scrape is what Prometheus reads.
-func scrape(t *testing.T, of *telemetry.Telemetry) string {
+func scrape(t *testing.T, of *export.Telemetry) string {
 	t.Helper()
 	answer := httptest.NewRecorder()
 	of.Metrics.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
@@ -41,8 +42,8 @@ func scrape(t *testing.T, of *telemetry.Telemetry) string {
 
 func TestPrometheus(t *testing.T) {
 	clean(t)
-	got := open(t, telemetry.Options{Service: "matchmaker-ticket", Instance: "ticket-1",
-		Settings: telemetry.Settings{Listen: "127.0.0.1:0"}})
+	got := open(t, export.Options{Service: "matchmaker-ticket", Instance: "ticket-1",
+		Settings: export.Settings{Listen: "127.0.0.1:0"}})
 	m := got.Meter
 	m.Counter("matchmaker.things", "{thing}", "Things.").Add(t.Context(), 3,
 		telemetry.WithLabels([]attribute.KeyValue{attribute.String("kind", "good")}))
@@ -69,7 +70,7 @@ func TestPrometheus(t *testing.T) {
 // TestLabelsAreBounded: whatever names come, the series are bounded, and no project takes the share of the others.
 func TestLabelsAreBounded(t *testing.T) {
 	clean(t)
-	got := open(t, telemetry.Options{Settings: telemetry.Settings{Listen: "127.0.0.1:0", Values: 3}})
+	got := open(t, export.Options{Settings: export.Settings{Listen: "127.0.0.1:0", Values: 3}})
 	things, labels := got.Meter.Counter("matchmaker.things", "{thing}", "Things."), got.Meter.Labels("project", "config")
 	for i := range 100 {
 		name := fmt.Sprint("config-", i)
@@ -105,7 +106,7 @@ func TestMetricsReachTheCollector(t *testing.T) {
 	defer collector.Close()
 	clean(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
-	got := open(t, telemetry.Options{Service: "matchmaker"})
+	got := open(t, export.Options{Service: "matchmaker"})
 	if got.Metrics != nil || got.Listen != "" {
 		t.Error("Prometheus is served unasked")
 	}
@@ -137,7 +138,7 @@ func TestWhereMetricsGo(t *testing.T) {
 			for i := 0; i < len(tt.env); i += 2 {
 				t.Setenv(tt.env[i], tt.env[i+1])
 			}
-			o := telemetry.Options{}
+			o := export.Options{}
 			if tt.env == nil {
 				o.Settings.Listen = tt.listen
 			}
@@ -149,7 +150,7 @@ func TestWhereMetricsGo(t *testing.T) {
 	}
 	clean(t)
 	t.Setenv("OTEL_METRICS_EXPORTER", "statsd")
-	_, err := telemetry.Open(t.Context(), telemetry.Options{Log: slog.New(slog.DiscardHandler)})
+	_, err := export.Open(t.Context(), export.Options{Log: slog.New(slog.DiscardHandler)})
 	if want := `telemetry: OTEL_METRICS_EXPORTER is "statsd": only otlp, prometheus and none are supported`; fmt.Sprint(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

@@ -1,4 +1,4 @@
-package pool_test
+package segmentation_test
 
 import (
 	"fmt"
@@ -7,29 +7,31 @@ import (
 	"slices"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/segmentation"
 )
 
 // inTickets is a filter with segments of so many tickets.
 func inTickets(low, high float64, value int64) *pb.Filter {
-	return segmented(low, high, pool.Normal, pool.BucketSize, value, 10)
+	return segmented(low, high, segmentation.Normal, segmentation.BucketSize, value, 10)
 }
 
 func TestCrowds(t *testing.T) {
 	pools := map[string]*pb.Pool{
 		"plain": {Filters: []*pb.Filter{below("skill", 1)}},
-		"count": {Filters: []*pb.Filter{segmented(0, 1, pool.Normal, pool.BucketCount, 3, 1)}},
-		"width": {Filters: []*pb.Filter{segmented(0, 1, pool.Uniform, pool.BucketSize, 3, 1)}},
+		"count": {Filters: []*pb.Filter{segmented(0, 1, segmentation.Normal, segmentation.BucketCount, 3, 1)}},
+		"width": {Filters: []*pb.Filter{segmented(0, 1, segmentation.Uniform, segmentation.BucketSize, 3, 1)}},
 		"crowd": {Filters: []*pb.Filter{below("level", 1), inTickets(0, 1, 3)}},
 	}
-	if got := slices.Collect(maps.Keys(pool.Crowds(pools))); !slices.Equal(got, []string{"crowd"}) {
+	if got := slices.Collect(maps.Keys(segmentation.Crowds(pools))); !slices.Equal(got, []string{"crowd"}) {
 		t.Errorf("%q depend on their tickets", got)
 	}
 	delete(pools, "crowd")
-	if got := pool.Crowds(pools); got != nil {
+	if got := segmentation.Crowds(pools); got != nil {
 		t.Errorf("%v depend on their tickets", got)
 	}
 }
@@ -38,17 +40,23 @@ func TestCrowds(t *testing.T) {
 func TestPopulationCountsThePoolsTickets(t *testing.T) {
 	ix := pool.New()
 	for i := range 100 {
-		put(t, ix, &pb.Ticket{
-			Id: fmt.Sprint(i), Created: now, AttributeNames: []string{"skill", "side"},
+		text, err := proto.Marshal(&pb.Ticket{
+			Id: fmt.Sprint(i), Created: 1, AttributeNames: []string{"skill", "side"},
 			AttributeValues: []float64{float64(i), float64(i % 2)},
 		})
+		if err == nil {
+			err = ix.Put(fmt.Sprint(i), text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	side := 1.0
 	pools := map[string]*pb.Pool{"half": {Filters: []*pb.Filter{
 		{Attribute: "side", Min: &side, Max: &side}, inTickets(0, 80, 10),
 	}}}
-	var population pool.Population
-	ix.View(func(v pool.View) { population = v.Count(pool.Crowds(pools)) })
+	var population segmentation.Population
+	ix.View(func(v pool.View) { population = v.Count(segmentation.Crowds(pools)) })
 	if population["half"] != 40 {
 		t.Fatalf("%d tickets are counted, want the 40 of one side below 80", population["half"])
 	}
@@ -85,11 +93,11 @@ func TestFits(t *testing.T) {
 		{1000, 1500, true}, {1000, 1501, false}, {1000, 500, true}, {1000, 499, false}, {1000, 0, false},
 		{1e6, 1e9, true}, {1e9, 1e6, true}, {1e9, 1e4, false},
 	} {
-		if got := pool.Fits(pools, pool.Population{"all": c.made}, pool.Population{"all": c.now}); got != c.fits {
+		if got := segmentation.Fits(pools, segmentation.Population{"all": c.made}, segmentation.Population{"all": c.now}); got != c.fits {
 			t.Errorf("segments made for %d tickets fit %d: %t", c.made, c.now, got)
 		}
 	}
-	if !pool.Fits(poolOf(segmented(0, 1, pool.Normal, pool.BucketCount, 2, 1)), nil, pool.Population{"all": 1e6}) {
+	if !segmentation.Fits(poolOf(segmented(0, 1, segmentation.Normal, segmentation.BucketCount, 2, 1)), nil, segmentation.Population{"all": 1e6}) {
 		t.Error("segments that do not depend on tickets do not fit them")
 	}
 }
@@ -101,11 +109,11 @@ func TestSegmentsDoNotFlap(t *testing.T) {
 		pools := poolOf(inTickets(0, 100, value))
 		base := rapid.Int64Range(0, 300*value).Draw(t, "base")
 		spread := int64(math.Floor(float64(base) * 0.19))
-		made := pool.Population{"all": rapid.Int64Range(0, 300*value).Draw(t, "before")}
+		made := segmentation.Population{"all": rapid.Int64Range(0, 300*value).Draw(t, "before")}
 		changes := 0
 		for _, n := range rapid.SliceOfN(rapid.Int64Range(base-spread, base+spread), 1, 50).Draw(t, "populations") {
-			now := pool.Population{"all": n}
-			if pool.Fits(pools, made, now) {
+			now := segmentation.Population{"all": n}
+			if segmentation.Fits(pools, made, now) {
 				continue
 			}
 			if was, is := len(expand(t, pools, made)), len(expand(t, pools, now)); was == is {
@@ -113,7 +121,7 @@ func TestSegmentsDoNotFlap(t *testing.T) {
 			}
 			made = now
 			changes++
-			if !pool.Fits(pools, made, now) {
+			if !segmentation.Fits(pools, made, now) {
 				t.Fatalf("segments for %v do not fit it", made)
 			}
 		}
@@ -128,15 +136,15 @@ func TestCombinationsPartitionTheirPool(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := func(attribute string) *pb.Filter {
 			f := segmented(0, 100,
-				rapid.SampledFrom([]string{pool.Uniform, pool.Normal, pool.Normal}).Draw(t, "distribution"),
-				rapid.SampledFrom([]string{pool.BucketCount, pool.BucketSize, pool.BucketSize}).Draw(t, "behavior"),
+				rapid.SampledFrom([]string{segmentation.Uniform, segmentation.Normal, segmentation.Normal}).Draw(t, "distribution"),
+				rapid.SampledFrom([]string{segmentation.BucketCount, segmentation.BucketSize, segmentation.BucketSize}).Draw(t, "behavior"),
 				rapid.Int64Range(7, 16).Draw(t, "value"), rapid.Float64Range(1, 1000).Draw(t, "stddev"))
 			f.Attribute = attribute
 			return f
 		}
 		base := poolOf(random("skill"), random("level"))
-		runs := expand(t, base, pool.Population{"all": rapid.Int64Range(0, 1000).Draw(t, "population")})
-		if len(runs) > pool.MaxSegments {
+		runs := expand(t, base, segmentation.Population{"all": rapid.Int64Range(0, 1000).Draw(t, "population")})
+		if len(runs) > segmentation.MaxSegments {
 			t.Fatalf("%d runs", len(runs))
 		}
 		values := rapid.OneOf(rapid.Float64Range(-1, 101), rapid.SampledFrom([]float64{0, 50, 100}),

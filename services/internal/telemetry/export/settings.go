@@ -1,4 +1,4 @@
-package telemetry
+package export
 
 // Settings of the metrics. Package documentation has the variables of the environment.
 type Settings struct {

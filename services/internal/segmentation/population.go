@@ -1,4 +1,4 @@
-package pool
+package segmentation
 
 import (
 	pb "matchmaker.dev/proto/matchmaker/v1"

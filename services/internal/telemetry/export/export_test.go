@@ -1,4 +1,4 @@
-package telemetry_test
+package export_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace/noop"
 
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/telemetry/export"
 )
 
 // clean takes the variables of the surroundings away.
@@ -38,7 +38,7 @@ func TestOff(t *testing.T) {
 			for i := 0; i < len(env); i += 2 {
 				t.Setenv(env[i], env[i+1])
 			}
-			got, err := telemetry.Open(t.Context(), telemetry.Options{Service: "ticket", Log: slog.New(slog.DiscardHandler)})
+			got, err := export.Open(t.Context(), export.Options{Service: "ticket", Log: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestUnsupported(t *testing.T) {
 		clean(t)
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
 		t.Setenv(env[0], env[1])
-		if _, err := telemetry.Open(t.Context(), telemetry.Options{}); fmt.Sprint(err) != want {
+		if _, err := export.Open(t.Context(), export.Options{}); fmt.Sprint(err) != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
@@ -76,7 +76,7 @@ func TestSpansReachTheCollector(t *testing.T) {
 	t.Setenv("OTEL_METRICS_EXPORTER", "none")
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test-room,service.version=v2-of-the-environment")
-	got, err := telemetry.Open(t.Context(), telemetry.Options{Service: "ticket-service", Version: "v1.2.3",
+	got, err := export.Open(t.Context(), export.Options{Service: "ticket-service", Version: "v1.2.3",
 		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestLostSpansAreLogged(t *testing.T) {
 	clean(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	var out strings.Builder
-	got, err := telemetry.Open(t.Context(), telemetry.Options{Service: "ticket",
+	got, err := export.Open(t.Context(), export.Options{Service: "ticket",
 		Log: slog.New(slog.NewTextHandler(&out, nil))})
 	if err != nil {
 		t.Fatal(err)

@@ -1,17 +1,9 @@
-// Package telemetry makes the providers of traces and metrics from the standard OTEL_… environment variables. They are
+// Package export makes the providers of traces and metrics from the standard OTEL_… environment variables. They are
 // passed to constructors; nothing global is set. Without configuration nothing is recorded, at no cost.
 //
-//	telemetry.go   what a process observes itself with
-//	traces.go      the provider of traces
-//	sampler.go     which of them are recorded
-//	tracer.go      how services make their spans
-//	stage.go       what a ticket's own trace shows of its life
-//	metrics.go     the provider of metrics, by OTLP and for Prometheus
-//	meter.go       how services make their instruments
-//	otlp           sends both to a collector
-//	labels.go      values of labels, of which there are only so many
-//	logs.go        lines of the log know their trace
-package telemetry
+//	traces.go    the provider of traces, and what it samples
+//	metrics.go   the provider of metrics, by OTLP and for Prometheus
+package export
 
 import (
 	"context"
@@ -25,6 +17,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
+
+	"matchmaker.dev/services/internal/telemetry"
 )
 
 // Options name the observed process. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override them.
@@ -42,7 +36,7 @@ type Options struct {
 type Telemetry struct {
 	Tracer     trace.TracerProvider
 	Propagator propagation.TextMapPropagator // W3C trace context
-	Meter      Meter
+	Meter      telemetry.Meter
 	// Metrics answers Prometheus, and Listen is where it asks; nil and empty where it does not.
 	Metrics http.Handler
 	Listen  string

@@ -1,14 +1,17 @@
-package telemetry
+package export
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
+	"strings"
 
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/telemetry/otlp"
 )
 
@@ -27,12 +30,10 @@ func (t *Telemetry) openTraces(o Options, who *resource.Resource) error {
 	if err != nil {
 		return fmt.Errorf("telemetry: %w", err)
 	}
-	options, err := samplerOptions()
+	provider, err := sampled(sdktrace.WithBatcher(&spanExporter{exporter, o.Log}), sdktrace.WithResource(who))
 	if err != nil {
 		return err
 	}
-	provider := sdktrace.NewTracerProvider(append(options, sdktrace.WithBatcher(&spanExporter{exporter, o.Log}),
-		sdktrace.WithResource(who))...)
 	t.Tracer, t.stops = provider, append(t.stops, provider.Shutdown)
 	return nil
 }
@@ -57,4 +58,29 @@ func (s *spanExporter) ExportSpans(ctx context.Context, batch []sdktrace.ReadOnl
 		s.log.WarnContext(ctx, "telemetry: spans were lost", "spans", len(batch), "error", err)
 	}
 	return nil
+}
+
+// sampled makes the provider that OTEL_TRACES_SAMPLER asks for.
+func sampled(o ...sdktrace.TracerProviderOption) (*sdktrace.TracerProvider, error) {
+	name := strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_TRACES_SAMPLER")))
+	root := sdktrace.AlwaysSample()
+	switch name {
+	case "", "parentbased_always_on":
+	case "parentbased_always_off":
+		root = sdktrace.NeverSample()
+	case "parentbased_traceidratio":
+		if arg := os.Getenv("OTEL_TRACES_SAMPLER_ARG"); arg != "" {
+			ratio, err := strconv.ParseFloat(arg, 64)
+			if err != nil || ratio < 0 || ratio > 1 {
+				return nil, fmt.Errorf("telemetry: OTEL_TRACES_SAMPLER_ARG is %q: a number from 0 to 1 is needed", arg)
+			}
+			root = sdktrace.TraceIDRatioBased(ratio)
+		}
+	case "always_on", "always_off", "traceidratio":
+		return telemetry.NewUnlinkedProvider(o...), nil
+	default:
+		return nil, fmt.Errorf("telemetry: OTEL_TRACES_SAMPLER is %q: "+
+			"always_on, always_off, traceidratio, and parentbased_ with one of these are supported", name)
+	}
+	return telemetry.NewProvider(root, o...), nil
 }

@@ -1,4 +1,4 @@
-package pool_test
+package segmentation_test
 
 import (
 	"math"
@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/segmentation"
 )
 
 func segmented(low, high float64, distribution, behavior string, value int64, stddev float64) *pb.Filter {
@@ -20,13 +20,23 @@ func segmented(low, high float64, distribution, behavior string, value int64, st
 	}}
 }
 
+func below(attribute string, max float64) *pb.Filter {
+	return &pb.Filter{Attribute: attribute, Min: proto.Float64(0), Max: &max}
+}
+
+// selects reports whether a filter takes a value, by the contract.
+func selects(f *pb.Filter, v float64) bool {
+	low, high := f.GetMin(), f.GetMax()
+	return v >= low && (v < high || low == high && v == high)
+}
+
 func poolOf(filters ...*pb.Filter) map[string]*pb.Pool {
 	return map[string]*pb.Pool{"all": {Filters: filters}}
 }
 
-func expand(t rapid.TB, pools map[string]*pb.Pool, population pool.Population) []map[string]*pb.Pool {
+func expand(t rapid.TB, pools map[string]*pb.Pool, population segmentation.Population) []map[string]*pb.Pool {
 	t.Helper()
-	runs, err := pool.Expand(pools, population)
+	runs, err := segmentation.Expand(pools, population)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,41 +52,41 @@ func ends(runs []map[string]*pb.Pool) (list []float64) {
 }
 
 func TestSegments(t *testing.T) {
-	crowd := pool.Population{"all": 1000}
+	crowd := segmentation.Population{"all": 1000}
 	for _, c := range []struct {
 		name   string
 		filter *pb.Filter
 		ends   []float64
 	}{
-		{"uniform count", segmented(0, 100, pool.Uniform, pool.BucketCount, 4, 0), []float64{25, 50, 75, 100}},
-		{"uniform size", segmented(-50, 50, pool.Uniform, pool.BucketSize, 20, 0), []float64{-30, -10, 10, 30, 50}},
-		{"uniform size that does not divide", segmented(0, 100, pool.Uniform, pool.BucketSize, 45, 0), []float64{50, 100}},
-		{"uniform size above the width", segmented(0, 100, pool.Uniform, pool.BucketSize, 1000, 0), []float64{100}},
+		{"uniform count", segmented(0, 100, segmentation.Uniform, segmentation.BucketCount, 4, 0), []float64{25, 50, 75, 100}},
+		{"uniform size", segmented(-50, 50, segmentation.Uniform, segmentation.BucketSize, 20, 0), []float64{-30, -10, 10, 30, 50}},
+		{"uniform size that does not divide", segmented(0, 100, segmentation.Uniform, segmentation.BucketSize, 45, 0), []float64{50, 100}},
+		{"uniform size above the width", segmented(0, 100, segmentation.Uniform, segmentation.BucketSize, 1000, 0), []float64{100}},
 		{
-			"uniform percentage", segmented(1000, 2000, pool.Uniform, pool.TargetPercentage, 20, 0),
+			"uniform percentage", segmented(1000, 2000, segmentation.Uniform, segmentation.TargetPercentage, 20, 0),
 			[]float64{1200, 1400, 1600, 1800, 2000},
 		},
 		// The quartiles of a normal distribution are 0.674489750196 deviations from the mean, its sixths 0.967421566102
 		// and 0.430727299295.
 		{
-			"normal count", segmented(-1e4, 1e4, pool.Normal, pool.BucketCount, 4, 100),
+			"normal count", segmented(-1e4, 1e4, segmentation.Normal, segmentation.BucketCount, 4, 100),
 			[]float64{-67.4489750196, 0, 67.4489750196, 1e4},
 		},
 		{
-			"normal percentage", segmented(0, 3000, pool.Normal, pool.TargetPercentage, 25, 100),
+			"normal percentage", segmented(0, 3000, segmentation.Normal, segmentation.TargetPercentage, 25, 100),
 			[]float64{1432.55102498, 1500, 1567.44897502, 3000},
 		},
 		{
-			"normal size", segmented(-1e4, 1e4, pool.Normal, pool.BucketSize, 167, 1),
+			"normal size", segmented(-1e4, 1e4, segmentation.Normal, segmentation.BucketSize, 167, 1),
 			[]float64{-0.967421566102, -0.430727299295, 0, 0.430727299295, 0.967421566102, 1e4},
 		},
 		// Cut off at one deviation, the lowest third of the probability ends at -0.289188886540.
 		{
-			"normal in a narrow range", segmented(-1, 1, pool.Normal, pool.BucketCount, 3, 1),
+			"normal in a narrow range", segmented(-1, 1, segmentation.Normal, segmentation.BucketCount, 3, 1),
 			[]float64{-0.289188886540, 0.289188886540, 1},
 		},
-		{"normal that is nearly flat", segmented(0, 100, pool.Normal, pool.BucketCount, 4, 1e9), []float64{25, 50, 75, 100}},
-		{"closed range", segmented(5, 5, pool.Uniform, pool.BucketCount, 3, 0), []float64{5}},
+		{"normal that is nearly flat", segmented(0, 100, segmentation.Normal, segmentation.BucketCount, 4, 1e9), []float64{25, 50, 75, 100}},
+		{"closed range", segmented(5, 5, segmentation.Uniform, segmentation.BucketCount, 3, 0), []float64{5}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := ends(expand(t, poolOf(c.filter), crowd))
@@ -98,8 +108,8 @@ func TestExpandWithoutSegmentation(t *testing.T) {
 }
 
 func TestExpandCombines(t *testing.T) {
-	two := segmented(0, 2, pool.Uniform, pool.BucketCount, 2, 0)
-	three := segmented(0, 3, pool.Uniform, pool.BucketCount, 3, 0)
+	two := segmented(0, 2, segmentation.Uniform, segmentation.BucketCount, 2, 0)
+	three := segmented(0, 3, segmentation.Uniform, segmentation.BucketCount, 3, 0)
 	pools := map[string]*pb.Pool{
 		"a": {Filters: []*pb.Filter{below("level", 1), two}}, "b": {Filters: []*pb.Filter{three}}, "c": {},
 	}
@@ -121,11 +131,11 @@ func TestExpandCombines(t *testing.T) {
 
 // A config that is valid stays valid when a crowd comes.
 func TestPopulationNeverAsksForTooMany(t *testing.T) {
-	crowd := pool.Population{"all": 1_000_000}
-	f := segmented(0, 100, pool.Normal, pool.BucketSize, 1, 10)
-	pools := poolOf(f, f, segmented(0, 1, pool.Uniform, pool.BucketCount, 10, 0))
-	if n := len(expand(t, pools, crowd)); n > pool.MaxSegments || n < pool.MaxSegments/2 {
-		t.Errorf("%d runs, want at most %d and not far fewer", n, pool.MaxSegments)
+	crowd := segmentation.Population{"all": 1_000_000}
+	f := segmented(0, 100, segmentation.Normal, segmentation.BucketSize, 1, 10)
+	pools := poolOf(f, f, segmented(0, 1, segmentation.Uniform, segmentation.BucketCount, 10, 0))
+	if n := len(expand(t, pools, crowd)); n > segmentation.MaxSegments || n < segmentation.MaxSegments/2 {
+		t.Errorf("%d runs, want at most %d and not far fewer", n, segmentation.MaxSegments)
 	}
 	if n := len(expand(t, pools, nil)); n != 10 {
 		t.Errorf("%d runs without a population, want 10", n)
@@ -133,27 +143,27 @@ func TestPopulationNeverAsksForTooMany(t *testing.T) {
 }
 
 func TestExpandRefuses(t *testing.T) {
-	open := segmented(0, 1, pool.Uniform, pool.BucketCount, 2, 0)
+	open := segmented(0, 1, segmentation.Uniform, segmentation.BucketCount, 2, 0)
 	open.Max = nil
-	without := segmented(0, 1, pool.Normal, pool.BucketCount, 2, 0)
+	without := segmented(0, 1, segmentation.Normal, segmentation.BucketCount, 2, 0)
 	without.Segmentation.Stddev = nil
-	many := segmented(0, 1, pool.Uniform, pool.BucketCount, 17, 0)
+	many := segmented(0, 1, segmentation.Uniform, segmentation.BucketCount, 17, 0)
 	for reason, filters := range map[string][]*pb.Filter{
 		"min and max":       {open},
-		"finite":            {segmented(0, math.Inf(1), pool.Uniform, pool.BucketCount, 2, 0)},
-		"finite min":        {segmented(math.NaN(), 1, pool.Uniform, pool.BucketCount, 2, 0)},
-		"max below min":     {segmented(1, 0, pool.Uniform, pool.BucketCount, 2, 0)},
-		`"Flat"`:            {segmented(0, 1, "Flat", pool.BucketCount, 2, 0)},
-		`"BucketTaste"`:     {segmented(0, 1, pool.Uniform, "BucketTaste", 2, 0)},
-		"value 0":           {segmented(0, 1, pool.Uniform, pool.BucketCount, 0, 0)},
-		"percentage 101":    {segmented(0, 1, pool.Uniform, pool.TargetPercentage, 101, 0)},
+		"finite":            {segmented(0, math.Inf(1), segmentation.Uniform, segmentation.BucketCount, 2, 0)},
+		"finite min":        {segmented(math.NaN(), 1, segmentation.Uniform, segmentation.BucketCount, 2, 0)},
+		"max below min":     {segmented(1, 0, segmentation.Uniform, segmentation.BucketCount, 2, 0)},
+		`"Flat"`:            {segmented(0, 1, "Flat", segmentation.BucketCount, 2, 0)},
+		`"BucketTaste"`:     {segmented(0, 1, segmentation.Uniform, "BucketTaste", 2, 0)},
+		"value 0":           {segmented(0, 1, segmentation.Uniform, segmentation.BucketCount, 0, 0)},
+		"percentage 101":    {segmented(0, 1, segmentation.Uniform, segmentation.TargetPercentage, 101, 0)},
 		"needs a stddev":    {without},
-		"stddev above 0":    {segmented(0, 1, pool.Normal, pool.BucketCount, 2, -1)},
-		"than 256 segments": {segmented(0, 1, pool.Uniform, pool.BucketCount, math.MaxInt64, 0)},
+		"stddev above 0":    {segmented(0, 1, segmentation.Normal, segmentation.BucketCount, 2, -1)},
+		"than 256 segments": {segmented(0, 1, segmentation.Uniform, segmentation.BucketCount, math.MaxInt64, 0)},
 		"more than 256":     {many, many},
-		"256 segments":      {segmented(0, 1e300, pool.Uniform, pool.BucketSize, 1, 0)},
+		"256 segments":      {segmented(0, 1e300, segmentation.Uniform, segmentation.BucketSize, 1, 0)},
 	} {
-		_, err := pool.Expand(poolOf(filters...), nil)
+		_, err := segmentation.Expand(poolOf(filters...), nil)
 		if problem.KindOf(err) != problem.Invalid || err == nil || !strings.Contains(err.Error(), reason) ||
 			!strings.Contains(err.Error(), "pools.all[") {
 			t.Errorf("%s: got the error %v", reason, err)
@@ -172,26 +182,26 @@ func TestSegmentsPartitionTheirFilter(t *testing.T) {
 			low, high = high, low
 		}
 		f := segmented(low, high,
-			rapid.SampledFrom([]string{pool.Uniform, pool.Normal}).Draw(t, "distribution"),
-			rapid.SampledFrom([]string{pool.BucketCount, pool.BucketSize, pool.TargetPercentage}).Draw(t, "behavior"),
+			rapid.SampledFrom([]string{segmentation.Uniform, segmentation.Normal}).Draw(t, "distribution"),
+			rapid.SampledFrom([]string{segmentation.BucketCount, segmentation.BucketSize, segmentation.TargetPercentage}).Draw(t, "behavior"),
 			rapid.Int64Range(1, 100).Draw(t, "value"),
 			rapid.OneOf(
 				rapid.Float64Range(math.SmallestNonzeroFloat64, math.MaxFloat64), rapid.Float64Range(0.1, 10),
 			).Draw(t, "stddev"),
 		)
 		crowd := rapid.Int64Range(0, 1e6).Draw(t, "crowd")
-		population := pool.Population{"all": crowd, "another": 1e6}
-		runs, err := pool.Expand(poolOf(f), population)
+		population := segmentation.Population{"all": crowd, "another": 1e6}
+		runs, err := segmentation.Expand(poolOf(f), population)
 		if err != nil {
 			if strings.Contains(err.Error(), "more than 256") || math.IsInf(low, 0) || math.IsInf(high, 0) {
 				return
 			}
 			t.Fatal(err)
 		}
-		if len(runs) > pool.MaxSegments {
+		if len(runs) > segmentation.MaxSegments {
 			t.Fatalf("%d runs", len(runs))
 		}
-		again, err := pool.Expand(poolOf(f), population)
+		again, err := segmentation.Expand(poolOf(f), population)
 		if err != nil || !slices.Equal(ends(runs), ends(again)) {
 			t.Fatalf("the same filter gave other segments: %v, %v", ends(again), err)
 		}
