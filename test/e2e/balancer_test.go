@@ -177,9 +177,19 @@ func unreachable(err error) bool {
 }
 
 func (b *balancer) handler(log *slog.Logger) http.Handler {
-	return &httputil.ReverseProxy{
+	return passOn(&httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: "replica"}) },
 		Transport: b,
 		ErrorLog:  slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
+	})
+}
+
+// passOn lets an answer begin while its request is still passed on. By default net/http closes the body of a request
+// when its answer begins: a proxy that is about to look whether more of the body comes fails then, and drops the
+// connection to the service with the answer on it.
+func passOn(to *httputil.ReverseProxy) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/1.1 always can
+		to.ServeHTTP(w, r)
+	})
 }

@@ -33,11 +33,11 @@ func newDev(t *testing.T, made *artefacts, more ...string) *system {
 		"--drain", patience.String(), "--player-stay", "0s",
 	}
 	s.commands["dev"] = slices.Concat(command, made.instances, more)
-	front := httptest.NewServer(openapitest.Handler(t, &httputil.ReverseProxy{
+	front := httptest.NewServer(openapitest.Handler(t, passOn(&httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: s.address("dev")}) },
 		Transport: newWay(t),
 		ErrorLog:  slog.NewLogLogger(slog.NewTextHandler(&s.between, nil), slog.LevelWarn),
-	}))
+	})))
 	t.Cleanup(front.Close)
 	s.front = func() string { return front.URL }
 	s.nats = func() string {

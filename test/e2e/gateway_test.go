@@ -15,7 +15,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -36,6 +38,7 @@ func TestGateway(t *testing.T) {
 	made := build(t)
 	t.Run("headers", func(t *testing.T) { t.Parallel(); forwardHeaders(t) })
 	t.Run("nobody", func(t *testing.T) { t.Parallel(); answerWithoutServices(t) })
+	t.Run("begun", func(t *testing.T) { t.Parallel(); finishWhatBegan(t) })
 	t.Run("services", func(t *testing.T) {
 		t.Parallel()
 		s := newServices(t, made, behindCaddy)
@@ -173,6 +176,58 @@ func forwardHeaders(t *testing.T) {
 	if id := answer.Header.Get("X-Correlation-Id"); id != "support-42" {
 		t.Errorf("the client gets the correlation id %q", id)
 	}
+}
+
+// finishWhatBegan: an answer that began as soon as the request had come reaches the client whole, each time.
+func finishWhatBegan(t *testing.T) {
+	const times, workers = 3000, 8
+	begun := make([]chan struct{}, workers)
+	for i := range begun {
+		begun[i] = make(chan struct{}, 1)
+	}
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		worker, err := strconv.Atoi(r.URL.Query().Get("worker"))
+		if err != nil {
+			return // a probe
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusCreated)
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-begun[worker]:
+		case <-r.Context().Done():
+		}
+		_, _ = io.WriteString(w, "whole")
+	}))
+	defer service.Close()
+	address := reserve(t, 1)[0]
+	startGateway(t, address, map[string]string{"TICKET": service.Listener.Addr().String()})
+	var all sync.WaitGroup
+	for worker := range workers {
+		all.Go(func() {
+			for range times / workers {
+				in, err := http.NewRequestWithContext(within(t), http.MethodPost,
+					fmt.Sprintf("http://%s/p/matchmaking/api/v1/tickets?worker=%d", address, worker), strings.NewReader("{}"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				out, err := http.DefaultClient.Do(in)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				begun[worker] <- struct{}{}
+				text, err := io.ReadAll(out.Body)
+				_ = out.Body.Close()
+				if err != nil || string(text) != "whole" {
+					t.Errorf("an answer that began ended as %q, %v", text, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // answerWithoutServices: when no service is there, the gateway answers with a problem.
