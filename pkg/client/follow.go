@@ -18,6 +18,9 @@ const (
 	EventEnded      = "ended"      // it is gone
 )
 
+// EndGone is the reason of an end where no other is known.
+const EndGone = "gone"
+
 // TicketEvent is what [Client.Follow] tells of a ticket. It is how the ticket is then: of changes in quick succession
 // some may not be told.
 type TicketEvent struct {
@@ -37,8 +40,8 @@ type TicketEvent struct {
 	Assignment *Assignment `json:"assignment,omitempty"`
 	// Reason of EventEnded: deleted, abandoned (it waited for too long), unserved (no config serves any of its queues
 	// any more), unheard (no request asked for it any more), declined (one of its players declined a match), silent
-	// (one did not answer whether it accepts a match), expired (its result was kept for its time), or gone where that
-	// is not known.
+	// (one did not answer whether it accepts a match), expired (its result was kept for its time), or
+	// [EndGone].
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -63,41 +66,60 @@ func (e *EndedError) Unwrap() error { return e.err }
 //
 // It ends early with ctx's error, with an [*EndedError] when the ticket ended, or with what a request fails with.
 func (c *Client) Follow(ctx context.Context, id string, tell func(TicketEvent)) (*Assignment, error) {
-	f, err := c.follow(ctx, id, tell)
-	if err != nil {
+	f := c.follower(id, tell)
+	if err := f.follow(ctx); err != nil {
 		return nil, err
 	}
 	return f.assigned, nil
 }
 
-func (c *Client) follow(ctx context.Context, id string, tell func(TicketEvent)) (*follower, error) {
-	if tell == nil {
-		tell = func(TicketEvent) {}
+func (c *Client) follower(id string, tell func(TicketEvent)) *follower {
+	f := &follower{Client: c, id: id}
+	f.tell = func(e TicketEvent) {
+		f.known = true
+		if tell != nil {
+			tell(e)
+		}
 	}
-	f := &follower{Client: c, id: id, tell: tell}
-	events := &stream{Client: c, path: "v1/tickets/events", query: url.Values{"id": {id}}, handle: f.handle}
+	return f
+}
+
+func (f *follower) follow(ctx context.Context) error {
+	err := f.run(ctx)
+	if _, told := errors.AsType[*EndedError](err); f.known && !told && Status(err) == http.StatusNotFound {
+		gone, _ := errors.AsType[*Error](err)
+		return &EndedError{Ticket: f.id, Reason: EndGone, err: gone}
+	}
+	return err
+}
+
+func (f *follower) run(ctx context.Context) error {
+	events := &stream{Client: f.Client, path: "v1/tickets/events", query: url.Values{"id": {f.id}}, handle: f.handle}
 	switch err := events.run(ctx); {
 	case err == nil:
-		return f, nil
+		return nil
 	case ctx.Err() != nil:
-		return f, stillWaits(id, err)
+		return stillWaits(f.id, err)
 	case errors.Is(err, errNoStream): // a ticket that is gone is gone for Wait, too
-		return f, f.wait(ctx)
+		return f.wait(ctx)
 	default:
-		return f, err
+		return err
 	}
 }
 
 // FollowToEnd is Follow, and returns the ticket with its assignment.
 func (c *Client) FollowToEnd(ctx context.Context, id string, tell func(TicketEvent)) (*Ticket, error) {
-	f, err := c.follow(ctx, id, tell)
-	if err != nil || f.ticket != nil {
+	return c.follower(id, tell).toEnd(ctx)
+}
+
+func (f *follower) toEnd(ctx context.Context) (*Ticket, error) {
+	if err := f.follow(ctx); err != nil || f.ticket != nil {
 		return f.ticket, err
 	}
-	if t, err := c.GetTicket(ctx, id); err == nil && t.Assignment != nil {
+	if t, err := f.GetTicket(ctx, f.id); err == nil && t.Assignment != nil {
 		return t, nil
 	}
-	return &Ticket{ID: id, Assignment: f.assigned}, nil // its result may have expired
+	return &Ticket{ID: f.id, Assignment: f.assigned}, nil // its result may have expired
 }
 
 // follower is a call of Follow.
@@ -105,6 +127,7 @@ type follower struct {
 	*Client
 	id       string
 	tell     func(TicketEvent)
+	known    bool // the ticket was there
 	assigned *Assignment
 	ticket   *Ticket // when it was read with its assignment
 }
@@ -112,6 +135,7 @@ type follower struct {
 // wait is Follow by held requests.
 func (f *follower) wait(ctx context.Context) error {
 	t, err := f.waitAnd(ctx, f.id, func(t *Ticket) {
+		f.known = true
 		if t.Acceptance != nil {
 			f.tell(TicketEvent{Kind: EventAcceptance, ID: t.ID, Created: t.Created, Queues: t.Queues, Acceptance: t.Acceptance})
 		}

@@ -20,11 +20,15 @@ type streaming struct {
 	texts []string
 	last  []string // the Last-Event-ID of each request
 	reads int      // requests for the ticket itself
+	gone  bool     // there is no ticket
 }
 
 func (s *streaming) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasSuffix(r.URL.Path, "/demo/matchmaking/api/v1/tickets/events") {
-		s.reads++
+		if s.reads++; s.gone {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
 		fmt.Fprint(w, `{"id":"t1","created":5,"assignment":{"connection":"waited:1"}}`)
 		return
 	}
@@ -100,6 +104,21 @@ func TestFollowOfATicketThatEnded(t *testing.T) {
 	if !ok || ended.Reason != "abandoned" || client.Status(err) != 404 || a != nil ||
 		!slices.Equal(told, []string{"waiting a", "ended abandoned"}) {
 		t.Errorf("told %q, %+v, %v", told, a, err)
+	}
+}
+
+// A ticket that was there is not "not found": it ended.
+func TestFollowOfATicketThatIsGoneSaysThatItEnded(t *testing.T) {
+	s := &streaming{texts: []string{waits + "!", "404"}, gone: true}
+	_, _, _, err := s.follow(t)
+	ended, ok := errors.AsType[*client.EndedError](err)
+	if !ok || ended.Reason != client.EndGone || client.Status(err) != 404 {
+		t.Error(err)
+	}
+	s.texts = []string{"404"}
+	_, _, _, err = s.follow(t)
+	if _, ok := errors.AsType[*client.EndedError](err); ok || client.Status(err) != 404 {
+		t.Errorf("one that was never there: %v", err)
 	}
 }
 

@@ -55,7 +55,9 @@ func (c *Client) CreateAndFollow(
 	if err != nil || made.Assignment != nil {
 		return made, err
 	}
-	return c.FollowToEnd(ctx, made.ID, tell)
+	f := c.follower(made.ID, tell)
+	f.known = true
+	return f.toEnd(ctx)
 }
 
 // createHeld creates a ticket with a request that is held until there is news of it.

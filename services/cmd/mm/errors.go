@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,6 +80,9 @@ func (s *session) errorText(err error) string {
 	if own, ok := errors.AsType[messageError](err); ok {
 		return own.message
 	}
+	if ended, ok := errors.AsType[*client.EndedError](err); ok {
+		return fmt.Sprintf("ticket %s ended: %s", ended.Ticket, cmp.Or(endings[ended.Reason], ended.Reason))
+	}
 	if refused, ok := errors.AsType[*client.Error](err); ok {
 		return s.responseText(refused)
 	}
@@ -93,6 +97,17 @@ func (s *session) errorText(err error) string {
 			s.URL, failure.Err)
 	}
 	return strings.TrimPrefix(err.Error(), "client: ")
+}
+
+// endings say why a ticket ended.
+var endings = map[string]string{
+	"abandoned":    "abandoned (it waited for too long)",
+	"unserved":     "unserved (no config serves its queues)",
+	"unheard":      "unheard (no request asked for it)",
+	"declined":     "declined (a player declined a match)",
+	"silent":       "silent (a player did not answer a match)",
+	"expired":      "expired (its result was kept for its time)",
+	client.EndGone: "deleted, or expired",
 }
 
 // responseText describes an error response of the service.

@@ -185,11 +185,13 @@ func TestWaitTellsOfTheMatchThatAsks(t *testing.T) {
 	for _, line := range []string{"ticket create --player p --wait", "ticket get t-1 --wait", "ticket resume --player p"} {
 		got := shell.on(service, strings.Fields(line)...)
 		got.expect(1, "", `mm: match m-1 asks 2 players: "mm ticket accept t-`)
-		if !strings.Contains(got.err, "within 9s\n") || !strings.Contains(got.err, "the ticket ended: silent") ||
+		if !strings.Contains(got.err, "within 9s\n") || !strings.Contains(got.err, " ended: silent (a player did not answer a match)\n") ||
 			strings.Count(got.err, "asks") != 1 {
 			t.Errorf("%s: printed\n%s", line, got.err)
 		}
 	}
+	service.events = "event: ended\nid: ended\ndata: {\"id\":\"t-3\",\"reason\":\"deleted\"}\n\n"
+	shell.on(service, "ticket", "watch", "t-3").expect(1, "ended  deleted\n", "mm: ticket t-3 ended: deleted\n")
 }
 
 func TestTicketWaitPrintsTheAssignment(t *testing.T) {

@@ -36,7 +36,7 @@ func (s *session) createAndWait(ctx, createCtx context.Context, api *client.Clie
 	case errors.Is(ctx.Err(), context.Canceled):
 		return s.deleteAfterInterrupt(ctx, api, id, r.Player)
 	case client.Status(err) == http.StatusNotFound:
-		return err // it says why the ticket ended
+		return err // it says how the ticket ended
 	}
 	if ended := context.Cause(ctx); ended != nil {
 		err = ended
