@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"matchmaker.dev/functions/internal/backfill"
 	"matchmaker.dev/functions/internal/crowd"
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
@@ -35,10 +34,6 @@ func begin(s *matchfn.Settings) (matchfn.Matcher, error) {
 // only games can be opened that begin with it or with one of those right before it, and of all others it is known by
 // when their windows are wide enough.
 func (m *matcher) Match(r *matchfn.Run) error {
-	if !r.Keeps() {
-		m.once(r)
-		return nil
-	}
 	c := m.crowd
 	c.Leaving = m.changed
 	fresh, games := c.Take(r)
@@ -47,9 +42,9 @@ func (m *matcher) Match(r *matchfn.Run) error {
 	if all {
 		c.Leaving = nil
 	}
-	if all && backfill.Open(r, games) || !all {
+	if all && crowd.Open(r, games) || !all {
 		c.Join(fresh)
-		backfill.FillFrom(r, &m.rules.Rules, games, c)
+		c.Fill(r, games)
 	}
 	if all {
 		m.openAll(r)
@@ -66,15 +61,6 @@ func (m *matcher) Match(r *matchfn.Run) error {
 	c.Expire(r)
 	m.openSome(r)
 	return nil
-}
-
-// once is Match for a matcher that keeps nothing.
-func (m *matcher) once(r *matchfn.Run) {
-	tickets, games := waiting.InPool(r, m.rules.Pool)
-	matched := make([]bool, r.Tickets())
-	backfill.Fill(r, &m.rules.Rules, tickets, games, matched)
-	open(r, &m.rules, tickets, matched)
-	waiting.Expire(r, m.rules.Timeout, tickets, matched)
 }
 
 // due looks at the tickets whose time has come.
@@ -182,7 +168,8 @@ func (m *matcher) openSome(r *matchfn.Run) {
 	}
 }
 
-// group returns the longest group from the first place of a list on, as sorted.group does.
+// group returns the longest group from the first place of a list on whose tickets are all within each other's windows.
+// It looks at as many tickets as a game has players, and passes over tickets with more players than there is room for.
 func (m *matcher) group(places []crowd.Entry) group {
 	g := group{first: places[0].Value, narrowest: math.Inf(1)}
 	for at, p := range places[:min(len(places), m.rules.players)] {

@@ -68,7 +68,7 @@ func TestDuelPairsTicketsWithinBothWindows(t *testing.T) {
 		"timeout of a party": {`{"players":1,"timeout":30}`, tickets{party(0, 30, 2), party(0, 30, 2)}, nil,
 			"[0] -1 PoolTimeout [1] -1 PoolTimeout "},
 		"timeout": {`{"timeout":30}`, tickets{player(0, 30), player(9999, 29.9), {Wait: time.Minute}}, nil,
-			"[0] -1 PoolTimeout [2] -1 PoolTimeout "},
+			"[2] -1 PoolTimeout [0] -1 PoolTimeout "},
 		"matched in time": {`{"timeout":30}`, tickets{player(0, 30), player(0, 30)}, nil, "[0 1] 400 "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -266,7 +266,7 @@ func BenchmarkDuel(b *testing.B) {
 	}
 }
 
-// requestOf returns a request as a runner sends it, with 4 attributes and one pool.
+// requestOf returns a request as a runner sends it, by creation, with 4 attributes and one pool.
 func requestOf(tb testing.TB, n int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var request block.RequestBuilder
@@ -276,6 +276,7 @@ func requestOf(tb testing.TB, n int) []byte {
 	for i := range created {
 		created[i] = now - float64(r.IntN(30_000))
 	}
+	slices.Sort(created)
 	for _, name := range []string{"level", "ping", "region", "skill"} {
 		values := request.Attribute(name)
 		for i := range values {

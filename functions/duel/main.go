@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"matchmaker.dev/functions/internal/backfill"
 	"matchmaker.dev/functions/internal/crowd"
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
@@ -39,16 +38,15 @@ type matcher struct {
 // reaches the other. So for each ticket it is known when it reaches the nearest older one. A run looks at new tickets,
 // at tickets whose time has come, and at what is within their windows.
 func (m *matcher) Match(r *matchfn.Run) error {
-	if !r.Keeps() {
-		return m.once(r)
-	}
 	fresh, games := m.crowd.Take(r)
 	due := m.due()
 	all := len(fresh)+len(due) > m.crowd.Size()/4
-	if backfill.Open(r, games) {
+	if crowd.Open(r, games) {
 		m.crowd.Join(fresh)
-		backfill.FillFrom(r, &m.rules.Rules, games, m.crowd)
-		fresh = m.crowd.Leave(fresh)
+		m.crowd.Fill(r, games)
+		if !all { // else the list is loaded anew
+			fresh = m.crowd.Leave(fresh)
+		}
 	}
 	if all {
 		m.pairAll(r)
@@ -59,36 +57,16 @@ func (m *matcher) Match(r *matchfn.Run) error {
 	return nil
 }
 
-// once is Match for a matcher that keeps nothing.
-func (m *matcher) once(r *matchfn.Run) error {
-	tickets, games := waiting.InPool(r, m.rules.Pool)
-	matched := make([]bool, r.Tickets())
-	if len(games) > 0 {
-		backfill.Fill(r, &m.rules.Rules, tickets, games, matched)
-		tickets = waiting.Unmatched(tickets, matched)
-	}
-	sizes := waiting.Sizes(r)
-	value := m.rules.Values(r, sizes)
-	l := newLinkedList(&m.rules, tickets, value, r.Wait())
-	ids := waiting.IDs(r)
-	l.pair(func(score float64, a, b uint32) {
-		m.propose(r, score, a, b, value[a], value[b], waiting.Size(sizes, a)+waiting.Size(sizes, b), ids)
-		matched[a], matched[b] = true, true
-	})
-	waiting.Expire(r, m.rules.Timeout, tickets, matched)
-	return nil
-}
-
-func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32, low, high float64, players uint32,
-	ids func(ticket uint32) string) {
+func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32) {
+	low, high := m.crowd.Of(a), m.crowd.Of(b)
 	p := r.Propose(score, a, b)
 	if m.rules.measure {
-		p.Measure("gap", math.Abs(high-low))
+		p.Measure("gap", math.Abs(high.Value-low.Value))
 	}
 	if m.rules.refill {
-		p.MatchProperties(append(strconv.AppendUint([]byte(`{"places":`), uint64(players), 10), '}'))
-		game := p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(m.rules.Attribute, (low+high)/2)
-		waiting.Seat(game, nil, []uint32{a, b}, ids)
+		p.MatchProperties(append(strconv.AppendUint([]byte(`{"places":`), uint64(low.Size+high.Size), 10), '}'))
+		game := p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(m.rules.Attribute, (low.Value+high.Value)/2)
+		waiting.Seat(game, nil, []uint32{a, b}, m.crowd.IDs)
 	}
 }
 
@@ -106,11 +84,14 @@ func (m *matcher) due() (numbers []uint32) {
 	}
 }
 
-// pairAll pairs all tickets.
+// pairAll pairs all tickets, and lists the tickets that are left over if there will be another run.
 func (m *matcher) pairAll(r *matchfn.Run) {
 	c := m.crowd
 	numbers := c.All()
 	l := m.pair(r, numbers)
+	if !r.Keeps() {
+		return
+	}
 	at := 0
 	c.Sorted.Load(m.valued(l, numbers), func() crowd.Entry {
 		for {
@@ -209,7 +190,7 @@ func (m *matcher) pair(r *matchfn.Run, numbers []uint32) *linkedList {
 	}
 	l := newLinkedList(&m.rules, nodes, value, wait)
 	l.pair(func(score float64, a, b uint32) {
-		m.propose(r, score, numbers[a], numbers[b], value[a], value[b], c.Players(numbers[a])+c.Players(numbers[b]), c.IDs)
+		m.propose(r, score, numbers[a], numbers[b])
 		c.Lose(numbers[a])
 		c.Lose(numbers[b])
 	})

@@ -179,7 +179,8 @@ func (c *Crowd) All() []uint32 {
 	return order
 }
 
-// Expire is waiting.Expire for the tickets of the crowd.
+// Expire proposes the error PoolTimeout for tickets that have waited for the timeout without a match. The score is below
+// any match's, so that a match of another config wins.
 func (c *Crowd) Expire(r *matchfn.Run) {
 	if c.rules.Timeout <= 0 {
 		return
@@ -219,21 +220,24 @@ func (c *Crowd) Reaches(from, to float64) float64 {
 	return after - margin - after*1e-9
 }
 
-// Nearest returns the tickets of the list that are nearest to a value, within their own windows, and the mean for each
+// nearest returns the tickets of the list that are nearest to a value, within their own windows, and the mean for each
 // player of what the windows exceed the distances by. They take seats of a game; a ticket that finds none is passed
 // over.
-func (c *Crowd) Nearest(at float64, seats *waiting.Seats) (chosen []uint32, score float64) {
+func (c *Crowd) nearest(at float64, seats *waiting.Seats) (chosen []uint32, score float64) {
 	places := seats.Places
 	if places <= 0 {
 		return nil, 0
 	}
 	for look := places; ; look *= 4 {
 		below, above := c.reaching(at, look, places, true), c.reaching(at, look, places, false)
-		all := len(below) < look && len(above) < look
+		moreBelow, moreAbove := len(below) == look, len(above) == look
 		sum := 0.0
 		chosen = chosen[:0]
 		seats.Begin()
 		for seats.Left() > 0 && len(below)+len(above) > 0 {
+			if moreBelow && len(below) == 0 || moreAbove && len(above) == 0 {
+				break // the next one there may be nearer
+			}
 			var p Entry
 			if len(above) == 0 || len(below) > 0 && at-below[0].Value <= above[0].Value-at {
 				p, below = below[0], below[1:]
@@ -246,7 +250,7 @@ func (c *Crowd) Nearest(at float64, seats *waiting.Seats) (chosen []uint32, scor
 			chosen = append(chosen, p.Number)
 			sum += waiting.Excess(c.Window(p.Created), p.Value, at) * float64(p.Size)
 		}
-		if seats.Left() == 0 || all {
+		if seats.Left() == 0 || !moreBelow && !moreAbove {
 			if len(chosen) > 0 {
 				score = sum / float64(places-seats.Left())
 			}
@@ -301,8 +305,8 @@ func (l *Sorted) side(at float64, down bool) (first, end int) {
 	return first, -1
 }
 
-// Longest returns the tickets that have waited longest, also those without the attribute, as far as they find seats.
-func (c *Crowd) Longest(seats *waiting.Seats) (chosen []uint32) {
+// longest returns the tickets that have waited longest, also those without the attribute, as far as they find seats.
+func (c *Crowd) longest(seats *waiting.Seats) (chosen []uint32) {
 	seats.Begin()
 	for _, number := range c.All() {
 		if size := c.tickets[number].Size; c.rules.Takes(size) &&

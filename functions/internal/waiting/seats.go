@@ -88,13 +88,6 @@ const Inside = "matchfn:inside"
 // maxInside is how long the property may be: with its name, what a function may note.
 const maxInside = 16<<10 - len(Inside)
 
-// IDs returns a function that reads the ids of a ticket's players, one a line.
-func IDs(run *matchfn.Run) func(ticket uint32) string {
-	players := run.Players()
-	column := players.IDs()
-	return func(ticket uint32) string { return string(appendIDs(nil, players, column, ticket)) }
-}
-
 // IDsOf returns the ids of each ticket's players, one a line; nil if none is known.
 func IDsOf(run *matchfn.Run) []string {
 	players := run.Players()
@@ -102,7 +95,16 @@ func IDsOf(run *matchfn.Run) []string {
 	var all []byte
 	ends := make([]int, run.Tickets())
 	for ticket := range ends {
-		all = appendIDs(all, players, column, uint32(ticket))
+		from := len(all)
+		first, end := players.Of(uint32(ticket))
+		for p := first; p < end; p++ {
+			if id, ok := column.Of(p); ok {
+				if len(all) > from {
+					all = append(all, '\n')
+				}
+				all = append(all, id...)
+			}
+		}
 		ends[ticket] = len(all)
 	}
 	if len(all) == 0 {
@@ -113,21 +115,6 @@ func IDsOf(run *matchfn.Run) []string {
 		ids[ticket], from = text[from:end], end
 	}
 	return ids
-}
-
-// appendIDs appends the ids of a ticket's players, one a line.
-func appendIDs(all []byte, players matchfn.RunPlayers, column matchfn.Property, ticket uint32) []byte {
-	first, end := players.Of(ticket)
-	from := len(all)
-	for p := first; p < end; p++ {
-		if id, ok := column.Of(p); ok {
-			if len(all) > from {
-				all = append(all, '\n')
-			}
-			all = append(all, id...)
-		}
-	}
-	return all
 }
 
 // Seat writes the players of a game into its backfill ticket: the players before, and the players of some tickets. If

@@ -147,17 +147,6 @@ func all(n int) []uint32 {
 	return numbers
 }
 
-// Unmatched returns the tickets that are not matched.
-func Unmatched(tickets []uint32, matched []bool) []uint32 {
-	rest := make([]uint32, 0, len(tickets))
-	for _, t := range tickets {
-		if !matched[t] {
-			rest = append(rest, t)
-		}
-	}
-	return rest
-}
-
 // Sorted returns the tickets that have a value, sorted by it, and the sorted values.
 func Sorted(tickets []uint32, values []float64) (order []uint32, sorted []float64) {
 	order = matchfn.SortPool(tickets, values)
@@ -167,20 +156,6 @@ func Sorted(tickets []uint32, values []float64) (order []uint32, sorted []float6
 		n-- // NaN, which comes last
 	}
 	return order[:n], sorted[:n]
-}
-
-// Expire proposes the error PoolTimeout for tickets that have waited for timeout seconds without a match; 0 is no
-// timeout. The score is below any match's, so that a match of another config wins.
-func Expire(r *matchfn.Run, timeout float64, tickets []uint32, matched []bool) {
-	if timeout <= 0 {
-		return
-	}
-	wait := r.Wait()
-	for _, t := range tickets {
-		if !matched[t] && wait[t] >= timeout {
-			r.Propose(-1, t).Error("PoolTimeout")
-		}
-	}
 }
 
 // Excess returns by how much a window exceeds the distance of two values; it is less than 0 if the window does not

@@ -1,4 +1,4 @@
-package backfill_test
+package crowd_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/functions/internal/backfill"
+	"matchmaker.dev/functions/internal/crowd"
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/block"
@@ -20,9 +20,10 @@ var window = waiting.Window{Start: 5, Widen: 2, Most: 60}
 // filler is a function that only fills.
 func filler() *matchfn.Function {
 	return matchfn.New(func(r *matchfn.Run) error {
-		tickets, games := waiting.InPool(r, "")
-		rules := waiting.Rules{Attribute: "skill", Window: window, Least: 1, Most: 9}
-		backfill.Fill(r, &rules, tickets, games, make([]bool, r.Tickets()))
+		c := crowd.New(&waiting.Rules{Attribute: "skill", Window: window, Least: 1, Most: 9})
+		fresh, games := c.Take(r)
+		c.Join(fresh)
+		c.Fill(r, games)
 		return nil
 	}, waiting.Declare(matchfn.PlayerIDs())...)
 }

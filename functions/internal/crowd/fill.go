@@ -1,0 +1,59 @@
+package crowd
+
+import (
+	"math"
+
+	"matchmaker.dev/functions/internal/waiting"
+	"matchmaker.dev/pkg/matchfn"
+)
+
+// Fill proposes to each running game, the oldest first, the nearest tickets of the list. To a game without the
+// attribute it proposes the tickets that have waited longest. The score of a proposal is the mean, for each player, of
+// what the tickets' windows exceed their distance by. Games must be ascending.
+//
+// A running game is a backfill ticket. Its attribute "open" is the number of players that it still takes. Each proposal
+// lowers the attribute by the players that it sends, so that the next run knows, until the game's server sets it. The
+// game's place in the order of players is its attribute of the same name as theirs.
+func (c *Crowd) Fill(r *matchfn.Run, games []uint32) {
+	open := r.BackfillAttribute(waiting.Open)
+	for _, game := range games {
+		if !(open[game] >= 1) {
+			continue
+		}
+		seats := c.rules.SeatsOf(r, game, int(min(open[game], math.MaxInt32)))
+		var chosen []uint32
+		score := 0.0
+		if at := r.BackfillAttribute(c.rules.Attribute)[game]; at != at { // NaN
+			chosen = c.longest(seats)
+		} else {
+			chosen, score = c.nearest(at, seats)
+		}
+		if len(chosen) == 0 {
+			continue
+		}
+		update := r.Propose(score, chosen...).UpdateBackfill(game)
+		if seats.Inside != nil {
+			waiting.Seat(update, seats.Inside, chosen, c.IDs)
+		}
+		players := uint32(0)
+		for _, t := range chosen {
+			players += c.Players(t)
+			c.Forget(t)
+		}
+		if seats.ByRole() {
+			continue // the next run sees the game when its server approved, with the new players
+		}
+		update.Attribute(waiting.Open, open[game]-float64(players))
+	}
+}
+
+// Open reports whether a game takes players.
+func Open(r *matchfn.Run, games []uint32) bool {
+	open := r.BackfillAttribute(waiting.Open)
+	for _, game := range games {
+		if open[game] >= 1 {
+			return true
+		}
+	}
+	return false
+}
