@@ -47,7 +47,7 @@ func startFunction(ctx context.Context, box *sandbox.Supervisor, module []byte) 
 		box.Release(m)
 		return nil, err
 	}
-	if bool(m.Manifest.Changes) {
+	if m.Manifest.Changes {
 		f.session = invocation.NewSession(f.instance.Memory(), 0, 0)
 	}
 	f.release = func() { box.Release(m) }

@@ -34,8 +34,6 @@ const (
 	judgeWork = "configwork"
 	// maxJudgeCharge is the most that a run is charged.
 	maxJudgeCharge = 5 * time.Second
-	// judgeProposals is how many proposals a runner may send that does a plain run, as versions before this one do.
-	judgeProposals = 100_000
 	// judgeAttributes is how many attributes are looked for among the tickets that wait.
 	judgeAttributes = 32
 )

@@ -67,7 +67,7 @@ type service struct {
 // New makes the service.
 func New(o Options) app.Part {
 	o.JudgeTime = cmp.Or(o.JudgeTime, judgeTime)
-	s := &service{Options: o, adhoc: adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer, Most: judgeProposals}}
+	s := &service{Options: o, adhoc: adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer}}
 	return app.Part{Name: "config", Routes: s.routes, Ready: o.Store.Ping}
 }
 

@@ -2,7 +2,6 @@ package director
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,12 +13,8 @@ import (
 
 // outboxAge is how old a match in the outbox must be to be sent again, and sendTime how long sending may take. Matches
 // are sent again in batches of sendBatch.
-//
-// A match that was sent together with others is sent again, alone, unless it was begun within groupAge: an allocator of
-// the version before takes only the first match of a message.
 const (
 	outboxAge = 2 * time.Second
-	groupAge  = 10 * time.Second
 	sendTime  = 5 * time.Second
 	sendBatch = 1000
 )
@@ -81,21 +76,6 @@ func (o *outbox) send(ctx context.Context, groups [][]string) bool {
 	sent, err := o.Bus.EnqueueMatches(ctx, o.project, groups...)
 	o.observed.RecordPublish(ctx, time.Since(began))
 	all := o.observed.Check(ctx, "sending matches to the allocators", err)
-	stored := make(map[string]bool, len(sent))
-	for _, id := range sent {
-		stored[id] = true
-	}
-	var alone, together []string
-	for _, group := range groups {
-		switch {
-		case !stored[group[0]]:
-		case len(group) == 1:
-			alone = append(alone, group[0])
-		default:
-			together = append(together, group...)
-		}
-	}
-	cleared := o.Store.RemoveFromOutbox(ctx, o.project, alone)
-	postponed := o.Store.PostponeInOutbox(ctx, o.project, together, groupAge-outboxAge)
-	return o.observed.Check(ctx, "clearing the outbox", errors.Join(cleared, postponed)) && all
+	cleared := o.Store.RemoveFromOutbox(ctx, o.project, sent)
+	return o.observed.Check(ctx, "clearing the outbox", cleared) && all
 }

@@ -203,7 +203,7 @@ const (
 )
 
 var errPlayers = errors.New("a match has a player twice, or sends one to a running game that has the player: its " +
-	"function does not check the game's roster, or its runner is of an earlier version")
+	"function does not check the game's roster")
 
 var errHosting = errors.New("hosting has no servers for more matches, or allocators do not take them: the tickets " +
 	"wait until it has")

@@ -113,8 +113,6 @@ func (s *service) list(ctx context.Context, r *pb.RunRequest, configs map[string
 			continue
 		case answer.Failure != "":
 			return nil, problem.New(problem.Unavailable, "%s", answer.Failure).After(time.Second)
-		case answer.Listed == nil:
-			return nil, problem.New(problem.Unavailable, "the runner is of an earlier version, which does not list tickets")
 		}
 		return answer.Listed, nil
 	}

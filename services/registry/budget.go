@@ -128,10 +128,6 @@ func (r *registry) checkRoom(
 	return nil
 }
 
-// perModuleByte is how many bytes of machine code a byte of a module makes at most in functions by Go, C or Rust. It is
-// for records that do not say.
-const perModuleByte = 5
-
 // machineCode is the machine code of the version that runs, of its shadow and of its canary.
 func machineCode(f *pb.Function) int64 {
 	code := machineCodeOf(f, f.GetVersion())
@@ -144,13 +140,7 @@ func machineCode(f *pb.Function) int64 {
 	return code
 }
 
-func machineCodeOf(f *pb.Function, number int64) int64 {
-	v := uploads.Of(f, number)
-	if v.GetMachineCode() > 0 {
-		return v.GetMachineCode()
-	}
-	return perModuleByte * v.GetBytes()
-}
+func machineCodeOf(f *pb.Function, number int64) int64 { return uploads.Of(f, number).GetMachineCode() }
 
 // isTemporary reports whether an upload failed for a reason that is not its own.
 func isTemporary(err error) bool {

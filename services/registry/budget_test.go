@@ -82,9 +82,9 @@ func TestRoomOfAProject(t *testing.T) {
 		t.Helper()
 		must(t, b.store.ChangeFunction(t.Context(), "demo", name, func(*pb.Function) (*pb.Function, error) { return f, nil }))
 	}
-	// An older record does not say how much machine code there is.
-	change("old", &pb.Function{Name: "old", Version: 2, Versions: []*pb.FunctionVersion{{Version: 2, Bytes: 1 << 20},
-		{Version: 1, Bytes: 1 << 20}}})
+	// Of the versions that are kept, the one that runs has machine code.
+	change("old", &pb.Function{Name: "old", Version: 2, Versions: []*pb.FunctionVersion{
+		{Version: 2, Bytes: 1 << 20, MachineCode: 5 << 20}, {Version: 1, Bytes: 1 << 20, MachineCode: 5 << 20}}})
 	wants[response.Function](t, b.put(t, "/functions/one", guest{}.wasm()), http.StatusOK)
 	f, err := b.store.Function(t.Context(), "demo", "one")
 	must(t, err)

@@ -313,7 +313,7 @@ func TestLogLines(t *testing.T) {
 			{Line: 0, Time: now.UnixMilli() + 1, Config: "c"}, {Line: 2, Time: now.UnixMilli() + 5, Config: "d"},
 		}}))
 	must(t, b.bus.PublishLog(t.Context(), "demo", "duel", &pb.LogLines{Instance: "a", Time: now.UnixMilli() + 3,
-		Text: "old\n"})) // of an earlier version
+		Text: "old\n"})) // without marks
 	var got response.FunctionLogs
 	eventually(t, "the lines", func() error {
 		got = wants[response.FunctionLogs](t, b.get(t, "/functions/duel/log?lines=true&seconds=86400"), http.StatusOK)

@@ -47,8 +47,6 @@ func (s *runCounts) note(r *pb.RunRequest) {
 		s.configs[r.GetConfig()] = c
 	}
 	switch {
-	case r.GetNumber() == 0: // of a director of an earlier version
-		c.count++
 	case r.GetEpoch() > c.epoch:
 		c.epoch, c.number = r.GetEpoch(), r.GetNumber()
 		c.count += r.GetNumber()

@@ -126,7 +126,7 @@ func (s *slot) start(ctx context.Context) (Instance, error) {
 		s.f.feed.needOwners()
 	}
 	instance, err := s.f.env.Engine.Start(ctx, m, s.name, s.log.line)
-	if err == nil && bool(m.Manifest.Changes) && !s.f.isTrial() {
+	if err == nil && m.Manifest.Changes && !s.f.isTrial() {
 		s.session = invocation.NewSession(instance.Memory(), int(s.v.keepMost.Load()),
 			s.f.env.Settings.KeepFrom)
 	}

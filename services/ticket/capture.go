@@ -58,7 +58,7 @@ func (s *service) capture(c echo.Context) error {
 	case len(answer.Capture) > 0:
 	case answer.Failure == bus.NoRunner || answer.Failure == "":
 		return problem.New(problem.Unavailable,
-			"no runner made a capture: the function does not run, or runners are of an earlier version").After(time.Second)
+			"no runner made a capture: the function does not run").After(time.Second)
 	default:
 		return problem.New(problem.Unavailable, "no runner made a capture: %s", answer.Failure).After(time.Second)
 	}

@@ -129,7 +129,7 @@ func (w *waiter) knowsEnd() bool {
 }
 
 // reason is why a ticket is gone, as far as it is known. A deletion notifies, and so does a match that ends tickets; an
-// expiry does not. Processes of earlier versions do not say why.
+// expiry does not.
 func (w *waiter) reason(asked bool) string {
 	e, said := w.end.Load(), w.notified.Load()
 	switch {

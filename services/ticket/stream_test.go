@@ -181,8 +181,7 @@ func TestStreamSaysWhyATicketEnded(t *testing.T) {
 	}
 	f.expect("ended", `{"id":"`+deleted+`","reason":"deleted"}`)
 	f.ends()
-	// The wake-up says why a ticket ended that was asked. From a process of an earlier version it does not, and an event
-	// comes later.
+	// The wake-up says why a ticket ended that was asked. Without a reason, an event comes later.
 	for said, reason := range map[string]string{"silent": "silent", "declined": "declined", "deleted": "deleted",
 		"": "silent"} {
 		id := r.create(t)

@@ -460,11 +460,8 @@ func (w *walk) overdue() error {
 
 func (w *walk) outbox() error {
 	due, err := w.store.Outbox(w.ctx, walkProject, time.Second, 8)
-	if err == nil && w.IntN(2) == 0 {
-		return w.store.RemoveFromOutbox(w.ctx, walkProject, due)
-	}
 	if err == nil {
-		err = w.store.PostponeInOutbox(w.ctx, walkProject, due, time.Second)
+		err = w.store.RemoveFromOutbox(w.ctx, walkProject, due)
 	}
 	return err
 }

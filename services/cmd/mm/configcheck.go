@@ -45,9 +45,6 @@ func (c configCheck) Run(ctx context.Context, s *session) error {
 func (s *session) checkConfig(ctx context.Context, api *client.Client, id string, config json.RawMessage,
 	etag string) error {
 	checked, err := api.CheckConfig(ctx, id, config, etag)
-	if cannotCheck(err) {
-		return messageError{"this service cannot check configs: it runs an older version", err}
-	}
 	if err != nil {
 		s.noteRules(config)
 		return err
@@ -91,11 +88,6 @@ func (s *session) noteRules(file json.RawMessage) {
 	}
 }
 
-// cannotCheck reports whether an error comes from a service of an older version, which does not know the path.
-func cannotCheck(err error) bool {
-	return client.Status(err) == http.StatusNotFound || client.Status(err) == http.StatusMethodNotAllowed
-}
-
 // mostChecked is how many configs of a function are checked when it changes.
 const mostChecked = 16
 
@@ -122,27 +114,23 @@ func (s *session) checkConfigsOf(ctx context.Context, api *client.Client, functi
 		case client.Status(err) == http.StatusNotFound: // it was deleted meanwhile
 		case err != nil:
 			s.note("config %s was not checked: %s", c.ID, s.errorText(err))
-		case !s.checkStored(ctx, api, c.ID, stored.JSON):
-			return
+		default:
+			s.checkStored(ctx, api, c.ID, stored.JSON)
 		}
 	}
 }
 
-// checkStored notes what is wrong with a config that is stored. It returns false if the service cannot check.
-func (s *session) checkStored(ctx context.Context, api *client.Client, id string, config json.RawMessage) bool {
+// checkStored notes what is wrong with a config that is stored.
+func (s *session) checkStored(ctx context.Context, api *client.Client, id string, config json.RawMessage) {
 	result, err := api.CheckConfig(ctx, id, config, "")
-	if cannotCheck(err) {
-		return false
-	}
 	if refused, ok := errors.AsType[*client.Error](err); ok && len(refused.Validation) > 0 {
 		result.Warnings, err = refused.Validation, nil
 	}
 	if err != nil {
 		s.note("config %s was not checked: %s", id, s.errorText(err))
-		return true
+		return
 	}
 	for _, w := range result.Warnings {
 		s.note("warning: config %s: %s: %s", id, w.ResultCode, w.Message)
 	}
-	return true
 }

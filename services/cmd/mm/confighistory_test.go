@@ -93,10 +93,6 @@ func TestConfigCheck(t *testing.T) {
 	shell.on(service, "config", "get", "b").expect(0, "name      bad\n",
 		"mm: warning: config b: badSettings: matchmaking.config: odd\n")
 	shell.on(service, "config", "get", "b", "-o", "json").expect(0, `"name": "bad"`, "")
-	service.old = true
-	shell.on(service, "config", "get", "b").expect(0, "name      bad\n", "")
-	shell.on(service, "config", "check", file).
-		expect(1, "", "mm: this service cannot check configs: it runs an older version\n")
 }
 
 // When another upload runs, the configs that use the function are checked.
@@ -106,9 +102,4 @@ func TestFunctionPutChecksTheConfigsThatUseIt(t *testing.T) {
 	archive := write(t, "duel.zip", "PK\x03\x04 archive")
 	shell.on(service, "function", "put", "duel", archive).expect(0, "state     Running\n",
 		"mm: warning: config odd: badSettings: matchmaking.config: odd\n")
-	service.old = true
-	got := shell.on(service, "function", "put", "duel", archive)
-	if got.expect(0, "state     Running\n", ""); strings.Contains(got.err, "odd") {
-		t.Errorf("an older service is asked on: %s", got.err)
-	}
 }

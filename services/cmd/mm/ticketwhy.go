@@ -100,7 +100,6 @@ func (ticketWhy) matches(s *session, h *client.TicketHistory) *grid {
 	table := &grid{head: []any{"time", "its match", "is", "reason", "detail", "score", "config"}}
 	switch {
 	case h == nil:
-		s.note("what became of its matches is not known: the service is of an earlier version")
 		return table
 	case h.Error != "":
 		s.note("what became of its matches before %s is not known: %s", formatTime(h.Since.Truncate(time.Second)), h.Error)

@@ -47,7 +47,7 @@ type Traffic struct {
 func CostOf(stats *pb.RunStats, t Traffic, lost time.Duration) Cost {
 	micros := func(n int64) time.Duration { return time.Duration(max(0, n)) * time.Microsecond }
 	function, runner := micros(stats.GetProcessor()), micros(stats.GetCharge()-stats.GetProcessor())
-	if stats.GetCharge() == 0 { // no instance was given the run, or the runner is of a version that does not say
+	if stats.GetCharge() == 0 { // no instance was given the run
 		function, runner = micros(stats.GetRun()), micros(stats.GetQuery()+stats.GetEncode()+stats.GetDecode())
 	}
 	return Cost{

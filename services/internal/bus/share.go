@@ -96,7 +96,7 @@ const (
 	eventLooks = 256
 )
 
-// publishedBytes is what the header eventBytes of a message says; 0 for one that has none, of an older version.
+// publishedBytes is what the header eventBytes of a message says.
 func publishedBytes(msg *jetstream.RawStreamMsg) uint64 {
 	n, _ := strconv.ParseUint(msg.Header.Get(eventBytes), 10, 64)
 	return n
@@ -120,9 +120,6 @@ func (b *Bus) shareEvents(ctx context.Context, subject string, published uint64)
 	}
 	messages, all := float64(info.State.Subjects[subject]), float64(info.State.Bytes)
 	own := float64(published) - float64(publishedBytes(first)) + float64(len(first.Data)+eventOverhead)
-	if publishedBytes(first) == 0 || own < 0 { // older versions say nothing
-		own = all * messages / max(1, float64(info.State.Msgs))
-	}
 	share := crowded * max(0, float64(info.Config.MaxBytes)-max(0, all-own))
 	if info.Config.MaxBytes <= 0 || own <= share {
 		return 0, nil

@@ -24,7 +24,7 @@ func playerNeedsOf(m *sandbox.Players) *playerNeeds {
 	return &playerNeeds{
 		attributes: distinct(m.Attributes), attributeSettings: m.AttributeSettings,
 		properties: distinct(m.Properties), propertySettings: m.PropertySettings,
-		handles: bool(m.Handles), ids: bool(m.IDs), idSettings: m.IDSettings, backfills: bool(m.Backfills),
+		handles: m.Handles, ids: m.IDs, idSettings: m.IDSettings, backfills: m.Backfills,
 	}
 }
 

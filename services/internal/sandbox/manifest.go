@@ -1,10 +1,10 @@
 package sandbox
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"matchmaker.dev/pkg/matchfn/block"
 )
@@ -18,9 +18,9 @@ type Manifest struct {
 	AttributeSettings []string `json:"attributeSettings,omitempty"`
 	PropertySettings  []string `json:"propertySettings,omitempty"`
 	// Changes is whether the function keeps the tickets of a run and works on what changed since.
-	Changes flag `json:"changes,omitempty"`
+	Changes bool `json:"changes,omitempty"`
 	// Columns is whether the function names more columns for the settings of each config.
-	Columns flag `json:"columns,omitempty"`
+	Columns bool `json:"columns,omitempty"`
 	// Players says what the function reads of the tickets' players; nil for nothing.
 	Players *Players `json:"players,omitempty"`
 }
@@ -32,32 +32,12 @@ type Players struct {
 	AttributeSettings []string `json:"attributeSettings,omitempty"`
 	PropertySettings  []string `json:"propertySettings,omitempty"`
 	// Handles and IDs are whether it reads numbers and names that tell players apart.
-	Handles flag `json:"handles,omitempty"`
-	IDs     flag `json:"ids,omitempty"`
+	Handles bool `json:"handles,omitempty"`
+	IDs     bool `json:"ids,omitempty"`
 	// IDSettings are settings with which it reads the names.
 	IDSettings []string `json:"idSettings,omitempty"`
 	// Backfills is whether it reads the players in running games, too.
-	Backfills flag `json:"backfills,omitempty"`
-
-	ignored bool // it is no object
-}
-
-// UnmarshalJSON ignores what is no object, as every such member was before this one existed.
-func (p *Players) UnmarshalJSON(b []byte) error {
-	type plain Players
-	if p.ignored = !bytes.HasPrefix(b, []byte("{")); p.ignored {
-		return nil
-	}
-	return json.Unmarshal(b, (*plain)(p))
-}
-
-// flag is a member that is set only by true. Anything else was ignored before the member existed, and is ignored still.
-type flag bool
-
-// UnmarshalJSON never fails.
-func (f *flag) UnmarshalJSON(b []byte) error {
-	*f = string(b) == "true"
-	return nil
+	Backfills bool `json:"backfills,omitempty"`
 }
 
 // EveryAttribute reports whether the function does not say which attributes it reads.
@@ -66,8 +46,7 @@ func (m *Manifest) EveryAttribute() bool { return m.Attributes == nil && m.Attri
 // EveryProperty reports whether the function does not say which properties it reads.
 func (m *Manifest) EveryProperty() bool { return m.Properties == nil && m.PropertySettings == nil }
 
-// Check returns why an upload with this manifest is refused. A module that was accepted before there was this check
-// runs on; the size of its requests is bounded anyway.
+// Check returns why an upload with this manifest is refused.
 func (m *Manifest) Check() error {
 	for _, list := range m.lists() {
 		if n := len(list.names); n > block.MaxNames {
@@ -115,13 +94,17 @@ func ParseManifest(b []byte) (Manifest, error) {
 		if wrong.Field == "" {
 			return Manifest{}, fmt.Errorf("mm_manifest: a JSON object is expected, got: %s", wrong.Value)
 		}
-		return Manifest{}, fmt.Errorf("mm_manifest: %s: a list of names is expected, got: %s", wrong.Field, wrong.Value)
+		expected := "a list of names"
+		switch wrong.Type.Kind() {
+		case reflect.Bool:
+			expected = "true or false"
+		case reflect.Struct:
+			expected = "an object"
+		}
+		return Manifest{}, fmt.Errorf("mm_manifest: %s: %s is expected, got: %s", wrong.Field, expected, wrong.Value)
 	}
 	if err != nil {
 		return Manifest{}, fmt.Errorf("mm_manifest returned no JSON: %w", err)
-	}
-	if m.Players != nil && m.Players.ignored {
-		m.Players = nil
 	}
 	for _, list := range m.lists() {
 		for i, name := range list.names {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -159,18 +158,6 @@ func (s *Store) releaseMatch(
 // Outbox lists up to limit matches that were claimed longer ago and are not known to be in the work queue.
 func (s *Store) Outbox(ctx context.Context, project string, age time.Duration, limit int) ([]string, error) {
 	return s.due(ctx, keysOf(project).outbox(), millis(s.Now().Add(-age)), limit)
-}
-
-// PostponeInOutbox lets matches be listed later by a time. Matches that have left the outbox stay out of it.
-func (s *Store) PostponeInOutbox(ctx context.Context, project string, matches []string, by time.Duration) error {
-	if len(matches) == 0 {
-		return nil
-	}
-	members, at := make([]redis.Z, len(matches)), float64(millis(s.Now().Add(by)))
-	for i, id := range matches {
-		members[i] = redis.Z{Score: at, Member: id}
-	}
-	return unavailable(s.redis.ZAddXX(ctx, keysOf(project).outbox(), members...).Err())
 }
 
 // RemoveFromOutbox removes matches that the work queue has.
