@@ -31,7 +31,7 @@ The settings of a config may have another language as a member, such as {"flexma
 
 // Run prints what the rules mean.
 func (c rulesCheck) Run(s *session) error {
-	text, err := c.read(s)
+	text, err := c.read(s, c.Language)
 	if err != nil {
 		return err
 	}
@@ -60,9 +60,6 @@ func (c rulesCheck) Run(s *session) error {
 
 // parse reads the rules, and what became of each if the file is in another language.
 func (c rulesCheck) parse(text []byte) (*rules.Rules, []translation.Line, error) {
-	if c.Pool != "" && c.Language != dialects.Unity {
-		return nil, nil, errNoPools
-	}
 	if c.Language == "rules" {
 		return parseOurs(text)
 	}

@@ -47,10 +47,7 @@ func (r rawJSON) MarshalJSON() ([]byte, error) { return r, nil }
 
 // Run prints the translation.
 func (c rulesImport) Run(s *session) error {
-	if c.Pool != "" && c.Language != dialects.Unity {
-		return errNoPools
-	}
-	text, err := c.read(s)
+	text, err := c.read(s, c.Language)
 	if err != nil {
 		return err
 	}
@@ -87,8 +84,6 @@ func countRefused(lines []translation.Line) (n int) {
 	return n
 }
 
-const errNoPools = usageError("--pool: only files of unity have pools")
-
 // rulesFile is a file with rules.
 type rulesFile struct {
 	File string `arg:"" completion-predictor:"file" help:"The file, - for standard input."`
@@ -96,7 +91,10 @@ type rulesFile struct {
 }
 
 // read reads no more than a file may have, which is twice as much in UTF-16.
-func (c rulesFile) read(s *session) ([]byte, error) {
+func (c rulesFile) read(s *session, language string) ([]byte, error) {
+	if c.Pool != "" && language != dialects.Unity {
+		return nil, usageError("--pool: only files of unity have pools")
+	}
 	in := s.in
 	if c.File != "-" {
 		file, err := os.Open(c.File)

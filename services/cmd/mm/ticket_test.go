@@ -185,7 +185,8 @@ func TestWaitTellsOfTheMatchThatAsks(t *testing.T) {
 	for _, line := range []string{"ticket create --player p --wait", "ticket get t-1 --wait", "ticket resume --player p"} {
 		got := shell.on(service, strings.Fields(line)...)
 		got.expect(1, "", `mm: match m-1 asks 2 players: "mm ticket accept t-`)
-		if !strings.Contains(got.err, "within 9s\n") || !strings.Contains(got.err, " ended: silent (a player did not answer a match)\n") ||
+		if !strings.Contains(got.err, "within 9s\n") ||
+			!strings.Contains(got.err, " ended: silent (a player did not answer a match)\n") ||
 			strings.Count(got.err, "asks") != 1 {
 			t.Errorf("%s: printed\n%s", line, got.err)
 		}

@@ -45,7 +45,7 @@ func TestRunAllocatesNothingForItsTickets(t *testing.T) {
 			Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {Filters: []*pb.Filter{{Attribute: "level",
 				Min: &least}}}}},
 		}
-		instance, needs := native{matchfn.New(neighbours)}, NeedsOf(sandbox.Manifest{})
+		instance, needs := native{Function: matchfn.New(neighbours)}, NeedsOf(sandbox.Manifest{})
 		run := func() {
 			parts, proposals = 0, 0
 			last, err := inv.Invoke(t.Context(), r, instance, needs)

@@ -1,7 +1,6 @@
 package invocation
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -16,29 +15,13 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/invocation/invocationtest"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/proposals"
-	"matchmaker.dev/services/internal/sandbox"
 )
 
 // native is an instance that needs no sandbox.
-type native struct{ *matchfn.Function }
-
-func (native) Name() string { return "native" }
-
-func (native) Buffer() []byte { return nil }
-
-func (native) ReleaseBuffer() {}
-
-func (native) Memory() int { return 1 << 30 }
-
-func (native) Reserves(int) bool { return false }
-
-func (native) Reserve(context.Context, int, time.Duration) ([]byte, error) { return nil, nil }
-
-func (n native) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
-	return slices.Clone(n.Answer(request)), sandbox.Stats{}, nil
-}
+type native = invocationtest.Native
 
 // indexOf is an index of n tickets.
 func indexOf(t *testing.T, n int, ticket func(i int) *pb.Ticket) *pool.Index {
@@ -83,7 +66,7 @@ func invoke(t *testing.T, pools map[string]*pb.Pool, shown bool, f func(*matchfn
 	last, err := new(Invoker).Invoke(t.Context(), &Run{
 		Request: &pb.RunRequest{Pools: pools, Now: 1000, Backfills: shown}, Index: index, Backfills: backfills,
 		Began: time.Now(), Deadline: time.Now().Add(time.Minute),
-	}, native{function}, Needs{allAttributes: true, allProperties: true})
+	}, native{Function: function}, Needs{allAttributes: true, allProperties: true})
 	if err != nil && last.GetError() == "" {
 		t.Errorf("the error %v is not in the answer", err)
 	}
@@ -228,7 +211,7 @@ func TestRunsSeeTheirQueue(t *testing.T) {
 		last, err := new(Invoker).Invoke(t.Context(), &Run{
 			Request: &pb.RunRequest{Queue: queue, Now: 1000, Backfills: true, Census: map[string]*pb.Pool{"all": {}}},
 			Index:   index, Backfills: backfills, Began: time.Now(), Deadline: time.Now().Add(time.Minute),
-		}, native{function}, Needs{allAttributes: true, allProperties: true})
+		}, native{Function: function}, Needs{allAttributes: true, allProperties: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func TestOverwrittenRequestChangesNothing(t *testing.T) {
 		return nil
 	})
 	for size, inBuffer := range map[int]bool{4096: true, 64: false} {
-		f := &forger{native: native{function}, buffer: make([]byte, size)}
+		f := &forger{native: native{Function: function}, buffer: make([]byte, size)}
 		last, err := new(Invoker).Invoke(t.Context(), &Run{
 			Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 3000}, Index: index, Began: time.Now(),
 			Deadline: time.Now().Add(time.Minute),

@@ -31,7 +31,7 @@ func TestRunsAreCaptured(t *testing.T) {
 					packed = append(packed, p.GetCapture()...)
 					return nil
 				},
-			}, native{function}, NeedsOf(sandbox.Manifest{Attributes: []string{"skill"}}))
+			}, native{Function: function}, NeedsOf(sandbox.Manifest{Attributes: []string{"skill"}}))
 			if (err == nil) != (failure == nil) || len(last.GetPlaces()) != 1 || last.GetPlaces()[0] != 2 {
 				t.Fatalf("%v, %v", last, err)
 			}
@@ -70,7 +70,8 @@ func TestCapturesHaveALimit(t *testing.T) {
 				n += len(p.GetCapture())
 				return nil
 			},
-		}, native{matchfn.New(func(*matchfn.Run) error { return nil })}, NeedsOf(sandbox.Manifest{Properties: []string{"p"}}))
+		}, native{Function: matchfn.New(func(*matchfn.Run) error { return nil })},
+			NeedsOf(sandbox.Manifest{Properties: []string{"p"}}))
 		return n, err
 	}
 	if n, err := run(false); n != 0 || err != nil {

@@ -81,7 +81,7 @@ func TestInventedNamesHideNothing(t *testing.T) {
 				seen = 0
 				r := &Run{Request: &pb.RunRequest{Pools: c.pools, Settings: []byte(c.settings)}, Index: index, Began: time.Now(),
 					Deadline: time.Now().Add(time.Hour)}
-				last, err := new(Invoker).Invoke(t.Context(), r, native{f}, NeedsOf(c.manifest))
+				last, err := new(Invoker).Invoke(t.Context(), r, native{Function: f}, NeedsOf(c.manifest))
 				if err != nil || seen != c.players {
 					t.Fatalf("%d of %d players are seen with skill and kit, %v: %+v", seen, c.players, err, last.GetStats())
 				}
@@ -109,7 +109,7 @@ func TestSettingsThatNameTooManyFailTheRun(t *testing.T) {
 		Settings: fmt.Appendf(nil, `{"by":[%s]}`, strings.Join(list, ","))}, Index: junkAnd(t, 0, 1),
 		Began: time.Now(), Deadline: time.Now().Add(time.Hour)}
 	needs := NeedsOf(sandbox.Manifest{AttributeSettings: []string{"by"}})
-	_, err := new(Invoker).Invoke(t.Context(), r, native{matchfn.New(nil)}, needs)
+	_, err := new(Invoker).Invoke(t.Context(), r, native{Function: matchfn.New(nil)}, needs)
 	mustSay(t, err, "the function declares 300 attributes together with those that its settings name, at most 256")
 }
 
@@ -132,7 +132,7 @@ func TestTooLongRequestIsRefusedBeforeItIsWritten(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			sent := 0
 			ran := matchfn.New(func(*matchfn.Run) error { t.Error("the function ran"); return nil })
-			last, err := new(Invoker).Invoke(t.Context(), request(index, &sent), small{native{ran}}, NeedsOf(m))
+			last, err := new(Invoker).Invoke(t.Context(), request(index, &sent), small{native{Function: ran}}, NeedsOf(m))
 			runtime.ReadMemStats(&after)
 			mustSay(t, err, "the request would have 169 MiB: 11000 columns × 2000 tickets; it may have 0 MiB, since the "+
 				"function may use 1: declare fewer attributes or properties, or narrow the pools")
@@ -180,7 +180,7 @@ func TestRequestIsWrittenWhereTheFunctionWantsIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			index := someTickets(t, 100)
 			var tickets []float64
-			f := &reserver{native: native{matchfn.New(func(r *matchfn.Run) error {
+			f := &reserver{native: native{Function: matchfn.New(func(r *matchfn.Run) error {
 				tickets = slices.Clone(r.Created())
 				return nil
 			})}}
@@ -212,7 +212,7 @@ func TestRequestIsWrittenWhereTheFunctionWantsIt(t *testing.T) {
 		})
 	}
 	index, n := someTickets(t, 1), 0
-	f := &reserver{native: native{matchfn.New(nil)}}
+	f := &reserver{native: native{Function: matchfn.New(nil)}}
 	f.meanwhile = func() {
 		for range 2 << n {
 			n++

@@ -37,7 +37,7 @@ func TestRunsCountPlayers(t *testing.T) {
 	last, err := new(Invoker).Invoke(t.Context(), &Run{
 		Request: &pb.RunRequest{Pools: pools, Now: 9000}, Index: index, Began: time.Now(),
 		Deadline: time.Now().Add(time.Hour),
-	}, native{f}, needsOf(f))
+	}, native{Function: f}, needsOf(f))
 	if err != nil {
 		t.Fatal(err)
 	}

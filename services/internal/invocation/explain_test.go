@@ -23,7 +23,7 @@ func explained(t *testing.T, asked []string, k *Session, f func(*matchfn.Run)) [
 	last, err := new(Invoker).Invoke(t.Context(), &Run{
 		Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 9000, Explain: asked},
 		Index:   indexOf(t, 4, parties), Session: k, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
-	}, native{function}, NeedsOf(sandbox.Manifest{}))
+	}, native{Function: function}, NeedsOf(sandbox.Manifest{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestExplanationsAreBounded(t *testing.T) {
 	var inv Invoker
 	if _, err := inv.Invoke(t.Context(), &Run{Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}}, Index: index,
 		Began: time.Now(), Deadline: time.Now().Add(time.Hour),
-	}, native{matchfn.New(func(*matchfn.Run) error { return nil })}, NeedsOf(sandbox.Manifest{})); err != nil {
+	}, native{Function: matchfn.New(func(*matchfn.Run) error { return nil })}, NeedsOf(sandbox.Manifest{})); err != nil {
 		t.Fatal(err)
 	}
 	of, size := map[string]int{}, 0

@@ -36,7 +36,7 @@ func TestFunctionThatIsCheckedGetsNoTicket(t *testing.T) {
 					Request: &pb.RunRequest{Pools: pools, Check: true, Queue: queue, Settings: []byte(`[]`), Now: 9000,
 						Census: map[string]*pb.Pool{"every": {}, "skilled": skilled["skilled"]}},
 					Index: indexOf(t, waiting, parties), Session: k, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
-				}, native{function}, NeedsOf(sandbox.Manifest{Attributes: []string{"skill"}}))
+				}, native{Function: function}, NeedsOf(sandbox.Manifest{Attributes: []string{"skill"}}))
 				if _, failed := errors.AsType[FunctionError](err); !failed || last.GetError() == "" {
 					t.Errorf("%s, %d wait: the function's error is %v", name, waiting, err)
 				}

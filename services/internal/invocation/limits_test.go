@@ -84,7 +84,7 @@ func TestFloodOfProposalsIsRefused(t *testing.T) {
 			var inv Invoker
 			sent := 0
 			r := request(someTickets(t, c.tickets), &sent)
-			last, err := inv.Invoke(t.Context(), r, native{matchfn.New(c.do)}, Needs{})
+			last, err := inv.Invoke(t.Context(), r, native{Function: matchfn.New(c.do)}, Needs{})
 			if c.says == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -98,7 +98,7 @@ func TestFloodOfProposalsIsRefused(t *testing.T) {
 			if last.GetStats().GetProposals() == 0 || last.GetStats().GetMentions() == 0 {
 				t.Errorf("what it made is not counted: %v", last.GetStats())
 			}
-			last, err = inv.Invoke(t.Context(), r, native{matchfn.New(flood(1, 0, 1))}, Needs{})
+			last, err = inv.Invoke(t.Context(), r, native{Function: matchfn.New(flood(1, 0, 1))}, Needs{})
 			if err != nil || len(last.GetPlain().GetScores()) != 1 {
 				t.Errorf("the next run: %v, %v", last, err)
 			}
@@ -131,7 +131,7 @@ func TestAnswerOfTooManyBytesIsRefused(t *testing.T) {
 		sent := 0
 		r := request(someTickets(t, tickets), &sent)
 		r.Backfills, r.Request.Backfills = backfills, true
-		last, err := new(Invoker).Invoke(t.Context(), r, native{matchfn.New(fill(proposals))}, Needs{})
+		last, err := new(Invoker).Invoke(t.Context(), r, native{Function: matchfn.New(fill(proposals))}, Needs{})
 		stats := last.GetStats()
 		if says == "" {
 			if err != nil || stats.GetMessages() != int64(sent+1) || stats.GetAnswerBytes() < 1500*40<<10 {
@@ -165,7 +165,7 @@ func (s slow) Run(ctx context.Context, request []byte, budget time.Duration) ([]
 func TestDeadlineCoversTheWholeRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sent, tickets := 0, someTickets(t, 40_000)
-		pairs := slow{native: native{matchfn.New(func(r *matchfn.Run) error {
+		pairs := slow{native: native{Function: matchfn.New(func(r *matchfn.Run) error {
 			for i := uint32(0); int(i) < r.Tickets(); i += 2 {
 				r.Propose(1, i, i+1)
 			}
@@ -218,7 +218,7 @@ func TestChargeOfARun(t *testing.T) {
 			"not accounted":      {slow{takes: time.Second}, time.Second},
 		} {
 			sent := 0
-			c.instance.native = native{matchfn.New(func(*matchfn.Run) error { return nil })}
+			c.instance.native = native{Function: matchfn.New(func(*matchfn.Run) error { return nil })}
 			last, err := new(Invoker).Invoke(t.Context(), request(someTickets(t, 2), &sent), c.instance, Needs{})
 			if !errors.Is(err, c.instance.fails) || last.GetStats().GetCharge() != c.charge.Microseconds() {
 				t.Errorf("%s: %d µs are charged, want %v; %v", name, last.GetStats().GetCharge(), c.charge, err)
@@ -231,7 +231,7 @@ func TestChargeOfARun(t *testing.T) {
 func TestInvokerGivesMemoryBack(t *testing.T) {
 	sent := 0
 	var inv Invoker
-	names := native{matchfn.New(func(r *matchfn.Run) error {
+	names := native{Function: matchfn.New(func(r *matchfn.Run) error {
 		r.Propose(1, 0).MatchProperties([]byte(`{"a":1}`))
 		return nil
 	})}

@@ -41,7 +41,7 @@ func measuredRun(
 	last, err := new(Invoker).Invoke(t.Context(), &Run{
 		Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 9000, Report: report}, Index: index,
 		Answer: take, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
-	}, native{function}, NeedsOf(sandbox.Manifest{Attributes: []string{}, Properties: []string{}}))
+	}, native{Function: function}, NeedsOf(sandbox.Manifest{Attributes: []string{}, Properties: []string{}}))
 	if err == nil {
 		err = take(last)
 	}
@@ -146,7 +146,7 @@ func TestProposalsOfKeptTicketsAreMeasured(t *testing.T) {
 		t.Helper()
 		r := w.run()
 		r.Request.Report = &pb.Report{Attributes: []string{"skill"}}
-		last, err := w.inv.Invoke(t.Context(), r, native{w.f}, needsOf(w.f))
+		last, err := w.inv.Invoke(t.Context(), r, native{Function: w.f}, needsOf(w.f))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func BenchmarkMeasured(b *testing.B) {
 						return proposals.Unpack(got)
 					},
 					Began: time.Now(), Deadline: time.Now().Add(time.Hour),
-				}, native{function}, NeedsOf(sandbox.Manifest{Attributes: []string{"skill"}, Properties: []string{}}))
+				}, native{Function: function}, NeedsOf(sandbox.Manifest{Attributes: []string{"skill"}, Properties: []string{}}))
 				if err != nil {
 					b.Fatal(err)
 				}

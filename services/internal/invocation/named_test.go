@@ -61,7 +61,7 @@ func TestColumnsThatTheFunctionNamesTravel(t *testing.T) {
 			return matchfn.Columns{Attributes: []string{"skill"}, Properties: []string{"kit"},
 				PlayerAttributes: []string{"role"}, PlayerProperties: []string{"name"}, PlayerIDs: true}, nil
 		}))
-	i, n := &counter{native: native{f}}, NeedsOf(manifestOf(t, f))
+	i, n := &counter{native: native{Function: f}}, NeedsOf(manifestOf(t, f))
 	for _, settings := range []string{`{"a":1}`, `{"a":1}`, `{"a":2}`, `{"a":1}`, ``} {
 		if _, err := invokeWith(t, i, n, settings, false); err != nil {
 			t.Fatal(err)
@@ -75,14 +75,14 @@ func TestColumnsThatTheFunctionNamesTravel(t *testing.T) {
 // A function that does not say so is not asked. One whose manifest does not say that it may read ids gets none.
 func TestColumnsAreAskedOfWhoNamesSome(t *testing.T) {
 	plain := matchfn.New(func(*matchfn.Run) error { return nil }, matchfn.Attributes("skill"))
-	i := &counter{native: native{plain}}
+	i := &counter{native: native{Function: plain}}
 	if _, err := invokeWith(t, i, NeedsOf(manifestOf(t, plain)), `{}`, false); err != nil || i.asked > 0 {
 		t.Errorf("it was asked %d times: %v", i.asked, err)
 	}
 	curious := matchfn.New(func(*matchfn.Run) error { return nil }, matchfn.Attributes(), matchfn.Players(),
 		matchfn.ColumnsOf(func([]byte) (matchfn.Columns, error) { return matchfn.Columns{PlayerIDs: true}, nil }))
 	n := NeedsOf(manifestOf(t, curious))
-	r := &recorder{native: native{curious}}
+	r := &recorder{native: native{Function: curious}}
 	if _, err := invokeWith(t, r, n, `{}`, false); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestSettingsWithoutColumnsFailTheRun(t *testing.T) {
 	const words = `settings: "x" is wrong`
 	f := matchfn.New(func(*matchfn.Run) error { t.Error("the function ran"); return nil }, matchfn.Attributes(),
 		matchfn.ColumnsOf(func([]byte) (matchfn.Columns, error) { return matchfn.Columns{}, errors.New(words) }))
-	i, n := &counter{native: native{f}}, NeedsOf(manifestOf(t, f))
+	i, n := &counter{native: native{Function: f}}, NeedsOf(manifestOf(t, f))
 	for _, check := range []bool{true, false} {
 		last, err := invokeWith(t, i, n, `{"x":1}`, check)
 		if _, mild := errors.AsType[FunctionError](err); !mild || last.GetError() != words {

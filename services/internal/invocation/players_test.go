@@ -40,7 +40,7 @@ func (r *recorder) Run(ctx context.Context, request []byte, budget time.Duration
 // the time.
 func requestOf(t *testing.T, index *pool.Index, settings string, m sandbox.Manifest) []byte {
 	t.Helper()
-	i := &recorder{native: native{matchfn.New(func(*matchfn.Run) error { return nil })}}
+	i := &recorder{native: native{Function: matchfn.New(func(*matchfn.Run) error { return nil })}}
 	_, err := new(Invoker).Invoke(t.Context(), &Run{
 		Request: &pb.RunRequest{Pools: map[string]*pb.Pool{"all": {}}, Now: 9000, Seed: 7, Settings: []byte(settings)},
 		Index:   index, Began: time.Now(), Deadline: time.Now().Add(time.Hour),
@@ -186,7 +186,7 @@ func TestFunctionsSeePlayers(t *testing.T) {
 				continue
 			}
 			r := &Run{Request: &pb.RunRequest{Now: 9000}, Index: index, Began: time.Now(), Deadline: time.Now().Add(time.Hour)}
-			if _, err := inv.Invoke(t.Context(), r, native{f}, NeedsOf(manifestOf(t, f))); err != nil {
+			if _, err := inv.Invoke(t.Context(), r, native{Function: f}, NeedsOf(manifestOf(t, f))); err != nil {
 				t.Fatal(err)
 			}
 			if got, want := fmt.Sprint(saw), fmt.Sprint(playersOf(tickets)); got != want {
@@ -268,7 +268,7 @@ func TestRequestOfTooManyPlayersIsRefusedBeforeItIsWritten(t *testing.T) {
 			r := request(index, &sent)
 			r.Request.Settings = []byte(c.settings)
 			needs := NeedsOf(sandbox.Manifest{Attributes: []string{}, Properties: []string{}, Players: &c.players})
-			_, err := new(Invoker).Invoke(t.Context(), r, small{native{ran}}, needs)
+			_, err := new(Invoker).Invoke(t.Context(), r, small{native{Function: ran}}, needs)
 			mustSay(t, err, c.want)
 		})
 	}

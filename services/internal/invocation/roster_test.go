@@ -72,7 +72,7 @@ func TestFunctionsSeeWhoIsInTheGame(t *testing.T) {
 		_, err := new(Invoker).Invoke(t.Context(), &Run{
 			Request: &pb.RunRequest{Now: 9000, Backfills: true}, Index: index, Backfills: all, Session: session,
 			Began: time.Now(), Deadline: time.Now().Add(time.Minute),
-		}, native{function}, needs)
+		}, native{Function: function}, needs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestBarredTicketsOfAFunctionThatKeepsThem(t *testing.T) {
 	index := indexOf(t, 20, ticket)
 	all := games(t, []*pb.RosterPlayer{{Id: "owner3"}, {Id: "owner21"}, {Id: "twice"}})
 	session := &Session{least: 4, most: 1000, bases: map[string]*base{}}
-	i := native{function}
+	i := native{Function: function}
 	for range 2 {
 		_, err := new(Invoker).Invoke(t.Context(), &Run{
 			Request: &pb.RunRequest{Now: 9000, Backfills: true}, Index: index, Backfills: all, Session: session,

@@ -121,7 +121,7 @@ func (w *session) run() *Run {
 func (w *session) invoke() (found [][]string, stats *pb.RunStats, err error) {
 	w.t.Helper()
 	r := w.run()
-	last, err := w.inv.Invoke(w.t.Context(), r, native{w.f}, needsOf(w.f))
+	last, err := w.inv.Invoke(w.t.Context(), r, native{Function: w.f}, needsOf(w.f))
 	stats = last.GetStats()
 	answer := proto.CloneOf(last)
 	if err := proposals.Unpack(answer); err != nil {
@@ -131,7 +131,7 @@ func (w *session) invoke() (found [][]string, stats *pb.RunStats, err error) {
 		found = append(found, p.GetTeams()[0].GetTickets())
 	}
 	if err == nil && w.k.Due(r) {
-		if err := w.inv.Check(w.t.Context(), r, native{w.f}, needsOf(w.f)); err != nil {
+		if err := w.inv.Check(w.t.Context(), r, native{Function: w.f}, needsOf(w.f)); err != nil {
 			return found, stats, err
 		}
 	}
@@ -347,7 +347,7 @@ func TestFailedRunBeginsAnew(t *testing.T) {
 	w.mustInvoke()
 	w.put("x", 5)
 	r := w.run()
-	if _, err := w.inv.Invoke(t.Context(), r, cut{native{w.f}}, needsOf(w.f)); err == nil {
+	if _, err := w.inv.Invoke(t.Context(), r, cut{native{Function: w.f}}, needsOf(w.f)); err == nil {
 		t.Fatal("no error")
 	}
 	if found := w.mustInvoke(); len(found) != 1 {

@@ -76,6 +76,10 @@ func TestUnusedModulesAreNoted(t *testing.T) {
 		if err := write(64, "f", "a", "c", "b"); problem.KindOf(err) != problem.Unavailable {
 			t.Errorf("a module that is being removed: %v", err)
 		}
+		note(64, "a") // too late
+		if err := write(64, "f", "a"); problem.KindOf(err) != problem.Unavailable {
+			t.Errorf("a module that was noted while it is being removed: %v", err)
+		}
 		lists(64, []string{"a", "never"}, []string{"a"})
 		must(s.ForgetModules(t.Context(), project, []string{"a"}))
 		must(s.ForgetModules(t.Context(), project, nil))

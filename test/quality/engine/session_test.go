@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,29 +14,11 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/invocation/invocationtest"
 	"matchmaker.dev/services/internal/pool"
 	"matchmaker.dev/services/internal/proposals"
 	"matchmaker.dev/services/internal/sandbox"
 )
-
-// native is a function as an instance.
-type native struct{ *matchfn.Function }
-
-func (native) Name() string { return "native" }
-
-func (native) Buffer() []byte { return nil }
-
-func (native) ReleaseBuffer() {}
-
-func (native) Memory() int { return 1 << 30 }
-
-func (native) Reserves(int) bool { return false }
-
-func (native) Reserve(context.Context, int, time.Duration) ([]byte, error) { return nil, nil }
-
-func (n native) Run(_ context.Context, request []byte, _ time.Duration) ([]byte, sandbox.Stats, error) {
-	return slices.Clone(n.Answer(request)), sandbox.Stats{}, nil
-}
 
 // The function rules works on changes, and no check finds that it overlooks a match: while players of five against five
 // come, go, wait longer, and are matched or not.
@@ -99,7 +80,7 @@ func TestRulesOfChangesOverlookNobody(t *testing.T) {
 			Request: &pb.RunRequest{Config: "c", Settings: settings, Now: now}, Index: index, Began: began,
 			Deadline: began.Add(5 * time.Second), Session: session, Answer: func(*pb.RunPart) error { return nil },
 		}
-		last, err := inv.Invoke(t.Context(), r, native{f}, needs)
+		last, err := inv.Invoke(t.Context(), r, invocationtest.Native{Function: f}, needs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +91,7 @@ func TestRulesOfChangesOverlookNobody(t *testing.T) {
 		if bytes = append(bytes, last.GetStats().GetBytes()); !session.Has(r.Key) {
 			t.Fatalf("run %d kept nothing", step)
 		}
-		if err := inv.Check(t.Context(), r, native{f}, needs); err != nil {
+		if err := inv.Check(t.Context(), r, invocationtest.Native{Function: f}, needs); err != nil {
 			t.Fatalf("run %d: %v", step, err)
 		}
 		for _, p := range answer.GetProposals() {
