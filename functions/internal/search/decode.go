@@ -247,24 +247,31 @@ func (d *decoder) decode(c *column, raw []byte) bool {
 // list reads a list of players.
 func (d *decoder) list(text []byte, player func() bool) (players uint32, good bool) {
 	d.text, d.at = text, 0
-	if !d.skip('[') {
-		return 0, false
-	}
-	if d.skip(']') {
-		return 0, d.end()
-	}
-	for {
+	good = d.items('[', ']', func() bool {
 		if !player() {
-			return players, false
+			return false
 		}
-		if players++; players > rules.MaxPlayers {
-			return players, false
-		}
-		if d.skip(',') {
-			continue
-		}
-		return players, d.skip(']') && d.end()
+		players++
+		return players <= rules.MaxPlayers
+	})
+	return players, good && d.end()
+}
+
+// items reads a list or an object. One reads an element or a member.
+func (d *decoder) items(open, end byte, one func() bool) bool {
+	if !d.skip(open) {
+		return false
 	}
+	if d.skip(end) {
+		return true
+	}
+	for one() {
+		if !d.skip(',') {
+			return d.skip(end)
+		}
+		d.space()
+	}
+	return false
 }
 
 func (d *decoder) end() bool {
@@ -357,27 +364,14 @@ func (d *decoder) player() bool {
 
 // members reads an object. Value reads the value of a member, whose name is a part of the text.
 func (d *decoder) members(value func(name []byte) bool) bool {
-	if !d.skip('{') {
-		return false
-	}
-	if d.skip('}') {
-		return true
-	}
-	for {
-		d.space()
+	return d.items('{', '}', func() bool {
 		name, ok := d.quoted()
 		if !ok || !d.skip(':') {
 			return false
 		}
 		d.space()
-		if !value(name) {
-			return false
-		}
-		if d.skip(',') {
-			continue
-		}
-		return d.skip('}')
-	}
+		return value(name)
+	})
 }
 
 // value reads a value of the last player, if it is of the column's kind.
@@ -418,23 +412,15 @@ func (c *column) begin() (start int) {
 
 func (d *decoder) set(c *column) bool {
 	start := c.begin()
-	d.at++
-	if !d.skip(']') {
-		for {
-			d.space()
-			text, ok := d.quoted()
-			if !ok || d.full(len(c.items)-start) {
-				return false
-			}
-			c.items = append(c.items, d.pool.names.number(text))
-			if d.skip(',') {
-				continue
-			}
-			if !d.skip(']') {
-				return false
-			}
-			break
+	if !d.items('[', ']', func() bool {
+		text, ok := d.quoted()
+		if !ok || d.full(len(c.items)-start) {
+			return false
 		}
+		c.items = append(c.items, d.pool.names.number(text))
+		return true
+	}) {
+		return false
 	}
 	slices.Sort(c.items[start:])
 	c.items = c.items[:start+len(slices.Compact(c.items[start:]))]
@@ -450,34 +436,21 @@ func (d *decoder) full(elements int) bool {
 
 func (d *decoder) numbers(c *column) bool {
 	start, elements := c.begin(), 0
-	d.at++
-	if !d.skip('}') {
-		for {
-			d.space()
-			text, ok := d.quoted()
-			if !ok || !d.skip(':') {
-				return false
-			}
-			d.space()
-			number, ok := d.number()
-			if !ok || d.full(elements) {
-				return false
-			}
-			elements++
-			if c.takes(text) && c.allows(number) {
-				c.insert(start, d.pool.names.number(text), number)
-			}
-			if d.skip(',') {
-				continue
-			}
-			if !d.skip('}') {
-				return false
-			}
-			break
+	good := d.members(func(text []byte) bool {
+		number, ok := d.number()
+		if !ok || d.full(elements) {
+			return false
 		}
+		elements++
+		if c.takes(text) && c.allows(number) {
+			c.insert(start, d.pool.names.number(text), number)
+		}
+		return true
+	})
+	if good {
+		c.starts[len(c.starts)-1] = uint32(len(c.items))
 	}
-	c.starts[len(c.starts)-1] = uint32(len(c.items))
-	return true
+	return good
 }
 
 // insert puts a name and its number at its place. The last of the same name counts.
@@ -573,12 +546,14 @@ func (d *decoder) other(depth int) bool {
 	if depth > document.MaxDepth || d.at >= len(d.text) {
 		return false
 	}
-	switch c := d.text[d.at]; c {
+	switch d.text[d.at] {
 	case '"':
 		_, ok := d.quoted()
 		return ok
-	case '[', '{':
-		return d.container(c == '{', depth)
+	case '[':
+		return d.items('[', ']', func() bool { return d.other(depth + 1) })
+	case '{':
+		return d.members(func([]byte) bool { return d.other(depth + 1) })
 	}
 	start := d.at
 	for d.at < len(d.text) && (d.text[d.at] >= 'a' && d.text[d.at] <= 'z' || d.text[d.at] >= '0' && d.text[d.at] <= '9' ||
@@ -586,31 +561,4 @@ func (d *decoder) other(depth int) bool {
 		d.at++
 	}
 	return d.at > start
-}
-
-func (d *decoder) container(object bool, depth int) bool {
-	end := byte(']')
-	if object {
-		end = '}'
-	}
-	d.at++
-	if d.skip(end) {
-		return true
-	}
-	for {
-		d.space()
-		if object {
-			if _, ok := d.quoted(); !ok || !d.skip(':') {
-				return false
-			}
-			d.space()
-		}
-		if !d.other(depth + 1) {
-			return false
-		}
-		if d.skip(',') {
-			continue
-		}
-		return d.skip(end)
-	}
 }

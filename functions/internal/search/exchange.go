@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
@@ -176,13 +175,7 @@ func (b *builder) improve() {
 	b.trials = max(8, b.allowance())
 	for range rounds {
 		better := b.exchange()
-		if b.replace() {
-			better = true
-		}
-		if b.byParty && b.regroup() {
-			better = true
-		}
-		if !better {
+		if !b.replace() && !better {
 			return
 		}
 	}
@@ -224,51 +217,6 @@ func (b *builder) cheaper(than price) bool {
 // dearer is a price below which are only matches that cost less.
 func (p price) dearer() price { return price{p.cost, math.Inf(-1)} }
 
-// replace takes the candidate instead of a ticket that makes the match cheapest, if one makes it cheaper.
-func (b *builder) replace() bool {
-	price, region, mask := b.price, b.region, b.mask
-	best, bestRegion := price.dearer(), region
-	var at teamSlot
-	other := -1
-	for i, team := range b.teams {
-		for j, t := range team {
-			if t == b.anchor || b.isMember(t) {
-				continue
-			}
-			for k, c := range b.candidates {
-				if b.work <= 0 || b.trials <= 0 {
-					break
-				}
-				if b.pool.size(c) != b.pool.size(t) || slices.Contains(b.chosen, c) {
-					continue
-				}
-				b.trials--
-				b.work -= b.total
-				b.put(teamSlot{i, j}, t, c)
-				if b.mask != 0 && b.sized() && b.cheaper(best) {
-					best, bestRegion, at, other = b.price, b.region, teamSlot{i, j}, k
-				}
-				b.put(teamSlot{i, j}, c, t)
-			}
-		}
-	}
-	b.mask = mask
-	if other < 0 {
-		b.price, b.region = price, region
-		return false
-	}
-	b.price, b.region = best, bestRegion
-	b.put(at, b.teams[at.team][at.at], b.candidates[other])
-	return true
-}
-
-// put puts a ticket in the place of another one.
-func (b *builder) put(at teamSlot, was, t uint32) {
-	b.teams[at.team][at.at] = t
-	b.chosen[slices.Index(b.chosen, was)] = t
-	b.refresh()
-}
-
 // refresh computes what depends on the chosen tickets.
 func (b *builder) refresh() {
 	for i := range b.pruners {
@@ -288,6 +236,3 @@ func (b *builder) refresh() {
 	}
 	b.clock()
 }
-
-// teamSlot is a ticket's place in a team.
-type teamSlot struct{ team, at int }
