@@ -74,8 +74,8 @@ func (s *search) commonOf(tickets []uint32) *More {
 	return &More{Common: lists}
 }
 
-// together appends the union or the intersection of the sets of all players of some tickets, if there is a set. Elements
-// of the intersection are in ascending order, as sets are.
+// together appends the union or the intersection of the sets of all players of some tickets, if there is a set. The
+// elements of the intersection are in ascending order, as sets are.
 func (b *builder) together(all []uint32, c *column, how rules.Merge, group []uint32) (_ []uint32, some bool) {
 	for _, t := range group {
 		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {

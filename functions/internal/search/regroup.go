@@ -22,9 +22,9 @@ func aboutParties(p rules.Preference) bool {
 // mostRegrouped is how many tickets a team may have that is regrouped.
 const mostRegrouped = 8
 
-// replace takes candidates instead of tickets of a team, as many players each time: what makes the match cheapest, if it
-// makes it cheaper. That is one for one, and where preferences compare parties one for several or several for one. So
-// parties meet parties.
+// replace takes candidates instead of tickets of a team, as many players each time: what makes the match cheapest, if
+// that makes it cheaper. It is one for one, and where preferences compare parties also one for several or several for
+// one. So parties meet parties.
 func (b *builder) replace() bool {
 	price, region, mask := b.price, b.region, b.mask
 	best, bestRegion := price.dearer(), region
