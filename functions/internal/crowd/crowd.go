@@ -179,8 +179,8 @@ func (c *Crowd) All() []uint32 {
 	return order
 }
 
-// Expire proposes the error PoolTimeout for tickets that have waited for the timeout without a match. The score is below
-// any match's, so that a match of another config wins.
+// Expire proposes the error PoolTimeout for tickets that have waited for the timeout without a match. The score is less
+// than any match's, so that a match of another config wins.
 func (c *Crowd) Expire(r *matchfn.Run) {
 	if c.rules.Timeout <= 0 {
 		return

@@ -12,7 +12,6 @@ import (
 // It counts as a part of what its rule ever allows.
 type balance struct {
 	gap   *rules.Gap
-	of    *share // nil if the gap is not between sums or averages
 	scale float64
 }
 
@@ -33,7 +32,7 @@ func (s *search) findBalances() {
 	for i := range s.all {
 		switch c := s.all[i].Need.(type) {
 		case *rules.Gap:
-			s.balance(c, s.shares[i], c.Max, preferred)
+			s.balance(c, c.Max, preferred)
 		case *rules.Compare:
 			if odds, _, _ := rules.BoundedOdds(c); odds != nil {
 				s.balanceOf(rules.StatSum, odds.Value, rules.Fixed(odds.Beta), preferred)
@@ -87,16 +86,16 @@ func boundedAverage(c *rules.Compare) (value string, bound *rules.Bound) {
 
 func (s *search) balanceOf(stat rules.Stat, value string, bound *rules.Bound, preferred map[string]bool) {
 	if column := s.column(value); column != nil && column.numbers != nil {
-		s.balance(&rules.Gap{Value: value, Stat: stat}, s.shareOf(column), bound, preferred)
+		s.balance(&rules.Gap{Value: value, Stat: stat}, bound, preferred)
 	}
 }
 
 // balance adds the gap of a value, if it has none yet and no preference says which is better.
-func (s *search) balance(gap *rules.Gap, of *share, bound *rules.Bound, preferred map[string]bool) {
+func (s *search) balance(gap *rules.Gap, bound *rules.Bound, preferred map[string]bool) {
 	known := slices.ContainsFunc(s.balances, func(b balance) bool { return b.gap.Value == gap.Value })
 	_, most, _ := bound.Over(0, math.Inf(1))
 	if gap.Value != "" && !known && !preferred[gap.Value] && most > 0 && !math.IsInf(most, 1) {
-		s.balances = append(s.balances, balance{gap, of, most})
+		s.balances = append(s.balances, balance{gap, most})
 	}
 }
 
@@ -136,7 +135,7 @@ func (b *builder) totalRoleCost() float64 {
 // imbalance is how great the gaps of the match are.
 func (b *builder) imbalance() (sum float64) {
 	for _, of := range b.balances {
-		sum += greater(0, b.apart(of.gap, of.of)) / of.scale
+		sum += greater(0, (*gap)(of.gap).measure(b)) / of.scale
 	}
 	return sum
 }

@@ -60,7 +60,7 @@ func (s *search) commonOf(tickets []uint32) *More {
 	}
 	lists := piece(&of.lists, len(of.columns))
 	for i, c := range of.columns {
-		of.numbers = p.intersection(of.numbers[:0], c, tickets)
+		of.numbers, _ = s.b.together(of.numbers[:0], c, rules.Intersection, tickets)
 		all := slices.DeleteFunc(of.numbers, func(name uint32) bool { return len(p.names.texts[name]) > maxCommonText })
 		if len(all) > 1 {
 			slices.SortFunc(all, p.byName)
@@ -74,22 +74,26 @@ func (s *search) commonOf(tickets []uint32) *More {
 	return &More{Common: lists}
 }
 
-// intersection appends the elements that the sets of all players of some tickets have.
-func (p *pool) intersection(all []uint32, c *column, tickets []uint32) []uint32 {
-	some := false
-	for _, t := range tickets {
-		for player := p.first[t]; player < p.first[t+1]; player++ {
-			set, has := c.set(player)
+// together appends the union or the intersection of the sets of all players of some tickets, if there is a set. The
+// elements of the intersection are in ascending order, as sets are.
+func (b *builder) together(all []uint32, c *column, how rules.Merge, group []uint32) (_ []uint32, some bool) {
+	for _, t := range group {
+		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
+			set, has := c.set(p)
 			switch {
 			case !has:
-			case !some:
-				all, some = append(all, set...), true
+				continue
+			case !some || how == rules.Union:
+				b.comparisons += len(set)
+				all = append(all, set...)
 			default:
+				b.comparisons += len(set) + len(all)
 				all = retain(all, set)
 			}
+			some = true
 		}
 	}
-	return all
+	return all, some
 }
 
 // retain keeps those elements that are in a set. Both are in ascending order.

@@ -18,13 +18,11 @@ type decoder struct {
 	source Source
 	party  Party // nil if the source has no players
 	of     []origins
-	ids    Values // of players; nil if they are not known
-	// straight is set if the source's own players say nothing: then a list is read at once.
-	straight bool
-	raw      [][]byte // the values in a list: all columns of each player
-	text     []byte
-	at       int
-	large    bool // whether a set or a map of the ticket has more than MaxElements
+	ids    Values   // of players; nil if they are not known
+	raw    [][]byte // the values in a list: all columns of each player
+	text   []byte
+	at     int
+	large  bool // whether a set or a map of the ticket has more than MaxElements
 }
 
 // MaxElements is the bound of rule sets.
@@ -39,7 +37,7 @@ type origins struct {
 }
 
 func newDecoder(p *pool, source Source) *decoder {
-	d := &decoder{pool: p, source: source, of: make([]origins, len(p.columns)), straight: true}
+	d := &decoder{pool: p, source: source, of: make([]origins, len(p.columns))}
 	if d.party, _ = source.(Party); d.party != nil {
 		d.ids = d.party.PlayerIDs()
 	}
@@ -56,7 +54,6 @@ func newDecoder(p *pool, source Source) *decoder {
 		}
 		o.mine, o.values = d.party.PlayerValue(c.value.From), d.party.TicketValue(c.value.From)
 		o.ids = c.value.From == id && c.value.Kind == rules.String && d.ids != nil
-		d.straight = d.straight && o.own == nil && o.mine == nil && !o.ids
 	}
 	return d
 }
@@ -75,11 +72,7 @@ func (d *decoder) ticket(t int) (players uint32, good bool) {
 	}
 	d.large = false
 	text, listed := d.source.Players(t)
-	if listed && d.straight {
-		players, good = d.straightList(t, text, own)
-	} else {
-		players, good = d.byColumn(t, text, listed, first, own)
-	}
+	players, good = d.byColumn(t, text, listed, first, own)
 	if d.ids != nil && own == 1 && players > own {
 		d.owned(first)
 	}
@@ -108,63 +101,6 @@ func (d *decoder) owned(player uint32) {
 	p.owners[uint32(p.tickets())] = p.names.number(text)
 }
 
-// unreadableTicket appends a ticket of which nothing is known.
-func (d *decoder) unreadableTicket() (players uint32, good bool) {
-	for i := range d.pool.columns {
-		d.pool.columns[i].absent()
-	}
-	return 1, false
-}
-
-// straightList appends the players of a list while it is read.
-func (d *decoder) straightList(t int, text []byte, own uint32) (players uint32, good bool) {
-	before := d.pool.first[len(d.pool.first)-1]
-	if players, good = d.list(text, func() bool { return d.straightPlayer(t) }); own > 1 && players != own {
-		good = false
-	}
-	if good && players > 0 && players <= rules.MaxPlayers {
-		return players, true
-	}
-	for i := range d.pool.columns {
-		d.pool.columns[i].cut(before)
-	}
-	return d.unreadableTicket()
-}
-
-// straightPlayer appends a player of a list.
-func (d *decoder) straightPlayer(t int) bool {
-	columns := d.pool.columns
-	for i := range columns {
-		columns[i].absent()
-	}
-	if !d.members(func(name []byte) bool {
-		start, read := d.at, false
-		for i := range columns {
-			c := &columns[i]
-			if d.of[i].hidden || c.value.From != string(name) {
-				continue
-			}
-			d.at, read = start, true
-			if !d.value(c) || d.letter() {
-				c.empty()
-				d.at = start
-				if !d.other(0) {
-					return false
-				}
-			}
-		}
-		return read || d.other(0)
-	}) {
-		return false
-	}
-	for i := range columns {
-		if c, o := &columns[i], &d.of[i]; !o.hidden && c.lastMissing() {
-			d.ofTicket(c, o, t)
-		}
-	}
-	return true
-}
-
 // byColumn appends the players of a ticket whose list, if it has one, is read before.
 func (d *decoder) byColumn(t int, text []byte, listed bool, first, own uint32) (players uint32, good bool) {
 	d.raw = d.raw[:0]
@@ -175,7 +111,10 @@ func (d *decoder) byColumn(t int, text []byte, listed bool, first, own uint32) (
 		}
 	}
 	if !good || players == 0 || players > rules.MaxPlayers {
-		return d.unreadableTicket()
+		for i := range d.pool.columns { // of which nothing is known
+			d.pool.columns[i].absent()
+		}
+		return 1, false
 	}
 	for i := range d.pool.columns {
 		c, o := &d.pool.columns[i], &d.of[i]
@@ -212,9 +151,7 @@ func (d *decoder) ofTicket(c *column, o *origins, t int) {
 	}
 	if o.values != nil {
 		if raw, ok := o.values(uint32(t)); ok {
-			text, at := d.text, d.at
 			d.decode(c, raw)
-			d.text, d.at = text, at
 		}
 	}
 }
@@ -247,24 +184,31 @@ func (d *decoder) decode(c *column, raw []byte) bool {
 // list reads a list of players.
 func (d *decoder) list(text []byte, player func() bool) (players uint32, good bool) {
 	d.text, d.at = text, 0
-	if !d.skip('[') {
-		return 0, false
-	}
-	if d.skip(']') {
-		return 0, d.end()
-	}
-	for {
+	good = d.items('[', ']', func() bool {
 		if !player() {
-			return players, false
+			return false
 		}
-		if players++; players > rules.MaxPlayers {
-			return players, false
-		}
-		if d.skip(',') {
-			continue
-		}
-		return players, d.skip(']') && d.end()
+		players++
+		return players <= rules.MaxPlayers
+	})
+	return players, good && d.end()
+}
+
+// items reads a list or an object. One reads an element or a member.
+func (d *decoder) items(open, end byte, one func() bool) bool {
+	if !d.skip(open) {
+		return false
 	}
+	if d.skip(end) {
+		return true
+	}
+	for one() {
+		if !d.skip(',') {
+			return d.skip(end)
+		}
+		d.space()
+	}
+	return false
 }
 
 func (d *decoder) end() bool {
@@ -317,23 +261,6 @@ func (c *column) empty() {
 	}
 }
 
-// letter reports whether a letter is next, as in 5x, which is no number.
-func (d *decoder) letter() bool {
-	return d.at < len(d.text) && d.text[d.at] >= 'a' && d.text[d.at] <= 'z'
-}
-
-// lastMissing reports whether the last player has no value.
-func (c *column) lastMissing() bool {
-	switch c.value.Kind {
-	case rules.Number:
-		v := c.numbers[len(c.numbers)-1]
-		return v != v
-	case rules.String:
-		return c.texts[len(c.texts)-1] == 0
-	}
-	return !c.has[len(c.has)-1]
-}
-
 // player finds the values of a player in a list.
 func (d *decoder) player() bool {
 	columns := d.pool.columns
@@ -357,27 +284,14 @@ func (d *decoder) player() bool {
 
 // members reads an object. Value reads the value of a member, whose name is a part of the text.
 func (d *decoder) members(value func(name []byte) bool) bool {
-	if !d.skip('{') {
-		return false
-	}
-	if d.skip('}') {
-		return true
-	}
-	for {
-		d.space()
+	return d.items('{', '}', func() bool {
 		name, ok := d.quoted()
 		if !ok || !d.skip(':') {
 			return false
 		}
 		d.space()
-		if !value(name) {
-			return false
-		}
-		if d.skip(',') {
-			continue
-		}
-		return d.skip('}')
-	}
+		return value(name)
+	})
 }
 
 // value reads a value of the last player, if it is of the column's kind.
@@ -418,23 +332,15 @@ func (c *column) begin() (start int) {
 
 func (d *decoder) set(c *column) bool {
 	start := c.begin()
-	d.at++
-	if !d.skip(']') {
-		for {
-			d.space()
-			text, ok := d.quoted()
-			if !ok || d.full(len(c.items)-start) {
-				return false
-			}
-			c.items = append(c.items, d.pool.names.number(text))
-			if d.skip(',') {
-				continue
-			}
-			if !d.skip(']') {
-				return false
-			}
-			break
+	if !d.items('[', ']', func() bool {
+		text, ok := d.quoted()
+		if !ok || d.full(len(c.items)-start) {
+			return false
 		}
+		c.items = append(c.items, d.pool.names.number(text))
+		return true
+	}) {
+		return false
 	}
 	slices.Sort(c.items[start:])
 	c.items = c.items[:start+len(slices.Compact(c.items[start:]))]
@@ -450,34 +356,21 @@ func (d *decoder) full(elements int) bool {
 
 func (d *decoder) numbers(c *column) bool {
 	start, elements := c.begin(), 0
-	d.at++
-	if !d.skip('}') {
-		for {
-			d.space()
-			text, ok := d.quoted()
-			if !ok || !d.skip(':') {
-				return false
-			}
-			d.space()
-			number, ok := d.number()
-			if !ok || d.full(elements) {
-				return false
-			}
-			elements++
-			if c.takes(text) && c.allows(number) {
-				c.insert(start, d.pool.names.number(text), number)
-			}
-			if d.skip(',') {
-				continue
-			}
-			if !d.skip('}') {
-				return false
-			}
-			break
+	good := d.members(func(text []byte) bool {
+		number, ok := d.number()
+		if !ok || d.full(elements) {
+			return false
 		}
+		elements++
+		if c.takes(text) && c.allows(number) {
+			c.insert(start, d.pool.names.number(text), number)
+		}
+		return true
+	})
+	if good {
+		c.starts[len(c.starts)-1] = uint32(len(c.items))
 	}
-	c.starts[len(c.starts)-1] = uint32(len(c.items))
-	return true
+	return good
 }
 
 // insert puts a name and its number at its place. The last of the same name counts.
@@ -573,12 +466,14 @@ func (d *decoder) other(depth int) bool {
 	if depth > document.MaxDepth || d.at >= len(d.text) {
 		return false
 	}
-	switch c := d.text[d.at]; c {
+	switch d.text[d.at] {
 	case '"':
 		_, ok := d.quoted()
 		return ok
-	case '[', '{':
-		return d.container(c == '{', depth)
+	case '[':
+		return d.items('[', ']', func() bool { return d.other(depth + 1) })
+	case '{':
+		return d.members(func([]byte) bool { return d.other(depth + 1) })
 	}
 	start := d.at
 	for d.at < len(d.text) && (d.text[d.at] >= 'a' && d.text[d.at] <= 'z' || d.text[d.at] >= '0' && d.text[d.at] <= '9' ||
@@ -586,31 +481,4 @@ func (d *decoder) other(depth int) bool {
 		d.at++
 	}
 	return d.at > start
-}
-
-func (d *decoder) container(object bool, depth int) bool {
-	end := byte(']')
-	if object {
-		end = '}'
-	}
-	d.at++
-	if d.skip(end) {
-		return true
-	}
-	for {
-		d.space()
-		if object {
-			if _, ok := d.quoted(); !ok || !d.skip(':') {
-				return false
-			}
-			d.space()
-		}
-		if !d.other(depth + 1) {
-			return false
-		}
-		if d.skip(',') {
-			continue
-		}
-		return d.skip(end)
-	}
 }

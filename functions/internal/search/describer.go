@@ -31,9 +31,7 @@ type Description struct {
 	Numbers []float64
 }
 
-// NewDescriber returns a describer of the tickets of a source.
-func NewDescriber(r *rules.Rules, source Source) *Describer { return newDescriber(read(r, source)) }
-
+// newDescriber returns a describer of the tickets of a pool.
 func newDescriber(p *pool) *Describer {
 	t := &Describer{pool: p}
 	for i := range p.columns {

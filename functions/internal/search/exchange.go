@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rules"
 )
@@ -33,48 +32,6 @@ func (b *builder) cost(region int) (cost float64) {
 	return cost
 }
 
-// share is what each ticket adds to the sum or the average of a team: the sum of its players' numbers, and how many
-// there are.
-type share struct {
-	column  *column
-	sums, n []float64
-}
-
-// findShares finds the gaps between sums and averages. Exchanges look at them very often.
-func (s *search) findShares() {
-	s.shares = make([]*share, len(s.all))
-	for i := range s.all {
-		c, ok := s.all[i].Need.(*rules.Gap)
-		if ok && c.Value != "" && (c.Stat == rules.StatAverage || c.Stat == rules.StatSum) {
-			s.shares[i] = s.shareOf(s.column(c.Value))
-		}
-	}
-}
-
-// shareOf is the share of a value, which there is once.
-func (s *search) shareOf(c *column) *share {
-	for _, of := range s.allShares {
-		if of.column == c {
-			return of
-		}
-	}
-	of := &share{column: c}
-	s.allShares = append(s.allShares, of)
-	return of
-}
-
-func (of *share) extend(p *pool) {
-	for t := len(of.sums); t < p.tickets(); t++ {
-		sum, n, first := 0.0, 0.0, p.first[t]
-		for player := first; player < p.first[t+1]; player++ {
-			if v := of.column.numbers[player]; v == v && of.column.counts(player, first) {
-				sum, n = sum+v, n+1
-			}
-		}
-		of.sums, of.n = append(of.sums, sum), append(of.n, n)
-	}
-}
-
 // excess is how far the gaps between teams are above what the match may have, and how far teams are apart beyond what
 // their odds may be.
 func (b *builder) excess() (sum float64) {
@@ -92,32 +49,10 @@ func (b *builder) excess() (sum float64) {
 			continue
 		}
 		if most, on := b.at(c.Max); on {
-			sum += math.Max(0, b.apart(c, b.shares[i])-most*part)
+			sum += math.Max(0, (*gap)(c).measure(b)-most*part)
 		}
 	}
 	return sum
-}
-
-// apart is gap, but for the last digit if there are shares.
-func (b *builder) apart(c *rules.Gap, of *share) float64 {
-	if of == nil {
-		return (*gap)(c).measure(b)
-	}
-	least, greatest := math.Inf(1), math.Inf(-1)
-	for _, team := range b.teamsOf(c.Teams) {
-		sum, n := 0.0, 0.0
-		for _, t := range team {
-			sum, n = sum+of.sums[t], n+of.n[t]
-		}
-		if c.Stat == rules.StatAverage {
-			if n == 0 {
-				continue
-			}
-			sum /= n
-		}
-		least, greatest = lesser(least, sum), greater(greatest, sum)
-	}
-	return greatest - least
 }
 
 // mostRepairs is how many matches are repaired where all combinations are tried.
@@ -176,13 +111,7 @@ func (b *builder) improve() {
 	b.trials = max(8, b.allowance())
 	for range rounds {
 		better := b.exchange()
-		if b.replace() {
-			better = true
-		}
-		if b.byParty && b.regroup() {
-			better = true
-		}
-		if !better {
+		if !b.replace() && !better {
 			return
 		}
 	}
@@ -224,51 +153,6 @@ func (b *builder) cheaper(than price) bool {
 // dearer is a price below which are only matches that cost less.
 func (p price) dearer() price { return price{p.cost, math.Inf(-1)} }
 
-// replace takes the candidate instead of a ticket that makes the match cheapest, if one makes it cheaper.
-func (b *builder) replace() bool {
-	price, region, mask := b.price, b.region, b.mask
-	best, bestRegion := price.dearer(), region
-	var at teamSlot
-	other := -1
-	for i, team := range b.teams {
-		for j, t := range team {
-			if t == b.anchor || b.isMember(t) {
-				continue
-			}
-			for k, c := range b.candidates {
-				if b.work <= 0 || b.trials <= 0 {
-					break
-				}
-				if b.pool.size(c) != b.pool.size(t) || slices.Contains(b.chosen, c) {
-					continue
-				}
-				b.trials--
-				b.work -= b.total
-				b.put(teamSlot{i, j}, t, c)
-				if b.mask != 0 && b.sized() && b.cheaper(best) {
-					best, bestRegion, at, other = b.price, b.region, teamSlot{i, j}, k
-				}
-				b.put(teamSlot{i, j}, c, t)
-			}
-		}
-	}
-	b.mask = mask
-	if other < 0 {
-		b.price, b.region = price, region
-		return false
-	}
-	b.price, b.region = best, bestRegion
-	b.put(at, b.teams[at.team][at.at], b.candidates[other])
-	return true
-}
-
-// put puts a ticket in the place of another one.
-func (b *builder) put(at teamSlot, was, t uint32) {
-	b.teams[at.team][at.at] = t
-	b.chosen[slices.Index(b.chosen, was)] = t
-	b.refresh()
-}
-
 // refresh computes what depends on the chosen tickets.
 func (b *builder) refresh() {
 	for i := range b.pruners {
@@ -288,6 +172,3 @@ func (b *builder) refresh() {
 	}
 	b.clock()
 }
-
-// teamSlot is a ticket's place in a team.
-type teamSlot struct{ team, at int }

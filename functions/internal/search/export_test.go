@@ -11,3 +11,6 @@ func Tried(r *rules.Rules, source Source, games *Games, work int) (found []Match
 	found = s.search(games, work)
 	return found, !s.short
 }
+
+// NewDescriber returns a describer of the tickets of a source.
+func NewDescriber(r *rules.Rules, source Source) *Describer { return newDescriber(read(r, source)) }

@@ -122,7 +122,7 @@ func (c *overlap) fits(b *builder, t uint32, others, team []uint32) bool {
 // listOf returns the list that the sets of a group are compared with, and whether there is one.
 func (c *overlap) listOf(b *builder, group []uint32) (with []uint32, some bool) {
 	if c.Other != "" {
-		return b.together(b.column(c.Other), c.Merge, group)
+		return b.together(nil, b.column(c.Other), c.Merge, group)
 	}
 	b.elements = b.pool.names.lookUp(c.With, b.elements[:0])
 	return b.elements, true
@@ -145,25 +145,4 @@ func (c *overlap) each(b *builder, group, with []uint32, look func(n, all int) b
 		}
 	}
 	return true
-}
-
-// together is the union or the intersection of all sets, if there is one.
-func (b *builder) together(c *column, how rules.Merge, group []uint32) (all []uint32, some bool) {
-	for _, t := range group {
-		for p := b.pool.first[t]; p < b.pool.first[t+1]; p++ {
-			set, has := c.set(p)
-			if !has {
-				continue
-			}
-			if !some || how == rules.Union {
-				b.comparisons += len(set)
-				all = append(all, set...)
-			} else {
-				b.comparisons += len(set) * len(all)
-				all = slices.DeleteFunc(all, func(e uint32) bool { return !slices.Contains(set, e) })
-			}
-			some = true
-		}
-	}
-	return all, some
 }

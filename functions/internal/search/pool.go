@@ -24,7 +24,7 @@ type Source interface {
 }
 
 // Party is a Source whose tickets have players that do not depend on what the ticket says of them. Columns are nil
-// where no player or no ticket has any: then what a ticket says of its players is read at once.
+// where no player or no ticket has any.
 type Party interface {
 	Source
 	// PlayersOf returns the players of a ticket: from first to before end, at least one.

@@ -22,9 +22,10 @@ func aboutParties(p rules.Preference) bool {
 // mostRegrouped is how many tickets a team may have that is regrouped.
 const mostRegrouped = 8
 
-// regroup takes a candidate instead of several tickets of a team, or several candidates instead of one, as many players
-// each time: what makes the match cheapest, if it makes it cheaper. So parties meet parties.
-func (b *builder) regroup() bool {
+// replace takes candidates instead of tickets of a team, as many players each time: what makes the match cheapest, if
+// that makes it cheaper. It is one for one, and where preferences compare parties also one for several or several for
+// one. So parties meet parties.
+func (b *builder) replace() bool {
 	price, region, mask := b.price, b.region, b.mask
 	best, bestRegion := price.dearer(), region
 	bestTeam := -1
@@ -41,11 +42,11 @@ func (b *builder) regroup() bool {
 		b.change(team, before)
 	}
 	for i, team := range b.teams {
-		if len(team) > mostRegrouped {
-			continue
+		b.single(i, team, try)
+		if b.byParty && len(team) <= mostRegrouped {
+			b.fewer(i, team, try)
+			b.several(i, team, try)
 		}
-		b.fewer(i, team, try)
-		b.several(i, team, try)
 	}
 	b.mask = mask
 	if bestTeam < 0 {
@@ -55,6 +56,26 @@ func (b *builder) regroup() bool {
 	b.price, b.region = best, bestRegion
 	b.change(bestTeam, slices.Clone(bestTickets))
 	return true
+}
+
+// single tries each candidate instead of a ticket of a team.
+func (b *builder) single(i int, team []uint32, try func(team int, tickets []uint32)) {
+	tickets := slices.Clone(team)
+	for j, t := range team {
+		if t == b.anchor || b.isMember(t) {
+			continue
+		}
+		for _, c := range b.candidates {
+			if b.trials <= 0 || b.work <= 0 {
+				return
+			}
+			if b.pool.size(c) == b.pool.size(t) && !slices.Contains(b.chosen, c) {
+				tickets[j] = c
+				try(i, tickets)
+			}
+		}
+		tickets[j] = t
+	}
 }
 
 // fewer tries each candidate instead of several tickets of a team.
@@ -117,11 +138,9 @@ func (b *builder) several(i int, team []uint32, try func(team int, tickets []uin
 
 // change gives a team other tickets.
 func (b *builder) change(team int, tickets []uint32) {
-	for _, t := range b.teams[team] {
-		at := slices.Index(b.chosen, t)
-		b.chosen = slices.Delete(b.chosen, at, at+1)
+	b.teams[team], b.chosen = tickets, b.chosen[:0]
+	for _, tickets := range b.teams {
+		b.chosen = append(b.chosen, tickets...)
 	}
-	b.teams[team] = tickets
-	b.chosen = append(b.chosen, tickets...)
 	b.refresh()
 }

@@ -306,17 +306,14 @@ type compiled struct {
 	spans               []*spans
 	totals              []*total
 	singleTicketFilters []*singleTicketFilter
-	// shares are the shares of each of all teams; nil for conditions other than gaps.
-	shares    []*share
-	allShares []*share
-	balances  []balance
-	evenness  []*evenness // of each of all; nil for others
-	limits    []*reachLimit
-	tables    []*latencies
-	roles     roleTable
-	byRole    bool // whether players say how reluctantly they take roles
-	late      bool // whether preferences look at latencies or at given roles, which are known at last
-	byParty   bool // whether they compare parties
+	balances            []balance
+	evenness            []*evenness // of each of all; nil for others
+	limits              []*reachLimit
+	tables              []*latencies
+	roles               roleTable
+	byRole              bool // whether players say how reluctantly they take roles
+	late                bool // whether preferences look at latencies or at given roles, which are known at last
+	byParty             bool // whether they compare parties
 	// arrangements are all numbers of teams; nil where they are many. Then fewestTeams and mostTeams have the ends alone.
 	arrangements           []*arrangement
 	many                   bool
@@ -385,7 +382,6 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	s.findPruners()
 	s.findTotals()
 	s.findSingleTicketFilters()
-	s.findShares()
 	s.findBalances()
 	s.findCommon()
 	s.findEvenness()
@@ -411,9 +407,6 @@ func (s *search) extend() {
 	for _, of := range s.singleTicketFilters {
 		of.extend(s.pool)
 	}
-	for _, of := range s.allShares {
-		of.extend(s.pool)
-	}
 	s.extendEvenness()
 	s.extendValues()
 	s.extendReach()
@@ -431,9 +424,6 @@ func (s *search) cut(tickets int) {
 	}
 	for _, of := range s.singleTicketFilters {
 		of.never = of.never[:tickets]
-	}
-	for _, of := range s.allShares {
-		of.sums, of.n = of.sums[:tickets], of.n[:tickets]
 	}
 	for _, of := range s.evenness {
 		if of != nil {

@@ -1,10 +1,6 @@
 package search
 
-import (
-	"strconv"
-
-	"matchmaker.dev/pkg/matchfn/rules"
-)
+import "strconv"
 
 // Seat is what the property players of a backfill ticket says of a player in its game.
 type Seat struct {
@@ -17,39 +13,18 @@ type Seat struct {
 
 // ReadSeats reads the property, which is false if it cannot be read.
 func ReadSeats(text []byte) (seats []Seat, good bool) {
-	d := &decoder{text: text}
-	if !d.skip('[') {
+	d := &decoder{}
+	if _, good = d.list(text, func() bool {
+		seats = append(seats, Seat{})
+		return d.seat(&seats[len(seats)-1])
+	}); !good {
 		return nil, false
 	}
-	if d.skip(']') {
-		return nil, d.end()
-	}
-	for {
-		s, ok := d.seat()
-		if !ok || len(seats) == rules.MaxPlayers {
-			return nil, false
-		}
-		seats = append(seats, s)
-		if !d.skip(',') {
-			return seats, d.skip(']') && d.end()
-		}
-	}
+	return seats, true
 }
 
-func (d *decoder) seat() (s Seat, good bool) {
-	if !d.skip('{') {
-		return s, false
-	}
-	if d.skip('}') {
-		return s, true
-	}
-	for {
-		d.space()
-		name, ok := d.quoted()
-		if !ok || !d.skip(':') {
-			return s, false
-		}
-		d.space()
+func (d *decoder) seat(s *Seat) bool {
+	return d.members(func(name []byte) (ok bool) {
 		start := d.at
 		switch string(name) {
 		case id:
@@ -68,13 +43,8 @@ func (d *decoder) seat() (s Seat, good bool) {
 		default:
 			ok = d.other(0)
 		}
-		if !ok {
-			return s, false
-		}
-		if !d.skip(',') {
-			return s, d.skip('}')
-		}
-	}
+		return ok
+	})
 }
 
 func (d *decoder) word() (string, bool) {

@@ -162,40 +162,11 @@ func (k *Session) compact() {
 		numbers = append(numbers, k.numbers[t])
 	}
 	k.numbers, k.dead, k.few = numbers, 0, len(k.pool.names.texts)
-	for m := range was.tried {
-		if was.roles.opens {
-			break // the players that now take other roles would be unknown
-		}
-		s.tried[m] = moved(was.tried[m], to, len(numbers))
-	}
 	for _, t := range was.fresh {
 		if to[t] != noTicket {
 			s.fresh = append(s.fresh, to[t])
 		}
 	}
-}
-
-// moved is what is known of anchors when tickets have other numbers.
-func moved(of []tried, to []uint32, waiting int) []tried {
-	if of == nil {
-		return nil
-	}
-	all := make([]tried, waiting+waiting/8)
-	for t, at := range to {
-		if t >= len(of) || at == noTicket {
-			continue
-		}
-		e := of[t]
-		for _, end := range [2]*uint32{&e.low, &e.high} {
-			if *end != noTicket {
-				if *end = to[*end]; *end == noTicket {
-					e.run = 0 // it is gone
-				}
-			}
-		}
-		all[at] = e
-	}
-	return all
 }
 
 // translation copies tickets from one pool to another, which has other numbers for names.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/fake"
 	"matchmaker.dev/pkg/matchfn/rules"
@@ -222,19 +223,27 @@ func BenchmarkOneAgainstOne(b *testing.B) {
 	}
 	rules := `{"numbers": ["skill"], "teams": [{"name": "player", "copies": 2, "size": 1}],
 		"rules": [{"spread": "skill", "max": {"start": 50, "grow": 5, "until": 400}}]}`
-	request, err := fake.Encode(fake.Request{Settings: rules, Tickets: tickets}, function.Manifest())
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		function.Answer(request)
-	}
+	answers(b, fake.Request{Settings: rules, Tickets: tickets}, 40_000)
 }
 
 func BenchmarkFiveAgainstFive(b *testing.B) {
-	request, err := fake.Encode(fake.Request{Settings: five(b), Tickets: crowd(100_000)}, function.Manifest())
+	answers(b, fake.Request{Settings: five(b), Tickets: crowd(100_000)}, 10_000)
+}
+
+// answers measures answers to a request, which have so many matches at least.
+func answers(b *testing.B, r fake.Request, least int) {
+	b.Helper()
+	named, err := function.Columns([]byte(r.Settings))
 	if err != nil {
 		b.Fatal(err)
+	}
+	request, err := fake.Encode(r, function.Manifest().With(named))
+	if err != nil {
+		b.Fatal(err)
+	}
+	a, err := block.ParseAnswer(function.Answer(request), len(r.Tickets), len(r.Backfills))
+	if err != nil || a.Len() < least {
+		b.Fatalf("%d matches, want at least %d: %q, %v", a.Len(), least, a.Failure, err)
 	}
 	for b.Loop() {
 		function.Answer(request)

@@ -45,12 +45,5 @@ func TestLargeMatches(t *testing.T) {
 
 func BenchmarkLargeMatches(b *testing.B) {
 	settings, tickets := large(900)
-	request, err := fake.Encode(fake.Request{Settings: settings, Tickets: tickets, Budget: time.Second},
-		function.Manifest())
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		function.Answer(request)
-	}
+	answers(b, fake.Request{Settings: settings, Tickets: tickets, Budget: time.Second}, 0)
 }
