@@ -3,6 +3,8 @@ package director
 import (
 	"context"
 	"time"
+
+	"matchmaker.dev/services/internal/wait"
 )
 
 // quietLook is how often a leader looks at a quiet project by itself: one in which no ticket, match, result or backfill
@@ -12,15 +14,8 @@ const quietLook = 30 * time.Second
 
 // watchQuiet looks at all quiet projects together, once a second, until ctx ends: a poke may be lost.
 func (s *service) watchQuiet(ctx context.Context) {
-	ticker := time.NewTicker(s.Timing.Look)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			s.errorLog.Check(ctx, "looking at quiet projects", s.rouse(ctx))
-		}
+	for range wait.Every(ctx, s.Timing.Look) {
+		s.errorLog.Check(ctx, "looking at quiet projects", s.rouse(ctx))
 	}
 }
 

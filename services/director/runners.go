@@ -6,6 +6,8 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+
+	"matchmaker.dev/services/internal/wait"
 )
 
 // The silence of runners is counted in intervals. After lostAfter of them a runner is lost with its runs, after
@@ -46,13 +48,8 @@ func (r *runners) alive(name string) {
 
 // watch counts silence until ctx ends.
 func (r *runners) watch(ctx context.Context, interval time.Duration) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
+	for n := range wait.Every(ctx, interval) {
+		if n > 0 {
 			r.count()
 		}
 	}

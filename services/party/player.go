@@ -29,6 +29,9 @@ const (
 	exportedBytes   = 8 << 20
 )
 
+// maxSearches is how many requests may wait for their turn to look for a player.
+const maxSearches = 64
+
 // changedTickets is how often a ticket may change while it is erased.
 const changedTickets = 8
 
@@ -62,11 +65,12 @@ func (s *service) inTurn(
 ) (found any, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	end, err := s.lookups.begin(ctx, project)
+	turn, err := s.lookups.Enter(ctx, project)
 	if err != nil {
-		return nil, err
+		return nil, problem.New(problem.Limited, "this process looks for other players, try again").Exceeds("players").
+			After(time.Second)
 	}
-	defer end()
+	defer turn.Leave(0)
 	if err := s.Store.Allow(ctx, project, "players", lookRate()); err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/fields"
 	"matchmaker.dev/services/internal/presence"
+	"matchmaker.dev/services/internal/quota"
 	"matchmaker.dev/services/internal/ratelimit"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/stream"
@@ -74,13 +75,13 @@ type service struct {
 	presence *presence.Listener
 	// requests and joins are counted here and not in Redis, as the reads of tickets are.
 	requests, joins *ratelimit.Local
-	lookups         *searchQueue
+	lookups         *quota.Queue
 }
 
 // New makes the service.
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Settings.attention(), o.Meter),
-		lookups: newSearchQueue()}
+		lookups: quota.NewQueue(quota.Options{Places: 1, Waiting: maxSearches, Now: o.Now})}
 	s.streams = newStreams(&o, s.waiters.stopped)
 	s.sweeper = newSweeper(s)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear,

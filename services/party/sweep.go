@@ -14,6 +14,7 @@ import (
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // sweeper removes silent members from the parties of all projects. Every process does it: a change that two of them
@@ -57,10 +58,8 @@ func (w *sweeper) add(project string) {
 
 // run looks at all parties until ctx ends.
 func (w *sweeper) run(ctx context.Context) {
-	again := time.NewTicker(w.every)
-	defer again.Stop()
 	var found time.Time
-	for {
+	for range wait.Every(ctx, w.every) {
 		if now := time.Now(); now.Sub(found) >= findEvery && w.find(ctx) {
 			found = now
 		}
@@ -71,11 +70,6 @@ func (w *sweeper) run(ctx context.Context) {
 			if err := w.sweep(ctx, project); err != nil && ctx.Err() == nil {
 				w.Log.WarnContext(ctx, "looking for silent members of parties", "project", project, "error", err)
 			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-again.C:
 		}
 	}
 }

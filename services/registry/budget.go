@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
@@ -20,52 +21,37 @@ const mib = 1 << 20
 // The names of the budgets in the state.
 const compileBucket, logBucket = "compile", "log"
 
-// budget is processor time that a project may use within a window. All replicas share what is left of it.
+// budget is processor time that a project may use within a window.
 type budget struct {
-	state.Budget
-	bucket string // its name in the state
-	what   string // used it, for the error
+	adhoc.Budget
+	what string // used it, for the error
 }
 
 func (r *registry) compileBudget() budget {
 	return budget{
-		state.Budget{Amount: r.Settings.CompileBudget, Window: time.Hour}, compileBucket,
+		adhoc.Budget{Name: compileBucket, Budget: state.Budget{Amount: r.Settings.CompileBudget, Window: time.Hour},
+			Store: r.Store, Log: r.Log},
 		"file: the modules of this project took %v to compile within an hour",
 	}
 }
 
 func (r *registry) logBudget() budget {
 	return budget{
-		state.Budget{Amount: r.Settings.LogBudget, Window: time.Minute}, logBucket,
+		adhoc.Budget{Name: logBucket, Budget: state.Budget{Amount: r.Settings.LogBudget, Window: time.Minute},
+			Store: r.Store, Log: r.Log},
 		"reads of this project's logs took %v within a minute",
 	}
 }
 
 // allow refuses more work while nothing is left. Work is charged afterwards, so the last one may exceed the budget.
 func (r *registry) allow(ctx context.Context, project string, b budget) error {
-	left, empty, err := r.Store.Charge(ctx, project, b.bucket, 0, b.Budget)
-	if err != nil || b.Amount == 0 || left > 0 {
-		return err
-	}
 	e := problem.New(problem.Limited, b.what+", as many as allowed: try again later", b.Amount)
-	e.RetryAfter = max(empty, time.Second).Round(time.Second)
-	e.Limit = &problem.Limit{Name: b.bucket, Amount: int(b.Amount / time.Second), Window: b.Window}
-	r.metrics.overBudget(ctx, project, b.bucket)
-	return e
-}
-
-// charge charges work, also when the client has left, and returns what is left.
-func (r *registry) charge(ctx context.Context, project string, b budget, cost time.Duration) (left time.Duration) {
-	if cost <= 0 || b.Amount == 0 {
-		return b.Amount
+	e.Limit = &problem.Limit{Name: b.Name, Amount: int(b.Amount / time.Second), Window: b.Window}
+	err := b.Allow(ctx, project, e)
+	if e.RetryAfter > 0 {
+		r.metrics.overBudget(ctx, project, b.Name)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTimeout)
-	defer cancel()
-	left, _, err := r.Store.Charge(ctx, project, b.bucket, cost, b.Budget)
-	if err != nil {
-		r.Log.WarnContext(ctx, "work not charged", "project", project, "bucket", b.bucket, "took", cost, "error", err)
-	}
-	return left
+	return err
 }
 
 // load checks a module as a runner will, in the lane of its project, and charges what that took.
@@ -75,12 +61,9 @@ func (r *registry) load(ctx context.Context, project string, module []byte) (*sa
 		return nil, err
 	}
 	checked, cost, err := r.Sandbox.Load(ctx, project, module)
-	r.metrics.compiled(ctx, project, cost, r.charge(ctx, project, budget, cost.Processor))
+	r.metrics.compiled(ctx, project, cost, budget.Charge(ctx, project, cost.Processor))
 	return checked, err
 }
-
-// chargeTimeout is how long the state may take to charge a project.
-const chargeTimeout = 10 * time.Second
 
 // checkRoom refuses an upload with which the project would have more machine code, or more bytes of modules, than it
 // may. A race of uploads can exceed the limits by one module each, and no project has many at once.

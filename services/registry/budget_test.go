@@ -22,7 +22,7 @@ func TestCompileBudget(t *testing.T) {
 	left := func(used time.Duration) time.Duration {
 		t.Helper()
 		left, _, err := b.store.Charge(t.Context(), "demo", compileBucket, used, (&registry{Options: Options{
-			Settings: Settings{CompileBudget: 20 * time.Minute}}}).compileBudget().Budget)
+			Settings: Settings{CompileBudget: 20 * time.Minute}}}).compileBudget().Budget.Budget)
 		must(t, err)
 		return left
 	}

@@ -101,7 +101,7 @@ func (r *registry) logs(c echo.Context) error {
 		}
 		return take(l)
 	})
-	r.charge(ctx, project, budget, cost)
+	budget.Charge(ctx, project, cost)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func newMetrics(m telemetry.Meter, r *registry) *metrics {
 	return x
 }
 
-// eachProject makes a gauge of a project's use, as of its last change and the last survey. Projects beyond the limit of
+// eachProject makes a gauge of a project's use, as of its last change and the last sweep. Projects beyond the limit of
 // labels are left out.
 func (x *metrics) eachProject(m telemetry.Meter, r *registry, name, unit, text string, value func(stored) float64) {
 	m.ObservableGauge(name, unit, text, func(_ context.Context, observe telemetry.Observe) {

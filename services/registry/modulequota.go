@@ -31,7 +31,7 @@ func storedOf(functions map[string]*pb.Function) (s stored) {
 	return s
 }
 
-// inventory has the counts of each project at the last survey, for the metrics.
+// inventory has the counts of each project at the last sweep, for the metrics.
 type inventory struct {
 	mu       sync.Mutex
 	projects map[string]stored
@@ -55,18 +55,6 @@ func (s *inventory) replace(all map[string]stored) {
 	s.projects = all
 }
 
-// add sets the counts of a project, unless newer ones are known.
-func (s *inventory) add(project string, has stored) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.projects == nil {
-		s.projects = map[string]stored{}
-	}
-	if _, known := s.projects[project]; !known && has != (stored{}) {
-		s.projects[project] = has
-	}
-}
-
 func (s *inventory) all() map[string]stored {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,27 +68,11 @@ func (r *registry) tellChange(ctx context.Context, project string) {
 }
 
 // recount counts a project after a change. Without an answer of the state store the numbers stay as they were, until
-// the next survey.
+// the next sweep.
 func (r *registry) recount(ctx context.Context, project string) {
 	if functions, err := r.Store.Functions(ctx, project); err == nil {
 		r.inventory.put(project, storedOf(functions))
 	}
-}
-
-// survey counts all projects, for a registry that has just started.
-func (r *registry) survey(ctx context.Context) error {
-	projects, err := r.Store.Projects(ctx)
-	if err != nil {
-		return err
-	}
-	for _, project := range projects {
-		functions, err := r.Store.Functions(ctx, project)
-		if err != nil {
-			return err
-		}
-		r.inventory.add(project, storedOf(functions))
-	}
-	return nil
 }
 
 // checkShare refuses a module with which the project would have more than its share of the object store: half of what
@@ -137,15 +109,10 @@ func (r *registry) checkShare(ctx context.Context, project string, size int) err
 	return e
 }
 
-// sizeIn is the size that a module's name has, see moduleName; 0 for a name that an older version gave.
-func sizeIn(name string) int64 {
-	parts := strings.Split(name, ".")
-	if len(parts) != 4 {
-		return 0
-	}
-	n, err := strconv.ParseInt(parts[2], 10, 64)
-	if err != nil {
-		return 0
+// sizeIn is the size that a module's name has, see moduleName; 0 for another name.
+func sizeIn(name string) (n int64) {
+	if parts := strings.Split(name, "."); len(parts) == 4 {
+		n, _ = strconv.ParseInt(parts[2], 10, 64)
 	}
 	return n
 }

@@ -101,9 +101,6 @@ func TestUseOfProjectsIsMeasured(t *testing.T) {
 	}
 	b.registry.inventory.replace(nil)
 	want(-1, -1)
-	must(t, b.registry.survey(t.Context())) // as after a restart
-	want(2, 3)
-	b.registry.inventory.replace(nil)
 	s := b.sweeper(time.Hour)
 	s.found = b.registry.inventory.replace
 	_, err := s.sweep(t.Context())

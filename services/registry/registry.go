@@ -30,6 +30,7 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -169,16 +170,10 @@ func (r *registry) run(ctx context.Context) error {
 		return err
 	}
 	defer heartbeats.Stop()
-	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
-	defer tick.Stop()
-	for {
+	for range wait.Every(ctx, r.Heartbeat/2) {
 		r.runners.setConnected(r.Bus.Connected())
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
 	}
+	return nil
 }
 
 func (r *registry) ready(ctx context.Context) error {

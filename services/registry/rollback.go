@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
 	uploads "matchmaker.dev/services/internal/upload"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // The proof that the upload before is better: so many of the failed runs succeed when it repeats them, more than half
@@ -30,9 +30,8 @@ const deadlineBeats = 10
 // followRuns notes which uploads work, lets functions go back by themselves, and ends canaries whose time is over,
 // until ctx ends. Every replica does that for all projects: the first one that writes a function did it.
 func (r *registry) followRuns(ctx context.Context) {
-	beats := 0
-	r.eachBeat(ctx, func() {
-		if beats++; beats%deadlineBeats == 0 {
+	for beat := range wait.Every(ctx, r.Heartbeat/2) {
+		if beat%deadlineBeats == 0 {
 			r.endOverdue(ctx)
 		}
 		for key, u := range r.runners.generations() {
@@ -53,7 +52,7 @@ func (r *registry) followRuns(ctx context.Context) {
 					"function", key.function, "upload", key.upload, "error", err)
 			}
 		}
-	})
+	}
 }
 
 // endOverdue ends canaries whose time is over.
@@ -62,20 +61,6 @@ func (r *registry) endOverdue(ctx context.Context) {
 		if err := r.withdraw(ctx, key, nil); err != nil && !errors.Is(err, errUnchanged) && ctx.Err() == nil {
 			r.Log.WarnContext(ctx, "an overdue canary is not ended yet", "project", key.project, "function",
 				key.function, "error", err)
-		}
-	}
-}
-
-// eachBeat calls a function twice in the time of a heartbeat, until ctx ends.
-func (r *registry) eachBeat(ctx context.Context, do func()) {
-	tick := time.NewTicker(max(r.Heartbeat/2, time.Millisecond))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			do()
 		}
 	}
 }

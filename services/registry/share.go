@@ -3,6 +3,8 @@ package registry
 import (
 	"context"
 	"time"
+
+	"matchmaker.dev/services/internal/wait"
 )
 
 // shareEvery is how often the room for logs is shared. A project adds about 5 MiB in this time, on each
@@ -12,14 +14,7 @@ const shareEvery = 5 * time.Second
 // shareLogs makes the projects with the most lines give way when the room for logs is short, until ctx ends. Every
 // replica does it.
 func (r *registry) shareLogs(ctx context.Context) {
-	t := time.NewTicker(shareEvery)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-		}
+	for range wait.Every(ctx, shareEvery) {
 		look, cancel := context.WithTimeout(ctx, shareEvery)
 		removed, err := r.Bus.ShareLogs(look)
 		cancel()

@@ -9,6 +9,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // sweeper removes modules from the object store that no version of any function has.
@@ -138,17 +139,7 @@ func (s *sweeper) reportStray(ctx context.Context, stray []string) {
 func (r *registry) sweepLoop(ctx context.Context) {
 	s := newSweeper(r.Store, r.Bus, r.Log, r.Settings.ModuleGrace)
 	s.found = r.inventory.replace
-	if err := r.survey(ctx); err != nil {
-		r.Log.DebugContext(ctx, "the projects' modules are not counted yet", "error", err)
-	}
-	t := time.NewTicker(sweepInterval(r.Settings.ModuleGrace))
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-		}
+	for range wait.Every(ctx, sweepInterval(r.Settings.ModuleGrace)) {
 		var removed int
 		_ = r.traceStep(ctx, "sweep modules", func(ctx context.Context) (err error) {
 			if removed, err = s.sweep(ctx); err != nil && ctx.Err() == nil {

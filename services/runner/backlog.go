@@ -24,26 +24,26 @@ const (
 	runBytes = 16 << 10
 )
 
-// backlog counts the runs of a runner, so that no project fills its memory. The zero backlog is empty.
+// backlog counts the runs of a runner, so that no project fills its memory.
 type backlog struct {
+	memory *quota.Shares[string] // bytes of all projects, with runBytes for each run
+
 	mu sync.Mutex
-	// loads are by function, by project under the empty name of a function, and of all under no name.
+	// loads are by function, and by project under the empty name of a function.
 	loads map[functionKey]load
 }
 
 type load struct{ runs, bytes int }
 
-// memory is about what the load takes.
-func (l load) memory() int { return l.bytes + l.runs*runBytes }
+func newBacklog() *backlog {
+	return &backlog{memory: quota.NewShares[string](maxBytes), loads: map[functionKey]load{}}
+}
 
 // add adds a run, unless that is more than allowed. remove takes it out again.
 func (b *backlog) add(f functionKey, r *pb.RunRequest) (remove func(), err error) {
-	bytes := proto.Size(r)
+	bytes, project := proto.Size(r), functionKey{project: f.project}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	project, all := functionKey{project: f.project}, functionKey{}
-	own := b.loads[project].memory()
-	share := int(quota.Share(int64(b.loads[all].memory()-own), maxBytes))
 	for _, limit := range []struct {
 		n, most int
 		what    string
@@ -51,27 +51,27 @@ func (b *backlog) add(f functionKey, r *pb.RunRequest) (remove func(), err error
 		{b.loads[f].runs + 1, maxFunctionRuns, "runs of the function"},
 		{b.loads[project].runs + 1, maxProjectRuns, "runs of the project"},
 		{b.loads[project].bytes + bytes, maxProjectBytes, "bytes in runs of the project"},
-		{own + bytes + runBytes, share, "bytes in runs of the project, beside others,"},
 	} {
 		if limit.n > limit.most {
 			return nil, fmt.Errorf("too much waits on this runner: %d %s would be more than the %d that are allowed",
 				limit.n, limit.what, limit.most)
 		}
 	}
-	keys := []functionKey{f, project, all}
-	b.change(keys, 1, bytes)
+	if !b.memory.Take(f.project, int64(bytes+runBytes)) {
+		return nil, fmt.Errorf("too much waits on this runner: %d bytes in runs of the project, beside others, would be "+
+			"more than its share", b.memory.Of(f.project)+int64(bytes+runBytes))
+	}
+	b.change(f, 1, bytes)
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.change(keys, -1, -bytes)
+		b.memory.Give(f.project, int64(bytes+runBytes))
+		b.change(f, -1, -bytes)
 	}, nil
 }
 
-func (b *backlog) change(keys []functionKey, runs, bytes int) {
-	if b.loads == nil {
-		b.loads = map[functionKey]load{}
-	}
-	for _, key := range keys {
+func (b *backlog) change(f functionKey, runs, bytes int) {
+	for _, key := range []functionKey{f, {project: f.project}} {
 		l := b.loads[key]
 		if l = (load{l.runs + runs, l.bytes + bytes}); l.runs == 0 {
 			delete(b.loads, key)
@@ -87,11 +87,4 @@ func (b *backlog) share(project string) float64 {
 	defer b.mu.Unlock()
 	l := b.loads[functionKey{project: project}]
 	return max(float64(l.runs)/maxProjectRuns, float64(l.bytes)/maxProjectBytes)
-}
-
-// usage is about how many bytes the runs of all projects take, and the limit.
-func (b *backlog) usage() (used, limit int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.loads[functionKey{}].memory(), maxBytes
 }

@@ -13,7 +13,7 @@ import (
 // A project's runs in hand are bounded, in number and in bytes. Others are not concerned, and neither is what comes
 // after they went.
 func TestBacklogIsBounded(t *testing.T) {
-	var b backlog
+	b := newBacklog()
 	large := &pb.RunRequest{Settings: make([]byte, 1<<20)}
 	fill := func(f functionKey, r *pb.RunRequest) (n int, removes []func(), err error) {
 		for {
@@ -41,7 +41,7 @@ func TestBacklogIsBounded(t *testing.T) {
 	for _, remove := range all {
 		remove()
 	}
-	if b.share("p") != 0 || b.share("q") < .9 || len(b.loads) != 3 {
+	if b.share("p") != 0 || b.share("q") < .9 || len(b.loads) != 2 {
 		t.Errorf("%v are left", b.loads)
 	}
 	expect(functionKey{"p", "h"}, small, maxFunctionRuns, "runs of the function")
@@ -49,7 +49,7 @@ func TestBacklogIsBounded(t *testing.T) {
 
 // All projects together have a bound. The one with most is refused first, and one that has nothing finds room.
 func TestBacklogOfAllProjectsIsBounded(t *testing.T) {
-	var b backlog
+	b := newBacklog()
 	large := &pb.RunRequest{Settings: make([]byte, 1<<20)}
 	fill := func(project string, r *pb.RunRequest) (n int) {
 		for ; ; n++ {
@@ -68,7 +68,7 @@ func TestBacklogOfAllProjectsIsBounded(t *testing.T) {
 			t.Error("a run that was taken is gone")
 		}
 	}
-	if used, limit := b.usage(); used > limit || used < limit*9/10 {
+	if used, limit := b.memory.Used(); used > limit || used < limit*9/10 {
 		t.Errorf("%d bytes of %d are used", used, limit)
 	}
 	_, err := b.add(functionKey{"flood0", "f"}, &pb.RunRequest{})
@@ -79,7 +79,7 @@ func TestBacklogOfAllProjectsIsBounded(t *testing.T) {
 		t.Errorf("the first run of a project: %v", err)
 	}
 	// Many small runs take memory, too.
-	var small backlog
+	small := newBacklog()
 	for n := range 20 {
 		for m := range 3 {
 			for range maxFunctionRuns {
@@ -87,7 +87,7 @@ func TestBacklogOfAllProjectsIsBounded(t *testing.T) {
 			}
 		}
 	}
-	if used, limit := small.usage(); used > limit || used < limit*9/10 {
+	if used, limit := small.memory.Used(); used > limit || used < limit*9/10 {
 		t.Errorf("%d bytes of %d are used by small runs", used, limit)
 	}
 }

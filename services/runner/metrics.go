@@ -102,7 +102,10 @@ func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 		x.eachFeed(r, func(f *feed) float64 { return r.env.backlog.share(f.project) }))
 	m.ObservableGauge("matchmaker.runner.backlog", "By",
 		"About how many bytes the runs take that wait or are under way on this runner, of all projects, and the most.",
-		usage(r.env.backlog.usage))
+		usage(func() (int, int) {
+			used, limit := r.env.backlog.memory.Used()
+			return int(used), int(limit)
+		}))
 	m.ObservableGauge("matchmaker.feed.lag", "{change}",
 		"Changes of a project's tickets that runs asked for and the index does not have yet.",
 		x.eachFeed(r, func(f *feed) float64 { return float64(f.lag()) }))

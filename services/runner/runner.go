@@ -75,7 +75,7 @@ type env struct {
 	metrics       *metrics
 	gate          *gate.Gate[*run]
 	instances     *instanceQuota
-	backlog       backlog
+	backlog       *backlog
 	invokers      invokers
 	lastTimestamp atomic.Int64
 	// lists has room for the one list that is being made.
@@ -85,7 +85,7 @@ type env struct {
 func newEnv(o Options) *env {
 	return &env{
 		Options: o, statusChanged: notify.New(), gate: gate.New[*run](o.Settings.slots()),
-		instances: &instanceQuota{most: o.Settings.RunnerInstances}, lists: make(chan struct{}, 1),
+		backlog: newBacklog(), instances: &instanceQuota{most: o.Settings.RunnerInstances}, lists: make(chan struct{}, 1),
 	}
 }
 

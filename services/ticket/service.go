@@ -26,6 +26,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/ticket/seat"
 )
@@ -145,18 +146,11 @@ const beatEvery = time.Second
 
 // beat says until ctx ends that players can answer a match, as long as the state store answers.
 func (s *service) beat(ctx context.Context) {
-	ticker := time.NewTicker(beatEvery)
-	defer ticker.Stop()
-	for {
+	for range wait.Every(ctx, beatEvery) {
 		if s.Store.Ping(ctx) == nil {
 			if err := s.Bus.TicketHeartbeat(ctx); err != nil && ctx.Err() == nil {
 				s.Log.DebugContext(ctx, "directors do not learn that players can answer", "error", err)
 			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
 		}
 	}
 }

@@ -39,6 +39,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/telemetry"
 	"matchmaker.dev/services/internal/telemetry/export"
+	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/party"
 	"matchmaker.dev/services/registry"
@@ -198,9 +199,8 @@ func (b *builder) checkSchema(ctx context.Context) error {
 // reach waits until Redis answers once, and says why it does not, whenever that is another reason than before. It fails
 // when another version wrote the state.
 func (b *builder) reach(ctx context.Context) error {
-	again := time.NewTicker(time.Second)
-	defer again.Stop()
-	for said := ""; ; {
+	said := ""
+	for range wait.Every(ctx, time.Second) {
 		err := b.store.CheckSchema(ctx, b.directs)
 		if err == nil || ctx.Err() != nil {
 			<-ctx.Done()
@@ -213,11 +213,8 @@ func (b *builder) reach(ctx context.Context) error {
 			said = why.Detail
 			b.log.ErrorContext(ctx, "waiting for Redis: "+said, "error", err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-again.C:
-		}
 	}
+	return nil
 }
 
 // api is where this process serves all APIs, for programs on this machine; "" before it does, and where it does not.

@@ -12,12 +12,12 @@ import (
 // chargeTime is how long the state may take to charge a project.
 const chargeTime = 5 * time.Second
 
-// Budget is how much processor time of runners a project's requests of one kind may take. All replicas share it.
+// Budget is how much processor time a project's requests of one kind may take. All replicas share it.
 type Budget struct {
 	// Name is the budget's name in the state.
 	Name string
 	state.Budget
-	// Most is the most that one run is charged: one request does not shut a project out for long.
+	// Most is the most that one run is charged, 0 for no bound: one request does not shut a project out for long.
 	Most  time.Duration
 	Store *state.Store
 	Log   *slog.Logger
@@ -45,14 +45,19 @@ func (b Budget) Allow(ctx context.Context, project string, refusal *problem.Erro
 	return refusal
 }
 
-// Charge charges a project for a run, also when the request has ended.
-func (b Budget) Charge(ctx context.Context, project string, cost time.Duration) {
-	if b.Amount <= 0 {
-		return
+// Charge charges a project for work, also when the request has ended, and returns what is left.
+func (b Budget) Charge(ctx context.Context, project string, cost time.Duration) (left time.Duration) {
+	if b.Amount <= 0 || cost <= 0 {
+		return b.Amount
+	}
+	if b.Most > 0 {
+		cost = min(cost, b.Most)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chargeTime)
 	defer cancel()
-	if _, _, err := b.Store.Charge(ctx, project, b.Name, min(cost, b.Most), b.Budget); err != nil {
-		b.Log.WarnContext(ctx, "a run is not charged", "project", project, "budget", b.Name, "cost", cost, "error", err)
+	left, _, err := b.Store.Charge(ctx, project, b.Name, cost, b.Budget)
+	if err != nil {
+		b.Log.WarnContext(ctx, "work is not charged", "project", project, "budget", b.Name, "cost", cost, "error", err)
 	}
+	return left
 }

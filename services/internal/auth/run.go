@@ -2,26 +2,20 @@ package auth
 
 import (
 	"context"
-	"time"
 
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // Run loads the keys of all issuers and keeps them fresh until ctx ends, so that requests rarely wait for an issuer,
 // and withdrawn keys stop being good. Without it keys are loaded when a token needs them, and never dropped.
 func (v *Verifier) Run(ctx context.Context) error {
-	tick := time.NewTicker(loadEvery)
-	defer tick.Stop()
-	for {
+	for range wait.Every(ctx, loadEvery) {
 		for _, i := range v.issuers {
 			i.keys.load(ctx, refreshEvery)
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
 	}
+	return nil
 }
 
 // Ready reports whether the keys of every issuer were loaded at least once, and tries to load those that were not.

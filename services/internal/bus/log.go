@@ -8,7 +8,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
 )
 
 // MaxLogText is the most bytes of text that a message of a log has. The number of messages limits a log, so this bounds
@@ -50,84 +49,29 @@ func (b *Bus) ReadLog(ctx context.Context, project, function string, from LogSta
 	}
 	config := jetstream.ConsumerConfig{
 		FilterSubject: logs + token(project) + "." + token(function),
-		AckPolicy:     jetstream.AckNonePolicy,
-		MemoryStorage: true, Replicas: 1,
-		InactiveThreshold: time.Minute, // should its deletion be lost
-		DeliverPolicy:     jetstream.DeliverByStartTimePolicy, OptStartTime: &from.Since,
+		DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &from.Since,
 	}
 	if from.After > 0 && from.After < end {
 		config.DeliverPolicy, config.OptStartTime, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, nil,
 			from.After+1
 	}
-	consumer, err := stream.CreateConsumer(ctx, config)
-	if err != nil {
-		return 0, unavailable(err)
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = stream.DeleteConsumer(ctx, consumer.CachedInfo().Name)
-	}()
-	r := logReader{consumer: consumer, since: from.Since, take: take}
 	if from.After < end {
-		r.position = from.After
+		position = from.After
 	}
-	whole, err := r.read(ctx, consumer.CachedInfo().NumPending)
+	r := streamReader{batch: logBatch, lost: "a part of the log was lost on its way, try again"}
+	r.take = func(msg jetstream.Msg, about *jetstream.MsgMetadata) bool {
+		l := new(pb.LogLines)
+		// Leave out lines that cannot be decoded.
+		readable := proto.Unmarshal(msg.Data(), l) == nil && !about.Timestamp.Before(from.Since)
+		if readable && !take(l) {
+			return false
+		}
+		position = max(position, about.Sequence.Stream)
+		return true
+	}
+	whole, err := r.read(ctx, stream, config)
 	if whole {
-		r.position = max(r.position, end) // behind lines of other functions
+		position = max(position, end) // behind lines of other functions
 	}
-	return r.position, err
-}
-
-// logReader reads with a consumer of its own.
-type logReader struct {
-	consumer jetstream.Consumer
-	since    time.Time
-	take     func(*pb.LogLines) bool
-	position uint64 // of the last line that was taken, or left out
-	count    uint64 // of messages so far
-}
-
-// read reads about as many messages as there were when it began; false when take wanted no more before.
-func (r *logReader) read(ctx context.Context, pending uint64) (whole bool, err error) {
-	for pending > 0 && ctx.Err() == nil {
-		batch, err := r.consumer.FetchNoWait(logBatch)
-		if err != nil {
-			return false, unavailable(err)
-		}
-		got := uint64(0)
-		for msg := range batch.Messages() {
-			got++
-			if more, err := r.message(msg); err != nil || !more {
-				return false, err
-			}
-		}
-		if err := batch.Error(); err != nil {
-			return false, unavailable(err)
-		}
-		if got == 0 {
-			break // they were removed meanwhile, by age or size
-		}
-		pending -= min(got, pending)
-	}
-	return ctx.Err() == nil, context.Cause(ctx)
-}
-
-// message is false when no more is wanted.
-func (r *logReader) message(msg jetstream.Msg) (more bool, err error) {
-	about, err := msg.Metadata()
-	if err != nil {
-		return false, unavailable(err)
-	}
-	if r.count++; about.Sequence.Consumer != r.count {
-		return false, problem.New(problem.Unavailable, "a part of the log was lost on its way, try again")
-	}
-	l := new(pb.LogLines)
-	// Leave out lines that cannot be decoded.
-	readable := proto.Unmarshal(msg.Data(), l) == nil && !about.Timestamp.Before(r.since)
-	if readable && !r.take(l) {
-		return false, nil
-	}
-	r.position = max(r.position, about.Sequence.Stream)
-	return true, nil
+	return position, err
 }

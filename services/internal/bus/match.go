@@ -289,22 +289,15 @@ func (b *Bus) acknowledged(ctx context.Context, err error) {
 
 // keepAlive tells the queue until stop that a message is being worked on.
 func keepAlive(ctx context.Context, msg jetstream.Msg, every time.Duration) (stop func()) {
-	done := make(chan struct{})
+	ctx, stop = context.WithCancel(ctx)
 	go func() {
-		t := time.NewTicker(every)
-		defer t.Stop()
-		for {
-			select {
-			case <-t.C:
+		for n := range wait.Every(ctx, every) {
+			if n > 0 {
 				_ = msg.InProgress()
-			case <-done:
-				return
-			case <-ctx.Done():
-				return
 			}
 		}
 	}()
-	return func() { close(done) }
+	return stop
 }
 
 // headers lets a propagator read the headers of a JetStream message.

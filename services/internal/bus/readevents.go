@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
 )
 
 // eventBatch is how many messages of events are asked for at once. So many may lie in memory, whatever their reader's
@@ -51,18 +50,15 @@ func (b *Bus) ReadEvents(ctx context.Context, project string, from EventStart, f
 		b.restoreMissing(err)
 		return 0, unavailable(err)
 	}
-	r := eventReader{bus: b, take: take}
 	end = stream.CachedInfo().State.LastSeq
 	config := jetstream.ConsumerConfig{
 		FilterSubject: events + token(project),
-		AckPolicy:     jetstream.AckNonePolicy,
-		MemoryStorage: true, Replicas: 1,
-		InactiveThreshold: time.Minute, // should its deletion be lost
-		DeliverPolicy:     jetstream.DeliverAllPolicy,
+		DeliverPolicy: jetstream.DeliverAllPolicy,
 	}
+	lost := false // messages may be missing before the next
 	switch {
 	case from.After > end: // the stream was begun anew
-		r.lost = true
+		lost = true
 	case from.After > 0:
 		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from.After+1
 		if from.Again {
@@ -70,7 +66,7 @@ func (b *Bus) ReadEvents(ctx context.Context, project string, from EventStart, f
 		}
 		// The oldest messages go first, so none behind one that is there is missing.
 		if _, err := stream.GetMsg(ctx, from.After); errors.Is(err, jetstream.ErrMsgNotFound) {
-			r.lost = true
+			lost = true
 		} else if err != nil {
 			return end, unavailable(err)
 		}
@@ -82,84 +78,21 @@ func (b *Bus) ReadEvents(ctx context.Context, project string, from EventStart, f
 	case !from.Since.IsZero():
 		config.DeliverPolicy, config.OptStartTime = jetstream.DeliverByStartTimePolicy, &from.Since
 	}
-	consumer, err := stream.CreateConsumer(ctx, config)
-	if err != nil {
-		return end, unavailable(err)
+	r := streamReader{batch: eventBatch, lost: "some events were lost on their way, try again"}
+	if follow {
+		r.wait = eventWait
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = stream.DeleteConsumer(ctx, consumer.CachedInfo().Name)
-	}()
-	return end, r.read(ctx, consumer, follow)
-}
-
-// eventReader reads with a consumer of its own.
-type eventReader struct {
-	bus   *Bus
-	take  func(EventMessage) bool
-	lost  bool   // messages may be missing before the next
-	count uint64 // of messages so far
-}
-
-func (r *eventReader) read(ctx context.Context, consumer jetstream.Consumer, follow bool) error {
-	for pending := consumer.CachedInfo().NumPending; follow || pending > 0; {
-		var batch jetstream.MessageBatch
-		var err error
-		if follow {
-			batch, err = consumer.Fetch(eventBatch, jetstream.FetchMaxWait(eventWait))
-		} else {
-			batch, err = consumer.FetchNoWait(eventBatch)
+	r.take = func(msg jetstream.Msg, about *jetstream.MsgMetadata) bool {
+		e := new(pb.Events)
+		if err := proto.Unmarshal(msg.Data(), e); err != nil {
+			b.log.WarnContext(ctx, "message bus: unreadable events", "subject", msg.Subject(), "error", err)
+			lost = true
+			return true
 		}
-		if err != nil {
-			return unavailable(err)
-		}
-		got, more, err := r.receive(ctx, batch)
-		if err != nil || !more {
-			return err
-		}
-		if got == 0 && !follow {
-			return nil // they were removed meanwhile, by age or size
-		}
-		pending -= min(got, pending)
+		m := EventMessage{Events: e, Sequence: about.Sequence.Stream, Lost: lost, Bytes: len(msg.Data())}
+		lost = false
+		return take(m)
 	}
-	return nil
-}
-
-// receive takes the messages of a batch as they come.
-func (r *eventReader) receive(ctx context.Context, batch jetstream.MessageBatch) (got uint64, more bool, err error) {
-	for {
-		select {
-		case msg, open := <-batch.Messages():
-			if !open {
-				return got, true, unavailable(batch.Error())
-			}
-			got++
-			if more, err := r.message(ctx, msg); err != nil || !more {
-				return got, false, err
-			}
-		case <-ctx.Done():
-			return got, false, context.Cause(ctx)
-		}
-	}
-}
-
-// message is false when no more is wanted.
-func (r *eventReader) message(ctx context.Context, msg jetstream.Msg) (more bool, err error) {
-	about, err := msg.Metadata()
-	if err != nil {
-		return false, unavailable(err)
-	}
-	if r.count++; about.Sequence.Consumer != r.count {
-		return false, problem.New(problem.Unavailable, "some events were lost on their way, try again")
-	}
-	e := new(pb.Events)
-	if err := proto.Unmarshal(msg.Data(), e); err != nil {
-		r.bus.log.WarnContext(ctx, "message bus: unreadable events", "subject", msg.Subject(), "error", err)
-		r.lost = true
-		return true, nil
-	}
-	lost := r.lost
-	r.lost = false
-	return r.take(EventMessage{Events: e, Sequence: about.Sequence.Stream, Lost: lost, Bytes: len(msg.Data())}), nil
+	_, err = r.read(ctx, stream, config)
+	return end, err
 }

@@ -65,13 +65,13 @@ func (d *distribution) add(bucket int32, n int64) {
 }
 
 // merge adds what was stored. room is asked for each bucket that is new; what has none is left out.
-func (d *distribution) merge(m *pb.ReportDistribution, room func(bucket int) bool) {
+func (d *distribution) merge(m *pb.ReportDistribution, room func() bool) {
 	counts := m.GetCounts()
 	for i, bucket := range m.GetBuckets() {
 		if i >= len(counts) || counts[i] <= 0 || bucket < -lastBucket || bucket > lastBucket {
-			continue // of another version
+			continue // it is damaged
 		}
-		if d.has(bucket) || room(int(bucket)) {
+		if d.has(bucket) || room() {
 			d.add(bucket, counts[i])
 		}
 	}

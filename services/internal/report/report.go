@@ -228,21 +228,28 @@ func (b *Book) Merge(m *pb.ReportSlot) {
 			b.leftOut += one.GetMatches()
 			continue
 		}
-		s.matches += one.GetMatches()
-		s.tickets += one.GetTickets()
-		s.players += one.GetPlayers()
-		for _, d := range one.GetDistributions() {
-			of := named{d.GetKind(), d.GetName()}
-			into := s.distributions[of]
-			if into == nil {
-				if !b.use(key.Config, distributionBytes+len(of.name)) {
-					continue
-				}
-				into = &distribution{}
-				s.distributions[of] = into
+		s.merge(one, func(name string) bool { return b.use(key.Config, distributionBytes+len(name)) },
+			func() bool { return b.use(key.Config, bucketBytes) })
+	}
+}
+
+// merge adds what was stored. name is asked for each distribution that is new, and bucket for each bucket: what has no
+// room is left out.
+func (s *series) merge(m *pb.ReportSeries, name func(string) bool, bucket func() bool) {
+	s.matches += m.GetMatches()
+	s.tickets += m.GetTickets()
+	s.players += m.GetPlayers()
+	for _, d := range m.GetDistributions() {
+		of := named{d.GetKind(), d.GetName()}
+		into := s.distributions[of]
+		if into == nil {
+			if !name(of.name) {
+				continue
 			}
-			into.merge(d, func(int) bool { return b.use(key.Config, bucketBytes) })
+			into = &distribution{}
+			s.distributions[of] = into
 		}
+		into.merge(d, bucket)
 	}
 }
 

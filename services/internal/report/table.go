@@ -69,23 +69,12 @@ func (t *Table) Add(slot *pb.ReportSlot) {
 			row = &series{distributions: map[named]*distribution{}}
 			t.rows[key] = row
 		}
-		row.matches += one.GetMatches()
-		row.tickets += one.GetTickets()
-		row.players += one.GetPlayers()
-		for _, d := range one.GetDistributions() {
-			of := named{d.GetKind(), d.GetName()}
-			into := row.distributions[of]
-			if into == nil {
-				into = &distribution{}
-				row.distributions[of] = into
-			}
-			into.merge(d, t.room)
-		}
+		row.merge(one, func(string) bool { return true }, t.room)
 	}
 }
 
 // room takes room for a bucket, if there is some.
-func (t *Table) room(int) bool {
+func (t *Table) room() bool {
 	if t.buckets >= maxBuckets {
 		return false
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/wait"
 )
 
 // How often a process asks Redis for its memory, how long an answer may take, and when a caller may try again whose
@@ -88,9 +89,8 @@ func (r reserve) of(maxmemory int64) int64 {
 
 // KeepMemory asks Redis for its memory until ctx ends, and logs problems.
 func (s *Store) KeepMemory(ctx context.Context) error {
-	tick := time.NewTicker(memoryEvery)
-	defer tick.Stop()
-	for said := ""; ; {
+	said := ""
+	for range wait.Every(ctx, memoryEvery) {
 		if err := s.measureMemory(ctx); err != nil {
 			s.log.DebugContext(ctx, "Redis's memory is not known", "error", err)
 		}
@@ -101,12 +101,8 @@ func (s *Store) KeepMemory(ctx context.Context) error {
 			s.log.WarnContext(ctx, warning)
 		}
 		said = warning
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
 	}
+	return nil
 }
 
 // measureMemory asks all servers once. A server that does not answer keeps its last measurement.

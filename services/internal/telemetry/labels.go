@@ -19,13 +19,12 @@ const Other = "other"
 // project: each may have half of the combinations that the others leave. The first ones keep their values for as long
 // as the process lives; of later ones all keys but the project become Other, and the project too if it has none.
 type Labels struct {
-	keys  []string
-	limit int
+	keys []string
 
 	mu     sync.RWMutex
 	known  map[string]*labelled
-	owned  map[string]int       // how many of them each project has
-	others map[string]*labelled // by project, and Other
+	owned  *quota.Shares[string] // how many of them each project has
+	others map[string]*labelled  // by project, and Other
 }
 
 // labelled are labels, and the option to measure with them.
@@ -54,8 +53,8 @@ func (l *Labels) find(values []string) *labelled {
 		return found
 	}
 	owner := values[0]
-	if n := l.owned[owner]; int64(n) >= quota.Share(int64(len(l.known)-n), int64(l.limit)) {
-		if n == 0 {
+	if !l.owned.Take(owner, 1) {
+		if l.owned.Of(owner) == 0 {
 			owner = Other
 		}
 		if found, known = l.others[owner]; !known {
@@ -68,7 +67,6 @@ func (l *Labels) find(values []string) *labelled {
 	}
 	found = l.label(values)
 	l.known[name] = found
-	l.owned[owner]++
 	return found
 }
 

@@ -8,6 +8,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
+
+	"matchmaker.dev/services/internal/quota"
 )
 
 // Meter makes instruments. The zero Meter's record nothing and cost nothing.
@@ -106,8 +108,8 @@ func (m Meter) ObservableGauge(name, unit, description string, look func(ctx con
 
 // Labels makes labels whose values studios choose, the first of which is the project.
 func (m Meter) Labels(keys ...string) *Labels {
-	return &Labels{keys: keys, limit: cmp.Or(m.values, 200), known: map[string]*labelled{}, owned: map[string]int{},
-		others: map[string]*labelled{}}
+	return &Labels{keys: keys, known: map[string]*labelled{}, others: map[string]*labelled{},
+		owned: quota.NewShares[string](int64(cmp.Or(m.values, 200)))}
 }
 
 // WithLabels makes a measurement option of labels, to be made once and used often.

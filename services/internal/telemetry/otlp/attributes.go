@@ -45,27 +45,14 @@ func value(v attribute.Value) *commonpb.AnyValue {
 		out.Value = &commonpb.AnyValue_DoubleValue{DoubleValue: v.AsFloat64()}
 	case attribute.STRING:
 		out.Value = &commonpb.AnyValue_StringValue{StringValue: valid(v.AsString())}
-	case attribute.BYTESLICE:
-		out.Value = &commonpb.AnyValue_BytesValue{BytesValue: v.AsByteSlice()}
-	case attribute.BOOLSLICE:
-		out.Value = array(each(v.AsBoolSlice(), attribute.BoolValue))
-	case attribute.INT64SLICE:
-		out.Value = array(each(v.AsInt64Slice(), attribute.Int64Value))
-	case attribute.FLOAT64SLICE:
-		out.Value = array(each(v.AsFloat64Slice(), attribute.Float64Value))
 	case attribute.STRINGSLICE:
-		out.Value = array(each(v.AsStringSlice(), attribute.StringValue))
-	case attribute.SLICE:
-		out.Value = array(v.AsSlice())
-	case attribute.MAP:
-		list := &commonpb.KeyValueList{Values: each(v.AsMap(), keyValue)}
-		out.Value = &commonpb.AnyValue_KvlistValue{KvlistValue: list}
+		all := each(v.AsStringSlice(), func(text string) *commonpb.AnyValue { return value(attribute.StringValue(text)) })
+		out.Value = &commonpb.AnyValue_ArrayValue{ArrayValue: &commonpb.ArrayValue{Values: all}}
+	case attribute.EMPTY:
+	default: // no package makes others
+		out.Value = &commonpb.AnyValue_StringValue{StringValue: valid(v.String())}
 	}
 	return out
-}
-
-func array(values []attribute.Value) *commonpb.AnyValue_ArrayValue {
-	return &commonpb.AnyValue_ArrayValue{ArrayValue: &commonpb.ArrayValue{Values: each(values, value)}}
 }
 
 // valid replaces what is not UTF-8: protobuf refuses a whole request for one such text.

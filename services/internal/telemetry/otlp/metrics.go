@@ -14,7 +14,6 @@ import (
 type metricExporter struct {
 	*client
 	temporality sdkmetric.TemporalitySelector
-	aggregation sdkmetric.AggregationSelector
 }
 
 // NewMetricExporter makes an exporter of metrics.
@@ -23,7 +22,7 @@ func NewMetricExporter(version string) (sdkmetric.Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := metricExporter{c, sdkmetric.CumulativeTemporalitySelector, sdkmetric.DefaultAggregationSelector}
+	e := metricExporter{c, sdkmetric.CumulativeTemporalitySelector}
 	switch name, value := lookup(metrics, "TEMPORALITY_PREFERENCE"); strings.ToLower(value) {
 	case "", "cumulative":
 	case "delta":
@@ -33,23 +32,11 @@ func NewMetricExporter(version string) (sdkmetric.Exporter, error) {
 	default:
 		return nil, fmt.Errorf("%s is %q: only cumulative, delta and lowmemory are supported", name, value)
 	}
-	switch name, value := lookup(metrics, "DEFAULT_HISTOGRAM_AGGREGATION"); strings.ToLower(value) {
-	case "", "explicit_bucket_histogram":
-	case "base2_exponential_bucket_histogram":
-		e.aggregation = exponentialHistograms
-	default:
-		return nil, fmt.Errorf("%s is %q: only explicit_bucket_histogram and base2_exponential_bucket_histogram "+
-			"are supported", name, value)
+	if name, value := lookup(metrics, "DEFAULT_HISTOGRAM_AGGREGATION"); value != "" &&
+		!strings.EqualFold(value, "explicit_bucket_histogram") {
+		return nil, fmt.Errorf("%s is %q: only explicit_bucket_histogram is supported", name, value)
 	}
 	return e, nil
-}
-
-// exponentialHistograms has the size and the scale of the specification.
-func exponentialHistograms(kind sdkmetric.InstrumentKind) sdkmetric.Aggregation {
-	if kind == sdkmetric.InstrumentKindHistogram {
-		return sdkmetric.AggregationBase2ExponentialHistogram{MaxSize: 160, MaxScale: 20}
-	}
-	return sdkmetric.DefaultAggregationSelector(kind)
 }
 
 // Temporality reports whether values of a kind count from the start or from the last export.
@@ -59,7 +46,7 @@ func (e metricExporter) Temporality(kind sdkmetric.InstrumentKind) metricdata.Te
 
 // Aggregation tells what becomes of the measurements of a kind.
 func (e metricExporter) Aggregation(kind sdkmetric.InstrumentKind) sdkmetric.Aggregation {
-	return e.aggregation(kind)
+	return sdkmetric.DefaultAggregationSelector(kind)
 }
 
 // ForceFlush does nothing: nothing waits.
@@ -78,7 +65,7 @@ func scopeMetrics(s metricdata.ScopeMetrics) *metricspb.ScopeMetrics {
 	}
 }
 
-// metricOf leaves out summaries, which the SDK does not make.
+// metricOf leaves out summaries and exponential histograms, which this SDK does not make.
 func metricOf(m metricdata.Metrics) *metricspb.Metric {
 	out := &metricspb.Metric{Name: m.Name, Description: m.Description, Unit: m.Unit}
 	switch data := m.Data.(type) {
@@ -94,10 +81,6 @@ func metricOf(m metricdata.Metrics) *metricspb.Metric {
 		out.Data = histogram(data)
 	case metricdata.Histogram[float64]:
 		out.Data = histogram(data)
-	case metricdata.ExponentialHistogram[int64]:
-		out.Data = exponential(data)
-	case metricdata.ExponentialHistogram[float64]:
-		out.Data = exponential(data)
 	}
 	return out
 }
@@ -123,25 +106,6 @@ func histogram[N int64 | float64](h metricdata.Histogram[N]) *metricspb.Metric_H
 			}
 		}),
 	}}
-}
-
-func exponential[N int64 | float64](h metricdata.ExponentialHistogram[N]) *metricspb.Metric_ExponentialHistogram {
-	return &metricspb.Metric_ExponentialHistogram{ExponentialHistogram: &metricspb.ExponentialHistogram{
-		AggregationTemporality: temporality(h.Temporality),
-		DataPoints: each(h.DataPoints,
-			func(p metricdata.ExponentialHistogramDataPoint[N]) *metricspb.ExponentialHistogramDataPoint {
-				return &metricspb.ExponentialHistogramDataPoint{
-					Attributes: setOf(p.Attributes), StartTimeUnixNano: nanoseconds(p.StartTime), TimeUnixNano: nanoseconds(p.Time),
-					Count: p.Count, Sum: new(float64(p.Sum)), Min: extreme(p.Min), Max: extreme(p.Max),
-					Scale: p.Scale, ZeroCount: p.ZeroCount, ZeroThreshold: p.ZeroThreshold,
-					Positive: buckets(p.PositiveBucket), Negative: buckets(p.NegativeBucket), Exemplars: each(p.Exemplars, exemplar),
-				}
-			}),
-	}}
-}
-
-func buckets(b metricdata.ExponentialBucket) *metricspb.ExponentialHistogramDataPoint_Buckets {
-	return &metricspb.ExponentialHistogramDataPoint_Buckets{Offset: b.Offset, BucketCounts: b.Counts}
 }
 
 // extreme returns the least or the greatest value of a histogram, nil when that is not known.

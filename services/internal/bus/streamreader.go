@@ -1,0 +1,81 @@
+package bus
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"matchmaker.dev/services/internal/problem"
+)
+
+// streamReader reads messages of a stream with a consumer of its own. It holds one batch in memory.
+type streamReader struct {
+	batch int           // messages that are asked for at once
+	wait  time.Duration // for messages to come; 0 to end with those that there are when it begins
+	lost  string        // the error when a message is lost on its way
+	take  func(msg jetstream.Msg, about *jetstream.MsgMetadata) (more bool)
+	count uint64 // of messages so far
+}
+
+// read reads until take wants no more, ctx ends, or all is read: whole is true then.
+func (r *streamReader) read(
+	ctx context.Context, stream jetstream.Stream, config jetstream.ConsumerConfig,
+) (whole bool, err error) {
+	config.AckPolicy, config.MemoryStorage, config.Replicas = jetstream.AckNonePolicy, true, 1
+	config.InactiveThreshold = time.Minute // should its deletion be lost
+	consumer, err := stream.CreateConsumer(ctx, config)
+	if err != nil {
+		return false, unavailable(err)
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = stream.DeleteConsumer(ctx, consumer.CachedInfo().Name)
+	}()
+	for pending := consumer.CachedInfo().NumPending; r.wait > 0 || pending > 0; {
+		var batch jetstream.MessageBatch
+		if r.wait > 0 {
+			batch, err = consumer.Fetch(r.batch, jetstream.FetchMaxWait(r.wait))
+		} else {
+			batch, err = consumer.FetchNoWait(r.batch)
+		}
+		if err != nil {
+			return false, unavailable(err)
+		}
+		got, more, err := r.receive(ctx, batch)
+		if err != nil || !more {
+			return false, err
+		}
+		if got == 0 && r.wait == 0 {
+			break // they were removed meanwhile, by age or size
+		}
+		pending -= min(got, pending)
+	}
+	return true, nil
+}
+
+// receive takes the messages of a batch as they come.
+func (r *streamReader) receive(ctx context.Context, batch jetstream.MessageBatch) (got uint64, more bool, err error) {
+	for {
+		select {
+		case msg, open := <-batch.Messages():
+			if !open {
+				return got, true, unavailable(batch.Error())
+			}
+			got++
+			about, err := msg.Metadata()
+			if err != nil {
+				return got, false, unavailable(err)
+			}
+			if r.count++; about.Sequence.Consumer != r.count {
+				return got, false, problem.New(problem.Unavailable, "%s", problem.Word(r.lost))
+			}
+			if !r.take(msg, about) {
+				return got, false, nil
+			}
+		case <-ctx.Done():
+			return got, false, context.Cause(ctx)
+		}
+	}
+}
