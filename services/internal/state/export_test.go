@@ -511,3 +511,12 @@ func (s *Store) BytesOfBackfills(ctx context.Context, project string) (sum int64
 	}
 	return sum, err
 }
+
+// BeginAllocation takes the lease of a match. From then on the match is no longer dropped when a ticket leaves.
+func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match, l MatchLease) (Allocation, error) {
+	begun, err := s.BeginAllocations(ctx, project, []Beginning{{m, l}})
+	if err != nil {
+		return Allocation{}, err
+	}
+	return begun[0], nil
+}

@@ -45,7 +45,8 @@ if state == ACCEPTED and not has_changed then
   if #known > 0 then
     redis.call('HDEL', match, unpack(known))
   end
-  for _, ticket in each_ticket() do
+  for n = 0, #KEYS - first_key do
+    local ticket = KEYS[first_key + n]
     redis.call('HDEL', ticket, ASKED)
   end
   redis.call('HSET', match, STATE, CLAIMED, COUNTED, counted)
@@ -91,7 +92,8 @@ local function fate(names)
 end
 local ids, scores, ended, lists = {}, {}, {declined = {}, silent = {}}, has_lists()
 local told, deleted = {}, {}
-for _, ticket, id in each_ticket() do
+for n = 0, #KEYS - first_key do
+  local ticket, id = KEYS[first_key + n], ARGV[first_arg + n]
   local ticket_state, reserved_by, created, owner, its_players, is_told =
     unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY, CREATED, OWNER, PLAYERS, TELLS))
   if ticket_state == CLAIMED and reserved_by == match_id then

@@ -48,7 +48,8 @@ else
   redis.call('DEL', match)
 end
 local changes, ids, scores, others = {}, {}, {}, {}
-for _, ticket, id in each_ticket() do
+for n = 0, #KEYS - first_key do
+  local ticket, id = KEYS[first_key + n], ARGV[first_arg + n]
   local claimed, created = is_claimed(ticket, match_id)
   if claimed then
     requeue(ticket, id, created, changes, scores)
