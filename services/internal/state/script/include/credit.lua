@@ -10,7 +10,6 @@
 -- take nothing from targets that hosting serves, nor from other fleets of configs. The window of the shared one begins
 -- with UNSERVED, since an allocator asks for few servers of a fleet at once, and others need some of these places.
 -- KEYS: credit, served
--- Reads: claims
 
 -- known_names has what target_of returned in this script.
 local known_names = {}
@@ -96,10 +95,6 @@ local function server_of(names, targets, now, may_try)
   local t = targets[name]
   if not t then
     local window, open, due, waited, known = credit_of(name)
-    if open > 0 and open * 8 + 8 > window and redis.call('ZCARD', claims) == 0 then
-      open = 0 -- matches ended without being counted, by a process of an older version
-      redis.call('HSET', credit, OPEN .. name, 0)
-    end
     t = {room = math.floor(window / 8) - open, due = due, waited = waited, claimed = 0}
     if not known and not is_room_for_targets(now) then
       t.room, t.unknown = 0, true
