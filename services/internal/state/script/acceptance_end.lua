@@ -6,7 +6,8 @@
 -- backfill ticket of a running game is shown to functions again. When the game changed or ended meanwhile, or its
 -- server is silent, the match ends, and no player is silent.
 -- Full: runs
--- Uses: time, change, large, listed, ended, credit, pause, player, primary, backfill, roster, place
+-- Uses: time, change, large, listed, ended, credit, credit_end, pause, player, primary, backfill, encoding, roster,
+--       place, acceptance
 -- KEYS: waiting, resolved, claims, joins, outbox, match, backfills, backfill, joining, joined, then ticket…
 -- ARGV: match_id, told_time (for how long an end is told), claim_time (until the tickets wait again), approval_time
 --       (the same for a running game), acceptance (for how long its players could accept), watched (since when
@@ -32,19 +33,7 @@ if state == ACCEPTED and not has_changed then
   if place == '' then
     return {'accepted', 0, '', '', ''} -- it ends in one step with its results
   end
-  local known, fields = {ASKED, AGREED, DEADLINE, ASKED_BY}, redis.call('HKEYS', match)
-  for _, field in ipairs(fields) do
-    if string.sub(field, 1, #ANSWER) == ANSWER then
-      known[#known + 1] = field
-    end
-    if #known == 1000 then
-      redis.call('HDEL', match, unpack(known))
-      known = {}
-    end
-  end
-  if #known > 0 then
-    redis.call('HDEL', match, unpack(known))
-  end
+  forget_answers(match)
   for n = 0, #KEYS - first_key do
     local ticket = KEYS[first_key + n]
     redis.call('HDEL', ticket, ASKED)
