@@ -430,7 +430,7 @@ func TestServerOfAReleasedMatchIsDeallocated(t *testing.T) {
 	m := w.claim("m", "a", "b")
 	// An allocator that died had its lease.
 	dead := state.MatchLease{Holder: "dead"} // it ends at once, and so does the claim
-	if _, err := w.store.BeginAllocation(t.Context(), project, m, dead); err != nil {
+	if _, err := w.store.BeginAllocations(t.Context(), project, []state.Beginning{{Match: m, Lease: dead}}); err != nil {
 		t.Fatal(err)
 	}
 	if released, _, err := w.store.ReleaseOverdueMatches(t.Context(), project, 10); err != nil || len(released) != 1 {
@@ -456,7 +456,8 @@ func TestMatchThatIsDeliveredTwiceKeepsItsServer(t *testing.T) {
 	s := &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		if r.Match == "m" { // another delivery of the match is faster
 			w.ahead.Add(int64(time.Minute)) // the lease of this one has ended
-			_, err := w.store.BeginAllocation(t.Context(), project, m, state.MatchLease{Holder: "other", Hold: time.Minute})
+			_, err := w.store.BeginAllocations(t.Context(), project, []state.Beginning{{Match: m,
+				Lease: state.MatchLease{Holder: "other", Hold: time.Minute}}})
 			if err != nil {
 				t.Error(err)
 			}

@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/services/internal/definition"
 	"matchmaker.dev/services/internal/problem"
 	"matchmaker.dev/services/internal/process/processtest"
+	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/wait/waittest"
 )
 
@@ -183,7 +184,7 @@ func (s *script) expectDeallocated(t *testing.T, w *world, want bool) {
 	// Another match is deallocated after this one.
 	w.region = "another"
 	m := w.claim("marker", "marker-1")
-	if _, err := w.store.BeginAllocation(t.Context(), project, m, handsOf(w)); err != nil {
+	if _, err := w.store.BeginAllocations(t.Context(), project, []state.Beginning{{Match: m, Lease: handsOf(w)}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.store.ReleaseMatch(t.Context(), project, m, "test", true, "allocation"); err != nil {

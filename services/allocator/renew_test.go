@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/issuer"
 	"matchmaker.dev/services/internal/keyfile"
 	"matchmaker.dev/services/internal/openapi/openapitest"
+	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/web"
 )
 
@@ -267,7 +268,7 @@ func TestWhoMayNotRenew(t *testing.T) {
 
 	// A match that is asked for, or that ended without a server.
 	m := g.claim("begun", "begun-a")
-	if _, err := g.store.BeginAllocation(t.Context(), project, m, handsOf(g.world)); err != nil {
+	if _, err := g.store.BeginAllocations(t.Context(), project, []state.Beginning{{Match: m, Lease: handsOf(g.world)}}); err != nil {
 		t.Fatal(err)
 	}
 	g.refuses(project, of("begun"), http.StatusServiceUnavailable, "come again")

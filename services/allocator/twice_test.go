@@ -65,8 +65,8 @@ func TestSecondServerOfAMatchThatWasTakenOverIsReleased(t *testing.T) {
 		other := state.MatchLease{Holder: "other", Hold: time.Hour, Search: time.Hour, Claim: time.Hour}
 		waittest.Until(t, "the end of the lease", func() bool {
 			w.ahead.Add(int64(time.Minute))
-			b, err := w.store.BeginAllocation(t.Context(), project, m, other)
-			return err == nil && b.Status == state.MatchActive
+			b, err := w.store.BeginAllocations(t.Context(), project, []state.Beginning{{Match: m, Lease: other}})
+			return err == nil && b[0].Status == state.MatchActive
 		})
 		second, err := h.Allocate(t.Context(), r)
 		if err != nil {

@@ -34,10 +34,10 @@ func (w *world) allocator() (stop func()) {
 			if err != nil {
 				return err
 			}
-			begun, err := store.BeginAllocation(ctx, work.GetProject(), m, state.MatchLease{
+			begun, err := store.BeginAllocations(ctx, work.GetProject(), []state.Beginning{{Match: m, Lease: state.MatchLease{
 				Holder: m.GetId(), Hold: patience, Search: patience, Claim: patience,
-			})
-			if err != nil || begun.Status != state.MatchActive {
+			}}})
+			if err != nil || begun[0].Status != state.MatchActive {
 				return err
 			}
 			_, err = store.EndMatches(ctx, work.GetProject(), []state.Ending{{Match: m,

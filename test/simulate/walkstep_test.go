@@ -373,8 +373,8 @@ func (w *walk) allocate() func() error {
 		return func() error { return nil }
 	}
 	return func() error {
-		_, err := w.store.BeginAllocation(w.ctx, walkProject, m, state.MatchLease{Holder: holder, Hold: 3 * time.Second,
-			Search: 15 * time.Second, Claim: 20 * time.Second})
+		_, err := w.store.BeginAllocations(w.ctx, walkProject, []state.Beginning{{Match: m, Lease: state.MatchLease{
+			Holder: holder, Hold: 3 * time.Second, Search: 15 * time.Second, Claim: 20 * time.Second}}})
 		return err
 	}
 }

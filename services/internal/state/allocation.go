@@ -24,7 +24,7 @@ type MatchLease struct {
 	Search, Claim time.Duration
 }
 
-// Allocation is the result of BeginAllocation.
+// Allocation is what BeginAllocations says of a match.
 type Allocation struct {
 	Status MatchStatus
 	// First is true when this is the match's first lease.
@@ -45,17 +45,8 @@ type Beginning struct {
 	Lease MatchLease
 }
 
-// BeginAllocation takes the lease of a match. From then on the match is no longer dropped when a ticket leaves.
-func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match, l MatchLease) (Allocation, error) {
-	begun, err := s.BeginAllocations(ctx, project, []Beginning{{m, l}})
-	if err != nil {
-		return Allocation{}, err
-	}
-	return begun[0], nil
-}
-
-// BeginAllocations takes the leases of matches. All leases last equally long. After an error it returns the allocations
-// of the matches before it.
+// BeginAllocations takes the leases of matches. From then on a match is no longer dropped when a ticket leaves. All
+// leases last equally long. After an error it returns the allocations of the matches before it.
 func (s *Store) BeginAllocations(ctx context.Context, project string, matches []Beginning) ([]Allocation, error) {
 	k := keysOf(project)
 	var calls []call

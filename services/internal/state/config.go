@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/text/unicode/norm"
@@ -78,43 +77,29 @@ func (s *Store) putConfig(
 			return 0, false, err
 		}
 	}
-	if err := s.checkOldNames(ctx, project, c.GetId()); err != nil {
-		return 0, false, err
-	}
 	filters, segments := countConfig(c)
 	limits := s.limits.Configs
-	var counted []any
-	var r []any
-	for {
-		put := s.call(configPutScript, keysOf(project), ids{},
-			"id", c.GetId(),
-			"name", configName(c.GetId()),
-			"body", body,
-			"expected", expectation(expected),
-			"may_create", s.mayAdd(ctx, keysOf(project)),
-			"filters", filters,
-			"segments", segments,
-			"max_configs", limits.Configs,
-			"max_filters", limits.Filters,
-			"max_segments", limits.Segments,
-			"max_bytes", limits.Bytes,
-			"queue", c.GetQueue(),
-			"unserved_event", s.encodeEvent(unservedEvent(c.GetId(), "changed", c.GetChangedBy())),
-			"mode", mode)
-		put.args = append(put.args, counted...)
-		reply, err := s.run(ctx, put)
-		if err != nil {
-			return 0, false, err
-		}
-		if r, err = listOf(reply, 2); err != nil {
-			return 0, false, err
-		}
-		if r[0] != int64(-3) {
-			break
-		}
-		if counted, err = s.countConfigs(ctx, project, r[1:]); err != nil {
-			return 0, false, err
-		}
+	reply, err := s.run(ctx, s.call(configPutScript, keysOf(project), ids{},
+		"id", c.GetId(),
+		"name", configName(c.GetId()),
+		"body", body,
+		"expected", expectation(expected),
+		"may_create", s.mayAdd(ctx, keysOf(project)),
+		"filters", filters,
+		"segments", segments,
+		"max_configs", limits.Configs,
+		"max_filters", limits.Filters,
+		"max_segments", limits.Segments,
+		"max_bytes", limits.Bytes,
+		"queue", c.GetQueue(),
+		"unserved_event", s.encodeEvent(unservedEvent(c.GetId(), "changed", c.GetChangedBy())),
+		"mode", mode))
+	if err != nil {
+		return 0, false, err
+	}
+	r, err := listOf(reply, 2)
+	if err != nil {
+		return 0, false, err
 	}
 	switch r[0] {
 	case int64(-5):
@@ -244,7 +229,6 @@ func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected i
 	reply, err := s.run(ctx, s.call(configDeleteScript, keysOf(project), ids{},
 		"id", id,
 		"name", configName(id),
-		"lower_id", strings.ToLower(id),
 		"expected", expectation(expected),
 		"deleted_by", by,
 		"unserved_event", s.encodeEvent(unservedEvent(id, "deleted", by))))
@@ -263,7 +247,7 @@ func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected i
 	case r[1] != id:
 		return false, spelledOtherwise(id, r[1])
 	}
-	return false, s.checkOldNames(ctx, project, id)
+	return false, nil
 }
 
 func spelledOtherwise(id string, there any) error {
@@ -273,24 +257,3 @@ func spelledOtherwise(id string, there any) error {
 
 // configName is what all spellings of a config's id have in common.
 func configName(id string) string { return norm.NFC.String(strings.ToLower(norm.NFC.String(id))) }
-
-// checkOldNames looks for another spelling of a config that does not exist among those from before normal forms
-// counted. Scripts do not find them, since they were stored under another name. ASCII has one normal form.
-func (s *Store) checkOldNames(ctx context.Context, project, id string) error {
-	if !strings.ContainsFunc(id, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return nil
-	}
-	revisions, err := s.redis.HGetAll(ctx, keysOf(project).revisions()).Result()
-	if err != nil {
-		return unavailable(err)
-	}
-	if _, exists := revisions[id]; exists {
-		return nil
-	}
-	for other := range revisions {
-		if configName(other) == configName(id) {
-			return spelledOtherwise(id, other)
-		}
-	}
-	return nil
-}

@@ -1,11 +1,7 @@
 package state
 
 import (
-	"context"
 	"errors"
-	"fmt"
-
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/problem"
@@ -64,24 +60,4 @@ func countConfig(c *pb.Config) (filters, segments int) {
 		return filters, 1 // one that the Configs API refuses has no segments
 	}
 	return filters, max(1, len(divided))
-}
-
-// countConfigs counts configs that an older version stored, as arguments of the script that puts one. One that was
-// changed meanwhile is counted again.
-func (s *Store) countConfigs(ctx context.Context, project string, ids []any) ([]any, error) {
-	var args []any
-	for _, id := range ids {
-		c, err := s.Config(ctx, project, fmt.Sprint(id))
-		if problem.KindOf(err) == problem.NotFound {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		revision := c.GetRevision()
-		c.Revision = 0
-		filters, segments := countConfig(c)
-		args = append(args, id, fmt.Sprintf("%d %d %d %d", revision, filters, segments, proto.Size(c)))
-	}
-	return args, nil
 }

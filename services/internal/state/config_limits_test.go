@@ -98,10 +98,6 @@ func TestConfigsBeyondTheLimitsCanBecomeSmaller(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// An older version counts nothing.
-		if err := before.ForgetConfigCounts(t.Context(), project); err != nil {
-			t.Fatal(err)
-		}
 		s := open(state.Options{Limits: state.Limits{Configs: state.ConfigLimits{Configs: 2, Filters: 20}}})
 		for _, test := range []struct {
 			config *pb.Config

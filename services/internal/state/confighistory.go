@@ -110,7 +110,7 @@ func (s *Store) readConfigHistory(
 			return nil, false, err
 		case change.Revision == now:
 			latest.Changed = change.Changed
-		case !change.open: // otherwise a version without a history replaced it
+		default:
 			all = append(all, change)
 		}
 	}

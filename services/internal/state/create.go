@@ -72,7 +72,7 @@ type creation struct {
 	lists  Lists
 	ends   Ends
 	pauses Pauses
-	// queues has the ticket's queues with spaces between.
+	// queues has the ticket's queues with spaces between, if they must be served.
 	queues string
 	// key and request are the digests of an Idempotency-Key and of its request; "" for none.
 	key, request string
@@ -92,7 +92,10 @@ type answer struct {
 func newCreation(asked Creation, body []byte) *creation {
 	t := asked.Ticket
 	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, settings: asked.Settings, lists: asked.Lists,
-		ends: asked.Ends, pauses: asked.Pauses, queues: strings.Join(t.GetQueues(), " "), done: make(chan answer, 1)}
+		ends: asked.Ends, pauses: asked.Pauses, done: make(chan answer, 1)}
+	if asked.Ends.Unserved {
+		one.queues = strings.Join(t.GetQueues(), " ")
+	}
 	if asked.Key != "" {
 		// A key is its player's own. Only digests of the key and the request are kept, so no key is too long.
 		one.key, one.request = keyDigest(t.GetOwner(), asked.Key), requestDigest(asked.Request)
@@ -348,11 +351,8 @@ func (s *Store) create(
 	k := keysOf(project)
 	playerInterval, playerBurst := s.limits.Player().bucket()
 	projectInterval, projectBurst := s.limits.Project().bucket()
-	lists, keyPeriod, older := batch[0].lists, int64(0), 0
+	lists, older := batch[0].lists, 0
 	for _, one := range batch {
-		if one.key != "" {
-			keyPeriod = keyTime.Microseconds()
-		}
 		older += len(one.older)
 	}
 	party := batch[0].party
@@ -365,7 +365,7 @@ func (s *Store) create(
 		"project_burst", projectBurst,
 		"large_size", largeSize,
 		"bytes_limit", s.limits.TicketMemory<<20,
-		"share", s.limits.playerMemory(),
+		"player_share", s.limits.playerMemory(),
 		"settings_revision", batch[0].settings,
 		"party_read", party.read,
 		"party_revision", party.revision,
@@ -380,26 +380,15 @@ func (s *Store) create(
 		"told_time", batch[0].ends.Readable.Milliseconds(),
 		"first_pause", batch[0].pauses.First.Milliseconds(),
 		"longest_pause", batch[0].pauses.Longest.Milliseconds(),
-		"refuse_unserved", flag(batch[0].ends.Unserved),
-		"key_period", keyPeriod,
+		"key_period", keyTime.Microseconds(),
 		"key_limit", s.limits.Keys,
 		"count", len(batch),
 		"older_count", older)
 	c.keys = slices.Grow(c.keys, len(batch)+2*older)
-	c.args = slices.Grow(c.args, 6*len(batch)+2*older)
+	c.args = slices.Grow(c.args, 7*len(batch)+2*older)
 	for _, one := range batch {
 		c.keys = append(c.keys, k.ticket(one.id))
-		c.args = append(c.args, one.id, one.owner, one.body, one.players)
-	}
-	if batch[0].ends.Unserved {
-		for _, one := range batch {
-			c.args = append(c.args, one.queues)
-		}
-	}
-	if keyPeriod > 0 {
-		for _, one := range batch {
-			c.args = append(c.args, one.key, one.request)
-		}
+		c.args = append(c.args, one.id, one.owner, one.body, one.players, one.queues, one.key, one.request)
 	}
 	for _, one := range batch {
 		for _, pair := range one.older {

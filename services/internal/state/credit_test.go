@@ -256,21 +256,6 @@ func TestTargetsAreForgotten(t *testing.T) {
 	})
 }
 
-// A process of an older version ends matches without counting them.
-func TestMatchesThatWereNotCountedAreNotMissed(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		h := newHosting(t, open(state.Options{}))
-		h.expect("a new target", firstWindow, firstWindow)
-		credit, err := h.s.Credit(t.Context(), project)
-		must(t, err)
-		for len(h.open) > 0 {
-			h.end(served)
-		}
-		must(t, h.s.PutCredit(t.Context(), project, credit))
-		h.expect("without an open match", firstWindow, firstWindow)
-	})
-}
-
 // Players invent regions. That takes no server from a region that hosting has served, nor from another fleet.
 func TestInventedRegionsTakeNothingFromOthers(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

@@ -30,7 +30,7 @@
 //	rates      hash    when each bucket of a rate limit is full again, in microseconds;
 //	                   period: when the newest hash of players' buckets begins
 //	players:0, players:1 (players_0, players_1)
-//	           hash    when each player's bucket is full again; the two take turns, see ticket_create.lua,
+//	           hash    when each player's bucket is full again; the two take turns, see include/buckets.lua,
 //	                   and each ends when its turn comes again
 //
 //	byplayer (by_player)

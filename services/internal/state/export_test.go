@@ -242,42 +242,7 @@ func (s *Store) Strays(ctx context.Context, project string) ([]string, error) {
 	return strays, nil
 }
 
-// RenameConfig stores the name of a config as versions did in which Unicode normal forms did not count.
-func (s *Store) RenameConfig(ctx context.Context, project, id string) error {
-	k := keysOf(project)
-	if err := s.redis.HDel(ctx, k.configNames(), configName(id)).Err(); err != nil {
-		return err
-	}
-	return s.redis.HSet(ctx, k.configNames(), strings.ToLower(id), id).Err()
-}
-
-// ForceConfig stores an empty config whatever has its name.
-func (s *Store) ForceConfig(ctx context.Context, project, id string) error {
-	k := keysOf(project)
-	if err := s.redis.HSet(ctx, k.configs(), id, "").Err(); err != nil {
-		return err
-	}
-	return s.redis.HSet(ctx, k.revisions(), id, 1).Err()
-}
-
-// ForgetConfigCounts makes the configs of a project such that an older version stored.
-func (s *Store) ForgetConfigCounts(ctx context.Context, project string) error {
-	names := keysOf(project).configNames()
-	fields, err := s.redis.HKeys(ctx, names).Result()
-	if err != nil {
-		return err
-	}
-	for _, field := range fields {
-		if strings.HasPrefix(field, ":") {
-			if err := s.redis.HDel(ctx, names, field).Err(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// ForgetConfigHistory removes the history of all configs, as if an older version had stored them.
+// ForgetConfigHistory removes the history of all configs, as a limit of all changes does.
 func (s *Store) ForgetConfigHistory(ctx context.Context, project string) error {
 	k := keysOf(project)
 	return s.redis.Del(ctx, k.configChanges(), k.configHistory()).Err()
@@ -295,31 +260,6 @@ func (s *Store) ConfigChanges(ctx context.Context, project string) (int64, error
 		err = fmt.Errorf("%d changes are listed and %d are stored", listed, stored)
 	}
 	return stored, err
-}
-
-// ReplaceConfigQuietly replaces a config as versions without a history do, and DeleteConfigQuietly deletes it.
-func (s *Store) ReplaceConfigQuietly(ctx context.Context, project string, c *pb.Config) error {
-	body, err := proto.Marshal(c)
-	if err != nil {
-		return err
-	}
-	k := keysOf(project)
-	revision, err := s.redis.Incr(ctx, k.revision()).Result()
-	if err != nil {
-		return err
-	}
-	if err := s.redis.HSet(ctx, k.configs(), c.GetId(), body).Err(); err != nil {
-		return err
-	}
-	return s.redis.HSet(ctx, k.revisions(), c.GetId(), revision).Err()
-}
-
-func (s *Store) DeleteConfigQuietly(ctx context.Context, project, id string) error {
-	k := keysOf(project)
-	if err := s.redis.HDel(ctx, k.revisions(), id).Err(); err != nil {
-		return err
-	}
-	return s.redis.HDel(ctx, k.configs(), id).Err()
 }
 
 // At is the store at a time.
@@ -510,4 +450,13 @@ func (s *Store) BytesOfBackfills(ctx context.Context, project string) (sum int64
 		}
 	}
 	return sum, err
+}
+
+// BeginAllocation takes the lease of a match. From then on the match is no longer dropped when a ticket leaves.
+func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match, l MatchLease) (Allocation, error) {
+	begun, err := s.BeginAllocations(ctx, project, []Beginning{{m, l}})
+	if err != nil {
+		return Allocation{}, err
+	}
+	return begun[0], nil
 }

@@ -15,12 +15,12 @@ import (
 // It is longer than any outage of the allocators: the one that works on the match may have to deallocate a server.
 const matchMemory = 24 * time.Hour
 
-// MatchStatus is the state in which BeginAllocation, Assign and GameServer found a match.
+// MatchStatus is the state in which BeginAllocations, Assign and GameServer found a match.
 type MatchStatus string
 
 // The statuses of a match.
 const (
-	// MatchActive: its allocation goes on. BeginAllocation and Assign succeeded.
+	// MatchActive: its allocation goes on. BeginAllocations and Assign succeeded.
 	MatchActive MatchStatus = "ok"
 	// MatchAssigned: the match was assigned before.
 	MatchAssigned MatchStatus = "done"

@@ -90,12 +90,7 @@ var (
 // Uses lists files of the folder include. The used parts of their text, KEYS and ARGV come before the script's own;
 // their Reads are names of the script that they use. KEYS and ARGV name the keys and arguments, in order. load makes
 // local variables of the names, and call builds the keys from them. Text in parentheses is a remark. The names after
-// "then" may be repeated. If the list ends in "…", the script loops over the repetitions as follows, and load makes a
-// numeric loop of that:
-//
-//	for n, ticket, id, assignment in each_ticket(first, last) do
-//
-// Elsewhere first_key and first_arg are where the rest begins in KEYS and ARGV. Names in capitals come from
+// "then" may be repeated: first_key and first_arg are where they begin. Names in capitals are those of
 // include/names.lua.
 //
 // Full says what a script does when Redis has reached its maxmemory. A script that runs takes work further, frees
@@ -128,8 +123,8 @@ func load(file string) *script {
 	for _, use := range h.uses {
 		text := source("include/" + use)
 		included := headerOf(text)
-		keys, s.args = append(keys, included.keys.fixed...), append(s.args, included.args.fixed...)
-		reads = slices.Concat(reads, included.reads, included.keys.fixed, included.args.fixed)
+		keys, s.args = append(keys, included.keys...), append(s.args, included.args...)
+		reads = slices.Concat(reads, included.reads, included.keys, included.args)
 		includes += text
 	}
 	s.source = includes + body
@@ -144,7 +139,7 @@ func load(file string) *script {
 	keys, s.args = slices.DeleteFunc(keys, isUnused), slices.DeleteFunc(s.args, isUnused)
 	before := [2]int{len(keys), len(s.args)}
 	s.included = s.args[:before[1]:before[1]]
-	keys, s.args = append(keys, h.keys.fixed...), append(s.args, h.args.fixed...)
+	keys, s.args = append(keys, h.keys...), append(s.args, h.args...)
 	for _, key := range keys {
 		s.keys = append(s.keys, keyNamed(key))
 	}
@@ -159,8 +154,12 @@ func load(file string) *script {
 		return name
 	})
 	prologue := "local KEYS, ARGV = KEYS, ARGV\n" + bind("KEYS", keys, before[0]) + bind("ARGV", s.args, before[1])
-	s.text = h.loops(includes, len(keys), len(s.args)) + prologue + h.loops(body, len(keys), len(s.args))
-	s.text = constant.ReplaceAllStringFunc(s.text, func(name string) string { return cmp.Or(constants()[name], name) })
+	if strings.Contains(body, "first_") {
+		prologue += fmt.Sprintf("local first_key, first_arg = %d, %d\n", len(keys)+1, len(s.args)+1)
+	}
+	s.text = constant.ReplaceAllStringFunc(includes+prologue+body, func(name string) string {
+		return cmp.Or(constants()[name], name)
+	})
 	if h.runsFull {
 		s.text = allowOOM + s.text
 	}
@@ -188,17 +187,8 @@ var constants = sync.OnceValue(func() map[string]string {
 
 // header is what the comment at the top of a script declares.
 type header struct {
-	uses, reads []string
-	keys, args  inputs
-	runsFull    bool
-}
-
-// inputs are a script's KEYS or ARGV.
-type inputs struct {
-	fixed []string
-	// rest is true when more follow. repeated are their names, if they repeat.
-	rest     bool
-	repeated []string
+	uses, reads, keys, args []string
+	runsFull                bool
 }
 
 var (
@@ -208,27 +198,23 @@ var (
 	word        = regexp.MustCompile(`\b[a-z][a-z0-9_]*\b`)
 	constant    = regexp.MustCompile(`\b[A-Z][A-Z_]+\b`)
 	function    = regexp.MustCompile(`(?ms)^local function ([a-z_]+)\(.*?^end\n`)
-	loop        = regexp.MustCompile(`for ([a-z_, ]+) in each_[a-z]+\(([^()]*)\) do`)
 )
 
 func headerOf(text string) (h header) {
 	for _, match := range declaration.FindAllStringSubmatch(text, -1) {
-		fixed, rest, more := strings.Cut(remark.ReplaceAllString(match[2], ""), "then ")
-		in := inputs{fixed: word.FindAllString(fixed, -1), rest: more}
-		if strings.HasSuffix(strings.TrimSpace(rest), "…") {
-			in.repeated = word.FindAllString(rest, -1)
-		}
+		fixed, _, _ := strings.Cut(remark.ReplaceAllString(match[2], ""), "then ")
+		names := word.FindAllString(fixed, -1)
 		switch match[1] {
 		case "Uses":
-			h.uses = in.fixed
+			h.uses = names
 		case "Reads":
-			h.reads = in.fixed
+			h.reads = names
 		case "Full":
 			h.runsFull = match[2] == "runs"
 		case "KEYS":
-			h.keys = in
+			h.keys = names
 		case "ARGV":
-			h.args = in
+			h.args = names
 		}
 	}
 	return h
@@ -244,27 +230,6 @@ func bind(table string, names []string, from int) string {
 		elements[i] = fmt.Sprintf("%s[%d]", table, from+i+1)
 	}
 	return fmt.Sprintf("local %s = %s\n", strings.Join(names, ", "), strings.Join(elements, ", "))
-}
-
-// loops makes numeric loops of the loops with each_…. keys and args count the fixed ones, which come first.
-func (h header) loops(text string, keys, args int) string {
-	text = strings.ReplaceAll(text, "first_key", strconv.Itoa(keys+1))
-	if len(h.keys.repeated) == 0 {
-		return strings.ReplaceAll(text, "first_arg", strconv.Itoa(args+1))
-	}
-	elements, step := []string{fmt.Sprintf("KEYS[%%[1]s + %d]", keys)}, len(h.args.repeated)
-	for i := range step {
-		elements = append(elements, fmt.Sprintf("ARGV[%d * %%[1]s + %d]", step, args-step+i+1))
-	}
-	return loop.ReplaceAllStringFunc(text, func(found string) string {
-		m := loop.FindStringSubmatch(found)
-		names := strings.Split(m[1], ", ")
-		first, last, _ := strings.Cut(m[2], ", ")
-		last = cmp.Or(last, fmt.Sprintf("#KEYS - %d", keys))
-		values := fmt.Sprintf(strings.Join(elements[:len(names)-1], ", "), names[0])
-		return fmt.Sprintf("for %s = %s, %s do local %s = %s", names[0], cmp.Or(first, "1"), last, strings.Join(names[1:],
-			", "), values)
-	})
 }
 
 // call is a call of a script.

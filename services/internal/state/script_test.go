@@ -49,6 +49,12 @@ func TestScriptHeadersAreWellFormed(t *testing.T) {
 			return err
 		}
 		text := source(strings.TrimSuffix(strings.TrimPrefix(path, "script/"), ".lua"))
+		if _, err := parse.Parse(strings.NewReader(text), path); err != nil {
+			t.Errorf("%s is not plain Lua: %v", path, err)
+		}
+		if lines := strings.Count(text, "\n"); lines > 150 {
+			t.Errorf("%s has %d lines, more than 150", path, lines)
+		}
 		for line := range strings.Lines(text) {
 			if m := label.FindStringSubmatch(line); m != nil &&
 				!slices.Contains([]string{"Uses", "Reads", "Full", "KEYS", "ARGV", "Result", "Error"}, m[1]) {
@@ -73,7 +79,7 @@ func TestScriptHeadersAreWellFormed(t *testing.T) {
 			}
 			used += " " + strings.Join(headerOf(included).reads, " ")
 		}
-		for _, name := range slices.Concat(h.keys.fixed, h.args.fixed) {
+		for _, name := range slices.Concat(h.keys, h.args) {
 			if !regexp.MustCompile(`\b` + name + `\b`).MatchString(used) {
 				t.Errorf("%s does not use %s", path, name)
 			}

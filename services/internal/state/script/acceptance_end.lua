@@ -6,7 +6,8 @@
 -- backfill ticket of a running game is shown to functions again. When the game changed or ended meanwhile, or its
 -- server is silent, the match ends, and no player is silent.
 -- Full: runs
--- Uses: time, change, large, listed, ended, credit, pause, player, primary, backfill, roster, place
+-- Uses: time, change, large, listed, ended, credit, credit_end, pause, player, primary, backfill, encoding, roster,
+--       place, acceptance
 -- KEYS: waiting, resolved, claims, joins, outbox, match, backfills, backfill, joining, joined, then ticket…
 -- ARGV: match_id, told_time (for how long an end is told), claim_time (until the tickets wait again), approval_time
 --       (the same for a running game), acceptance (for how long its players could accept), watched (since when
@@ -32,20 +33,9 @@ if state == ACCEPTED and not has_changed then
   if place == '' then
     return {'accepted', 0, '', '', ''} -- it ends in one step with its results
   end
-  local known, fields = {ASKED, AGREED, DEADLINE, ASKED_BY}, redis.call('HKEYS', match)
-  for _, field in ipairs(fields) do
-    if string.sub(field, 1, #ANSWER) == ANSWER then
-      known[#known + 1] = field
-    end
-    if #known == 1000 then
-      redis.call('HDEL', match, unpack(known))
-      known = {}
-    end
-  end
-  if #known > 0 then
-    redis.call('HDEL', match, unpack(known))
-  end
-  for _, ticket in each_ticket() do
+  forget_answers(match)
+  for n = 0, #KEYS - first_key do
+    local ticket = KEYS[first_key + n]
     redis.call('HDEL', ticket, ASKED)
   end
   redis.call('HSET', match, STATE, CLAIMED, COUNTED, counted)
@@ -91,7 +81,8 @@ local function fate(names)
 end
 local ids, scores, ended, lists = {}, {}, {declined = {}, silent = {}}, has_lists()
 local told, deleted = {}, {}
-for _, ticket, id in each_ticket() do
+for n = 0, #KEYS - first_key do
+  local ticket, id = KEYS[first_key + n], ARGV[first_arg + n]
   local ticket_state, reserved_by, created, owner, its_players, is_told =
     unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY, CREATED, OWNER, PLAYERS, TELLS))
   if ticket_state == CLAIMED and reserved_by == match_id then

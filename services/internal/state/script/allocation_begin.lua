@@ -2,7 +2,7 @@
 -- without tickets that leave. When a ticket left before, the match is dropped: its other tickets wait again, and the
 -- backfill ticket that was created with it is deleted.
 -- Full: runs
--- Uses: time, change, large, credit, allocation, player, backfill, roster, place
+-- Uses: time, change, large, credit, credit_end, allocation, player, backfill, encoding, roster, place
 -- KEYS: waiting, claims, joins, outbox, backfills, then for each match: its key, the keys of its tickets and of its
 --       place, see place.lua
 -- ARGV: duration (of the leases), search_time (until the search for a server ends), claim_time (until the tickets wait

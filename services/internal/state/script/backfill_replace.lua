@@ -1,6 +1,6 @@
 -- Replaces a backfill ticket for its server, and counts its version up. No match goes to its game any more.
 -- Full: runs
--- Uses: time, change, backfill, player, roster
+-- Uses: time, change, backfill, player, encoding, roster
 -- KEYS: claims, joins, backfills, backfill, joining
 -- ARGV: backfill_bytes (of all backfill tickets, 0 = none), may_grow (0 = Redis is short of memory), backfill_id,
 --       connection ('' = none), match_id (that it must belong to, '' = any), body, new_queue ('' = as it is, '-' =

@@ -3,13 +3,12 @@
 -- Full: runs
 -- Uses: time, change, queue, configs
 -- KEYS: configs, revisions, revision, config_names, queues, unserved
--- ARGV: id, name (see config_put.lua), lower_id (what was kept as the name before), expected (revision: '' = any),
---       deleted_by, unserved_event
+-- ARGV: id, name (see config_put.lua), expected (revision: '' = any), deleted_by, unserved_event
 -- Result: {1, id} when it existed, {0, id} when not, {0, other} when another spelling exists, {-1, revision} when its
 --         revision is not the expected one
 local current = redis.call('HGET', revisions, id) or '0'
 local holder = redis.call('HGET', config_names, name)
-if current == '0' and holder and redis.call('HEXISTS', revisions, holder) == 1 then
+if holder and holder ~= id then
   return {0, holder}
 end
 if expected ~= '' and expected ~= current then
@@ -30,11 +29,5 @@ write_change(id, string.format('%.0f', redis.call('INCR', revision)), string.for
 bound_changes(id)
 redis.call('HDEL', revisions, id)
 redis.call('HDEL', configs, id)
-redis.call('HDEL', config_names, ':' .. id)
-if holder == id then
-  redis.call('HDEL', config_names, name)
-end
-if redis.call('HGET', config_names, lower_id) == id then
-  redis.call('HDEL', config_names, lower_id)
-end
+redis.call('HDEL', config_names, ':' .. id, name)
 return {1, id}

@@ -5,7 +5,8 @@
 -- ARGV: then id…
 -- Result: number deleted
 local now, count = millis(), 0
-for _, match, id in each_match() do
+for n = 0, #KEYS - first_key do
+  local match, id = KEYS[first_key + n], ARGV[first_arg + n]
   local expiry = redis.call('ZSCORE', ended, id)
   if expiry and tonumber(expiry) <= now then
     redis.call('ZREM', ended, id)

@@ -5,7 +5,8 @@
 -- ARGV: then id…
 -- Result: number deleted
 local now, gone = millis(), {}
-for _, outcome, id in each_outcome() do
+for n = 0, #KEYS - first_key do
+  local outcome, id = KEYS[first_key + n], ARGV[first_arg + n]
   if end_outcome(outcome, id, now) then
     gone[#gone + 1] = OUTCOME .. id
   end

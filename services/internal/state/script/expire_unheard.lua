@@ -16,7 +16,8 @@ silence, gap = tonumber(silence), tonumber(gap)
 local swept, patience, swept_by = unpack(redis.call('HMGET', sign_sweeps, SWEPT, PATIENCE, SWEPT_BY))
 swept, patience = tonumber(swept), tonumber(patience or 0)
 local silent, forgotten = {}, 0
-for _, ticket, id in each_ticket() do
+for n = 0, #KEYS - first_key do
+  local ticket, id = KEYS[first_key + n], ARGV[first_arg + n]
   local sign = tonumber(redis.call('ZSCORE', signs, id))
   if sign and sign <= now - silence then
     local state = redis.call('HGET', ticket, STATE)

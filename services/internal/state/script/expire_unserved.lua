@@ -27,7 +27,8 @@ local function waits_in_vain(names)
   return true
 end
 
-for _, ticket, id in each_ticket() do
+for n = 0, #KEYS - first_key do
+  local ticket, id = KEYS[first_key + n], ARGV[first_arg + n]
   local names = redis.call('HGET', ticket, QUEUES)
   if names and waits_in_vain(names) and redis.call('ZREM', waiting, id) == 1 then
     stranded[#stranded + 1] = {ticket, id}

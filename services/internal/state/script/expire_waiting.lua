@@ -7,7 +7,8 @@
 -- Result: number ended, feed position (0 when none ended), then the ids of tickets whose end is told
 local now = millis()
 local latest, abandoned = now - with_slack(tonumber(patience)), {}
-for _, ticket, id in each_ticket() do
+for n = 0, #KEYS - first_key do
+  local ticket, id = KEYS[first_key + n], ARGV[first_arg + n]
   local created = redis.call('ZSCORE', waiting, id)
   if created and tonumber(created) <= latest then
     redis.call('ZREM', waiting, id)

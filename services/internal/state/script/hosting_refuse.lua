@@ -1,7 +1,7 @@
 -- Notes that hosting has no server for a match now: no other match of its target is claimed, but for one at a time. A
 -- refusal that comes late changes nothing: its match has ended, or does not ask for a server.
 -- Full: runs
--- Uses: time, change, credit
+-- Uses: time, change, credit, credit_end
 -- KEYS: match
 -- ARGV: event, told_every (in milliseconds: the event is told no more often)
 -- Result: 1 when the event was told, else 0

@@ -2,7 +2,7 @@
 -- is to be deallocated. The backfill ticket of a new server gets its connection; without one, or without any ticket
 -- that uses it, it is deleted. Tickets of a running game join it.
 -- Full: runs
--- Uses: time, change, large, credit, allocation, player, backfill, roster, place
+-- Uses: time, change, large, credit, credit_end, allocation, player, backfill, encoding, roster, place
 -- KEYS: claims, joins, outbox, resolved, backfills, then for each match: its key, its outcome's key, the keys of its
 --       tickets and of its place, see place.lua
 -- ARGV: readable (for how many milliseconds the results are), memory (for how many milliseconds to keep a match that

@@ -1,7 +1,7 @@
 -- Claims the tickets of a batch of matches, each match all or nothing, for the director that holds the lease. A match
 -- without a place is assigned at once, unless its players are asked first.
 -- Full: runs
--- Uses: time, change, large, credit, player, primary, acceptance, backfill, roster, place
+-- Uses: time, change, large, credit, player, primary, acceptance, backfill, encoding, roster, place, claim
 -- KEYS: waiting, claims, joins, outbox, resolved, lease, revisions, backfills, then for each match: its key, its
 --       outcome's key, the keys of its tickets and of its place, see place.lua
 -- ARGV: epoch, claim_time (until the tickets wait again), approval_time (the same for a running game), readable
@@ -24,31 +24,14 @@
 if redis.call('HGET', lease, 'epoch') ~= epoch then
   return redis.error_reply('STALE the lease has passed on')
 end
-
 local now = millis()
 -- A call for each ticket would take most of the time, so as much as possible is done for all tickets at once.
-local matches, all, current, targets, result, changes, games = {}, {}, {}, {}, {0}, {}, {}
+local matches, all, current, targets, result, changes = {}, {}, {}, {}, {0}, {}
 local k, a = first_key, first_arg
 local room = tonumber(max_matches) > 0 and max_matches - redis.call('ZCARD', claims) or math.huge
-local added, begun, begun_bytes = 0, 0, 0
+local added, batch = 0, {games = {}, begun = 0, bytes = 0}
 -- Any match may try a shared target that is closed: not only the oldest, which may be of an invented region.
 local first_try = now % match_count
-
--- refuse_game returns why a match cannot have the backfill ticket of its place; nil when it can.
-local function refuse_game(game, from, to, tickets)
-  if game.is_running then
-    for id in string.gmatch(tickets, '[^ ]+') do
-      if redis.call('HGET', KEYS[from], STATE) ~= WAITING then
-        return id
-      end
-      from = from + 1
-    end
-    return games[game.id] and 'backfill' or refuse_join(game, k + 2, to, now, changes)
-  elseif redis.call('ZCARD', backfills) + begun >= tonumber(max_backfills)
-    or not has_room(game.id, begun_bytes + #game.made) then
-    return 'full'
-  end
-end
 
 for i = 1, tonumber(match_count) do
   local id, config, revision, count, tickets, event, body, target, acceptance, size, outcome, compare, place,
@@ -72,7 +55,7 @@ for i = 1, tonumber(match_count) do
   end
   if game then
     game.generation, game.made, game.queue, game.started_with = unpack(ARGV, a + 14 + assignments, a + 17 + assignments)
-    refusal = refusal or refuse_game(game, k + 2, k + 1 + count, tickets)
+    refusal = refusal or refuse_game(game, k + 2, k + 1 + count, tickets, batch, now, changes)
   end
   if target ~= '' and not refusal then
     counted, refusal = server_of(target, targets, now, i > first_try)
@@ -83,9 +66,9 @@ for i = 1, tonumber(match_count) do
       room = room - 1
     end
     if game and game.is_running then
-      games[game.id] = true
+      batch.games[game.id] = true
     elseif game then
-      begun, begun_bytes = begun + 1, begun_bytes + #game.made
+      batch.begun, batch.bytes = batch.begun + 1, batch.bytes + #game.made
     end
     added = added + size
     local match = {number = i, key = k, id = id, tickets = tickets, ids = {}, event = event, body = body,
@@ -100,52 +83,13 @@ for i = 1, tonumber(match_count) do
   k, a = k + 2 + count + (game and 3 or 0), a + 14 + assignments + (game and 4 or 0)
 end
 
--- ticket_key returns the key of the j-th ticket of a match.
-local function ticket_key(match, j)
-  return KEYS[match.key + 1 + j]
-end
-
--- Usually all of them wait.
-if #all > 0 and redis.call('ZREM', waiting, unpack(all)) < #all then
-  local claimed, back = {}, {}
-  for _, match in ipairs(matches) do
-    for j, id in ipairs(match.ids) do
-      if claimed[id] or redis.call('HGET', ticket_key(match, j), STATE) ~= WAITING then
-        result[match.number + 1] = id
-        break
-      end
-    end
-    -- mistake state: result[match.number + 1] = 'ok'
-    if result[match.number + 1] == 'ok' then
-      for _, id in ipairs(match.ids) do
-        claimed[id] = true
-      end
-    end
-  end
-  for _, match in ipairs(matches) do
-    for j, id in ipairs(match.ids) do
-      if not claimed[id] then
-        local state, created = unpack(redis.call('HMGET', ticket_key(match, j), STATE, CREATED))
-        if state == WAITING then
-          back[#back + 1] = created
-          back[#back + 1] = id
-        end
-      end
-    end
-  end
-  if #back > 0 then
-    redis.call('ZADD', waiting, unpack(back))
-  end
-end
-
+take_tickets(matches, all, result)
 local events, assigned, claimed, sent, taken, count, resulted = {}, {}, {}, {}, {}, 0, 0
 for _, match in ipairs(matches) do
   if result[match.number + 1] == 'ok' then
     local game = match.game
-    if game and game.is_running then
-      redis.call('HSET', game.open, match.id, game.names)
-    elseif game then
-      begin_game(game, match.id, game.made, game.queue, game.started_with, now)
+    if game then
+      enter_game(game, match, now)
     end
     if match.acceptance ~= '' then
       offer(KEYS[match.key], match.id, match.body, match.key + 2, match.key + 1 + #match.ids, match.acceptance, now,
@@ -158,10 +102,7 @@ for _, match in ipairs(matches) do
       claimed[#claimed + 1] = now + match.acceptance
       claimed[#claimed + 1] = match.id
     elseif match.body ~= '' then
-      for j = 1, #match.ids do
-        redis.call('HSET', ticket_key(match, j), STATE, CLAIMED, RESERVED_BY, match.id)
-      end
-      redis.call('HSET', KEYS[match.key], BODY, match.body, STATE, CLAIMED, COUNTED, match.counted)
+      reserve(match)
       if match.is_hosted then
         targets[match.counted].claimed = targets[match.counted].claimed + 1
         sent[#sent + 1] = now
@@ -174,18 +115,11 @@ for _, match in ipairs(matches) do
         claimed[#claimed + 1] = match.id
       end
     else
-      for j = 1, #match.ids do
-        local assignment = ARGV[match.before_assignments + math.min(j, match.assignments)]
-        redis.call('HSET', ticket_key(match, j), STATE, RESOLVED, ASSIGNMENT, assignment)
-      end
+      assign_now(match)
       assigned[#assigned + 1] = match.tickets
       resulted = resulted + #match.ids
     end
-    if match.outcome ~= '' then
-      keep_outcome(KEYS[match.key + 1], match.id, match.outcome, now + readable)
-    elseif match.size > 0 then
-      count_outcome(match.id, match.size)
-    end
+    note_outcome(match, now + readable)
     if game then
       describe(game, changes)
     end

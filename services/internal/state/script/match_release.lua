@@ -3,7 +3,7 @@
 -- time. When the match may have a server, its body stays until the server is deallocated. Otherwise nothing is kept of
 -- it, and to services that work on it an unknown match has ended.
 -- Full: runs
--- Uses: time, change, large, credit, player, backfill, roster, place
+-- Uses: time, change, large, credit, credit_end, player, backfill, encoding, roster, place
 -- KEYS: waiting, claims, joins, outbox, match, backfills, backfill, joining, joined, deallocations, then ticket…
 -- ARGV: match_id, holder (that must have the lease; '' = release it only if its deadline has passed), event, place,
 --       may_have_server ('1', '0', or '' = when one was asked for), then id…
@@ -48,7 +48,8 @@ else
   redis.call('DEL', match)
 end
 local changes, ids, scores, others = {}, {}, {}, {}
-for _, ticket, id in each_ticket() do
+for n = 0, #KEYS - first_key do
+  local ticket, id = KEYS[first_key + n], ARGV[first_arg + n]
   local claimed, created = is_claimed(ticket, match_id)
   if claimed then
     requeue(ticket, id, created, changes, scores)

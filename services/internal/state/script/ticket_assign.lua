@@ -9,7 +9,8 @@
 --         a ticket that does not wait; feed position (0 unless 'ok'), then the body of each ticket ('' = it is to be
 --         read, the reply would be too large)
 local sent = 0
-for _, ticket, id in each_ticket() do
+for n = 0, #KEYS - first_key do
+  local ticket, id = KEYS[first_key + n], ARGV[first_arg + 2 * n]
   if redis.call('HGET', ticket, STATE) ~= WAITING then
     return {id, 0}
   end
@@ -21,7 +22,8 @@ if not has_space(#outcome_body, results_limit) then
   return {'full', 0}
 end
 local changes, ids, result = {}, {}, {'ok', 0}
-for _, ticket, id, assignment in each_ticket() do
+for n = 0, #KEYS - first_key do
+  local ticket, id, assignment = KEYS[first_key + n], ARGV[first_arg + 2 * n], ARGV[first_arg + 2 * n + 1]
   redis.call('HSET', ticket, STATE, RESOLVED, ASSIGNMENT, assignment)
   redis.call('ZREM', waiting, id)
   ids[#ids + 1] = id

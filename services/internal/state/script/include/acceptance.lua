@@ -26,3 +26,20 @@ local function disagree(match_key, id)
   redis.call('ZADD', claims, 'XX', 0, id)
   return true
 end
+
+-- forget_answers removes the acceptance from a match that goes on.
+local function forget_answers(match_key)
+  local known, fields = {ASKED, AGREED, DEADLINE, ASKED_BY}, redis.call('HKEYS', match_key)
+  for _, field in ipairs(fields) do
+    if string.sub(field, 1, #ANSWER) == ANSWER then
+      known[#known + 1] = field
+    end
+    if #known == 1000 then
+      redis.call('HDEL', match_key, unpack(known))
+      known = {}
+    end
+  end
+  if #known > 0 then
+    redis.call('HDEL', match_key, unpack(known))
+  end
+end

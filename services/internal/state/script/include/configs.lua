@@ -13,7 +13,7 @@ local function write_change(config, revision, ends, text)
   redis.call('ZADD', config_changes, ends, string.format('%s %d %s', revision, #text, config))
 end
 
--- take_change removes the change that applies and returns it. One of an older version is unknown, and so is its time.
+-- take_change removes the change that applies and returns it. One that was forgotten is unknown, and so is its time.
 local function take_change(config, revision)
   local text = redis.call('HGET', config_history, revision)
   if text then
@@ -46,11 +46,6 @@ end
 -- ended_changes returns the members of the oldest changes that have not applied since then, of so many at most.
 local function ended_changes(latest, batch)
   return redis.call('ZRANGEBYSCORE', config_changes, '-inf', latest, 'LIMIT', 0, batch)
-end
-
--- current_changes returns the members of the changes that apply.
-local function current_changes()
-  return redis.call('ZRANGEBYSCORE', config_changes, '+inf', '+inf')
 end
 
 -- replace_change replaces a change that is as before, and reports whether it was.

@@ -1,7 +1,7 @@
 -- Functions of scripts that let players pause who declined a match, or did not answer it. For each player it is stored
 -- until when the pause lasts, in milliseconds, and how many there were one after the other. The players are in two
--- hashes, which take turns as the buckets' hashes do (ticket_create.lua): a hash is kept for one turn beyond its own,
--- so that each player is known for twice the longest pause at least.
+-- hashes, which take turns as the buckets' hashes do (buckets.lua): a hash is kept for one turn beyond its own,
+-- so that each player is known for twice the longest pause at least. They use time.
 -- KEYS: pauses_0, pauses_1
 -- Reads: first_pause, longest_pause, pause_limit
 
@@ -25,8 +25,7 @@ local function pause(players, now)
     return
   end
   local period = 2 * longest_pause
-  local turn = math.floor(now / period)
-  local hash = turn % 2 == 0 and pauses_0 or pauses_1
+  local hash = in_turn(now, period, pauses_0, pauses_1)
   for _, player in ipairs(players) do
     local ends, count = pause_of(player, now)
     if ends + longest_pause <= now then
@@ -37,5 +36,5 @@ local function pause(players, now)
       redis.call('HSET', hash, player, string.format('%.0f %.0f', now + time, count + 1))
     end
   end
-  redis.call('PEXPIRE', hash, string.format('%.0f', period * (turn + 2) - now))
+  redis.call('PEXPIRE', hash, string.format('%.0f', 2 * period - now % period))
 end

@@ -27,3 +27,11 @@ end
 local function with_slack(patience)
   return patience + math.min(patience, 60000)
 end
+
+-- in_turn returns which of two hashes that take turns has its turn, and the other one.
+local function in_turn(now, period, first, second)
+  if math.floor(now / period) % 2 == 0 then
+    return first, second
+  end
+  return second, first
+end

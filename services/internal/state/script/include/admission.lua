@@ -1,0 +1,74 @@
+-- Functions of ticket_create.lua which return why a ticket is not created: pauses, queues and bytes. They use large,
+-- pause and buckets.
+-- Reads: queues, party, party_read, heard_every, first_pause, longest_pause, large_size, bytes_limit, player_share
+local large_from, serves, used, held, sizes, counted = tonumber(large_size), {}, nil, {}, {}, {}
+
+-- refuse_pausing names the player who pauses longest, or one who did and was not heard of in the party since.
+local function refuse_pausing(t, now)
+  local refusal, longest = nil, 0
+  if longest_pause == '0' then
+    return
+  end
+  for number, name in ipairs(t.names) do
+    local ends, pauses = pause_of(name, now)
+    local left = 1000 * (ends - now)
+    -- mistake pauseless: left, pauses = 0, 0
+    if left > longest then
+      refusal, longest = 'paused ' .. number, left
+    elseif party_read ~= '' and pauses > 0 and not refusal then
+      -- A leader must not search again and again with a member who is away and misses each match.
+      local began = ends - math.min(first_pause * 2 ^ math.min(pauses - 1, 30), longest_pause)
+      if tonumber(redis.call('HGET', party, HEARD .. name) or 0) + heard_every < began then
+        refusal = 'absent ' .. number
+      end
+    end
+  end
+  return refusal, longest
+end
+
+-- refuse_unserved names the queues of a ticket that no config serves. It charges the players for the search and the
+-- answer.
+local function refuse_unserved(t, now)
+  if t.its_queues == '' then
+    return
+  end
+  local found = {}
+  for name in string.gmatch(t.its_queues, '[^ ]+') do
+    if serves[name] == nil then
+      serves[name] = redis.call('HEXISTS', queues, SERVERS .. name) == 1
+    end
+    if not serves[name] then
+      found[#found + 1] = name
+    end
+  end
+  if #found > 0 then
+    charge_players(t.names, now)
+    return 'unserved', table.concat(found, ' ')
+  end
+end
+
+-- refuse_large counts a ticket whose body is large, unless its player or the project has no room for it.
+local function refuse_large(t)
+  local size = #t.body + #t.its_players
+  if size <= large_from then
+    return
+  end
+  local player, limit, most = player_of(t.owner, t.its_players), tonumber(bytes_limit), tonumber(player_share)
+  used, held[player] = used or large_bytes(), held[player] or player_bytes(player)
+  if most > 0 and held[player] + size > most then
+    return 'share'
+  elseif limit > 0 and used + size > limit then
+    return 'bytes'
+  end
+  used, held[player] = used + size, held[player] + size
+  sizes[#sizes + 1], sizes[#sizes + 2] = t.id, size
+  counted[#counted + 1], counted[#counted + 2] = t.id, size .. ' ' .. player
+end
+
+-- write_large writes what refuse_large counted.
+local function write_large()
+  if #sizes > 0 then
+    keep(to_text(used), sizes)
+    keep_players(counted, held)
+  end
+end
