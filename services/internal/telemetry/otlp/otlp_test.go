@@ -347,9 +347,11 @@ func TestWrongVariables(t *testing.T) {
 		`METRICS_TEMPORALITY_PREFERENCE is "x": only cumulative, delta and lowmemory are supported`: {
 			"METRICS_TEMPORALITY_PREFERENCE": "x",
 		},
-		`METRICS_DEFAULT_HISTOGRAM_AGGREGATION is "x": only explicit_bucket_histogram is supported`: {"METRICS_DEFAULT_HISTOGRAM_AGGREGATION": "x"},
-		"CERTIFICATE: open /nowhere: no such file or directory":                                     {"ENDPOINT": https, "CERTIFICATE": "/nowhere"},
-		"CERTIFICATE: " + file + " holds no certificate":                                            {"ENDPOINT": https, "CERTIFICATE": file},
+		`METRICS_DEFAULT_HISTOGRAM_AGGREGATION is "x": only explicit_bucket_histogram is supported`: {
+			"METRICS_DEFAULT_HISTOGRAM_AGGREGATION": "x",
+		},
+		"CERTIFICATE: open /nowhere: no such file or directory": {"ENDPOINT": https, "CERTIFICATE": "/nowhere"},
+		"CERTIFICATE: " + file + " holds no certificate":        {"ENDPOINT": https, "CERTIFICATE": file},
 		"CLIENT_CERTIFICATE, " + prefix + "CLIENT_KEY: open : no such file or directory": {
 			"ENDPOINT": https, "CLIENT_CERTIFICATE": file,
 		},
