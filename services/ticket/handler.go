@@ -148,7 +148,7 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	if err := s.addSeats(project, waiter.viewer, t); err != nil {
 		s.Log.WarnContext(ctx, "no seat passes for a create that waits", "project", project, "error", err)
 	}
-	text, err := web.Marshal(response.Created{Ticket: response.NewTicket(t)})
+	text, err := response.AppendCreated(make([]byte, 0, usualAnswer), t)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,11 @@ func (s *service) get(c echo.Context) error {
 	if err := s.addSeats(c.Param("project"), r.viewer, t); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, response.NewTicket(t))
+	text, err := response.AppendTicket(make([]byte, 0, usualAnswer), t)
+	if err != nil {
+		return err
+	}
+	return c.JSONBlob(http.StatusOK, text)
 }
 
 func (s *service) delete(c echo.Context) error {

@@ -16,7 +16,6 @@ import (
 	"matchmaker.dev/services/internal/response"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/internal/stream"
-	"matchmaker.dev/services/internal/web"
 )
 
 // The events of a stream. Each is the id of its event as well, so that Last-Event-ID says what the client knows.
@@ -184,11 +183,11 @@ func (s *follower) send(t *state.Ticket) error {
 		s.addEstimate(s.ctx, s.project, t)
 		told.Estimate = t.Estimate
 	}
-	text, err := web.Marshal(response.NewFollowed(&told))
+	text, err := response.AppendFollowed(stream.Event(kind, id), &told)
 	if err != nil {
 		return err
 	}
-	if err := s.out.Send(append(stream.Event(kind, id), text...)); err != nil {
+	if err := s.out.Send(text); err != nil {
 		return err
 	}
 	s.known, t.Body = id, s.ticket.Body
