@@ -102,7 +102,7 @@ verify: $(TOOLS)/golangci-lint $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Check form
 	$(if $(FIX),gofmt -w $(MODULES) $(APART) $(HUGE))
 	@unformatted=$$(gofmt -l $(MODULES) $(APART) $(HUGE)); [ -z "$$unformatted" ] || { echo "not formatted (make verify FIX=1):"; echo "$$unformatted"; exit 1; }
 	@cd proto && $(TOOLS)/buf lint && PATH=$(TOOLS):$$PATH $(TOOLS)/buf generate
-	@go run ./services/internal/catalog/generate
+	@go run ./services/internal/platform/catalog/generate
 	@for m in $(MODULES); do (cd $$m && echo "lint $$m" && $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 	@for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy -diff) || { echo "$$m is not tidy (go mod tidy)"; exit 1; }; done
 	@named=$$(echo $$(go list -m -f '{{.Dir}}' | sed 's|^$(CURDIR)/||' | LC_ALL=C sort)); [ "$$named" = "$(sort $(MODULES))" ] || \

@@ -555,7 +555,7 @@ func rendered[T metav1.Object](t *testing.T, set string) T {
 // heartbeat is the default of --stream-heartbeat.
 func heartbeat(t *testing.T) time.Duration {
 	t.Helper()
-	text, err := os.ReadFile("../services/internal/stream/settings.go")
+	text, err := os.ReadFile("../services/internal/edge/stream/settings.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/cmd/mm/format"
-	"matchmaker.dev/services/internal/capture"
+	"matchmaker.dev/services/internal/match/capture"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/lab/dryrun"
 )

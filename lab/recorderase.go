@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"matchmaker.dev/services/internal/keyfile"
+	"matchmaker.dev/services/internal/platform/keyfile"
 	"matchmaker.dev/services/lab/recording"
 )
 

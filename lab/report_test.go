@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/lab/dryrun"
 )

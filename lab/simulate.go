@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/platform/textfile"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/textfile"
 	"matchmaker.dev/services/lab/dryrun"
 	"matchmaker.dev/services/lab/simulation"
 	"matchmaker.dev/services/lab/simulation/page"

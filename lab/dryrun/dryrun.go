@@ -10,13 +10,13 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/evaluator"
-	"matchmaker.dev/services/internal/invocation"
-	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/evaluator"
+	"matchmaker.dev/services/internal/match/invocation"
+	"matchmaker.dev/services/internal/match/pool"
+	"matchmaker.dev/services/internal/match/proposals"
+	"matchmaker.dev/services/internal/match/segmentation"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/segmentation"
 )
 
 // Options say what to run.

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/proposals"
+	"matchmaker.dev/services/internal/match/segmentation"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/segmentation"
 	"matchmaker.dev/services/lab/dryrun"
 )
 
@@ -65,7 +65,8 @@ func filter(low, high float64, s *pb.Segmentation) map[string]*pb.Pool {
 func TestMatchesAreThoseOfADirector(t *testing.T) {
 	halves := &pb.Segmentation{Distribution: segmentation.Uniform, Behavior: segmentation.BucketCount, Value: 2}
 	stddev := 100.0
-	three := &pb.Segmentation{Distribution: segmentation.Normal, Behavior: segmentation.BucketSize, Value: 3, Stddev: &stddev}
+	three := &pb.Segmentation{Distribution: segmentation.Normal, Behavior: segmentation.BucketSize, Value: 3,
+		Stddev: &stddev}
 	for name, test := range map[string]struct {
 		do                string
 		pools             map[string]*pb.Pool

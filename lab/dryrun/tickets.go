@@ -9,9 +9,9 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fields"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // Result codes in addition to package definition's. Only their messages are printed.

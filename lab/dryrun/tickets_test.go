@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/lab/dryrun"
 	"matchmaker.dev/services/lab/population"
 )

@@ -11,11 +11,11 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/schedule"
-	"matchmaker.dev/services/internal/evaluator"
-	"matchmaker.dev/services/internal/invocation"
-	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/match/evaluator"
+	"matchmaker.dev/services/internal/match/invocation"
+	"matchmaker.dev/services/internal/match/proposals"
+	"matchmaker.dev/services/internal/match/segmentation"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/segmentation"
 )
 
 // mostRun is how long a run may really take. What it takes in virtual time is the scenario's.

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/lab/population"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"matchmaker.dev/services/internal/statistics"
+	"matchmaker.dev/services/internal/observe/statistics"
 )
 
 // Sample is numbers with weights: how many players each is for.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/segmentation"
+	"matchmaker.dev/services/internal/match/segmentation"
 )
 
 // part is a part of the time that is simulated beside the others, from a time on at which no player waits. The part

@@ -13,8 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/lab/population"
 )
 

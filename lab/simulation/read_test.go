@@ -9,7 +9,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/lab/population"
 	"matchmaker.dev/services/lab/simulation"
 )

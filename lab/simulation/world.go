@@ -11,7 +11,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/schedule"
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/match/pool"
 )
 
 // began is when virtual time begins, but for the hour.

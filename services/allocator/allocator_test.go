@@ -17,11 +17,11 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded/embeddedtest"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/settings"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 const (

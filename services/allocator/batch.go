@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // maxBatch is how many matches one step is for at most: no match waits long for others.

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/match/definition"
 )
 
 // allocationError is the contract's error for a match that got no server.

@@ -15,11 +15,11 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/process/processtest"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/platform/process/processtest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // brief makes an allocator give up soon.
@@ -184,7 +184,8 @@ func (s *script) expectDeallocated(t *testing.T, w *world, want bool) {
 	// Another match is deallocated after this one.
 	w.region = "another"
 	m := w.claim("marker", "marker-1")
-	if _, err := w.store.BeginAllocations(t.Context(), project, []state.Beginning{{Match: m, Lease: handsOf(w)}}); err != nil {
+	begun := []state.Beginning{{Match: m, Lease: handsOf(w)}}
+	if _, err := w.store.BeginAllocations(t.Context(), project, begun); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.store.ReleaseMatch(t.Context(), project, m, "test", true, "allocation"); err != nil {

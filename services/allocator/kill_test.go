@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/process"
-	"matchmaker.dev/services/internal/process/processtest"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/platform/process"
+	"matchmaker.dev/services/internal/platform/process/processtest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // The steps of a flow at which an allocator is killed. Each is one call of another process. The allocator dies before

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/wait/waittest"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 // A call whose answer was lost may reach the hosting system after the match has ended, and after the match's server was

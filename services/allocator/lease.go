@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // errLeaseLost means that another allocator has the match, or that it ended.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/platform/notify"
 )
 
 // limiter limits how many matches an allocator works on, in all, per project and per fleet. A fleet whose hosting

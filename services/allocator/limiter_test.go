@@ -9,8 +9,8 @@ import (
 
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 func handsOf(w *world) state.MatchLease {

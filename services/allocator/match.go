@@ -10,11 +10,11 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/assignment"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/assignment"
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
 )
 
 // A match that the limiter does not admit waits in the queue for about minRequeue at least and maxRequeue at most.

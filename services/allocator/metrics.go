@@ -12,9 +12,9 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/assignment"
+	"matchmaker.dev/services/internal/match/assignment"
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
 )
 
 // metrics are what an allocator measures.

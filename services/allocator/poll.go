@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // poller polls the pending allocations of one fleet, all of them with one call, while callers wait for an answer.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/ratelimit"
+	"matchmaker.dev/services/internal/edge/ratelimit"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -9,11 +9,11 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/web"
 )
 
 // grace is how long a server is kept in the state store after its last token expired.

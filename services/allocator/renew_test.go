@@ -17,12 +17,12 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/token"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/keyfile"
-	"matchmaker.dev/services/internal/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/platform/keyfile"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/web"
 )
 
 // clock is one that a test moves.
@@ -268,7 +268,8 @@ func TestWhoMayNotRenew(t *testing.T) {
 
 	// A match that is asked for, or that ended without a server.
 	m := g.claim("begun", "begun-a")
-	if _, err := g.store.BeginAllocations(t.Context(), project, []state.Beginning{{Match: m, Lease: handsOf(g.world)}}); err != nil {
+	begun := []state.Beginning{{Match: m, Lease: handsOf(g.world)}}
+	if _, err := g.store.BeginAllocations(t.Context(), project, begun); err != nil {
 		t.Fatal(err)
 	}
 	g.refuses(project, of("begun"), http.StatusServiceUnavailable, "come again")

@@ -17,14 +17,14 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/token"
-	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/keyring"
-	"matchmaker.dev/services/internal/notify"
-	"matchmaker.dev/services/internal/ratelimit"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/ratelimit"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/app"
+	"matchmaker.dev/services/internal/platform/keyring"
+	"matchmaker.dev/services/internal/platform/notify"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
 )
 
 // Options are what the service needs.

@@ -9,7 +9,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // traceMatch calls do in a span of this allocator's work on a match. The span's parent comes with the work queue's

@@ -10,8 +10,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/wait/waittest"
 )
 
 // twice is a hosting system that gives a match another server each time that it is asked.

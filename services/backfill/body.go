@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fields"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/state"
 )
 

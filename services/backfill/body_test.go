@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/web"
 )
 
 func TestBodiesOfAProjectAreLimited(t *testing.T) {

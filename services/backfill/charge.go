@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"matchmaker.dev/services/internal/adhoc"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/bus/adhoc"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // searchBucket is the name of the budget of searches in the state, which all replicas share.

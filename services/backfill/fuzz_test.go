@@ -13,11 +13,11 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fields"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/settings"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // sent is a request with a body.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/adhoc"
-	"matchmaker.dev/services/internal/evaluator"
-	"matchmaker.dev/services/internal/segmentation"
+	"matchmaker.dev/services/internal/bus/adhoc"
+	"matchmaker.dev/services/internal/match/evaluator"
+	"matchmaker.dev/services/internal/match/segmentation"
 	"matchmaker.dev/services/internal/state"
 )
 

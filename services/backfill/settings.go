@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
 	"matchmaker.dev/services/internal/state"
 )
 

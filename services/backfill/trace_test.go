@@ -11,10 +11,10 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/settings"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/telemetry/spantest"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry/spantest"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // observed is the service, all of whose requests are sampled.

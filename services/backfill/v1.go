@@ -7,13 +7,13 @@ import (
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/assignment"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/response"
-	"matchmaker.dev/services/internal/telemetry"
-	uploads "matchmaker.dev/services/internal/upload"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
+	uploads "matchmaker.dev/services/internal/edge/upload"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/match/assignment"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // badConnection is a result code of requests of the first version only.

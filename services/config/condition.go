@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // etag tells one revision of a config from all others. Revisions grow over all configs of a project, so a config that

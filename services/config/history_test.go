@@ -10,9 +10,9 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/platform/keyring"
 )
 
 // answeredChange is an element of the answer to GET /configs/{id}/history.

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/bus/adhoc"
+	"matchmaker.dev/services/internal/edge/problem"
+	uploads "matchmaker.dev/services/internal/edge/upload"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/state"
-	uploads "matchmaker.dev/services/internal/upload"
 )
 
 // The result codes of what a config is warned of. README.md explains them to studios.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/definition"
 )
 
 // mask stands for a key in the answers to GET and PUT. In a PUT it stands for the stored key, so that a config can be

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/platform/keyring"
 )
 
 // hosted is a config with hosting keys.

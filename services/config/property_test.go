@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/segmentation"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/match/segmentation"
 )
 
 // drawConfig makes a good config, as a document and as its record, the hosting keys beside it.

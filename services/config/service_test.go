@@ -18,15 +18,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded/embeddedtest"
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/keyring"
-	"matchmaker.dev/services/internal/openapi/openapitest"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/keyring"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/web"
 )
 
 func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
 )
 
 func startAsOwner(t *testing.T) *studio {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/match/definition"
 )
 
 // warningHeader has one warning each: its result code, a colon, a space, and the message. The contract defines the

@@ -2,7 +2,7 @@ package config
 
 import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/response"
 )
 
 // bodyOf is a stored config with its hosting keys, as shown tells of them. PUT accepts it, and stores the same.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/assignment"
+	"matchmaker.dev/services/internal/match/assignment"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/app"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/wait"
 )
 
 // While Redis is away no player can answer, so none is taken for silent. When it is there all the time, a player

@@ -13,12 +13,12 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/instant"
 	"matchmaker.dev/services/director"
-	"matchmaker.dev/services/internal/notify"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry/export"
+	"matchmaker.dev/services/internal/observe/telemetry/spantest"
+	"matchmaker.dev/services/internal/platform/notify"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/telemetry/export"
-	"matchmaker.dev/services/internal/telemetry/spantest"
 )
 
 // BenchmarkObserved measures the processor time of one ticket from the proposal to its result: proposal, evaluation,

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // One of two players leaves when both are claimed already. That player gets no result, and the other one is again the

@@ -9,8 +9,8 @@ import (
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/quota"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/quota"
 )
 
 // A run that cost much keeps its own config from running, and no other one.

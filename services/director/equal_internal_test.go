@@ -10,8 +10,8 @@ import (
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/quota"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/quota"
 )
 
 // Many configs over the same tickets together run no more often than a few; as many over others do.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/estimate"
+	"matchmaker.dev/services/internal/match/estimate"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/evaluator"
+	"matchmaker.dev/services/internal/match/evaluator"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -14,7 +14,7 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/director"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // limited is a hosting system with so many servers, which it gives away for good.

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/platform/notify"
 )
 
 // inbox collects what happens, for a leader's loop. Its writers never wait.

@@ -12,8 +12,8 @@ import (
 	"matchmaker.dev/services/director/event"
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/director/schedule"
-	"matchmaker.dev/services/internal/notify"
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/platform/notify"
+	"matchmaker.dev/services/internal/platform/quota"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"matchmaker.dev/services/internal/evaluator"
+	"matchmaker.dev/services/internal/match/evaluator"
 )
 
 // pending are proposals that wait for an evaluation, by config. An evaluation takes some of each config's, its best

@@ -8,7 +8,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/evaluator"
+	"matchmaker.dev/services/internal/match/evaluator"
 )
 
 // scored are n proposals of a config, each with a ticket of its own and a score, in the order of a function that knows

@@ -7,7 +7,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/telemetry/telemetrytest"
+	"matchmaker.dev/services/internal/observe/telemetry/telemetrytest"
 )
 
 // The leader measures the waiting players that the last run counted, and the players in its matches.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/segmentation"
+	"matchmaker.dev/services/internal/match/segmentation"
 )
 
 // population counts the tickets of a config's pools whose segments depend on it. The runners count them beside a run,

@@ -8,8 +8,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/director/schedule"
-	"matchmaker.dev/services/internal/segmentation"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/match/segmentation"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // crowdPools are pools of which one is divided into segments of ten tickets.

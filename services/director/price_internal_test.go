@@ -10,8 +10,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/proposals"
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/match/proposals"
+	"matchmaker.dev/services/internal/platform/quota"
 )
 
 // BenchmarkPrice measures what schedule charges for proposals and their tickets: the director's work on a message of

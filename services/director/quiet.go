@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // quietLook is how often a leader looks at a quiet project by itself: one in which no ticket, match, result or backfill

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/notify"
-	"matchmaker.dev/services/internal/report"
+	"matchmaker.dev/services/internal/observe/report"
+	"matchmaker.dev/services/internal/platform/notify"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/wait"
 )
 
 // reportBooks is the most slots of time that are kept until they can be stored.

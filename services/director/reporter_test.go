@@ -7,7 +7,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/report"
+	"matchmaker.dev/services/internal/observe/report"
 	"matchmaker.dev/services/internal/state"
 )
 

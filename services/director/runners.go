@@ -7,7 +7,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // The silence of runners is counted in intervals. After lostAfter of them a runner is lost with its runs, after

@@ -16,7 +16,7 @@
 //	proposals.go    how much memory proposals take
 //	pending.go      proposals that wait for an evaluation
 //	settle.go       settling: proposals become claims, claims become matches
-//	evaluation.go   which proposals are claimed; the rules are in services/internal/evaluator
+//	evaluation.go   which proposals are claimed; the rules are in services/internal/match/evaluator
 //	outbox.go       claimed matches go into the work queue
 //	acceptance.go   matches whose players accepted go on, others end
 //	maintenance.go  what a crash left behind, and what expires
@@ -38,12 +38,12 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/event"
 	"matchmaker.dev/services/director/observe"
-	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/app"
+	"matchmaker.dev/services/internal/platform/notify"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/wait"
 )
 
 // Options are what the service needs.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // Settings of the director.

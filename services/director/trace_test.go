@@ -20,8 +20,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/telemetry/spantest"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry/spantest"
 )
 
 // observed runs a director that samples no cycles of its own, and whose log names traces.

@@ -20,15 +20,15 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director"
-	"matchmaker.dev/services/internal/app"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/embedded/embeddedtest"
-	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
-	"matchmaker.dev/services/internal/process/processtest"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/observe/telemetry/telemetrytest"
+	"matchmaker.dev/services/internal/platform/app"
+	"matchmaker.dev/services/internal/platform/embedded"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest/proxy"
+	"matchmaker.dev/services/internal/platform/process/processtest"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry/telemetrytest"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/fields"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/edge/response"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
 	"matchmaker.dev/services/internal/state"
 )
 

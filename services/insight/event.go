@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/response"
 )
 
 // measuresOf is what the function measured of a match, and attributesOf how far attributes differ in it, as its first

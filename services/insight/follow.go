@@ -9,10 +9,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/notify"
-	"matchmaker.dev/services/internal/stream"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/stream"
+	"matchmaker.dev/services/internal/platform/notify"
 )
 
 // cursorEvery is how often a client learns how far it was looked, while no event is one that it asks for.

@@ -10,9 +10,9 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/insight"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/match/pool"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -10,11 +10,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/match/pool"
 )
 
 // longestAge bounds ages, in seconds: about a year.

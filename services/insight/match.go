@@ -11,8 +11,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/state"
 )
 

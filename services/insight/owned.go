@@ -6,9 +6,9 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/wait"
 )
 
 const (

@@ -3,8 +3,8 @@ package insight
 import (
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/state"
 )
 

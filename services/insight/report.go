@@ -13,10 +13,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/report"
-	"matchmaker.dev/services/internal/response"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/observe/report"
 )
 
 // reportTime is the default length of a report.

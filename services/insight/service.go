@@ -14,17 +14,17 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/ratelimit"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/ratelimit"
+	"matchmaker.dev/services/internal/edge/stream"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/app"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/stream"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/wait"
-	"matchmaker.dev/services/internal/web"
 )
 
 const (

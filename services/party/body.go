@@ -3,13 +3,13 @@ package party
 import (
 	"time"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fields"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/definition"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/response"
 )
 
 // creation is the body of a POST.

@@ -4,7 +4,7 @@ import (
 	"crypto/rand"
 	"strings"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // codeLetters are Crockford's: they are not confused when read out.

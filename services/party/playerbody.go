@@ -5,8 +5,8 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/fields"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -3,7 +3,7 @@ package party_test
 import (
 	"testing"
 
-	"matchmaker.dev/services/internal/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/party"
 )

@@ -9,12 +9,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fields"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/web"
 )
 
 // start begins the search. One that has begun goes on: the answer to an earlier request may have been lost.

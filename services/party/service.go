@@ -20,17 +20,17 @@ import (
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/fields"
-	"matchmaker.dev/services/internal/presence"
-	"matchmaker.dev/services/internal/quota"
-	"matchmaker.dev/services/internal/ratelimit"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/edge/presence"
+	"matchmaker.dev/services/internal/edge/ratelimit"
+	"matchmaker.dev/services/internal/edge/stream"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/app"
+	"matchmaker.dev/services/internal/platform/quota"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/stream"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/web"
 )
 
 // Options are what the service needs.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/notify"
-	"matchmaker.dev/services/internal/stream"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/edge/stream"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/notify"
 )
 
 // waiters are the requests that are held until a party changes, and the streams of its events.

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // A player holds some requests, and not all that there are.

@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"time"
 
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/quota"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // However much the uploads of some projects hold, there is room for one of another project.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // Limits of an archive, beside its bytes. Compressed modules were seen at a third to a fifth of their size.

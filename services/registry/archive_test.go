@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 var small = limits{archive: 1 << 20, module: 64 << 10}

@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"os"
 
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/web"
 )
 
 // formOverhead is how many bytes a form may have beside its file.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 func TestReceiveRefusesUnread(t *testing.T) {

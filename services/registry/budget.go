@@ -9,11 +9,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/adhoc"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/bus/adhoc"
+	"matchmaker.dev/services/internal/edge/problem"
+	uploads "matchmaker.dev/services/internal/edge/upload"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
-	uploads "matchmaker.dev/services/internal/upload"
 )
 
 const mib = 1 << 20

@@ -14,11 +14,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	canaries "matchmaker.dev/services/internal/canary"
-	"matchmaker.dev/services/internal/problem"
-	reports "matchmaker.dev/services/internal/report"
-	"matchmaker.dev/services/internal/response"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/edge/web"
+	canaries "matchmaker.dev/services/internal/match/canary"
+	reports "matchmaker.dev/services/internal/observe/report"
 )
 
 // The defaults of a canary, and its limits. Reports are kept for a day, and a canary needs the reports of the hour

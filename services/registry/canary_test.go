@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	reports "matchmaker.dev/services/internal/report"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/response"
+	reports "matchmaker.dev/services/internal/observe/report"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/response"
-	uploads "matchmaker.dev/services/internal/upload"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/response"
+	uploads "matchmaker.dev/services/internal/edge/upload"
 )
 
 func (r *registry) describe(project string, f *pb.Function) response.Function {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/histogram"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/observe/histogram"
 )
 
 // uploadKey names an upload of a function, or a canary.

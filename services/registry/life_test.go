@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/histogram"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/observe/histogram"
 )
 
 // beat is a heartbeat of a runner that serves the function's upload that runs, and says this of uploads.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/response"
 )
 
 // omittedLines stands for lines of an instance that did not fit.

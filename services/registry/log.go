@@ -11,10 +11,10 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/response"
-	"matchmaker.dev/services/internal/wait"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/telemetry"
 )
 
 // metrics are what a registry measures, by project.

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/quota"
 )
 
 // stored counts what limits bound in a project.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/response"
-	"matchmaker.dev/services/internal/telemetry/telemetrytest"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/observe/telemetry/telemetrytest"
 )
 
 // TestProjectsShareTheStoreOfModules: the modules of all projects are bounded, and one project may have half of what

@@ -3,8 +3,8 @@ package registry
 import (
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/definition"
 )
 
 // nameOf is the function that the path names, in lower case.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 func TestParseName(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // refuse says what is wrong with an uploaded file.

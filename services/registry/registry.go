@@ -22,16 +22,16 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/quota"
-	"matchmaker.dev/services/internal/ratelimit"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/ratelimit"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/app"
+	"matchmaker.dev/services/internal/platform/quota"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/wait"
-	"matchmaker.dev/services/internal/web"
 )
 
 // Options are what the service needs. Of the members from Archive on a zero means the default.

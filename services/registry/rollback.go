@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
-	uploads "matchmaker.dev/services/internal/upload"
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/edge/problem"
+	uploads "matchmaker.dev/services/internal/edge/upload"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // The proof that the upload before is better: so many of the failed runs succeed when it repeats them, more than half

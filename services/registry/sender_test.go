@@ -9,9 +9,9 @@ import (
 	"net/url"
 	"testing"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/response"
 )
 
 // slowUpload begins an upload of a project on a connection of its own, and sends next to nothing of it. The answer goes

@@ -17,17 +17,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded/embeddedtest"
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/openapi/openapitest"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
-	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/web"
 )
 
 // child is the program that holds instances: this one has the race detector, which needs what they may not have.

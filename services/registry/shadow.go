@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/web"
 )
 
 // shadow answers POST /functions/{name}/actions/shadow: it lets a version that is kept run in the shadow of the one

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // shareEvery is how often the room for logs is shared. A project adds about 5 MiB in this time, on each

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
 )
 
 // The contract's states of a function, and of its instances.

@@ -6,8 +6,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // traceStep runs work that may take seconds in a span of its own.

@@ -10,10 +10,10 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
-	"matchmaker.dev/services/internal/response"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/telemetry/spantest"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry/spantest"
 )
 
 // TestUploadIsTraced: what takes long in it has a span of its own, and so has what is swept behind it; the log names

@@ -17,11 +17,11 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/problem"
+	uploads "matchmaker.dev/services/internal/edge/upload"
+	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/sandbox"
-	uploads "matchmaker.dev/services/internal/upload"
-	"matchmaker.dev/services/internal/web"
 )
 
 // put takes an upload: PUT /functions/{name}?implementation={module}&note={text}&shadow=true. The contract has no note,

@@ -17,12 +17,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/response"
-	uploads "matchmaker.dev/services/internal/upload"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
+	uploads "matchmaker.dev/services/internal/edge/upload"
+	"matchmaker.dev/services/internal/edge/web"
 )
 
 // versions answers GET /functions/{name}/versions: the uploads that the function can go back to, the newest first.

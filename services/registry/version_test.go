@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/response"
 )
 
 // upload uploads a module unlike other numbers' modules, and returns its MD5.

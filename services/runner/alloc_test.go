@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/invocation"
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/match/invocation"
+	"matchmaker.dev/services/internal/match/pool"
 )
 
 // A run with ten times as many tickets has no more allocations in this process: for selecting and writing them, for the

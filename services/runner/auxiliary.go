@@ -10,8 +10,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/canary"
-	uploads "matchmaker.dev/services/internal/upload"
+	uploads "matchmaker.dev/services/internal/edge/upload"
+	"matchmaker.dev/services/internal/match/canary"
 )
 
 // The roles of an upload beside the one that serves all configs.

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/platform/quota"
 )
 
 // Limits of the runs on a runner: waiting ones, and the few under way. A config has up to 256 segments, each of which

@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/rules"
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/match/proposals"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/invocation"
-	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/match/invocation"
+	"matchmaker.dev/services/internal/match/proposals"
 	"matchmaker.dev/services/internal/state"
 )
 

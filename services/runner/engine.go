@@ -3,7 +3,7 @@ package runner
 import (
 	"context"
 
-	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/match/invocation"
 	"matchmaker.dev/services/internal/sandbox"
 )
 

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"sync"
 
-	"matchmaker.dev/services/internal/notify"
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/match/pool"
+	"matchmaker.dev/services/internal/platform/notify"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/histogram"
+	"matchmaker.dev/services/internal/observe/histogram"
 )
 
 const (

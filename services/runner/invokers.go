@@ -3,7 +3,7 @@ package runner
 import (
 	"sync"
 
-	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/match/invocation"
 )
 
 // maxInvokers is how many invokers without a run are kept. Each has up to 32 MiB.

@@ -6,7 +6,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/match/pool"
 )
 
 const (

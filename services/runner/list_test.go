@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/bus/adhoc"
 )
 
 func TestListIsAnsweredFromTheIndexWithoutARun(t *testing.T) {

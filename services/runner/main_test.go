@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
-	"matchmaker.dev/services/internal/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/runner"
 )

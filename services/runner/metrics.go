@@ -8,9 +8,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/match/invocation"
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/telemetry"
 )
 
 // metrics are the metrics of a runner.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/sandbox"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/runner"
 )
 

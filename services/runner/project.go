@@ -10,7 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/platform/notify"
 )
 
 // hostedProject is a project on this runner: its feed and its functions.

@@ -8,8 +8,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/invocation"
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/match/invocation"
+	"matchmaker.dev/services/internal/match/pool"
 )
 
 // run is a run on its way through this runner.

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/invocation"
+	"matchmaker.dev/services/internal/match/invocation"
 )
 
 func TestTwoTicketsAreMatched(t *testing.T) {

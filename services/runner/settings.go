@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"time"
 
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/match/pool"
 )
 
 // Settings of a runner.

@@ -12,10 +12,10 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/invocation"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/invocation"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/runner/gate"
 )
 

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // newTestFunction is a function whose runs wait for a feed that is never complete.

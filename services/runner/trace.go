@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/telemetry"
 )
 
 // maxLinks is how many tickets a run's span links to.

@@ -15,8 +15,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/telemetry/spantest"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry/spantest"
 	"matchmaker.dev/services/runner"
 )
 

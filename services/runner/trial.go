@@ -9,8 +9,8 @@ import (
 	"golang.org/x/time/rate"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/invocation"
-	uploads "matchmaker.dev/services/internal/upload"
+	uploads "matchmaker.dev/services/internal/edge/upload"
+	"matchmaker.dev/services/internal/match/invocation"
 )
 
 // Limits of a function's trials: runs in the shadow, and repeated failed runs.

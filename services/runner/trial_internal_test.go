@@ -6,7 +6,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/match/proposals"
 )
 
 // Trials have a quarter of the function's own work and what they begin with, whatever one of them costs, and are paid

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // work is what a runner does for each project, in units that do not depend on what else runs on the machine, as far as

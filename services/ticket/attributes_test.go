@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/fields"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/edge/issuer"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -8,10 +8,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"matchmaker.dev/services/insight"
-	"matchmaker.dev/services/internal/adhoc"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/bus/adhoc"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/web"
 )
 
 // capture answers GET /tickets/{id}/explanation/capture: a run of a config's function as a file, with all that the

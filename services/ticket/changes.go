@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // notifyEvery is how long the pokes of a project are collected after one was sent. Each costs the bus, the director and

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 func TestPokesOfAProjectAreCollected(t *testing.T) {

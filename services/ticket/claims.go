@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/definition"
-	"matchmaker.dev/services/internal/fields"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/match/definition"
 )
 
 // applyTokenClaims checks that the caller sets only attributes and properties that are its own to set, and returns the

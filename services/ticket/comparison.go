@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/evaluator"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/match/evaluator"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/response"
 )
 
 func TestComparisonSaysWhatAProposalLosesTo(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/observe/telemetry/telemetrytest"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry/telemetrytest"
-	"matchmaker.dev/services/internal/wait"
 	"matchmaker.dev/services/ticket"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/ticket"
 )

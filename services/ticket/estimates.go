@@ -10,11 +10,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/estimate"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/match/estimate"
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/web"
 )
 
 const (

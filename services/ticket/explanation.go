@@ -14,11 +14,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/adhoc"
-	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/response"
-	"matchmaker.dev/services/internal/segmentation"
+	"matchmaker.dev/services/internal/bus/adhoc"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/match/pool"
+	"matchmaker.dev/services/internal/match/segmentation"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -10,13 +10,13 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/insight"
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded/embeddedtest"
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/stream"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/stream"
 	"matchmaker.dev/services/ticket"
 )
 

@@ -6,11 +6,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/response"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/web"
 )
 
 // usualAnswer is about how many bytes a ticket has as it is answered.

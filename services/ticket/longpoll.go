@@ -1,6 +1,6 @@
 package ticket
 
-import "matchmaker.dev/services/internal/stream"
+import "matchmaker.dev/services/internal/edge/stream"
 
 // newLongPollLimit makes the places of requests that are held. What is beyond them is not refused: it is answered at
 // once, as if it had not asked to wait. The other limits count it like any other.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/observe/telemetry/telemetrytest"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry/telemetrytest"
 	"matchmaker.dev/services/ticket"
 )
 

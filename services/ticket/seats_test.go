@@ -14,12 +14,12 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/keyfile"
-	"matchmaker.dev/services/internal/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/platform/keyfile"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/web"
 	"matchmaker.dev/services/ticket"
 	"matchmaker.dev/services/ticket/seat"
 )

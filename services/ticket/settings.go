@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"matchmaker.dev/services/internal/stream"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/stream"
+	"matchmaker.dev/services/internal/edge/web"
 )
 
 // longestWait is the longest --max-wait: web's server ends a request that is not answered after ReadTimeout.

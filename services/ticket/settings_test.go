@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/stream"
+	"matchmaker.dev/services/internal/edge/stream"
 	"matchmaker.dev/services/ticket"
 )
 

@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
 )
 
 // traceCreated stores a reference to the span of a ticket's creation with the ticket, if it is sampled: 24 bytes by

@@ -8,7 +8,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/platform/notify"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // manner is how players play.

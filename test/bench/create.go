@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 	"matchmaker.dev/services/test/launch"
 )
 

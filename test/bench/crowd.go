@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // crowd measures players who come while many stand by who cannot be matched, beside players in an empty pool.

@@ -15,8 +15,8 @@ import (
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/invocation"
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/match/invocation"
+	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/test/languages"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/platform/embedded"
 	"matchmaker.dev/services/test/launch"
 )
 

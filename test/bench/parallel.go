@@ -7,7 +7,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/pool"
+	"matchmaker.dev/services/internal/match/pool"
 )
 
 // segmentRuns is how many runs an instance does at a time, and segmentTurns how often that is done. A run is over a

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // settleTime is how long a system has to come to rest before its size is measured.

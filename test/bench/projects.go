@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // projects measures many projects, beside one with as many tickets, and the memory of each in the runner, without its

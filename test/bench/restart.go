@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // restart measures players who come while the runner is restarted and a crowd stands by, then the same with two

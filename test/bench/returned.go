@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // returned measures what a bad upload costs while players come: it fails for the config that they wait for, and the

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // signsAim is for the system's processor time where tickets end for which no request asks, beside that where none does.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // A soak takes soakSamples samples. What comes in the first soakWarm of them is not judged: until then results, tokens

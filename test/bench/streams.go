@@ -10,7 +10,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // Aims for a stream: the memory of the ticket service, and from a result to the client that is told of it.

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/platform/catalog"
 	"matchmaker.dev/services/test/launch"
 	"matchmaker.dev/services/test/workload"
 )

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest/proxy"
 	"matchmaker.dev/services/test/chaos/history"
 	"matchmaker.dev/services/test/chaos/schedule"
 )

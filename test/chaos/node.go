@@ -6,7 +6,7 @@ import (
 	"io"
 	"log/slog"
 
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/platform/embedded"
 )
 
 // nodeCommand runs this program as a NATS server of a cluster. Its arguments are the cluster's name, its own name, its

@@ -15,10 +15,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/platform/catalog"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest/proxy"
 	"matchmaker.dev/services/test/chaos/mistake"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/platform/process"
 )
 
 // unit is a program that is started again and again. One process of it runs at a time.

@@ -21,7 +21,7 @@ require github.com/oapi-codegen/runtime v1.8.0
 
 // documents are all OpenAPI documents, by the package of their client.
 var documents = map[string]string{
-	"matchmaking": "../../services/internal/openapi/openapi.yaml",
+	"matchmaking": "../../services/internal/edge/openapi/openapi.yaml",
 	"manager":     "../../services/allocator/manager/openapi.yaml",
 }
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"matchmaker.dev/services/internal/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/openapi/openapitest"
 )
 
 const mediaProblem = "application/problem+json"

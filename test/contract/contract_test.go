@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/issuer"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 	"matchmaker.dev/services/test/contract"
 	"matchmaker.dev/services/test/launch"

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"net/http"
 
-	"matchmaker.dev/services/internal/pool/pooltest"
+	"matchmaker.dev/services/internal/match/pool/pooltest"
 )
 
 // pools lists the cases of the table that the index's tests use too, and requirements about several pools.

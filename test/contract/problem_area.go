@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"matchmaker.dev/services/internal/openapi"
-	"matchmaker.dev/services/internal/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/openapi"
+	"matchmaker.dev/services/internal/edge/openapi/openapitest"
 )
 
 func problems() []requirement {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/openapi/openapitest"
 )
 
 // requirement is one promise of the API.

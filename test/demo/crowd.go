@@ -13,7 +13,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/allocator/gameserver"
-	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/test/launch"
 	"matchmaker.dev/services/test/workload"
 )

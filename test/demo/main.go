@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 	"matchmaker.dev/services/test/launch"
 )
 

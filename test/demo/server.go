@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/auth"
+	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/test/launch"
 	"matchmaker.dev/services/test/workload"
 )

@@ -11,8 +11,8 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/allocator/gameserver"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
 )
 
 // backfill: a game server creates, changes and deletes its backfill ticket. The record version counts the changes.

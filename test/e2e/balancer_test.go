@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/internal/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/openapi/openapitest"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // balancer is a gateway like one in production. It chooses the service by the path and takes the service's ready

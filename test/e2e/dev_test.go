@@ -20,7 +20,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/openapi/openapitest"
 )
 
 // newDev starts the system as one process. Its front checks each answer and passes it on.

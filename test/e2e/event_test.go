@@ -10,8 +10,8 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/platform/account"
 )
 
 // life: subscribers of events can follow a ticket through its life.

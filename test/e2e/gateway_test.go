@@ -21,9 +21,9 @@ import (
 	"syscall"
 	"testing"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/platform/catalog"
 	installed "matchmaker.dev/services/test/launch"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
 )
 
 // measures: a studio wants to know how good its matches are. Its config names an attribute, and its function measures.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest/proxy"
 )
 
 // newProxy opens a proxy to a server, with which the test can cut connections.

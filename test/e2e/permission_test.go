@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/platform/account"
 )
 
 // users are the users of a system's Redis and NATS. Each service is one, with the rights that `matchmaker permissions`

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest/proxy"
+	"matchmaker.dev/services/internal/platform/process"
 )
 
 // mm is a command of the program mm with a player's token. It prints JSON.

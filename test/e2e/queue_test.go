@@ -9,8 +9,8 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/allocator/gameserver"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
 )
 
 // queues: configs match the tickets of their queue, a ticket in two queues is matched once, and a ticket whose queue is

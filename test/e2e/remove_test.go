@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/platform/account"
 )
 
 // operator connects to Redis as the operator.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/process"
-	"matchmaker.dev/services/internal/process/processtest"
+	"matchmaker.dev/services/internal/platform/process"
+	"matchmaker.dev/services/internal/platform/process/processtest"
 )
 
 // replica is one process of a system.

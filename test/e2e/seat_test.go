@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
 )
 
 // seats: the place of a healer is filled with a healer, and game servers admit the players that were matched for them,

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest/proxy"
 )
 
 // system is a running matchmaking system.

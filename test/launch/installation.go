@@ -15,11 +15,11 @@ import (
 	"strings"
 	"time"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/platform/catalog"
+	"matchmaker.dev/services/internal/platform/embedded"
+	"matchmaker.dev/services/internal/platform/process"
 )
 
 // Installation is a system of many processes: one of each service, a Redis that writes its append-only file, and a NATS

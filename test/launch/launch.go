@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/platform/process"
 )
 
 const (

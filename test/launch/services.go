@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // Services are the services of the catalog that a server binary has: one of an older version may lack some.

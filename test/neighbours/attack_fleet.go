@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // namings are ways to name the victims' fleet: some hosting systems do not regard letter case, and other rules fit some

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 func functionAttacks() []attack {

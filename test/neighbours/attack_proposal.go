@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 func proposalAttacks() []attack {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // mostAttributes is how many attributes and properties a ticket may have.

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/test/launch"
 )
 

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/platform/catalog"
+	"matchmaker.dev/services/internal/platform/process"
 	"matchmaker.dev/services/test/launch"
 	"matchmaker.dev/services/test/workload"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // Services share what is in services/internal, so that each can be read, changed and run alone. Tests may bring two

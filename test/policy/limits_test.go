@@ -24,7 +24,7 @@ func TestDocumentsNameMetricsThatExist(t *testing.T) {
 
 // TestEveryLimitStartsAtZero: package web counts the refusals of every limit from the start.
 func TestEveryLimitStartsAtZero(t *testing.T) {
-	_, rules, _ := strings.Cut(read(t, "services/internal/web/metrics.go"), "var rules = []string{")
+	_, rules, _ := strings.Cut(read(t, "services/internal/edge/web/metrics.go"), "var rules = []string{")
 	rules, _, ended := strings.Cut(rules, "\n}\n")
 	if !ended {
 		t.Fatal("package web has no list of rules")

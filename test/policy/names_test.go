@@ -49,11 +49,11 @@ var allowed = map[string][]string{
 	"keeping":    {"services/director", "services/runner", "lab"},
 	"payload":    {"services/allocator", "test"},           // that a hosting system gives to a game server
 	"reluctance": {"pkg/matchfn/rules", "functions/rules"}, // a word of the rule language
-	"resource":   {"services/allocator/agones", "services/internal/sandbox", "services/internal/telemetry", "test"},
+	"resource":   {"services/allocator/agones", "services/internal/sandbox", "services/internal/observe", "test"},
 	// A player's, in a game.
 	"seat": {"pkg", "functions", "deploy", "services/ticket", "services/director", "services/config",
-		"services/internal/assignment", "services/internal/catalog", "services/internal/definition",
-		"services/internal/response", "services/internal/state", "services/cmd", "test"},
+		"services/internal/match/assignment", "services/internal/platform/catalog", "services/internal/match/definition",
+		"services/internal/edge/response", "services/internal/state", "services/cmd", "test"},
 }
 
 // participles, and tell, say neither what a function does nor what it returns.

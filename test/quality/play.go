@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"matchmaker.dev/services/internal/statistics"
+	"matchmaker.dev/services/internal/observe/statistics"
 	"matchmaker.dev/services/lab/chart"
 	"matchmaker.dev/services/test/quality/engine"
 	"matchmaker.dev/services/test/quality/report"

@@ -12,7 +12,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/match/proposals"
 )
 
 // hub is the bus of a world.

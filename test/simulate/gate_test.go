@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/platform/notify"
 )
 
 // fault is what the gate does to something that passes it.

@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/platform/embedded"
 	"matchmaker.dev/services/test/chaos/checker"
 )
 

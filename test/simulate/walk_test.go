@@ -20,9 +20,9 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/presence"
+	"matchmaker.dev/services/internal/edge/presence"
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
 )
 
 // A walk makes one call of the state after another, as a seed says. Each may be lost, late, carried out without an

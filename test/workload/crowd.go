@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/test/chaos/lane"
 )
 

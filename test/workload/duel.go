@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // Config is a config of a function over the tickets that have an attribute of 0 to most.

@@ -15,8 +15,8 @@ import (
 	"matchmaker.dev/services/allocator/devserver"
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/process/processtest"
-	"matchmaker.dev/services/internal/wait/waittest"
+	"matchmaker.dev/services/internal/platform/process/processtest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 // fleet is a process of commands.

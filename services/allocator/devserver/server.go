@@ -15,7 +15,7 @@ import (
 
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/platform/process"
 )
 
 // server is the command of one match.

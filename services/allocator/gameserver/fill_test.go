@@ -16,7 +16,7 @@ import (
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/wait/waittest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 // service is the Backfill API for one backfill ticket.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"matchmaker.dev/services/allocator/gameserver"
-	"matchmaker.dev/services/internal/notify"
-	"matchmaker.dev/services/internal/process"
+	"matchmaker.dev/services/internal/platform/notify"
+	"matchmaker.dev/services/internal/platform/process"
 )
 
 // grace is how long a process may take to end before it is killed.

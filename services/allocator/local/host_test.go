@@ -14,7 +14,7 @@ import (
 
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/wait/waittest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 func TestKilledProcess(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 	"matchmaker.dev/services/allocator/devserver"
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // Options of a fleet.

@@ -19,8 +19,8 @@ import (
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/provider/conformance"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/wait/waittest"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 // Promise 7.

@@ -11,7 +11,7 @@ import (
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
-	"matchmaker.dev/services/internal/textfile"
+	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 // Options are the settings of the provider, with the hosting file's names in yaml.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"matchmaker.dev/services/internal/keyfile"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/platform/keyfile"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // Settings of the tokens that game servers get with their allocation.

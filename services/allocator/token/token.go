@@ -14,8 +14,8 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/lestrrat-go/jwx/v3/jwt"
 
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/keyfile"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/platform/keyfile"
 )
 
 // Audience is the aud of the tokens.

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"matchmaker.dev/services/allocator/token"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/keyfile"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/web"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/platform/keyfile"
 )
 
 var quiet = slog.New(slog.DiscardHandler)

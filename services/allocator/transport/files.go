@@ -5,7 +5,7 @@ import (
 	"crypto/x509"
 	"fmt"
 
-	"matchmaker.dev/services/internal/textfile"
+	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 func (c *Client) read() (files, error) {

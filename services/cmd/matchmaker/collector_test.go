@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/internal/process"
-	"matchmaker.dev/services/internal/process/processtest"
+	"matchmaker.dev/services/internal/platform/catalog"
+	"matchmaker.dev/services/internal/platform/process"
+	"matchmaker.dev/services/internal/platform/process/processtest"
 )
 
 // TestMissingCollectorIsNoFailure: a process that cannot send its last spans says so, and ends with exit code 0. The

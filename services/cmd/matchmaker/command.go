@@ -10,9 +10,9 @@ import (
 
 	"matchmaker.dev/services/allocator/devserver"
 	"matchmaker.dev/services/allocator/gameserver"
-	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/app"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // cli is the command line. The commands that it has not as fields are in commands.

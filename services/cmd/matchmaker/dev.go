@@ -16,13 +16,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"matchmaker.dev/services/internal/app"
-	"matchmaker.dev/services/internal/auth"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/keyfile"
-	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/platform/app"
+	"matchmaker.dev/services/internal/platform/embedded"
+	"matchmaker.dev/services/internal/platform/keyfile"
+	"matchmaker.dev/services/internal/platform/keyring"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/state"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // nodes are all commands that the help lists, the program itself first, by their command lines.

@@ -20,8 +20,8 @@ import (
 	"matchmaker.dev/services/allocator/manager"
 	"matchmaker.dev/services/allocator/multiplay"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/auth"
-	"matchmaker.dev/services/internal/textfile"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 // hostingFile is the file of --hosting: the providers of an installation, each with a name that its owner chose, and

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/keyfile"
-	"matchmaker.dev/services/internal/keyring"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/keyfile"
+	"matchmaker.dev/services/internal/platform/keyring"
 	"matchmaker.dev/services/internal/state"
 )
 

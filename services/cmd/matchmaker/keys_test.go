@@ -10,8 +10,8 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/keyring"
+	"matchmaker.dev/services/internal/platform/embedded"
+	"matchmaker.dev/services/internal/platform/keyring"
 	"matchmaker.dev/services/internal/state"
 )
 

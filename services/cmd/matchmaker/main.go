@@ -14,7 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 	"matchmaker.dev/services/internal/sandbox"
 )
 

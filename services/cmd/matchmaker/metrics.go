@@ -10,10 +10,10 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
-	"matchmaker.dev/services/internal/app"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/app"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
-	"matchmaker.dev/services/internal/web"
 )
 
 // metrics serves /metrics where Prometheus is to find it: on a port of its own, since what a gateway

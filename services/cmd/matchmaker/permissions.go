@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/platform/account"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 var update = flag.Bool("update", false, "write docs/rights.txt")

@@ -19,12 +19,12 @@ import (
 	"time"
 
 	"matchmaker.dev/services/allocator/provider/conformance"
-	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/bus/bustest"
-	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/process/processtest"
-	"matchmaker.dev/services/internal/wait/waittest"
+	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/catalog"
+	"matchmaker.dev/services/internal/platform/embedded"
+	"matchmaker.dev/services/internal/platform/process/processtest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 // patience is how long a condition may take to come true.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/textfile"
+	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 type backfillCommands struct {

@@ -17,8 +17,8 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/issuer"
-	reports "matchmaker.dev/services/internal/report"
+	"matchmaker.dev/services/internal/edge/issuer"
+	reports "matchmaker.dev/services/internal/observe/report"
 )
 
 type completionCommand struct{ kongcompletion.Completion }

@@ -16,7 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"matchmaker.dev/services/internal/keyfile"
+	"matchmaker.dev/services/internal/platform/keyfile"
 )
 
 // contextFile has what mm keeps between commands: the user's services, by names.

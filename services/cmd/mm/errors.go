@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/match/definition"
 )
 
 // usageError is a wrong command line that the parser accepts.

@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/issuer"
-	"matchmaker.dev/services/internal/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/openapi/openapitest"
 )
 
 // service is a fake of the service. It stores requests and answers as the contract says. It does not verify tokens, but

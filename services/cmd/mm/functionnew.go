@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"matchmaker.dev/services/cmd/mm/project"
-	"matchmaker.dev/services/internal/definition"
+	"matchmaker.dev/services/internal/match/definition"
 )
 
 type functionNew struct {

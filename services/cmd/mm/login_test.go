@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/issuer"
 )
 
 // identity is a small identity provider: discovery, device authorization, refreshed tokens that are good once, and

@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/term"
 
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/sandbox"
-	"matchmaker.dev/services/internal/wait"
 )
 
 func main() {

@@ -10,7 +10,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/cmd/mm/format"
-	reports "matchmaker.dev/services/internal/report"
+	reports "matchmaker.dev/services/internal/observe/report"
 )
 
 type reportCommand struct {

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // A command that does not look for a signal ends soon after it: here it waits for a file that never ends.

@@ -10,7 +10,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/cmd/mm/format"
-	"matchmaker.dev/services/internal/issuer"
+	"matchmaker.dev/services/internal/edge/issuer"
 )
 
 type ticketCommands struct {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/internal/textfile"
+	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 // playerFlags are the players of a ticket.

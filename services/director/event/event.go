@@ -16,9 +16,9 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/platform/notify"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/wait"
 )
 
 // The history is read minPause after something happened, and maxPause after the last time in any case, or quietPause in

@@ -8,9 +8,9 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/report"
+	"matchmaker.dev/services/internal/observe/report"
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
 )
 
 // RecordClaims calls claim, which makes some claims. It records the outcome of each claim of each segment, and writes

@@ -14,8 +14,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/state"
-	"matchmaker.dev/services/internal/telemetry"
 )
 
 // points returns a histogram's points, each with its labels but the project, its count and its sum.

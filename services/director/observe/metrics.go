@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/assignment"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/match/assignment"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // metrics are the counters and histograms of a replica. Only its leader reports a project's numbers, so the numbers of

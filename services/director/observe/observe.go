@@ -22,7 +22,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/schedule"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // Observer records what one replica does.

@@ -34,9 +34,9 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"google.golang.org/protobuf/proto"
 
-	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/account"
 )
 
 // URLFile is the file with the URL of a development service's bus.

@@ -21,11 +21,11 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/embedded/embeddedtest"
-	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/wait/waittest"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/embedded"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest/proxy"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 const patience = 30 * time.Second

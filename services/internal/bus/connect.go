@@ -8,9 +8,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/textfile"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 // connection returns the options of the client and its login.

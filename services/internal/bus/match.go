@@ -17,8 +17,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/notify"
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/notify"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // ackWait is how long an allocator may keep a match without a sign of life before another one gets it.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // Rights are the subjects that an account may publish to and subscribe to, as NATS has them: a queue group stands

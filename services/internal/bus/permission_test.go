@@ -16,12 +16,12 @@ import (
 	"github.com/nats-io/nats.go"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/catalog"
-	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/embedded/embeddedtest"
-	"matchmaker.dev/services/internal/wait/waittest"
+	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/catalog"
+	"matchmaker.dev/services/internal/platform/embedded"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 // said keeps what is logged.

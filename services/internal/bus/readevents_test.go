@@ -10,8 +10,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/embedded"
 )
 
 // told publishes a message for each position.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/wait/waittest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 // Where the disk of NATS has no room for a stream, the log says for which, and what to do.

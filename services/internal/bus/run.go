@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/match/proposals"
 )
 
 // NoRunner is the error of a run's last part when no runner hosts the function. OtherUpload: the runner serves another

@@ -9,7 +9,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/wait/waittest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 // awaitRunner waits until a function of a project is served.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // Settings are the settings of every process that has a Bus.

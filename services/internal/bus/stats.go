@@ -5,7 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/platform/account"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/services/internal/bus"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // TestStreamsSayWhatTheyTake: the account that makes a stream reports its bytes and its limit.

@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // Names of the streams and of the object store.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/quota"
 )
 
 // CacheLimits bound the modules that stay on disk unheld, so that they need not be compiled again. A

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/sandbox"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/sandbox"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/platform/quota"
 )
 
 // Cost is the cost of loading a module.

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/quota"
 )
 
 // pass lets time pass in a bubble of synctest.

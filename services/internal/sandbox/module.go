@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // Module is a match function that was checked and compiled.

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // process is a child, as the parent sees it.

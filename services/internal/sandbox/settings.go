@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	flags "matchmaker.dev/services/internal/settings"
+	flags "matchmaker.dev/services/internal/platform/settings"
 )
 
 // Settings are an operator's settings of a [Supervisor]. Options has more.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"matchmaker.dev/services/internal/quota"
+	"matchmaker.dev/services/internal/platform/quota"
 )
 
 // Options are what a [Supervisor] needs.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // Acceptance is what a match asks the players of its tickets before it goes on.

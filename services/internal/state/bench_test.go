@@ -11,7 +11,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/platform/embedded"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/segmentation"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/segmentation"
 )
 
 // ConfigLimits are limits of all configs of a project together. Each segment is a run of a function in every cycle, and

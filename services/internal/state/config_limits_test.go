@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/segmentation"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/segmentation"
 	"matchmaker.dev/services/internal/state"
 )
 

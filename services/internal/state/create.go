@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // groupSize is the most tickets that one script creates. It is large enough to make the round trip cheap, and small

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // Each step of a scan looks at about scanCount keys, which took Redis 0.8 ms on a busy machine. The pause leaves it to

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/platform/embedded"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/platform/embedded"
 	"matchmaker.dev/services/internal/state"
 )
 

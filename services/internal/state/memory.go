@@ -14,8 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/wait"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // How often a process asks Redis for its memory, how long an answer may take, and when a caller may try again whose

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/assignment"
+	"matchmaker.dev/services/internal/match/assignment"
 	"matchmaker.dev/services/internal/state"
 )
 

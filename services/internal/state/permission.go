@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/catalog"
 )
 
 // rights are the permissions of an account in Redis.

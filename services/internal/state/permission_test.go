@@ -13,8 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/catalog"
+	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/catalog"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/assignment"
+	"matchmaker.dev/services/internal/match/assignment"
 )
 
 // PlaceHosting is the place of a match that gets a new server. PlaceGame comes before the backfill ticket of the

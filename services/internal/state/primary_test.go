@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/embedded"
-	"matchmaker.dev/services/internal/embedded/embeddedtest/proxy"
+	"matchmaker.dev/services/internal/platform/embedded"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest/proxy"
 	"matchmaker.dev/services/internal/state"
 )
 

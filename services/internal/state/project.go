@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/telemetry"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
 // listAgain is how often a process lists a project again in which tickets are created: it may have been deleted

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // Rate is a rate limit: a bucket that holds Burst and gains PerSecond. The zero Rate does not limit.

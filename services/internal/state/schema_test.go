@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"testing"
 
-	"matchmaker.dev/services/internal/problem"
+	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"matchmaker.dev/services/internal/account"
+	"matchmaker.dev/services/internal/platform/account"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"matchmaker.dev/services/internal/textfile"
+	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 // Settings are the settings of every process that has a Store.

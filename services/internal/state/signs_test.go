@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/internal/embedded"
+	"matchmaker.dev/services/internal/platform/embedded"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -15,9 +15,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"matchmaker.dev/services/internal/account"
-	"matchmaker.dev/services/internal/problem"
-	"matchmaker.dev/services/internal/settings"
+	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // Options say which Redis to use, and the limits that scripts enforce.

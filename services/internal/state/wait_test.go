@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"matchmaker.dev/services/internal/notify"
+	"matchmaker.dev/services/internal/platform/notify"
 	"matchmaker.dev/services/internal/state"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/lestrrat-go/jwx/v3/jwt"
 
-	"matchmaker.dev/services/internal/keyfile"
+	"matchmaker.dev/services/internal/platform/keyfile"
 )
 
 // Issuer and Audience are the iss and the aud of passes. No other tokens have them.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"matchmaker.dev/services/internal/keyfile"
+	"matchmaker.dev/services/internal/platform/keyfile"
 )
 
 // Settings of seat passes.

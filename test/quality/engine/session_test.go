@@ -13,10 +13,10 @@ import (
 	"matchmaker.dev/functions/rules/function"
 	"matchmaker.dev/pkg/matchfn"
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/invocation"
-	"matchmaker.dev/services/internal/invocation/invocationtest"
-	"matchmaker.dev/services/internal/pool"
-	"matchmaker.dev/services/internal/proposals"
+	"matchmaker.dev/services/internal/match/invocation"
+	"matchmaker.dev/services/internal/match/invocation/invocationtest"
+	"matchmaker.dev/services/internal/match/pool"
+	"matchmaker.dev/services/internal/match/proposals"
 	"matchmaker.dev/services/internal/sandbox"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"matchmaker.dev/services/internal/statistics"
+	"matchmaker.dev/services/internal/observe/statistics"
 	"matchmaker.dev/services/lab/population"
 	"matchmaker.dev/services/test/quality/engine"
 	"matchmaker.dev/services/test/quality/trial"

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"matchmaker.dev/services/internal/estimate"
+	"matchmaker.dev/services/internal/match/estimate"
 	"matchmaker.dev/services/test/quality/world"
 )
 

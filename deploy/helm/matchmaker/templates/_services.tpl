@@ -1,4 +1,4 @@
-{{/* 'make generate' writes this file from services/internal/catalog, which says what the members mean. */}}
+{{/* 'make generate' writes this file from services/internal/platform/catalog, which explains it. */}}
 {{- define "matchmaker.services" -}}
 ticket: { routes: true, issuers: true, hostingKeys: false, modules: false, seats: true, hosting: false }
 config: { routes: true, issuers: true, hostingKeys: true, modules: false, seats: false, hosting: false }

@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"matchmaker.dev/services/allocator/transport"
-	"matchmaker.dev/services/internal/textfile"
+	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 // kubeconfig is a file as https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/ describes it.

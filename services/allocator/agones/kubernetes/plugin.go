@@ -10,7 +10,7 @@ import (
 	"os/exec"
 	"time"
 
-	"matchmaker.dev/services/internal/textfile"
+	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 // plugin is a program that prints credentials:

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/process/processtest"
+	"matchmaker.dev/services/internal/platform/process/processtest"
 )
 
 // FaultyFixture is a provider under test whose hosting system can be made to misbehave.

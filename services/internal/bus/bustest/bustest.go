@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
-	"matchmaker.dev/services/internal/account"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/platform/account"
 )
 
 // NKey makes a user's key. It returns the settings of a server that knows it, with the rights of an account, and the

@@ -1,0 +1,259 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lestrrat-go/jwx/v3/jws"
+	"github.com/lestrrat-go/jwx/v3/jwt"
+
+	"matchmaker.dev/services/internal/edge/problem"
+)
+
+const (
+	maxToken = 16 << 10 // bytes; a token with many projects has about 2 KiB
+	// cacheTime bounds how long a verified token is taken without looking at its issuer's keys again.
+	cacheTime = 5 * time.Minute
+)
+
+// Verify returns a token's principal. The error is a *problem.Error: Unauthenticated with the reason, or Unavailable
+// while the issuer's keys were never loaded.
+func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error) {
+	if len(token) > maxToken {
+		return nil, refuse("the token is too long")
+	}
+	now := v.now()
+	// Of a token that is not uncommonly long the copy is on the stack.
+	id := sha256.Sum256(append(make([]byte, 0, 1<<10), token...))
+	if p := v.cache.get(id, now); p != nil {
+		return p, nil
+	}
+	p, err := v.verify(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	until := now.Add(cacheTime)
+	if p.Expires.Before(until) {
+		until = p.Expires
+	}
+	if now.Before(until) {
+		v.cache.put(&entry{key: id, principal: p, until: until, size: entrySize + len(token) + len(p.claims)})
+	}
+	return p, nil
+}
+
+func (v *Verifier) verify(ctx context.Context, token string) (*Principal, error) {
+	message, err := jws.ParseString(token, jws.WithCompact())
+	if err != nil || len(message.Signatures()) != 1 {
+		return nil, refuse("the token is not a signed JWT")
+	}
+	if err := checkJSON(token, message.Payload()); err != nil {
+		return nil, err
+	}
+	claimed, err := jwt.ParseInsecure(message.Payload())
+	if err != nil {
+		return nil, refuse("the token has no claims")
+	}
+	issuer, _ := claimed.Issuer()
+	from := v.issuers[issuer]
+	if from == nil {
+		return nil, refuse("the token's issuer is not trusted")
+	}
+	if err := from.checkSignature(ctx, token, message.Signatures()[0].ProtectedHeaders()); err != nil {
+		return nil, err
+	}
+	if err := v.checkTimes(claimed); err != nil {
+		return nil, err
+	}
+	audience := stringsOf(claimed, cmp.Or(from.Claims.Audience, jwt.AudienceKey))
+	if !slices.ContainsFunc(audience, func(a string) bool { return slices.Contains(from.Audiences, a) }) {
+		return nil, refuse("the token is for another audience")
+	}
+	p, err := from.principal(claimed)
+	if err == nil && p.Kind == Player {
+		p.claims = message.Payload()
+	}
+	return p, err
+}
+
+// checkSignature verifies the token with the key its header names. The algorithm must be one of that key's: what the
+// header says is not believed.
+func (t *trustedIssuer) checkSignature(ctx context.Context, token string, header jws.Headers) error {
+	if header.Has(jws.CriticalKey) {
+		return refuse("the token has critical extensions, and none is understood")
+	}
+	kid, ok := header.KeyID()
+	if !ok || kid == "" {
+		return refuse("the token does not name its key")
+	}
+	k, err := t.keys.find(ctx, kid)
+	if err != nil {
+		return err
+	}
+	alg, _ := header.Algorithm()
+	if !slices.Contains(k.algs, alg) {
+		return refuse("the token's algorithm is not allowed with its key")
+	}
+	if _, err := jws.Verify([]byte(token), jws.WithKey(alg, k.public), jws.WithCompact()); err != nil {
+		return refuse("the token's signature is wrong")
+	}
+	return nil
+}
+
+func (v *Verifier) checkTimes(claimed jwt.Token) error {
+	if !v.known() {
+		return problem.New(problem.Unavailable, "the clock of the state store is not known yet, try again").After(time.Second)
+	}
+	err := jwt.Validate(claimed, jwt.WithClock(jwt.ClockFunc(v.now)), jwt.WithAcceptableSkew(v.skew),
+		jwt.WithRequiredClaim(jwt.ExpirationKey))
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jwt.TokenExpiredError()):
+		return refuse("the token has expired")
+	case errors.Is(err, jwt.TokenNotYetValidError()), errors.Is(err, jwt.InvalidIssuedAtError()):
+		return refuse("the token is not valid yet")
+	case errors.Is(err, jwt.MissingRequiredClaimError()):
+		return refuse("the token never expires")
+	}
+	return refuse("the token's times are wrong")
+}
+
+// principal reads the claims that the issuer's settings point to.
+func (t *trustedIssuer) principal(claimed jwt.Token) (*Principal, error) {
+	p := &Principal{}
+	p.Expires, _ = claimed.Expiration()
+	if p.Subject, _ = claimed.Subject(); !IsPlayer(p.Subject) {
+		return nil, refuse("the token has no usable subject")
+	}
+	p.Kind = t.Kinds[0]
+	if t.Claims.Kind != "" {
+		claim, _ := lookup(claimed, t.Claims.Kind)
+		kind, _ := claim.(string)
+		p.Kind = Kind(kind)
+	}
+	if !slices.Contains(t.Kinds, p.Kind) {
+		return nil, refuse("the token is of a kind its issuer may not issue")
+	}
+	p.Roles = stringsOf(claimed, t.Claims.Role)
+	for _, scope := range stringsOf(claimed, t.Claims.Scope) {
+		p.Scopes = append(p.Scopes, strings.Fields(scope)...)
+	}
+	var match, fleet, backfill bool
+	p.Match, match = stringOf(claimed, t.Claims.Match)
+	p.Fleet, fleet = stringOf(claimed, t.Claims.Fleet)
+	p.Backfill, backfill = stringOf(claimed, t.Claims.Backfill)
+	if !match || !fleet || !backfill {
+		// Without its match a token would be good for more.
+		return nil, refuse("the token names its match, fleet or backfill ticket with something that is no text")
+	}
+	if _, present := lookup(claimed, t.Claims.Match); present && p.Match == "" {
+		return nil, refuse("the token names an empty match: leave the claim out for a token of the whole project")
+	}
+	p.Projects = t.projects(claimed)
+	if len(p.Projects) == 0 {
+		return nil, refuse("the token is for no project its issuer may speak for")
+	}
+	return p, nil
+}
+
+// projects are those the token names and the issuer may speak for.
+func (t *trustedIssuer) projects(claimed jwt.Token) []string {
+	if t.Claims.Project == "" {
+		if len(t.Projects) == 0 { // then AnyProject is set
+			return []string{everyProject}
+		}
+		return t.Projects
+	}
+	return slices.DeleteFunc(stringsOf(claimed, t.Claims.Project), func(project string) bool {
+		switch {
+		case project == everyProject:
+			return !t.AnyProject
+		case len(t.Projects) > 0:
+			return !slices.Contains(t.Projects, project)
+		}
+		return project == ""
+	})
+}
+
+// lookup follows a path of claims, and says whether it leads to one. Names may hold dots themselves
+// (https://example.com/game.skill), so of the names that the path may begin with, the longest is tried first. Where the
+// path goes through something that is no object, that is what it leads to: an issuer meant to say something there.
+func lookup(claimed claims, path string) (value any, present bool) {
+	if path == "" {
+		return nil, false
+	}
+	return follow(path, func(name string) (value any, present bool) {
+		return value, claimed.Get(name, &value) == nil
+	})
+}
+
+func follow(path string, get func(name string) (any, bool)) (value any, present bool) {
+	if value, present = get(path); present {
+		return value, true
+	}
+	for dot := strings.LastIndexByte(path, '.'); dot >= 0; dot = strings.LastIndexByte(path[:dot], '.') {
+		through, ok := get(path[:dot])
+		if !ok {
+			continue
+		}
+		found := any(noObject{})
+		if object, is := through.(map[string]any); is {
+			found, ok = follow(path[dot+1:], func(name string) (any, bool) { one, ok := object[name]; return one, ok })
+		}
+		if _, bad := found.(noObject); ok && !bad {
+			return found, true
+		}
+		if ok {
+			value, present = found, true
+		}
+	}
+	return value, present
+}
+
+// claims are the claims of a token: a jwt.Token, or the raw claims of a verified one.
+type claims interface {
+	Get(name string, into any) error
+}
+
+// noObject stands for a claim that should have been an object.
+type noObject struct{}
+
+// stringsOf is a claim that is a string or a list of strings; of anything else nothing is taken.
+func stringsOf(claimed jwt.Token, path string) []string {
+	claim, _ := lookup(claimed, path)
+	switch claim := claim.(type) {
+	case string:
+		return []string{claim}
+	case []string:
+		return claim
+	case []any:
+		var all []string
+		for _, one := range claim {
+			if text, ok := one.(string); ok {
+				all = append(all, text)
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+// stringOf is a claim that is a string, "" when there is none; ok is false when it is anything else.
+func stringOf(claimed jwt.Token, path string) (text string, ok bool) {
+	claim, present := lookup(claimed, path)
+	if !present {
+		return "", true
+	}
+	text, ok = claim.(string)
+	return text, ok
+}
+
+func refuse(reason string) error {
+	return problem.New(problem.Unauthenticated, "%s", problem.Word(reason))
+}

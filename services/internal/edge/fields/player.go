@@ -1,0 +1,65 @@
+package fields
+
+import (
+	"fmt"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/problem"
+)
+
+// Player is one of the players in a request.
+type Player struct {
+	ID string `json:"id"`
+	Values
+}
+
+// CheckPlayers is an Invalid error that names the member when the players of a request are outside the limits, or one
+// of them is named twice. Nil is a request without players.
+func CheckPlayers(players []Player, l Limits) error {
+	if players != nil && len(players) == 0 {
+		return problem.New(problem.Invalid, "players: the list is empty; leave it out if the owner is the only player")
+	}
+	if n := len(players); n > l.Players {
+		return problem.New(problem.Invalid, "players: %d of them, at most %d are allowed", n, l.Players).
+			Exceeds("ticket-players")
+	}
+	first := make(map[string]int, len(players))
+	for i := range players {
+		p := &players[i]
+		at, err := checkID(p.ID, i, first)
+		if err != nil {
+			return err
+		}
+		if err := p.check(at, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkID checks the id of the i-th player of a list, and that none before has it: first says where each id is. It
+// returns what the names of the player's members begin with.
+func checkID(id string, i int, first map[string]int) (at string, err error) {
+	at = fmt.Sprintf("players.%d.", i)
+	if !auth.IsPlayer(id) {
+		return at, problem.New(problem.Invalid, "%sid: up to 256 bytes of printable UTF-8 are expected", at)
+	}
+	if before, twice := first[id]; twice {
+		return at, problem.New(problem.Invalid, "%sid: the same player as players.%d", at, before)
+	}
+	first[id] = i
+	return at, nil
+}
+
+// PlayerRecords are players as they are stored.
+func PlayerRecords(players []Player) []*pb.Player {
+	var list []*pb.Player
+	for i := range players {
+		p := &players[i]
+		one := &pb.Player{Id: p.ID, Properties: p.Properties}
+		one.AttributeNames, one.AttributeValues = p.Columns()
+		list = append(list, one)
+	}
+	return list
+}

@@ -1,0 +1,174 @@
+// Package openapitest checks answers against the OpenAPI document, whatever test they are for.
+package openapitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"matchmaker.dev/services/internal/edge/openapi"
+)
+
+const mediaProblem = "application/problem+json"
+
+// Answer is an answer to a request.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Checker checks answers against the OpenAPI document.
+type Checker struct {
+	doc   *openapi3.T
+	paths []path
+}
+
+// path is a path of the document below one of its servers.
+type path struct {
+	segments []string
+	name     string
+	item     *openapi3.PathItem
+}
+
+// New reads the document.
+func New(ctx context.Context) (*Checker, error) {
+	text, err := openapi.JSON()
+	if err != nil {
+		return nil, err
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := doc.Validate(ctx); err != nil {
+		return nil, err
+	}
+	c := &Checker{doc: doc}
+	for name, item := range doc.Paths.Map() {
+		servers := item.Servers
+		if len(servers) == 0 {
+			servers = doc.Servers
+		}
+		for _, server := range servers {
+			full := strings.TrimSuffix(server.URL, "/") + name
+			c.paths = append(c.paths, path{strings.Split(full, "/"), name, item})
+		}
+	}
+	return c, nil
+}
+
+// find is the document's path for a URL: of those that fit, the one with the most fixed segments.
+func (c *Checker) find(u *url.URL) *path {
+	segments := strings.Split(u.EscapedPath(), "/")
+	var best *path
+	for i := range c.paths {
+		if p := &c.paths[i]; p.fits(segments) && (best == nil || p.fixed() > best.fixed()) {
+			best = p
+		}
+	}
+	return best
+}
+
+func (p *path) fits(segments []string) bool {
+	return slices.EqualFunc(p.segments, segments, func(pattern, segment string) bool {
+		return pattern == segment || variable(pattern) && segment != ""
+	})
+}
+
+func (p *path) fixed() int {
+	return len(p.segments) - len(slices.DeleteFunc(slices.Clone(p.segments), func(s string) bool { return !variable(s) }))
+}
+
+func variable(segment string) bool { return strings.HasPrefix(segment, "{") }
+
+// Check returns what is wrong with an answer.
+func (c *Checker) Check(in *http.Request, a Answer) error {
+	p := c.find(in.URL)
+	if in.Method == http.MethodHead {
+		return nil
+	}
+	return errors.Join(c.matchesDocument(p, in, a), Problem(a))
+}
+
+// matchesDocument checks an answer against its operation.
+func (c *Checker) matchesDocument(p *path, in *http.Request, a Answer) error {
+	name, item := "", &openapi3.PathItem{}
+	var operation *openapi3.Operation
+	if p != nil {
+		name, item = p.name, p.item
+		operation = item.GetOperation(in.Method)
+	}
+	switch {
+	case operation != nil && a.Status != http.StatusMethodNotAllowed:
+	case p == nil:
+		operation = c.only(http.StatusNotFound, "NotFound")
+	default:
+		operation = c.only(http.StatusMethodNotAllowed, "MethodNotAllowed")
+	}
+	if response := operation.Responses.Status(a.Status); response != nil && len(response.Value.Content) == 0 &&
+		len(a.Body) > 0 {
+		return errors.New("the answer has a body")
+	}
+	input := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{
+			Request: in,
+			Route:   &routers.Route{Spec: c.doc, Path: name, PathItem: item, Method: in.Method, Operation: operation},
+		},
+		Status: a.Status, Header: a.Header, Body: io.NopCloser(bytes.NewReader(a.Body)),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true,
+			ExcludeResponseBody: isStream(a)},
+	}
+	return openapi3filter.ValidateResponse(in.Context(), input)
+}
+
+// isStream reports whether an answer is a stream of events, by its schema.
+func isStream(a Answer) bool {
+	return strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream")
+}
+
+// only is an operation with a single answer, for requests that are not in the document.
+func (c *Checker) only(status int, name string) *openapi3.Operation {
+	response := c.doc.Components.Responses[name]
+	return &openapi3.Operation{Responses: openapi3.NewResponses(openapi3.WithStatus(status, response))}
+}
+
+// problem is the contract's ProblemDetails.
+type problem struct {
+	Type, Title string
+	Status      int
+	Extensions  struct{ CorrelationID string }
+}
+
+// Problem checks what is true of all problems.
+func Problem(a Answer) error {
+	if a.Status < 400 || a.Header.Get("Content-Type") != mediaProblem {
+		return nil
+	}
+	var p problem
+	if err := json.Unmarshal(a.Body, &p); err != nil {
+		return err
+	}
+	var errs []error
+	if p.Status != a.Status || p.Title != http.StatusText(a.Status) || !strings.HasSuffix(p.Type,
+		"/"+strconv.Itoa(a.Status)) {
+		errs = append(errs, fmt.Errorf("the problem is of status %d, title %q and type %q", p.Status, p.Title, p.Type))
+	}
+	if id := a.Header.Get("X-Correlation-Id"); p.Extensions.CorrelationID != id {
+		errs = append(errs, fmt.Errorf("the correlation id is %q in the body and %q in the header",
+			p.Extensions.CorrelationID, id))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,111 @@
+package definition
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/edge/fields"
+)
+
+// The setters of an attribute or a property of tickets.
+const (
+	ByClient  = "client"  // every caller; the default
+	ByService = "service" // service tokens
+	ByClaim   = "claim"   // the service, from the player's token; and service tokens
+)
+
+// Others stands for all attributes, or properties, without a rule of their own, in the place of a name.
+const Others = "*"
+
+// Of the rules of attributes, and of properties: how many there may be, and the most bytes of a claim's path.
+const (
+	maxRules     = 256
+	longestClaim = 256
+)
+
+// setter is a name, and what sets it.
+type setter struct{ name, setBy, claim string }
+
+// kind is what has setters: one of it and several, and the codes of a bad rule and of too many.
+type kind struct{ one, several, bad, tooMany string }
+
+func (r *Reader) attributeRules(at Path) []*pb.AttributeRule {
+	all := r.setters(at, kind{"attribute", "attributes", BadAttributeRule, TooManyAttributeRules})
+	var rules []*pb.AttributeRule
+	for _, s := range all {
+		if s.name == fields.Created {
+			r.Add(BadAttributeRule, at.Member(s.name), "the service sets this attribute itself")
+		}
+		rules = append(rules, &pb.AttributeRule{Attribute: s.name, SetBy: s.setBy, Claim: s.claim})
+	}
+	return rules
+}
+
+func (r *Reader) propertyRules(at Path) []*pb.PropertyRule {
+	all := r.setters(at, kind{"property", "properties", BadPropertyRule, TooManyPropertyRules})
+	var rules []*pb.PropertyRule
+	for _, s := range all {
+		rules = append(rules, &pb.PropertyRule{Property: s.name, SetBy: s.setBy, Claim: s.claim})
+	}
+	return rules
+}
+
+// setters reads the setters, in the order of the names.
+func (r *Reader) setters(at Path, of kind) []setter {
+	var all []setter
+	n := r.Keys(at, func(name string, at Path) {
+		switch {
+		case name == "":
+			r.Add(of.bad, at, "the name of the %s is empty", of.one)
+		case len(name) > r.limits.Name:
+			r.Add(of.bad, at, "the name of the %s has %d bytes, at most %d are allowed", of.one, len(name), r.limits.Name)
+		}
+		s := r.setter(name, at, of)
+		if name == Others && s.setBy == ByClaim {
+			r.Add(of.bad, at.Member("setBy"), "%s or %s is expected: a claim sets one %s, and %s is all that have no rule",
+				ByClient, ByService, of.one, Others)
+		}
+		all = append(all, s)
+	})
+	if n > maxRules {
+		r.Add(of.tooMany, at, "%d %s, at most %d are allowed", n, of.several, maxRules)
+	}
+	slices.SortFunc(all, func(a, b setter) int { return cmp.Compare(a.name, b.name) })
+	return all
+}
+
+func (r *Reader) setter(name string, at Path, of kind) setter {
+	s := setter{name: name}
+	given, ok := r.Object(at,
+		Member{"setBy", func(at Path) {
+			text, ok := r.Text(at)
+			if ok && text != ByClient && text != ByService && text != ByClaim {
+				r.Add(of.bad, at, "%s, %s or %s is expected", ByClient, ByService, ByClaim)
+			}
+			s.setBy = text
+		}},
+		Member{"claim", func(at Path) {
+			text, ok := r.Text(at)
+			switch {
+			case ok && (text == "" || len(text) > longestClaim):
+				r.Add(of.bad, at, "the path of a claim has 1 to %d bytes", longestClaim)
+			case strings.ContainsFunc(text, unicode.IsControl):
+				r.Add(of.bad, at, "control characters are not allowed")
+			}
+			s.claim = text
+		}},
+	)
+	switch {
+	case !ok:
+	case !given["setBy"]:
+		r.Add(of.bad, at.Member("setBy"), "required: %s, %s or %s", ByClient, ByService, ByClaim)
+	case s.setBy == ByClaim && !given["claim"]:
+		r.Add(of.bad, at.Member("claim"), "required where a claim sets the %s: its path in the token", of.one)
+	case s.setBy != ByClaim && given["claim"]:
+		r.Add(of.bad, at.Member("claim"), "only where setBy is %s", ByClaim)
+	}
+	return s
+}

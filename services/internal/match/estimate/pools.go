@@ -1,0 +1,124 @@
+package estimate
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash/fnv"
+	"maps"
+	"math"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/match/pool"
+)
+
+// MaxPools is how many bytes the pools of a project may have for which there are estimates.
+const MaxPools = 64 << 10
+
+// Pools are the pools of a project's configs. They determine which tickets are alike.
+type Pools struct {
+	configs []*pb.Config
+	names   [][]string
+}
+
+// NewPools makes the pools of some configs, of which it keeps neither settings nor hosting. Configs whose pools have
+// more than MaxPools bytes in all have none.
+func NewPools(configs []*pb.Config) *Pools {
+	p, size := new(Pools), 0
+	for _, c := range configs {
+		c = &pb.Config{Id: c.GetId(), Revision: c.GetRevision(), Queue: c.GetQueue(), Pools: c.GetPools()}
+		if size += proto.Size(c); size > MaxPools {
+			return new(Pools)
+		}
+		p.configs = append(p.configs, c)
+	}
+	slices.SortFunc(p.configs, func(a, b *pb.Config) int { return cmp.Compare(a.GetId(), b.GetId()) })
+	for _, c := range p.configs {
+		names := slices.Sorted(maps.Keys(c.GetPools()))
+		if len(names) == 0 {
+			names = []string{""} // a config without pools gets every ticket, as from a pool without filters
+		}
+		p.names = append(p.names, names)
+	}
+	return p
+}
+
+// ClassOf is the class of a ticket. It is false for a ticket that no pool has. The revision of a config is part of its
+// pools: when a config changes, nothing is known any more of its tickets.
+func (p *Pools) ClassOf(t *pb.Ticket) (Class, bool) {
+	sum, found := fnv.New64a(), false
+	values := valuesOf(t)
+	for i, c := range p.configs {
+		if !waitsIn(t, c.GetQueue()) {
+			continue
+		}
+		var text []byte
+		for _, name := range p.names[i] {
+			if !has(c.GetPools()[name], t, values) {
+				continue
+			}
+			if len(text) == 0 {
+				text = binary.AppendVarint(appendText(nil, c.GetId()), c.GetRevision())
+			}
+			text = appendText(text, name)
+		}
+		if len(text) > 0 {
+			_, _ = sum.Write(append(text, 0))
+			found = true
+		}
+	}
+	return Class(sum.Sum64()), found
+}
+
+func appendText(to []byte, text string) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(text)+1)), text...)
+}
+
+func waitsIn(t *pb.Ticket, queue string) bool {
+	if queue == "" {
+		return len(t.GetQueues()) == 0
+	}
+	return slices.Contains(t.GetQueues(), queue)
+}
+
+// valuesOf are a ticket's attributes: pools have thousands of filters, so each looks its own up.
+func valuesOf(t *pb.Ticket) map[string]float64 {
+	values := make(map[string]float64, len(t.GetAttributeNames())+1)
+	for i, name := range t.GetAttributeNames() {
+		if value := t.GetAttributeValues()[i]; !math.IsNaN(value) {
+			values[name] = value
+		}
+	}
+	values[pool.Created] = float64(t.GetCreated())
+	return values
+}
+
+// has reports whether a pool has a ticket, as package pool selects.
+func has(p *pb.Pool, t *pb.Ticket, values map[string]float64) bool {
+	for _, f := range p.GetFilters() {
+		value, known := values[f.GetAttribute()]
+		switch f.GetCount() {
+		case "":
+		case pool.CountPlayers:
+			value, known = float64(max(1, len(t.GetPlayers()))), true
+		default:
+			known = false
+		}
+		if !known || !selects(f, value) {
+			return false
+		}
+	}
+	return true
+}
+
+func selects(f *pb.Filter, value float64) bool {
+	switch {
+	case f.Min != nil && value < f.GetMin():
+		return false
+	case f.Max == nil || value < f.GetMax():
+		return true
+	}
+	return f.Min != nil && f.GetMin() == f.GetMax() && value == f.GetMax()
+}

@@ -1,0 +1,159 @@
+package invocation
+
+import (
+	"fmt"
+
+	"matchmaker.dev/pkg/matchfn/block"
+	"matchmaker.dev/services/internal/match/pool"
+	"matchmaker.dev/services/internal/sandbox"
+)
+
+// playerNeeds is what a function declares that it reads of the tickets' players. A nil one reads nothing.
+type playerNeeds struct {
+	attributes, properties              []string // in order, each once
+	attributeSettings, propertySettings []string
+	handles, ids                        bool
+	idSettings                          []string
+	backfills                           bool // those in running games, too
+}
+
+func playerNeedsOf(m *sandbox.Players) *playerNeeds {
+	if m == nil {
+		return nil
+	}
+	return &playerNeeds{
+		attributes: distinct(m.Attributes), attributeSettings: m.AttributeSettings,
+		properties: distinct(m.Properties), propertySettings: m.PropertySettings,
+		handles: m.Handles, ids: m.IDs, idSettings: m.IDSettings, backfills: m.Backfills,
+	}
+}
+
+// PlayerIDs reports whether the function reads the ids of players, with any settings.
+func (n *Needs) PlayerIDs() bool {
+	return n.players != nil && (n.players.ids || len(n.players.idSettings) > 0)
+}
+
+// players are the columns of the players of a run's tickets.
+type players struct {
+	needs                  *playerNeeds
+	ids                    bool
+	are                    pool.Players
+	attributes, properties []string
+	places                 map[string]int // of properties, from 1 on
+	lengths                []int          // of the values of each property in all, in bytes
+}
+
+// name says what a run names of players, beside what the function does, with what the function names for its settings.
+// More than it may have is an error.
+func (p *players) name(n *playerNeeds, settings []byte, c block.Columns) error {
+	*p = players{needs: n}
+	if n == nil {
+		return nil
+	}
+	p.ids = n.ids || c.PlayerIDs && len(n.idSettings) > 0 || block.Has(settings, n.idSettings)
+	p.attributes = withNamed(n.attributes, settings, n.attributeSettings, c.PlayerAttributes)
+	p.properties = withNamed(n.properties, settings, n.propertySettings, c.PlayerProperties)
+	for _, list := range []struct {
+		names []string
+		what  string
+	}{{p.attributes, "attributes"}, {p.properties, "properties"}} {
+		if len(list.names) > block.MaxNames {
+			return FunctionError{fmt.Errorf("the function declares %d %s of players together with those that its settings "+
+				"name, at most %d are allowed", len(list.names), list.what, block.MaxNames)}
+		}
+	}
+	p.places = make(map[string]int, len(p.properties))
+	for i, name := range p.properties {
+		p.places[name] = i + 1
+	}
+	return nil
+}
+
+// measure counts the players of a selection, and how long what they have is.
+func (p *players) measure(v pool.View, s *pool.Selection, w *pool.Work) {
+	if p.needs == nil {
+		return
+	}
+	p.are = v.Players(s)
+	p.lengths = append(p.lengths[:0], make([]int, len(p.properties))...)
+	if !p.are.Named {
+		return
+	}
+	p.eachProperty(s, w, func(_, column int, value string) { p.lengths[column] += len(value) })
+}
+
+func (p *players) eachProperty(s *pool.Selection, w *pool.Work, f func(player, column int, value string)) {
+	if len(p.properties) == 0 {
+		return
+	}
+	s.EachPlayerProperty(w, func(player int, one pool.Property) {
+		if column := p.places[one.Name]; column > 0 {
+			f(player, column-1, one.Value)
+		}
+	})
+}
+
+// add adds what write and writeRest write for n tickets.
+func (p *players) add(size *block.RequestSize, n int) {
+	if p.needs == nil {
+		return
+	}
+	if p.are.Several {
+		size.Players(n)
+	}
+	if p.needs.handles {
+		size.PlayerHandles(p.are.N)
+	}
+	if p.ids {
+		size.PlayerIDs(p.are.N, p.are.IDs)
+	}
+	if !p.are.Named {
+		return // no player has attributes or properties
+	}
+	for _, name := range p.attributes {
+		size.PlayerAttribute(name, p.are.N)
+	}
+	for i, name := range p.properties {
+		size.PlayerProperty(name, p.are.N, p.lengths[i])
+	}
+}
+
+// write writes the columns of a fixed length.
+func (p *players) write(v pool.View, s *pool.Selection, w *pool.Work, b *block.RequestBuilder) {
+	if p.needs == nil {
+		return
+	}
+	if p.are.Several {
+		s.Starts(w, b.Players(p.are.N))
+	}
+	if p.needs.handles {
+		v.Handles(s, b.PlayerHandles())
+	}
+}
+
+// writeRest writes what needs no view.
+func (p *players) writeRest(s *pool.Selection, w *pool.Work, b *block.RequestBuilder) {
+	if p.needs == nil || w.Late() {
+		return
+	}
+	if p.ids {
+		ids := b.PlayerIDs(p.are.IDs)
+		s.EachPlayer(w, func(player int, id string) { ids.Set(player, id) })
+	}
+	if !p.are.Named || w.Late() {
+		return
+	}
+	if len(p.attributes) > 0 {
+		s.PlayerColumns(w, p.attributes, b.PlayerAttributes(p.attributes))
+	}
+	w.Count(p.are.N * len(p.properties))
+	var values []block.ValueColumn
+	for at := 0; at < len(p.properties) && !w.Late(); at += lateColumns {
+		end := min(at+lateColumns, len(p.properties))
+		values = append(values, b.PlayerProperties(p.properties[at:end], p.lengths[at:end])...)
+	}
+	if len(values) < len(p.properties) {
+		return
+	}
+	p.eachProperty(s, w, func(player, column int, value string) { values[column].Set(player, value) })
+}

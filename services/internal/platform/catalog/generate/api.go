@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/format"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// plainCalls are the operations that the client has as they are. The others are written by hand: they wait, follow,
+// upload, or have conditions and queries.
+func plainCalls() []string {
+	return []string{
+		"deleteTicket", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode", "stopPartySearch",
+		"captureRun", "explainTicket", "getMatch", "listConfigs", "deleteConfig", "configHistory", "erasePlayer",
+		"settingsHistory", "listFunctions", "getFunction", "deleteFunction", "getFunctionVersions", "rollbackFunction",
+		"shadowFunction", "canaryFunction", "promoteFunction", "setFunctionReturn", "restartFunctions", "approveBackfill",
+		"backfillV1",
+	}
+}
+
+// api returns the Go files that are made from the OpenAPI document, by their paths.
+func api(root string) (map[string]string, error) {
+	text, err := os.ReadFile(filepath.Join(root, "services/internal/edge/openapi/openapi.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var doc document
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	sdk := &types{document: &doc, object: "Object", time: "time.Time",
+		undecoded: []string{"ConfigChange.config", "SettingsChange.settings"},
+		// Calls that are written by hand have these.
+		needed: []string{"Ticket", "ProjectSettings", "Config", "CheckedConfig", "EventPage", "WaitingPage", "MatchReport",
+			"BackfillRequest", "BackfillTicket", "LogLine", "Validation"},
+	}
+	calls := sdk.methods(plainCalls())
+	server := &types{document: &doc, object: "json.RawMessage", time: "string", nulls: true}
+	for _, p := range doc.Paths {
+		for _, o := range p.value.operations() {
+			if media, ok := server.contentOf(o)["application/json"]; ok {
+				server.goType(media.Schema)
+			}
+		}
+	}
+	files := map[string]string{}
+	for name, source := range map[string]string{
+		"pkg/client/types.go":                      "package client\nimport (\"encoding/json\"; \"time\")\n" + sdk.write(),
+		"pkg/client/calls.go":                      `package client;import("context";"net/http";"net/url")` + "\n" + calls,
+		"services/internal/edge/response/types.go": "package response\nimport \"encoding/json\"\n" + server.write(),
+	} {
+		if sdk.err != nil || server.err != nil {
+			return nil, fmt.Errorf("openapi.yaml: %w", errors.Join(sdk.err, server.err))
+		}
+		text, err := format.Source([]byte("// Code generated from openapi.yaml. DO NOT EDIT.\n\n" + source))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w\n%s", name, err, source)
+		}
+		files[filepath.Join(root, name)] = string(text)
+	}
+	return files, nil
+}
