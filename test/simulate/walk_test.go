@@ -35,6 +35,7 @@ type walk struct {
 	store  *state.Store // with faults
 	calm   *state.Store // without
 	heard  *presence.Listener
+	away   bool // the state cannot be told, once, who asked for a ticket
 	feed   *mirror
 
 	mu sync.Mutex // of what connections use
@@ -119,7 +120,7 @@ func newWalk(t *testing.T, seed uint64) *walk {
 	}
 	w.store, w.calm = open(&w.rate), open(new(float64))
 	w.heard = presence.New(presence.Options{
-		Log: discard(), Meter: telemetry.Meter{}, Hear: w.store.Hear, Settings: w.store.Settings,
+		Log: discard(), Meter: telemetry.Meter{}, Hear: w.hear, Settings: w.store.Settings,
 		End: func(ctx context.Context, project string, silence, gap time.Duration) (int64, error) {
 			found, err := w.store.EndUnheard(ctx, project, silence, gap, walkReadable)
 			return found.Known, err
@@ -282,6 +283,7 @@ func (w *walk) sleep(d time.Duration) {
 func (w *walk) walk(t *testing.T, n int) {
 	t.Helper()
 	w.begin(t)
+	w.askOnce(t)
 	total := 0
 	for _, s := range walkSteps {
 		total += s.weight
@@ -345,6 +347,38 @@ func (w *walk) begin(t *testing.T) {
 	var done sync.WaitGroup
 	done.Go(func() { w.calm.Follow(ctx, walkProject, w.feed, w.feed.wake) })
 	t.Cleanup(func() { stop(); done.Wait() })
+}
+
+// hear tells the state who asked, or fails once if it is away.
+func (w *walk) hear(ctx context.Context, project string, tickets []string) error {
+	if w.away {
+		w.away = false
+		return io.ErrUnexpectedEOF
+	}
+	return w.store.Hear(ctx, project, tickets)
+}
+
+// askOnce: a ticket is asked for as it comes, and once more while the state is away, which is told later. The look after
+// each second sees whether the ticket ends too early.
+func (w *walk) askOnce(t *testing.T) {
+	t.Helper()
+	if err := w.creating(w.creation(w.ticket("", "patient")))(); err != nil {
+		t.Fatal(err)
+	}
+	w.look(t)
+	id := w.one(w.now.in("w"))
+	for at := time.Duration(0); at < walkSilence*5/4; at += time.Second {
+		if at == 0 || at == walkSilence*2/5 {
+			w.away, w.asked[id] = at > 0, append(w.asked[id], time.Now())
+			w.heard.Heard(walkProject, id)
+		}
+		if w.sleep(time.Second); !w.look(t) {
+			return
+		}
+	}
+	if w.away || len(w.now.in("w")) != 1 {
+		t.Errorf("the ticket that was asked for does not wait; told in vain: %v", !w.away)
+	}
 }
 
 // look holds what Redis has against what must be true, and tells whether it is.
