@@ -413,6 +413,43 @@ func TestGameServerIsStoredUntilItsExpiry(t *testing.T) {
 	})
 }
 
+// A holder that lost the lease may get another server for a match whose end is nearly forgotten.
+// Promise 7.
+func TestSecondServerIsKnownUntilItIsDeallocated(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b")
+		c := claim(revision, "m", "a", "b")
+		mustClaim(t, s, terms, c)
+		must(t, third(take(t.Context(), s, c.Match, epoch0, at(60))))
+		must(t, second(s.At(at(11)).BeginAllocation(t.Context(), project, c.Match, tenSecondLease("two", time.Minute))))
+		assign := func(s *state.Store, holder, connection string) {
+			t.Helper()
+			must(t, third(s.Assign(t.Context(), project, c.Match,
+				state.Outcome{Holder: holder, Readable: time.Minute, Connection: connection},
+				map[string]*pb.Assignment{"a": {}, "b": {}})))
+		}
+		assign(s.At(at(12)), "two", "x:2")
+		late := at(12)
+		for range 2 { // the server of the first call, which may be late
+			wantDeallocations(t, s, late, "m")
+			must(t, s.At(late).FinishDeallocation(t.Context(), project, c.Match))
+			late = late.Add(time.Minute)
+		}
+		late = at(12).Add(24*time.Hour - time.Millisecond)
+		assign(s.At(late), "one", "x:1")
+		must(t, second(s.At(late.Add(time.Second)).Expire(t.Context(), project, 200*time.Hour, time.Minute, 10)))
+		late = late.Add(2 * time.Second)
+		wantDeallocations(t, s, late, "m")
+		must(t, s.At(late).FinishDeallocation(t.Context(), project, c.Match))
+		must(t, second(s.At(late.Add(time.Hour)).Expire(t.Context(), project, 200*time.Hour, time.Minute, 10)))
+		if n := matchesKept(t, s); n > 0 {
+			t.Errorf("%d keys are kept of a match whose servers are gone", n)
+		}
+	})
+}
+
 // Nothing is kept of a match that ended and never had a server, even while an allocator works on it.
 func TestNothingIsKeptOfMatchesWithoutServers(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
