@@ -358,8 +358,8 @@ func (w *walk) hear(ctx context.Context, project string, tickets []string) error
 	return w.store.Hear(ctx, project, tickets)
 }
 
-// askOnce: a ticket is asked for as it comes, and once more while the state is away, which is told later. The look after
-// each second sees whether the ticket ends too early.
+// askOnce: a ticket is asked for as it comes, and once more while the state is away, which is told later. The look
+// after each second sees whether the ticket ends too early.
 func (w *walk) askOnce(t *testing.T) {
 	t.Helper()
 	if err := w.creating(w.creation(w.ticket("", "patient")))(); err != nil {
