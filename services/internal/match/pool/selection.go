@@ -46,8 +46,7 @@ type poolList struct {
 }
 
 // Select makes s the union of the pools, or all tickets of the view's queue if there are none. A pool is the tickets of
-// the queue that all of its filters select, or all of them if it has none. Select ignores segmentations, see
-// package segmentation.
+// the queue that all of its filters select, or all of them if it has none. Select ignores segmentations.
 //
 // Of the tickets that a player has in the pools, only the oldest is selected: none that shares a player with an older
 // one that is.

@@ -88,11 +88,11 @@ local function admit(t)
   return large or limit, large and 0 or value
 end
 
--- store stores a ticket.
 local function store(t)
-  redis.call('HSET', t.ticket, STATE, WAITING, CREATED, created, OWNER, t.owner, BODY, t.body)
-  if t.its_players ~= '' then
-    redis.call('HSET', t.ticket, PLAYERS, t.its_players)
+  if t.its_players == '' then
+    redis.call('HSET', t.ticket, STATE, WAITING, CREATED, created, OWNER, t.owner, BODY, t.body)
+  else
+    redis.call('HSET', t.ticket, STATE, WAITING, CREATED, created, OWNER, t.owner, BODY, t.body, PLAYERS, t.its_players)
   end
   if ends_told == '1' then
     redis.call('HSET', t.ticket, TELLS, 1)
