@@ -113,6 +113,8 @@ func (s *service) list(ctx context.Context, r *pb.RunRequest, configs map[string
 			continue
 		case answer.Failure != "":
 			return nil, problem.New(problem.Unavailable, "%s", answer.Failure).After(time.Second)
+		case answer.Listed == nil:
+			return nil, problem.New(problem.Unavailable, "the runner sent no list").After(time.Second)
 		}
 		return answer.Listed, nil
 	}

@@ -178,3 +178,18 @@ func TestListsHaveABudget(t *testing.T) {
 	}
 	t.Error("lists of two seconds each are never refused")
 }
+
+func TestRunnerThatSendsNoList(t *testing.T) {
+	w := startLists(t)
+	w.putConfig(t, &pb.Config{Id: "ranked", Function: "duel"})
+	sub, err := w.bus.ServeRuns("r", "demo", "duel", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+		_ = answer(&pb.RunPart{Last: true, Stats: &pb.RunStats{}})
+	})
+	must(t, err)
+	defer func() { <-sub.Stop() }()
+	var problem struct{ Detail string }
+	w.read(t, "/tickets/waiting", http.StatusServiceUnavailable, &problem)
+	if !strings.Contains(problem.Detail, "sent no list") {
+		t.Error(problem)
+	}
+}

@@ -120,6 +120,9 @@ func (b *Bus) shareEvents(ctx context.Context, subject string, published uint64)
 	}
 	messages, all := float64(info.State.Subjects[subject]), float64(info.State.Bytes)
 	own := float64(published) - float64(publishedBytes(first)) + float64(len(first.Data)+eventOverhead)
+	if publishedBytes(first) == 0 || own < 0 { // the header is missing, or another message's
+		own = all * messages / max(1, float64(info.State.Msgs))
+	}
 	share := crowded * max(0, float64(info.Config.MaxBytes)-max(0, all-own))
 	if info.Config.MaxBytes <= 0 || own <= share {
 		return 0, nil
