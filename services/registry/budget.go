@@ -45,13 +45,14 @@ func (r *registry) logBudget() budget {
 
 // allow refuses more work while nothing is left. Work is charged afterwards, so the last one may exceed the budget.
 func (r *registry) allow(ctx context.Context, project string, b budget) error {
-	e := problem.New(problem.Limited, b.what+", as many as allowed: try again later", b.Amount)
-	e.Limit = &problem.Limit{Name: b.Name, Amount: int(b.Amount / time.Second), Window: b.Window}
-	err := b.Allow(ctx, project, e)
-	if e.RetryAfter > 0 {
-		r.metrics.overBudget(ctx, project, b.Name)
+	again, err := b.Again(ctx, project)
+	if err != nil || again == 0 {
+		return err
 	}
-	return err
+	r.metrics.overBudget(ctx, project, b.Name)
+	e := problem.New(problem.Limited, b.what+", as many as allowed: try again later", b.Amount).After(again)
+	e.Limit = &problem.Limit{Name: b.Name, Amount: int(b.Amount / time.Second), Window: b.Window}
+	return e
 }
 
 // load checks a module as a runner will, in the lane of its project, and charges what that took.
