@@ -12,10 +12,16 @@ func (all *changes) checkUpload(m *model, p *Promise, t *ticket, made history.Pr
 	if len(uploads) == 0 {
 		return
 	}
+	// A run's time is that of its request. A runner runs the upload that it has when the request arrives, and a match is
+	// claimed when the run has ended.
+	claimed, one := t.result().To.Millis(), m.matchOf(t)
+	if one != nil && one.first != nil {
+		claimed = one.first.Time + clockError.Milliseconds()
+	}
 	var put *history.Change
 	moved := false
 	for _, c := range uploads {
-		if c.Op == history.Upload && c.Edition == made.Edition && c.From.Millis() <= made.Now+clockError.Milliseconds() {
+		if c.Op == history.Upload && c.Edition == made.Edition && c.From.Millis() <= claimed {
 			put = c
 		}
 		moved = moved || c.Op == history.Rollback || c.Op == history.Canary
@@ -26,7 +32,7 @@ func (all *changes) checkUpload(m *model, p *Promise, t *ticket, made history.Pr
 			function.name, began, made.Edition)
 		return
 	}
-	if one := m.matchOf(t); put.Version != 0 && one != nil && one.first != nil && !m.isShakenMatch(one.id) &&
+	if put.Version != 0 && one != nil && one.first != nil && !m.isShakenMatch(one.id) &&
 		one.first.Config == made.Settings.Config && one.first.Upload != put.Version {
 		p.fail("%s: match %s is of upload %d of %s, and its function was upload %d", t.project, one.id, one.first.Upload,
 			function.name, put.Version)
