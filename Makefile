@@ -12,7 +12,7 @@ TOOLS   := $(CURDIR)/bin/tools
 
 # All but the race detector compiles without C, and so once.
 export CGO_ENABLED ?= 0
-RACE := CGO_ENABLED=1
+WITH_C := CGO_ENABLED=1
 
 # Pinned tools, built from source by the Go toolchain.
 BUF           := github.com/bufbuild/buf/cmd/buf@v1.73.0
@@ -81,7 +81,7 @@ check: $(call parts,check,race e2e pages apart faults mistakes due,fuzz rules) #
 ## PART=race,e2e,pages,apart,faults,mistakes,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
 .PHONY: check-race check-e2e check-pages check-apart check-faults check-mistakes check-due check-fuzz check-rules
 check-race: redis compilers
-	@$(RACE) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
+	@$(WITH_C) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
 check-e2e: redis
 	@.ci/test -timeout 25m ./test/e2e -args -race-dev
 check-pages: redis compilers build
@@ -177,7 +177,7 @@ FAULTS  ?= 10000
 RUNS    ?= 100
 .PHONY: chaos-run chaos-mistakes chaos-simulate chaos-simulate-mistakes chaos-replay chaos-upgrade
 chaos-run: redis
-	@$(if $(RACE),$(RACE)) $(if $(JOURNAL),,.ci/long $(if $(STATE),chaos-$(STATE),chaos)) $(CHAOS) $(if $(JOURNAL),--journal $(abspath $(JOURNAL)))
+	@$(if $(RACE),$(WITH_C)) $(if $(JOURNAL),,.ci/long $(if $(STATE),chaos-$(STATE),chaos)) $(CHAOS) $(if $(JOURNAL),--journal $(abspath $(JOURNAL)))
 chaos-mistakes: redis
 	$(CHAOS) $(if $(DURATION),,--duration 40s) --patience 1m --break $(MISTAKE)
 chaos-simulate: redis
