@@ -31,6 +31,7 @@ type commandLine struct {
 	Party    partyCommands    `cmd:"" help:"Search for a match together, as players do."`
 	Player   playerCommands   `cmd:"" help:"Export and erase what the service stores of a player."`
 	Match    matchCommands    `cmd:"" help:"Look at a match."`
+	Ratings  ratingsCommands  `cmd:"" help:"Rate players by the results of matches."`
 	Event    eventCommands    `cmd:"" help:"Read what happened to tickets and matches."`
 	Report   reportCommand    `cmd:"" help:"Print how good matches were: waits, spreads, what functions measure."`
 	Top      topCommand       `cmd:"" help:"Watch a project: waiting tickets, matches, functions."`

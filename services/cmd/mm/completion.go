@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/pkg/client"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/match/rating"
 	reports "matchmaker.dev/services/internal/observe/report"
 )
 
@@ -209,6 +210,7 @@ func (c console) complete(ctx context.Context, parser *kong.Kong) (code int, don
 			"backfill":  c.names(ctx, events(func(e client.Event) string { return e.Backfill })),
 			"kind":      complete.PredictSet(eventKinds()...),
 			"member":    complete.PredictFunc(func(a complete.Args) []string { return c.memberNames(ctx, a) }),
+			"model":     complete.PredictSet(rating.Models()...),
 			"dimension": complete.PredictSet(reports.Dimensions()...),
 			"file":      complete.PredictFiles("*"),
 			"folder":    complete.PredictDirs("*"),

@@ -110,12 +110,8 @@ func (c configPut) Run(ctx context.Context, s *session) error {
 	return s.showSaved(saved)
 }
 
-// readJSON reads a file, or standard input for -. A syntax error has its line and column.
-func (s *session) readJSON(file string) ([]byte, error) {
-	var (
-		content []byte
-		err     error
-	)
+// readText reads a file, or standard input for -, which must not be empty.
+func (s *session) readText(file string) (content []byte, err error) {
 	if file == stdin {
 		content, err = io.ReadAll(s.in)
 	} else {
@@ -124,13 +120,22 @@ func (s *session) readJSON(file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	file = displayName(file)
 	if content, err = document.Text(content); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", displayName(file), err)
 	}
 	if len(bytes.TrimSpace(content)) == 0 {
-		return nil, fmt.Errorf("%s: empty", file)
+		return nil, fmt.Errorf("%s: empty", displayName(file))
 	}
+	return content, nil
+}
+
+// readJSON reads a file as readText does. A syntax error has its line and column.
+func (s *session) readJSON(file string) ([]byte, error) {
+	content, err := s.readText(file)
+	if err != nil {
+		return nil, err
+	}
+	file = displayName(file)
 	var value jsontext.Value
 	// Duplicate names are left to the reader of the value: it can say where they are.
 	if err := json.Unmarshal(content, &value, jsontext.AllowDuplicateNames(true)); err != nil {

@@ -9,7 +9,7 @@ package rating
 import (
 	"fmt"
 	"math"
-	"slices"
+	"strings"
 )
 
 // Rating is what is known of a player's skill: its mean and its standard deviation. Volatility is Glicko-2's alone.
@@ -44,90 +44,101 @@ const (
 	TrueSkill          = "trueSkill"
 )
 
-// Settings are a model and its parameters. What is 0 has the default that Complete sets.
+// Models returns the names of all models.
+func Models() []string {
+	return []string{PlackettLuce, BradleyTerry, ThurstoneMosteller, Glicko2, TrueSkill}
+}
+
+// Settings are a model and its parameters. Those that a model has not are 0.
 type Settings struct {
 	Model string
 	// Mean and Deviation are what a player begins with.
 	Mean, Deviation float64
-	// Beta is by how much the performance of a player differs from match to match; not for Glicko-2.
+	// Beta is by how much the performance of a player differs from match to match; not of Glicko-2.
 	Beta float64
-	// Tau is what each match adds to a deviation, as a variance has it: by how much skill changes. Of Glicko-2 it is
-	// the constant that limits how fast the volatility changes.
+	// Tau is what each match adds to a deviation, as variances add up: by how much skill changes. Of Glicko-2 it is the
+	// constant that limits how fast the volatility changes.
 	Tau float64
-	// Volatility is what a player begins with in Glicko-2: how much the skill varies in a rating period.
-	Volatility float64
-	// Growth is what a period of rest adds to a deviation, as Tau does; in Glicko-2 the volatility does that.
+	// Growth is what a period of rest adds to a deviation in the same way; in Glicko-2 the volatility does that.
 	Growth float64
-	// Draw is the chance of a draw between equal teams, for TrueSkill, and the margin of a draw, in units of skill, for
-	// Thurstone-Mosteller.
+	// Draw is the chance of a draw between equal teams in TrueSkill, and the margin of a draw, in units of skill, in
+	// Thurstone-Mosteller. Others have none.
 	Draw float64
+	// Volatility is what a player begins with in Glicko-2: how much the skill varies in a period.
+	Volatility float64
 	// Margin, when it is set, makes a change of the mean the greater the further the scores are apart: by the factor
-	// 1 + ln(1 + what is above the margin). Only for the models of Weng and Lin.
+	// 1 + ln(1 + what is above the margin). Only of the models of Weng and Lin.
 	Margin *float64
 }
 
-// Complete returns the settings with a default for each parameter that is not set.
-func (s Settings) Complete() Settings {
-	set := func(value *float64, otherwise float64) {
-		if *value == 0 {
-			*value = otherwise
-		}
+// Defaults returns a model with the parameters that its authors suggest, or says that there is no such model.
+func Defaults(model string) (Settings, error) {
+	s := Settings{Model: model, Mean: 25, Deviation: 25. / 3, Beta: 25. / 6, Tau: 25. / 300}
+	switch model {
+	case PlackettLuce, BradleyTerry:
+	case ThurstoneMosteller, TrueSkill:
+		s.Draw = 0.1
+	case Glicko2:
+		s = Settings{Model: model, Mean: 1500, Deviation: 350, Tau: 0.5, Volatility: 0.06}
+	default:
+		return Settings{}, fmt.Errorf("%q is none of %s", model, strings.Join(Models(), ", "))
 	}
-	if s.Model == Glicko2 {
-		set(&s.Mean, 1500)
-		set(&s.Deviation, 350)
-		set(&s.Volatility, 0.06)
-		set(&s.Tau, 0.5)
-		return s
-	}
-	set(&s.Mean, 25)
-	set(&s.Deviation, s.Mean/3)
-	set(&s.Beta, s.Deviation/2)
-	set(&s.Tau, s.Deviation/100)
-	if s.Model == ThurstoneMosteller || s.Model == TrueSkill {
-		set(&s.Draw, 0.1)
-	}
-	return s
+	return s, nil
 }
 
 // Start is the rating that a player begins with.
 func (s Settings) Start() Rating { return Rating{s.Mean, s.Deviation, s.Volatility} }
 
-// New returns the model of settings that are complete, or says what is wrong with them.
+// New returns the model of settings, or says what is wrong with them.
 func New(s Settings) (Model, error) {
+	if _, err := Defaults(s.Model); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	ofGlicko := s.Model == Glicko2
 	for _, p := range []struct {
-		name        string
-		value       float64
-		low, high   float64
-		onlyOfModel []string
+		name             string
+		value, low, high float64
+		has              bool
 	}{
-		{name: "mean", value: s.Mean, low: -1e6, high: 1e6},
-		{name: "deviation", value: s.Deviation, low: 1e-3, high: 1e6},
-		{name: "beta", value: s.Beta, low: 1e-3, high: 1e6,
-			onlyOfModel: []string{PlackettLuce, BradleyTerry, ThurstoneMosteller, TrueSkill}},
-		{name: "tau", value: s.Tau, low: 0, high: 1e6},
-		{name: "growth", value: s.Growth, low: 0, high: 1e6,
-			onlyOfModel: []string{PlackettLuce, BradleyTerry, ThurstoneMosteller, TrueSkill}},
-		{name: "volatility", value: s.Volatility, low: 1e-6, high: 1, onlyOfModel: []string{Glicko2}},
-		{name: "draw", value: s.Draw, low: 0, high: 0.99, onlyOfModel: []string{TrueSkill}},
+		{"mean", s.Mean, -1e6, 1e6, true},
+		{"deviation", s.Deviation, 1e-3, 1e6, true},
+		{"beta", s.Beta, 1e-3, 1e6, !ofGlicko},
+		{"tau", s.Tau, 0, 1e6, !ofGlicko},
+		{"tau", s.Tau, 0.01, 10, ofGlicko},
+		{"growth", s.Growth, 0, 1e6, !ofGlicko},
+		{"draw", s.Draw, 0, 1e6, s.Model == ThurstoneMosteller},
+		{"draw", s.Draw, 0, 0.99, s.Model == TrueSkill},
+		{"volatility", s.Volatility, 1e-3, 1, ofGlicko},
 	} {
-		if p.onlyOfModel != nil && !slices.Contains(p.onlyOfModel, s.Model) {
-			continue
-		}
-		if !(p.value >= p.low && p.value <= p.high) {
-			return nil, fmt.Errorf("%s: %v is not between %v and %v", p.name, p.value, p.low, p.high)
+		if p.has && !(p.value >= p.low && p.value <= p.high) { // also what is not a number
+			return nil, fmt.Errorf("%s: %v is not from %v to %v", p.name, p.value, p.low, p.high)
 		}
 	}
+	weighs := false
+	var m Model
 	switch s.Model {
-	case PlackettLuce, BradleyTerry, ThurstoneMosteller:
-		return wengLin{s}, nil
 	case Glicko2:
-		return glicko{s}, nil
+		m = glicko{s}
 	case TrueSkill:
-		return trueSkill{s}, nil
+		m = trueSkill{s}
+	default:
+		m, weighs = wengLin{s}, true
 	}
-	return nil, fmt.Errorf("model: %q is none of %s, %s, %s, %s, %s", s.Model, PlackettLuce, BradleyTerry,
-		ThurstoneMosteller, Glicko2, TrueSkill)
+	switch {
+	case s.Volatility != 0 && !ofGlicko:
+		return nil, fmt.Errorf("volatility: %s has none", s.Model)
+	case ofGlicko && s.Beta != 0:
+		return nil, fmt.Errorf("beta: %s has none", s.Model)
+	case ofGlicko && s.Growth != 0:
+		return nil, fmt.Errorf("growth: %s has none: its volatility is that", s.Model)
+	case s.Draw != 0 && s.Model != ThurstoneMosteller && s.Model != TrueSkill:
+		return nil, fmt.Errorf("draw: %s has none", s.Model)
+	case s.Margin != nil && !weighs:
+		return nil, fmt.Errorf("margin: %s has none", s.Model)
+	case s.Margin != nil && !(*s.Margin >= 0 && *s.Margin <= 1e6):
+		return nil, fmt.Errorf("margin: %v is not from 0 to 1e6", *s.Margin)
+	}
+	return m, nil
 }
 
 // rest adds the variance that a time without matches brings.
