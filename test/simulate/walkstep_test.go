@@ -97,6 +97,9 @@ func (w *walk) some(all []string, n int) []string {
 	return all[:min(n, len(all))]
 }
 
+// largeText is a property that is stored apart.
+var largeText = []byte(`"` + strings.Repeat("y", 1500) + `"`)
+
 // text is a property, which is large at times.
 func (w *walk) text() []byte {
 	if w.IntN(5) > 0 {
@@ -209,8 +212,11 @@ func (w *walk) match(hosted bool, tickets []string) *pb.Match {
 	if w.IntN(2) == 0 {
 		m.Acceptance = 8000
 	}
-	if w.IntN(2) == 0 {
+	if w.IntN(3) > 0 {
 		m.Proposal.MatchProperties = w.text()
+		if w.IntN(2) == 0 { // an outcome of its own
+			m.Proposal.MatchProperties = largeText
+		}
 	}
 	w.made = append(w.made, m)
 	return m
