@@ -77,9 +77,9 @@ test-contract: redis
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
 .PHONY: check
-check: $(call parts,check,race e2e pages apart faults mistakes due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
-## PART=race,e2e,pages,apart,faults,mistakes,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
-.PHONY: check-race check-e2e check-pages check-apart check-faults check-mistakes check-due check-fuzz check-rules
+check: $(call parts,check,race e2e pages apart faults mistakes oracles due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
+## PART=race,e2e,pages,apart,faults,mistakes,oracles,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
+.PHONY: check-race check-e2e check-pages check-apart check-faults check-mistakes check-oracles check-due check-fuzz check-rules
 check-race: redis compilers
 	@$(WITH_C) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
 check-e2e: redis
@@ -94,6 +94,11 @@ check-faults: redis
 	@.ci/test -timeout 20m ./test/simulate
 check-mistakes: redis
 	go test -count=1 -timeout 30m -run '^TestMistakesAreFound$$' ./test/simulate -args -mistake all
+# The models of skill beside other implementations of them.
+check-oracles: compilers
+	@cd services/internal/match/rating/oracle && npm ci --no-audit --no-fund --loglevel=error
+	go test -count=1 -v -run '^TestOracles$$' ./services/internal/match/rating -args -oracle \
+		'node $(CURDIR)/services/internal/match/rating/oracle/oracle.js'
 check-due:
 	@.ci/long due
 
