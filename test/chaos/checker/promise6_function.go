@@ -23,7 +23,7 @@ func (all *changes) checkUpload(m *model, p *Promise, t *ticket, made history.Pr
 	for _, c := range uploads {
 		switch {
 		case c.Op == history.Remove || c.Op == history.Shadow || c.Op != history.Upload && c.Status/100 == 4:
-		case c.Edition == 0:
+		case c.Op != history.Upload && c.Edition == 0:
 			moved = true
 		case c.Edition == made.Edition && c.From.Millis() <= claimed:
 			put = c
