@@ -29,7 +29,8 @@ type WaitingQuery struct {
 	After string
 }
 
-// GetWaitingTickets lists the tickets that wait in the project. Its status is 503 when no function of the project runs.
+// GetWaitingTickets lists the tickets that wait in the project. While no function of the project runs and
+// more than 200 tickets wait, its status is 503, or 409 when the project has no config.
 // The token must be a developer's; the role Support is enough.
 func (c *Client) GetWaitingTickets(ctx context.Context, q WaitingQuery) (*WaitingPage, error) {
 	values, err := q.values()

@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/match/assignment"
 	"matchmaker.dev/services/internal/platform/wait"
 )
 
@@ -17,6 +18,14 @@ func newBackoff() backoff.ExponentialBackOff {
 	return backoff.ExponentialBackOff{
 		InitialInterval: 50 * time.Millisecond, MaxInterval: 2 * time.Second, Multiplier: 2, RandomizationFactor: 0.5,
 	}
+}
+
+// checkConnection refuses what players could not connect to. The hosting system holds a server all the same.
+func checkConnection(connection string) error {
+	if reason := assignment.ConnectionProblem(connection, assignment.MaxConnection); reason != "" {
+		return provider.Fail(provider.Refused, "the hosting system's connection is none that players could use: %s", reason)
+	}
+	return nil
 }
 
 // outcome is how the search for a server ended.
@@ -42,6 +51,11 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refus
 		for err == nil && result.Status == provider.Pending {
 			o.mayHaveServer = true
 			result, err = s.next(ctx, p, r.Ref)
+		}
+		if err == nil && result.Status == provider.Allocated {
+			if err = checkConnection(result.Connection); err != nil {
+				o.mayHaveServer = true
+			}
 		}
 		if reason := cmp.Or(err, result.Err); reason != nil {
 			s.countError(ctx, r.Ref, reason)

@@ -37,6 +37,12 @@ func failing(err error) func(int, *provider.Request) (provider.Result, error) {
 	return func(int, *provider.Request) (provider.Result, error) { return provider.Result{}, err }
 }
 
+func answering(connection string) func(int, *provider.Request) (provider.Result, error) {
+	return func(int, *provider.Request) (provider.Result, error) {
+		return provider.Result{Status: provider.Allocated, Connection: connection}, nil
+	}
+}
+
 // failures are the ways to get no server, with their result for the tickets and the hosting system.
 var failures = map[string]struct {
 	allocate      func(n int, r *provider.Request) (provider.Result, error)
@@ -76,6 +82,14 @@ var failures = map[string]struct {
 	"a hosting system that does not answer": {
 		allocate: failing(fmt.Errorf("call: %w", context.DeadlineExceeded)),
 		code:     "AllocationError", detail: "the hosting system gave no server in time", mayHaveServer: true,
+	},
+	"a connection that controls terminals": {
+		allocate: answering("203.0.113.7:7777\x1b[2J"), code: "AllocationError", final: true, mayHaveServer: true,
+		detail: "the hosting system's connection is none that players could use: spaces and control characters are not allowed",
+	},
+	"a connection without end": {
+		allocate: answering(strings.Repeat("a", 301)), code: "AllocationError", final: true, mayHaveServer: true,
+		detail: "the hosting system's connection is none that players could use: more than 300 bytes",
 	},
 	"an answer that was lost, and a failed allocation": {
 		allocate: func(n int, _ *provider.Request) (provider.Result, error) {

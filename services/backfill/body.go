@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -12,8 +11,12 @@ import (
 	"matchmaker.dev/services/internal/edge/fields"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/match/assignment"
 	"matchmaker.dev/services/internal/state"
 )
+
+// maxConnection is the most bytes of the connection of a game.
+const maxConnection = 256
 
 // approvalOf is the answer to an approval: the backfill ticket, and the tickets that this approval assigned, or an
 // earlier one in the last seconds, whose answer may have been lost.
@@ -59,7 +62,7 @@ func (in *contents) record(l fields.Limits) (*pb.Backfill, error) {
 	}
 	b := &pb.Backfill{Properties: in.Properties}
 	if in.Connection != nil {
-		if reason := connectionProblem(*in.Connection); reason != "" {
+		if reason := assignment.ConnectionProblem(*in.Connection, maxConnection); reason != "" {
 			return nil, problem.New(problem.Invalid, "Connection: %s", reason)
 		}
 		b.Connection = *in.Connection
@@ -90,17 +93,4 @@ func bodyOf(b *pb.Backfill) response.BackfillTicket {
 	}
 	maps.DeleteFunc(out.Properties, func(name string, _ []byte) bool { return strings.HasPrefix(name, fields.Note) })
 	return out
-}
-
-// connectionProblem says why players would not be sent to a connection. Usually it is ip:port, but names, and tickets
-// of relays, are connections as well.
-func connectionProblem(connection string) string {
-	const longest = 256
-	switch {
-	case len(connection) > longest:
-		return "more than 256 bytes"
-	case strings.ContainsFunc(connection, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }):
-		return "spaces and control characters are not allowed"
-	}
-	return ""
 }

@@ -126,7 +126,7 @@ func readV1Request(r *definition.Reader) (in v1Request) {
 		definition.Member{Name: "connection", Read: func(at definition.Path) {
 			text, ok := r.Text(at)
 			in.connection = text
-			if reason := connectionProblem(text); reason != "" {
+			if reason := assignment.ConnectionProblem(text, maxConnection); reason != "" {
 				r.Add(badConnection, at, "%s", reason)
 			} else if ok && text == "" {
 				r.Add(badConnection, at, "empty, ip:port of the server is expected")

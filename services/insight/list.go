@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/bus/adhoc"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -95,7 +97,8 @@ func (s *service) allowList(ctx context.Context, project string) error {
 	return s.listBudget().Allow(ctx, project, e)
 }
 
-// list asks a runner that hosts the project. Errors: Unavailable when there is none.
+// list asks a runner that hosts the project. Where there is none, it reads the tickets itself, if they are few. Errors:
+// Conflict when there are more and no config, Unavailable when no runner has a config's function.
 func (s *service) list(ctx context.Context, r *pb.RunRequest, configs map[string]*pb.Config) (*pb.Listed, error) {
 	functions := []string{r.GetFunction()}
 	if r.GetFunction() == "" {
@@ -118,8 +121,43 @@ func (s *service) list(ctx context.Context, r *pb.RunRequest, configs map[string
 		}
 		return answer.Listed, nil
 	}
-	return nil, problem.New(problem.Unavailable, "no runner knows the tickets of this project: it has no config whose "+
-		"function runs")
+	if listed, err := s.listFew(ctx, r); listed != nil || err != nil {
+		return listed, err
+	}
+	kind := problem.Unavailable
+	if len(configs) == 0 {
+		kind = problem.Conflict // repeating the request is of no use
+	}
+	return nil, problem.New(kind, "more than %d tickets wait, and no runner knows them: the project has no config whose "+
+		"function runs", maxListed)
+}
+
+// listFew lists the tickets of a project in which no more than maxListed wait; nil otherwise.
+func (s *service) listFew(ctx context.Context, r *pb.RunRequest) (*pb.Listed, error) {
+	ids, err := s.Store.OldestWaiting(ctx, r.GetProject(), maxListed+1)
+	if err != nil || len(ids) > maxListed {
+		return nil, err
+	}
+	tickets, err := s.Store.Tickets(ctx, r.GetProject(), ids)
+	if err != nil {
+		return nil, err
+	}
+	index := pool.New()
+	for _, t := range tickets {
+		if t == nil || t.Matched || t.Assignment != nil {
+			continue
+		}
+		body, err := proto.Marshal(t.Body)
+		if err != nil {
+			return nil, err
+		}
+		if err := index.Put(t.Body.GetId(), body); err != nil {
+			return nil, err
+		}
+	}
+	var listed *pb.Listed
+	index.View(func(v pool.View) { listed = v.In(r.GetQueue()).List(r.GetPools(), r.GetListing()) })
+	return listed, nil
 }
 
 // functionsOf are some functions of a project.

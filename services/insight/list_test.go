@@ -131,8 +131,6 @@ func TestListsThatAreRefused(t *testing.T) {
 		status int
 		says   string
 	}{
-		"":                         {503, "no runner knows the tickets"},
-		"config=ranked":            {503, "no runner knows the tickets"},
 		"config=none":              {404, "query parameter config"},
 		"config=ranked&pool=none":  {404, "query parameter pool"},
 		"pool=none":                {400, "query parameter pool: give the config"},
@@ -156,6 +154,36 @@ func TestListsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %q, want %q", query, problem.Detail, want.says)
 		}
 	}
+}
+
+// A project without a function that runs has tickets all the same: those are what a studio asks about that begins, or
+// that has given the wrong name.
+func TestListWithoutARunner(t *testing.T) {
+	w, unused := startLists(t), pool.New()
+	var got listed
+	if w.read(t, "/tickets/waiting", http.StatusOK, &got); got.Total != 0 || got.Tickets == nil {
+		t.Errorf("a project in which nothing is: %+v", got)
+	}
+	ada := w.wait(t, unused, &pb.Ticket{Owner: "ada", Queues: []string{"quick"}})
+	bob := w.wait(t, unused, &pb.Ticket{Owner: "bob"})
+	for query, want := range map[string][]string{"": {ada, bob}, "queue=quick": {ada}, "player=bob": {bob}, "limit=1": {ada}} {
+		w.read(t, "/tickets/waiting?"+query, http.StatusOK, &got)
+		var ids []string
+		for _, k := range got.Tickets {
+			ids = append(ids, k.ID)
+		}
+		expect(t, query, ids, want...)
+	}
+	for range 200 {
+		w.wait(t, unused, &pb.Ticket{Owner: "more"})
+	}
+	var problem struct{ Detail string }
+	w.read(t, "/tickets/waiting", http.StatusConflict, &problem)
+	if !strings.Contains(problem.Detail, "no config whose function runs") {
+		t.Error(problem)
+	}
+	w.putConfig(t, &pb.Config{Id: "ranked", Function: "duel"})
+	w.read(t, "/tickets/waiting", http.StatusServiceUnavailable, &problem)
 }
 
 func TestListsHaveABudget(t *testing.T) {

@@ -253,7 +253,7 @@ func TestWhoMayReadEvents(t *testing.T) {
 			switch {
 			case test.status != 200 || path == "/events":
 			case path == "/tickets/waiting":
-				test.status = 503 // there is no runner
+				// there is no ticket
 			default:
 				test.status = 404 // there is no such match
 			}

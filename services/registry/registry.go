@@ -22,6 +22,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/ratelimit"
@@ -37,8 +38,8 @@ import (
 // Options are what the service needs. Of the members from Archive on a zero means the default.
 type Options struct {
 	Store    *state.Store
-	Bus      *bus.Bus
-	Sandbox  *sandbox.Supervisor // checks the modules
+	Bus      Bus
+	Sandbox  Sandbox
 	Verifier *auth.Verifier
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -66,6 +67,27 @@ type Options struct {
 	Meter telemetry.Meter
 	// Tracer makes the spans; the zero Tracer makes none.
 	Tracer telemetry.Tracer
+}
+
+// Bus is what the service needs of the bus: a *bus.Bus.
+type Bus interface {
+	Ready(ctx context.Context) error
+	Connected() bool
+	Poke(ctx context.Context, project string, p *pb.Poke)
+	OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, error)
+	PutModule(ctx context.Context, name string, module []byte) error
+	Module(ctx context.Context, name string) ([]byte, error)
+	DeleteModule(ctx context.Context, name string) error
+	Modules(ctx context.Context) ([]string, error)
+	ModuleBytes(ctx context.Context) (int64, error)
+	ReadLog(ctx context.Context, project, function string, from bus.LogStart, take func(*pb.LogLines) bool) (uint64, error)
+	ShareLogs(ctx context.Context) (removed uint64, err error)
+}
+
+// Sandbox checks modules: a *sandbox.Supervisor.
+type Sandbox interface {
+	Load(ctx context.Context, owner string, wasm []byte) (*sandbox.Module, sandbox.Cost, error)
+	Release(m *sandbox.Module)
 }
 
 func (o *Options) complete() error {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
 )
@@ -20,7 +19,7 @@ import (
 // a module twice is no error.
 type sweeper struct {
 	store *state.Store
-	bus   *bus.Bus
+	bus   Bus
 	log   *slog.Logger
 	grace time.Duration
 
@@ -30,7 +29,7 @@ type sweeper struct {
 	stray []string
 }
 
-func newSweeper(store *state.Store, bus *bus.Bus, log *slog.Logger, grace time.Duration) *sweeper {
+func newSweeper(store *state.Store, bus Bus, log *slog.Logger, grace time.Duration) *sweeper {
 	return &sweeper{store: store, bus: bus, log: log, grace: grace}
 }
 

@@ -191,6 +191,7 @@ func withVersion(f *pb.Function, v *pb.FunctionVersion, says *pb.Manifest, now t
 	next := proto.CloneOf(f)
 	next.Version, next.Md5, next.Module, next.Implementation = v.GetVersion(), v.GetMd5(), v.GetModule(),
 		v.GetImplementation()
+	// mistake backward: next.Module = f.GetModule()
 	next.Manifest = says
 	next.Updated = max(now.UnixMilli(), f.GetCreated())
 	next.Generation = nextGeneration(f, now)

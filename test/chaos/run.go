@@ -232,7 +232,7 @@ func record(
 func exercise(
 	ctx context.Context, o options, s *system, journal *history.Journal, log logFunc,
 ) (problems []string, err error) {
-	w, err := newWorkload(ctx, o, s, journal)
+	w, removal, err := newWorkload(ctx, o, s, journal)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ func exercise(
 	watching, stop := context.WithCancel(ctx)
 	defer func() { stop(); nemesis.watching.Wait() }()
 	nemesis.watch(watching)
-	w.Begin(ctx, nil)
+	w.Begin(ctx, removal.run)
 	defer w.End()
 	nemesis.run(ctx, faults, o.Duration)
 	nemesis.scheduled(faults)
@@ -282,5 +282,7 @@ func exercise(
 	for _, c := range w.Crowds {
 		c.Last(reading, 16)
 	}
-	return nemesis.problems, rest(ctx, s, w.Crowds, journal, o.Patience)
+	err = rest(ctx, s, w.Crowds, journal, o.Patience)
+	removal.look(ctx)
+	return slices.Concat(nemesis.problems, removal.problems), err
 }

@@ -28,8 +28,10 @@ var lanes = []lane.Lane{
 // changed are the configs that come and go.
 var changed = []string{string(lane.Hosted), string(lane.Free), string(lane.Games), string(lane.Asked)}
 
-// newWorkload creates the projects with their configs and functions.
-func newWorkload(ctx context.Context, o options, s *system, journal *history.Journal) (*workload.Workload, error) {
+// newWorkload creates the projects with their configs and functions, and one that will be deleted.
+func newWorkload(
+	ctx context.Context, o options, s *system, journal *history.Journal,
+) (*workload.Workload, *removal, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	w := new(workload.Workload)
@@ -40,14 +42,9 @@ func newWorkload(ctx context.Context, o options, s *system, journal *history.Jou
 	}
 	for n := range o.Projects {
 		c := workload.Clients{Project: fmt.Sprintf("game-%d", n+1), Journal: journal}
-		st := &studio{made: s.made}
-		for service, to := range map[string]*func() *client.Client{"ticket": &c.Tickets, "party": &c.Parties,
-			"config": &c.Configs, "backfill": &c.Backfills, "registry": &st.functions} {
-			all, err := s.api(c.Project, service)
-			if err != nil {
-				return nil, err
-			}
-			*to = all.any
+		st, err := newStudio(s, &c)
+		if err != nil {
+			return nil, nil, err
 		}
 		w.Crowds = append(w.Crowds, workload.New(workload.Options{
 			Clients: c, Random: random(), Large: o.Large, AtOnce: true, Lanes: lanes, Silence: silenceTime,
@@ -56,11 +53,32 @@ func newWorkload(ctx context.Context, o options, s *system, journal *history.Jou
 		st.Studio = &workload.Studio{Clients: c, Random: random(), Good: changed, Pace: changePace, Step: st.step}
 		w.Games = append(w.Games, &workload.Games{Clients: c, Random: random(), Approval: approvalTime})
 		if err := st.open(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		w.Studios = append(w.Studios, st.Studio)
 	}
-	return w, nil
+	c := workload.Clients{Project: doomed, Journal: journal}
+	st, err := newStudio(s, &c)
+	if err != nil {
+		return nil, nil, err
+	}
+	st.Studio = &workload.Studio{Clients: c, Random: random()}
+	r, err := newRemoval(ctx, s, st)
+	return w, r, err
+}
+
+// newStudio makes the clients of a project.
+func newStudio(s *system, c *workload.Clients) (*studio, error) {
+	st := &studio{made: s.made}
+	for service, to := range map[string]*func() *client.Client{"ticket": &c.Tickets, "party": &c.Parties,
+		"config": &c.Configs, "backfill": &c.Backfills, "registry": &st.functions} {
+		all, err := s.api(c.Project, service)
+		if err != nil {
+			return nil, err
+		}
+		*to = all.any
+	}
+	return st, nil
 }
 
 // studio changes the configs and functions of a project.

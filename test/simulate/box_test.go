@@ -2,12 +2,15 @@ package simulate
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"matchmaker.dev/pkg/matchfn"
@@ -17,33 +20,60 @@ import (
 	"matchmaker.dev/services/test/chaos/lane"
 )
 
-// box runs match functions in the process. All modules have the function of the chaos test. The name of one is its
-// edition, with keeps before that if the function keeps its tickets.
-type box struct{}
-
-const keeps = "keeps-"
-
-// Open implements sandbox.Supervisor, as do the other methods.
-func (box) Open(_ context.Context, _, hash string) (*sandbox.Module, sandbox.Cost, error) {
-	m := &sandbox.Module{Hash: hash, Manifest: sandbox.Manifest{Attributes: []string{"number", "free"},
-		Properties: []string{}}}
-	if strings.HasPrefix(hash, keeps) {
-		m.Manifest.Changes = true
-	}
-	return m, sandbox.Cost{}, nil
+// box runs match functions in the process. All modules have the function of the chaos test, see moduleOf.
+type box struct {
+	mu sync.Mutex
+	// loaded is what the modules hold that were loaded, by hash.
+	loaded map[string]string
 }
 
-// Load is not called: Open has the module.
-func (box) Load(context.Context, string, []byte) (*sandbox.Module, sandbox.Cost, error) {
-	return nil, sandbox.Cost{}, errors.ErrUnsupported
+func newBox() *box { return &box{loaded: map[string]string{}} }
+
+const (
+	header = "\x00asm"
+	keeps  = "keeps-"
+)
+
+// moduleOf makes the module of an edition.
+func moduleOf(edition int, keepsTickets bool) []byte {
+	if keepsTickets {
+		return fmt.Append(nil, header, keeps, edition)
+	}
+	return fmt.Append(nil, header, edition)
+}
+
+// Open implements runner.Engine, as do the other methods.
+func (b *box) Open(_ context.Context, _, hash string) (*sandbox.Module, sandbox.Cost, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	text, is := b.loaded[hash]
+	if !is {
+		return nil, sandbox.Cost{}, sandbox.ErrNotCached
+	}
+	return &sandbox.Module{Hash: hash, Size: len(header) + len(text), Manifest: sandbox.Manifest{
+		Attributes: []string{"number", "free"}, Properties: []string{}, Changes: strings.HasPrefix(text, keeps),
+	}}, sandbox.Cost{}, nil
+}
+
+// Load takes a module.
+func (b *box) Load(ctx context.Context, owner string, wasm []byte) (*sandbox.Module, sandbox.Cost, error) {
+	sum := sha256.Sum256(wasm)
+	hash := hex.EncodeToString(sum[:])
+	b.mu.Lock()
+	b.loaded[hash] = strings.TrimPrefix(string(wasm), header)
+	b.mu.Unlock()
+	return b.Open(ctx, owner, hash)
 }
 
 // Release does nothing.
-func (box) Release(*sandbox.Module) {}
+func (*box) Release(*sandbox.Module) {}
 
 // Start starts an instance.
-func (box) Start(_ context.Context, m *sandbox.Module, name string, _ func(string)) (runner.Instance, error) {
-	number, keeper := strings.CutPrefix(m.Hash, keeps)
+func (b *box) Start(_ context.Context, m *sandbox.Module, name string, _ func(string)) (runner.Instance, error) {
+	b.mu.Lock()
+	text := b.loaded[m.Hash]
+	b.mu.Unlock()
+	number, keeper := strings.CutPrefix(text, keeps)
 	e, err := strconv.Atoi(number)
 	f := matchfn.New(edition(e).match)
 	if keeper {

@@ -24,10 +24,11 @@ type hub struct {
 	runs          map[string]*awaited // by run
 	queue         queue
 	stream        stream
+	modules       map[string][]byte
 }
 
 func newHub(g *gate) *hub {
-	h := &hub{gate: g, runs: map[string]*awaited{}, stream: stream{projects: map[string][]*pb.Events{}}}
+	h := &hub{gate: g, runs: map[string]*awaited{}, modules: map[string][]byte{}, stream: stream{projects: map[string][]*pb.Events{}}}
 	h.queue = queue{hub: h, sent: map[string]time.Time{}}
 	return h
 }
@@ -236,9 +237,6 @@ func (p port) TicketHeartbeat(context.Context) error {
 func (p port) OnTicketHeartbeat(handle func()) (bus.Subscription, error) {
 	return p.subscribe(p.process, listening, func(string, []byte, func([]byte, string)) { handle() }), nil
 }
-
-// Module says that there is none: the box of a world has them all.
-func (p port) Module(context.Context, string) ([]byte, error) { return nil, bus.ErrNoModule }
 
 // PublishLog drops what functions write.
 func (p port) PublishLog(context.Context, string, string, *pb.LogLines) error { return nil }

@@ -46,7 +46,7 @@ func newWorkload(ctx context.Context, w *world) (*workload.Workload, error) {
 		if err := s.open(ctx); err != nil {
 			return nil, err
 		}
-		all.Studios = append(all.Studios, s.Studio)
+		w.studios, all.Studios = append(w.studios, s), append(all.Studios, s.Studio)
 		all.Games = append(all.Games, &workload.Games{Clients: c, Random: random(), Approval: approvalTime, Named: true})
 	}
 	if err := w.foredoom(ctx, random()); err != nil {
@@ -79,9 +79,13 @@ func (w *world) newStudio(ctx context.Context, c workload.Clients, random *rand.
 	if err != nil {
 		return nil, err
 	}
+	functions, err := workload.Client(w.tokens, "registry", "http://registry", c.Project, front{w, c.Project, "registry"})
+	if err != nil {
+		return nil, err
+	}
 	context.AfterFunc(ctx, func() { _ = store.Close() })
 	s := &studio{Studio: &workload.Studio{Clients: c, Random: random, Good: configs[:len(configs)-1], Pace: changePace,
-		Vary: vary}, functions: store, bus: port{w.hub, p}}
+		Vary: vary}, functions: store, registry: functions, kept: map[string][]upload{}}
 	s.Step = s.step
 	return s, nil
 }

@@ -12,7 +12,7 @@
 //
 //	gate     one thing at a time, faults
 //	link     connections to the state; redis is the state, lua runs its scripts
-//	bus      messages; queue has the work queue, events the stream of events
+//	bus      messages; queue has the work queue, events the stream of events, modules the modules of functions
 //	box      match functions in the process
 //	fleet    the hosting system
 //	process  services that are killed and started again

@@ -23,6 +23,7 @@ import (
 	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/party"
+	"matchmaker.dev/services/registry"
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
 	"matchmaker.dev/services/ticket/seat"
@@ -162,12 +163,18 @@ func (w *world) part(replica string, p *process, store *state.Store) (app.Part, 
 		s := settings.Default[runner.Settings]()
 		s.MaxInstances, s.Hosts, s.KeepFrom = 2, 1+int(w.Seed%2), 2
 		r, err := runner.New(runner.Options{
-			Store: store, Bus: b, Engine: box{}, Name: p.name, Log: log, Now: now, Settings: s,
+			Store: store, Bus: b, Engine: newBox(), Name: p.name, Log: log, Now: now, Settings: s,
 		})
 		if err != nil {
 			return app.Part{}, err
 		}
 		return app.Part{Run: r.Run}, nil
+	case "registry":
+		s := settings.Default[registry.Settings]()
+		s.Versions, s.ModuleGrace = 3, 20*time.Second
+		return registry.New(registry.Options{
+			Store: store, Bus: b, Sandbox: newBox(), Verifier: w.verifier, Log: log, Now: now, Settings: s,
+		})
 	case "allocator":
 		s := settings.Default[allocator.Settings]()
 		s.Deadline, s.Call, s.Hold, s.Retry = hostTime, callTime, ackWait, 2*time.Second

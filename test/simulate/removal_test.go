@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/test/chaos/lane"
 	"matchmaker.dev/services/test/workload"
@@ -64,7 +65,10 @@ func (w *world) doom(ctx, faults context.Context) {
 		_, err := s.functions.DeleteConfig(ctx, doomed, config, state.AnyRevision, "")
 		return err
 	})
-	ask(func(ctx context.Context) error { return s.change(ctx, lane.FunctionOf(config), nil) })
+	ask(func(ctx context.Context) error {
+		return s.functions.ChangeFunction(ctx, doomed, lane.FunctionOf(config),
+			func(*pb.Function) (*pb.Function, error) { return nil, nil })
+	})
 	ask(func(ctx context.Context) error { return s.functions.WithdrawProject(ctx, doomed) })
 	for left := 1; left > 0 && pause(ctx, letGo); {
 		w.hub.purge(doomed)

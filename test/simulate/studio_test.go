@@ -1,26 +1,34 @@
 package simulate
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/test/chaos/history"
 	"matchmaker.dev/services/test/chaos/lane"
 	"matchmaker.dev/services/test/workload"
 )
 
-// studio changes the configs of a project, and its functions in the state.
+// studio changes the configs and functions of a project.
 type studio struct {
 	*workload.Studio
-	// functions is the state, and bus the bus, as the registry sees them.
+	// functions is the state, for what no service does.
 	functions *state.Store
-	bus       port
-	// edition is the edition of the function.
+	registry  *client.Client
+	// edition is the latest edition of the function, and kept are the uploads of each function whose numbers are known.
 	edition int
+	kept    map[string][]upload
+}
+
+// upload is one of a function.
+type upload struct {
+	edition int
+	version int64
 }
 
 // configs are the configs of each project.
@@ -48,7 +56,7 @@ func (s *studio) add(ctx context.Context, config string) error {
 
 // step changes a config or a function.
 func (s *studio) step(ctx context.Context, config string, renewed bool) (err error) {
-	switch what := s.Random.IntN(11); what {
+	switch what := s.Random.IntN(16); what {
 	case 0, 1:
 		return s.Put(ctx, config)
 	case 5, 6, 7:
@@ -76,6 +84,8 @@ func (s *studio) step(ctx context.Context, config string, renewed bool) (err err
 			err = s.upload(ctx, config)
 		}
 		return err
+	case 11, 12, 13, 14, 15:
+		return s.move(ctx, config)
 	default:
 		return s.Put(ctx, workload.Enemy)
 	}
@@ -132,33 +142,89 @@ func vary(c *client.Config, made *history.Settings) {
 	}
 }
 
-// upload writes another edition of the function of a config into the state, as the registry does.
+// upload uploads another edition of the function of a config.
 func (s *studio) upload(ctx context.Context, config string) error {
 	s.edition++
-	f := &pb.Function{Name: lane.FunctionOf(config), Module: fmt.Sprint(s.edition, ".wasm"), Version: int64(s.edition),
-		Generation: int64(s.edition)}
-	if config == string(lane.Free) {
-		f.Module = keeps + f.Module
-	}
-	c := history.Change{Op: history.Upload, Name: f.Name, Edition: s.edition, Version: f.Version}
-	return s.Ask(ctx, c, func(ctx context.Context, _ *history.Change) error {
-		if err := s.functions.NoteModule(ctx, s.Project, f.Module); err != nil {
+	module := moduleOf(s.edition, config == string(lane.Free))
+	c := history.Change{Op: history.Upload, Name: lane.FunctionOf(config), Edition: s.edition}
+	return s.Ask(ctx, c, func(ctx context.Context, c *history.Change) error {
+		if err := s.registry.PutFunction(ctx, c.Name, "", bytes.NewReader(module)); err != nil {
 			return err
 		}
-		return s.change(ctx, f.Name, f)
+		versions, err := s.registry.GetFunctionVersions(ctx, c.Name)
+		if err != nil {
+			return nil //nolint:nilerr // it is uploaded, and its number is not known
+		}
+		for _, v := range versions {
+			if v.Current {
+				c.Version = v.Version
+				s.kept[c.Name] = append(s.kept[c.Name], upload{c.Edition, v.Version})
+			}
+		}
+		return nil
 	})
 }
 
 func (s *studio) remove(ctx context.Context, config string) error {
 	c := history.Change{Op: history.Remove, Name: lane.FunctionOf(config)}
-	return s.Ask(ctx, c, func(ctx context.Context, c *history.Change) error { return s.change(ctx, c.Name, nil) })
+	delete(s.kept, c.Name)
+	return s.Ask(ctx, c, func(ctx context.Context, c *history.Change) error {
+		return s.registry.DeleteFunction(ctx, c.Name)
+	})
 }
 
-// change writes a function, or deletes it when that is nil.
-func (s *studio) change(ctx context.Context, name string, f *pb.Function) error {
-	err := s.functions.ChangeFunction(ctx, s.Project, name, func(*pb.Function) (*pb.Function, error) { return f, nil })
-	if err == nil {
-		s.bus.Poke(ctx, s.Project, &pb.Poke{Functions: true})
+// canaryTime is how long a canary runs.
+const canaryTime = 5 * time.Second
+
+// move lets one of the last uploads of a function run: from now on, in half of the next seconds, perhaps for good
+// then, or in the shadow. It tries once: the upload may not be kept any more, run already, or find another canary.
+func (s *studio) move(ctx context.Context, config string) error {
+	name := lane.FunctionOf(config)
+	if len(s.kept[name]) < 2 {
+		if err := s.upload(ctx, config); err != nil {
+			return err
+		}
 	}
-	return err
+	kept := s.kept[name]
+	if len(kept) == 0 {
+		return nil
+	}
+	to := kept[max(0, len(kept)-3):][s.Random.IntN(min(len(kept), 3))]
+	once := func(op history.Op, ask func(context.Context) (*client.Function, error)) {
+		ctx, cancel := context.WithTimeout(as(ctx, "studio"), 10*time.Second)
+		defer cancel()
+		c := history.Change{Op: op, Project: s.Project, Name: name, Edition: to.edition, Version: to.version}
+		if op == history.Canary {
+			c.Lasts = canaryTime
+		}
+		c.From = history.Now()
+		_, err := ask(ctx)
+		c.To = history.Now()
+		c.Status, c.Error = workload.Answer(err, http.StatusOK)
+		s.Journal.Change(c)
+	}
+	promote := func(ctx context.Context) (*client.Function, error) {
+		return s.registry.PromoteFunction(ctx, name, to.version)
+	}
+	what := s.Random.IntN(5)
+	switch what {
+	case 0, 1:
+		once(history.Rollback, func(ctx context.Context) (*client.Function, error) {
+			return s.registry.RollbackFunction(ctx, name, to.version)
+		})
+		return nil
+	case 2:
+		once(history.Shadow, func(ctx context.Context) (*client.Function, error) {
+			return s.registry.ShadowFunction(ctx, name, to.version)
+		})
+	default:
+		once(history.Canary, func(ctx context.Context) (*client.Function, error) {
+			return s.registry.CanaryFunction(ctx, name, client.CanaryRequest{Version: to.version, BlockSeconds: 1, Percent: 50,
+				DeadlineSeconds: int64(canaryTime / time.Second)})
+		})
+	}
+	if what < 4 && pause(ctx, time.Duration(s.Random.IntN(int(canaryTime)))) {
+		once(history.Promote, promote)
+	}
+	return nil
 }

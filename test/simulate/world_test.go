@@ -58,7 +58,7 @@ var (
 	projects = []string{"game-1", "game-2"}
 	replicas = []string{
 		"allocator-1", "allocator-2", "backfill-1", "config-1", "director-1", "director-2", "party-1", "party-2",
-		"runner-1", "runner-2", "ticket-1", "ticket-2",
+		"registry-1", "registry-2", "runner-1", "runner-2", "ticket-1", "ticket-2",
 	}
 )
 
@@ -96,6 +96,7 @@ type world struct {
 	processes map[string]*process
 	problems  []string
 	doomed    *studio
+	studios   []*studio
 	// untrue: something was not true that must be of all that Redis has.
 	untrue bool
 }
@@ -374,6 +375,7 @@ func (w *world) rest(ctx context.Context) {
 	for _, e := range events {
 		w.journal.Event(e)
 	}
+	w.checkModules(ctx)
 	w.act(ctx, "look", func() {
 		w.checkTruths()
 		w.checkRemoval()

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"unicode"
 	"unicode/utf8"
 
 	"matchmaker.dev/pkg/matchfn/internal/message"
@@ -92,6 +93,9 @@ func (c *partChecker) checkValue(q part, name, value []byte) error {
 	}
 	switch q.field {
 	case FieldTeamName, FieldConnection, FieldRegion, FieldFleet, FieldProfile:
+		if bytes.ContainsFunc(value, unicode.IsControl) {
+			return errors.New("has control characters")
+		}
 		return checkText(value, MaxText)
 	case FieldError:
 		return checkText(value, MaxError)

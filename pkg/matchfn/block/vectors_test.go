@@ -108,6 +108,7 @@ func vectors(t *testing.T) []vector {
 		{"answer-refused-part-twice", with(parts(0, 2, 0, 0, 0, 1, 0, 2, 0, 0, 1, 1), data("xy")), 1, 0},
 		{"answer-refused-part-shared-too-much", with(parts(0, 2, 0, 0, 0, 2, 0, 3, 0, 0, 0, 2), data("xyz")), 1, 0},
 		{"answer-refused-part-empty", with(parts(0, 2, 0, 0, 0, 0)), 1, 0},
+		{"answer-refused-part-control", with(parts(0, 2, 0, 0, 0, 3), data("a\nb")), 1, 0},
 		{"answer-refused-part-long", with(parts(0, 7, 0, 0, 0, 257), data(strings.Repeat("x", 257))), 1, 0},
 		{"answer-refused-part-not-utf8", with(parts(0, 2, 0, 0, 0, 1), data("\xff")), 1, 0},
 		{"answer-refused-part-named", with(parts(0, 2, 0, 1, 0, 2), data("xy")), 1, 0},

@@ -15,8 +15,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
@@ -74,9 +72,6 @@ type allocation struct {
 // maxPayload is the most bytes of a payload with players. A gateway before a manager may limit the size of requests.
 const maxPayload = 256 << 10
 
-// maxConnection is the most bytes of a connection: a DNS name and a port, and some more.
-const maxConnection = 300
-
 // Allocate asks the manager for a server. The manager knows the allocation when it is asked again.
 func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
 	payload, err := r.PayloadWithin(maxPayload)
@@ -108,13 +103,11 @@ func (a *allocation) result(id string, secrets []string) (provider.Result, error
 		return provider.Result{Status: provider.Failed, Err: failed}, nil
 	case a.Status != "allocated":
 		return provider.Result{}, errors.New("the fleet manager's answer has no status that is known")
-	case a.Connection == "" || len(a.Connection) > maxConnection || strings.ContainsFunc(a.Connection, invalid):
+	case a.Connection == "":
 		return provider.Result{}, errors.New("the fleet manager's answer has no connection that players could use")
 	}
 	return provider.Result{Status: provider.Allocated, Connection: a.Connection}, nil
 }
-
-func invalid(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 
 // failure is the reason that the manager gives, nil when it gives no known reason.
 func (a *allocation) failure(secrets []string) *provider.Error {

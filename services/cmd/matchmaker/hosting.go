@@ -150,6 +150,9 @@ func (b *builder) instant(settings *yaml.Node) (provider.Provider, error) {
 	if s.Connection == "" {
 		return nil, errors.New("connection: missing, host:port is expected")
 	}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
 	return instant.New(s.Connection), nil
 }
 

@@ -96,7 +96,9 @@ type hostingFileSettings struct {
 }
 
 // Validate names the flags that make no sense.
-func (h *hostingSettings) Validate() error { return h.Local.Validate() }
+func (h *hostingSettings) Validate() error {
+	return errors.Join(h.Local.Validate(), h.Instant.Validate())
+}
 
 // shared are the settings of every process: connections, and limits that all services of a system have in common.
 func (s *settings) shared() kong.Plugins {

@@ -113,6 +113,9 @@ var endings = map[string]string{
 // responseText describes an error response of the service.
 func (s *session) responseText(e *client.Error) string {
 	text := fmt.Sprintf("%d %s", e.Status, e.Title)
+	if e.Status == http.StatusNotFound { // perhaps since it is in another project
+		text += ", project " + s.Project
+	}
 	if e.CorrelationID != "" {
 		text += ", correlation id " + e.CorrelationID
 	}

@@ -85,6 +85,7 @@ func (c eventLog) Run(ctx context.Context, followCtx untimed, s *session) error 
 	}
 	if !found {
 		s.note("project %s has no such event since %s", s.Project, formatTime(q.Since))
+		s.noteIfUnknown(ctx, api)
 	}
 	return nil
 }

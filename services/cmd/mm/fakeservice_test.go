@@ -225,7 +225,9 @@ func (s *service) getEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n := 0
-	if after := s.query.Get("after"); after != "" {
+	if s.query.Get("ticket") == "none" {
+		n = len(happened)
+	} else if after := s.query.Get("after"); after != "" {
 		_, _ = fmt.Sscan(after, &n)
 	}
 	if n == len(happened) {
@@ -237,6 +239,10 @@ func (s *service) getEvents(w http.ResponseWriter, r *http.Request) {
 
 func (s *service) getWaiting(w http.ResponseWriter, r *http.Request) {
 	s.query = r.URL.Query()
+	if s.query.Get("player") == "nobody" {
+		_, _ = io.WriteString(w, `{"tickets":[],"total":0}`)
+		return
+	}
 	if s.query.Get("after") == "" {
 		_, _ = io.WriteString(w, `{"tickets":[{"id":"t-1","created":5,"waited":62.5,"owner":"ada","players":["ada","bob"],
 			"queues":["quick"],"attributes":{"skill":1200,"level":3}}],"total":3,"next":"5.t-1"}`)

@@ -114,6 +114,9 @@ func (c reportCommand) Run(ctx context.Context, s *session, api developerAPI) er
 		}
 		r.Tables = append(r.Tables, table)
 	}
+	if len(r.Tables[0].Rows) == 0 {
+		s.noteIfUnknown(ctx, api.Client)
+	}
 	return s.showMatchReport(r)
 }
 

@@ -261,6 +261,13 @@ func (s *session) mintToken(claims issuer.Claims) (string, error) {
 	return i.Mint(claims)
 }
 
+// noteIfUnknown tells that the name of the project may be wrong, if it has no config. An error does not matter.
+func (s *session) noteIfUnknown(ctx context.Context, api *client.Client) {
+	if configs, err := api.ListConfigs(ctx); err == nil && len(configs) == 0 {
+		s.note("project %s has no configs: is that its name (--project)?", s.Project)
+	}
+}
+
 // note writes a line to standard error, above the progress bar.
 func (s *session) note(format string, args ...any) {
 	text := oneLine(fmt.Sprintf(format, args...))

@@ -129,6 +129,7 @@ func (c ticketList) listWaiting(ctx context.Context, s *session, api *client.Cli
 	}
 	if len(all.Tickets) == 0 {
 		s.note("no such ticket waits in project %s", s.Project)
+		s.noteIfUnknown(ctx, api)
 	}
 	if n := int64(len(all.Tickets)); all.Total > n {
 		s.note("%d of %d tickets", n, all.Total)

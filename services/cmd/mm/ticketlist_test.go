@@ -29,3 +29,14 @@ func TestTicketListOfThoseWhoWait(t *testing.T) {
 		}
 	}
 }
+
+// A name that is wrong must not look like a project in which nothing happens.
+func TestProjectWithoutConfigsIsSaid(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	const says = "mm: project demo has no configs: is that its name (--project)?"
+	shell.on(service, "ticket", "list", "--waiting", "--player", "nobody").expect(0, "", says)
+	shell.on(service, "ticket", "why", "--player", "nobody").expect(1, "", says)
+	shell.on(service, "event", "log", "--ticket", "none").expect(0, "", says)
+	shell.on(service, "top", "--once").expect(0, "there are no configs", "")
+	shell.on(service, "config", "get", "ranked").expect(1, "", "(404 Not Found, project demo, correlation id")
+}

@@ -43,6 +43,7 @@ func (c ticketWhy) find(ctx context.Context, s *session, api developerAPI) (stri
 		return "", err
 	}
 	if len(page.Tickets) == 0 {
+		s.noteIfUnknown(ctx, api.Client)
 		return "", fmt.Errorf("player %s has no ticket that waits", c.Player)
 	}
 	if n := len(page.Tickets); n > 1 {

@@ -289,6 +289,9 @@ func (s *session) showTop(t *top, replace bool) error {
 	}
 	parts := []string{fmt.Sprintf("%s  %s  %s wait", t.Project, t.Time.Format("2006-01-02 15:04:05"),
 		format.Plural(t.Waiting, "ticket"))}
+	if len(t.Configs) == 0 {
+		parts[0] += "  (there are no configs: is that the project's name?)"
+	}
 	if t.Partial != "" {
 		parts[0] += "  (" + t.Partial + ")"
 	}

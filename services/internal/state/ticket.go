@@ -319,6 +319,12 @@ func (s *Store) Waiting(ctx context.Context, project string) (int64, error) {
 	return n, unavailable(err)
 }
 
+// OldestWaiting returns the ids of the tickets that have waited for longest, at most so many.
+func (s *Store) OldestWaiting(ctx context.Context, project string, most int64) ([]string, error) {
+	ids, err := s.redis.ZRange(ctx, keysOf(project).waiting(), 0, most-1).Result()
+	return ids, unavailable(err)
+}
+
 // NewID makes an id, a UUID of version 7, of a time.
 func NewID(now time.Time) string {
 	id := uuid.Must(uuid.NewV7())

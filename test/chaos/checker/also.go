@@ -61,6 +61,9 @@ func answers(m *model, p *Promise, _ *Sums) {
 		check(s.Status, s.Op, s.From, s.Error)
 	}
 	for _, c := range m.h.Changes {
+		if c.Status == 400 && strings.Contains(c.Error, "another one can be") { // the upload runs already
+			c.Status = 409
+		}
 		check(c.Status, c.Op, c.From, c.Error)
 	}
 	for _, c := range m.h.Rounds {

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -165,6 +166,20 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 		{"a run of a function that was deleted", 6, "after its remove was answered", func(h *history.History) {
 			h.Terms.Takeover, h.Calm = 50e6, at(100)
 			h.Changes = append(h.Changes, upload(history.Upload, 0, 20), upload(history.Remove, 0, 90))
+		}},
+		{"a run of an upload from which the function went back", 6, "of edition 1, after its rollback was answered",
+			func(h *history.History) {
+				h.Terms.Recovery = 100e6
+				h.Changes = append(h.Changes, upload(history.Upload, 2, 5), upload(history.Upload, 1, 20),
+					upload(history.Rollback, 2, 90))
+				madeBy(h, 1)
+			}},
+		{"a run of a canary whose time is over", 6, "of edition 1, a canary until", func(h *history.History) {
+			h.Terms.Recovery = 50e6
+			canary := upload(history.Canary, 1, 20)
+			canary.Lasts = 30e6
+			h.Changes = append(h.Changes, upload(history.Upload, 1, 5), upload(history.Upload, 0, 10), canary)
+			madeBy(h, 1)
 		}},
 		{"a match of another upload than it names", 6, "is of upload 3 of hosted-function", func(h *history.History) {
 			h.Changes = append(h.Changes, upload(history.Upload, 0, 20))
@@ -368,6 +383,17 @@ func upload(op history.Op, edition int, millis int64) history.Change {
 	c := change(op, "hosted-function", millis, 0, 0)
 	c.Edition, c.Version = edition, int64(edition)+1
 	return c
+}
+
+// madeBy lets the matches of the config hosted be made by an edition.
+func madeBy(h *history.History, n int) {
+	for i := range h.Calls {
+		if a := h.Calls[i].Assignment; a != nil && strings.Contains(string(a.Match), `"config":"hosted"`) {
+			made := *a
+			made.Match = fmt.Appendf(nil, `{"edition":%d,%s`, n, a.Match[1:])
+			h.Calls[i].Assignment = &made
+		}
+	}
 }
 
 // seat gives ticket a a seat pass, which its config wants.

@@ -104,6 +104,8 @@ func (m *model) changes(p *Promise) *changes {
 	p.count("functions deleted", counts[history.Remove])
 	p.count("rollbacks of a function", counts[history.Rollback])
 	p.count("canaries", counts[history.Canary])
+	p.count("uploads promoted", counts[history.Promote])
+	p.count("uploads in the shadow", counts[history.Shadow])
 	return all
 }
 

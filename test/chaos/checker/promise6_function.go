@@ -18,13 +18,16 @@ func (all *changes) checkUpload(m *model, p *Promise, t *ticket, made history.Pr
 	if one != nil && one.first != nil {
 		claimed = one.first.Time + clockError.Milliseconds()
 	}
-	var put *history.Change
-	moved := false
+	var put *history.Change // what let the edition run at last
+	moved := false          // to an edition that is not known
 	for _, c := range uploads {
-		if c.Op == history.Upload && c.Edition == made.Edition && c.From.Millis() <= claimed {
+		switch {
+		case c.Op == history.Remove || c.Op == history.Shadow || c.Op != history.Upload && c.Status/100 == 4:
+		case c.Op != history.Upload && c.Edition == 0:
+			moved = true
+		case c.Edition == made.Edition && c.From.Millis() <= claimed:
 			put = c
 		}
-		moved = moved || c.Op == history.Rollback || c.Op == history.Canary
 	}
 	began := clock(history.Moment(made.Now * 1000))
 	if put == nil {
@@ -40,7 +43,16 @@ func (all *changes) checkUpload(m *model, p *Promise, t *ticket, made history.Pr
 	if moved || put.Status/100 != 2 || m.lost(t.project, put.Span) {
 		return
 	}
+	if put.Op == history.Canary {
+		if over := m.takenOver(put) + history.Moment(put.Lasts.Microseconds()); over.Millis() < made.Now {
+			p.fail("%s: ticket %s was matched by a run of %s at %s of edition %d, a canary until %s", t.project, t.id,
+				function.name, began, made.Edition, clock(put.To+history.Moment(put.Lasts.Microseconds())))
+		}
+	}
 	for _, c := range uploads {
+		if c.Op == history.Canary || c.Op == history.Shadow {
+			continue // the other upload runs too
+		}
 		if c.From > put.To && c.Status/100 == 2 && !m.lost(t.project, c.Span) && m.takenOver(c).Millis() < made.Now {
 			p.fail("%s: ticket %s was matched by a run of %s at %s of edition %d, after its %s was answered at %s", t.project,
 				t.id, function.name, began, made.Edition, c.Op, clock(c.To))

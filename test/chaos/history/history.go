@@ -81,9 +81,11 @@ const (
 	Upload Op = "upload"
 	// Remove deletes a function.
 	Remove Op = "remove"
-	// Rollback and Canary let an upload run that is kept.
+	// Rollback, Canary and Promote let an upload run that is kept. Shadow lets it run for nobody.
 	Rollback Op = "rollback"
 	Canary   Op = "canary"
+	Promote  Op = "promote"
+	Shadow   Op = "shadow"
 	// Accept and Decline are what players say to a match that asks them.
 	Accept  Op = "accept"
 	Decline Op = "decline"
@@ -219,11 +221,13 @@ type Change struct {
 	Generation int64 `json:"generation,omitempty"`
 	// Revision is in the answer to a PUT.
 	Revision int64 `json:"revision,omitempty"`
-	// Edition is the edition of the function that is uploaded, and Version the number of the upload, if it is known.
-	Edition int    `json:"edition,omitempty"`
-	Version int64  `json:"version,omitempty"`
-	Status  int    `json:"status"`
-	Error   string `json:"error,omitempty"`
+	// Edition is the edition of the function that is uploaded, or that is to run, and Version the number of the upload, if
+	// they are known. Lasts is how long a canary runs.
+	Edition int           `json:"edition,omitempty"`
+	Version int64         `json:"version,omitempty"`
+	Lasts   time.Duration `json:"lasts,omitempty"`
+	Status  int           `json:"status"`
+	Error   string        `json:"error,omitempty"`
 }
 
 // Round is a running game server's request about its backfill ticket.

@@ -2,6 +2,11 @@
 package assignment
 
 import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"go.opentelemetry.io/otel/metric"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -21,6 +26,23 @@ func Of(p *pb.Proposal, ticket, connection, failure string) *pb.Assignment {
 	a.Properties = p.GetTicketProperties()[ticket]
 	a.MatchProperties = p.GetMatchProperties()
 	return a
+}
+
+// MaxConnection is the most bytes of a hosting system's connection: a DNS name and a port, and some more.
+const MaxConnection = 300
+
+// ConnectionProblem says why players would not be sent to a connection of at most so many bytes; empty if they are.
+// Usually it is ip:port, but names, and tickets of relays, are connections as well.
+func ConnectionProblem(connection string, most int) string {
+	switch {
+	case len(connection) > most:
+		return fmt.Sprintf("more than %d bytes", most)
+	case !utf8.ValidString(connection):
+		return "not UTF-8"
+	case strings.ContainsFunc(connection, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }):
+		return "spaces and control characters are not allowed"
+	}
+	return ""
 }
 
 // All are the results of a match's tickets: one when all have the same. They name the match if its players get seat
