@@ -19,7 +19,8 @@ func problems() []requirement {
 			if instance, there := body["instance"]; !there || instance != nil {
 				t.Errorf("the instance is %v, want null", instance)
 			}
-			equal(t, "members", len(body), 6)
+			equal(t, "members", len(body), 7)
+			equal(t, "the code", body["code"], any("ticketNotFound"))
 			p := a.problem(t)
 			equal(t, "the title", p.Title, "Not Found")
 			equal(t, "the status", p.Status, http.StatusNotFound)
