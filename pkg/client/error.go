@@ -71,6 +71,13 @@ func CodeOf(err error) Code {
 	return ""
 }
 
+// IsNotFound reports whether the service said that what a request names is not there, or no longer. A 404 of something
+// in between, or of a path that the service does not have, is another failure.
+func IsNotFound(err error) bool {
+	code := CodeOf(err)
+	return Status(err) == http.StatusNotFound && code != "" && code != CodeNotFound
+}
+
 // PlayerText is a sentence in English that a player may be told. It is the same for all errors of a code, and for those
 // of a status whose code this version does not know; translate it by the code.
 func (e *Error) PlayerText() string {
