@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"reflect"
@@ -24,8 +25,9 @@ func TestError(t *testing.T) {
 	}{{
 		name: "problem",
 		reply: reply{status: 404, header: problem, body: `{"type":"https://httpstatuses.io/404","title":"Not Found","status":404,
-			"detail":"there is no ticket t1","instance":null,"extensions":{"correlationId":"c1"}}`},
-		want: client.Error{Status: 404, Title: "Not Found", Detail: "there is no ticket t1", CorrelationID: "c1"},
+			"detail":"there is no ticket t1","code":"ticketNotFound","instance":null,"extensions":{"correlationId":"c1"}}`},
+		want: client.Error{Status: 404, Title: "Not Found", Detail: "there is no ticket t1", CorrelationID: "c1",
+			Code: client.CodeTicketNotFound},
 		text: "client: GET /v1/tickets: 404 Not Found: there is no ticket t1 (correlation id c1)",
 	}, {
 		name: "validation",
@@ -72,6 +74,31 @@ func TestError(t *testing.T) {
 				t.Errorf("reads %q, want %q", err, test.text)
 			}
 		})
+	}
+}
+
+// TestPlayerText: a code that this version does not know is handled by its status.
+func TestPlayerText(t *testing.T) {
+	for text, e := range map[string]client.Error{
+		"The party is full.":                                 {Status: 409, Code: client.CodePartyFull},
+		"This is not possible right now.":                    {Status: 409, Code: "ofALaterVersion"},
+		"Please wait a moment and try again.":                {Status: 429},
+		"Something went wrong.":                              {Status: 418},
+		"This is not there any more.":                        {Status: 404, Code: client.CodeNotFound},
+		"You are in a party already. Please leave it first.": {Status: 409, Code: client.CodeAlreadyInParty},
+	} {
+		if got := e.PlayerText(); got != text {
+			t.Errorf("%d %s: %q, want %q", e.Status, e.Code, got, text)
+		}
+	}
+	for code, want := range map[client.Code]bool{client.CodeTicketNotFound: true, "teamNotFound": true,
+		client.CodeNotFound: false, "": false} {
+		if got := client.IsNotFound(fmt.Errorf("x: %w", &client.Error{Status: 404, Code: code})); got != want {
+			t.Errorf("%q is not found: %v", code, got)
+		}
+	}
+	if client.IsNotFound(&client.Error{Status: 409, Code: client.CodePartyFull}) || client.CodeOf(io.EOF) != "" {
+		t.Error("another failure")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"maps"
-	"net/http"
 	"time"
 )
 
@@ -102,7 +101,7 @@ func (f *Filler) step(ctx context.Context) error {
 		return f.create(ctx)
 	}
 	t, err := f.client.ApproveBackfill(ctx, f.id)
-	if Status(err) == http.StatusNotFound {
+	if IsNotFound(err) {
 		// The service gave the game up while it could not be reached.
 		f.id = ""
 		return f.create(ctx)

@@ -49,7 +49,7 @@ func (m *matchmaker) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(map[string]string{"Id": m.id})
 	case id != "/"+m.id || m.id == "":
-		w.WriteHeader(http.StatusNotFound)
+		refuse(w, http.StatusNotFound, "backfillNotFound")
 	case r.Method == http.MethodPost:
 		m.assigned = append(m.assigned, m.proposed...)
 		for name, value := range m.after {

@@ -86,7 +86,7 @@ func (c *Client) follower(id string, tell func(TicketEvent)) *follower {
 
 func (f *follower) follow(ctx context.Context) error {
 	err := f.run(ctx)
-	if _, told := errors.AsType[*EndedError](err); f.known && !told && Status(err) == http.StatusNotFound {
+	if _, told := errors.AsType[*EndedError](err); f.known && !told && IsNotFound(err) {
 		gone, _ := errors.AsType[*Error](err)
 		return &EndedError{Ticket: f.id, Reason: EndGone, err: gone}
 	}
@@ -165,7 +165,8 @@ func (f *follower) handle(e sent) (end bool, err error) {
 		f.tell(told)
 		return false, &EndedError{Ticket: f.id, Reason: told.Reason,
 			err: &Error{Method: http.MethodGet, Path: "/v1/tickets/events", Status: http.StatusNotFound,
-				Title: http.StatusText(http.StatusNotFound), Detail: "the ticket ended: " + told.Reason}}
+				Title: http.StatusText(http.StatusNotFound), Code: CodeTicketNotFound,
+				Detail: "the ticket ended: " + told.Reason}}
 	}
 	return false, nil // one of a later version
 }

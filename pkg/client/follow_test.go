@@ -26,7 +26,7 @@ type streaming struct {
 func (s *streaming) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasSuffix(r.URL.Path, "/demo/matchmaking/api/v1/tickets/events") {
 		if s.reads++; s.gone {
-			w.WriteHeader(http.StatusNotFound)
+			refuse(w, http.StatusNotFound, "ticketNotFound")
 			return
 		}
 		fmt.Fprint(w, `{"id":"t1","created":5,"assignment":{"connection":"waited:1"}}`)

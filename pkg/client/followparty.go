@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 )
 
 // PartyGone is the reason of [Client.FollowParty] where no other is known.
@@ -84,7 +83,7 @@ func (f *partyFollower) wait(ctx context.Context) (reason string, err error) {
 	}
 	for {
 		p, err := f.NextParty(ctx, f.known, f.player)
-		if Status(err) == http.StatusNotFound {
+		if IsNotFound(err) {
 			return PartyGone, nil
 		}
 		if err != nil {

@@ -37,7 +37,7 @@ func (l *lobby) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		revision := l.revisions[0]
 		l.revisions = l.revisions[1:]
 		if revision == 0 {
-			w.WriteHeader(http.StatusNotFound)
+			refuse(w, http.StatusNotFound, "partyNotFound")
 			return
 		}
 		fmt.Fprintf(w, `{"id":"p/1","revision":%d}`, revision)

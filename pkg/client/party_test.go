@@ -131,7 +131,7 @@ func TestPartiesOnTheWire(t *testing.T) {
 			}
 
 			if test.ends {
-				done = reply{status: 404} // the first request ended it
+				done = reply{status: 404, body: `{"code":"partyNotFound"}`} // the first request ended it
 			}
 			s = newService(t, reply{}, done)
 			c, _ = newClient(t, s)

@@ -127,7 +127,7 @@ func (c *Client) do(ctx context.Context, r *request, into any) (http.Header, err
 			return header, nil
 		}
 		status := Status(err)
-		if r.removes && lost && status == http.StatusNotFound {
+		if r.removes && lost && IsNotFound(err) {
 			return header, nil // the try whose answer was lost removed it
 		}
 		lost = lost || status == 0

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"net/http"
 )
 
 // ErrNoTicket says that a player has no ticket to go on with.
@@ -38,7 +37,7 @@ func (c *Client) Resume(ctx context.Context, player string, found func(id string
 // Latest is the ticket that [Client.Resume] goes on with. The error is [ErrNoTicket] when there is none.
 func (c *Client) Latest(ctx context.Context, player string) (*Ticket, error) {
 	tickets, err := c.Tickets(ctx, player)
-	if Status(err) == http.StatusConflict { // the project lists no tickets
+	if CodeOf(err) == CodeTicketsNotListed {
 		return nil, ErrNoTicket
 	}
 	if err != nil {

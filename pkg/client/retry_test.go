@@ -20,7 +20,7 @@ var (
 	limited   = reply{status: 429}
 	busy      = reply{status: 503}
 	fine      = reply{status: 200, body: `{"id":"t1"}`}
-	gone      = reply{status: 404}
+	gone      = reply{status: 404, body: `{"code":"ticketNotFound"}`}
 	createOne = func(ctx context.Context, c *client.Client) error {
 		_, err := c.CreateTicket(ctx, client.TicketRequest{})
 		return err
@@ -82,6 +82,7 @@ func TestRetry(t *testing.T) {
 		{"conditional put not after a lost answer", putMatching, []reply{cut}, nil, -1},
 		{"delete that was not there", deleteOne, []reply{gone}, nil, 404},
 		{"delete whose first answer was lost", deleteOne, []reply{cut, gone}, seconds(2), 0},
+		{"delete whose path a gateway does not know", deleteOne, []reply{cut, {status: 404}}, seconds(2), 404},
 		{"delete that was refused first", deleteOne, []reply{busy, gone}, seconds(2), 404},
 	}
 	for _, test := range tests {

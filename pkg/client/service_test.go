@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -47,6 +48,13 @@ func newService(t *testing.T, replies ...reply) *service {
 	s.Start()
 	t.Cleanup(s.Close)
 	return s
+}
+
+// refuse answers with a problem.
+func refuse(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, `{"status":%d,"code":%q}`, status, code)
 }
 
 func (s *service) answer(w http.ResponseWriter, r *http.Request) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // wordOf is a value for a flag or an argument that must have one.
@@ -93,7 +95,7 @@ func TestRefusalsNameWhatTheCommandLineHas(t *testing.T) {
 			_, _ = io.WriteString(w, detail)
 			return
 		}
-		writeProblem(w, http.StatusBadRequest, detail)
+		writeProblem(w, problem.Invalid, detail)
 	}))
 	t.Cleanup(service.Close)
 	for _, test := range []struct {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -318,7 +317,7 @@ Examples:
 func (c configDelete) Run(ctx context.Context, s *session, api developerAPI) error {
 	config, err := api.GetConfig(ctx, c.ID)
 	switch {
-	case client.Status(err) == http.StatusNotFound:
+	case client.IsNotFound(err):
 		return s.showNothingDeleted("config", c.ID)
 	case err != nil:
 		return err

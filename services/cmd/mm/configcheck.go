@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/pkg/matchfn/dialects"
@@ -111,7 +110,7 @@ func (s *session) checkConfigsOf(ctx context.Context, api *client.Client, functi
 		checked++
 		stored, err := api.GetConfig(ctx, c.ID)
 		switch {
-		case client.Status(err) == http.StatusNotFound: // it was deleted meanwhile
+		case client.IsNotFound(err): // it was deleted meanwhile
 		case err != nil:
 			s.note("config %s was not checked: %s", c.ID, s.errorText(err))
 		default:

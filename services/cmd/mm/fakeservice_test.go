@@ -22,6 +22,7 @@ import (
 
 	"matchmaker.dev/services/internal/edge/issuer"
 	"matchmaker.dev/services/internal/edge/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // service is a fake of the service. It stores requests and answers as the contract says. It does not verify tokens, but
@@ -138,9 +139,11 @@ func asServices(next *http.ServeMux) http.Handler {
 		case route != "":
 			next.ServeHTTP(w, r)
 		case strings.HasPrefix(r.URL.Path, "/another/"):
-			writeProblem(w, http.StatusForbidden, "the token is not for this project")
+			writeProblem(w, problem.Forbidden, "the token is not for this project")
+		case strings.HasSuffix(r.URL.Path, "/parties"):
+			writeProblem(w, problem.PartyNotFound, "the player is in no party")
 		default:
-			writeProblem(w, http.StatusNotFound, "there is nothing here")
+			writeProblem(w, problem.NotFound, "there is nothing here")
 		}
 	})
 }
@@ -178,7 +181,7 @@ func (s *service) explainTicket(w http.ResponseWriter, r *http.Request) {
 			"pools":[]}],"history":{"matches":[],"since":"2030-01-01T00:00:00Z","complete":true}}`)
 		return
 	default:
-		writeProblem(w, http.StatusNotFound, "there is no ticket "+r.PathValue("id"))
+		writeProblem(w, problem.TicketNotFound, "there is no ticket "+r.PathValue("id"))
 		return
 	}
 	_, _ = io.WriteString(w, `{"id":"t-1","state":"waiting","waited":42.5,"players":2,"queues":["a","b"],"configs":[
@@ -280,7 +283,7 @@ func (s *service) reportMatches(w http.ResponseWriter, r *http.Request) {
 
 func (s *service) getMatch(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("id") != "m" {
-		writeProblem(w, http.StatusNotFound, "match was not found")
+		writeProblem(w, problem.NotFound, "match was not found")
 		return
 	}
 	_, _ = io.WriteString(w, `{"id":"m","state":"assigned","config":"ranked","revision":7,"function":"duel","upload":2,
@@ -300,7 +303,7 @@ func (s *service) listConfigs(w http.ResponseWriter, _ *http.Request) {
 func (s *service) putSettings(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	if match := r.Header.Get("If-Match"); match != "" && match != fmt.Sprintf("\"%d\"", len(s.settings)) {
-		writeProblem(w, http.StatusConflict, "the settings have changed")
+		writeProblem(w, problem.ETagMismatch, "the settings have changed")
 		return
 	}
 	s.settings = append(s.settings, string(body))
@@ -348,18 +351,19 @@ func (s *service) require(handle http.HandlerFunc, kinds ...string) http.Handler
 		expires, _ := token["exp"].(float64)
 		// A token must outlive its command, which may take a minute by default.
 		if kind == "" || s.untrusted || int64(expires) < time.Now().Add(time.Minute).Unix() {
-			writeProblem(w, http.StatusUnauthorized, "the token is not from a trusted issuer")
+			writeProblem(w, problem.Unauthenticated, "the token is not from a trusted issuer")
 			return
 		}
 		if token["project"] == "demo" && slices.Contains(kinds, kind) {
 			handle(w, r)
 			return
 		}
-		writeProblem(w, http.StatusForbidden, fmt.Sprintf("a token of kind %s is not for this", kind))
+		writeProblem(w, problem.Forbidden, fmt.Sprintf("a token of kind %s is not for this", kind))
 	}
 }
 
-func writeProblem(w http.ResponseWriter, status int, detail string) {
+func writeProblem(w http.ResponseWriter, code problem.Code, detail string) {
+	status := code.Status()
 	w.Header().Set("Content-Type", "application/problem+json")
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="matchmaking"`)
@@ -367,7 +371,7 @@ func writeProblem(w http.ResponseWriter, status int, detail string) {
 	w.WriteHeader(status)
 	answer(w, map[string]any{"type": fmt.Sprint("https://httpstatuses.io/", status),
 		"title": http.StatusText(status), "status": status, "detail": detail,
-		"instance": nil, "extensions": map[string]any{"correlationId": "c-1"}})
+		"code": code.String(), "instance": nil, "extensions": map[string]any{"correlationId": "c-1"}})
 }
 
 func answer(w http.ResponseWriter, v any) { _ = json.NewEncoder(w).Encode(v) }
@@ -375,7 +379,7 @@ func answer(w http.ResponseWriter, v any) { _ = json.NewEncoder(w).Encode(v) }
 func (s *service) createTicket(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewDecoder(r.Body).Decode(&s.body)
 	if s.taken != "" {
-		writeProblem(w, http.StatusConflict, "a player of this ticket has ticket "+s.taken)
+		writeProblem(w, problem.PlayerHasTicket, "a player of this ticket has ticket "+s.taken)
 		return
 	}
 	s.owners["t-1"] = r.Header.Get("X-On-Behalf-Of")
@@ -403,7 +407,7 @@ func (s *service) getTicket(w http.ResponseWriter, r *http.Request) {
 	}
 	id := r.URL.Query().Get("id")
 	if _, ok := s.owners[id]; !ok {
-		writeProblem(w, http.StatusNotFound, "there is no ticket "+id)
+		writeProblem(w, problem.TicketNotFound, "there is no ticket "+id)
 		return
 	}
 	answer(w, s.ticket(id))
@@ -429,7 +433,7 @@ func (s *service) ticket(id string) map[string]any {
 
 func (s *service) followTicket(w http.ResponseWriter, _ *http.Request) {
 	if s.events == "" {
-		writeProblem(w, http.StatusNotFound, "this path does not exist")
+		writeProblem(w, problem.NotFound, "this path does not exist")
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -446,7 +450,7 @@ func (s *service) answerMatch(w http.ResponseWriter, r *http.Request) {
 func (s *service) deleteTicket(w http.ResponseWriter, r *http.Request) {
 	id := r.URL.Query().Get("id")
 	if owner, ok := s.owners[id]; !ok || owner != r.Header.Get("X-On-Behalf-Of") {
-		writeProblem(w, http.StatusNotFound, "there is no ticket "+id)
+		writeProblem(w, problem.TicketNotFound, "there is no ticket "+id)
 		return
 	}
 	delete(s.owners, id)
@@ -467,7 +471,7 @@ func (s *service) putConfig(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if match := r.Header.Get("If-Match"); match != "" && match != `"1"` {
-		writeProblem(w, http.StatusConflict, "the config has changed")
+		writeProblem(w, problem.ETagMismatch, "the config has changed")
 		return
 	}
 	id := r.PathValue("id")
@@ -482,7 +486,7 @@ func (s *service) putConfig(w http.ResponseWriter, r *http.Request) {
 func (s *service) getConfigHistory(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if len(s.changes[id]) == 0 {
-		writeProblem(w, http.StatusNotFound, "nothing is kept of config "+id)
+		writeProblem(w, problem.ConfigNotFound, "nothing is kept of config "+id)
 		return
 	}
 	var changes []string
@@ -506,7 +510,7 @@ func (s *service) rollbackConfig(w http.ResponseWriter, r *http.Request) {
 	latest := fmt.Sprintf("\"%d\"", len(s.changes[id]))
 	if match, none := r.Header.Get("If-Match"), r.Header.Get("If-None-Match"); exists && match != latest ||
 		!exists && none != "*" {
-		writeProblem(w, http.StatusConflict, fmt.Sprintf("not the state %q %q", match, none))
+		writeProblem(w, problem.ETagMismatch, fmt.Sprintf("not the state %q %q", match, none))
 		return
 	}
 	var to struct{ ETag string }
@@ -519,7 +523,7 @@ func (s *service) rollbackConfig(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	writeProblem(w, http.StatusNotFound, "the change "+to.ETag+" is not kept")
+	writeProblem(w, problem.NotFound, "the change "+to.ETag+" is not kept")
 }
 
 func (s *service) checkConfig(w http.ResponseWriter, r *http.Request) {
@@ -557,7 +561,7 @@ func (s *service) createConfig(w http.ResponseWriter, r *http.Request) {
 func (s *service) getConfig(w http.ResponseWriter, r *http.Request) {
 	config, ok := s.configs[r.PathValue("id")]
 	if !ok {
-		writeProblem(w, http.StatusNotFound, "there is no config "+r.PathValue("id"))
+		writeProblem(w, problem.ConfigNotFound, "there is no config "+r.PathValue("id"))
 		return
 	}
 	w.Header().Set("ETag", `"1"`)
@@ -601,7 +605,7 @@ func (s *service) getFunctions(w http.ResponseWriter, _ *http.Request) {
 
 func (s *service) getFunction(w http.ResponseWriter, r *http.Request) {
 	if _, ok := s.functions[r.PathValue("name")]; !ok {
-		writeProblem(w, http.StatusNotFound, "there is no function "+r.PathValue("name"))
+		writeProblem(w, problem.FunctionNotFound, "there is no function "+r.PathValue("name"))
 		return
 	}
 	answer(w, s.function(r.PathValue("name")))
@@ -624,7 +628,7 @@ func (s *service) rollback(w http.ResponseWriter, r *http.Request) {
 	var to struct{ Version int }
 	_ = json.NewDecoder(r.Body).Decode(&to)
 	if to.Version > 3 {
-		writeProblem(w, http.StatusNotFound, fmt.Sprintf("version: %d is not kept", to.Version))
+		writeProblem(w, problem.NotFound, fmt.Sprintf("version: %d is not kept", to.Version))
 		return
 	}
 	s.current, s.functions[r.PathValue("name")] = to.Version, fmt.Sprintf("%032x", to.Version)
@@ -642,7 +646,7 @@ func (s *service) restart(w http.ResponseWriter, r *http.Request) {
 	result := []any{}
 	for _, name := range body.Functions {
 		if _, ok := s.functions[name]; !ok {
-			writeProblem(w, http.StatusNotFound, "functions: not found: "+name+"; nothing was restarted")
+			writeProblem(w, problem.FunctionNotFound, "functions: not found: "+name+"; nothing was restarted")
 			return
 		}
 		result = append(result, map[string]any{"name": name, "state": s.state(1)})
@@ -662,7 +666,7 @@ func (s *service) putBackfill(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	old, ok := s.backfills[id]
 	if !ok {
-		writeProblem(w, http.StatusNotFound, "there is no backfill ticket "+id)
+		writeProblem(w, problem.BackfillNotFound, "there is no backfill ticket "+id)
 		return
 	}
 	var b map[string]any
@@ -679,7 +683,7 @@ func (s *service) putBackfill(w http.ResponseWriter, r *http.Request) {
 func (s *service) approve(w http.ResponseWriter, r *http.Request) {
 	b, ok := s.backfills[r.PathValue("id")]
 	if !ok {
-		writeProblem(w, http.StatusNotFound, "there is no backfill ticket "+r.PathValue("id"))
+		writeProblem(w, problem.BackfillNotFound, "there is no backfill ticket "+r.PathValue("id"))
 		return
 	}
 	answer(w, b)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"matchmaker.dev/pkg/client"
@@ -173,7 +172,7 @@ Examples:
 // Run deletes the function. It succeeds when there is none.
 func (c functionDelete) Run(ctx context.Context, s *session, api developerAPI) error {
 	switch _, err := api.GetFunction(ctx, c.Name); {
-	case client.Status(err) == http.StatusNotFound:
+	case client.IsNotFound(err):
 		return s.showNothingDeleted("function", c.Name)
 	case err != nil:
 		return err

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // logService is a fake service that has only a log.
@@ -31,7 +33,7 @@ func newLogService(t *testing.T, read func(n int) (logs map[string]string, posit
 		j.expires = append(j.expires, time.Unix(int64(expires), 0))
 		logs, position := read(len(j.queries))
 		if logs == nil {
-			writeProblem(w, http.StatusNotFound, "there is no function duel")
+			writeProblem(w, problem.FunctionNotFound, "there is no function duel")
 			return
 		}
 		if position != "" {

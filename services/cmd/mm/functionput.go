@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"strings"
 
@@ -80,7 +79,7 @@ func (s *session) tryUpload(ctx context.Context, api *client.Client, u upload) e
 	f, err := api.GetFunction(ctx, u.function)
 	would := "replace the function"
 	switch {
-	case client.Status(err) == http.StatusNotFound:
+	case client.IsNotFound(err):
 		would = "create the function"
 	case err != nil:
 		return err

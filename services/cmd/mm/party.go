@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 	"time"
 
@@ -57,7 +56,7 @@ func (p partyPlayer) self(s *session) (string, error) {
 // mine is the party that the player is in.
 func (p partyPlayer) mine(ctx context.Context, s *session, api *client.Client) (*client.Party, error) {
 	party, err := api.MyParty(ctx, p.Player)
-	return party, s.advise(err, http.StatusNotFound,
+	return party, s.advise(err, client.CodePartyNotFound,
 		`make one with "mm party create", or join one with "mm party join CODE"`)
 }
 
@@ -73,7 +72,7 @@ func (p partyPlayer) leaving(
 	switch {
 	case err == nil:
 		return do(api, party)
-	case client.Status(err) != http.StatusNotFound:
+	case !client.IsNotFound(err):
 		return err
 	}
 	player, err := p.self(s)
@@ -83,9 +82,9 @@ func (p partyPlayer) leaving(
 	return s.showNothingDeleted("party of player", player)
 }
 
-// advise adds what to do to a refusal with a status.
-func (s *session) advise(err error, status int, advice string) error {
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == status {
+// advise adds what to do to a refusal with a code.
+func (s *session) advise(err error, code client.Code, advice string) error {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == code {
 		return messageError{s.responseText(refused) + ": " + advice, err}
 	}
 	return err
@@ -167,7 +166,7 @@ func (c partyJoin) Run(ctx context.Context, s *session) error {
 	}
 	p, err := api.JoinParty(ctx, c.Code, m)
 	if err != nil {
-		return s.advise(err, http.StatusNotFound, "ask the leader for the code that the party has now")
+		return s.advise(err, client.CodePartyCodeUnknown, "ask the leader for the code that the party has now")
 	}
 	return s.showParty(p)
 }
@@ -214,7 +213,7 @@ func (c partyWatch) Run(ctx context.Context, s *session) error {
 	switch {
 	case printing != nil:
 		return printing
-	case client.Status(err) == http.StatusNotFound: // it is gone since it was read
+	case client.IsNotFound(err): // it is gone since it was read
 		reason = client.PartyGone
 	case err != nil:
 		return err

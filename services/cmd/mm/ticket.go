@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 
@@ -161,7 +160,7 @@ func (c ticketDelete) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	switch err := api.DeleteTicket(ctx, c.ID, c.Player); {
-	case client.Status(err) == http.StatusNotFound:
+	case client.IsNotFound(err):
 		return s.showNothingDeleted("ticket", c.ID)
 	case err != nil:
 		return err

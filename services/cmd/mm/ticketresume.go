@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -42,5 +41,5 @@ func (c ticketResume) Run(ctx context.Context, s *session) error {
 
 // adviseResume adds to a refusal, because the player has a ticket, how to go on with that.
 func (s *session) adviseResume(err error) error {
-	return s.advise(err, http.StatusConflict, `"mm ticket resume" waits for its match`)
+	return s.advise(err, client.CodePlayerHasTicket, `"mm ticket resume" waits for its match`)
 }

@@ -181,7 +181,7 @@ func look(ctx context.Context, api *client.Client, r *recent, now time.Time) (*t
 func poolNames(ctx context.Context, api *client.Client, id string) ([]string, error) {
 	config, err := api.GetConfig(ctx, id)
 	switch {
-	case client.Status(err) == http.StatusNotFound: // it was deleted since
+	case client.IsNotFound(err): // it was deleted since
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -35,7 +34,7 @@ func (s *session) createAndWait(ctx, createCtx context.Context, api *client.Clie
 		return s.adviseResume(err)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return s.deleteAfterInterrupt(ctx, api, id, r.Player)
-	case client.Status(err) == http.StatusNotFound:
+	case client.IsNotFound(err):
 		return err // it says how the ticket ended
 	}
 	if ended := context.Cause(ctx); ended != nil {
@@ -89,7 +88,7 @@ func (s *session) deleteAfterInterrupt(ctx context.Context, api *client.Client, 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 	defer cancel()
 	err := api.DeleteTicket(ctx, id, player)
-	if err != nil && client.Status(err) != http.StatusNotFound {
+	if err != nil && !client.IsNotFound(err) {
 		return messageError{cause: err,
 			message: fmt.Sprintf("interrupted, and ticket %s could not be deleted: %s", id, s.errorText(err))}
 	}
