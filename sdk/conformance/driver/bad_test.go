@@ -263,6 +263,7 @@ func strict(a *http.Response) {
 
 // Each row fails for the driver that is wrong in what it is about.
 func TestEachRowCanFail(t *testing.T) {
+	t.Parallel()
 	rows := rows()
 	for _, r := range rows {
 		if bad[r.Name] == nil {
