@@ -277,11 +277,18 @@ func TestEachRowCanFail(t *testing.T) {
 			t.Errorf("%s: no driver is wrong in this", r.Name)
 		}
 	}
-	for i, err := range run(t, func(r suite.Row) string { return r.Name }, 4*time.Second, rows) {
-		if err == nil || errors.Is(err, suite.ErrLacks) {
-			t.Errorf("%s: a bad driver passes", rows[i].Name)
-			continue
+	// A machine may be so slow that a driver that is too fast is not.
+	for left := 3; len(rows) > 0; left-- {
+		var passed []suite.Row
+		for i, err := range run(t, func(r suite.Row) string { return r.Name }, 4*time.Second, rows) {
+			if err == nil || errors.Is(err, suite.ErrLacks) {
+				passed = append(passed, rows[i])
+				continue
+			}
+			t.Logf("%s: %v", rows[i].Name, err)
 		}
-		t.Logf("%s: %v", rows[i].Name, err)
+		if rows = passed; left == 0 && len(rows) > 0 {
+			t.Fatalf("a bad driver passes %q, and %d others", rows[0].Name, len(rows)-1)
+		}
 	}
 }

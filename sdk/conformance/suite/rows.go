@@ -156,10 +156,10 @@ func (g *game) told(code string) {
 // busy are services that have too much to do.
 func busy() []Row {
 	return []Row{
-		{Name: "503 with Retry-After: no sooner", Needs: "player", play: func(ctx context.Context, g *game) {
-			g.service.on("create", after(503, "8"))
+		{Name: "503 with Retry-After: no sooner", Needs: "player", Scale: 0.2, play: func(ctx context.Context, g *game) {
+			g.service.on("create", after(503, "6"))
 			g.search(ctx)
-			g.waited(g.called(2, "create"), 1, 8*time.Second)
+			g.waited(g.called(2, "create"), 1, 6*time.Second)
 			g.match()
 		}},
 		{Name: "503 without Retry-After: more and more time", Needs: "player", play: backsOff("create", 503)},
@@ -170,7 +170,7 @@ func busy() []Row {
 			g.told("busy")
 			g.bounded("create")
 		}},
-		{Name: "503 to a read", Needs: "player", play: func(ctx context.Context, g *game) {
+		{Name: "503 to a read", Needs: "player", Scale: 0.2, play: func(ctx context.Context, g *game) {
 			g.service.always("events", answers(406, nil, ""))
 			g.service.on("read", after(503, "5"))
 			g.search(ctx)
@@ -179,10 +179,10 @@ func busy() []Row {
 		}},
 		{Name: "503 to a stream: no sooner than Retry-After", Needs: "player", Scale: 0.2,
 			play: func(ctx context.Context, g *game) {
-				g.service.on("events", after(503, "3"))
+				g.service.on("events", after(503, "6"))
 				g.search(ctx)
 				calls := g.called(2, "events", "read")
-				g.waited(calls, 1, 3*time.Second)
+				g.waited(calls, 1, 6*time.Second)
 				g.match()
 			}},
 		{Name: "Retry-After is a date, and the clock is wrong", Needs: "player", play: func(ctx context.Context, g *game) {
