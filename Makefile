@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES := proto pkg/client pkg/matchfn functions lab services test
+MODULES := proto pkg/client pkg/matchfn functions lab sdk services test
 # Not in go.work: what they need is large, and nothing that ships has it. The last two need so much that only their own
 # targets compile them.
 APART   := deploy
@@ -77,15 +77,16 @@ test-contract: redis
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
 .PHONY: check
-check: $(call parts,check,race e2e pages apart faults mistakes oracles due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
-## PART=race,e2e,pages,apart,faults,mistakes,oracles,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
-.PHONY: check-race check-e2e check-pages check-apart check-faults check-mistakes check-oracles check-due check-fuzz check-rules
+check: $(call parts,check,race e2e pages sdk apart faults mistakes oracles due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
+## PART=race,e2e,pages,sdk,apart,faults,mistakes,oracles,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
+.PHONY: check-race check-e2e check-pages check-sdk check-apart check-faults check-mistakes check-oracles check-due check-fuzz check-rules
 check-race: redis compilers
 	@$(WITH_C) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
 check-e2e: redis
 	@.ci/test -timeout 25m ./test/e2e -args -race-dev
 check-pages: redis compilers build
 	@.ci/test -timeout 25m ./test/pages -args -bin $(CURDIR)/bin
+check-sdk: sdk
 check-apart: redis $(TOOLS)/golangci-lint
 	@export GOWORK=off; for m in $(APART); do (cd $$m && echo "lint and test $$m" && go mod tidy -diff && \
 		$(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml ./... && go test ./...) || exit 1; done
@@ -108,6 +109,7 @@ verify: $(TOOLS)/golangci-lint $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Check form
 	@unformatted=$$(gofmt -l $(MODULES) $(APART) $(HUGE)); [ -z "$$unformatted" ] || { echo "not formatted (make verify FIX=1):"; echo "$$unformatted"; exit 1; }
 	@cd proto && $(TOOLS)/buf lint && PATH=$(TOOLS):$$PATH $(TOOLS)/buf generate
 	@go run ./services/internal/platform/catalog/generate
+	@go run ./sdk/generate
 	@for m in $(MODULES); do (cd $$m && echo "lint $$m" && $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 	@for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy -diff) || { echo "$$m is not tidy (go mod tidy)"; exit 1; }; done
 	@named=$$(echo $$(go list -m -f '{{.Dir}}' | sed 's|^$(CURDIR)/||' | LC_ALL=C sort)); [ "$$named" = "$(sort $(MODULES))" ] || \
@@ -123,6 +125,13 @@ $(TOOLS)/caddy: MODULE := $(CADDY)
 $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 	@echo "building $(@F), once"
 	@GOBIN=$(TOOLS) GOWORK=off go install -v $(MODULE) 2>&1 | .ci/progress; exit $${PIPESTATUS[0]}
+
+.PHONY: sdk sdk-typescript
+sdk: $(call parts,sdk,typescript) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript
+sdk-typescript: redis build
+	@./.ci/install-sdk
+	@mkdir -p bin/sdk && cd sdk/typescript && npm run --silent build && npm test --silent && \
+		npm pack --silent --pack-destination $(CURDIR)/bin/sdk
 
 # What follows takes long. `.ci/long` records the last green run; `make check` prints what is due.
 
