@@ -72,7 +72,11 @@ func (i *installation) sign(t *testing.T, file, region string, client netip.Addr
 }
 
 func from(address string, forwarded ...string) *http.Request {
-	return &http.Request{RemoteAddr: address, Header: http.Header{"X-Forwarded-For": forwarded}}
+	r := &http.Request{RemoteAddr: address, Header: http.Header{}}
+	for _, text := range forwarded {
+		r.Header.Add("X-Forwarded-For", text)
+	}
+	return r
 }
 
 func TestVerify(t *testing.T) {
@@ -108,7 +112,8 @@ func TestVerify(t *testing.T) {
 
 		"a client that says where it is": {from("203.0.113.5:1", "192.0.2.7"), []string{good}, nil, moved},
 		"a client before a proxy":        {from("10.0.0.1:1", "192.0.2.7, 203.0.113.5"), []string{good}, nil, moved},
-		"a proxy that says nothing":      {from("10.0.0.1:1"), []string{good}, nil, "receipts: the request says no address"},
+		"a proxy that says nothing":      {from("10.0.0.1:1"), []string{good}, nil, moved},
+		"a proxy that says a name":       {from("10.0.0.1:1", "unknown"), []string{good}, nil, "receipts: the request says no address"},
 		"moved":                          {from("192.0.3.7:1"), []string{good}, nil, "receipts.0: " + moved},
 		"moved, of IPv6":                 {from("[2001:db8:2:2::7]:1"), []string{good6}, nil, "receipts.0: " + moved},
 		"of the other family alone":      {client, []string{us, good6}, nil, "receipts.1: " + moved},

@@ -44,7 +44,11 @@ func ClientAddress(r *http.Request, trusted []netip.Prefix) (netip.Addr, bool) {
 		return netip.Addr{}, false
 	}
 	address := end.Addr().Unmap().WithZone("")
-	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	values := r.Header.Values("X-Forwarded-For")
+	if len(values) == 0 {
+		return address, true
+	}
+	forwarded := strings.Split(strings.Join(values, ","), ",")
 	for _, text := range slices.Backward(forwarded) {
 		if !slices.ContainsFunc(trusted, func(n netip.Prefix) bool { return n.Contains(address) }) {
 			return address, true
