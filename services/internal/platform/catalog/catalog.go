@@ -64,7 +64,7 @@ func Services() []Service {
 			// Game servers read the public keys of seat passes.
 			Routes: []Route{
 				{Path: base + "/tickets(/events|/waiting|/[^/]+/explanation(/capture)?)?"},
-				{Path: base + "/(events|matches/[^/]+)"},
+				{Path: base + "/(events|regions|matches/[^/]+)"},
 				{Path: `/\.well-known/seat-keys\.json`},
 			},
 		},
