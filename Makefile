@@ -77,9 +77,9 @@ test-contract: redis
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
 .PHONY: check
-check: $(call parts,check,race e2e pages apart faults mistakes due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
-## PART=race,e2e,pages,apart,faults,mistakes,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
-.PHONY: check-race check-e2e check-pages check-apart check-faults check-mistakes check-due check-fuzz check-rules
+check: $(call parts,check,race e2e pages apart faults mistakes delay due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
+## PART=race,e2e,pages,apart,faults,mistakes,delay,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
+.PHONY: check-race check-e2e check-pages check-apart check-faults check-mistakes check-delay check-due check-fuzz check-rules
 check-race: redis compilers
 	@$(WITH_C) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
 check-e2e: redis
@@ -94,6 +94,9 @@ check-faults: redis
 	@.ci/test -timeout 20m ./test/simulate
 check-mistakes: redis
 	go test -count=1 -timeout 30m -run '^TestMistakesAreFound$$' ./test/simulate -args -mistake all
+# As root, with a kernel that has netem, the delay is set with tc.
+check-delay:
+	go test -count=1 -v -run '^TestDelay$$' ./services/beacon -args -delay
 check-due:
 	@.ci/long due
 
