@@ -94,7 +94,7 @@ check-faults: redis
 	@.ci/test -timeout 20m ./test/simulate
 check-mistakes: redis
 	go test -count=1 -timeout 30m -run '^TestMistakesAreFound$$' ./test/simulate -args -mistake all
-# As root, with a kernel that has netem, the delay is set with tc.
+# As root, with a kernel that has netem, the delay is set with tc, and what else the machine does waits.
 check-delay:
 	go test -count=1 -v -run '^TestDelay$$' ./services/beacon -args -delay
 check-due:
