@@ -14,8 +14,8 @@ import (
 // Latency is what was measured of a region.
 type Latency struct {
 	Region string
-	// RTT is the median of the round trips, 0 when no probe was answered. Where a region answers by IPv4 and by IPv6, it is
-	// the shorter one.
+	// RTT is the median of the round trips, 0 when no probe was answered. Where a region answers by IPv4 and by IPv6, it
+	// is the shorter one.
 	RTT time.Duration
 	// Sent is how many probes were sent, and Lost how many of them were not answered in time.
 	Sent, Lost int
@@ -59,8 +59,8 @@ func (o MeasureOptions) orDefault() MeasureOptions {
 	return o
 }
 
-// MeasureRegions asks each region a few times how far it is ([Client.ListRegions] has them), and returns the latencies in the
-// order of the regions. It ends early with ctx.
+// MeasureRegions asks each region a few times how far it is ([Client.ListRegions] has them), and returns the latencies
+// in the order of the regions. It ends early with ctx.
 func MeasureRegions(ctx context.Context, regions []Region, o MeasureOptions) []Latency {
 	o = o.orDefault()
 	all := make([]Latency, len(regions))

@@ -115,7 +115,8 @@ func TestRoundTripIsTheBeacons(t *testing.T) {
 
 // What is not the answer of a beacon to this client is not answered.
 func TestQuestionsThatAreRefused(t *testing.T) {
-	r := start(t, func(*beacon.Options) {})
+	sameTime := func(o *beacon.Options) { o.Elapsed = func() time.Duration { return time.Minute } }
+	r := start(t, sameTime)
 	c, other := r.dial(t), r.dial(t)
 	echo := c.greet(t, 1)
 	changed := func(at int) []byte {
@@ -137,9 +138,15 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) { c.silent(t, question) })
 	}
 	t.Run("from another address", func(t *testing.T) { other.silent(t, echo) })
+	whole := t
 	t.Run("at another process", func(t *testing.T) {
-		second := start(t, func(*beacon.Options) {})
-		second.dial(t).silent(t, echo)
+		second := start(t, sameTime)
+		from := &net.Dialer{LocalAddr: c.LocalAddr()} // the same address
+		must(t, c.Close())
+		there := dialAs(t, from, second.Addr())
+		there.silent(t, echo)
+		must(t, there.Close())
+		c = dialAs(whole, from, r.Addr())
 	})
 	c.prove(t, echo)
 }
@@ -262,7 +269,12 @@ func (r *running) dial(t *testing.T) speaker { return dial(t, r.Addr()) }
 
 func dial(t *testing.T, to netip.AddrPort) speaker {
 	t.Helper()
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "udp", to.String())
+	return dialAs(t, &net.Dialer{}, to)
+}
+
+func dialAs(t *testing.T, dialer *net.Dialer, to netip.AddrPort) speaker {
+	t.Helper()
+	conn, err := dialer.DialContext(t.Context(), "udp", to.String())
 	must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return speaker{conn}
