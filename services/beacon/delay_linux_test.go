@@ -28,14 +28,14 @@ func TestDelay(t *testing.T) {
 		t.Skip("this is part of make check PART=delay")
 	}
 	if !*netem {
-		if text, err := elsewhere(t, "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"); err == nil {
+		text, err := elsewhere(t, "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms")
+		if err == nil {
 			text, err := elsewhere(t, os.Args[0], "-test.run=^TestDelay$", "-test.v", "-delay", "-netem")
 			t.Logf("%s", text)
 			must(t, err)
 			return
-		} else {
-			t.Logf("no netem: a relay delays instead (%v: %s)", err, text)
 		}
+		t.Logf("no netem: a relay delays instead (%v: %s)", err, text)
 	}
 	// What else this machine does is no delay of the network: all threads go before it, where that is allowed.
 	chrt := exec.CommandContext(t.Context(), "chrt", "--all-tasks", "--fifo", "--pid", "1", strconv.Itoa(os.Getpid()))
@@ -81,7 +81,7 @@ func command(t *testing.T, name string, args ...string) {
 	}
 }
 
-// relay passes datagrams on to a beacon, and its answers back, each after a delay: one at a time, as a probe sends them.
+// relay passes datagrams on to a beacon, and its answers back, each after a delay: one at a time, as probes are sent.
 func relay(t *testing.T, to netip.AddrPort, delay time.Duration) string {
 	t.Helper()
 	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
@@ -102,8 +102,8 @@ func relay(t *testing.T, to netip.AddrPort, delay time.Duration) string {
 			} else {
 				player = from
 			}
-			time.Sleep(delay - 3*time.Millisecond/2)
-			for time.Now().Before(due) { //nolint:revive // timers are a millisecond late
+			<-time.After(delay - 3*time.Millisecond/2) // timers are a millisecond late
+			for time.Now().Before(due) {
 			}
 			_, _ = socket.WriteToUDPAddrPort(in[:n], next)
 		}

@@ -11,8 +11,8 @@ import (
 	"matchmaker.dev/services/internal/edge/receipt"
 )
 
-// A datagram begins with the magic and its kind. Questions have QuestionSize bytes, with zeros at the end; no answer has
-// more.
+// A datagram begins with the magic and its kind. Questions have QuestionSize bytes, with zeros at the end; no answer
+// has more.
 //
 //	kind 1  question  nonce of the client
 //	kind 2  answer    the nonce, time, authenticator of both and of the client's address

@@ -128,8 +128,8 @@ func claimedBy(m *pb.Member, settings *pb.ProjectSettings) fields.Values {
 	return claimed
 }
 
-// ticketOf is the ticket of all members. Attributes and properties that claims or receipts set are the leader's, so that pools and
-// functions that look at tickets see them; a game service may say others.
+// ticketOf is the ticket of all members. Attributes and properties that claims or receipts set are the leader's, so
+// that pools and functions that look at tickets see them; a game service may say others.
 func (s *service) ticketOf(
 	p *pb.Party, in searching, settings *pb.ProjectSettings, caller *auth.Principal,
 ) (*pb.Ticket, error) {

@@ -50,9 +50,9 @@ type keysBeaconCmd struct {
 }
 
 func (keysBeaconCmd) Help() string {
-	return `A region has a file of its own, which its beacon and the services with --regions share. They read it again every five
-seconds. To change the key: run this, give the file to the services, then to the beacon, and after --receipt-age take
-the old lines out of both.`
+	return `A region has a file of its own, which its beacon and the services with --regions share. They read it again
+every five seconds. To change the key: run this, give the file to the services, then to the beacon, and after
+--receipt-age take the old lines out of both.`
 }
 
 func (c *keysBeaconCmd) Run(s streams) error { return addKey(s, c.File, "signs") }

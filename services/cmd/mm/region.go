@@ -72,7 +72,8 @@ type measured struct {
 
 // Run measures and prints.
 func (c regionMeasure) Run(ctx context.Context, s *session, api developerAPI) error {
-	latencies, err := measureRegions(ctx, api.Client, client.MeasureOptions{Probes: c.Probes, Timeout: c.Wait, HTTP: c.HTTP})
+	latencies, err := measureRegions(ctx, api.Client,
+		client.MeasureOptions{Probes: c.Probes, Timeout: c.Wait, HTTP: c.HTTP})
 	if err != nil {
 		return err
 	}

@@ -42,8 +42,10 @@ func TestRegions(t *testing.T) {
 	shell.on(service, "region", "list").expect(0, "REGION  PROTOCOL  UDP", "")
 	r := shell.on(service, "region", "measure", "--probes", "2")
 	r.expect(0, "REGION  RTT MS  LOSS    BELIEVED", "")
-	if line := strings.Fields(strings.Split(r.out, "\n")[1]); line[0] != "far" || strings.Join(line[2:], " ") != "0 of 2 no" {
+	line := strings.Fields(strings.Split(r.out, "\n")[1])
+	if line[0] != "far" || strings.Join(line[2:], " ") != "0 of 2 no" {
 		t.Error(line)
 	}
-	shell.on(service, "ticket", "create", "--player", "ada", "--measure").expect(1, "", "mm: --measure: no beacon answered\n")
+	shell.on(service, "ticket", "create", "--player", "ada", "--measure").
+		expect(1, "", "mm: --measure: no beacon answered\n")
 }

@@ -28,11 +28,12 @@ import (
 )
 
 const (
-	version     = 1
-	headSize    = 23
-	digestSize  = 8
-	tagSize     = 16
-	LongestName = 32 // of a region, in bytes
+	version    = 1
+	headSize   = 23
+	digestSize = 8
+	tagSize    = 16
+	// LongestName is the most bytes of a region's name.
+	LongestName = 32
 	// MaxSize is the most bytes of a receipt.
 	MaxSize = headSize + LongestName + tagSize
 	// Purpose is what the keys of a ring are derived for.

@@ -90,6 +90,7 @@ func TestVerify(t *testing.T) {
 		raw[at] ^= 1
 		return base64.RawURLEncoding.EncodeToString(raw)
 	}
+	eu := map[string]float64{"eu": 30.5}
 	const forged = "receipts.0: the beacon of region eu has not signed it"
 	const moved = "it was measured from another network than this request comes from"
 	client := from("192.0.2.7:4000")
@@ -100,23 +101,24 @@ func TestVerify(t *testing.T) {
 		err      string
 	}{
 		"none":                   {client, nil, nil, ""},
-		"one":                    {client, []string{good}, map[string]float64{"eu": 30.5}, ""},
+		"one":                    {client, []string{good}, eu, ""},
 		"of two regions":         {client, []string{good, us}, map[string]float64{"eu": 30.5, "us": 30.5}, ""},
-		"of both families, by 4": {client, []string{good6, good}, map[string]float64{"eu": 30.5}, ""},
-		"of both families, by 6": {from("[2001:db8:1:ffff::1]:1"), []string{good, good6}, map[string]float64{"eu": 30.5}, ""},
-		"4 in 6":                 {from("[::ffff:192.0.2.99]:1"), []string{good}, map[string]float64{"eu": 30.5}, ""},
-		"behind a proxy":         {from("10.0.0.1:1", "203.0.113.5, 192.0.2.7"), []string{good}, map[string]float64{"eu": 30.5}, ""},
-		"behind two proxies":     {from("10.0.0.1:1", "192.0.2.7", "10.2.3.4"), []string{good}, map[string]float64{"eu": 30.5}, ""},
-		"a minute old":           {client, []string{i.sign(t, "eu", "eu", home, now.Add(-time.Minute))}, map[string]float64{"eu": 30.5}, ""},
-		"of a clock ahead":       {client, []string{i.sign(t, "eu", "eu", home, now.Add(time.Minute))}, map[string]float64{"eu": 30.5}, ""},
+		"of both families, by 4": {client, []string{good6, good}, eu, ""},
+		"of both families, by 6": {from("[2001:db8:1:ffff::1]:1"), []string{good, good6}, eu, ""},
+		"4 in 6":                 {from("[::ffff:192.0.2.99]:1"), []string{good}, eu, ""},
+		"behind a proxy":         {from("10.0.0.1:1", "203.0.113.5, 192.0.2.7"), []string{good}, eu, ""},
+		"behind two proxies":     {from("10.0.0.1:1", "192.0.2.7", "10.2.3.4"), []string{good}, eu, ""},
+		"a minute old":           {client, []string{i.sign(t, "eu", "eu", home, now.Add(-time.Minute))}, eu, ""},
+		"of a clock ahead":       {client, []string{i.sign(t, "eu", "eu", home, now.Add(time.Minute))}, eu, ""},
 
 		"a client that says where it is": {from("203.0.113.5:1", "192.0.2.7"), []string{good}, nil, moved},
 		"a client before a proxy":        {from("10.0.0.1:1", "192.0.2.7, 203.0.113.5"), []string{good}, nil, moved},
 		"a proxy that says nothing":      {from("10.0.0.1:1"), []string{good}, nil, moved},
-		"a proxy that says a name":       {from("10.0.0.1:1", "unknown"), []string{good}, nil, "receipts: the request says no address"},
-		"moved":                          {from("192.0.3.7:1"), []string{good}, nil, "receipts.0: " + moved},
-		"moved, of IPv6":                 {from("[2001:db8:2:2::7]:1"), []string{good6}, nil, "receipts.0: " + moved},
-		"of the other family alone":      {client, []string{us, good6}, nil, "receipts.1: " + moved},
+		"a proxy that says a name": {from("10.0.0.1:1", "unknown"), []string{good}, nil,
+			"receipts: the request says no address"},
+		"moved":                     {from("192.0.3.7:1"), []string{good}, nil, "receipts.0: " + moved},
+		"moved, of IPv6":            {from("[2001:db8:2:2::7]:1"), []string{good6}, nil, "receipts.0: " + moved},
+		"of the other family alone": {client, []string{us, good6}, nil, "receipts.1: " + moved},
 		"old": {client, []string{i.sign(t, "eu", "eu", home, now.Add(-61*time.Second))}, nil,
 			"receipts.0: it is 1m1s old, at most 1m0s are allowed: measure region eu again"},
 		"from the future": {client, []string{i.sign(t, "eu", "eu", home, now.Add(61*time.Second))}, nil,
@@ -127,13 +129,15 @@ func TestVerify(t *testing.T) {
 		"another time":               {client, []string{changed(9)}, nil, forged},
 		"another round trip":         {client, []string{changed(12)}, nil, forged},
 		"another network":            {client, []string{changed(14)}, nil, forged},
-		"another name":               {client, []string{changed(24)}, nil, "receipts.0: no beacon of a region et is believed"},
-		"another tag":                {client, []string{changed(40)}, nil, forged},
-		"another version":            {client, []string{changed(0)}, nil, "receipts.0: it is no receipt of a beacon"},
-		"another length":             {client, []string{changed(22)}, nil, "receipts.0: it is no receipt of a beacon"},
-		"not Base64":                 {client, []string{"?"}, nil, "receipts.0: it is not the Base64 of URLs"},
-		"empty":                      {client, []string{""}, nil, "receipts.0: it is no receipt of a beacon"},
-		"of a source without keys":   {client, []string{i.sign(t, "stranger", "asia", home, now)}, nil, "receipts.0: no beacon of a region asia is believed"},
+		"another name": {client, []string{changed(24)}, nil,
+			"receipts.0: no beacon of a region et is believed"},
+		"another tag":     {client, []string{changed(40)}, nil, forged},
+		"another version": {client, []string{changed(0)}, nil, "receipts.0: it is no receipt of a beacon"},
+		"another length":  {client, []string{changed(22)}, nil, "receipts.0: it is no receipt of a beacon"},
+		"not Base64":      {client, []string{"?"}, nil, "receipts.0: it is not the Base64 of URLs"},
+		"empty":           {client, []string{""}, nil, "receipts.0: it is no receipt of a beacon"},
+		"of a source without keys": {client, []string{i.sign(t, "stranger", "asia", home, now)}, nil,
+			"receipts.0: no beacon of a region asia is believed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := i.verifier.Verify(tt.receipts, tt.request)

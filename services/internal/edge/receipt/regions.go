@@ -128,11 +128,11 @@ func (r *Region) check() error {
 	return nil
 }
 
+const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
+
 // CheckName says what is wrong with the name of a region.
 func CheckName(name string) error {
-	if name == "" || len(name) > LongestName || strings.ContainsFunc(name, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
-	}) {
+	if name == "" || len(name) > LongestName || strings.Trim(name, nameCharacters) != "" {
 		return fmt.Errorf("1 to %d letters, digits, dots, hyphens and underscores are expected", LongestName)
 	}
 	return nil
