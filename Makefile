@@ -77,9 +77,9 @@ test-contract: redis
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
 .PHONY: check
-check: $(call parts,check,race e2e pages sdk apart faults mistakes oracles due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
-## PART=race,e2e,pages,sdk,apart,faults,mistakes,oracles,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
-.PHONY: check-race check-e2e check-pages check-sdk check-apart check-faults check-mistakes check-oracles check-due check-fuzz check-rules
+check: $(call parts,check,race e2e pages sdk apart faults mistakes oracles delay due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
+## PART=race,e2e,pages,sdk,apart,faults,mistakes,oracles,delay,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
+.PHONY: check-race check-e2e check-pages check-sdk check-apart check-faults check-mistakes check-oracles check-delay check-due check-fuzz check-rules
 check-race: redis compilers
 	@$(WITH_C) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
 check-e2e: redis
@@ -100,6 +100,9 @@ check-oracles: compilers
 	@cd services/internal/match/rating/oracle && npm ci --no-audit --no-fund --loglevel=error
 	go test -count=1 -v -run '^TestOracles$$' ./services/internal/match/rating -args -oracle \
 		'node $(CURDIR)/services/internal/match/rating/oracle/oracle.js'
+# As root, with a kernel that has netem, the delay is set with tc, and what else the machine does waits.
+check-delay:
+	go test -count=1 -v -run '^TestDelay$$' ./services/beacon -args -delay
 check-due:
 	@.ci/long due
 

@@ -192,6 +192,14 @@ func (c *Client) ErasePlayer(ctx context.Context, playerID string) (*ErasedPlaye
 	})
 }
 
+// ListRegions: List the regions whose latency can be measured.
+func (c *Client) ListRegions(ctx context.Context) (*Regions, error) {
+	return ask[Regions](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/regions",
+		repeatable: true,
+	})
+}
+
 // SettingsHistory: Read the latest changes of the settings.
 func (c *Client) SettingsHistory(ctx context.Context) ([]SettingsChange, error) {
 	var answer struct {

@@ -16,6 +16,8 @@ type PartyMembership struct {
 	NotReady   bool               `json:"-"`
 	Attributes map[string]float64 `json:"attributes,omitempty"`
 	Properties map[string][]byte  `json:"properties,omitempty"`
+	// Receipts are as in [TicketRequest].
+	Receipts []string `json:"receipts,omitempty"`
 }
 
 // membership is the JSON of a PartyMembership, with what is asked for besides.

@@ -29,6 +29,9 @@ type TicketRequest struct {
 	// Queues are the queues that the ticket waits in, at most 16; without one it waits outside of queues. It is matched
 	// once.
 	Queues []string `json:"queues,omitempty"`
+	// Receipts prove the player's latencies ([Receipts]), with a player's token alone. The status is 400 when one is too
+	// old, or was measured from another network than the service sees.
+	Receipts []string `json:"receipts,omitempty"`
 }
 
 // Object is a JSON object of the match function's making, undecoded: read it with json.Unmarshal. It is nil when there

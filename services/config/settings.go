@@ -43,7 +43,11 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 	if rules := p.GetAttributes(); len(rules) > 0 {
 		b.Attributes = make(map[string]response.AttributeRule, len(rules))
 		for _, rule := range rules {
-			b.Attributes[rule.GetAttribute()] = response.AttributeRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
+			one := response.AttributeRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
+			if one.SetBy == definition.ByBeacon {
+				one.Claim, one.Region = "", one.Claim
+			}
+			b.Attributes[rule.GetAttribute()] = one
 		}
 	}
 	if rules := p.GetProperties(); len(rules) > 0 {

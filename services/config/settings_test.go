@@ -32,8 +32,8 @@ func (s *studio) settings(t *testing.T, header ...string) reply {
 const believed = `{"tickets":{"perPlayer":{"limit":2,"whenReached":"replace"},"listed":true,"endsTold":true,"refuseUnserved":true,"silence":{"seconds":30}},
 	"acceptance":{"pause":{"seconds":30,"maxSeconds":900}},
 	"attributes":{"skill":{"setBy":"claim","claim":"game.skill"},"region":{"setBy":"service"},
-	"mood":{"setBy":"client"}},
-	"properties":{"roles":{"setBy":"claim","claim":"game.roles"},"players":{"setBy":"service"},"mode":{"setBy":"client"},
+	"mood":{"setBy":"client"},"latency-eu":{"setBy":"beacon","region":"eu-west"}},
+	"properties":{"latency":{"setBy":"beacon"},"roles":{"setBy":"claim","claim":"game.roles"},"players":{"setBy":"service"},"mode":{"setBy":"client"},
 	"*":{"setBy":"service"}}}`
 
 func TestLifeOfSettings(t *testing.T) {
@@ -162,6 +162,13 @@ var refusedSettings = map[string]string{
 	ruleFor("a", `{"setBy":"claim","claim":"a\nb"}`):                         "badAttributeRule attributes.a.claim",
 	ruleFor("a", `{"setBy":"claim","claim":5}`):                              "wrongType attributes.a.claim",
 	ruleFor("a", `{"setBy":"service","claim":"x"}`):                          "badAttributeRule attributes.a.claim",
+	ruleFor("a", `{"setBy":"beacon"}`):                                       "badAttributeRule attributes.a.region",
+	ruleFor("a", `{"setBy":"beacon","region":"e u"}`):                        "badAttributeRule attributes.a.region",
+	ruleFor("a", `{"setBy":"beacon","region":5}`):                            "wrongType attributes.a.region",
+	ruleFor("a", `{"setBy":"beacon","region":"eu","claim":"x"}`):             "badAttributeRule attributes.a.claim",
+	ruleFor("a", `{"setBy":"service","region":"eu"}`):                        "badAttributeRule attributes.a.region",
+	ruleFor("*", `{"setBy":"beacon","region":"eu"}`):                         "badAttributeRule attributes.*.setBy",
+	`{"properties":{"a":{"setBy":"beacon","region":"eu"}}}`:                  "unknownMember properties.a.region",
 	ruleFor("a", `{"setBy":"client","default":1}`):                           "unknownMember attributes.a.default",
 	ruleFor("a", `{"setBy":"claim","claim":"`+strings.Repeat("c", 257)+`"}`): "badAttributeRule attributes.a.claim",
 	`{"attributes":{` + repeat(257, `"a#":{"setBy":"client"}`) + `}}`:        "tooManyAttributeRules attributes",

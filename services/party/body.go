@@ -6,6 +6,7 @@ import (
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/fields"
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/receipt"
 	"matchmaker.dev/services/internal/match/definition"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -29,6 +30,8 @@ type joining struct {
 type membership struct {
 	Ready *bool `json:"ready"`
 	fields.Values
+	// Receipts are those of beacons for the member's latencies.
+	Receipts []string `json:"receipts"`
 }
 
 // speaker is the caller that sets a member's values.
@@ -39,13 +42,18 @@ type speaker struct {
 	// had is the member until now, nil for a new one.
 	had *pb.Member
 	now time.Time
+	// measured returns the round trips that the member's receipts prove, in milliseconds by region.
+	measured func() (map[string]float64, error)
 }
 
-// record is the member, with the attributes and properties that its token vouches for. What a claim set before stays
-// until its token expires, unless it is set again, and what a game service set stays for the member. One is ready
+// record is the member, with the attributes and properties that its token and receipts vouch for. What they set before
+// stays until the token expires, unless it is set again, and what a game service set stays for the member. One is ready
 // unless it says otherwise.
 func (m *membership) record(player string, joined int64, l fields.Limits, by speaker) (*pb.Member, error) {
 	if err := m.Check(l); err != nil {
+		return nil, err
+	}
+	if err := receipt.CheckSize(m.Receipts, by.caller); err != nil {
 		return nil, err
 	}
 	one := &pb.Member{
@@ -75,7 +83,7 @@ func (m *membership) vouchedValues(l fields.Limits, by speaker) (taken fields.Va
 		if err := definition.CheckSetters("", m.Values, by.settings); err != nil {
 			return taken, 0, err
 		}
-		vouched, err := definition.VouchedFor(by.settings, by.caller)
+		vouched, err := definition.VouchedFor(by.settings, by.caller, by.measured)
 		if err != nil {
 			return taken, 0, err
 		}

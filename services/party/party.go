@@ -70,7 +70,8 @@ func (s *service) member(
 	if err != nil {
 		return nil, err
 	}
-	by := speaker{caller: auth.From(c), settings: settings, then: settings, had: had, now: s.Store.Now()}
+	by := speaker{caller: auth.From(c), settings: settings, then: settings, had: had, now: s.Store.Now(),
+		measured: func() (map[string]float64, error) { return s.Regions.Verify(in.Receipts, c.Request()) }}
 	if had != nil && had.GetSettings() != settings.GetRevision() {
 		if by.then, err = s.settingsOf(ctx, project, had.GetSettings()); err != nil {
 			return nil, err

@@ -111,25 +111,25 @@ func checkVouched(p *pb.Party, settings *pb.ProjectSettings, now time.Time) erro
 	return nil
 }
 
-// claimedBy is what a member has that claims set: what its token says, or what a game service said for it.
+// claimedBy is what a member has that claims or receipts set: what they say, or what a game service said for it.
 func claimedBy(m *pb.Member, settings *pb.ProjectSettings) fields.Values {
 	claimed := fields.Values{Attributes: map[string]float64{}, Properties: map[string][]byte{}}
 	has := fields.Attributes(m.GetAttributeNames(), m.GetAttributeValues())
 	for _, rule := range settings.GetAttributes() {
-		if value, set := has[rule.GetAttribute()]; set && rule.GetSetBy() == definition.ByClaim {
+		if value, set := has[rule.GetAttribute()]; set && definition.IsVouched(rule) {
 			claimed.Attributes[rule.GetAttribute()] = value
 		}
 	}
 	for _, rule := range settings.GetProperties() {
-		if value, set := m.GetProperties()[rule.GetProperty()]; set && rule.GetSetBy() == definition.ByClaim {
+		if value, set := m.GetProperties()[rule.GetProperty()]; set && definition.IsVouched(rule) {
 			claimed.Properties[rule.GetProperty()] = value
 		}
 	}
 	return claimed
 }
 
-// ticketOf is the ticket of all members. Attributes and properties that claims set are the leader's, so that pools and
-// functions that look at tickets see them; a game service may say others.
+// ticketOf is the ticket of all members. Attributes and properties that claims or receipts set are the leader's, so
+// that pools and functions that look at tickets see them; a game service may say others.
 func (s *service) ticketOf(
 	p *pb.Party, in searching, settings *pb.ProjectSettings, caller *auth.Principal,
 ) (*pb.Ticket, error) {

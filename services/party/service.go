@@ -25,6 +25,7 @@ import (
 	"matchmaker.dev/services/internal/edge/fields"
 	"matchmaker.dev/services/internal/edge/presence"
 	"matchmaker.dev/services/internal/edge/ratelimit"
+	"matchmaker.dev/services/internal/edge/receipt"
 	"matchmaker.dev/services/internal/edge/stream"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/observe/telemetry"
@@ -51,6 +52,8 @@ type Options struct {
 	Readable time.Duration
 	// Bodies is how many bytes a project may send in bodies to this process.
 	Bodies state.Rate
+	// Regions believes receipts of beacons; nil if there are no regions.
+	Regions *receipt.Verifier
 	// Fields bound what a member, and the search, carry.
 	Fields fields.Limits
 	// Meter makes the instruments; the zero Meter measures nothing.

@@ -11,13 +11,13 @@ import (
 )
 
 // applyTokenClaims checks that the caller sets only attributes and properties that are its own to set, and returns the
-// ticket with those that the player's token vouches for: the ticket has them, and so has the player, if the ticket
-// names players. given is not changed, since settings that change meanwhile decide anew.
+// ticket with those that the player's token and receipts of beacons vouch for: the ticket has them, and so has the
+// player, if the ticket names players. given is not changed, since settings that change meanwhile decide anew.
 //
 // A service token sets any. A player's token sets those that clients may set; a claim that it does not have, or that is
 // null, sets nothing, and one of the wrong kind refuses the ticket.
-func applyTokenClaims(given creation, settings *pb.ProjectSettings, caller *auth.Principal, limits fields.Limits) (
-	creation, error) {
+func applyTokenClaims(given creation, settings *pb.ProjectSettings, caller *auth.Principal, limits fields.Limits,
+	measured func() (map[string]float64, error)) (creation, error) {
 	if caller.Kind == auth.Service || !definition.HasSetters(settings) {
 		return given, nil
 	}
@@ -30,7 +30,7 @@ func applyTokenClaims(given creation, settings *pb.ProjectSettings, caller *auth
 			return given, err
 		}
 	}
-	vouched, err := definition.VouchedFor(settings, caller)
+	vouched, err := definition.VouchedFor(settings, caller, measured)
 	if err != nil || vouched.Empty() {
 		return given, err
 	}

@@ -49,7 +49,7 @@ func (s *service) create(c echo.Context) error {
 		err = s.settingsCache.decide(ctx, project, func(settings *pb.ProjectSettings) (err error) {
 			asked := state.Creation{Ticket: body, Settings: settings.GetRevision(), Lists: state.ListsOf(settings),
 				Ends: state.EndsOf(settings, s.Readable), Pauses: state.PausesOf(settings), Key: key, Request: request}
-			id, err = s.store(ctx, project, settings, auth.From(c), asked, in)
+			id, err = s.store(c, settings, asked, in)
 			return err
 		})
 		return id, err
@@ -71,9 +71,12 @@ func (s *service) create(c echo.Context) error {
 
 // store stores a ticket as the project's settings want it, and returns its id, or the id of an earlier ticket with its
 // key.
-func (s *service) store(ctx context.Context, project string, settings *pb.ProjectSettings, caller *auth.Principal,
-	asked state.Creation, in creation) (id string, err error) {
-	in, err = applyTokenClaims(in, settings, caller, s.Fields)
+func (s *service) store(c echo.Context, settings *pb.ProjectSettings, asked state.Creation, in creation) (
+	id string, err error) {
+	ctx, project := c.Request().Context(), c.Param("project")
+	in, err = applyTokenClaims(in, settings, auth.From(c), s.Fields, func() (map[string]float64, error) {
+		return s.Regions.Verify(in.Receipts, c.Request())
+	})
 	if err != nil {
 		if id, known := s.createdBefore(ctx, project, asked); known != nil || id != "" {
 			return id, known

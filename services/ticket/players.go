@@ -7,6 +7,7 @@ import (
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/fields"
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/receipt"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -15,12 +16,17 @@ type creation struct {
 	fields.Values
 	Players []fields.Player `json:"players"`
 	Queues  []string        `json:"queues"`
+	// Receipts are those of beacons for the player's latencies.
+	Receipts []string `json:"receipts,omitempty"`
 }
 
 // check is an error that names the member when the body is outside the limits, or names players that the caller may not
 // act for.
 func (in *creation) check(l fields.Limits, p *auth.Principal) error {
 	if err := in.Check(l); err != nil {
+		return err
+	}
+	if err := receipt.CheckSize(in.Receipts, p); err != nil {
 		return err
 	}
 	if err := fields.CheckPlayers(in.Players, l); err != nil || p.Kind != auth.Player {

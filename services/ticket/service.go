@@ -21,6 +21,7 @@ import (
 	"matchmaker.dev/services/internal/edge/fields"
 	"matchmaker.dev/services/internal/edge/presence"
 	"matchmaker.dev/services/internal/edge/ratelimit"
+	"matchmaker.dev/services/internal/edge/receipt"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/stream"
 	"matchmaker.dev/services/internal/edge/web"
@@ -49,6 +50,8 @@ type Options struct {
 	Bodies state.Rate
 	// Seats issues the seat passes of results; nil if there are no keys.
 	Seats *seat.Passes
+	// Regions believes receipts of beacons; nil if there are no regions.
+	Regions *receipt.Verifier
 	// History reads in which matches a ticket was, for studios; nil for not at all.
 	History func(ctx context.Context, project, ticket string, created time.Time) *response.TicketHistory
 	// Meter makes the instruments; the zero Meter measures nothing.
@@ -120,10 +123,11 @@ func (s *service) routes(e *echo.Echo) {
 	e.DELETE(web.Base+"/tickets", callers(s.delete))
 	e.POST(web.Base+"/tickets/acceptance", callers(s.answer))
 	e.GET(web.TicketEvents, callers(s.follow))
+	e.GET(web.Base+"/regions", s.regions, s.Verifier.RequireLook(auth.Player, auth.Developer, auth.Service))
 	e.GET(web.Base+"/tickets/:ticket/explanation", s.explain, s.Verifier.RequireLook(auth.Developer))
 	e.GET(web.Base+"/tickets/:ticket/explanation/capture", s.capture, s.Verifier.RequireLook(auth.Developer))
 	web.NewCORS(s.Settings.Origins, allowedMethods, allowedHeaders, exposedHeaders).Allow(e,
-		web.Base+"/tickets", web.Base+"/tickets/acceptance", web.TicketEvents)
+		web.Base+"/tickets", web.Base+"/tickets/acceptance", web.TicketEvents, web.Base+"/regions")
 }
 
 // run wakes the requests that wait for a result, and ends idle tickets. It returns when the streams have ended.

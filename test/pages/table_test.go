@@ -63,6 +63,10 @@ id=$(bin/mm ticket create --player zoe --attribute skill=2900 -o json | grep -o 
 	"docs/parties.md":     {games: []int{1}},
 	"docs/functions.md":   {before: "cp bin/functions/arena.zip duel.zip\n"}, // a new upload
 	"docs/identity.md":    {alone: true},
+	"docs/latency.md": {alone: true, serve: map[string]string{
+		"bin/matchmaker beacon": "curl -sf 127.0.0.1:7601/readyz",
+		"bin/matchmaker dev":    "bin/mm function list",
+	}},
 	"docs/permissions.md": {alone: true},
 	"docs/simulation.md":  {alone: true},
 	"docs/production.md": {

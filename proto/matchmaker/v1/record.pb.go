@@ -2853,9 +2853,9 @@ func (x *TicketRules) GetSilence() int64 {
 type AttributeRule struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Attribute string                 `protobuf:"bytes,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
-	// set_by is client, service or claim.
+	// set_by is client, service, claim or beacon.
 	SetBy string `protobuf:"bytes,2,opt,name=set_by,json=setBy,proto3" json:"set_by,omitempty"`
-	// claim is the path of the claim; empty unless set_by is claim.
+	// claim is the path of the claim, or the region if set_by is beacon; otherwise empty.
 	Claim         string `protobuf:"bytes,3,opt,name=claim,proto3" json:"claim,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2917,7 +2917,7 @@ type PropertyRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// property is its name, or "*" for all names without a rule.
 	Property string `protobuf:"bytes,1,opt,name=property,proto3" json:"property,omitempty"`
-	// set_by is client, service or claim; not claim for "*".
+	// set_by is client, service, claim or beacon; not claim or beacon for "*".
 	SetBy string `protobuf:"bytes,2,opt,name=set_by,json=setBy,proto3" json:"set_by,omitempty"`
 	// claim is the path of the claim; empty unless set_by is claim.
 	Claim         string `protobuf:"bytes,3,opt,name=claim,proto3" json:"claim,omitempty"`

@@ -31,6 +31,7 @@ import (
 	"matchmaker.dev/services/internal/edge/openapi"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/ratelimit"
+	"matchmaker.dev/services/internal/edge/receipt"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/observe/telemetry/export"
@@ -58,6 +59,7 @@ type builder struct {
 	telemetry *export.Telemetry
 	verifier  *auth.Verifier      // nil without an API
 	box       *sandbox.Supervisor // nil until one is needed
+	regions   *receipt.Verifier   // nil without regions
 	keys      *keyring.Ring       // nil where configs may have no hosting keys
 	tokens    *token.Issuer       // nil where servers get no tokens
 	parts     []app.Part
@@ -93,20 +95,10 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 	// thousands of requests a second and keeps next to nothing.
 	ballast := make([]byte, ballastSize)
 	defer runtime.KeepAlive(ballast)
-	if c.Name == "" {
-		c.Name = hostname() + "-" + uuid.NewString()[:8]
-	}
-	b := &builder{name: c.Name, settings: set, log: log, parts: more, complete: len(how.services) == len(services()),
+	b := &builder{settings: set, log: log, parts: more, complete: len(how.services) == len(services()),
 		directs: slices.ContainsFunc(how.services, func(s service) bool { return s.name == catalog.Director })}
 	defer func() { err = errors.Join(err, b.close(context.WithoutCancel(ctx))) }()
-
-	if b.telemetry, err = export.Open(ctx, export.Options{
-		Service: "matchmaker", Instance: c.Name, Version: version, Settings: c.Telemetry, Log: log,
-	}); err != nil {
-		return err
-	}
-	b.closing(func(ctx context.Context) error { b.telemetry.Close(ctx); return nil })
-	metrics, err := b.metrics(ctx)
+	metrics, err := b.observe(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -161,17 +153,39 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 		}
 		b.add(description)
 	}
+	if b.regions, err = receipt.Open(set.Regions, b.store.Now); err != nil {
+		return err
+	}
 	if err := add(b, how.services); err != nil {
 		return err
 	}
+	return b.serve(ctx, c, func(addr net.Addr) {
+		b.address.Store(addr)
+		if how.started != nil {
+			how.started(addr, metrics)
+		}
+	})
+}
+
+// observe names the process, and opens its telemetry. It returns where the metrics are, nil for nowhere.
+func (b *builder) observe(ctx context.Context, c *common) (metrics net.Addr, err error) {
+	if c.Name == "" {
+		c.Name = hostname() + "-" + uuid.NewString()[:8]
+	}
+	b.name = c.Name
+	if b.telemetry, err = export.Open(ctx, export.Options{
+		Service: "matchmaker", Instance: c.Name, Version: version, Settings: c.Telemetry, Log: b.log,
+	}); err != nil {
+		return nil, err
+	}
+	b.closing(func(ctx context.Context) error { b.telemetry.Close(ctx); return nil })
+	return b.metrics(ctx)
+}
+
+// serve serves the parts until ctx ends.
+func (b *builder) serve(ctx context.Context, c *common, started func(net.Addr)) error {
 	return app.Run(ctx, app.Options{
-		Settings: c.Settings, Shutdown: c.Shutdown, Log: log,
-		Started: func(addr net.Addr) {
-			b.address.Store(addr)
-			if how.started != nil {
-				how.started(addr, metrics)
-			}
-		},
+		Settings: c.Settings, Shutdown: c.Shutdown, Log: b.log, Started: started,
 		Web: web.Options{Tracer: b.telemetry.Tracer, Propagator: b.telemetry.Propagator, Meter: b.telemetry.Meter},
 	}, b.parts...)
 }
@@ -275,7 +289,8 @@ func (b *builder) ticket() error {
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
 		Settings: b.settings.Ticket, Readable: b.settings.Results.Readable, Fields: b.settings.fields(),
 		Reads: b.settings.Rates.Reads(), Bodies: b.settings.Rates.Bodies(), Seats: seats,
-		Meter: b.telemetry.Meter, Tracer: b.tracer("ticket"), History: insights.History,
+		Regions: b.regions,
+		Meter:   b.telemetry.Meter, Tracer: b.tracer("ticket"), History: insights.History,
 	}))
 	b.add(insights.Part())
 	return nil
@@ -284,7 +299,7 @@ func (b *builder) ticket() error {
 func (b *builder) party() error {
 	b.add(party.New(party.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Now: time.Now,
-		Settings: b.settings.Party, Wait: b.settings.Ticket.Wait, Readable: b.settings.Results.Readable,
+		Settings: b.settings.Party, Regions: b.regions, Wait: b.settings.Ticket.Wait, Readable: b.settings.Results.Readable,
 		Bodies: b.settings.Rates.Bodies(), Fields: b.settings.fields(), Meter: b.telemetry.Meter,
 		Origins: b.settings.Ticket.Origins, Streams: b.settings.Ticket.Streams,
 	}))

@@ -42,6 +42,7 @@ func (c *cli) commands() []kong.Option {
 		options = append(options, kong.DynamicCommand(s.Name, s.Help, "", c.services[s.Name]))
 	}
 	return append(options,
+		kong.DynamicCommand("beacon", "Run a beacon: it measures how far clients are from a region.", "", new(beaconCmd)),
 		kong.DynamicCommand("keys", "Make and change the keys that the services share.", "", new(keysCmd)),
 		kong.DynamicCommand("project", "List projects, and delete them.", "", new(projectCmd)),
 		kong.DynamicCommand("permissions",
@@ -82,10 +83,10 @@ func services() []service {
 			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Backfill, &s.Results}
 		}},
 		{catalog.Ticket, (*builder).ticket, func(s *settings) kong.Plugins {
-			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Seats, &s.Insight, &s.Results}
+			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Regions, &s.Seats, &s.Insight, &s.Results}
 		}},
 		{catalog.Party, (*builder).party, func(s *settings) kong.Plugins {
-			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Party, &s.Results}
+			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Regions, &s.Party, &s.Results}
 		}},
 	}
 }

@@ -20,6 +20,7 @@ type keysCmd struct {
 	Hosting keysHostingCmd `cmd:"" help:"Put a new key first into the file of --hosting-keys, which is made when there is none."`
 	Server  keysSigningCmd `cmd:"" help:"Add a new key to the file of --server-keys, which is made when there is none."`
 	Seat    keysSigningCmd `cmd:"" help:"Add a new key to the file of --seat-keys, which is made when there is none."`
+	Beacon  keysBeaconCmd  `cmd:"" help:"Put a new key first into a file of --beacon-keys, which is made when there is none."`
 	Reseal  keysResealCmd  `cmd:"" help:"Encrypt the hosting keys of all configs, and of what they were before, again that are encrypted with an older key."`
 }
 
@@ -32,14 +33,29 @@ func (keysHostingCmd) Help() string {
 when the matches of before have ended, take the old lines out of the file.`
 }
 
-func (c *keysHostingCmd) Run(s streams) error {
-	id, err := keyring.Add(c.File, time.Now())
+func (c *keysHostingCmd) Run(s streams) error { return addKey(s, c.File, "encrypts") }
+
+// addKey puts a new key first into a file, and says what it does from now on.
+func addKey(s streams, file, does string) error {
+	id, err := keyring.Add(file, time.Now())
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "%s: the key %s encrypts from now on\n", c.File, id)
+	fmt.Fprintf(s.out, "%s: the key %s %s from now on\n", file, id, does)
 	return nil
 }
+
+type keysBeaconCmd struct {
+	File string `arg:"" type:"path" help:"The file. It is a secret."`
+}
+
+func (keysBeaconCmd) Help() string {
+	return `A region has a file of its own, which its beacon and the services with --regions share. They read it again
+every five seconds. To change the key: run this, give the file to the services, then to the beacon, and after
+--receipt-age take the old lines out of both.`
+}
+
+func (c *keysBeaconCmd) Run(s streams) error { return addKey(s, c.File, "signs") }
 
 // keysSigningCmd adds a key that signs tokens.
 type keysSigningCmd struct {

@@ -19,6 +19,7 @@ import (
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/fields"
 	"matchmaker.dev/services/internal/edge/ratelimit"
+	"matchmaker.dev/services/internal/edge/receipt"
 	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/internal/observe/telemetry/export"
 	"matchmaker.dev/services/internal/platform/app"
@@ -43,6 +44,7 @@ var groups = []kong.Group{
 	{Key: "events", Title: "Events:"},
 	{Key: "backfill", Title: "Backfill:"},
 	{Key: "parties", Title: "Parties:"},
+	{Key: "beacon", Title: "Beacon:"},
 	{Key: "project", Title: "Projects:"},
 }
 
@@ -66,6 +68,7 @@ type settings struct {
 	Issuers   auth.Settings
 	Fields    fields.Limits
 	Ticket    ticket.Settings
+	Regions   receipt.Settings
 	Seats     seat.Settings
 	Insight   insight.Settings
 	Director  director.Settings

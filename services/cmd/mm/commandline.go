@@ -28,6 +28,7 @@ type commandLine struct {
 	Rules    rulesCommands    `cmd:"" help:"Check and translate rule sets, and describe them to editors."`
 	Project  projectCommands  `cmd:"" help:"Read and change a project's settings."`
 	Ticket   ticketCommands   `cmd:"" help:"Ask for a match, as a player does."`
+	Region   regionCommands   `cmd:"" help:"Measure how far regions are."`
 	Party    partyCommands    `cmd:"" help:"Search for a match together, as players do."`
 	Player   playerCommands   `cmd:"" help:"Export and erase what the service stores of a player."`
 	Match    matchCommands    `cmd:"" help:"Look at a match."`

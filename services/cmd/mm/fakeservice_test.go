@@ -48,6 +48,7 @@ type service struct {
 	settings []string // all that were put
 	reads    int      // of tickets and functions
 	erased   []string // players
+	regions  string   // the answer to a GET of the regions; none when it is empty
 	taken    string   // the ticket because of which creates are refused
 	query    url.Values
 	reports  []url.Values // what was asked for
@@ -95,6 +96,7 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("GET "+base+"/configs/{id}/history", s.require(s.getConfigHistory, "developer"))
 	mux.HandleFunc("POST "+base+"/configs/{id}/actions/rollback", s.require(s.rollbackConfig, "developer"))
 	mux.HandleFunc("POST "+base+"/configs/actions/check", s.require(s.checkConfig, "developer"))
+	mux.HandleFunc("GET "+base+"/regions", s.require(s.listRegions, "developer", "player"))
 	mux.HandleFunc("GET "+base+"/players/{id}", s.require(s.exportPlayer, "developer"))
 	mux.HandleFunc("DELETE "+base+"/players/{id}", s.require(s.erasePlayer, "developer"))
 	mux.HandleFunc("PUT "+base+"/settings", s.require(s.putSettings, "developer"))

@@ -32,6 +32,7 @@ type ticketCreate struct {
 	fieldFlags
 	playerFlags
 	claimFlags
+	measureFlag
 	Queue []string `sep:"none" placeholder:"NAME" completion-predictor:"queue" help:"Queue to wait in. May be repeated; default: outside of queues."`
 	Wait  bool     `help:"Wait for the match and print the game server's address. Ctrl-C while waiting deletes the ticket, so that no match gets an absent player."`
 }
@@ -47,6 +48,7 @@ Examples:
     mm ticket create --for ada,skill=1200 --for bob,skill=900 --wait
     mm ticket create --player player-1 --value mode=ranked --value 'roles=["tank"]' --value 'latency={"eu": 30}'
     mm ticket create --player player-1 --claim game.skill=1200 --claim 'game.roles=["tank"]'
+    mm ticket create --player player-1 --measure
     mm ticket create --player player-1 --queue ranked --queue casual`
 }
 
@@ -59,6 +61,9 @@ func (c ticketCreate) Run(ctx context.Context, s *session) error {
 	claims := asPlayer(c.Player)
 	if len(players) > 0 {
 		claims = asGameService() // a player's token names no other player
+		if c.Measure {
+			return usageError("--measure is for a player's own ticket, not with --for: this machine is not where others are")
+		}
 	}
 	if c.Player == "" && s.Bearer == "" {
 		if len(players) == 0 {
@@ -82,6 +87,9 @@ func (c ticketCreate) Run(ctx context.Context, s *session) error {
 	}
 	request := client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties, Players: players,
 		Queues: c.Queue}
+	if request.Receipts, err = c.receipts(ctx, api); err != nil {
+		return err
+	}
 	// Ctrl-C does not cancel the request: without its answer, the ticket could not be deleted.
 	createCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
 	defer cancel()

@@ -1,13 +1,13 @@
 {{/* 'make generate' writes this file from services/internal/platform/catalog, which explains it. */}}
 {{- define "matchmaker.services" -}}
-ticket: { routes: true, issuers: true, hostingKeys: false, modules: false, seats: true, hosting: false }
-config: { routes: true, issuers: true, hostingKeys: true, modules: false, seats: false, hosting: false }
-registry: { routes: true, issuers: true, hostingKeys: false, modules: true, seats: false, hosting: false }
-runner: { routes: false, issuers: false, hostingKeys: false, modules: true, seats: false, hosting: false }
-director: { routes: false, issuers: false, hostingKeys: false, modules: false, seats: false, hosting: false }
-allocator: { routes: true, issuers: false, hostingKeys: true, modules: false, seats: false, hosting: true }
-backfill: { routes: true, issuers: true, hostingKeys: false, modules: false, seats: false, hosting: false }
-party: { routes: true, issuers: true, hostingKeys: false, modules: false, seats: false, hosting: false }
+ticket: { routes: true, issuers: true, hostingKeys: false, modules: false, seats: true, regions: true, hosting: false }
+config: { routes: true, issuers: true, hostingKeys: true, modules: false, seats: false, regions: false, hosting: false }
+registry: { routes: true, issuers: true, hostingKeys: false, modules: true, seats: false, regions: false, hosting: false }
+runner: { routes: false, issuers: false, hostingKeys: false, modules: true, seats: false, regions: false, hosting: false }
+director: { routes: false, issuers: false, hostingKeys: false, modules: false, seats: false, regions: false, hosting: false }
+allocator: { routes: true, issuers: false, hostingKeys: true, modules: false, seats: false, regions: false, hosting: true }
+backfill: { routes: true, issuers: true, hostingKeys: false, modules: false, seats: false, regions: false, hosting: false }
+party: { routes: true, issuers: true, hostingKeys: false, modules: false, seats: false, regions: true, hosting: false }
 {{- end }}
 
 {{/*

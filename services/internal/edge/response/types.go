@@ -4,6 +4,25 @@ package response
 
 import "encoding/json"
 
+// Regions: The regions whose latency clients can measure.
+type Regions struct {
+	Regions []Region `json:"regions"`
+	// For how long a receipt is believed, in seconds; 0 where there is no region.
+	ReceiptSeconds int `json:"receiptSeconds"`
+}
+
+// Region: A place that answers probes.
+type Region struct {
+	Name string `json:"name"`
+	// `beacon`: a beacon, whose receipts the service believes. `playfab`: it answers as PlayFab's beacons do. `echo`:
+	// it answers with what it was asked, as `agones-ping` does. What the last two measure is a client's own word.
+	Protocol string `json:"protocol"`
+	// Host and port that answer by UDP; absent for none.
+	UDP string `json:"udp,omitzero"`
+	// URL below which `/probe` answers by HTTP, for browsers; absent for none.
+	URL string `json:"url,omitzero"`
+}
+
 // Player: A player of a ticket. `attributes` and `properties` are absent when there are none, or are not the reader's.
 type Player struct {
 	// As the subject of the player's token, in up to 256 bytes.
@@ -217,17 +236,23 @@ type Silence struct {
 // AttributeRule: Who sets an attribute.
 type AttributeRule struct {
 	// `client`: everybody. `service`: service tokens. `claim`: the service takes it from the player's token, or a
-	// service token sets it. A player's token that sets what is not its own to set is answered 403.
+	// service token sets it. `beacon`: the service takes it from the receipts of beacons, or a service token sets it.
+	// A player's token that sets what is not its own to set is answered 403.
 	SetBy string `json:"setBy"`
 	// The path of the claim, where `setBy` is `claim`: a claim's name, or names joined by dots. A token without the
 	// claim leaves the attribute out; with one that is no number it is answered 403.
 	Claim string `json:"claim,omitzero"`
+	// The region, where `setBy` is `beacon`: the attribute is the round trip to it in milliseconds. Without a receipt
+	// of its beacon the attribute is left out.
+	Region string `json:"region,omitzero"`
 }
 
 // PropertyRule: Who sets a property.
 type PropertyRule struct {
 	// `client`: everybody. `service`: service tokens. `claim`: the service takes it from the player's token, or a
-	// service token sets it; not for `*`. A player's token that sets what is not its own to set is answered 403.
+	// service token sets it; not for `*`. `beacon`: the service takes it from the receipts of beacons, or a service
+	// token sets it; not for `*`. The property is an object of the round trips in milliseconds by region. A player's
+	// token that sets what is not its own to set is answered 403.
 	SetBy string `json:"setBy"`
 	// The path of the claim, where `setBy` is `claim`: a claim's name, or names joined by dots. The property is the
 	// JSON of the claim. A token without the claim leaves the property out.

@@ -8,6 +8,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/edge/receipt"
 )
 
 // The setters of an attribute or a property of tickets.
@@ -15,6 +16,7 @@ const (
 	ByClient  = "client"  // every caller; the default
 	ByService = "service" // service tokens
 	ByClaim   = "claim"   // the service, from the player's token; and service tokens
+	ByBeacon  = "beacon"  // the service, from receipts of beacons; and service tokens
 )
 
 // Others stands for all attributes, or properties, without a rule of their own, in the place of a name.
@@ -26,14 +28,18 @@ const (
 	longestClaim = 256
 )
 
-// setter is a name, and what sets it.
+// setter is a name, and what sets it. claim is the region where beacons set it.
 type setter struct{ name, setBy, claim string }
 
-// kind is what has setters: one of it and several, and the codes of a bad rule and of too many.
-type kind struct{ one, several, bad, tooMany string }
+// kind is what has setters: one of it and several, and the codes of a bad rule and of too many. Where it has a region,
+// beacons set it to the round trip to that one, and otherwise to those of all.
+type kind struct {
+	one, several, bad, tooMany string
+	hasRegion                  bool
+}
 
 func (r *Reader) attributeRules(at Path) []*pb.AttributeRule {
-	all := r.setters(at, kind{"attribute", "attributes", BadAttributeRule, TooManyAttributeRules})
+	all := r.setters(at, kind{"attribute", "attributes", BadAttributeRule, TooManyAttributeRules, true})
 	var rules []*pb.AttributeRule
 	for _, s := range all {
 		if s.name == fields.Created {
@@ -45,7 +51,7 @@ func (r *Reader) attributeRules(at Path) []*pb.AttributeRule {
 }
 
 func (r *Reader) propertyRules(at Path) []*pb.PropertyRule {
-	all := r.setters(at, kind{"property", "properties", BadPropertyRule, TooManyPropertyRules})
+	all := r.setters(at, kind{"property", "properties", BadPropertyRule, TooManyPropertyRules, false})
 	var rules []*pb.PropertyRule
 	for _, s := range all {
 		rules = append(rules, &pb.PropertyRule{Property: s.name, SetBy: s.setBy, Claim: s.claim})
@@ -64,9 +70,9 @@ func (r *Reader) setters(at Path, of kind) []setter {
 			r.Add(of.bad, at, "the name of the %s has %d bytes, at most %d are allowed", of.one, len(name), r.limits.Name)
 		}
 		s := r.setter(name, at, of)
-		if name == Others && s.setBy == ByClaim {
-			r.Add(of.bad, at.Member("setBy"), "%s or %s is expected: a claim sets one %s, and %s is all that have no rule",
-				ByClient, ByService, of.one, Others)
+		if name == Others && (s.setBy == ByClaim || s.setBy == ByBeacon) {
+			r.Add(of.bad, at.Member("setBy"), "%s or %s is expected: a %s sets one %s, and %s is all that have no rule",
+				ByClient, ByService, s.setBy, of.one, Others)
 		}
 		all = append(all, s)
 	})
@@ -79,15 +85,15 @@ func (r *Reader) setters(at Path, of kind) []setter {
 
 func (r *Reader) setter(name string, at Path, of kind) setter {
 	s := setter{name: name}
-	given, ok := r.Object(at,
-		Member{"setBy", func(at Path) {
+	members := []Member{
+		{"setBy", func(at Path) {
 			text, ok := r.Text(at)
-			if ok && text != ByClient && text != ByService && text != ByClaim {
-				r.Add(of.bad, at, "%s, %s or %s is expected", ByClient, ByService, ByClaim)
+			if ok && text != ByClient && text != ByService && text != ByClaim && text != ByBeacon {
+				r.Add(of.bad, at, "%s, %s, %s or %s is expected", ByClient, ByService, ByClaim, ByBeacon)
 			}
 			s.setBy = text
 		}},
-		Member{"claim", func(at Path) {
+		{"claim", func(at Path) {
 			text, ok := r.Text(at)
 			switch {
 			case ok && (text == "" || len(text) > longestClaim):
@@ -97,15 +103,29 @@ func (r *Reader) setter(name string, at Path, of kind) setter {
 			}
 			s.claim = text
 		}},
-	)
+	}
+	if of.hasRegion {
+		members = append(members, Member{"region", func(at Path) {
+			text, ok := r.Text(at)
+			if err := receipt.CheckName(text); ok && err != nil {
+				r.Add(of.bad, at, "%s", err)
+			}
+			s.claim = text
+		}})
+	}
+	given, ok := r.Object(at, members...)
 	switch {
 	case !ok:
 	case !given["setBy"]:
-		r.Add(of.bad, at.Member("setBy"), "required: %s, %s or %s", ByClient, ByService, ByClaim)
+		r.Add(of.bad, at.Member("setBy"), "required: %s, %s, %s or %s", ByClient, ByService, ByClaim, ByBeacon)
 	case s.setBy == ByClaim && !given["claim"]:
 		r.Add(of.bad, at.Member("claim"), "required where a claim sets the %s: its path in the token", of.one)
 	case s.setBy != ByClaim && given["claim"]:
 		r.Add(of.bad, at.Member("claim"), "only where setBy is %s", ByClaim)
+	case of.hasRegion && s.setBy == ByBeacon && !given["region"]:
+		r.Add(of.bad, at.Member("region"), "required where beacons set the %s: the region that is measured", of.one)
+	case s.setBy != ByBeacon && given["region"]:
+		r.Add(of.bad, at.Member("region"), "only where setBy is %s", ByBeacon)
 	}
 	return s
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/go-json-experiment/json"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/fields"
@@ -69,43 +71,84 @@ func checkNames[V any, R ruled](
 
 // mayNotSet refuses a value that a client may not set, and names its setter.
 func mayNotSet(path, kind, setBy string) error {
-	if setBy == ByClaim {
+	switch setBy {
+	case ByClaim:
 		return problem.New(problem.Forbidden, "%s: a claim of the player's token sets this %s, clients do not: this "+
 			"project's settings say so", path, kind)
+	case ByBeacon:
+		return problem.New(problem.Forbidden, "%s: receipts of beacons set this %s, clients do not: this project's "+
+			"settings say so", path, kind)
 	}
 	return problem.New(problem.Forbidden, "%s: a game service sets this %s, clients do not: this project's settings say "+
 		"so", path, kind)
 }
 
-// VouchedFor is the attributes and properties that claims of the player's token set.
-func VouchedFor(settings *pb.ProjectSettings, caller *auth.Principal) (fields.Values, error) {
-	var vouched fields.Values
-	if !takesClaims(settings) {
+// VouchedFor is the attributes and properties that claims of the player's token set, and receipts of beacons. measured
+// returns the proven round trips in milliseconds, by region; it is called where a rule asks for them.
+func VouchedFor(settings *pb.ProjectSettings, caller *auth.Principal, measured func() (map[string]float64, error)) (
+	vouched fields.Values, err error) {
+	if takes(settings, ByBeacon) {
+		proven, err := measured()
+		if err != nil {
+			return fields.Values{}, err
+		}
+		if vouched, err = provenValues(settings, proven); err != nil {
+			return fields.Values{}, err
+		}
+	}
+	if !takes(settings, ByClaim) {
 		return vouched, nil
 	}
 	claims := caller.ClaimSet()
-	var err error
-	if vouched.Attributes, err = attributesOf(claims, settings.GetAttributes()); err != nil {
+	attributes, err := attributesOf(claims, settings.GetAttributes())
+	if err != nil {
 		return fields.Values{}, err
 	}
-	if vouched.Properties, err = propertiesOf(claims, settings.GetProperties()); err != nil {
+	properties, err := propertiesOf(claims, settings.GetProperties())
+	if err != nil {
 		return fields.Values{}, err
 	}
+	vouched.Attributes = merged(vouched.Attributes, attributes)
+	vouched.Properties = merged(vouched.Properties, properties)
 	return vouched, nil
 }
 
-func takesClaims(settings *pb.ProjectSettings) bool {
-	return slices.ContainsFunc(settings.GetAttributes(), isByClaim) ||
-		slices.ContainsFunc(settings.GetProperties(), isByClaim)
+// provenValues is the attributes and properties that proven round trips set.
+func provenValues(settings *pb.ProjectSettings, proven map[string]float64) (values fields.Values, err error) {
+	if len(proven) == 0 {
+		return values, nil
+	}
+	values.Attributes, values.Properties = map[string]float64{}, map[string][]byte{}
+	for _, rule := range settings.GetAttributes() {
+		if rtt, ok := proven[rule.GetClaim()]; ok && rule.GetSetBy() == ByBeacon {
+			values.Attributes[rule.GetAttribute()] = rtt
+		}
+	}
+	for _, rule := range settings.GetProperties() {
+		if rule.GetSetBy() == ByBeacon {
+			if values.Properties[rule.GetProperty()], err = json.Marshal(proven, json.Deterministic(true)); err != nil {
+				return values, err
+			}
+		}
+	}
+	return values, nil
 }
+
+// takes reports whether any attribute or property has a setter.
+func takes(settings *pb.ProjectSettings, setBy string) bool {
+	return slices.ContainsFunc(settings.GetAttributes(),
+		func(r *pb.AttributeRule) bool { return r.GetSetBy() == setBy }) ||
+		slices.ContainsFunc(settings.GetProperties(), func(r *pb.PropertyRule) bool { return r.GetSetBy() == setBy })
+}
+
+// IsVouched reports whether claims or receipts set what a rule is of.
+func IsVouched(rule ruled) bool { return rule.GetSetBy() == ByClaim || rule.GetSetBy() == ByBeacon }
 
 // ruled is a rule that names a setter.
 type ruled interface {
 	GetSetBy() string
 	GetClaim() string
 }
-
-func isByClaim[R ruled](rule R) bool { return rule.GetSetBy() == ByClaim }
 
 func attributesOf(claims auth.ClaimSet, rules []*pb.AttributeRule) (map[string]float64, error) {
 	attributes := map[string]float64{}
@@ -149,19 +192,19 @@ func propertiesOf(claims auth.ClaimSet, rules []*pb.PropertyRule) (map[string][]
 	return properties, nil
 }
 
-// Kept is what a game service, and what a claim, set of the values that a player had: of those that they set by the
-// settings then, and in the same way by the settings now.
-func Kept(had fields.Values, then, now *pb.ProjectSettings) (byService, byClaim fields.Values) {
-	byService.Attributes, byClaim.Attributes = others(had.Attributes, then.GetAttributes(), now.GetAttributes(),
+// Kept is what a game service, and what a claim or receipts, set of the values that a player had: of those that they set
+// by the settings then, and in the same way by the settings now.
+func Kept(had fields.Values, then, now *pb.ProjectSettings) (byService, vouched fields.Values) {
+	byService.Attributes, vouched.Attributes = others(had.Attributes, then.GetAttributes(), now.GetAttributes(),
 		(*pb.AttributeRule).GetAttribute)
-	byService.Properties, byClaim.Properties = others(had.Properties, then.GetProperties(), now.GetProperties(),
+	byService.Properties, vouched.Properties = others(had.Properties, then.GetProperties(), now.GetProperties(),
 		(*pb.PropertyRule).GetProperty)
-	return byService, byClaim
+	return byService, vouched
 }
 
 // others is Kept for attributes, or for properties.
-func others[V any, R ruled](had map[string]V, then, now []R, nameOf func(R) string) (byService, byClaim map[string]V) {
-	byService, byClaim = map[string]V{}, map[string]V{}
+func others[V any, R ruled](had map[string]V, then, now []R, nameOf func(R) string) (byService, vouched map[string]V) {
+	byService, vouched = map[string]V{}, map[string]V{}
 	for name, value := range had {
 		setBy, claim := setterOf(name, now, nameOf)
 		if thenBy, thenClaim := setterOf(name, then, nameOf); thenBy != setBy || thenClaim != claim {
@@ -170,14 +213,14 @@ func others[V any, R ruled](had map[string]V, then, now []R, nameOf func(R) stri
 		switch setBy {
 		case ByService:
 			byService[name] = value
-		case ByClaim:
-			byClaim[name] = value
+		case ByClaim, ByBeacon:
+			vouched[name] = value
 		}
 	}
-	return byService, byClaim
+	return byService, vouched
 }
 
-// setterOf is the setter of a name, and the claim.
+// setterOf is the setter of a name, and the claim or region.
 func setterOf[R ruled](name string, rules []R, nameOf func(R) string) (setBy, claim string) {
 	setBy = ByClient
 	for _, rule := range rules {
@@ -208,7 +251,7 @@ func AddVouched(vouched, given fields.Values, limits fields.Limits) (fields.Valu
 	return all, nil
 }
 
-// merged has the values of both; what was given comes first. A player's token gives none that claims set.
+// merged has the values of both; what was given comes first. A player's token gives none that others set.
 func merged[V any](vouched, given map[string]V) map[string]V {
 	if len(vouched) == 0 {
 		return given

@@ -33,6 +33,8 @@ type Service struct {
 	Modules bool
 	// Seats is true when it signs seat passes.
 	Seats bool
+	// Regions is true when it believes receipts of beacons.
+	Regions bool
 	// Hosting is true when it calls hosting systems and issues the tokens of game servers.
 	Hosting bool
 }
@@ -60,11 +62,11 @@ const (
 func Services() []Service {
 	return []Service{
 		{
-			Name: Ticket, Help: "Run the Tickets API.", Port: 8081, Issuers: true, Seats: true,
+			Name: Ticket, Help: "Run the Tickets API.", Port: 8081, Issuers: true, Seats: true, Regions: true,
 			// Game servers read the public keys of seat passes.
 			Routes: []Route{
 				{Path: base + "/tickets(/events|/waiting|/[^/]+/explanation(/capture)?)?"},
-				{Path: base + "/(events|matches/[^/]+)"},
+				{Path: base + "/(events|regions|matches/[^/]+)"},
 				{Path: `/\.well-known/seat-keys\.json`},
 			},
 		},
@@ -98,7 +100,7 @@ func Services() []Service {
 			},
 		},
 		{
-			Name: Party, Help: "Run the Parties API.", Port: 8088, Issuers: true,
+			Name: Party, Help: "Run the Parties API.", Port: 8088, Issuers: true, Regions: true,
 			// What is kept of a player is served here, since leaving a party is part of erasing it.
 			Routes: []Route{{Path: base + "/parties", Below: true}, {Path: base + "/players", Below: true}},
 		},

@@ -1,5 +1,6 @@
 // Package keyring encrypts what must not be readable where it is stored: the hosting keys of configs. What Redis, its
-// append-only file and its backups hold is of no use without the keys, which are somewhere else.
+// append-only file and its backups hold is of no use without the keys, which are somewhere else. Beacons sign their
+// receipts with keys that are derived from such a file.
 //
 // Keys come from a file, or from an environment variable, one a line:
 //
@@ -17,7 +18,9 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -62,6 +65,7 @@ type keys []key
 
 type key struct {
 	id   string
+	raw  []byte
 	aead cipher.AEAD
 }
 
@@ -97,6 +101,9 @@ func (r *Ring) read() (keys, error) {
 	return ring, nil
 }
 
+// InEnvironment reports whether a source is an environment variable.
+func InEnvironment(source string) bool { return strings.HasPrefix(source, fromEnvironment) }
+
 func parse(text []byte) (keys, error) {
 	var ring keys
 	lines := bufio.NewScanner(bytes.NewReader(text))
@@ -119,7 +126,7 @@ func parse(text []byte) (keys, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
-		ring = append(ring, key{id: words[0], aead: aead})
+		ring = append(ring, key{id: words[0], raw: raw, aead: aead})
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
@@ -205,15 +212,36 @@ func (r *Ring) key(id string) *key {
 	if k := r.keys.find(id); k != nil {
 		return k
 	}
+	r.reread()
+	return r.keys.find(id)
+}
+
+// reread reads the source again, unless it was read just now. The ring is locked.
+func (r *Ring) reread() {
 	now := r.now()
 	if !r.tried.IsZero() && now.Sub(r.tried) < rereadEvery {
-		return nil
+		return
 	}
 	r.tried = now
 	if fresh, err := r.read(); err == nil {
 		r.keys = fresh
 	}
-	return r.keys.find(id)
+}
+
+// Derived returns a key of 32 bytes for a purpose from each key of the source, in their order. It reads the source
+// again, at most every five seconds; when that cannot be read, the keys of before stay.
+func (r *Ring) Derived(purpose string) ([][]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reread()
+	derived := make([][]byte, len(r.keys))
+	for i, k := range r.keys {
+		var err error
+		if derived[i], err = hkdf.Key(sha256.New, k.raw, nil, purpose, keySize); err != nil {
+			return nil, err
+		}
+	}
+	return derived, nil
 }
 
 // split takes the key's id off.

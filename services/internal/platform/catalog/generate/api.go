@@ -14,7 +14,7 @@ import (
 // upload, or have conditions and queries.
 func plainCalls() []string {
 	return []string{
-		"deleteTicket", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode", "stopPartySearch",
+		"deleteTicket", "listRegions", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode", "stopPartySearch",
 		"captureRun", "explainTicket", "getMatch", "listConfigs", "deleteConfig", "configHistory", "erasePlayer",
 		"settingsHistory", "listFunctions", "getFunction", "deleteFunction", "getFunctionVersions", "rollbackFunction",
 		"shadowFunction", "canaryFunction", "promoteFunction", "setFunctionReturn", "restartFunctions", "approveBackfill",

@@ -227,7 +227,8 @@ func (t *types) field(owner string, s *schema, p named[schema]) string {
 func goName(name string) string {
 	name = strings.ToUpper(name[:1]) + name[1:]
 	for _, word := range []struct{ api, golang string }{
-		{"Id", "ID"}, {"Md5Hash", "MD5"}, {"Etag", "ETag"}, {"Matchproperties", "MatchProperties"},
+		{"Id", "ID"}, {"Udp", "UDP"}, {"Url", "URL"}, {"Md5Hash", "MD5"}, {"Etag", "ETag"},
+		{"Matchproperties", "MatchProperties"},
 	} {
 		if rest, ok := strings.CutSuffix(name, word.api); ok {
 			return rest + word.golang

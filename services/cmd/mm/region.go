@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+)
+
+type regionCommands struct {
+	List    regionList    `cmd:"" help:"List the regions whose latency can be measured."`
+	Measure regionMeasure `cmd:"" help:"Measure how far this machine is from each region."`
+}
+
+type regionList struct{}
+
+func (regionList) Help() string {
+	return `The regions are in the installation's --regions. Only what beacons measure is believed.
+
+Example: mm region list`
+}
+
+// Run prints the regions.
+func (regionList) Run(ctx context.Context, s *session, api developerAPI) error {
+	found, err := api.ListRegions(ctx)
+	if err != nil {
+		return err
+	}
+	g := grid{head: []any{"region", "protocol", "udp", "url"}}
+	for _, r := range found.Regions {
+		g.add(r.Name, r.Protocol, r.UDP, r.URL)
+	}
+	if len(found.Regions) == 0 {
+		s.note("there are no regions: the service has no --regions")
+	}
+	return s.show(found, g)
+}
+
+type regionMeasure struct {
+	Probes int           `default:"5" help:"How often each region is asked, up to 20."`
+	Wait   time.Duration `default:"1s" help:"How long an answer may take, up to 2s."`
+	HTTP   bool          `name:"http" help:"Measure by HTTP, as browsers do."`
+}
+
+func (regionMeasure) Help() string {
+	return `Prints for each region the median round trip in milliseconds, how many probes were lost, and whether the service
+believes it. The exit code is 1 if no region answered.
+
+Example: mm region measure`
+}
+
+// Validate is called by the parser.
+func (c regionMeasure) Validate() error {
+	if c.Probes < 1 || c.Probes > 20 || c.Wait <= 0 || c.Wait > 2*time.Second {
+		return usageError("--probes, --wait: 1 to 20, and up to 2s are expected")
+	}
+	return nil
+}
+
+// measured is a latency as it is printed.
+type measured struct {
+	Region   string   `json:"region"`
+	RTT      float64  `json:"rtt,omitempty"` // milliseconds
+	Sent     int      `json:"sent"`
+	Lost     int      `json:"lost"`
+	Believed bool     `json:"believed"`
+	Receipts []string `json:"receipts,omitempty"`
+	Error    string   `json:"error,omitempty"`
+}
+
+// Run measures and prints.
+func (c regionMeasure) Run(ctx context.Context, s *session, api developerAPI) error {
+	latencies, err := measureRegions(ctx, api.Client,
+		client.MeasureOptions{Probes: c.Probes, Timeout: c.Wait, HTTP: c.HTTP})
+	if err != nil {
+		return err
+	}
+	g := grid{head: []any{"region", "rtt ms", "loss", "believed", "error"}}
+	var all []measured
+	for _, l := range latencies {
+		one := measured{Region: l.Region, RTT: float64(l.RTT.Microseconds()) / 1000, Sent: l.Sent, Lost: l.Lost,
+			Believed: len(l.Receipts) > 0, Receipts: l.Receipts}
+		rtt, believed := any(""), "no"
+		if l.RTT > 0 {
+			rtt = fmt.Sprintf("%.1f", one.RTT)
+		}
+		if one.Believed {
+			believed = "yes"
+		}
+		if l.Err != nil {
+			one.Error = l.Err.Error()
+		}
+		all = append(all, one)
+		g.add(l.Region, rtt, fmt.Sprintf("%d of %d", l.Lost, l.Sent), believed, one.Error)
+	}
+	return errors.Join(s.show(all, g), noAnswer(latencies))
+}
+
+// measureRegions measures all regions of the service.
+func measureRegions(ctx context.Context, api *client.Client, o client.MeasureOptions) ([]client.Latency, error) {
+	found, err := api.ListRegions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Regions) == 0 {
+		return nil, errors.New("there are no regions to measure: the service has no --regions")
+	}
+	latencies := client.MeasureRegions(ctx, found.Regions, o)
+	return latencies, context.Cause(ctx)
+}
+
+// noAnswer is an error when no region answered.
+func noAnswer(latencies []client.Latency) error {
+	for _, l := range latencies {
+		if l.RTT > 0 {
+			return nil
+		}
+	}
+	return errors.New("no region answered")
+}
+
+// measureFlag measures latencies for a ticket.
+type measureFlag struct {
+	Measure bool `help:"Measure the latencies to the regions from this machine, and put their receipts in."`
+}
+
+// receipts are those of a player; nil without the flag.
+func (m measureFlag) receipts(ctx context.Context, api *client.Client) ([]string, error) {
+	if !m.Measure {
+		return nil, nil
+	}
+	latencies, err := measureRegions(ctx, api, client.MeasureOptions{})
+	if err != nil {
+		return nil, err
+	}
+	receipts := client.Receipts(latencies)
+	if len(receipts) == 0 {
+		return nil, errors.New("--measure: no beacon answered")
+	}
+	return receipts, nil
+}
