@@ -3,7 +3,7 @@
 //
 // A [Client] belongs to one project and one source of tokens, and is safe for use by many goroutines. Every call takes
 // a context that bounds it, retries included. Answers other than success are an [*Error], which carries the status, the
-// reason and the correlation id to quote to support.
+// code, the reason, what the player may be told, and the correlation id to quote to support.
 //
 // An answer may be lost. Calls that can be repeated are repeated, and creates of tickets are by their Idempotency-Key
 // ([Client.CreateTicket]). A game that crashed goes on with the ticket that its player has ([Client.Resume]).

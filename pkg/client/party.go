@@ -29,13 +29,13 @@ type membership struct {
 }
 
 // CreateParty makes a party, whose leader the player is. size is how many members it may have, 0 for the most that the
-// service allows. Its status is 409 when the player is in a party already: [Client.MyParty] is that one.
+// service allows. The code is [CodeAlreadyInParty] when the player is in one: [Client.MyParty] is that one.
 func (c *Client) CreateParty(ctx context.Context, size int, m PartyMembership) (*Party, error) {
 	return c.sendParty(ctx, http.MethodPost, "", m.Player, membership{m, !m.NotReady, "", size}, false)
 }
 
-// JoinParty makes the player a member of the party with a code, as people type it. Its status is 404 when there is no
-// such party, and 409 when the party is full or the player is in another one.
+// JoinParty makes the player a member of the party with a code, as people type it. The code of the error is
+// [CodePartyCodeUnknown], [CodePartyFull] or [CodeAlreadyInParty] when that cannot be.
 func (c *Client) JoinParty(ctx context.Context, code string, m PartyMembership) (*Party, error) {
 	if strings.TrimSpace(code) == "" {
 		return nil, errors.New("client: the party code is empty")

@@ -181,7 +181,7 @@ func (c Code) Kind() Code { return OfStatus(c.Status()) }
 func OfStatus(status int) Code {
 	for c, d := range definitions {
 		if d.Status == status {
-			return Code(c) //nolint:gosec // there are few
+			return Code(c)
 		}
 	}
 	switch {

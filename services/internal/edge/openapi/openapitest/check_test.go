@@ -60,7 +60,8 @@ func TestCheckerFindsWrongAnswers(t *testing.T) {
 		"a problem with the code of another status": {"GET", "/p/matchmaking/api/v1/tickets?id=x", openapitest.Answer{404,
 			problem, []byte(strings.Replace(missing, "ticketNotFound", "partyFull", 1))}, "none of status 404"},
 		"a challenge is missing": {"GET", "/p/matchmaking/api/v1/tickets?id=x", openapitest.Answer{401, problem,
-			[]byte(strings.NewReplacer("404", "401", "Not Found", "Unauthorized", "ticketNotFound", "tokenExpired").Replace(missing))}, "WWW-Authenticate"},
+			[]byte(strings.NewReplacer("404", "401", "Not Found", "Unauthorized",
+				"ticketNotFound", "tokenExpired").Replace(missing))}, "WWW-Authenticate"},
 		"an unknown path": {"GET", "/p/matchmaking/api/v1/nothing", openapitest.Answer{404, problem, []byte(missing)},
 			""},
 		"an unknown path that is there": {"GET", "/p/matchmaking/api/v1/nothing",
@@ -74,7 +75,8 @@ func TestCheckerFindsWrongAnswers(t *testing.T) {
 		"a folder before a function's name": {"POST", "/p/matchmaking/api/v1/functions/actions/restart",
 			openapitest.Answer{200, plain, []byte(`{"functions":[]}`)}, ""},
 		"a method without Allow": {"PATCH", "/p/matchmaking/api/v1/tickets", openapitest.Answer{405, problem,
-			[]byte(strings.NewReplacer("404", "405", "Not Found", "Method Not Allowed", "ticketNotFound", "methodNotAllowed").Replace(missing))}, "Allow"},
+			[]byte(strings.NewReplacer("404", "405", "Not Found", "Method Not Allowed",
+				"ticketNotFound", "methodNotAllowed").Replace(missing))}, "Allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, err := http.NewRequestWithContext(t.Context(), test.method, "http://host"+test.path, nil)
