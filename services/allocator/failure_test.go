@@ -85,7 +85,8 @@ var failures = map[string]struct {
 	},
 	"a connection that controls terminals": {
 		allocate: answering("203.0.113.7:7777\x1b[2J"), code: "AllocationError", final: true, mayHaveServer: true,
-		detail: "the hosting system's connection is none that players could use: spaces and control characters are not allowed",
+		detail: "the hosting system's connection is none that players could use: spaces and control characters are not " +
+			"allowed",
 	},
 	"a connection without end": {
 		allocate: answering(strings.Repeat("a", 301)), code: "AllocationError", final: true, mayHaveServer: true,

@@ -166,7 +166,9 @@ func TestListWithoutARunner(t *testing.T) {
 	}
 	ada := w.wait(t, unused, &pb.Ticket{Owner: "ada", Queues: []string{"quick"}})
 	bob := w.wait(t, unused, &pb.Ticket{Owner: "bob"})
-	for query, want := range map[string][]string{"": {ada, bob}, "queue=quick": {ada}, "player=bob": {bob}, "limit=1": {ada}} {
+	for query, want := range map[string][]string{
+		"": {ada, bob}, "queue=quick": {ada}, "player=bob": {bob}, "limit=1": {ada},
+	} {
 		w.read(t, "/tickets/waiting?"+query, http.StatusOK, &got)
 		var ids []string
 		for _, k := range got.Tickets {

@@ -57,7 +57,6 @@ func (r *registry) followRuns(ctx context.Context) {
 
 // endOverdue ends canaries whose time is over.
 func (r *registry) endOverdue(ctx context.Context) {
-	// mistake endless: return
 	for key := range r.runners.canaries() {
 		if err := r.withdraw(ctx, key, nil); err != nil && !errors.Is(err, errUnchanged) && ctx.Err() == nil {
 			r.Log.WarnContext(ctx, "an overdue canary is not ended yet", "project", key.project, "function",

@@ -120,6 +120,7 @@ func (r *registry) switchTo(c echo.Context, name string, number int64, reason st
 				return nil, nil, err
 			}
 			next = withVersion(current, v, says, r.Store.Now())
+			// mistake backward: next.Module = current.GetModule()
 			if reason == promotedReason {
 				next.TrialUntil = trialUntil(next, r.Store.Now(), r.Settings.Trial)
 			}
@@ -191,7 +192,6 @@ func withVersion(f *pb.Function, v *pb.FunctionVersion, says *pb.Manifest, now t
 	next := proto.CloneOf(f)
 	next.Version, next.Md5, next.Module, next.Implementation = v.GetVersion(), v.GetMd5(), v.GetModule(),
 		v.GetImplementation()
-	// mistake backward: next.Module = f.GetModule()
 	next.Manifest = says
 	next.Updated = max(now.UnixMilli(), f.GetCreated())
 	next.Generation = nextGeneration(f, now)

@@ -36,7 +36,7 @@ func TestMistakesAreFound(t *testing.T) {
 		}
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			test, found := "^TestPromisesAreKept$", fmt.Sprintf("promise %d:", m.Promise)
+			test, found := "^TestPromisesAreKept$", fmt.Sprintf(`_test\.go:\d+: promise %d:`, m.Promise)
 			if m.Truth != "" {
 				found = ": " + m.Truth + ": "
 			}
@@ -47,7 +47,7 @@ func TestMistakesAreFound(t *testing.T) {
 				"-faults", strconv.Itoa(worlds()*perWorld), "-seed", strconv.FormatUint(max(1, *seed), 10))
 			run.Env = append(os.Environ(), mistake.Variable+"="+m.Name, "TMPDIR="+t.TempDir())
 			out, err := run.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), found) {
+			if err == nil || !regexp.MustCompile(found).Match(out) {
 				t.Errorf("%s: %q was not found: %v\n%s", m.Says, found, err, tail(string(out), 20_000))
 			}
 			for _, other := range brokenPromise.FindAllStringSubmatch(string(out), -1) {
@@ -79,7 +79,7 @@ func buildWith(t *testing.T, edits overlay.Edits) string {
 // What a test prints about a broken promise.
 var (
 	brokenPromise = regexp.MustCompile(`_test\.go:\d+: promise (\d+):`)
-	brokenLine    = regexp.MustCompile(`(promise|step) \d+: .*`)
+	brokenLine    = regexp.MustCompile(`_test\.go:\d+: (promise|step) \d+: .*`)
 )
 
 // tail is the end of a text.

@@ -3,6 +3,7 @@ package simulate
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -149,6 +150,10 @@ func (s *studio) upload(ctx context.Context, config string) error {
 	c := history.Change{Op: history.Upload, Name: lane.FunctionOf(config), Edition: s.edition}
 	return s.Ask(ctx, c, func(ctx context.Context, c *history.Change) error {
 		if err := s.registry.PutFunction(ctx, c.Name, "", bytes.NewReader(module)); err != nil {
+			if client.Status(err) == http.StatusConflict { // while a canary runs
+				_, failed := s.registry.CanaryFunction(ctx, c.Name, client.CanaryRequest{})
+				err = errors.Join(err, failed)
+			}
 			return err
 		}
 		versions, err := s.registry.GetFunctionVersions(ctx, c.Name)
@@ -174,7 +179,7 @@ func (s *studio) remove(ctx context.Context, config string) error {
 }
 
 // canaryTime is how long a canary runs.
-const canaryTime = 5 * time.Second
+const canaryTime = 2 * time.Second
 
 // move lets one of the last uploads of a function run: from now on, in half of the next seconds, perhaps for good
 // then, or in the shadow. It tries once: the upload may not be kept any more, run already, or find another canary.
@@ -206,14 +211,14 @@ func (s *studio) move(ctx context.Context, config string) error {
 	promote := func(ctx context.Context) (*client.Function, error) {
 		return s.registry.PromoteFunction(ctx, name, to.version)
 	}
-	what := s.Random.IntN(5)
+	what := s.Random.IntN(6)
 	switch what {
-	case 0, 1:
+	case 0:
 		once(history.Rollback, func(ctx context.Context) (*client.Function, error) {
 			return s.registry.RollbackFunction(ctx, name, to.version)
 		})
 		return nil
-	case 2:
+	case 1:
 		once(history.Shadow, func(ctx context.Context) (*client.Function, error) {
 			return s.registry.ShadowFunction(ctx, name, to.version)
 		})
@@ -223,7 +228,7 @@ func (s *studio) move(ctx context.Context, config string) error {
 				DeadlineSeconds: int64(canaryTime / time.Second)})
 		})
 	}
-	if what < 4 && pause(ctx, time.Duration(s.Random.IntN(int(canaryTime)))) {
+	if what < 3 && pause(ctx, time.Duration(s.Random.IntN(int(canaryTime)))) {
 		once(history.Promote, promote)
 	}
 	return nil

@@ -61,8 +61,11 @@ func answers(m *model, p *Promise, _ *Sums) {
 		check(s.Status, s.Op, s.From, s.Error)
 	}
 	for _, c := range m.h.Changes {
-		if c.Status == 400 && strings.Contains(c.Error, "another one can be") { // the upload runs already
-			c.Status = 409
+		switch c.Op {
+		case history.Rollback, history.Canary, history.Promote, history.Shadow:
+			if c.Status == 400 { // the upload runs already, for all or as a canary
+				c.Status = 409
+			}
 		}
 		check(c.Status, c.Op, c.From, c.Error)
 	}

@@ -81,7 +81,7 @@ const (
 	Upload Op = "upload"
 	// Remove deletes a function.
 	Remove Op = "remove"
-	// Rollback, Canary and Promote let an upload run that is kept. Shadow lets it run for nobody.
+	// Rollback, Canary and Promote let an upload run that is kept. Shadow lets it run beside.
 	Rollback Op = "rollback"
 	Canary   Op = "canary"
 	Promote  Op = "promote"
