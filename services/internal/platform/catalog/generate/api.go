@@ -15,7 +15,8 @@ import (
 func plainCalls() []string {
 	return []string{
 		"deleteTicket", "listRegions", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode",
-		"stopPartySearch", "captureRun", "explainTicket", "getMatch", "listConfigs", "deleteConfig", "configHistory", "erasePlayer",
+		"stopPartySearch", "captureRun", "explainTicket", "getMatch", "listConfigs", "deleteConfig", "configHistory",
+		"erasePlayer",
 		"settingsHistory", "listFunctions", "getFunction", "deleteFunction", "getFunctionVersions", "rollbackFunction",
 		"shadowFunction", "canaryFunction", "promoteFunction", "setFunctionReturn", "restartFunctions", "approveBackfill",
 		"backfillV1",
