@@ -11,8 +11,8 @@ import (
 	"matchmaker.dev/services/internal/platform/app"
 )
 
-// beaconCmd runs a beacon. It is no service of the catalog: it runs beside a fleet, where there is no Redis, no NATS and
-// no gateway.
+// beaconCmd runs a beacon. It is no service of the catalog: it runs beside a fleet, where there is no Redis, no NATS
+// and no gateway.
 type beaconCmd struct {
 	Process common          `kong:"embed,set='listen=:8080',set='logformat=json',set='metrics='"`
 	Own     beacon.Settings `embed:""`

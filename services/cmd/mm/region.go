@@ -45,8 +45,8 @@ type regionMeasure struct {
 }
 
 func (regionMeasure) Help() string {
-	return `Prints for each region the median round trip in milliseconds, how many probes were lost, and whether the service
-believes it. The exit code is 1 if no region answered.
+	return `Prints for each region the median round trip in milliseconds, how many probes were lost, and whether the
+service believes it. The exit code is 1 if no region answered.
 
 Example: mm region measure`
 }

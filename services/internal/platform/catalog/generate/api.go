@@ -14,8 +14,9 @@ import (
 // upload, or have conditions and queries.
 func plainCalls() []string {
 	return []string{
-		"deleteTicket", "listRegions", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode", "stopPartySearch",
-		"captureRun", "explainTicket", "getMatch", "listConfigs", "deleteConfig", "configHistory", "erasePlayer",
+		"deleteTicket", "listRegions", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode",
+		"stopPartySearch", "captureRun", "explainTicket", "getMatch", "listConfigs", "deleteConfig", "configHistory",
+		"erasePlayer",
 		"settingsHistory", "listFunctions", "getFunction", "deleteFunction", "getFunctionVersions", "rollbackFunction",
 		"shadowFunction", "canaryFunction", "promoteFunction", "setFunctionReturn", "restartFunctions", "approveBackfill",
 		"backfillV1",
