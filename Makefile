@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES := proto pkg/client pkg/matchfn functions lab services test
+MODULES := proto pkg/client pkg/matchfn functions lab sdk services test
 # Not in go.work: what they need is large, and nothing that ships has it. The last two need so much that only their own
 # targets compile them.
 APART   := deploy
@@ -103,6 +103,7 @@ verify: $(TOOLS)/golangci-lint $(TOOLS)/buf $(TOOLS)/protoc-gen-go ## Check form
 	@unformatted=$$(gofmt -l $(MODULES) $(APART) $(HUGE)); [ -z "$$unformatted" ] || { echo "not formatted (make verify FIX=1):"; echo "$$unformatted"; exit 1; }
 	@cd proto && $(TOOLS)/buf lint && PATH=$(TOOLS):$$PATH $(TOOLS)/buf generate
 	@go run ./services/internal/platform/catalog/generate
+	@go run ./sdk/generate
 	@for m in $(MODULES); do (cd $$m && echo "lint $$m" && $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 	@for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy -diff) || { echo "$$m is not tidy (go mod tidy)"; exit 1; }; done
 	@named=$$(echo $$(go list -m -f '{{.Dir}}' | sed 's|^$(CURDIR)/||' | LC_ALL=C sort)); [ "$$named" = "$(sort $(MODULES))" ] || \
