@@ -144,21 +144,24 @@ func (s *service) addEstimate(ctx context.Context, project string, t *state.Tick
 	}
 }
 
-// wantsEstimate reads the query parameter estimate. Most requests have none, and have their query parsed no more often
-// for it.
-func wantsEstimate(c echo.Context) (bool, error) {
-	if !c.QueryParams().Has("estimate") {
+// wantsEstimate reads the query parameter estimate.
+func wantsEstimate(c echo.Context) (bool, error) { return queryFlag(c, "estimate") }
+
+// queryFlag reads a query parameter that is true or false. Most requests have none, and have their query parsed no more
+// often for it.
+func queryFlag(c echo.Context, name string) (bool, error) {
+	if !c.QueryParams().Has(name) {
 		return false, nil
 	}
-	query, err := web.Query(c, "estimate")
+	query, err := web.Query(c, name)
 	if err != nil {
 		return false, err
 	}
-	switch query.Get("estimate") {
+	switch query.Get(name) {
 	case "", "false":
 		return false, nil
 	case "true":
 		return true, nil
 	}
-	return false, problem.New(problem.Invalid, "query parameter estimate: true or false is expected")
+	return false, problem.New(problem.Invalid, "query parameter %s: true or false is expected", problem.Word(name))
 }

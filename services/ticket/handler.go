@@ -264,12 +264,22 @@ func (s *service) delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	unlessAssigned, err := queryFlag(c, "unlessAssigned")
+	if err != nil {
+		return err
+	}
 	if err := s.deletes.Allow(c.Param("project"), player); err != nil {
 		return err
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
 	_, declined, err := s.Store.Leave(ctx, project, state.Leaving{Ticket: id, Player: player, By: player,
-		Service: auth.From(c).Kind == auth.Service, Readable: s.Readable, Decline: []string{player}})
+		Service: auth.From(c).Kind == auth.Service, Readable: s.Readable, Decline: []string{player}, Keeps: unlessAssigned})
+	if unlessAssigned && problem.KindOf(err) == problem.NotFound {
+		t, failed := s.readAs(viewer{player: player}, project, id)(ctx)
+		if failed == nil && t.Assignment != nil {
+			return problem.New(problem.Conflict, "ticket %q has its result: it is too late to cancel", id)
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -175,6 +175,35 @@ func TestDeleteWakesThoseWhoWait(t *testing.T) {
 	}
 }
 
+func TestDeleteMayComeTooLate(t *testing.T) {
+	r := start(t)
+	remove := func(id, flag string) int {
+		got, _, err := r.send(t.Context(), http.MethodDelete, r.urls[0]+"?id="+id+"&unlessAssigned="+flag, "")
+		must(t, err)
+		return got
+	}
+	matched := r.create(t)
+	r.assign(t.Context(), t, matched)
+	if got := remove(matched, "true"); got != http.StatusConflict {
+		t.Errorf("a ticket with a result: %d", got)
+	}
+	if status, got := r.get(t, matched); status != http.StatusOK || got.Assignment == nil {
+		t.Errorf("after that GET answers %d %+v", status, got)
+	}
+	waits := r.create(t)
+	for _, c := range []struct {
+		id, flag string
+		status   int
+	}{
+		{matched, "maybe", http.StatusBadRequest}, {matched, "false", http.StatusOK}, {matched, "true", http.StatusNotFound},
+		{waits, "true", http.StatusOK}, {waits, "true", http.StatusNotFound},
+	} {
+		if got := remove(c.id, c.flag); got != c.status {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
+
 func TestProjectsArePercentDecodedOnce(t *testing.T) {
 	r := start(t)
 	for project, want := range map[string]int{
