@@ -22,7 +22,8 @@ import (
 )
 
 // TokenSource gives the bearer token for a request. It is asked before every try, so that it can renew a token that
-// expires; it should cache. Its error ends the call.
+// expires; it should cache. Its error ends the call. When a token was answered 401 the source is asked once more, and
+// if it gives another one the request is sent again: see [RefusedToken].
 type TokenSource func(ctx context.Context) (string, error)
 
 // StaticToken is a source that always gives the same token.

@@ -72,7 +72,7 @@ func newError(r *request, answer *http.Response, body []byte, now time.Time) *Er
 		Method: r.method, Path: "/" + r.path, Status: answer.StatusCode,
 		Title:         http.StatusText(answer.StatusCode),
 		CorrelationID: answer.Header.Get("X-Correlation-Id"),
-		RetryAfter:    retryAfter(answer.Header.Get("Retry-After"), now),
+		RetryAfter:    retryAfter(answer.Header, now),
 	}
 	if location := answer.Header.Get("Location"); location != "" && answer.StatusCode/100 == 3 {
 		e.Detail = "the service is said to be at " + location
@@ -101,8 +101,13 @@ func newError(r *request, answer *http.Response, body []byte, now time.Time) *Er
 	return e
 }
 
-// retryAfter reads the header's two forms, seconds and a date; 0 when it holds neither.
-func retryAfter(value string, now time.Time) time.Duration {
+// retryAfter reads the header's two forms, seconds and a date, which counts from the answer's own: the clock here may be
+// wrong. It is 0 when the header holds neither.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	value := h.Get("Retry-After")
+	if sent, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = sent
+	}
 	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
 		return time.Duration(max(0, seconds)) * time.Second
 	}

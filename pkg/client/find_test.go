@@ -13,7 +13,7 @@ import (
 func TestCreateFindsTheTicketWhoseAnswerWasLost(t *testing.T) {
 	found := reply{status: 200, body: `{"tickets":[{"id":"t1","created":1,"assignment":null}]}`}
 	none := reply{status: 200, body: `{"tickets":[]}`}
-	badGateway := reply{status: 502}
+	failing := reply{status: 500}
 	for name, c := range map[string]struct {
 		replies []reply
 		key     string
@@ -21,13 +21,13 @@ func TestCreateFindsTheTicketWhoseAnswerWasLost(t *testing.T) {
 		asks    bool
 		status  int // of the error; 0: none
 	}{
-		"by a gateway":                  {[]reply{badGateway, found, assigned}, "", 1, true, 0},
+		"by a failure":                  {[]reply{failing, found, assigned}, "", 1, true, 0},
 		"and then there were too many":  {[]reply{cut, after("61"), found, assigned}, "", 2, true, 0},
 		"and the answer was no JSON":    {[]reply{{status: 201, body: "{"}, found, assigned}, "", 1, true, 0},
-		"and no ticket was made":        {[]reply{badGateway, none}, "", 1, true, 502},
-		"by an older service":           {[]reply{badGateway, {status: 400}}, "", 1, true, 502},
-		"and the service is not there":  {[]reply{badGateway, cut}, "", 1, true, 502},
-		"and others may have its key":   {[]reply{badGateway}, "theirs", 1, false, 502},
+		"and no ticket was made":        {[]reply{failing, none}, "", 1, true, 500},
+		"by an older service":           {[]reply{failing, {status: 400}}, "", 1, true, 500},
+		"and the service is not there":  {[]reply{failing, cut}, "", 1, true, 500},
+		"and others may have its key":   {[]reply{failing}, "theirs", 1, false, 500},
 		"and then the player has one":   {[]reply{cut, {status: 409}, none}, "", 2, true, 409},
 		"not: it was refused":           {[]reply{{status: 409}}, "", 1, false, 409},
 		"not: there were too many only": {[]reply{after("61")}, "", 1, false, 429},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 )
 
 // What a [TicketEvent] is about.
@@ -62,7 +63,7 @@ func (e *EndedError) Unwrap() error { return e.err }
 // Follow tells of a ticket's events, by server-sent events, until it has an assignment, which may be an error: look at
 // Assignment.Error. tell may be nil. Follow comes back by itself when the connection breaks, the service asks for it or
 // the token was renewed. Where the service offers no stream, or has no room for one, it goes on as [Client.Wait], and
-// tells of acceptances and the end alone.
+// tells of no EventMatched and no estimates. An event is not told twice in a row.
 //
 // It ends early with ctx's error, with an [*EndedError] when the ticket ended, or with what a request fails with.
 func (c *Client) Follow(ctx context.Context, id string, tell func(TicketEvent)) (*Assignment, error) {
@@ -75,9 +76,10 @@ func (c *Client) Follow(ctx context.Context, id string, tell func(TicketEvent)) 
 
 func (c *Client) follower(id string, tell func(TicketEvent)) *follower {
 	f := &follower{Client: c, id: id}
+	var last TicketEvent
 	f.tell = func(e TicketEvent) {
-		f.known = true
-		if tell != nil {
+		again := f.known && reflect.DeepEqual(e, last)
+		if f.known, last = true, e; tell != nil && !again {
 			tell(e)
 		}
 	}
@@ -135,10 +137,12 @@ type follower struct {
 // wait is Follow by held requests.
 func (f *follower) wait(ctx context.Context) error {
 	t, err := f.waitAnd(ctx, f.id, func(t *Ticket) {
-		f.known = true
+		kind := EventWaiting
 		if t.Acceptance != nil {
-			f.tell(TicketEvent{Kind: EventAcceptance, ID: t.ID, Created: t.Created, Queues: t.Queues, Acceptance: t.Acceptance})
+			kind = EventAcceptance
 		}
+		f.tell(TicketEvent{Kind: kind, ID: t.ID, Created: t.Created, Queues: t.Queues, UnservedQueues: t.UnservedQueues,
+			Acceptance: t.Acceptance})
 	})
 	if err != nil {
 		return err

@@ -67,7 +67,11 @@ func (f *partyFollower) handle(e sent) (end bool, err error) {
 	return end, nil // false for one of a later version
 }
 
+// show tells of a party that is newer than the one that is known.
 func (f *partyFollower) show(p *Party) {
+	if f.known != nil && p.Revision <= f.known.Revision {
+		return
+	}
 	if f.known = p; f.tell != nil {
 		f.tell(p)
 	}

@@ -4,15 +4,43 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"time"
 )
 
-// renewal is a token that is replaced before it expires.
+// ErrNoToken says that the source of tokens gave none.
+var ErrNoToken = errors.New("client: no token")
+
+// TokenReason says why [TokenCallback] asks for a token.
+type TokenReason string
+
+// Reasons.
+const (
+	TokenFirst    TokenReason = "first"    // there is none yet
+	TokenExpiring TokenReason = "expiring" // the last one ends soon
+	TokenRefused  TokenReason = "refused"  // the service answered it 401
+)
+
+// tokenWish is what a source is told by its context, below wishKey.
+type tokenWish struct {
+	refused string
+	now     func() time.Time
+}
+
+type wishKey struct{}
+
+// RefusedToken returns the token in whose place a source is asked for another, since the service answered it 401. It is
+// empty when there is no such token.
+func RefusedToken(ctx context.Context) string {
+	wish, _ := ctx.Value(wishKey{}).(tokenWish)
+	return wish.refused
+}
+
+// renewal is a token that is replaced before it expires, and when it was refused.
 type renewal struct {
-	renew func(ctx context.Context, token string) (string, error)
-	now   func() time.Time
+	renew func(ctx context.Context, token string, why TokenReason) (string, error)
 
 	mu    sync.Mutex
 	token string
@@ -21,28 +49,49 @@ type renewal struct {
 }
 
 // RenewedToken is a source for programs that outlive their token, as game servers do: it gives the token, and when two
-// thirds of its time are over asks renew for the next one. While that fails the old one is given for as long as it is
-// good.
+// thirds of its time are over, or the service refused it, asks renew for the next one. While that fails the old one is
+// given for as long as it is good.
 //
-// The times are the token's, a JWT; one without them, or of another kind, is never renewed.
+// The times are the token's, a JWT; one without them, or of another kind, is renewed when it was refused. The clock here
+// may differ from its issuer's: the time of a token that renew gives begins when it comes.
 func RenewedToken(token string, renew func(ctx context.Context, token string) (string, error)) TokenSource {
-	r := &renewal{renew: renew, now: time.Now}
-	r.set(token)
+	r := &renewal{renew: func(ctx context.Context, token string, _ TokenReason) (string, error) {
+		return renew(ctx, token)
+	}}
+	r.set(token, time.Now(), false)
+	return r.get
+}
+
+// TokenCallback is a source for games whose players log in elsewhere: it asks for the first token, and for the next ones
+// as [RenewedToken] does.
+func TokenCallback(ask func(ctx context.Context, why TokenReason) (string, error)) TokenSource {
+	r := &renewal{renew: func(ctx context.Context, _ string, why TokenReason) (string, error) { return ask(ctx, why) }}
 	return r.get
 }
 
 func (r *renewal) get(ctx context.Context) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.now()
-	if r.due.IsZero() || now.Before(r.due) {
-		return r.token, nil
+	now := time.Now()
+	if wish, ok := ctx.Value(wishKey{}).(tokenWish); ok {
+		now = wish.now()
 	}
-	next, err := r.renew(ctx, r.token)
+	var why TokenReason
+	switch {
+	case r.token == "":
+		why = TokenFirst
+	case RefusedToken(ctx) == r.token:
+		why = TokenRefused
+	case r.due.IsZero() || now.Before(r.due):
+		return r.token, nil
+	default:
+		why = TokenExpiring
+	}
+	next, err := r.renew(ctx, r.token, why)
 	switch {
 	case err == nil:
-		r.set(next)
-	case !now.Before(r.ends):
+		r.set(next, now, true)
+	case why != TokenExpiring || !now.Before(r.ends):
 		return "", err
 	default:
 		// Not at every request: a third of the time that is left.
@@ -51,16 +100,21 @@ func (r *renewal) get(ctx context.Context) (string, error) {
 	return r.token, nil
 }
 
-func (r *renewal) set(token string) {
+// set takes a token that has just come, or, when it is not fresh, some time ago.
+func (r *renewal) set(token string, now time.Time, fresh bool) {
 	r.token, r.due, r.ends = token, time.Time{}, time.Time{}
 	issued, expires := timesOf(token)
-	if expires.IsZero() {
+	if issued.IsZero() || issued.After(expires) {
+		issued = now
+	}
+	life := expires.Sub(issued)
+	if expires.IsZero() || fresh && life <= 0 {
 		return
 	}
-	if issued.IsZero() || issued.After(expires) {
-		issued = r.now()
+	if fresh || now.Before(issued) {
+		issued = now
 	}
-	r.due, r.ends = issued.Add(expires.Sub(issued)*2/3), expires
+	r.due, r.ends = issued.Add(life*2/3), issued.Add(life)
 }
 
 // timesOf reads when a JWT was issued and when it expires, without verifying it: that is the service's affair.

@@ -15,8 +15,11 @@ import (
 )
 
 // maxAnswer bounds what is read of one answer, in bytes, against a peer that never stops: the largest honest answer is
-// the log of a function.
-const maxAnswer = 64 << 20
+// the log of a function. Players' devices have less memory, and a list of 32 tickets has less than maxPlayerAnswer.
+const (
+	maxAnswer       = 64 << 20
+	maxPlayerAnswer = 8 << 20
+)
 
 // stall is how long a try may go on while nothing of it is sent or comes: then the connection is taken for broken.
 // The answer to an upload comes when the function is compiled; the service gives every answer within two minutes.
@@ -45,6 +48,17 @@ type request struct {
 	ownKey string
 	// unanswered is set by do: a try may have been carried out, and no answer said so.
 	unanswered bool
+	// token is the one of the last try, and refused the 401 that it got. Then the next try has another one.
+	token   string
+	refused *Error
+}
+
+// limit is how many bytes are read of an answer.
+func (r *request) limit() int64 {
+	if r.path == "v1/tickets" || strings.HasPrefix(r.path, "v1/parties") {
+		return maxPlayerAnswer
+	}
+	return maxAnswer
 }
 
 // plainCall is a request that the API document says all of.
@@ -126,6 +140,10 @@ func (c *Client) do(ctx context.Context, r *request, into any) (http.Header, err
 		if err == nil {
 			return header, nil
 		}
+		if c.mayRenew(r, err) {
+			attempt--
+			continue
+		}
 		status := Status(err)
 		if r.removes && lost && status == http.StatusNotFound {
 			return header, nil // the try whose answer was lost removed it
@@ -154,7 +172,8 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 	if _, is := r.body.(*upload); is {
 		most = uploadStall
 	}
-	ctx, moves, stop := whileMoving(ctx, most, errStalled)
+	most = c.retry.scaled(most)
+	ctx, moves, stop := whileMoving(ctx, most, most, errStalled)
 	defer stop()
 	req, err := c.prepare(ctx, r, moves)
 	if err != nil {
@@ -172,7 +191,10 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 	if r.begun != nil && answer.StatusCode/100 == 2 {
 		r.begun(answer.Header)
 	}
-	body, err := io.ReadAll(moving{io.LimitReader(answer.Body, maxAnswer), moves})
+	body, err := io.ReadAll(moving{io.LimitReader(answer.Body, r.limit()+1), moves})
+	if err == nil && int64(len(body)) > r.limit() {
+		return nil, fmt.Errorf("client: %s /%s: the answer has more than %d bytes", r.method, r.path, r.limit())
+	}
 	if err != nil {
 		if stalled(ctx) {
 			err = errStalled
@@ -196,10 +218,12 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 	return answer.Header, nil
 }
 
-// whileMoving ends a context with an error when moves was not called for so long.
-func whileMoving(ctx context.Context, most time.Duration, otherwise error) (_ context.Context, moves, stop func()) {
+// whileMoving ends a context with an error when moves was not called for so long: for first at first, then for most.
+func whileMoving(
+	ctx context.Context, first, most time.Duration, otherwise error,
+) (_ context.Context, moves, stop func()) {
 	ctx, giveUp := context.WithCancelCause(ctx)
-	quiet := time.AfterFunc(most, func() { giveUp(otherwise) })
+	quiet := time.AfterFunc(first, func() { giveUp(otherwise) })
 	return ctx, func() { quiet.Reset(most) }, func() {
 		quiet.Stop()
 		giveUp(nil)
@@ -247,21 +271,39 @@ func (c *Client) prepare(ctx context.Context, r *request, moves func()) (*http.R
 		}
 		req.Header.Set("Content-Type", r.body.kind())
 	}
-	return req, c.authorize(req)
+	return req, c.authorize(req, r)
 }
 
-func (c *Client) authorize(req *http.Request) error {
+// mayRenew reports whether a request that failed is to be sent once more with another token.
+func (c *Client) mayRenew(r *request, err error) bool {
+	e, answered := errors.AsType[*Error](err)
+	if !answered || e.Status != http.StatusUnauthorized || c.token == nil || r.refused != nil {
+		return false
+	}
+	r.refused = e
+	return true
+}
+
+func (c *Client) authorize(req *http.Request, r *request) error {
 	if c.token == nil {
 		return nil
 	}
-	token, err := c.token(req.Context())
+	wish := tokenWish{now: c.retry.Now}
+	if r.refused != nil {
+		wish.refused = r.token
+	}
+	token, err := c.token(context.WithValue(req.Context(), wishKey{}, wish))
 	if err != nil {
-		return fmt.Errorf("client: no token: %w", err)
+		return fmt.Errorf("%w: %w", ErrNoToken, err)
 	}
 	token = strings.TrimSpace(token)
 	if token == "" {
-		return errors.New("client: the token source gave an empty token")
+		return fmt.Errorf("%w: the token source gave an empty one", ErrNoToken)
 	}
+	if r.refused != nil && token == r.token {
+		return r.refused
+	}
+	r.token = token
 	req.Header.Set("Authorization", "Bearer "+token)
 	return nil
 }

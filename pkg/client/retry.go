@@ -16,14 +16,14 @@ import (
 //
 // Sent again are
 //   - every request, after 429;
-//   - requests that may safely be repeated, after 503 and after a connection
-//     failure. Those are GET, DELETE, PUT without If-Match, a backfill
+//   - requests that may safely be repeated, after 502, 503, 504 and after a
+//     connection failure. Those are GET, DELETE, PUT without If-Match, a backfill
 //     approval, and the creation of a ticket, which has an Idempotency-Key.
 //     Other creations are not among them.
 //
 // A call whose context would end before the wait does returns at once with what failed last.
 type Retry struct {
-	// Attempts is how often a request is sent again after 429 or 503: 5 when 0, never when negative.
+	// Attempts is how often a request is sent again after an answer: 5 when 0, never when negative.
 	Attempts int
 	// Reconnects is the same for connection failures.
 	Reconnects int
@@ -37,6 +37,8 @@ type Retry struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	Rand  func() float64
 	Now   func() time.Time
+	// Scale multiplies the limits of time that a client has besides, for tests too; 0 means 1.
+	Scale float64
 }
 
 func (r Retry) orDefault() Retry {
@@ -48,6 +50,9 @@ func (r Retry) orDefault() Retry {
 	}
 	if r.MaxWait == 0 {
 		r.MaxWait = time.Minute
+	}
+	if r.Scale == 0 {
+		r.Scale = 1
 	}
 	if r.Sleep == nil {
 		r.Sleep = sleep
@@ -68,7 +73,8 @@ func (r *Retry) again(attempt int, err error, repeatable bool) (time.Duration, b
 	switch {
 	case answered && e.Status == http.StatusTooManyRequests:
 		// Refused before anything was done: safe to repeat whatever it was.
-	case answered && e.Status == http.StatusServiceUnavailable && repeatable:
+	case answered && repeatable && (e.Status == http.StatusServiceUnavailable || e.Status == http.StatusBadGateway ||
+		e.Status == http.StatusGatewayTimeout):
 	case !answered && repeatable && connectionFailed(err):
 		return r.backoff(attempt), attempt <= r.Reconnects
 	default:
@@ -86,6 +92,9 @@ func (r *Retry) backoff(attempt int) time.Duration {
 	seconds := float64(uint64(1)<<min(attempt, 32)) + jitter
 	return time.Duration(seconds * float64(time.Second))
 }
+
+// scaled is a limit of time as a client keeps it.
+func (r *Retry) scaled(d time.Duration) time.Duration { return time.Duration(float64(d) * r.Scale) }
 
 // connectionFailed tells a failure of the way to the service, which may pass, from one that repeats itself: a bad
 // certificate, an unknown host.

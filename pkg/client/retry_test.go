@@ -69,7 +69,10 @@ func TestRetry(t *testing.T) {
 		{"five times, then no more", getOne, []reply{limited}, seconds(2, 4, 8, 16, 32), 429},
 		{"until it succeeds", getOne, []reply{limited, busy, cut, fine}, seconds(2, 4, 8), 0},
 		{"as long as told", getOne, []reply{after("7"), limited, fine}, seconds(7, 4), 0},
-		{"until the date told", getOne, []reply{after("Wed, 02 Jan 2030 03:04:35 GMT"), fine}, seconds(30), 0},
+		{"after what a proxy answers", getOne, []reply{{status: 502}, {status: 504}, fine}, seconds(2, 4), 0},
+		{"not a creation after 502", createConfig, []reply{{status: 502}}, nil, 502},
+		{"until the date told", getOne, []reply{{status: 429, header: map[string]string{
+			"Retry-After": "Wed, 02 Jan 2030 07:00:30 GMT", "Date": "Wed, 02 Jan 2030 07:00:00 GMT"}}, fine}, seconds(30), 0},
 		{"not when told to wait too long", getOne, []reply{after("61")}, nil, 429},
 		{"creation after 429", createOne, []reply{limited, fine}, seconds(2), 0},
 		{"creation of a ticket after 503", createOne, []reply{busy, fine}, seconds(2), 0},

@@ -14,9 +14,11 @@ import (
 )
 
 // A stream is taken for broken when nothing came for silence; the service sends something every 15 seconds. Clients
-// come back after the time that the service asks for, or about defaultRetry, and at most maxRetry.
+// come back after the time that the service asks for, or about defaultRetry, and at most maxRetry. The service begins a
+// stream with an event at once: where nothing comes for firstByte, something on the way keeps it back.
 const (
 	silence      = 50 * time.Second
+	firstByte    = 10 * time.Second
 	defaultRetry = 3 * time.Second
 	maxRetry     = 2 * time.Minute
 )
@@ -41,6 +43,9 @@ type stream struct {
 	last   string // the id of the last event
 	retry  time.Duration
 	began  bool // the last connection had a stream
+	// token and refused are as in request.
+	token   string
+	refused *Error
 }
 
 // run reads until the last event. Errors: errNoStream, the cause of ctx's end, and errors of handle and of requests.
@@ -52,6 +57,11 @@ func (s *stream) run(ctx context.Context) error {
 		switch {
 		case end:
 			return nil
+		case errors.Is(err, errNoStream) && s.retry > 0: // as long as it said
+			if err := retry.Sleep(ctx, s.retry); err != nil {
+				return err
+			}
+			return err
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil && !connectionFailed(err):
@@ -74,11 +84,14 @@ func (s *stream) run(ctx context.Context) error {
 }
 
 // connect reads events of one connection. Without an error, and without the last event, it is to be called again.
-func (s *stream) connect(ctx context.Context) (end bool, err error) {
+func (s *stream) connect(parent context.Context) (end bool, err error) {
+	ctx := parent
 	s.began = false
-	ctx, moves, stop := whileMoving(ctx, silence, errSilent)
+	within := s.Client.retry.scaled
+	ctx, moves, stop := whileMoving(ctx, within(firstByte), within(silence), errSilent)
 	defer stop()
-	r := &request{method: http.MethodGet, path: s.path, query: s.query, header: s.header.Clone()}
+	r := &request{method: http.MethodGet, path: s.path, query: s.query, header: s.header.Clone(), token: s.token,
+		refused: s.refused}
 	if r.header == nil {
 		r.header = http.Header{}
 	}
@@ -90,24 +103,33 @@ func (s *stream) connect(ctx context.Context) (end bool, err error) {
 		return false, err
 	}
 	req.Header.Set("Accept", "text/event-stream, application/problem+json")
+	s.token = r.token
 	answer, err := s.http.Do(req)
 	if err != nil {
-		return false, cause(ctx, err)
+		return false, s.quiet(cause(ctx, err))
 	}
 	defer func() { _ = answer.Body.Close() }()
 	switch {
 	case answer.StatusCode == http.StatusOK && strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream"):
 	case answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden:
-		body, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-		return false, newError(r, answer, body, s.Client.retry.Now())
+		body, _ := io.ReadAll(io.LimitReader(answer.Body, maxPlayerAnswer))
+		err := newError(r, answer, body, s.Client.retry.Now())
+		if s.mayRenew(r, err) {
+			s.refused = r.refused
+			return s.connect(parent)
+		}
+		return false, err
 	default: // an older service, or one that is full; or what is followed is gone
+		s.retry = min(retryAfter(answer.Header, s.Client.retry.Now()), s.Client.retry.MaxWait)
 		return false, errNoStream
 	}
-	s.began = true
+	s.began, s.refused = true, nil
 	lines := bufio.NewScanner(answer.Body)
 	lines.Buffer(make([]byte, 0, 1<<10), maxEvent)
 	var e sent
+	some := false
 	for lines.Scan() {
+		some = true
 		moves()
 		if text := lines.Text(); text != "" {
 			e.field(text)
@@ -118,7 +140,19 @@ func (s *stream) connect(ctx context.Context) (end bool, err error) {
 		}
 		e = sent{}
 	}
-	return false, cause(ctx, lines.Err())
+	if err = cause(ctx, lines.Err()); !some {
+		err = s.quiet(err)
+	}
+	return false, err
+}
+
+// quiet is errNoStream for a stream of which nothing came in time, and err otherwise.
+func (s *stream) quiet(err error) error {
+	if errors.Is(err, errSilent) {
+		s.retry = 0
+		return errNoStream
+	}
+	return err
 }
 
 // take takes an event. again: the service asks to come back.
