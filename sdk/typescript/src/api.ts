@@ -543,11 +543,12 @@ export const deleteBackfill = (backfillId: string): Request<void> => ({
  * Once this is answered 200 the ticket is never assigned. Its owner and each of its players may end it, for all.
  */
 export const deleteTicket = (id: string, o: {
+  unlessAssigned?: boolean | undefined
   onBehalfOf?: string | undefined
 } = {}): Request<void> => ({
   method: 'DELETE',
   path: `v1/tickets`,
-  query: { id: id },
+  query: { id: id, unlessAssigned: o.unlessAssigned },
   headers: { 'X-On-Behalf-Of': o.onBehalfOf },
   repeatable: true,
 })
