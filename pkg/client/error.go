@@ -101,8 +101,8 @@ func newError(r *request, answer *http.Response, body []byte, now time.Time) *Er
 	return e
 }
 
-// retryAfter reads the header's two forms, seconds and a date, which counts from the answer's own: the clock here may be
-// wrong. It is 0 when the header holds neither.
+// retryAfter reads the header's two forms, seconds and a date, which counts from the answer's own: the clock here may
+// be wrong. It is 0 when the header holds neither.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	if sent, err := http.ParseTime(h.Get("Date")); err == nil {

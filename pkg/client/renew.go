@@ -52,8 +52,8 @@ type renewal struct {
 // thirds of its time are over, or the service refused it, asks renew for the next one. While that fails the old one is
 // given for as long as it is good.
 //
-// The times are the token's, a JWT; one without them, or of another kind, is renewed when it was refused. The clock here
-// may differ from its issuer's: the time of a token that renew gives begins when it comes.
+// The times are the token's, a JWT; one without them, or of another kind, is renewed when it was refused. The clock
+// here may differ from its issuer's: the time of a token that renew gives begins when it comes.
 func RenewedToken(token string, renew func(ctx context.Context, token string) (string, error)) TokenSource {
 	r := &renewal{renew: func(ctx context.Context, token string, _ TokenReason) (string, error) {
 		return renew(ctx, token)
@@ -62,8 +62,8 @@ func RenewedToken(token string, renew func(ctx context.Context, token string) (s
 	return r.get
 }
 
-// TokenCallback is a source for games whose players log in elsewhere: it asks for the first token, and for the next ones
-// as [RenewedToken] does.
+// TokenCallback is a source for games whose players log in elsewhere: it asks for the first token, and for the next
+// ones as [RenewedToken] does.
 func TokenCallback(ask func(ctx context.Context, why TokenReason) (string, error)) TokenSource {
 	r := &renewal{renew: func(ctx context.Context, _ string, why TokenReason) (string, error) { return ask(ctx, why) }}
 	return r.get

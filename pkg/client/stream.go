@@ -129,7 +129,7 @@ func (s *stream) connect(parent context.Context) (end bool, err error) {
 	var e sent
 	some := false
 	for lines.Scan() {
-		some = true
+		some = some || ctx.Err() == nil // or else it is the beginning of a line
 		moves()
 		if text := lines.Text(); text != "" {
 			e.field(text)
