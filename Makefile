@@ -77,15 +77,16 @@ test-contract: redis
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
 .PHONY: check
-check: $(call parts,check,race e2e pages apart faults mistakes due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
-## PART=race,e2e,pages,apart,faults,mistakes,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
-.PHONY: check-race check-e2e check-pages check-apart check-faults check-mistakes check-due check-fuzz check-rules
+check: $(call parts,check,race e2e pages sdk apart faults mistakes due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
+## PART=race,e2e,pages,sdk,apart,faults,mistakes,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
+.PHONY: check-race check-e2e check-pages check-sdk check-apart check-faults check-mistakes check-due check-fuzz check-rules
 check-race: redis compilers
 	@$(RACE) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
 check-e2e: redis
 	@.ci/test -timeout 25m ./test/e2e -args -race-dev
 check-pages: redis compilers build
 	@.ci/test -timeout 25m ./test/pages -args -bin $(CURDIR)/bin
+check-sdk: sdk
 check-apart: redis $(TOOLS)/golangci-lint
 	@export GOWORK=off; for m in $(APART); do (cd $$m && echo "lint and test $$m" && go mod tidy -diff && \
 		$(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml ./... && go test ./...) || exit 1; done
@@ -119,6 +120,13 @@ $(TOOLS)/caddy: MODULE := $(CADDY)
 $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 	@echo "building $(@F), once"
 	@GOBIN=$(TOOLS) GOWORK=off go install -v $(MODULE) 2>&1 | .ci/progress; exit $${PIPESTATUS[0]}
+
+.PHONY: sdk sdk-typescript
+sdk: $(call parts,sdk,typescript) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript
+sdk-typescript: redis build
+	@./.ci/install-sdk
+	@mkdir -p bin/sdk && cd sdk/typescript && npm run --silent build && npm test --silent && \
+		npm pack --silent --pack-destination $(CURDIR)/bin/sdk
 
 # What follows takes long. `.ci/long` records the last green run; `make check` prints what is due.
 

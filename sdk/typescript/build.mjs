@@ -16,3 +16,4 @@ for (const name of readdirSync('src')) {
   copyFileSync(`dist/esm/${file}d.ts`, `dist/cjs/${file}d.ts`)
 }
 writeFileSync('dist/cjs/package.json', '{"type":"commonjs"}\n')
+copyFileSync('../../LICENSE', 'dist/LICENSE')

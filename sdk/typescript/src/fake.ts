@@ -182,7 +182,9 @@ export class FakeService {
     query: URLSearchParams,
     headers: Headers,
   ): Answer {
-    if (route === 'POST tickets' && below === '') return this.#create(player, body, headers.get('Idempotency-Key') ?? '')
+    if (route === 'POST tickets' && below === '') {
+      return this.#create(player, body, headers.get('Idempotency-Key') ?? '')
+    }
     const key = query.get('key')
     if (key !== null || query.has('player')) {
       const own = [...this.#tickets.values()].filter((t) => t.players.includes(player) && !t.ended).reverse()
@@ -198,6 +200,7 @@ export class FakeService {
       return { status: 204 }
     }
     if (route !== 'DELETE tickets') return { status: 200, body: this.#shown(ticket) }
+    if (ticket.api.assignment && query.has('unlessAssigned')) return refuse(409, 'tooLate')
     if (ticket.offer) this.#endOffer(ticket.offer, [player], 'declined')
     else this.#end(ticket, 'deleted')
     return { status: 200 }
@@ -225,7 +228,8 @@ export class FakeService {
     headers: Headers,
   ): Answer {
     const own = [...this.#parties.values()].find((p) => p.members.some((m) => m.id === player))
-    if (method === 'POST' && (path.length === 0 || path[0] === 'members')) return this.#enter(own, path[0], player, body)
+    const [join] = path
+    if (method === 'POST' && (!join || join === 'members')) return this.#enter(own, join, player, body)
     if (!own || (path.length > 0 && own.id !== path[0])) return refuse(404, 'partyNotFound')
     const [, what, of] = path
     if (what === undefined && method === 'GET') {
@@ -258,7 +262,8 @@ export class FakeService {
     player: string,
     body: Record<string, unknown>,
   ): Answer {
-    const { code = '', size = 16, ready = true, ...more } = body as { code?: string; size?: number; ready?: boolean }
+    const given = body as { code?: string; size?: number; ready?: boolean }
+    const { code = '', size = 16, ready = true, ...more } = given
     const member: Member = { id: player, joined: this.#clock.now(), ready, ...more }
     const plain = code.toUpperCase().replace(/[^A-Z0-9]/g, '')
     const party = join ? [...this.#parties.values()].find((p) => p.code === plain) : undefined

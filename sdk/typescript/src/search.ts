@@ -58,8 +58,7 @@ export type Update =
 /** What became of a cancel: it was cancelled, or it was too late and there is a match. */
 export type Cancelled = { cancelled: true } | { cancelled: false; match: Match }
 
-/** In ms: how long the stream may take to say that it was too late to cancel, and a search if nothing else is said. */
-const lastWord = 1000
+/** How long a search may take if the game does not say it, in milliseconds. */
 const hour = 3_600_000
 
 /** What a ticket and the events of its stream have. */
@@ -176,24 +175,15 @@ export class Search implements AsyncIterable<Update> {
     })
     if (ticket && !this.#updates.ended) {
       try {
-        if (!(await this.#look())) await this.#c.send(api.deleteTicket(ticket))
+        await this.#c.send(api.deleteTicket(ticket, { unlessAssigned: true }))
       } catch (e) {
-        if (!(e instanceof MatchmakingError && e.status === 409 && (await this.#look()))) throw e
+        const over = e instanceof MatchmakingError && (e.status === 404 || e.status === 409)
+        if (!over || !(await this.#look())) throw e
       }
-      if (!this.#updates.ended) await this.#lastWord()
     }
     this.#endCancelled()
     const { update } = this
     return update.state === 'matched' ? { cancelled: false, match: update.match } : { cancelled: true }
-  }
-
-  /** The ticket is gone. The stream says in a moment if it was assigned before. */
-  async #lastWord(): Promise<void> {
-    const { clock } = this.#c
-    let timer: unknown
-    const word = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, lastWord)))
-    await Promise.race([this.match.catch(() => {}), word])
-    clock.clearTimeout(timer)
   }
 
   async #answer(accept: boolean): Promise<void> {
@@ -251,7 +241,7 @@ export class Search implements AsyncIterable<Update> {
     if (update.state === 'offered' && update.match === a.match && update.accepted > a.accepted) return // an old one
     const player = this.#player()
     const answered = player !== undefined && !a.unanswered.includes(player)
-    this.#tell(`offered ${a.match} ${a.accepted} ${answered}`, {
+    this.#tell(`offered ${a.match} ${a.accepted}`, {
       state: 'offered',
       ticket: this.#id,
       match: a.match,

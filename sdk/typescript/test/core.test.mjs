@@ -5,10 +5,7 @@ import test from 'node:test'
 import { Matchmaker, MatchmakingError } from '@matchmaker/client'
 import { start } from './service.mjs'
 
-const { options, log } = await start(test)
-test.afterEach((t) => {
-  if (t.passed === false) console.error(log.join(''))
-})
+const { options } = await start(test)
 const matchmakerOf = (player, more) => new Matchmaker(options(player, more))
 
 /** A storage that a crash leaves as it is. */

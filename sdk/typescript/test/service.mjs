@@ -13,7 +13,10 @@ export async function start(test) {
   const log = []
   const server = spawn(join(bin, 'matchmaker'),
     ['dev', '--listen', '127.0.0.1:0', '--data', data, '--provider', 'instant', '--cors-origins', '*'])
-  process.on('exit', () => server.kill('SIGKILL'))
+  process.on('exit', (code) => {
+    server.kill('SIGKILL')
+    if (code !== 0) console.error(log.join(''))
+  })
   const url = await new Promise((found, failed) => {
     const read = (text) => {
       log.push(text)
@@ -45,5 +48,5 @@ export async function start(test) {
   /** What a player's Matchmaker is made with. */
   const options = (player, more) =>
     ({ url, project: 'demo', token: () => mm('token', 'player', player).trim(), ...more })
-  return { options, mm, log }
+  return { options, mm }
 }
