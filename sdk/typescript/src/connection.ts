@@ -103,9 +103,9 @@ export class Connection {
     }, tick)
   }
 
-  /** Waits, until the device wakes up at most. */
-  async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    const guard = new Guard(this.clock, ms, signal, this.#epoch.signal)
+  /** Waits, until the device wakes up at most. `enough` ends it, too. */
+  async sleep(ms: number, signal: AbortSignal | undefined, enough?: AbortSignal): Promise<void> {
+    const guard = new Guard(this.clock, ms, signal, enough, this.#epoch.signal)
     await guard.race(new Promise<never>(() => {})).catch(() => {})
     guard.end()
     signal?.throwIfAborted()
@@ -116,13 +116,20 @@ export class Connection {
     return (2 ** n + n * (2 * this.random() - 1)) * 1000
   }
 
-  /** Sends a request until it is answered. `also` are statuses that are success, beside those from 200 to 299. */
-  async send<T>(request: Request<T>, signal?: AbortSignal, also: number[] = []): Promise<T | undefined> {
+  /**
+   * Sends a request until it is answered. `also` are statuses that are success, beside those from 200 to 299. After
+   * `enough` it is not sent again, but the try under way is answered.
+   */
+  async send<T>(
+    request: Request<T>,
+    signal?: AbortSignal,
+    o: { also?: number[]; enough?: AbortSignal | undefined } = {},
+  ): Promise<T | undefined> {
     let refused = false
     let lost = false
     for (let tries = 0; ; ) {
       try {
-        return await this.#attempt(request, signal, also)
+        return await this.#attempt(request, signal, o.also ?? [])
       } catch (e) {
         if (e === interrupted) {
           lost = true
@@ -138,14 +145,15 @@ export class Connection {
         }
         const wait = e.retryAfter ?? this.backoff(tries + 1)
         if (!again(e, request.repeatable) || ++tries > maxTries || wait > maxWait) throw e
-        await this.sleep(wait, signal)
+        if (!o.enough?.aborted) await this.sleep(wait, signal, o.enough)
+        if (o.enough?.aborted) throw e
       }
     }
   }
 
   /** Sends a request until it is answered with an object. */
-  async ask<T>(request: Request<T>, signal?: AbortSignal): Promise<T> {
-    const answer = await this.send(request, signal)
+  async ask<T>(request: Request<T>, signal?: AbortSignal, enough?: AbortSignal): Promise<T> {
+    const answer = await this.send(request, signal, { enough })
     if (typeof answer !== 'object' || answer === null) throw notTheAPI(request)
     return answer
   }

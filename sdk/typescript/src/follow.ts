@@ -58,9 +58,10 @@ async function streams(c: Connection, of: Followed, signal: AbortSignal): Promis
         continue // with another token
       }
       if (e.code === 'token' || e.code === 'forbidden') throw e
-      if (e.code !== 'offline') throw new NoStream() // it is full, or an older service; or what is followed is gone
+      const passes = e.code === 'offline' || (e.code === 'busy' && e.status !== 429)
+      if (!passes) throw new NoStream() // it is full, or an older service; or what is followed is gone
       if (++failures > maxTries) throw e
-      await c.sleep(c.backoff(failures), signal)
+      await c.sleep(Math.min(e.retryAfter ?? c.backoff(failures), maxRetry), signal)
       continue
     }
     if (stream === 'woken') continue
@@ -129,6 +130,7 @@ class Events {
     }
     if (data === '') return undefined
     const object = parsed(data)
+    if (!object) return undefined
     if (event === 'reconnect') {
       if (object['reason'] === 'token') this.c.tokens.expire()
       return 'cut'
@@ -137,14 +139,14 @@ class Events {
   }
 }
 
-function parsed(data: string): Record<string, unknown> {
+/** The data of an event, undefined if it is none that this version knows. */
+function parsed(data: string): Record<string, unknown> | undefined {
   try {
     const object: unknown = JSON.parse(data)
-    if (typeof object === 'object' && object !== null) return object as Record<string, unknown>
+    return typeof object === 'object' && object !== null ? (object as Record<string, unknown>) : undefined
   } catch {
-    // It is none of the service's.
+    return undefined
   }
-  throw new MatchmakingError('unexpected', 'an event of the stream is no JSON object')
 }
 
 async function polls(c: Connection, of: Followed, signal: AbortSignal): Promise<void> {

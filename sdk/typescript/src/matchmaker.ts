@@ -26,7 +26,7 @@ export class Matchmaker {
 
   /** Searches a match. What goes wrong is the search's end. */
   search(o: SearchOptions = {}): Search {
-    return this.#follow((signal) => this.#create(o, signal), o)
+    return this.#follow((signal, enough) => this.#create(o, signal, enough), o)
   }
 
   /**
@@ -98,7 +98,10 @@ export class Matchmaker {
     return this.#c.send(request, signal)
   }
 
-  #follow(begin: (signal: AbortSignal) => Promise<string>, o: Pick<SearchOptions, 'timeout' | 'signal'>): Search {
+  #follow(
+    begin: (signal: AbortSignal, enough: AbortSignal) => Promise<string>,
+    o: Pick<SearchOptions, 'timeout' | 'signal'>,
+  ): Search {
     return new Search(this.#c, this.#keeper, () => this.#player, begin, o)
   }
 
@@ -114,20 +117,30 @@ export class Matchmaker {
   }
 
   /** Creates a ticket. A create whose answer was lost makes one ticket, by its key, which is the player's own. */
-  async #create(o: SearchOptions, signal: AbortSignal): Promise<string> {
+  async #create(o: SearchOptions, signal: AbortSignal, enough: AbortSignal): Promise<string> {
     const body = await creation(o)
     await this.#whoIs()
     const key = [Date.now(), Math.random(), Math.random()].map((n) => n.toString(36).replace('0.', '')).join('-')
     await this.#keeper.save({ key })
     let ticket: string | undefined
     try {
-      ticket = (await this.#c.ask(api.createTicket(body, { idempotencyKey: `"${key}"` }), signal)).id
+      ticket = (await this.#c.ask(api.createTicket(body, { idempotencyKey: `"${key}"` }), signal, enough)).id
     } catch (e) {
       if (!(e instanceof MatchmakingError)) throw e
-      if (!e.unanswered) await this.#keeper.save(null)
-      else ticket = await this.#made(key, signal).catch(() => undefined)
-      if (ticket === undefined) throw e
+      if (e.unanswered) {
+        try {
+          ticket = await this.#made(key, signal)
+          e.unanswered = false // there is a ticket, or there is none
+        } catch {
+          throw e
+        }
+      }
+      if (ticket === undefined) {
+        await this.#keeper.save(null)
+        throw e
+      }
     }
+    if (typeof ticket !== 'string') throw new MatchmakingError('unexpected', 'the answer to the create has no id')
     await this.#keeper.save({ ticket })
     return ticket
   }

@@ -135,7 +135,7 @@ export class Party implements AsyncIterable<PartyUpdate> {
   async #poll(prefer: string): Promise<boolean> {
     const known = { ifNoneMatch: `"${this.state.revision}"`, prefer }
     try {
-      const party = await this.#c.send(api.getParty(this.id, known), this.#stop.signal, [304])
+      const party = await this.#c.send(api.getParty(this.id, known), this.#stop.signal, { also: [304] })
       if (party) this.#see(party)
     } catch (e) {
       if (!(e instanceof MatchmakingError) || e.status !== 404) throw e

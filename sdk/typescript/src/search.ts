@@ -73,6 +73,8 @@ export class Search implements AsyncIterable<Update> {
   readonly #player: () => string | undefined
   readonly #updates = new Updates<Update>({ state: 'starting' })
   readonly #stop = new AbortController()
+  /** The search is cancelled: its create is not tried again. */
+  readonly #enough = new AbortController()
   readonly #created: Promise<string>
   #id = ''
   #told = ''
@@ -81,12 +83,12 @@ export class Search implements AsyncIterable<Update> {
   #resolve: (m: Match) => void = () => {}
   #reject: (e: unknown) => void = () => {}
 
-  /** Games have searches from a Matchmaker. `begin` creates the ticket, or knows it. */
+  /** Games have searches from a Matchmaker. `begin` creates the ticket, or knows it; it tries no more after `enough`. */
   constructor(
     c: Connection,
     keeper: Keeper,
     player: () => string | undefined,
-    begin: (signal: AbortSignal) => Promise<string>,
+    begin: (signal: AbortSignal, enough: AbortSignal) => Promise<string>,
     o: Pick<SearchOptions, 'timeout' | 'signal'> = {},
   ) {
     this.#c = c
@@ -101,7 +103,7 @@ export class Search implements AsyncIterable<Update> {
     if (o.signal?.aborted) stop()
     o.signal?.addEventListener('abort', stop)
     const timer = c.clock.setTimeout(() => void this.#giveUp(), o.timeout ?? hour)
-    this.#created = begin(this.#stop.signal).then((id) => (this.#id = id))
+    this.#created = begin(this.#stop.signal, this.#enough.signal).then((id) => (this.#id = id))
     void this.#run().finally(() => {
       c.clock.clearTimeout(timer)
       o.signal?.removeEventListener('abort', stop)
@@ -160,7 +162,9 @@ export class Search implements AsyncIterable<Update> {
       }
       if (!this.#updates.ended) await follow(this.#c, followed, signal)
     } catch (e) {
-      this.#fail(e)
+      const mayBe = e instanceof MatchmakingError && e.unanswered
+      if (this.#cancelling && this.#id === '' && !mayBe) this.#endCancelled()
+      else this.#fail(e)
     }
   }
 
@@ -170,6 +174,7 @@ export class Search implements AsyncIterable<Update> {
   }
 
   async #cancel(): Promise<Cancelled> {
+    this.#enough.abort()
     const ticket = await this.#created.catch((e) => {
       if (e instanceof MatchmakingError && e.unanswered) throw e // there may be a ticket
     })
