@@ -38,6 +38,7 @@ const sample = `{
 		}
 	},
 	"components": {
+		"x-codes": {"notFound": {"status": 404, "when": "it is not there", "player": "It is gone."}},
 		"parameters": {"Prefer": {"name": "Prefer", "in": "header", "schema": {"type": "string"}}},
 		"responses": {"Thing": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}},
 		"schemas": {"Thing": {"required": ["name"], "properties": {
@@ -59,6 +60,7 @@ func TestModelOfADocument(t *testing.T) {
 	thing := Type{Kind: Object, Name: "Thing"}
 	free := Type{Kind: Map, Of: []Type{{Kind: Any}}}
 	want := &Model{
+		Codes: map[string]Code{"notFound": {Status: 404, Player: "It is gone."}},
 		Schemas: []Schema{
 			{Name: "Thing", Fields: []Field{
 				{Name: "name", Type: Type{Kind: String}},

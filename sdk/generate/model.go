@@ -14,6 +14,15 @@ import (
 type Model struct {
 	Schemas    []Schema
 	Operations []Operation
+	// Codes are the codes of problems, by their names.
+	Codes map[string]Code
+}
+
+// Code is what a code of a problem means.
+type Code struct {
+	Status int
+	// Player is what a player may be told.
+	Player string
 }
 
 // Schema is an object with members.
@@ -70,6 +79,7 @@ type document struct {
 		Parameters map[string]parameter
 		Responses  map[string]response
 		Schemas    map[string]*schema
+		Codes      map[string]Code `json:"x-codes"`
 	}
 }
 
@@ -140,7 +150,7 @@ func NewModel(text []byte, named ...string) (*Model, error) {
 	if err := json.Unmarshal(text, &r.document); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
-	m := new(Model)
+	m := &Model{Codes: r.Components.Codes}
 	for path, methods := range r.Paths {
 		for _, method := range []string{"get", "put", "post", "delete"} {
 			if methods[method] == nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -38,6 +40,12 @@ function segment(value: string): string {
 		}
 		b.WriteString("}\n")
 	}
+	b.WriteString("\n/** What a player may be told of a problem, by its code. */\n" +
+		"export const playerMessages: Record<string, string> = {\n")
+	for _, name := range slices.Sorted(maps.Keys(m.Codes)) {
+		fmt.Fprintf(&b, "  %s: %q,\n", name, m.Codes[name].Player)
+	}
+	b.WriteString("}\n")
 	for _, o := range m.Operations {
 		b.WriteString("\n" + tsComment("", o.Summary+".\n\n"+o.Doc) + tsFunction(o))
 	}

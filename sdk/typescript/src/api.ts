@@ -422,6 +422,10 @@ export interface TicketList {
   tickets: Ticket[]
 }
 
+/** What a player may be told of a problem, by its code. */
+export const playerMessages: Record<string, string> = {
+}
+
 /**
  * Accept or decline a match.
  *

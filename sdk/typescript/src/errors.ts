@@ -1,3 +1,5 @@
+import { playerMessages } from './api.js'
+
 /**
  * What went wrong, for a game to act on. The set is closed.
  *
@@ -92,7 +94,7 @@ export class MatchmakingError extends Error {
   }
 
   get playerMessage(): string {
-    return (this.code === 'ended' && reasons[this.reason]) || messages[this.code]
+    return playerMessages[this.problem] ?? ((this.code === 'ended' && reasons[this.reason]) || messages[this.code])
   }
 }
 
