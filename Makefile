@@ -121,12 +121,16 @@ $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 	@echo "building $(@F), once"
 	@GOBIN=$(TOOLS) GOWORK=off go install -v $(MODULE) 2>&1 | .ci/progress; exit $${PIPESTATUS[0]}
 
-.PHONY: sdk sdk-typescript
-sdk: $(call parts,sdk,typescript) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript
+.PHONY: sdk sdk-typescript sdk-conformance
+sdk: $(call parts,sdk,typescript conformance) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript,conformance
 sdk-typescript: redis build
 	@./.ci/install-sdk
 	@mkdir -p bin/sdk && cd sdk/typescript && npm run --silent build && npm test --silent && \
 		npm pack --silent --pack-destination $(CURDIR)/bin/sdk
+sdk-conformance: sdk-typescript
+	$(call build,bin/conformance/,./sdk/conformance ./sdk/conformance/driver)
+	bin/conformance/conformance --into docs/clients.md --driver Go=bin/conformance/driver \
+		--driver 'TypeScript=node sdk/typescript/conformance.mjs'
 
 # What follows takes long. `.ci/long` records the last green run; `make check` prints what is due.
 
