@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,9 @@ type Error struct {
 	Title string
 	// Detail says what was wrong; empty when the service did not say.
 	Detail string
+	// Code says what was wrong, for programs. It is empty when something before the service answered, and may be one of a
+	// later version: then Status says what to do.
+	Code Code
 	// Validation lists every fault of a refused config, and is empty otherwise.
 	Validation []Validation
 	// CorrelationID finds the request in the service's logs; may be empty.
@@ -56,10 +60,37 @@ func Status(err error) int {
 	return 0
 }
 
+// Code is what went wrong. [Error.PlayerText] is what a player may be told.
+type Code string
+
+// CodeOf is the code of the [*Error] in err's chain, or "" when the failure was not an answer of the service.
+func CodeOf(err error) Code {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// PlayerText is a sentence in English that a player may be told. It is the same for all errors of a code, and for those
+// of a status whose code this version does not know; translate it by the code.
+func (e *Error) PlayerText() string {
+	text := codes[0].player
+	for _, c := range slices.Backward(codes[:]) {
+		if c.code == e.Code {
+			return c.player
+		}
+		if c.status == e.Status {
+			text = c.player // the general code is the first
+		}
+	}
+	return text
+}
+
 // problem is the RFC 9457 body of an answer that is not success.
 type problem struct {
 	Title      string `json:"title"`
 	Detail     string `json:"detail"`
+	Code       Code   `json:"code"`
 	Extensions struct {
 		CorrelationID string `json:"correlationId"`
 	} `json:"extensions"`
@@ -95,6 +126,7 @@ func newError(r *request, answer *http.Response, body []byte, now time.Time) *Er
 	if p.Detail != "" {
 		e.Detail = p.Detail
 	}
+	e.Code = p.Code
 	if p.Extensions.CorrelationID != "" {
 		e.CorrelationID = p.Extensions.CorrelationID
 	}

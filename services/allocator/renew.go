@@ -60,7 +60,7 @@ func (s *service) renew(c echo.Context) error {
 }
 
 func errEnded() error {
-	return problem.New(problem.Forbidden, "the allocation of this server has ended: its token is not renewed")
+	return problem.New(problem.AllocationEnded, "the allocation of this server has ended: its token is not renewed")
 }
 
 // lives asks the hosting system whether a server runs. When the system cannot tell, the server counts as running until

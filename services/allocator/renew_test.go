@@ -147,11 +147,12 @@ func (g *gate) renew(in, token string) (status int, next string, expires time.Ti
 		Token   string `json:"token"`
 		Expires int64  `json:"expires"`
 		Detail  string `json:"detail"`
+		Code    string `json:"code"`
 	}
 	if err := json.Unmarshal(text, &got); err != nil {
 		g.t.Fatalf("%s: %v", text, err)
 	}
-	return res.StatusCode, got.Token, time.UnixMilli(got.Expires), got.Detail
+	return res.StatusCode, got.Token, time.UnixMilli(got.Expires), got.Code + ": " + got.Detail
 }
 
 func (g *gate) refuses(in, token string, status int, words string) {
@@ -202,9 +203,9 @@ func TestServersRenewTheirTokensWhileTheyLive(t *testing.T) {
 		text = next
 	}
 	g.says(provider.Gone, nil)
-	g.refuses(project, text, http.StatusForbidden, "has ended")
+	g.refuses(project, text, http.StatusForbidden, "allocationEnded: ")
 	g.says(provider.Failed, nil)
-	g.refuses(project, text, http.StatusForbidden, "has ended")
+	g.refuses(project, text, http.StatusForbidden, "allocationEnded: ")
 	// A server that lets its token expire is forgotten.
 	g.says(provider.Allocated, nil)
 	g.add(tokenTime + time.Minute)
@@ -237,7 +238,7 @@ func TestServersOfSystemsThatDoNotTellRenewForADay(t *testing.T) {
 			g.add(20 * time.Minute)
 			_, text, _, _ = g.renew(project, text)
 			g.add(20 * time.Minute)
-			g.refuses(project, text, http.StatusForbidden, "has ended")
+			g.refuses(project, text, http.StatusForbidden, "allocationEnded: ")
 		})
 	}
 }
@@ -264,7 +265,7 @@ func TestWhoMayNotRenew(t *testing.T) {
 	g.refuses(project, mint(issuer.Claims{Kind: auth.Server}), http.StatusForbidden, "not one that a game server got")
 	g.refuses(project, mint(issuer.Claims{Kind: auth.Player}), http.StatusForbidden, "player")
 	g.refuses(project, "", http.StatusUnauthorized, "")
-	g.refuses(project, of("nobody-knows"), http.StatusForbidden, "has ended")
+	g.refuses(project, of("nobody-knows"), http.StatusForbidden, "allocationEnded: ")
 
 	// A match that is asked for, or that ended without a server.
 	m := g.claim("begun", "begun-a")
@@ -276,5 +277,5 @@ func TestWhoMayNotRenew(t *testing.T) {
 	if _, err := g.store.ReleaseMatch(t.Context(), project, m, "test", false, "allocation"); err != nil {
 		t.Fatal(err)
 	}
-	g.refuses(project, of("begun"), http.StatusForbidden, "has ended")
+	g.refuses(project, of("begun"), http.StatusForbidden, "allocationEnded: ")
 }

@@ -21,8 +21,8 @@ func (s *service) budget() adhoc.Budget {
 // checkBudget is a Limited error when the project's searches took more processor time than they may.
 func (s *service) checkBudget(ctx context.Context, project string) error {
 	budget := s.budget()
-	e := problem.New(problem.Limited, "the runs for such requests of this project took more processor time than they may "+
-		"(%v seconds a second): try again later", s.Settings.Cores)
+	e := problem.New(problem.ProjectLimited, "the runs for such requests of this project took more processor time than "+
+		"they may (%v seconds a second): try again later", s.Settings.Cores)
 	e.Limit = &problem.Limit{Name: searchBucket, Amount: max(1, int(budget.Amount/time.Second)), Window: budget.Window}
 	return budget.Allow(ctx, project, e)
 }

@@ -90,8 +90,8 @@ func (s *service) shown(t *pb.Ticket) response.WaitingTicket {
 
 // allowList refuses a list while the budget of the project is used up.
 func (s *service) allowList(ctx context.Context, project string) error {
-	e := problem.New(problem.Limited, "the lists of this project took more processor time of runners than they may: try "+
-		"again later").Exceeds(listWork)
+	e := problem.New(problem.ProjectLimited, "the lists of this project took more processor time of runners than they "+
+		"may: try again later").Exceeds(listWork)
 	return s.listBudget().Allow(ctx, project, e)
 }
 

@@ -67,7 +67,7 @@ func (s *service) listing(c echo.Context, configs map[string]*pb.Config) (*pb.Ru
 func addPools(r *pb.RunRequest, values url.Values, configs map[string]*pb.Config) error {
 	config := configs[values.Get("config")]
 	if config == nil {
-		return problem.New(problem.NotFound, "query parameter config: there is no config of that name")
+		return problem.New(problem.ConfigNotFound, "query parameter config: there is no config of that name")
 	}
 	r.Queue, r.Function, r.Pools = config.GetQueue(), config.GetFunction(), config.GetPools()
 	if !values.Has("pool") {

@@ -35,8 +35,8 @@ func (o *owned) begin(ctx context.Context) error {
 		return err
 	}
 	if !state.ListsOf(settings).Listed {
-		return problem.New(problem.Conflict, "query parameter player: this project does not list the tickets of players: "+
-			"its settings have neither tickets.listed nor tickets.perPlayer. Ask for a ticket")
+		return problem.New(problem.TicketsNotListed, "query parameter player: this project does not list the tickets of "+
+			"players: its settings have neither tickets.listed nor tickets.perPlayer. Ask for a ticket")
 	}
 	return o.read(ctx)
 }

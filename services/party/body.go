@@ -145,5 +145,5 @@ func bodyFor(p *pb.Party, player string) response.Party {
 
 // refused is a 404 for players outside the party: to them it does not exist.
 func refused(party string) error {
-	return problem.New(problem.NotFound, "party %q was not found", party)
+	return problem.New(problem.PartyNotFound, "party %q was not found", party)
 }

@@ -23,8 +23,8 @@ func TestKicksAreRemembered(t *testing.T) {
 	p = w.do("ada", "PUT", "/"+p.ID+"/search", `{}`)
 	status, refused := w.as("ada", "DELETE", "/"+p.ID+"/members/bob", "")
 	if want := "the party has removed 100 players, the most it remembers: end it and make another one"; status != 409 ||
-		refused.Detail != want {
-		t.Errorf("one more kick: %d %q, want 409 %q", status, refused.Detail, want)
+		refused.Detail != want || refused.Code != "tooManyKicks" {
+		t.Errorf("one more kick: %d %q %s, want 409 %q", status, refused.Detail, refused.Code, want)
 	}
 	// Nothing has changed: the code lets others join, bob is a member, and the search goes on.
 	now := w.do("ada", "GET", "/"+p.ID, "")

@@ -96,7 +96,7 @@ func (s *service) alreadyIn(ctx context.Context, project, player string) error {
 	if err != nil {
 		return err
 	}
-	return problem.New(problem.Conflict, "the player is in party %q already: leave it first", id)
+	return problem.New(problem.AlreadyInParty, "the player is in party %q already: leave it first", id)
 }
 
 // mine answers the party that the player is in.
@@ -107,7 +107,7 @@ func (s *service) mine(c echo.Context, player string) error {
 		return err
 	}
 	if id == "" {
-		return problem.New(problem.NotFound, "the player is in no party")
+		return problem.New(problem.PartyNotFound, "the player is in no party")
 	}
 	return s.read(c, id, player)
 }
@@ -212,7 +212,7 @@ func (s *service) join(c echo.Context, player string) error {
 		case p.GetCode() != code || slices.Contains(p.GetKicked(), player):
 			return nil, noCode()
 		case len(p.GetMembers()) >= int(p.GetSize()):
-			return nil, problem.New(problem.Conflict, "the party is full: it has %d members", len(p.GetMembers()))
+			return nil, problem.New(problem.PartyFull, "the party is full: it has %d members", len(p.GetMembers()))
 		}
 		p.Members = append(p.Members, one)
 		return p, nil
@@ -227,7 +227,9 @@ func (s *service) join(c echo.Context, player string) error {
 }
 
 // noCode is the same for a code that never was, and for a player who was kicked.
-func noCode() error { return problem.New(problem.NotFound, "code: no party can be joined with it") }
+func noCode() error {
+	return problem.New(problem.PartyCodeUnknown, "code: no party can be joined with it")
+}
 
 // update replaces what a member says of itself. What others set stays.
 func (s *service) update(c echo.Context, player string) error {
@@ -264,12 +266,12 @@ func (s *service) leave(c echo.Context, player string) error {
 		case leaver != player && p.GetLeader() != player:
 			return nil, notLeader(p)
 		case state.MemberOf(p, leaver) == nil:
-			return nil, problem.New(problem.NotFound, "player %q is no member", leaver)
+			return nil, problem.New(problem.MemberNotFound, "player %q is no member", leaver)
 		}
 		if leaver != player {
 			if len(p.GetKicked()) >= maxKicked {
-				return nil, problem.New(problem.Conflict, "the party has removed %d players, the most it remembers: end it and "+
-					"make another one", len(p.GetKicked())).Exceeds("party-kicks")
+				return nil, problem.New(problem.TooManyKicks, "the party has removed %d players, the most it remembers: end it "+
+					"and make another one", len(p.GetKicked())).Exceeds("party-kicks")
 			}
 			p.Kicked = append(p.Kicked, leaver)
 		}
@@ -331,7 +333,7 @@ func (s *service) handOver(c echo.Context, player string) error {
 		case p.GetLeader() != player:
 			return nil, notLeader(p)
 		case state.MemberOf(p, in.Player) == nil:
-			return nil, problem.New(problem.NotFound, "player: %q is no member", in.Player)
+			return nil, problem.New(problem.MemberNotFound, "player: %q is no member", in.Player)
 		}
 		p.Leader = in.Player
 		return p, nil
@@ -350,7 +352,7 @@ func (s *service) renew(c echo.Context, player string) error {
 }
 
 func notLeader(p *pb.Party) error {
-	return problem.New(problem.Forbidden, "only the leader does this: that is player %q", p.GetLeader())
+	return problem.New(problem.NotLeader, "only the leader does this: that is player %q", p.GetLeader())
 }
 
 func (s *service) changeAndRespond(c echo.Context, player string, change func(*pb.Party) (*pb.Party, error)) error {

@@ -50,7 +50,7 @@ func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
 
 // shown is a party in an answer.
 type shown struct {
-	ID, Code, Leader string
+	ID, Code, Leader string // of a problem, Code is its code
 	Revision, Size   int
 	Members          []struct {
 		ID         string
@@ -332,11 +332,45 @@ func TestPartiesRefuse(t *testing.T) {
 	}
 }
 
+// TestCodesOfRefusals: programs tell the refusals of one status from each other.
+func TestCodesOfRefusals(t *testing.T) {
+	w := start(t, func(s *party.Settings) { s.Parties = 3 })
+	p := w.do("ada", "POST", "", `{"size":2}`)
+	w.do("bob", "POST", "/members", `{"code":"`+p.Code+`","ready":false}`)
+	other := w.party("eve")
+	for _, c := range []struct {
+		player, method, path, body, code string
+		status                           int
+	}{
+		{"ada", "POST", "", `{}`, "alreadyInParty", 409},
+		{"ada", "POST", "/members", `{"code":"` + other.Code + `"}`, "alreadyInParty", 409},
+		{"zoe", "POST", "/members", `{"code":"` + p.Code + `"}`, "partyFull", 409},
+		{"zoe", "POST", "/members", `{"code":"000000000"}`, "partyCodeUnknown", 404},
+		{"zoe", "GET", "", "", "partyNotFound", 404},
+		{"zoe", "GET", "/" + p.ID, "", "partyNotFound", 404},
+		{"bob", "DELETE", "/" + p.ID, "", "notLeader", 403},
+		{"bob", "PUT", "/" + p.ID + "/members/ada", `{}`, "forbidden", 403},
+		{"ada", "DELETE", "/" + p.ID + "/members/eve", "", "memberNotFound", 404},
+		{"ada", "PUT", "/" + p.ID + "/leader", `{"player":"eve"}`, "memberNotFound", 404},
+		{"ada", "PUT", "/" + p.ID + "/search", `{}`, "memberNotReady", 409},
+	} {
+		if status, refused := w.as(c.player, c.method, c.path, c.body); status != c.status || refused.Code != c.code {
+			t.Errorf("%s: %s %s %s: %d %s, want %d %s", c.player, c.method, c.path, c.body, status, refused.Code, c.status,
+				c.code)
+		}
+	}
+	w.party("max")
+	if status, refused := w.as("zoe", "POST", "", `{}`); status != 429 || refused.Code != "tooManyParties" {
+		t.Errorf("one party more: %d %s", status, refused.Code)
+	}
+}
+
 func TestCodesCannotBeGuessedQuickly(t *testing.T) {
 	w := start(t, func(s *party.Settings) { s.JoinRate, s.JoinBurst = 0.001, 3 })
 	limited := 0
 	for range 10 {
-		if status, _ := w.as("eve", "POST", "/members", `{"code":"000000000"}`); status == 429 {
+		status, refused := w.as("eve", "POST", "/members", `{"code":"000000000"}`)
+		if status == 429 && refused.Code == "playerLimited" {
 			limited++
 		}
 	}

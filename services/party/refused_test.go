@@ -40,11 +40,11 @@ func TestRefusedJoinLeavesTheSearch(t *testing.T) {
 	p := w.do("ada", "POST", "", `{"size":3,"properties":{"save":"`+blob+`"}}`)
 	w.do("bob", "POST", "/members", `{"code":"`+p.Code+`","properties":{"save":"`+blob+`"}}`)
 	p = w.do("ada", "PUT", "/"+p.ID+"/search", `{}`)
-	refused := func(phase, player, properties string, want int) {
+	refused := func(phase, player, properties, want string) {
 		t.Helper()
 		status, answer := w.as(player, "POST", "/members", `{"code":"`+p.Code+`"`+properties+`}`)
-		if status != want {
-			t.Errorf("%s: %s joins: %d %s, want %d", phase, player, status, answer.Detail, want)
+		if answer.Code != want {
+			t.Errorf("%s: %s joins: %d %s, want %s", phase, player, status, answer.Detail, want)
 		}
 		now := w.do("ada", "GET", "/"+p.ID, "")
 		if now.Search == nil || now.Search.Ticket != p.Search.Ticket || now.players() != "ada bob" || now.Code != p.Code {
@@ -56,13 +56,13 @@ func TestRefusedJoinLeavesTheSearch(t *testing.T) {
 		}
 	}
 	large := `,"properties":{"save":"` + blob + `"}`
-	refused("searching", "eve", "", 409)
-	refused("searching", "zoe", large, 400)
+	refused("searching", "eve", "", "alreadyInParty")
+	refused("searching", "zoe", large, "invalid")
 	w.asked(p.Search.Ticket)
-	refused("asked", "eve", "", 409)
-	refused("asked", "zoe", large, 400)
+	refused("asked", "eve", "", "alreadyInParty")
+	refused("asked", "zoe", large, "invalid")
 	// Nor does a stranger decline the match.
-	refused("asked", "zoe", "", 409)
+	refused("asked", "zoe", "", "acceptanceOpen")
 	for _, player := range []string{"eve", "zoe"} {
 		if pause, err := w.store.PauseOf(t.Context(), "demo", player); err != nil || pause.Count != 0 {
 			t.Errorf("%s pauses: %+v, %v", player, pause, err)

@@ -89,7 +89,7 @@ func mayStart(p *pb.Party, player string) error {
 	for _, m := range p.GetMembers() {
 		// mistake unready: continue
 		if !m.GetReady() {
-			return problem.New(problem.Conflict, "player %q is not ready", m.GetPlayer())
+			return problem.New(problem.MemberNotReady, "player %q is not ready", m.GetPlayer())
 		}
 	}
 	return nil
@@ -101,11 +101,11 @@ func checkVouched(p *pb.Party, settings *pb.ProjectSettings, now time.Time) erro
 	for _, m := range p.GetMembers() {
 		switch {
 		case definition.HasSetters(settings) && m.GetSettings() != settings.GetRevision():
-			return problem.New(problem.Conflict, "player %q must say its attributes and properties again: the settings of the "+
-				"project have changed", m.GetPlayer())
+			return problem.New(problem.MembershipOutdated, "player %q must say its attributes and properties again: the "+
+				"settings of the project have changed", m.GetPlayer())
 		case m.GetVouched() > 0 && m.GetVouched() <= now.UnixMilli():
-			return problem.New(problem.Conflict, "player %q must say its attributes and properties again: the token that "+
-				"vouched for them has expired", m.GetPlayer())
+			return problem.New(problem.MembershipOutdated, "player %q must say its attributes and properties again: the token "+
+				"that vouched for them has expired", m.GetPlayer())
 		}
 	}
 	return nil

@@ -173,6 +173,9 @@ func TestTokensVouchUntilTheyExpire(t *testing.T) {
 		t.Errorf("the search that has begun does not go on: %+v", again.Search)
 	}
 	w.answers(ada, "DELETE", search, "", 200, "")
+	if _, refused := w.with(ada, "PUT", search, `{}`); refused.Code != "membershipOutdated" {
+		t.Errorf("the code is %q", refused.Code)
+	}
 	const expired = ` must say its attributes and properties again: the token that vouched for them has expired`
 	w.answers(ada, "PUT", search, `{}`, 409, `player "bob"`+expired)
 	if now := w.answers(ada, "GET", "/"+p.ID, "", 200, ""); now.Search != nil || w.waiting() != 0 {

@@ -50,7 +50,7 @@ func (r *registry) allow(ctx context.Context, project string, b budget) error {
 		return err
 	}
 	r.metrics.overBudget(ctx, project, b.Name)
-	e := problem.New(problem.Limited, b.what+", as many as allowed: try again later", b.Amount).After(again)
+	e := problem.New(problem.ProjectLimited, b.what+", as many as allowed: try again later", b.Amount).After(again)
 	e.Limit = &problem.Limit{Name: b.Name, Amount: int(b.Amount / time.Second), Window: b.Window}
 	return e
 }

@@ -50,7 +50,7 @@ func (r *registry) restart(c echo.Context) error {
 		result := response.FunctionRestart{Name: name, State: statePending}
 		err := r.Store.ChangeFunction(ctx, project, name, func(current *pb.Function) (*pb.Function, error) {
 			if current == nil {
-				return nil, problem.New(problem.NotFound, "function %q was not found", name)
+				return nil, problem.New(problem.FunctionNotFound, "function %q was not found", name)
 			}
 			current.Generation = nextGeneration(current, r.Store.Now())
 			if c := current.GetCanary(); c != nil {
@@ -87,7 +87,7 @@ func (r *registry) existingNames(ctx context.Context, project string, given []st
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, problem.New(problem.NotFound, "functions: not found: %s; nothing was restarted", list(unknown))
+		return nil, problem.New(problem.FunctionNotFound, "functions: not found: %s; nothing was restarted", list(unknown))
 	}
 	return names, nil
 }

@@ -115,7 +115,7 @@ func (r *registry) changeFunction(
 	err := r.Store.ChangeFunctionWith(ctx, project, name,
 		func(current *pb.Function) (*pb.Function, *pb.Event, error) {
 			if current == nil {
-				return nil, nil, problem.New(problem.NotFound, "function %q was not found", name)
+				return nil, nil, problem.New(problem.FunctionNotFound, "function %q was not found", name)
 			}
 			next = proto.CloneOf(current)
 			reason, err := change(next)

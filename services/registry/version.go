@@ -172,7 +172,7 @@ func (r *registry) checkStored(
 // versionOf finds a version of a function; NotFound when it is not kept.
 func versionOf(f *pb.Function, number int64) (*pb.FunctionVersion, error) {
 	if f == nil {
-		return nil, problem.New(problem.NotFound, "the function was deleted meanwhile")
+		return nil, problem.New(problem.FunctionNotFound, "the function was deleted meanwhile")
 	}
 	var kept []string
 	for _, v := range f.GetVersions() {

@@ -71,7 +71,7 @@ func (s *service) answer(c echo.Context) error {
 	over, err := s.Store.AnswerMatch(ctx, project, state.Answer{Ticket: id, Match: in.Match, Accept: *in.Accept,
 		Players: players})
 	if problem.KindOf(err) == problem.Invalid && auth.From(c).Kind == auth.Player {
-		return problem.New(problem.NotFound, "ticket %q was not found", id) // to others it does not exist
+		return problem.New(problem.TicketNotFound, "ticket %q was not found", id) // to others it does not exist
 	}
 	if err != nil {
 		return err

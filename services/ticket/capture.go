@@ -35,7 +35,7 @@ func (s *service) capture(c echo.Context) error {
 	}
 	config := configs[name]
 	if config == nil {
-		return problem.New(problem.NotFound, "config %q was not found", name)
+		return problem.New(problem.ConfigNotFound, "config %q was not found", name)
 	}
 	segments := look.segments(look.config(config))
 	if len(segments) == 0 || stateOf(t) != stateWaiting {
@@ -69,7 +69,7 @@ func (s *service) capture(c echo.Context) error {
 
 // mayAsk is Limited when the runs of a project took more than they may.
 func mayAsk(ctx context.Context, budget adhoc.Budget, project string) error {
-	e := problem.New(problem.Limited, "the runs for explanations of this project took more processor time than they "+
-		"may: try again later").Exceeds(explainWork)
+	e := problem.New(problem.ProjectLimited, "the runs for explanations of this project took more processor time than "+
+		"they may: try again later").Exceeds(explainWork)
 	return budget.Allow(ctx, project, e)
 }

@@ -193,7 +193,7 @@ func (s *service) readAs(by viewer, project, id string) func(context.Context) (*
 	return func(ctx context.Context) (*state.Ticket, error) {
 		t, err := s.Store.Ticket(ctx, project, id)
 		if err == nil && (!by.anyone && !isOf(t.Body, by.player) || t.IsGoneFor(by.player, by.anyone)) {
-			return nil, problem.New(problem.NotFound, "ticket %q was not found", id)
+			return nil, problem.New(problem.TicketNotFound, "ticket %q was not found", id)
 		}
 		if err == nil && t.Assignment == nil {
 			s.presence.Heard(project, id)
@@ -314,7 +314,7 @@ func ticketID(c echo.Context) (string, error) {
 	case id == "":
 		return "", problem.New(problem.Invalid, "query parameter id: the ticket's identifier is missing")
 	case !isID(id):
-		return "", problem.New(problem.NotFound, "the ticket was not found: no ticket has an identifier like this")
+		return "", problem.New(problem.TicketNotFound, "the ticket was not found: no ticket has an identifier like this")
 	}
 	return id, nil
 }

@@ -47,7 +47,7 @@ func (s *service) list(c echo.Context) error {
 			return err
 		}
 		if !state.ListsOf(settings).Listed {
-			return problem.New(problem.Conflict, "this project does not list the tickets of players: its settings have "+
+			return problem.New(problem.TicketsNotListed, "this project does not list the tickets of players: its settings have "+
 				"neither tickets.listed nor tickets.perPlayer")
 		}
 	}

@@ -176,9 +176,9 @@ func (t *trial) mustRefuse(status int, r request, parts ...string) answer {
 
 // problem is the contract's ProblemDetails.
 type problem struct {
-	Type, Title, Detail string
-	Status              int
-	Extensions          struct{ CorrelationID string }
+	Type, Title, Detail, Code string
+	Status                    int
+	Extensions                struct{ CorrelationID string }
 }
 
 // problem is the body of a problem. The checker has checked what is true of all problems.

@@ -19,12 +19,40 @@ func problems() []requirement {
 			if instance, there := body["instance"]; !there || instance != nil {
 				t.Errorf("the instance is %v, want null", instance)
 			}
-			equal(t, "members", len(body), 6)
+			equal(t, "members", len(body), 7)
+
 			p := a.problem(t)
+			equal(t, "the code", p.Code, "ticketNotFound")
 			equal(t, "the title", p.Title, "Not Found")
 			equal(t, "the status", p.Status, http.StatusNotFound)
 			t.contains("the type", p.Type, "https://", "404")
 			t.contains("the detail", p.Detail, "x", "not found")
+		}},
+		{name: "errors/codes", check: func(t *trial) {
+			get := func(as Actor, path string) request { return request{as: as, method: http.MethodGet, path: path} }
+			for code, r := range map[string]request{
+				"unauthenticated":  get(Nobody, "tickets?id=x"),
+				"tokenExpired":     get(Expired, "tickets?id=x"),
+				"wrongProject":     get(Stranger, "tickets?id=x"),
+				"forbidden":        get(Player, "configs"),
+				"invalid":          get(Player, "tickets"),
+				"notFound":         get(Developer, "nothing"),
+				"methodNotAllowed": {as: Player, method: http.MethodPatch, path: "tickets"},
+				"notAcceptable":    {as: Player, method: http.MethodGet, path: "tickets?id=x", header: header("Accept", "text/html")},
+				"tooLarge":         {as: Service, method: http.MethodPost, path: "tickets", body: strings.Repeat(" ", bodyLimit)},
+				"unsupported":      {as: Player, method: http.MethodPost, path: "tickets", body: "x", kind: "text/plain"},
+				"configNotFound":   get(Developer, "configs/"+t.name("none")),
+				"functionNotFound": get(Developer, "functions/"+t.name("none")),
+				"backfillNotFound": {as: Server, method: http.MethodPost, path: "api/v2/backfill/none/approvals"},
+				"etagMismatch": {as: Developer, method: http.MethodPut, path: "configs/" + t.name("none"), body: least,
+					header: header("If-Match", `"1"`)},
+				"partyNotFound":    {as: Service, method: http.MethodGet, path: "parties", behalf: t.name("player")},
+				"ticketsNotListed": get(Player, "tickets?player="+subjectOf(t.tokens[Player])),
+			} {
+				if a := t.send(r); a.problem(t).Code != code {
+					t.Errorf("%s %s: got %v, want %s", r.method, r.path, a, code)
+				}
+			}
 		}},
 		{name: "errors/unknown paths are 404", check: func(t *trial) {
 			for _, path := range []string{"/", "/nothing", "/" + t.Project, "/" + t.Project + "/matchmaking/api/v3/tickets",

@@ -234,11 +234,18 @@ func finishWhatBegan(t *testing.T) {
 func answerWithoutServices(t *testing.T) {
 	free := reserve(t, 2)
 	startGateway(t, free[0], map[string]string{"TICKET": free[1]})
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
+	for request, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		"GET /p/matchmaking/api/v1/tickets":  {5, "unavailable"},
+		"POST /p/matchmaking/api/v1/tickets": {5, "unavailable"},
+		"GET /readyz":                        {4, "notFound"},
+	} {
 		status, header, body := raw(t, free[0],
-			method+" /p/matchmaking/api/v1/tickets HTTP/1.1\r\nHost: mm\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-		if status < 500 || problemOf(header, body).Status != status || header.Get("X-Correlation-Id") == "" {
-			t.Errorf("%s: got %d %v %s, want a problem", method, status, header, body)
+			request+" HTTP/1.1\r\nHost: mm\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		if p := problemOf(header, body); status/100 != want.status || p.Status != status || p.Code != want.code {
+			t.Errorf("%s: got %d %v %s, want the problem %s", request, status, header, body, want.code)
 		}
 	}
 }
@@ -271,16 +278,16 @@ func raw(t *testing.T, address, request string) (int, http.Header, []byte) {
 
 // problem is the body of an error.
 type problem struct {
-	Type, Title, Detail string
-	Status              int
-	Extensions          struct{ CorrelationID string }
+	Type, Title, Detail, Code string
+	Status                    int
+	Extensions                struct{ CorrelationID string }
 }
 
 // problemOf is the problem in an answer; zero when there is none.
 func problemOf(header http.Header, body []byte) (p problem) {
 	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil || kind != "application/problem+json" || json.Unmarshal(body, &p) != nil ||
-		p.Title == "" || p.Detail == "" || p.Extensions.CorrelationID == "" ||
+		p.Title == "" || p.Detail == "" || p.Code == "" || p.Extensions.CorrelationID == "" ||
 		p.Extensions.CorrelationID != header.Get("X-Correlation-Id") {
 		return problem{}
 	}

@@ -85,7 +85,7 @@ func (p *player) play(ctx context.Context) {
 	if p.random.IntN(3) == 0 {
 		p.key = fmt.Sprint("key-", p.number)
 	}
-	p.follows, p.erases = p.random.IntN(4) == 0, p.random.IntN(8) == 0 && p.twin == ""
+	p.follows, p.erases = p.random.IntN(4) == 0, p.random.IntN(16) == 0 && p.twin == ""
 	if p.random.IntN(8) == 0 && p.twin == "" && p.lane != lane.Prey {
 		p.erases = false
 		again := p.join(p.lane)
@@ -384,7 +384,11 @@ func (p *player) delete(ctx context.Context) {
 		if c.Status == http.StatusOK || c.Status == http.StatusNotFound {
 			return
 		}
-		_ = wait.For(ctx, retryPause)
+		again := retryPause
+		if refused, ok := errors.AsType[*client.Error](err); ok { // a project's players are looked for in turn
+			again = max(again, refused.RetryAfter)
+		}
+		_ = wait.For(ctx, again)
 	}
 }
 

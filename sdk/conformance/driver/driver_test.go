@@ -55,6 +55,7 @@ func rows() []suite.Row {
 
 // The client does all that the programme expects.
 func TestClientConforms(t *testing.T) {
+	t.Parallel()
 	rows := rows()
 	for i, err := range run(t, func(suite.Row) string { return "good" }, 30*time.Second, rows) {
 		if err != nil {

@@ -93,7 +93,7 @@ func servers() []Row {
 			g.called(len(g.service.of("approve"))+3, "approve")
 			g.check(g.count("joined") == 1, "it was told %d times", g.count("joined"))
 		}},
-		{Name: "approvals come once a second", Needs: "server", Scale: 0.05, play: func(ctx context.Context, g *game) {
+		{Name: "approvals come once a second", Needs: "server", Scale: 0.2, play: func(ctx context.Context, g *game) {
 			filling(ctx, g)
 			calls := g.called(5, "approve")
 			for n := 1; n < 5; n++ {

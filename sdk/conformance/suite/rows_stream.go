@@ -100,7 +100,7 @@ func streamsBroken() []Row {
 				g.search(ctx)
 				calls := g.called(4, "read")
 				for n := 1; n <= 3; n++ {
-					g.waited(calls, n, 350*time.Millisecond)
+					g.waited(calls, n, 350*time.Millisecond<<(n-1))
 				}
 				g.match()
 			}},

@@ -349,6 +349,54 @@ export interface ProblemDetails {
   title: string
   status: number
   detail: string
+  /**
+   * What went wrong, for programs. The set is closed in a version, and a later one may have more: what a client does
+   * not know it handles by the status. `components.x-codes` has for each code its status, when it is the answer,
+   * whether the same request may succeed later (after `Retry-After`, if there is one), and what a player may be told.
+   */
+  code:
+    | 'internal'
+    | 'invalid'
+    | 'unauthenticated'
+    | 'forbidden'
+    | 'notFound'
+    | 'methodNotAllowed'
+    | 'notAcceptable'
+    | 'conflict'
+    | 'tooLarge'
+    | 'unsupported'
+    | 'idempotencyKeyReused'
+    | 'limited'
+    | 'unavailable'
+    | 'queueUnserved'
+    | 'tokenExpired'
+    | 'wrongProject'
+    | 'notLeader'
+    | 'allocationEnded'
+    | 'ticketNotFound'
+    | 'partyNotFound'
+    | 'partyCodeUnknown'
+    | 'memberNotFound'
+    | 'backfillNotFound'
+    | 'configNotFound'
+    | 'functionNotFound'
+    | 'etagMismatch'
+    | 'playerHasTicket'
+    | 'playerSilent'
+    | 'ticketsNotListed'
+    | 'acceptanceOpen'
+    | 'acceptanceOver'
+    | 'alreadyInParty'
+    | 'partyFull'
+    | 'memberNotReady'
+    | 'membershipOutdated'
+    | 'tooManyKicks'
+    | 'playerLimited'
+    | 'projectLimited'
+    | 'tooManyTickets'
+    | 'tooManyParties'
+    | 'tooManyStreams'
+    | 'paused'
   instance: unknown | null
   extensions: ProblemDetailsExtensions
 }
@@ -424,6 +472,48 @@ export interface TicketList {
 
 /** What a player may be told of a problem, by its code. */
 export const playerMessages: Record<string, string> = {
+  acceptanceOpen: "This party is about to get a match. Please try again in a moment.",
+  acceptanceOver: "It is too late to answer.",
+  allocationEnded: "The match is over.",
+  alreadyInParty: "You are in a party already. Please leave it first.",
+  backfillNotFound: "This is not there any more.",
+  configNotFound: "This is not there any more.",
+  conflict: "This is not possible right now.",
+  etagMismatch: "Someone else has changed this.",
+  forbidden: "You cannot do this.",
+  functionNotFound: "This is not there any more.",
+  idempotencyKeyReused: "Something went wrong.",
+  internal: "Something went wrong.",
+  invalid: "Something went wrong.",
+  limited: "Please wait a moment and try again.",
+  memberNotFound: "This player is not in the party.",
+  memberNotReady: "Not everyone in the party is ready.",
+  membershipOutdated: "Not everyone in the party is ready.",
+  methodNotAllowed: "Something went wrong.",
+  notAcceptable: "Something went wrong.",
+  notFound: "This is not there any more.",
+  notLeader: "Only the leader of the party can do this.",
+  partyCodeUnknown: "This code does not work. Please ask for the current one.",
+  partyFull: "The party is full.",
+  partyNotFound: "You are not in this party.",
+  paused: "You, or a member of your party, missed a match. Please wait before you search again.",
+  playerHasTicket: "You are in a search already.",
+  playerLimited: "Please wait a moment and try again.",
+  playerSilent: "A player of your party is away.",
+  projectLimited: "Many players are here right now. Please try again in a moment.",
+  queueUnserved: "This game mode is not available right now.",
+  ticketNotFound: "Your search has ended.",
+  ticketsNotListed: "Something went wrong.",
+  tokenExpired: "Please sign in again.",
+  tooLarge: "Something went wrong.",
+  tooManyKicks: "This party can remove nobody else. Please make a new one.",
+  tooManyParties: "Many players are here right now. Please try again in a moment.",
+  tooManyStreams: "Please wait a moment and try again.",
+  tooManyTickets: "Many players are here right now. Please try again in a moment.",
+  unauthenticated: "Please sign in again.",
+  unavailable: "The service cannot be reached right now. Please try again later.",
+  unsupported: "Something went wrong.",
+  wrongProject: "You cannot do this.",
 }
 
 /**

@@ -14,15 +14,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
-// TestReferenceIsGenerated: docs/reference.md has every setting and metric as the code describes it. With -update it is
-// written.
+// TestReferenceIsGenerated: docs/reference.md has every setting, metric and code of problems as the source describes it.
+// With -update it is written.
 func TestReferenceIsGenerated(t *testing.T) {
 	const page = "../../../docs/reference.md"
 	want := "# Reference\n\n" +
 		"This page is generated: `go test ./services/cmd/matchmaker -run TestReference -args -update`.\n\n" +
-		settingsReference(t) + "\n" + metricsReference(t)
+		settingsReference(t) + "\n" + metricsReference(t) + "\n" + codesReference()
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -108,6 +110,20 @@ func metricsReference(t *testing.T) string {
 	b.WriteString("## Metrics\n\nNames are those of Prometheus.\n\n| metric | |\n| --- | --- |\n")
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, firstPart(found[name], ". ", "; "))
+	}
+	return b.String()
+}
+
+// codesReference is a table of the codes of problems.
+func codesReference() string {
+	var b strings.Builder
+	b.WriteString("## Codes\n\nThe member `code` of problems. *Retry*: the same request may succeed later, after " +
+		"`Retry-After` if there is one. A\nlater version may have more codes: a client handles those that it does not know " +
+		"by the status. A gateway's own 502, 503\nand 504 are `unavailable`.\n\n" +
+		"| code | status | when | retry | what a player may be told |\n| --- | --- | --- | --- | --- |\n")
+	for _, d := range problem.Definitions() {
+		fmt.Fprintf(&b, "| `%s` | %d | %s | %s | %s |\n", d.Name, d.Status, d.When, map[bool]string{true: "yes"}[d.Retry],
+			d.Player)
 	}
 	return b.String()
 }

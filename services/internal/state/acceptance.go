@@ -66,10 +66,10 @@ func (s *Store) AnswerMatch(ctx context.Context, project string, a Answer) (over
 		n := in.number(r[1])
 		return false, cmp.Or[error](in.err, problem.New(problem.Invalid, "players.%d: not a player of this ticket", n-1))
 	case "other":
-		return false, problem.New(problem.Conflict, "match: the ticket does not belong to the match %q, or no longer",
+		return false, problem.New(problem.AcceptanceOver, "match: the ticket does not belong to the match %q, or no longer",
 			a.Match)
 	}
-	return false, problem.New(problem.Conflict, "match: its acceptance is over")
+	return false, problem.New(problem.AcceptanceOver, "match: its acceptance is over")
 }
 
 // acceptance reads what a match asks the players of a ticket; nil when it does not ask them, or no longer.

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // ApprovalOptions are the conditions of an approval.
@@ -63,7 +64,7 @@ func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a Appro
 		if err != nil {
 			return nil, err
 		}
-		return nil, a.Rate.LimitError("backfill", time.Duration(after)*time.Microsecond,
+		return nil, a.Rate.LimitError(problem.Limited, "backfill", time.Duration(after)*time.Microsecond,
 			"this backfill ticket is approved too often: once a second is enough, %v times are tolerated", a.Rate.PerSecond)
 	case r[0] != "ok" || len(r) < 9:
 		return nil, noBackfill(id)

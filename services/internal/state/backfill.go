@@ -272,5 +272,5 @@ func (s *Store) backfillsTooLarge() error {
 }
 
 func noBackfill(id string) error {
-	return problem.New(problem.NotFound, "backfill ticket %q was not found", id)
+	return problem.New(problem.BackfillNotFound, "backfill ticket %q was not found", id)
 }

@@ -114,7 +114,7 @@ func (s *Store) putConfig(
 	case int64(0):
 		return 0, false, spelledOtherwise(c.GetId(), r[1])
 	case int64(-1):
-		return 0, false, problem.New(problem.Conflict, "config %q was changed by someone else: get it again, then put",
+		return 0, false, problem.New(problem.ETagMismatch, "config %q was changed by someone else: get it again, then put",
 			c.GetId())
 	}
 	var in replied
@@ -134,7 +134,7 @@ func (s *Store) Config(ctx context.Context, project, id string) (*pb.Config, err
 		return nil
 	})
 	if errors.Is(err, redis.Nil) {
-		return nil, problem.New(problem.NotFound, "config %q was not found", id)
+		return nil, problem.New(problem.ConfigNotFound, "config %q was not found", id)
 	}
 	if err != nil {
 		return nil, unavailable(err)
@@ -241,7 +241,8 @@ func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected i
 	}
 	switch {
 	case r[0] == int64(-1):
-		return false, problem.New(problem.Conflict, "config %q was changed by someone else: get it again, then delete", id)
+		return false, problem.New(problem.ETagMismatch, "config %q was changed by someone else: get it again, "+
+			"then delete", id)
 	case r[0] == int64(1):
 		return true, nil
 	case r[1] != id:

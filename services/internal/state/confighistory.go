@@ -57,7 +57,7 @@ func (s *Store) ConfigHistory(ctx context.Context, project, id string) ([]Config
 			continue
 		}
 		if len(all) == 0 {
-			return nil, problem.New(problem.NotFound, "config %q was not found, and nothing is kept of it", id)
+			return nil, problem.New(problem.ConfigNotFound, "config %q was not found, and nothing is kept of it", id)
 		}
 		return all, nil
 	}

@@ -450,7 +450,7 @@ func (s *Store) refusal(c *creation, v verdict) error {
 		return c.paused(v)
 	}
 	if number, is := strings.CutPrefix(v.reason, absentMark); is {
-		return problem.New(problem.Conflict, "player %q missed a match, and was not heard of since", c.playerAt(number))
+		return problem.New(problem.PlayerSilent, "player %q missed a match, and was not heard of since", c.playerAt(number))
 	}
 	switch v.reason {
 	case "player":
@@ -458,16 +458,16 @@ func (s *Store) refusal(c *creation, v verdict) error {
 		if c.named > 1 {
 			who = "tickets are created for a player of this ticket"
 		}
-		return s.limits.Player().LimitError("player", v.after, "%s too often: %v a second are allowed, %d at once",
-			problem.Word(who), s.limits.PlayerRate, s.limits.PlayerBurst)
+		return s.limits.Player().LimitError(problem.PlayerLimited, "player", v.after, "%s too often: %v a second are "+
+			"allowed, %d at once", problem.Word(who), s.limits.PlayerRate, s.limits.PlayerBurst)
 	case "project":
-		return s.limits.Project().LimitError("project", v.after, "this project creates tickets too often: %v a second are "+
-			"allowed, one for each of their players", s.limits.ProjectRate)
+		return s.limits.Project().LimitError(problem.ProjectLimited, "project", v.after, "this project creates tickets too "+
+			"often: %v a second are allowed, one for each of their players", s.limits.ProjectRate)
 	case "taken":
-		return problem.New(problem.Conflict, "a player of this ticket has the ticket %s already, and has no room for "+
+		return problem.New(problem.PlayerHasTicket, "a player of this ticket has the ticket %s already, and has no room for "+
 			"another: delete that one, or wait for its result", v.value).Exceeds("tickets.perPlayer")
 	case "other":
-		return problem.New(problem.Unprocessable, "Idempotency-Key: another request was sent with this key: use a new key "+
+		return problem.New(problem.KeyReused, "Idempotency-Key: another request was sent with this key: use a new key "+
 			"for each ticket")
 	case "keys":
 		return full("max-keys", s.limits.Keys,
@@ -504,7 +504,7 @@ func (l *Limits) playerMemory() int {
 
 // full is the error of a limit of how much is stored at a time.
 func full(limit string, amount int, detail problem.Word) *problem.Error {
-	e := problem.New(problem.Limited, "%s", detail).After(drainDelay)
+	e := problem.New(problem.TooManyTickets, "%s", detail).After(drainDelay)
 	e.Limit = &problem.Limit{Name: limit, Amount: amount}
 	return e
 }

@@ -97,7 +97,7 @@ func (s *Store) ChangeFunctionWith(ctx context.Context, project, name string,
 func (s *Store) Function(ctx context.Context, project, name string) (*pb.Function, error) {
 	body, err := s.redis.HGet(ctx, keysOf(project).functions(), name).Result()
 	if errors.Is(err, redis.Nil) {
-		return nil, problem.New(problem.NotFound, "function %q was not found", name)
+		return nil, problem.New(problem.FunctionNotFound, "function %q was not found", name)
 	}
 	if err != nil {
 		return nil, unavailable(err)

@@ -71,5 +71,5 @@ func (s *Store) TicketOfKey(ctx context.Context, project, player, key string) (*
 	if value != "" {
 		return s.Ticket(ctx, project, value[digestSize:])
 	}
-	return nil, problem.New(problem.NotFound, "no ticket was created with this Idempotency-Key lately")
+	return nil, problem.New(problem.TicketNotFound, "no ticket was created with this Idempotency-Key lately")
 }

@@ -177,7 +177,7 @@ func (s *Store) putParty(
 // partyRefusal is the error of a verdict of party_put.lua.
 func partyRefusal(verdict string, l PartyLimits) error {
 	if player, is := strings.CutPrefix(verdict, "@"); is {
-		return problem.New(problem.Conflict, "player %q is in a party already, and must leave it first", player)
+		return problem.New(problem.AlreadyInParty, "player %q is in a party already, and must leave it first", player)
 	}
 	switch verdict {
 	case "changed":
@@ -189,10 +189,10 @@ func partyRefusal(verdict string, l PartyLimits) error {
 	case "heard":
 		return ErrHeard
 	case "asked":
-		return problem.New(problem.Conflict, "a match asks the players of the party whether they accept it: join when they "+
-			"have answered")
+		return problem.New(problem.AcceptanceOpen, "a match asks the players of the party whether they accept it: join "+
+			"when they have answered")
 	default:
-		e := problem.New(problem.Limited, "the project has %d parties, the most it may have", l.Parties)
+		e := problem.New(problem.TooManyParties, "the project has %d parties, the most it may have", l.Parties)
 		e.RetryAfter, e.Limit = drainDelay, &problem.Limit{Name: "parties", Amount: l.Parties}
 		return e
 	}
@@ -248,7 +248,7 @@ func (s *Store) Party(ctx context.Context, project, id string) (*pb.Party, error
 	}
 	body, ok := fields[0].(string)
 	if !ok {
-		return nil, problem.New(problem.NotFound, "party %q was not found", id)
+		return nil, problem.New(problem.PartyNotFound, "party %q was not found", id)
 	}
 	p := new(pb.Party)
 	if err := proto.Unmarshal([]byte(body), p); err != nil {

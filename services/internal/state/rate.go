@@ -32,9 +32,11 @@ func (r Rate) bucket() (interval, burst int64) {
 	return interval, interval * int64(r.Burst)
 }
 
-// LimitError returns the error of an empty bucket. after is how long it stays empty.
-func (r Rate) LimitError(name string, after time.Duration, format string, args ...any) error {
-	e := problem.New(problem.Limited, format, args...)
+// LimitError returns the error of an empty bucket, with a code of the kind Limited. after is how long it stays empty.
+func (r Rate) LimitError(
+	code problem.Code, name string, after time.Duration, format string, args ...any,
+) error {
+	e := problem.New(code, format, args...)
 	e.RetryAfter = after
 	if r.PerSecond > 0 {
 		e.Limit = &problem.Limit{Name: name, Amount: r.Burst,
@@ -68,7 +70,7 @@ func (s *Store) AllowN(ctx context.Context, project, name string, rate Rate, n i
 	if err != nil || after == 0 {
 		return err
 	}
-	return rate.LimitError(name, time.Duration(after)*time.Microsecond,
+	return rate.LimitError(problem.ProjectLimited, name, time.Duration(after)*time.Microsecond,
 		"too many requests of this kind in this project: %v a second are allowed", rate.PerSecond)
 }
 

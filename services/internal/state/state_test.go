@@ -250,7 +250,7 @@ func isWaiting(t *testing.T, s *state.Store, want ...string) {
 	end()
 }
 
-func kindOf(t *testing.T, err error, want problem.Kind) {
+func kindOf(t *testing.T, err error, want problem.Code) {
 	t.Helper()
 	if err == nil || problem.KindOf(err) != want {
 		t.Fatalf("error %v of kind %v, want kind %v", err, problem.KindOf(err), want)

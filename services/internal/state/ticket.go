@@ -341,4 +341,6 @@ func CreationTime(ticket string) (time.Time, bool) {
 	return time.UnixMilli(ms), true
 }
 
-func noTicket(id string) error { return problem.New(problem.NotFound, "ticket %q was not found", id) }
+func noTicket(id string) error {
+	return problem.New(problem.TicketNotFound, "ticket %q was not found", id)
+}

@@ -23,7 +23,7 @@ func unservedError(queues, there []string) error {
 			known += fmt.Sprintf(" and %d more", more)
 		}
 	}
-	return problem.New(problem.Invalid, "queues: no config of this project serves %s; %s", quoted(queues), known)
+	return problem.New(problem.QueueUnserved, "queues: no config of this project serves %s; %s", quoted(queues), known)
 }
 
 func quoted(names []string) string {

@@ -97,7 +97,7 @@ func TestTicketInAQueueThatNobodyServesIsRefused(t *testing.T) {
 func TestRefusedTicketsCountToTheRateOfThePlayer(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{Limits: state.Limits{PlayerRate: 1, PlayerBurst: 2}})
-		for i, want := range []problem.Kind{problem.Invalid, problem.Invalid, problem.Limited} {
+		for i, want := range []problem.Code{problem.Invalid, problem.Invalid, problem.Limited} {
 			if _, err := enter(t, s, "ada", "", "nobody"); problem.KindOf(err) != want {
 				t.Errorf("create %d: %v", i, err)
 			}

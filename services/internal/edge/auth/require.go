@@ -110,7 +110,7 @@ func permit(p *Principal, c echo.Context, kinds []Kind, of use) error {
 	if slices.Contains(c.ParamNames(), projectParam) {
 		project := c.Param(projectParam)
 		if !p.MayUseProject(project) {
-			return problem.New(problem.Forbidden, "the token is not for this project")
+			return problem.New(problem.WrongProject, "the token is not for this project")
 		}
 		if !IsProject(project) {
 			return problem.New(problem.NotFound,

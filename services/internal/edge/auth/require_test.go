@@ -148,7 +148,7 @@ func TestOwner(t *testing.T) {
 		header  string
 		present bool
 		owner   string
-		kind    problem.Kind // Internal: none
+		kind    problem.Code // Internal: none
 	}{
 		"player":                  {player, "", false, "p-1", good},
 		"player, itself":          {player, "p-1", true, "p-1", good},
@@ -187,7 +187,7 @@ func TestOwner(t *testing.T) {
 		p     *auth.Principal
 		owner string
 		any   bool
-		kind  problem.Kind
+		kind  problem.Code
 	}{
 		"player":          {player, "p-1", false, good},
 		"service":         {acts, "", true, good},

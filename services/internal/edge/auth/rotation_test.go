@@ -39,7 +39,7 @@ func (w *world) verify(kid string) error {
 	return err
 }
 
-func (w *world) want(when string, err error, kind problem.Kind, fetches int) {
+func (w *world) want(when string, err error, kind problem.Code, fetches int) {
 	w.Helper()
 	switch {
 	case kind == problem.Internal && err != nil:

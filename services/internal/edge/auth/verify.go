@@ -115,7 +115,7 @@ func (v *Verifier) checkTimes(claimed jwt.Token) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, jwt.TokenExpiredError()):
-		return refuse("the token has expired")
+		return problem.New(problem.TokenExpired, "the token has expired")
 	case errors.Is(err, jwt.TokenNotYetValidError()), errors.Is(err, jwt.InvalidIssuedAtError()):
 		return refuse("the token is not valid yet")
 	case errors.Is(err, jwt.MissingRequiredClaimError()):

@@ -1,5 +1,5 @@
 // Package problem defines the errors that services share. Every error that a caller can act on is an *Error with a
-// Kind; package web translates kinds to HTTP, in one place. Other errors are Internal.
+// Code; package web writes them over HTTP, in one place. Other errors are Internal.
 package problem
 
 import (
@@ -8,31 +8,11 @@ import (
 	"time"
 )
 
-// Kind says what sort of failure an error is.
-type Kind uint8
-
-// The kinds, with the HTTP status that package web gives each.
-const (
-	Internal        Kind = iota // 500: our mistake
-	Invalid                     // 400: the request's contents
-	Unauthenticated             // 401: no token, or not a good one
-	Forbidden                   // 403: a good token, not for this
-	NotFound                    // 404
-	Method                      // 405: the path exists, the method does not
-	Unacceptable                // 406: no representation the client accepts
-	Conflict                    // 409
-	TooLarge                    // 413
-	Unsupported                 // 415: the request's content type
-	Unprocessable               // 422: the contents contradict an earlier request
-	Limited                     // 429: too many requests
-	Unavailable                 // 503: a dependency did not answer
-)
-
-// Error is an error of a known kind. Detail is for the caller: it names the field and the reason, and never holds a
-// secret. It may name players, so logs of requests have LogText instead.
+// Error is an error with a code. Kind is the general code of the same status. Detail is for the caller: it names the
+// field and the reason, and never holds a secret. It may name players, so logs of requests have LogText instead.
 type Error struct {
-	Kind   Kind
-	Detail string
+	Code, Kind Code
+	Detail     string
 	// RetryAfter is how long to wait before the next try, for Limited and Unavailable; 0 if unknown.
 	RetryAfter time.Duration
 	// Limit is the limit that was met; nil when it has no name.
@@ -48,18 +28,19 @@ type Limit struct {
 	Window time.Duration
 }
 
-// New returns an error of a kind, with a detail for the caller.
-func New(kind Kind, format string, args ...any) *Error {
-	return Wrap(kind, nil, format, args...)
+// New returns an error with a code, and a detail for the caller.
+func New(code Code, format string, args ...any) *Error {
+	return Wrap(code, nil, format, args...)
 }
 
 // Wrap is New for an error that has a cause. The cause is for logs; callers see only the detail.
-func Wrap(kind Kind, err error, format string, args ...any) *Error {
+func Wrap(code Code, err error, format string, args ...any) *Error {
 	plain := make([]any, len(args))
 	for i, arg := range args {
 		plain[i] = withoutText(arg)
 	}
-	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...), plain: fmt.Sprintf(format, plain...), err: err}
+	return &Error{Code: code, Kind: code.Kind(), Detail: fmt.Sprintf(format, args...),
+		plain: fmt.Sprintf(format, plain...), err: err}
 }
 
 // Word is an argument of New and Wrap that is a text of this code, not of a caller: logs have it.
@@ -116,7 +97,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.err }
 
 // KindOf is the kind of the first *Error in err's chain, Internal when there is none.
-func KindOf(err error) Kind {
+func KindOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}

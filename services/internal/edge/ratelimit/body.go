@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/state"
 )
@@ -27,8 +28,8 @@ func Bodies(r state.Rate, now func() time.Time) echo.MiddlewareFunc {
 				if after == 0 {
 					return nil
 				}
-				return r.LimitError("bodies", after, "the bodies of this project's requests are too many bytes: %d KiB a "+
-					"second are read by each process", int(r.PerSecond)>>10)
+				return r.LimitError(problem.ProjectLimited, "bodies", after, "the bodies of this project's requests are too many "+
+					"bytes: %d KiB a second are read by each process", int(r.PerSecond)>>10)
 			}
 			if err := limited(bytes.lacks(project, "", int(size))); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -45,7 +46,8 @@ func (l *Local) Allow(project, caller string) error {
 	if after == 0 {
 		return nil
 	}
-	return l.rate.LimitError(l.name, after, "too many requests of this kind: %v a second are allowed", l.rate.PerSecond)
+	return l.rate.LimitError(problem.PlayerLimited, l.name, after, "too many requests of this kind: %v a second are "+
+		"allowed", l.rate.PerSecond)
 }
 
 // take takes n out of the bucket of a caller in a project, or what a full bucket holds when that is less. When the

@@ -76,7 +76,7 @@ func (s *Streams) Begin(ctx context.Context, project, player string) (end func()
 	leave := s.places.Take(ctx, project, player)
 	if leave == nil {
 		s.running.Done()
-		return nil, problem.New(problem.Limited,
+		return nil, problem.New(problem.TooManyStreams,
 			"too many streams are open: of this player, of the project, or in all; use %s",
 			problem.Word(cmp.Or(s.Instead, "GET with Prefer: wait"))).Exceeds("streams").After(5 * time.Second)
 	}

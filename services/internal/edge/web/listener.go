@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // Listener returns a listener for a Server of this package: what net/http refuses before a handler sees it, malformed
@@ -88,7 +90,7 @@ func refusal(status int, reason string, now time.Time) []byte {
 		detail += ": " + reason // a fixed text of net/http
 	}
 	id := rand.Text()
-	body, err := problemText(status, detail, id)
+	body, err := problemText(status, problem.OfStatus(status), detail, id)
 	if err != nil {
 		body = nil
 	}

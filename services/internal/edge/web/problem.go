@@ -21,12 +21,13 @@ const mediaProblem = "application/problem+json"
 // statusClientGone is the logged status of a request whose client hung up before the answer.
 const statusClientGone = 499
 
-// problem is the error body of the contract: RFC 9457's members, with the correlation id in a nested object.
+// problemBody is the error body of the contract: RFC 9457's members, the code, and the correlation id in an object.
 type problemBody struct {
 	Type       string     `json:"type"`
 	Title      string     `json:"title"`
 	Status     int        `json:"status"`
 	Detail     string     `json:"detail"`
+	Code       string     `json:"code"`
 	Instance   *string    `json:"instance"` // always null
 	Extensions extensions `json:"extensions"`
 }
@@ -35,52 +36,24 @@ type extensions struct {
 	CorrelationID string `json:"correlationId"`
 }
 
-func statusOf(kind problem.Kind) int {
-	switch kind {
-	case problem.Invalid:
-		return http.StatusBadRequest
-	case problem.Unauthenticated:
-		return http.StatusUnauthorized
-	case problem.Forbidden:
-		return http.StatusForbidden
-	case problem.NotFound:
-		return http.StatusNotFound
-	case problem.Method:
-		return http.StatusMethodNotAllowed
-	case problem.Unacceptable:
-		return http.StatusNotAcceptable
-	case problem.Conflict:
-		return http.StatusConflict
-	case problem.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case problem.Unsupported:
-		return http.StatusUnsupportedMediaType
-	case problem.Unprocessable:
-		return http.StatusUnprocessableEntity
-	case problem.Limited:
-		return http.StatusTooManyRequests
-	case problem.Unavailable:
-		return http.StatusServiceUnavailable
+// describe is the status, the code and the detail a caller may see. What fails after the client hung up is no failure
+// of ours: the request's context has ended, and with it whatever was done for it.
+func describe(c echo.Context, err error) (status int, code problem.Code, detail string) {
+	if f, ok := errors.AsType[*problem.Error](err); ok && f.Kind != problem.Internal {
+		status, code, detail = f.Kind.Status(), f.Code, f.Detail
+	} else {
+		status, detail = describeOther(c, err)
+		code = problem.OfStatus(status)
 	}
-	return http.StatusInternalServerError
-}
-
-// describe is the status and the detail a caller may see. What fails after the client hung up is no failure of ours:
-// the request's context has ended, and with it whatever was done for it.
-func describe(c echo.Context, err error) (status int, detail string) {
-	status, detail = describeError(c, err)
 	if status >= http.StatusInternalServerError && c.Request().Context().Err() != nil {
-		return statusClientGone, clientGone
+		return statusClientGone, code, clientGone
 	}
-	return status, detail
+	return status, code, detail
 }
 
 const clientGone = "the client closed the connection before the answer"
 
-func describeError(c echo.Context, err error) (status int, detail string) {
-	if f, ok := errors.AsType[*problem.Error](err); ok && statusOf(f.Kind) != http.StatusInternalServerError {
-		return statusOf(f.Kind), f.Detail
-	}
+func describeOther(c echo.Context, err error) (status int, detail string) {
 	if h, ok := errors.AsType[*echo.HTTPError](err); ok && h.Code < http.StatusInternalServerError {
 		switch h.Code {
 		case http.StatusNotFound:
@@ -101,7 +74,7 @@ func writeProblem(log *slog.Logger, c echo.Context, err error) {
 	if res.Committed {
 		return // the status is out; the access log has the error
 	}
-	status, detail := describe(c, err)
+	status, code, detail := describe(c, err)
 	header := res.Header()
 	if status == http.StatusRequestEntityTooLarge {
 		// Otherwise net/http reads on through what the client still sends.
@@ -113,7 +86,7 @@ func writeProblem(log *slog.Logger, c echo.Context, err error) {
 	setRateLimit(header, err)
 	header.Set(echo.HeaderCacheControl, "no-store")
 	header.Set(echo.HeaderContentType, mediaProblem) // over what a handler set for its answer
-	body, failed := problemText(status, detail, CorrelationID(c))
+	body, failed := problemText(status, code, detail, CorrelationID(c))
 	if failed == nil {
 		failed = c.Blob(status, mediaProblem, body) // net/http leaves out the body of an answer to HEAD
 	}
@@ -122,12 +95,13 @@ func writeProblem(log *slog.Logger, c echo.Context, err error) {
 	}
 }
 
-func problemText(status int, detail, correlationID string) ([]byte, error) {
+func problemText(status int, code problem.Code, detail, correlationID string) ([]byte, error) {
 	return json.Marshal(problemBody{
 		Type:       "https://httpstatuses.io/" + strconv.Itoa(status),
 		Title:      title(status),
 		Status:     status,
 		Detail:     detail,
+		Code:       code.String(),
 		Extensions: extensions{CorrelationID: correlationID},
 	})
 }

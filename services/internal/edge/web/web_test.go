@@ -150,7 +150,7 @@ func wantProblem(t *testing.T, res *http.Response, status int, detail string) {
 	}
 	want, _ := json.Marshal(map[string]any{
 		"type": fmt.Sprintf("https://httpstatuses.io/%d", status), "title": http.StatusText(status),
-		"status": status, "detail": detail, "instance": nil,
+		"status": status, "detail": detail, "code": problem.OfStatus(status).String(), "instance": nil,
 		"extensions": map[string]any{"correlationId": res.Header.Get(web.HeaderCorrelationID)},
 	})
 	var got any

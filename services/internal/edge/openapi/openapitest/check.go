@@ -19,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"matchmaker.dev/services/internal/edge/openapi"
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 const mediaProblem = "application/problem+json"
@@ -145,11 +146,11 @@ func (c *Checker) only(status int, name string) *openapi3.Operation {
 	return &openapi3.Operation{Responses: openapi3.NewResponses(openapi3.WithStatus(status, response))}
 }
 
-// problem is the contract's ProblemDetails.
-type problem struct {
-	Type, Title string
-	Status      int
-	Extensions  struct{ CorrelationID string }
+// body is the contract's ProblemDetails.
+type body struct {
+	Type, Title, Code string
+	Status            int
+	Extensions        struct{ CorrelationID string }
 }
 
 // Problem checks what is true of all problems.
@@ -157,7 +158,7 @@ func Problem(a Answer) error {
 	if a.Status < 400 || a.Header.Get("Content-Type") != mediaProblem {
 		return nil
 	}
-	var p problem
+	var p body
 	if err := json.Unmarshal(a.Body, &p); err != nil {
 		return err
 	}
@@ -165,6 +166,11 @@ func Problem(a Answer) error {
 	if p.Status != a.Status || p.Title != http.StatusText(a.Status) || !strings.HasSuffix(p.Type,
 		"/"+strconv.Itoa(a.Status)) {
 		errs = append(errs, fmt.Errorf("the problem is of status %d, title %q and type %q", p.Status, p.Title, p.Type))
+	}
+	if !slices.ContainsFunc(problem.Definitions(), func(d problem.Definition) bool {
+		return d.Name == p.Code && d.Status == problem.OfStatus(a.Status).Status()
+	}) {
+		errs = append(errs, fmt.Errorf("the code %q is none of status %d", p.Code, a.Status))
 	}
 	if id := a.Header.Get("X-Correlation-Id"); p.Extensions.CorrelationID != id {
 		errs = append(errs, fmt.Errorf("the correlation id is %q in the body and %q in the header",

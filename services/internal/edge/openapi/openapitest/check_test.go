@@ -22,7 +22,7 @@ func TestCheckerFindsWrongAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	const missing = `{"type":"https://httpstatuses.io/404","title":"Not Found","status":404,"detail":"d",
-		"instance":null,"extensions":{"correlationId":"id"}}`
+		"code":"ticketNotFound","instance":null,"extensions":{"correlationId":"id"}}`
 	problem := header("Content-Type", "application/problem+json", "X-Correlation-Id", "id")
 	plain := header("Content-Type", "application/json", "X-Correlation-Id", "id")
 	for name, test := range map[string]struct {
@@ -55,8 +55,12 @@ func TestCheckerFindsWrongAnswers(t *testing.T) {
 			[]byte(strings.Replace(missing, `"status":404`, `"status":400`, 1))}, "of status 400"},
 		"a problem with another id": {"GET", "/p/matchmaking/api/v1/tickets?id=x", openapitest.Answer{404, problem,
 			[]byte(strings.Replace(missing, `"id"`, `"other"`, 1))}, "correlation id"},
+		"a problem with an invented code": {"GET", "/p/matchmaking/api/v1/tickets?id=x", openapitest.Answer{404, problem,
+			[]byte(strings.Replace(missing, "ticketNotFound", "ticketLost", 1))}, "allowed values"},
+		"a problem with the code of another status": {"GET", "/p/matchmaking/api/v1/tickets?id=x", openapitest.Answer{404,
+			problem, []byte(strings.Replace(missing, "ticketNotFound", "partyFull", 1))}, "none of status 404"},
 		"a challenge is missing": {"GET", "/p/matchmaking/api/v1/tickets?id=x", openapitest.Answer{401, problem,
-			[]byte(strings.NewReplacer("404", "401", "Not Found", "Unauthorized").Replace(missing))}, "WWW-Authenticate"},
+			[]byte(strings.NewReplacer("404", "401", "Not Found", "Unauthorized", "ticketNotFound", "tokenExpired").Replace(missing))}, "WWW-Authenticate"},
 		"an unknown path": {"GET", "/p/matchmaking/api/v1/nothing", openapitest.Answer{404, problem, []byte(missing)},
 			""},
 		"an unknown path that is there": {"GET", "/p/matchmaking/api/v1/nothing",
@@ -70,7 +74,7 @@ func TestCheckerFindsWrongAnswers(t *testing.T) {
 		"a folder before a function's name": {"POST", "/p/matchmaking/api/v1/functions/actions/restart",
 			openapitest.Answer{200, plain, []byte(`{"functions":[]}`)}, ""},
 		"a method without Allow": {"PATCH", "/p/matchmaking/api/v1/tickets", openapitest.Answer{405, problem,
-			[]byte(strings.NewReplacer("404", "405", "Not Found", "Method Not Allowed").Replace(missing))}, "Allow"},
+			[]byte(strings.NewReplacer("404", "405", "Not Found", "Method Not Allowed", "ticketNotFound", "methodNotAllowed").Replace(missing))}, "Allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, err := http.NewRequestWithContext(t.Context(), test.method, "http://host"+test.path, nil)

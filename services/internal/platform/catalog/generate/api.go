@@ -51,6 +51,7 @@ func api(root string) (map[string]string, error) {
 	for name, source := range map[string]string{
 		"pkg/client/types.go":                      "package client\nimport (\"encoding/json\"; \"time\")\n" + sdk.write(),
 		"pkg/client/calls.go":                      `package client;import("context";"net/http";"net/url")` + "\n" + calls,
+		"pkg/client/codes.go":                      codesOfClient(),
 		"services/internal/edge/response/types.go": "package response\nimport \"encoding/json\"\n" + server.write(),
 	} {
 		if sdk.err != nil || server.err != nil {

@@ -1,6 +1,6 @@
-// Command generate writes the parts of the deployment's files that list services, and from the OpenAPI document the Go
-// types and calls of the API. 'make verify FIX=1' runs it in the repository's root. Its test compares the files with
-// what they are made from, also those that it does not write.
+// Command generate writes the parts of the deployment's files that list services, the codes of problems, and from the
+// OpenAPI document the Go types and calls of the API. 'make verify FIX=1' runs it in the repository's root. Its test
+// compares the files with what they are made from, also those that it does not write.
 package main
 
 import (
@@ -27,22 +27,24 @@ func main() {
 
 // generate returns the files as they should be, by their paths. root is the repository's root.
 func generate(root string) (map[string]string, error) {
-	deploy := filepath.Join(root, "deploy")
 	files, err := api(root)
 	if err != nil {
 		return nil, err
 	}
-	files[filepath.Join(deploy, "helm/matchmaker/templates/_services.tpl")] = chart()
+	files[filepath.Join(root, "deploy/helm/matchmaker/templates/_services.tpl")] = chart()
 	var errs []error
 	for name, part := range map[string]struct{ pattern, text string }{
-		"Caddyfile": {
+		"deploy/Caddyfile": {
 			`(?s)(\t# BEGIN of what 'make generate' writes\n).*?(\t# END\n)`, gateway(),
 		},
-		"observability/prometheus.yaml": {
+		"services/internal/edge/openapi/openapi.yaml": {
+			`(?s)( # BEGIN of what 'make generate' writes\n).*?( +# END\n)`, codesInDocument(),
+		},
+		"deploy/observability/prometheus.yaml": {
 			`(names: \[).*?(\])`, strings.Join(catalog.Names(), ", "),
 		},
 	} {
-		path := filepath.Join(deploy, name)
+		path := filepath.Join(root, name)
 		text, err := os.ReadFile(path)
 		if err != nil {
 			errs = append(errs, err)
