@@ -110,7 +110,7 @@ func tsField(name string, f Field) string {
 	if f.Optional {
 		return tsKey(name) + "?: " + tsType(f.Type) + " | undefined"
 	}
-	return tsKey(name) + ": " + tsType(f.Type)
+	return strings.Replace(tsKey(name)+": "+tsType(f.Type), ": \n", ":\n", 1)
 }
 
 // tsKey is the name of a member, in quotes where it is no word.
@@ -156,7 +156,10 @@ func tsType(t Type) string {
 	case Map:
 		return "Record<string, " + tsType(t.Of[0]) + ">"
 	case Enum:
-		return "'" + strings.Join(t.Values, "' | '") + "'"
+		if values := "'" + strings.Join(t.Values, "' | '") + "'"; len(values) < 80 {
+			return values
+		}
+		return "\n    | '" + strings.Join(t.Values, "'\n    | '") + "'"
 	case OneOf:
 		var all []string
 		for _, of := range t.Of {
