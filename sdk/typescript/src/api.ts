@@ -149,6 +149,12 @@ export interface CreateParty {
   properties?: Record<string, string> | undefined
   /** Whether the search may be started as far as this member is concerned. Without it, it may. */
   ready?: boolean | null | undefined
+  /**
+   * Receipts of beacons for the player's latencies, one a region for each family of addresses, with a player's token
+   * alone. One that is forged, old, or from another network than the request is answered 400 where the project has a
+   * rule with `setBy: beacon`; elsewhere they are not looked at.
+   */
+  receipts?: string[] | null | undefined
   /** How many members it may have. Without it, as many as the service allows. */
   size?: number | null | undefined
 }
@@ -175,6 +181,12 @@ export interface CreateTicket {
    * one, configs without a queue match it.
    */
   queues?: string[] | null | undefined
+  /**
+   * Receipts of beacons for the player's latencies, one a region for each family of addresses, with a player's token
+   * alone. One that is forged, old, or from another network than the request is answered 400 where the project has a
+   * rule with `setBy: beacon`; elsewhere they are not looked at.
+   */
+  receipts?: string[] | null | undefined
 }
 
 export interface CreatedBackfillTicket {
@@ -259,6 +271,12 @@ export interface JoinParty {
   properties?: Record<string, string> | undefined
   /** Whether the search may be started as far as this member is concerned. Without it, it may. */
   ready?: boolean | null | undefined
+  /**
+   * Receipts of beacons for the player's latencies, one a region for each family of addresses, with a player's token
+   * alone. One that is forged, old, or from another network than the request is answered 400 where the project has a
+   * rule with `setBy: beacon`; elsewhere they are not looked at.
+   */
+  receipts?: string[] | null | undefined
 }
 
 export interface MatchAnswer {
@@ -316,6 +334,12 @@ export interface PartyMembership {
   properties?: Record<string, string> | undefined
   /** Whether the search may be started as far as this member is concerned. Without it, it may. */
   ready?: boolean | null | undefined
+  /**
+   * Receipts of beacons for the player's latencies, one a region for each family of addresses, with a player's token
+   * alone. One that is forged, old, or from another network than the request is answered 400 where the project has a
+   * rule with `setBy: beacon`; elsewhere they are not looked at.
+   */
+  receipts?: string[] | null | undefined
 }
 
 /** A search of a party: a ticket with all members, which each of them can read. */
@@ -403,6 +427,27 @@ export interface ProblemDetails {
 
 export interface ProblemDetailsExtensions {
   correlationId: string
+}
+
+/** A place that answers probes. */
+export interface Region {
+  name: string
+  /**
+   * `beacon`: a beacon, whose receipts the service believes. `playfab`: it answers as PlayFab's beacons do. `echo`: it
+   * answers with what it was asked, as `agones-ping` does. What the last two measure is a client's own word.
+   */
+  protocol: 'beacon' | 'playfab' | 'echo'
+  /** Host and port that answer by UDP; absent for none. */
+  udp?: string | undefined
+  /** URL below which `/probe` answers by HTTP, for browsers; absent for none. */
+  url?: string | undefined
+}
+
+/** The regions whose latency clients can measure. */
+export interface Regions {
+  regions: Region[]
+  /** For how long a receipt is believed, in seconds; 0 where there is no region. */
+  receiptSeconds: number
 }
 
 /** The token of a game server. */
@@ -793,6 +838,15 @@ export const leaveParty = (partyId: string, playerId: string, o: {
   path: `v1/parties/${segment(partyId)}/members/${segment(playerId)}`,
   query: {},
   headers: { 'X-On-Behalf-Of': o.onBehalfOf },
+  repeatable: true,
+})
+
+/** List the regions whose latency can be measured. */
+export const listRegions = (): Request<Regions> => ({
+  method: 'GET',
+  path: `v1/regions`,
+  query: {},
+  headers: {},
   repeatable: true,
 })
 
