@@ -410,7 +410,7 @@ func TestRejectedTicketsWaitAgain(t *testing.T) {
 					m.seesGames(t)
 				}
 				isWaiting(t, s, "a", "c", "d")
-				order, err := s.OldestWaiting(t.Context(), project)
+				order, err := s.OldestWaiting(t.Context(), project, 0)
 				if err != nil || !slices.Equal(order, []string{"a", "c", "d"}) {
 					t.Errorf("by age: %v, %v", order, err)
 				}
@@ -833,7 +833,7 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 				end.end(t, s, match)
 				m.sees(t, end.wait...)
 				m.seesGames(t)
-				order, err := s.OldestWaiting(t.Context(), project)
+				order, err := s.OldestWaiting(t.Context(), project, 0)
 				if err != nil || !slices.Equal(order, end.wait) {
 					t.Errorf("by age: %v, %v", order, err)
 				}

@@ -157,7 +157,7 @@ func TestFeedIsBoundedInBytes(t *testing.T) {
 		if n := bytesOf(feedOf(t, s)...); n > limit+limit/4 || n < limit/2 {
 			t.Errorf("of %d bytes the feed kept %d", written, n)
 		}
-		follow(t, s).sees(t, must2(s.OldestWaiting(t.Context(), project))...)
+		follow(t, s).sees(t, must2(s.OldestWaiting(t.Context(), project, 0))...)
 	})
 }
 

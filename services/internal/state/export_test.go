@@ -191,11 +191,6 @@ func (s *Store) ResultSize(ctx context.Context, project, id string) (int64, erro
 	return s.redis.HStrLen(ctx, keysOf(project).ticket(id), "a").Result()
 }
 
-// OldestWaiting lists the waiting tickets, the oldest first.
-func (s *Store) OldestWaiting(ctx context.Context, project string) ([]string, error) {
-	return s.redis.ZRange(ctx, keysOf(project).waiting(), 0, -1).Result()
-}
-
 // Leftovers lists the keys of tickets, matches and backfill tickets.
 func (s *Store) Leftovers(ctx context.Context, project string) ([]string, error) {
 	k := keysOf(project)

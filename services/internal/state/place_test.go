@@ -104,7 +104,7 @@ func TestMatchesOfAllPlaces(t *testing.T) {
 					t.Errorf("released %q, lapsed %+v", released, lapsed)
 				}
 				isWaiting(t, s, "a", "b", "c")
-				order, err := s.OldestWaiting(t.Context(), project)
+				order, err := s.OldestWaiting(t.Context(), project, 0)
 				if err != nil || !slices.Equal(order, []string{"a", "b", "c"}) {
 					t.Errorf("by age: %q, %v", order, err)
 				}

@@ -109,7 +109,7 @@ func TestSnapshotEndsWhileMoreChangesThanTheFeedKeeps(t *testing.T) {
 		t.Errorf("the snapshot took only %d changes", next)
 	}
 	mu.Unlock()
-	want, err := s.writer.OldestWaiting(t.Context(), project)
+	want, err := s.writer.OldestWaiting(t.Context(), project, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestSnapshotAmongChangesIsTheTruth(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.settle(t, func() bool { return m.position == position })
-		waiting, err := s.writer.OldestWaiting(ctx, w.project)
+		waiting, err := s.writer.OldestWaiting(ctx, w.project, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

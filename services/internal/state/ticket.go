@@ -319,7 +319,7 @@ func (s *Store) Waiting(ctx context.Context, project string) (int64, error) {
 	return n, unavailable(err)
 }
 
-// OldestWaiting returns the ids of the tickets that have waited for longest, at most so many.
+// OldestWaiting returns the ids of the tickets that have waited for longest, at most so many, or of all when most is 0.
 func (s *Store) OldestWaiting(ctx context.Context, project string, most int64) ([]string, error) {
 	ids, err := s.redis.ZRange(ctx, keysOf(project).waiting(), 0, most-1).Result()
 	return ids, unavailable(err)
